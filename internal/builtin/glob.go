@@ -1,0 +1,113 @@
+package builtin
+
+import (
+	"path"
+	"strings"
+)
+
+const (
+	maxGlobLength = 256
+	maxGlobForms  = 64 // after braces are written out
+)
+
+// glob matches slash-separated paths. Without a slash it looks at the last
+// element only; "**" stands for any number of folders and {a,b} for either.
+// The zero value matches everything.
+type glob struct {
+	forms [][]string
+}
+
+func parseGlob(pattern string) (glob, error) {
+	if pattern == "" {
+		return glob{}, nil
+	}
+	if len(pattern) > maxGlobLength {
+		return glob{}, refuse("Use a shorter pattern.", "The glob is %d bytes long, and may be %d.", len(pattern), maxGlobLength)
+	}
+	var g glob
+	for pending := []string{pattern}; len(pending) > 0; {
+		form := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if choices := expand(form); choices != nil {
+			pending = append(pending, choices...)
+			if len(pending)+len(g.forms) > maxGlobForms {
+				return glob{}, refuse("Use fewer braces.", "The glob %q stands for more than %d patterns.", pattern, maxGlobForms)
+			}
+			continue
+		}
+		form = strings.TrimPrefix(form, "./")
+		if !strings.Contains(form, "/") {
+			form = "**/" + form
+		}
+		elements := strings.Split(form, "/")
+		for _, element := range elements {
+			if _, err := path.Match(element, ""); err != nil {
+				return glob{}, refuse(`Use *, ?, [a-z], {a,b} and **, as in "**/*.{go,md}".`, "The glob %q is malformed.", pattern)
+			}
+		}
+		g.forms = append(g.forms, elements)
+	}
+	return g, nil
+}
+
+// expand writes out the first innermost braces of the pattern. It returns nil
+// if there are none.
+func expand(pattern string) []string {
+	end := strings.IndexByte(pattern, '}')
+	if end < 0 {
+		return nil
+	}
+	start := strings.LastIndexByte(pattern[:end], '{')
+	if start < 0 {
+		return nil
+	}
+	var choices []string
+	for choice := range strings.SplitSeq(pattern[start+1:end], ",") {
+		choices = append(choices, pattern[:start]+choice+pattern[end+1:])
+	}
+	return choices
+}
+
+func (g glob) match(name string) bool {
+	if g.forms == nil {
+		return true
+	}
+	elements := strings.Split(name, "/")
+	for _, form := range g.forms {
+		if matchElements(form, elements) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchElements retries only the last "**" passed: an earlier one could match
+// nothing that the last cannot, which keeps the work quadratic.
+func matchElements(form, elements []string) bool {
+	f, e := 0, 0
+	retryForm, retryElement := -1, 0
+	for e < len(elements) {
+		if f < len(form) && form[f] == "**" {
+			retryForm, retryElement = f, e
+			f++
+			continue
+		}
+		if f < len(form) {
+			// The pattern was checked when parsed, so the error is always nil.
+			if ok, _ := path.Match(form[f], elements[e]); ok {
+				f++
+				e++
+				continue
+			}
+		}
+		if retryForm < 0 {
+			return false
+		}
+		retryElement++
+		f, e = retryForm+1, retryElement
+	}
+	for f < len(form) && form[f] == "**" {
+		f++
+	}
+	return f == len(form)
+}

@@ -1,0 +1,32 @@
+//go:build unix
+
+package builtin
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// tryLock takes the lock on file if nobody else has it. The lock belongs to the
+// open file, so that it works within a process as well.
+func tryLock(file *os.File) (bool, error) {
+	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unlock closes the file, and the lock goes with it.
+func unlock(file *os.File) { file.Close() }
+
+// syncFolder makes a rename in the folder last through a loss of power, where
+// the file system can. Failing is no error: the rename itself is done.
+func syncFolder(dir string) {
+	if f, err := os.Open(dir); err == nil {
+		_ = f.Sync()
+		f.Close()
+	}
+}

@@ -1,0 +1,95 @@
+package catalog
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Text that people cannot see, but a model reads, is a way to smuggle instructions
+// into a definition. It is removed where prose stands, and only there: what a tool
+// computes with (enum, const, default, pattern) never changes.
+
+// maxCleanDepth is how deep prose is looked for; no schema comes near it.
+const maxCleanDepth = 500
+
+// cleaning returns the edits that take invisible text out of a definition.
+func cleaning(definition wire.Payload) []wire.Edit {
+	if !suspicious(definition.Bytes()) {
+		return nil
+	}
+	return appendCleaning(nil, definition, 0)
+}
+
+func appendCleaning(edits []wire.Edit, value wire.Payload, depth int) []wire.Edit {
+	if depth > maxCleanDepth {
+		return edits
+	}
+	for element := range value.Elements() {
+		edits = appendCleaning(edits, element, depth+1)
+	}
+	for key, member := range value.Members() {
+		switch string(key) {
+		case "enum", "const", "default", "pattern":
+			continue
+		case "name", "title", "description":
+			if text, ok := member.Text(); ok {
+				if clean := cleanText(text); clean != text {
+					edits = append(edits, wire.Edit{Part: member, With: wire.AppendString(nil, clean)})
+				}
+				continue
+			}
+		}
+		edits = appendCleaning(edits, member, depth+1)
+	}
+	return edits
+}
+
+// suspicious tells whether a definition can hold anything to remove at all: nearly
+// all are plain ASCII without escaped control characters.
+func suspicious(raw []byte) bool {
+	for i, c := range raw {
+		if c >= 0x7f {
+			return true
+		}
+		if c == '\\' && i+1 < len(raw) && (raw[i+1] == 'u' || raw[i+1] == 'b' || raw[i+1] == 'f') {
+			return true
+		}
+	}
+	return false
+}
+
+// terminalSequence matches what makes a terminal do something: control sequences,
+// strings for the terminal up to their end, and other escapes.
+var terminalSequence = regexp.MustCompile(
+	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
+		`|(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
+		`|\x1b[ -/]*[0-~]`)
+
+func cleanText(text string) string {
+	if strings.IndexFunc(text, isInvisible) < 0 {
+		return text
+	}
+	text = terminalSequence.ReplaceAllString(text, "")
+	return strings.Map(func(r rune) rune {
+		if isInvisible(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func isInvisible(r rune) bool {
+	switch {
+	case r == '\t', r == '\n', r == '\r':
+		return false
+	case unicode.IsControl(r):
+		return true
+	case r == 0x200b, 0x2060 <= r && r <= 0x2064, r == 0xfeff,
+		0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069, 0xe0000 <= r && r <= 0xe007f:
+		return true
+	}
+	return false
+}

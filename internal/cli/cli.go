@@ -1,0 +1,159 @@
+// Package cli is the command line: one file per command, each with what it parses and
+// what it runs.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// Version is the build's; the linker sets it for releases.
+var Version = "0.1.0-dev"
+
+// Main runs the program and returns its exit code: 0, 1 for an error, 2 for a wrong
+// command line.
+func Main(args []string) int {
+	if len(args) > 0 && args[0] == process.GuardName {
+		return process.GuardMain(args[1:])
+	}
+	// A client that is gone shows as an error of write, so that we can end in order.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+
+	root := newRoot()
+	root.SetArgs(args[min(1, len(args)):])
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, describe(err))
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return 2
+	}
+	return 1
+}
+
+// describe is an error as people read it; a configuration's has its own layout.
+func describe(err error) string {
+	if _, ok := errors.AsType[*config.Error](err); ok {
+		return err.Error()
+	}
+	return "mcp-workbench: " + err.Error()
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() + "\nSee 'mcp-workbench --help'." }
+func (e *usageError) Unwrap() error { return e.err }
+
+// globals are the flags that all commands share.
+type globals struct {
+	configPath string
+	logLevel   string
+}
+
+func newRoot() *cobra.Command {
+	var g globals
+	root := &cobra.Command{
+		Use:   "mcp-workbench",
+		Short: "One MCP server in front of all your others",
+		Long: `MCP Workbench groups your MCP servers into named toolboxes and shows a client a few
+fixed tools instead of hundreds: open_toolbox, and use_tool.
+
+Started by an MCP client, it serves MCP on stdin and stdout. Without a configuration
+it serves a 'starter' toolbox of built-in servers.`,
+		Example: `  mcp-workbench try                     see it work in the terminal
+  mcp-workbench validate                check the configuration
+  mcp-workbench --config my.json        serve a client with that configuration`,
+		Version:       Version,
+		Args:          noArguments,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runServe(cmd.Context(), g, os.Stdin, os.Stdout, os.Stderr)
+		},
+	}
+	root.PersistentFlags().StringVar(&g.configPath, "config", "",
+		"configuration file (default: $WORKBENCH_CONFIG, ./workbench-config.json, then the user's configuration folder)")
+	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: the configuration's logLevel, or warn)")
+	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(newTry(&g), newValidate(&g), newSchema(), newBuiltin())
+	return root
+}
+
+// noArguments refuses what is neither a flag nor a command, with what may have been meant.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command '%s'", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean '%s'?", err, strings.Join(near, "' or '"))
+	}
+	return &usageError{err}
+}
+
+// loadConfig finds and reads the configuration, or takes the embedded default.
+func (g *globals) loadConfig() (*config.Config, error) {
+	path, found, err := config.Find(g.configPath, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return config.Default(), nil
+	}
+	return config.Load(path, os.Environ())
+}
+
+// logger makes the log on stderr at the level of the flag, else of the configuration.
+func (g *globals) logger(cfg *config.Config, stderr io.Writer) (*slog.Logger, error) {
+	name := g.logLevel
+	if name == "" {
+		name = cfg.LogLevel
+	}
+	if name == "" {
+		name = "warn"
+	}
+	var level slog.Level
+	switch strings.ToLower(name) {
+	case "debug", "info", "warn", "error":
+		if err := level.UnmarshalText([]byte(name)); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, &usageError{&toolbox.Error{
+			Message: fmt.Sprintf("unknown log level '%s'", name),
+			Hint:    "The levels are debug, info, warn and error.",
+		}}
+	}
+	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})), nil
+}
+
+// stateDir is where the workbench keeps what must outlive it; "" where there is no place.
+func stateDir() string {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "mcp-workbench")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "mcp-workbench")
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+)
+
+// runServe serves MCP on stdin and stdout. A person who starts the program by hand is
+// told what it is instead: it would wait silently for a client that never comes.
+func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.Writer) error {
+	cfg, err := g.loadConfig()
+	if err != nil {
+		return err
+	}
+	log, err := g.logger(cfg, stderr)
+	if err != nil {
+		return err
+	}
+	if term.IsTerminal(int(stdin.Fd())) {
+		introduce(stdout, cfg)
+		return nil
+	}
+	for _, warning := range cfg.Warnings {
+		log.Warn("configuration: " + warning.String())
+	}
+	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
+	if err != nil {
+		return err
+	}
+	in, out := pollable(stdin), pollable(stdout)
+	err = workbench.ServeStdio(ctx, in, out)
+	return errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
+}
+
+func introduce(out io.Writer, cfg *config.Config) {
+	fmt.Fprintf(out, "mcp-workbench %s: one MCP server in front of all your others.\n\n", Version)
+	if cfg.Path == "" {
+		fmt.Fprintln(out, "No configuration was found, so the built-in 'starter' toolbox is used.")
+	} else {
+		fmt.Fprintf(out, "Configuration: %s\n", cfg.Path)
+	}
+	for _, box := range cfg.Toolboxes {
+		fmt.Fprintf(out, "  %s (%d servers)  %s\n", box.Name, len(box.Servers), box.Description)
+	}
+	fmt.Fprintf(out, `
+An MCP client starts this program and talks to it over stdin and stdout; there is
+nothing to type here. To go on:
+
+  mcp-workbench try         see a toolbox being opened and a tool being called
+  mcp-workbench validate    check the configuration
+  mcp-workbench --help      everything else
+
+%s`, clientSnippet(cfg))
+}

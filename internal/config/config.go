@@ -1,0 +1,132 @@
+// Package config reads the configuration file: it finds it, parses it, expands
+// variables, reports every problem with its position, and describes the file's
+// keys as a JSON Schema.
+package config
+
+import (
+	"bytes"
+	_ "embed"
+	"path/filepath"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// ToolMode is how the tools of the toolboxes are shown to a client.
+type ToolMode string
+
+const (
+	Proxy   ToolMode = "proxy"   // through open_toolbox and use_tool
+	Dynamic ToolMode = "dynamic" // also natively, once a toolbox is open
+	Direct  ToolMode = "direct"  // natively, all of them, without the meta-tools
+)
+
+// Values that hold where the file says nothing.
+const (
+	DefaultConnectTimeout = 30 * time.Second
+	DefaultCallTimeout    = 5 * time.Minute
+	DefaultMaxMessageSize = 64 << 20
+)
+
+// Config is a valid configuration, with every variable expanded and every
+// setting resolved.
+type Config struct {
+	Path           string    // absolute path of the file; "" if it did not come from one
+	ToolMode       ToolMode  // Proxy unless set
+	Toolboxes      []Toolbox // in file order
+	LogLevel       string    // debug, info, warn or error; "" if not set
+	MaxMessageSize int       // in bytes
+	Warnings       []Problem // what was accepted but is probably not meant, in file order
+	Secrets        []string  // values that must not be shown, longest first
+}
+
+// Toolbox is a named group of servers.
+type Toolbox struct {
+	Name        string
+	Description string   // "" if not set
+	Servers     []Server // in file order, disabled ones included
+}
+
+// Server is one downstream server. Exactly one of Builtin, Command and URL is set.
+type Server struct {
+	Name string
+
+	Builtin string // one of the workbench's own servers: files, notes or clock
+
+	Command string
+	Args    []string
+	Env     []Variable // in file order
+	Dir     string     // absolute; "" runs the server in the workbench's own folder
+
+	URL     string
+	Headers []Variable // in file order
+
+	Transport    string // "stdio", "http" or "sse"; "" leaves it to Command and URL
+	Filter       toolbox.Filter
+	Timeouts     Timeouts   // the server's own, else its toolbox's, the file's, the defaults
+	InheritEnv   InheritEnv // resolved in the same order
+	Disabled     bool
+	KeepDetached bool
+}
+
+// Variable is a name with its value: an environment variable or an HTTP header.
+type Variable struct{ Name, Value string }
+
+// Timeouts bound what a server may take. Idle zero means that an idle server is
+// never stopped.
+type Timeouts struct{ Connect, Call, Idle time.Duration }
+
+// InheritEnv says which variables of the workbench's own environment a server
+// gets beyond the usual short list: all, or those that match a pattern such as
+// "AWS_*".
+type InheritEnv struct {
+	All      bool
+	Patterns []string
+}
+
+// ParseOptions is what Parse needs to know of the world around the file.
+type ParseOptions struct {
+	Dir    string                      // the file's folder, where a relative cwd starts
+	Lookup func(string) (string, bool) // variables for ${VAR}; nil means that none is set
+	Home   string                      // what ~ stands for; without it, ~ is an error
+}
+
+var byteOrderMark = []byte("\uFEFF")
+
+// Parse reads a configuration from data; name is the file's name in errors. It
+// touches neither files nor the environment. The error is always an *Error.
+func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
+	if opts.Lookup == nil {
+		opts.Lookup = func(string) (string, bool) { return "", false }
+	}
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	r := newReport(data)
+	root, ok := parseSyntax(data, r)
+	if !ok {
+		return nil, r.failure(name)
+	}
+	found := &secrets{}
+	g := &grower{lookup: opts.Lookup, envFile: filepath.Join(opts.Dir, envFileName), report: r, secrets: found}
+	tree := g.value(root, rootPath, false)
+	checkRoot(tree, r)
+	b := &builder{opts: opts, report: r, secrets: found, names: map[string]bool{}}
+	cfg := b.config(tree)
+	if r.failed() {
+		return nil, r.failure(name)
+	}
+	cfg.Warnings = r.warned()
+	return cfg, nil
+}
+
+//go:embed default.json
+var defaultFile []byte
+
+// Default returns the configuration that is used when there is no file: one
+// toolbox with the built-in servers.
+func Default() *Config {
+	cfg, err := Parse("default.json", defaultFile, ParseOptions{})
+	if err != nil {
+		panic(err) // the document is part of the program, and a test parses it
+	}
+	return cfg
+}

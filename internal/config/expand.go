@@ -1,0 +1,138 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// expansion is a string with its variables replaced, and what was noticed.
+type expansion struct {
+	text     string
+	values   []string // what variables and used defaults put in
+	unset    []string // variables without value or default
+	unclosed []string // the name-like text after each ${ that has no closing brace
+	literal  []string // look-alikes that stay as they are
+}
+
+// expand replaces ${VAR} and ${VAR:-default} in one pass: a value is never
+// looked at again. $${ is a literal ${, and any other ${…} stays. A ${ that
+// stays needs a closing brace of its own, so that a forgotten brace is noticed
+// even where a later variable happens to bring one.
+func expand(s string, lookup func(string) (string, bool)) expansion {
+	if !strings.Contains(s, "${") {
+		return expansion{text: s}
+	}
+	var e expansion
+	var out strings.Builder
+	for s != "" {
+		switch {
+		case strings.HasPrefix(s, "$${"):
+			out.WriteString("${")
+			s = s[len("$${"):]
+		case strings.HasPrefix(s, "${"):
+			ref := parseReference(s)
+			if ref.size == 0 {
+				e.stay(ref.shown, ref.name)
+				out.WriteString("${")
+				s = s[len("${"):]
+				continue
+			}
+			out.WriteString(e.resolve(ref, lookup))
+			s = s[ref.size:]
+		default:
+			if s[0] == '}' && len(e.unclosed) > 0 {
+				e.unclosed = e.unclosed[:len(e.unclosed)-1]
+			}
+			plain := 1 + strings.IndexAny(s[1:], "$}")
+			if plain == 0 {
+				plain = len(s)
+			}
+			out.WriteString(s[:plain])
+			s = s[plain:]
+		}
+	}
+	e.text = out.String()
+	return e
+}
+
+// stay notes a ${ that is left as it is and now waits for its brace.
+func (e *expansion) stay(shown, name string) {
+	e.literal = addOnce(e.literal, shown)
+	e.unclosed = append(e.unclosed, name)
+}
+
+// resolve returns what takes the reference's place.
+func (e *expansion) resolve(ref reference, lookup func(string) (string, bool)) string {
+	for range strings.Count(ref.fallback, "${") - strings.Count(ref.fallback, "$${") {
+		e.stay("${"+ref.name+":-${…}}", ref.name)
+	}
+	value, set := lookup(ref.name)
+	if !set && !ref.hasFallback {
+		e.unset = addOnce(e.unset, ref.name)
+		return "${" + ref.name + "}"
+	}
+	if !set {
+		value = strings.ReplaceAll(ref.fallback, "$${", "${")
+	}
+	e.values = append(e.values, value)
+	return value
+}
+
+// addOnce bounds what one string can report.
+func addOnce(list []string, item string) []string {
+	const most = 20
+	if len(list) == most || slices.Contains(list, item) {
+		return list
+	}
+	return append(list, item)
+}
+
+// reference is what follows a "${".
+type reference struct {
+	name        string
+	fallback    string
+	hasFallback bool
+	size        int    // in bytes, with ${ and }; 0 if this is no reference to a variable
+	shown       string // what a message may show if it is none
+}
+
+// parseReference reads [A-Z_][A-Z0-9_]* and then } or :-default}. If s holds
+// something else, only its name-like start is kept: the rest may be part of a
+// password, and messages must not show it.
+func parseReference(s string) reference {
+	inner := s[len("${"):]
+	end := 0
+	for end < len(inner) && isNameByte(inner[end]) {
+		end++
+	}
+	name, rest := inner[:end], inner[end:]
+	ref := reference{name: name}
+	if isVariableName(name) {
+		if strings.HasPrefix(rest, "}") {
+			ref.size = len("${") + len(name) + len("}")
+			return ref
+		}
+		fallback, isDefault := strings.CutPrefix(rest, ":-")
+		fallback, _, closed := strings.Cut(fallback, "}")
+		if isDefault && closed {
+			ref.fallback, ref.hasFallback = fallback, true
+			ref.size = len("${") + len(name) + len(":-") + len(fallback) + len("}")
+			return ref
+		}
+	}
+	const longest = 40
+	ref.name = name[:min(len(name), longest)]
+	ref.shown = "${" + ref.name + "…"
+	if ref.name == name && strings.HasPrefix(rest, "}") {
+		ref.shown = "${" + name + "}"
+	}
+	return ref
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func isVariableName(name string) bool {
+	return name != "" && strings.ToUpper(name) == name && (name[0] < '0' || name[0] > '9')
+}

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const maxFileSize = 16 << 20
+
+// Load reads the configuration file at path, and variables from the workbench.env
+// beside it. environ has the form of os.Environ and wins over that file. The
+// error is an *Error unless the current folder cannot be found.
+func Load(path string, environ []string) (*Config, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, absError(err)
+	}
+	data, mode, problem := readFile(path)
+	if problem != nil {
+		return nil, &Error{File: path, Problems: []Problem{*problem}}
+	}
+	dir := filepath.Dir(path)
+	vars, warnings, err := loadEnvFile(filepath.Join(dir, envFileName))
+	if err != nil {
+		return nil, err
+	}
+	if mode.Perm()&0o002 != 0 && runtime.GOOS != "windows" {
+		warnings = append(warnings, Problem{
+			Message: path + " can be changed by every user of this machine, and it names programs to run",
+			Hint:    "chmod o-w " + shellQuote(path),
+		})
+	}
+	addEnviron(vars, environ)
+	cfg, err := Parse(path, data, ParseOptions{
+		Dir:    dir,
+		Lookup: func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
+		Home:   homeDir(vars),
+	})
+	if err != nil {
+		return nil, err
+	}
+	cfg.Path = path
+	cfg.Warnings = append(warnings, cfg.Warnings...)
+	return cfg, nil
+}
+
+// readFile returns a file's content, or what to tell the person who named it.
+func readFile(path string) ([]byte, fs.FileMode, *Problem) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, readProblem(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, readProblem(err)
+	}
+	if info.IsDir() {
+		return nil, 0, &Problem{Message: "Cannot read the file: it is a directory", Hint: "name the file in it"}
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
+	if err != nil {
+		return nil, 0, readProblem(err)
+	}
+	if len(data) > maxFileSize {
+		return nil, 0, &Problem{Message: fmt.Sprintf("Cannot read the file: it is larger than %d MiB", maxFileSize>>20)}
+	}
+	return data, info.Mode(), nil
+}
+
+// readProblem leaves out the operation and the path, which the caller gives.
+func readProblem(err error) *Problem {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Problem{Message: "Cannot read the file: it does not exist", Hint: "check --config and WORKBENCH_CONFIG, or create the file"}
+	case errors.Is(err, fs.ErrPermission):
+		return &Problem{Message: "Cannot read the file: permission denied"}
+	}
+	return &Problem{Message: "Cannot read the file: " + err.Error()}
+}
+
+// addEnviron puts the process environment over what vars holds. Names have no
+// case on Windows, and ${VAR} is written in capitals.
+func addEnviron(vars map[string]string, environ []string) {
+	for _, entry := range environ {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" {
+			continue
+		}
+		if runtime.GOOS == "windows" {
+			name = strings.ToUpper(name)
+		}
+		vars[name] = value
+	}
+}
+
+func homeDir(vars map[string]string) string {
+	if runtime.GOOS == "windows" {
+		return vars["USERPROFILE"]
+	}
+	return vars["HOME"]
+}
+
+// shellQuote returns a path as one word of a shell command.
+func shellQuote(path string) string {
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

@@ -1,0 +1,79 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Problem is one thing that is wrong in a file, or probably not meant.
+type Problem struct {
+	Line, Column int    // from 1, columns in characters; 0 if it concerns the file as a whole
+	Path         string // such as config.toolboxes.dev.mcpServers.files.args[0]; "" if none
+	Message      string // may hold several lines
+	Hint         string // what to do; may be empty
+}
+
+// String returns position and message, and the path and the hint on lines of
+// their own below.
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
+	}
+	b.WriteString(strings.ReplaceAll(p.Message, "\n", "\n    "))
+	if p.Path != "" && !strings.Contains(p.Message, p.Path) {
+		b.WriteString("\n    at " + p.Path)
+	}
+	if p.Hint != "" {
+		b.WriteString("\n    hint: " + strings.ReplaceAll(p.Hint, "\n", "\n    "))
+	}
+	return b.String()
+}
+
+// Error holds all that is wrong with one file.
+type Error struct {
+	File     string
+	Problems []Problem // never empty, in file order
+	Warnings []Problem // shown as well, since a mistyped key is often the cause
+}
+
+// Error returns one message for a person: each problem with its position, and
+// the number of problems if there are several.
+func (e *Error) Error() string {
+	var b strings.Builder
+	for _, p := range e.Problems {
+		b.WriteString(inFile(e.File, p) + "\n")
+	}
+	for _, p := range e.Warnings {
+		p.Message = "warning: " + p.Message
+		b.WriteString(inFile(e.File, p) + "\n")
+	}
+	if len(e.Problems) > 1 {
+		fmt.Fprintf(&b, "%d problems in %s", len(e.Problems), e.File)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// inFile writes the position in the form that editors and terminals link.
+func inFile(file string, p Problem) string {
+	if p.Line > 0 {
+		return file + ":" + p.String()
+	}
+	return file + ": " + p.String()
+}
+
+// quote puts a name from the file into a message. Names are any text, so what
+// could act on a terminal is escaped and what is endless is cut.
+func quote(name string) string {
+	const longest = 100
+	if runes := []rune(name); len(runes) > longest {
+		name = string(runes[:longest]) + "…"
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		escaped := strconv.Quote(name)
+		name = escaped[1 : len(escaped)-1]
+	}
+	return "'" + name + "'"
+}

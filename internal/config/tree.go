@@ -1,0 +1,241 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+)
+
+// kind is what a JSON value is, in the words of JSON Schema.
+type kind string
+
+const (
+	kindNull    kind = "null"
+	kindBoolean kind = "boolean"
+	kindInteger kind = "integer" // stands for every number: the file needs no others
+	kindString  kind = "string"
+	kindArray   kind = "array"
+	kindObject  kind = "object"
+)
+
+// String returns the kind with its article, as messages need it.
+func (k kind) String() string {
+	switch k {
+	case kindNull:
+		return "null"
+	case kindInteger:
+		return "a number"
+	case kindArray, kindObject:
+		return "an " + string(k)
+	}
+	return "a " + string(k)
+}
+
+// node is a JSON value of the file with variables expanded.
+type node struct {
+	kind     kind
+	offset   int
+	raw      string // a string before expansion; of other scalars, the literal
+	text     string // a string after expansion; of other scalars, the literal
+	members  []member
+	elements []node
+
+	// unresolved says that a variable in text has no value. It was reported, or
+	// need not be because the server is disabled; either way text means nothing.
+	unresolved bool
+}
+
+// member is a key of an object with its value. Messages show raw, never name:
+// what came through a variable is not shown.
+type member struct {
+	raw, name  string
+	unresolved bool
+	offset     int
+	value      node
+}
+
+// get returns the value of the member with that name, or nil.
+func (n *node) get(name string) *node {
+	for i := range n.members {
+		if n.members[i].name == name {
+			return &n.members[i].value
+		}
+	}
+	return nil
+}
+
+// lacks reports that there is no such member, and none whose name is unknown.
+func (n *node) lacks(name string) bool {
+	for _, m := range n.members {
+		if m.unresolved || m.name == name {
+			return false
+		}
+	}
+	return true
+}
+
+// path is the way from the root to a value, linked upwards: it is needed for
+// few of the values, and only then becomes text.
+type path struct {
+	parent *path
+	key    string
+	index  int // of an array element, which has no key; else -1
+}
+
+var rootPath = &path{key: "config", index: -1}
+
+func (p *path) member(key string) *path { return &path{parent: p, key: key, index: -1} }
+func (p *path) element(index int) *path { return &path{parent: p, index: index} }
+func (p *path) is(key string) bool      { return p != nil && p.index < 0 && p.key == key }
+func (p *path) up(levels int) (above *path) {
+	for above = p; levels > 0 && above != nil; levels-- {
+		above = above.parent
+	}
+	return above
+}
+
+// isServer reports that p is config.toolboxes.T.mcpServers.S.
+func (p *path) isServer() bool {
+	return p.up(1).is("mcpServers") && p.up(3).is("toolboxes") && p.up(4) == rootPath
+}
+
+// String returns the dotted form; the path of nothing is "".
+func (p *path) String() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.index >= 0:
+		return fmt.Sprintf("%s[%d]", p.parent, p.index)
+	case p.parent == nil:
+		return p.key
+	case isPlainKey(p.key):
+		return p.parent.String() + "." + p.key
+	}
+	return p.parent.String() + "[" + strconv.Quote(p.key) + "]"
+}
+
+func isPlainKey(key string) bool {
+	return key != "" && !strings.ContainsFunc(key, func(r rune) bool {
+		return r != '-' && (r >= utf8.RuneSelf || !isNameByte(byte(r)))
+	})
+}
+
+// grower turns the parsed file into nodes: strings and keys are expanded, and
+// what can be wrong anywhere in a file is reported.
+type grower struct {
+	lookup  func(string) (string, bool)
+	envFile string
+	report  *report
+	secrets *secrets
+}
+
+func (g *grower) value(v *hujson.Value, at *path, disabled bool) node {
+	n := node{offset: v.StartOffset}
+	switch value := v.Value.(type) {
+	case *hujson.Object:
+		n.kind = kindObject
+		disabled = disabled || at.isServer() && isDisabled(value)
+		n.members = g.members(value, at, disabled)
+	case *hujson.Array:
+		n.kind = kindArray
+		for i := range value.Elements {
+			n.elements = append(n.elements, g.value(&value.Elements[i], at.element(i), disabled))
+		}
+	case hujson.Literal:
+		n.kind, n.raw = scalar(value)
+		n.text = n.raw
+		if n.kind == kindString {
+			n.text, n.unresolved = g.expand(n.raw, n.offset, at, disabled)
+		}
+	}
+	return n
+}
+
+func scalar(literal hujson.Literal) (kind, string) {
+	switch literal.Kind() {
+	case '"':
+		if bytes.IndexByte(literal, '\\') < 0 {
+			return kindString, string(literal[1 : len(literal)-1]) // most strings; decoding costs a third of all
+		}
+		return kindString, literal.String()
+	case 't', 'f':
+		return kindBoolean, string(literal)
+	case 'n':
+		return kindNull, string(literal)
+	}
+	return kindInteger, string(literal)
+}
+
+// members returns an object's members and reports names that occur twice, as
+// they are after expansion.
+func (g *grower) members(object *hujson.Object, at *path, disabled bool) []member {
+	members := make([]member, 0, len(object.Members))
+	first := make(map[string]int, len(object.Members))
+	for i := range object.Members {
+		key, value := &object.Members[i].Name, &object.Members[i].Value
+		_, raw := scalar(key.Value.(hujson.Literal))
+		m := member{raw: raw, offset: key.StartOffset}
+		below := at.member(raw)
+		m.name, m.unresolved = g.expand(raw, m.offset, below, disabled)
+		if offset, seen := first[m.name]; seen {
+			g.report.fail(m.offset, below, "Duplicate key "+quote(raw),
+				fmt.Sprintf("the key is already used on line %d; rename or remove one of them", g.report.line(offset)))
+		} else {
+			first[m.name] = m.offset
+		}
+		m.value = g.value(value, below, disabled)
+		members = append(members, m)
+	}
+	return members
+}
+
+// isDisabled looks ahead: a variable may stand before the key that excuses it.
+func isDisabled(server *hujson.Object) bool {
+	for _, m := range server.Members {
+		_, name := scalar(m.Name.Value.(hujson.Literal))
+		value, isScalar := m.Value.Value.(hujson.Literal)
+		if name == "disabled" && isScalar && value.Bool() {
+			return true
+		}
+	}
+	return false
+}
+
+// expand returns the expanded text, and whether it could not be completed.
+func (g *grower) expand(raw string, offset int, at *path, disabled bool) (text string, unresolved bool) {
+	e := expand(raw, g.lookup)
+	for _, value := range e.values {
+		g.secrets.add(value)
+	}
+	if strings.ContainsRune(e.text, 0) {
+		g.report.fail(offset, at, "Text must not hold a NUL character", "")
+	}
+	if len(e.unclosed) > 0 {
+		found := e.unclosed[0]
+		if found == "" {
+			found = "${"
+		}
+		g.failExpansion(offset, at, found, "Malformed syntax: unclosed brace", "close it with }, or write $${ for a literal ${")
+		return e.text, true
+	}
+	for _, shown := range e.literal {
+		g.report.warn(offset, at, shown+" is not expanded and stays as it is",
+			"variables are ${NAME} or ${NAME:-default} with NAME in capitals; write $${ for a literal ${")
+	}
+	if !disabled {
+		for _, name := range e.unset {
+			g.failExpansion(offset, at, name, "Variable is not set",
+				fmt.Sprintf("export %s=value\nor put the line %s=value into %s", name, name, g.envFile))
+		}
+	}
+	return e.text, len(e.unset) > 0
+}
+
+func (g *grower) failExpansion(offset int, at *path, variable, reason, hint string) {
+	g.report.fail(offset, at, fmt.Sprintf("Environment variable expansion failed\nVariable: %s\nLocation: %s\nReason: %s",
+		variable, at, reason), hint)
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The patterns let an editor notice a mistake; a value with a variable in it is
+// for the check to judge.
+const (
+	durationPattern = `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^0$|\$\{`
+	sizePattern     = `^[0-9]+ ?([KkMmGg][Ii]?)?[Bb]?$|\$\{`
+)
+
+func checkDuration(text string) string {
+	if d, err := time.ParseDuration(text); err != nil || d < 0 {
+		return `must be a duration such as "30s", "5m" or "1h30m", or "0"`
+	}
+	return ""
+}
+
+func checkPositiveDuration(text string) string {
+	if d, err := time.ParseDuration(text); err != nil || d <= 0 {
+		return `must be a duration above zero, such as "30s", "5m" or "1h30m"`
+	}
+	return ""
+}
+
+func checkSize(text string) string {
+	if size, ok := parseSize(text); !ok || size < 1<<10 || size > 1<<30 {
+		return `must be a number of bytes or a size such as "64MiB", from 1KiB to 1GiB`
+	}
+	return ""
+}
+
+// parseSize reads bytes, or a number with a unit: KB is a thousand, KiB is 1024.
+func parseSize(text string) (int, bool) {
+	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(text)
+	}
+	number, err := strconv.ParseInt(text[:end], 10, 32)
+	if err != nil {
+		return 0, false
+	}
+	unit := int64(1)
+	switch strings.ToLower(strings.TrimPrefix(text[end:], " ")) {
+	case "", "b":
+	case "k", "kb":
+		unit = 1e3
+	case "m", "mb":
+		unit = 1e6
+	case "g", "gb":
+		unit = 1e9
+	case "ki", "kib":
+		unit = 1 << 10
+	case "mi", "mib":
+		unit = 1 << 20
+	case "gi", "gib":
+		unit = 1 << 30
+	default:
+		return 0, false
+	}
+	size := number * unit // below 2^31 times at most 2^30
+	return int(size), int64(int(size)) == size
+}
+
+// checkURL does not repeat the parser's words: they quote the address, which may
+// hold a password.
+func checkURL(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return "is not a valid address"
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "must start with http:// or https://"
+	case u.Hostname() == "":
+		return "must name a host"
+	}
+	return ""
+}
+
+func checkEntryName(name string) string {
+	if strings.TrimSpace(name) == "" {
+		return "name cannot be empty"
+	}
+	return ""
+}
+
+func checkVariableName(name string) string {
+	switch {
+	case name == "":
+		return "name cannot be empty"
+	case strings.Contains(name, "="):
+		return "name cannot hold '='"
+	}
+	return ""
+}
+
+func checkHeaderName(name string) string {
+	if name == "" {
+		return "name cannot be empty"
+	}
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return r >= utf8.RuneSelf || !isNameByte(byte(r)) && !strings.ContainsRune("!#$%&'*+-.^`|~", r)
+	}) {
+		return "name can hold only letters, digits and - _ . and the like"
+	}
+	return ""
+}
+
+func checkHeaderValue(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return "holds a line break or another control character"
+	}
+	return ""
+}

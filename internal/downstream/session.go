@@ -1,0 +1,261 @@
+// Package downstream is one live session with one MCP server: the handshake, and
+// requests as streams that hold a request's messages in order with the response last.
+package downstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Options say how a session is held.
+type Options struct {
+	Stdin  io.WriteCloser // the server's input; the session closes it
+	Stdout io.ReadCloser  // the server's output; the session closes it
+
+	MaxMessage int    // limit in bytes of one message; default wire.DefaultLimit
+	Version    string // the workbench's version, told to the server
+
+	// ToolsChanged is called when the server says that its tools changed. It must
+	// not block. Default: nothing.
+	ToolsChanged func()
+	Log          *slog.Logger // default: discard
+}
+
+// Session is safe for concurrent use. It ends when the server closes its output,
+// when nothing can be written any more, or by Close.
+type Session struct {
+	options Options
+	log     *slog.Logger
+	writer  *wire.Writer
+
+	revision  protocol.Revision
+	hasTools  bool
+	listening sync.WaitGroup // the session's own goroutines
+
+	life context.Context // ends with the session; its cause says why
+	end  context.CancelCauseFunc
+
+	mu      sync.Mutex
+	pending map[uint64]*Stream
+	lastID  uint64
+}
+
+// queueLimit bounds the bytes that wait for a server that does not read.
+const queueLimit = 4 << 20
+
+// drainTime is how long a server whose input broke may still send answers.
+const drainTime = 500 * time.Millisecond
+
+// ErrClosed is the error of a session that was closed by us.
+var ErrClosed = errors.New("the session was closed")
+
+// ErrOutputClosed is the error of a session whose server closed its output, most
+// often by exiting.
+var ErrOutputClosed = errors.New("the server closed its output")
+
+// ErrInputBroken is the error of a session whose server takes no input any more.
+var ErrInputBroken = errors.New("the server does not take input any more")
+
+// Connect does the handshake with a server that was just started. It blocks until
+// the server answered or ctx ends. On an error the session is closed.
+func Connect(ctx context.Context, options Options) (*Session, error) {
+	s := &Session{
+		options: options,
+		log:     options.Log,
+		writer:  wire.NewWriter(options.Stdin, queueLimit),
+		pending: make(map[uint64]*Stream),
+	}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.listening.Go(s.read)
+	s.listening.Go(s.watchWriter)
+	if err := s.initialize(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Revision returns the revision that both sides agreed on.
+func (s *Session) Revision() protocol.Revision { return s.revision }
+
+// Done is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} { return s.life.Done() }
+
+// Err returns why the session ended; nil while it lives.
+func (s *Session) Err() error { return context.Cause(s.life) }
+
+// Close ends the session, and with it every request in flight, and waits for its
+// goroutines. It may be called more than once. The server's process is not ours.
+func (s *Session) Close() {
+	s.end(ErrClosed)
+	s.options.Stdin.Close()
+	s.options.Stdout.Close()
+	s.listening.Wait()
+}
+
+// watchWriter ends the session when the server's input breaks, but lets answers
+// that are under way arrive first.
+func (s *Session) watchWriter() {
+	select {
+	case <-s.writer.Closed():
+		patience := time.NewTimer(drainTime)
+		defer patience.Stop()
+		select {
+		case <-s.life.Done():
+		case <-patience.C:
+			s.end(fmt.Errorf("%w: %w", ErrInputBroken, s.writer.Err()))
+		}
+	case <-s.life.Done():
+	}
+	// A write that is stuck ends when Close has closed the server's input.
+	_ = s.writer.Close(s.life)
+}
+
+// read is the session's one reader: whatever it hands to a stream stays in the
+// order in which the server sent it.
+func (s *Session) read() {
+	reader := wire.NewReader(s.options.Stdout, s.options.MaxMessage)
+	for {
+		frame, err := reader.Next()
+		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
+			s.log.Warn("skipped a message of the server", "reason", err)
+			s.failRequest(tooLong.ID, tooLong.IsRequest, tooLong)
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			err = ErrOutputClosed
+		}
+		if err != nil {
+			s.end(err)
+			return
+		}
+		s.receive(frame)
+	}
+}
+
+// receive takes in one frame. What is no message is ignored, since many servers
+// print to their output what belongs on stderr.
+func (s *Session) receive(frame wire.Frame) {
+	messages, rejected, _, err := wire.ParseBatch(frame)
+	if err != nil {
+		rejected = append(rejected, err)
+	}
+	for _, reason := range rejected {
+		s.reject(frame, reason)
+	}
+	if err != nil {
+		return
+	}
+	for _, message := range messages {
+		if message.Repaired {
+			s.log.Warn("replaced bytes of the server that are not UTF-8", "bytes", message.Size)
+		}
+		s.dispatch(message)
+	}
+}
+
+func (s *Session) reject(frame wire.Frame, reason error) {
+	s.log.Debug("ignored output of the server that is no message", "reason", reason, "bytes", len(frame.Bytes()))
+	if shape, ok := errors.AsType[*wire.ShapeError](reason); ok {
+		if shape.IsRPC {
+			s.failRequest(shape.ID.Bytes(), false, reason)
+		}
+		return
+	}
+	if id, isRequest := wire.Skim(frame.Bytes()); len(frame.Bytes()) > 0 && frame.Bytes()[0] == '{' {
+		s.failRequest(id, isRequest, reason)
+	}
+}
+
+// failRequest tells the one who waits for a message that it came, but is unusable.
+func (s *Session) failRequest(id []byte, isRequest bool, reason error) {
+	if isRequest {
+		return
+	}
+	if stream := s.forget(id); stream != nil {
+		stream.fail(fmt.Errorf("the server's answer cannot be used: %w", reason))
+	}
+}
+
+func (s *Session) dispatch(message wire.Message) {
+	switch {
+	case message.IsResponse():
+		stream := s.forget(message.ID.Bytes())
+		if stream == nil {
+			s.log.Debug("ignored an answer that nobody waits for")
+			return
+		}
+		stream.deliver(message)
+	case message.IsRequest():
+		s.answer(message)
+	default:
+		s.notice(message)
+	}
+}
+
+// answer replies to the server's own requests. A reply that finds no room is
+// dropped: a server that asks without reading must not stop our reading.
+func (s *Session) answer(message wire.Message) {
+	var reply []byte
+	if string(message.Method) == protocol.MethodPing {
+		reply = wire.Result(message.ID.Bytes(), []byte("{}"))
+	} else {
+		reply = wire.ErrorResponse(message.ID.Bytes(), protocol.CodeMethodNotFound,
+			fmt.Sprintf("The client does not support '%.100s'", message.Method))
+	}
+	if !s.writer.TryWrite(reply) {
+		s.log.Debug("dropped a reply to the server, which does not read")
+	}
+}
+
+func (s *Session) notice(message wire.Message) {
+	switch string(message.Method) {
+	case protocol.NotifyProgress:
+		token := message.Params.Member(protocol.ProgressToken)
+		if stream := s.find(token.Bytes()); stream != nil {
+			stream.deliver(message)
+		}
+	case protocol.NotifyToolsList:
+		if s.options.ToolsChanged != nil {
+			s.options.ToolsChanged()
+		}
+	}
+}
+
+// find returns the stream of a request in flight by its raw id.
+func (s *Session) find(rawID []byte) *Stream {
+	id, err := strconv.ParseUint(string(rawID), 10, 64)
+	if err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending[id]
+}
+
+// forget is find for a request that is over: nothing more is delivered to it.
+func (s *Session) forget(rawID []byte) *Stream {
+	stream := s.find(rawID)
+	if stream != nil {
+		s.remove(stream.id)
+	}
+	return stream
+}
+
+func (s *Session) remove(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.pending, id)
+}

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
+)
+
+// Limits of what an error repeats of a server's words.
+const (
+	maxReason      = 64 << 10
+	maxStderrLines = 5
+	// exitTime is how long we wait for the exit status of a process whose output
+	// ended, so that the error can name it.
+	exitTime = 500 * time.Millisecond
+)
+
+// explain turns the error of a request to a server into one for people. A timeout of
+// zero means that no setting of ours limited the time.
+func (s *Server) explain(child *process.Process, err error, timeout time.Duration) error {
+	masker := s.fleet.options.Masker
+	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
+		return &Failure{text: cut(masker.Mask(err.Error())), cause: rpc}
+	}
+	text := err.Error()
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && timeout > 0:
+		text = strings.TrimSuffix(text, ": "+context.DeadlineExceeded.Error())
+		text = fmt.Sprintf("%s within %s (timeouts.connect): timeout", text, timeout)
+	case errors.Is(err, context.Canceled):
+		return errStopping
+	case errors.Is(err, downstream.ErrOutputClosed), errors.Is(err, downstream.ErrInputBroken):
+		if exit := exitOf(child); exit != "" {
+			text = "the server " + exit
+		}
+	}
+	if tail := child.StderrTail(maxStderrLines); len(tail) > 0 {
+		text += "; its last output was: " + strings.Join(tail, " | ")
+	}
+	return &Failure{text: cut(masker.Mask(text)), cause: err}
+}
+
+// Failure is an error of a server, told for people, with secrets masked.
+type Failure struct {
+	text  string
+	cause error
+}
+
+func (f *Failure) Error() string { return f.text }
+
+// Unwrap returns the cause, whose text may hold secrets.
+func (f *Failure) Unwrap() error { return f.cause }
+
+// exitOf returns how the process ended, or "" if it has not.
+func exitOf(child *process.Process) string {
+	patience := time.NewTimer(exitTime)
+	defer patience.Stop()
+	select {
+	case <-child.Done():
+		return child.Exit()
+	case <-patience.C:
+		return ""
+	}
+}
+
+func mentioned(withheld []string, child *process.Process) string {
+	names := process.MentionedVariables(withheld, child.StderrTail(maxStderrLines))
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("it mentions %s, which servers do not inherit: name it in 'env' (or in 'inheritEnv')", strings.Join(names, ", "))
+}
+
+func cut(text string) string {
+	if len(text) <= maxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReason], "") + fmt.Sprintf("… (%d more bytes)", len(text)-maxReason)
+}

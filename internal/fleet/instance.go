@@ -1,0 +1,170 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
+)
+
+// instance is one running process of a server, and the session with it.
+type instance struct {
+	process *process.Process
+	session *downstream.Session
+	tools   atomic.Pointer[catalog.Snapshot]
+	changed chan struct{} // holds a token when the server said that its tools changed
+	ready   time.Time
+	took    time.Duration // from the start to ready
+
+	mu     sync.Mutex
+	leases int
+	idle   chan struct{} // holds a token when the last lease was released
+}
+
+// Lease is the use of a running server by one caller.
+type Lease struct {
+	Session *downstream.Session
+	Tools   *catalog.Snapshot
+	// CallTimeout is how long a call may be without a sign of life.
+	CallTimeout time.Duration
+
+	server   *Server
+	instance *instance
+}
+
+func (in *instance) snapshot() *catalog.Snapshot { return in.tools.Load() }
+
+func (in *instance) lease(s *Server) *Lease {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.leases++
+	return &Lease{
+		Session: in.session, Tools: in.snapshot(), CallTimeout: s.config.Timeouts.Call,
+		server: s, instance: in,
+	}
+}
+
+// Release ends the lease. It must be called once.
+func (l *Lease) Release() {
+	l.instance.mu.Lock()
+	defer l.instance.mu.Unlock()
+	if l.instance.leases--; l.instance.leases == 0 {
+		signal(l.instance.idle)
+	}
+}
+
+// Explain says for people why a request failed with err: a session that broke off
+// means that the process ended, and its last words tell more.
+func (l *Lease) Explain(err error) error {
+	return l.server.explain(l.instance.process, err, 0)
+}
+
+func (in *instance) isIdle() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.leases == 0
+}
+
+// refreshPause is the least time between two readings of a server's tools, however
+// often it says that they changed.
+const refreshPause = 250 * time.Millisecond
+
+// watch stays with a running server until it ends, for whatever reason, and leaves
+// nothing of it behind.
+func (s *Server) watch(in *instance) {
+	var timer *time.Timer // of the idle stop; nil: none
+	var expired <-chan time.Time
+	if s.config.Timeouts.Idle > 0 {
+		timer = time.NewTimer(s.config.Timeouts.Idle)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	for {
+		select {
+		case <-in.session.Done():
+			reason := s.explain(in.process, in.session.Err(), 0)
+			s.log.Warn("server ended", "reason", reason)
+			s.ended(in, reason)
+			s.discard(in)
+			return
+		case <-s.fleet.life.Done():
+			s.ended(in, nil)
+			s.discard(in)
+			return
+		case <-in.changed:
+			s.refresh(in)
+		case <-in.idle:
+			if timer != nil {
+				timer.Reset(s.config.Timeouts.Idle)
+			}
+		case <-expired:
+			if in.isIdle() {
+				s.log.Info("server stopped", "reason", "idle for "+s.config.Timeouts.Idle.String()+" (timeouts.idle)")
+				s.ended(in, nil)
+				s.discard(in)
+				return
+			}
+		}
+	}
+}
+
+// discard stops the process and all that it started.
+func (s *Server) discard(in *instance) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	if err := in.process.Stop(ctx); err != nil {
+		s.log.Warn("server did not stop cleanly", "reason", err)
+	}
+	in.session.Close()
+}
+
+// refresh reads the tools again, and then rests for a while: notices that come
+// meanwhile lead to one more reading.
+func (s *Server) refresh(in *instance) {
+	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
+	defer cancel()
+	snapshot, err := s.list(ctx, in.session)
+	if err != nil {
+		s.log.Warn("could not read the changed tools; the old list stays", "reason", s.explain(in.process, err, s.config.Timeouts.Connect))
+		return
+	}
+	before := in.tools.Swap(snapshot)
+	s.mu.Lock()
+	s.offered = snapshot
+	s.mu.Unlock()
+	if !sameTools(before, snapshot) {
+		s.log.Info("tools changed", "tools", len(snapshot.Tools))
+		s.fleet.options.ToolsChanged(s.toolbox)
+	}
+	pause := time.NewTimer(refreshPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-in.session.Done():
+	case <-s.fleet.life.Done():
+	}
+}
+
+func sameTools(a, b *catalog.Snapshot) bool {
+	if len(a.Tools) != len(b.Tools) {
+		return false
+	}
+	for i := range a.Tools {
+		if !bytes.Equal(a.Tools[i].Definition.Bytes(), b.Tools[i].Definition.Bytes()) {
+			return false
+		}
+	}
+	return true
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,88 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
+)
+
+// launch starts the process, does the handshake and reads the tools. Whatever fails,
+// nothing of it is left.
+func (s *Server) launch(ctx context.Context) (*instance, error) {
+	if s.config.URL != "" {
+		return nil, errors.New("a server with a 'url' cannot be reached by this version of the workbench; use one with a 'command'")
+	}
+	started := time.Now()
+	spec, withheld := s.spec()
+	child, err := s.fleet.options.Host.Start(spec)
+	if err != nil {
+		return nil, errors.New(s.fleet.options.Masker.Mask(err.Error()))
+	}
+	in := &instance{process: child, changed: make(chan struct{}, 1), idle: make(chan struct{}, 1)}
+	in.session, err = downstream.Connect(ctx, downstream.Options{
+		Stdin: child.Stdin(), Stdout: child.Stdout(),
+		MaxMessage: s.fleet.options.Config.MaxMessageSize, Version: s.fleet.options.Version,
+		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
+	})
+	if err == nil {
+		var tools *catalog.Snapshot
+		if tools, err = s.list(ctx, in.session); err == nil {
+			in.tools.Store(tools)
+			in.ready, in.took = time.Now(), time.Since(started)
+			return in, nil
+		}
+	}
+	err = s.explain(child, err, s.config.Timeouts.Connect)
+	if hint := mentioned(withheld, child); hint != "" {
+		err = fmt.Errorf("%w; %s", err, hint)
+	}
+	stop, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	if stopErr := child.Stop(stop); stopErr != nil {
+		s.log.Warn("server did not stop cleanly", "reason", stopErr)
+	}
+	if in.session != nil {
+		in.session.Close()
+	}
+	return nil, err
+}
+
+// list reads the server's tools.
+func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
+	// A list without an end must not take all the time there is to connect.
+	ctx, cancel := context.WithTimeout(ctx, s.config.Timeouts.Connect*2/3)
+	defer cancel()
+	definitions, note, err := session.ListTools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.NewSnapshot(s.Name(), catalog.Listing{Definitions: definitions, Note: note}, s.config.Filter), nil
+}
+
+// spec says how the server's process is started; withheld are the names of variables
+// that it does not get.
+func (s *Server) spec() (spec process.Spec, withheld []string) {
+	extra := make([]string, len(s.config.Env))
+	for i, variable := range s.config.Env {
+		extra[i] = variable.Name + "=" + variable.Value
+	}
+	inherit := process.Inherit{All: s.config.InheritEnv.All, Patterns: s.config.InheritEnv.Patterns}
+	spec = process.Spec{
+		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
+		KeepDetached: s.config.KeepDetached,
+		StderrLine: func(line string) {
+			s.log.Debug("server printed", "stderr", s.fleet.options.Masker.Mask(line))
+		},
+	}
+	spec.Env, withheld = process.Environment(s.fleet.options.Environ, inherit, extra)
+	if s.config.Builtin != "" {
+		spec.Command = s.fleet.options.Executable
+		spec.Args = append([]string{"builtin", s.config.Builtin}, s.config.Args...)
+	}
+	return spec, withheld
+}

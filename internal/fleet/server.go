@@ -1,0 +1,186 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+)
+
+// Server is one configured server. At any time it is in one state: idle, starting,
+// ready, or backing off from its last failure; mu guards all of it.
+type Server struct {
+	fleet   *Fleet
+	toolbox string
+	config  config.Server
+	log     *slog.Logger
+
+	mu       sync.Mutex
+	starting *attempt          // not nil: starting
+	running  *instance         // not nil: ready
+	failure  *failure          // the last one, until the next success
+	failures int               // in a row; a server that stays up for a while starts over
+	offered  *catalog.Snapshot // the tools last seen; nil before the first start
+}
+
+// attempt is one start, shared by all who wait for it.
+type attempt struct {
+	done     chan struct{}
+	instance *instance
+	err      error
+}
+
+// failure is why a server is not there, and until when that is not tried again.
+type failure struct {
+	err   error
+	since time.Time
+	until time.Time
+}
+
+// Backoff doubles from the first delay to the last.
+const (
+	firstDelay = 500 * time.Millisecond
+	lastDelay  = 10 * time.Second
+	// steadyAfter is how long a server has to be up for its failures to be forgotten.
+	steadyAfter = 10 * time.Second
+)
+
+var errStopping = errors.New("the workbench is shutting down")
+
+func newServer(f *Fleet, toolbox string, server config.Server) *Server {
+	return &Server{
+		fleet: f, toolbox: toolbox, config: server,
+		log: f.options.Log.With("toolbox", toolbox, "server", server.Name),
+	}
+}
+
+// Name returns the configured name.
+func (s *Server) Name() string { return s.config.Name }
+
+// Offered returns the tools that were last seen, or nil before the first start.
+func (s *Server) Offered() *catalog.Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.offered
+}
+
+// Lease returns the running server, which it starts if needed. All who call it
+// meanwhile share that start, which goes on when one of them gives up. It blocks
+// until the server is there, its start failed, or ctx ends. Release the lease.
+func (s *Server) Lease(ctx context.Context) (*Lease, error) {
+	lease, pending, err := s.leaseNow()
+	if lease != nil || err != nil {
+		return lease, err
+	}
+	select {
+	case <-pending.done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if pending.err != nil {
+		return nil, pending.err
+	}
+	return pending.instance.lease(s), nil
+}
+
+// leaseNow returns the lease of a server that is ready, or the start to wait for.
+func (s *Server) leaseNow() (*Lease, *attempt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running != nil {
+		return s.running.lease(s), nil, nil
+	}
+	if s.starting != nil {
+		return nil, s.starting, nil
+	}
+	if s.failure != nil {
+		if wait := time.Until(s.failure.until); wait > 0 {
+			return nil, nil, &BackoffError{Err: s.failure.err, Since: s.failure.since, Wait: wait}
+		}
+	}
+	pending := &attempt{done: make(chan struct{})}
+	if !s.fleet.run(func() { s.live(pending) }) {
+		return nil, nil, errStopping
+	}
+	s.starting = pending
+	return nil, pending, nil
+}
+
+// BackoffError is the last failure of a server that is not tried again just yet.
+type BackoffError struct {
+	Err   error
+	Since time.Time // of the first failure in a row
+	Wait  time.Duration
+}
+
+func (e *BackoffError) Error() string {
+	return fmt.Sprintf("%v (failing since %s, next try in %s)",
+		e.Err, e.Since.Format(time.TimeOnly), max(e.Wait.Round(100*time.Millisecond), 100*time.Millisecond))
+}
+
+// Unwrap returns the failure.
+func (e *BackoffError) Unwrap() error { return e.Err }
+
+// live is the goroutine of one life of the server: from its start to its end.
+func (s *Server) live(pending *attempt) {
+	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
+	in, err := s.launch(ctx)
+	cancel()
+
+	s.mu.Lock()
+	s.starting = nil
+	if err != nil {
+		s.failed(err, s.failures)
+	} else {
+		s.running, s.offered, s.failure = in, in.snapshot(), nil
+	}
+	pending.instance, pending.err = in, err
+	s.mu.Unlock()
+	close(pending.done)
+
+	if err != nil {
+		s.log.Warn("server did not start", "reason", err)
+		return
+	}
+	s.log.Info("server is ready", "pid", in.process.PID(), "tools", len(in.snapshot().Tools),
+		"revision", in.session.Revision(), "took", in.took.Round(time.Millisecond))
+	s.watch(in)
+}
+
+// failed records a failure; exponent says how long to back off. Called with mu held.
+func (s *Server) failed(err error, exponent int) {
+	now := time.Now()
+	s.failures++
+	since := now
+	if s.failure != nil {
+		since = s.failure.since
+	}
+	s.failure = &failure{err: err, since: since, until: now.Add(delay(exponent))}
+}
+
+func delay(exponent int) time.Duration {
+	return min(firstDelay<<min(max(exponent, 0), 10), lastDelay)
+}
+
+// ended records that a server which had been ready is gone. Its first crash costs
+// nothing: the next use starts it again at once.
+func (s *Server) ended(in *instance, reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = nil
+	if time.Since(in.ready) >= steadyAfter {
+		s.failures = 0
+	}
+	if reason == nil {
+		return
+	}
+	s.failed(reason, s.failures-1)
+	if s.failures == 1 {
+		s.failure.until = time.Time{}
+	}
+}

@@ -1,0 +1,59 @@
+package fleet
+
+import "context"
+
+// Toolbox is a named group of servers, in the order of the configuration.
+type Toolbox struct {
+	Name, Description string
+	Servers           []*Server // without the disabled ones
+
+	byName   map[string]*Server
+	disabled []string
+}
+
+// Server returns the server of that name.
+func (t *Toolbox) Server(name string) (*Server, bool) {
+	s, ok := t.byName[name]
+	return s, ok
+}
+
+// Disabled returns the names of the servers that the configuration disables.
+func (t *Toolbox) Disabled() []string { return t.disabled }
+
+// ServerNames returns the servers' names in order.
+func (t *Toolbox) ServerNames() []string {
+	names := make([]string, len(t.Servers))
+	for i, s := range t.Servers {
+		names[i] = s.Name()
+	}
+	return names
+}
+
+// Opened is what became of one server when its toolbox was opened.
+type Opened struct {
+	Server *Server
+	Lease  *Lease // nil if it failed
+	Err    error
+}
+
+// Open connects all servers of the toolbox in parallel, as far as they are not, and
+// returns them in order. Release the leases. connected is called, if it is not nil,
+// as each server is done, from one goroutine at a time.
+func (t *Toolbox) Open(ctx context.Context, connected func(Opened)) []Opened {
+	results := make([]Opened, len(t.Servers))
+	done := make(chan int)
+	for i, server := range t.Servers {
+		go func() {
+			lease, err := server.Lease(ctx)
+			results[i] = Opened{server, lease, err}
+			done <- i
+		}()
+	}
+	for range t.Servers {
+		i := <-done
+		if connected != nil {
+			connected(results[i])
+		}
+	}
+	return results
+}

@@ -1,0 +1,90 @@
+// Package front is the MCP server that clients see: it reads their requests, answers
+// them, and keeps what belongs to one client's session.
+package front
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Options say what a server serves.
+type Options struct {
+	Surface    *metatool.Surface
+	Version    string       // told to clients
+	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
+	Log        *slog.Logger // default: discard
+}
+
+// Server serves the same surface to every client.
+type Server struct {
+	options Options
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+}
+
+// New makes a server.
+func New(options Options) *Server {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Server{options: options, sessions: make(map[*session]struct{})}
+}
+
+// ToolsChanged tells clients that opened the toolbox that its tools changed.
+func (s *Server) ToolsChanged(toolbox string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for client := range s.sessions {
+		if client.IsOpen(toolbox) && !client.writer.TryWrite(wire.Notification(protocol.NotifyToolsList, nil)) {
+			s.options.Log.Warn("client was not told that tools changed: it does not read")
+		}
+	}
+}
+
+// How a session ends, in at most the sum of these.
+const (
+	answerTime = 2 * time.Second        // for requests that were read already
+	cancelTime = 300 * time.Millisecond // for those that were cancelled then
+	flushTime  = 300 * time.Millisecond // for answers that wait to be written
+)
+
+// ServeStdio serves one client until it closes its side or ctx ends, and answers what
+// was read by then. It closes both in and out.
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	client := newSession(s, out)
+	s.mu.Lock()
+	s.sessions[client] = struct{}{}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.sessions, client)
+		s.mu.Unlock()
+	}()
+
+	ended := make(chan error, 1)
+	go func() { ended <- client.read(in) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		s.options.Log.Info("shutting down", "reason", context.Cause(ctx))
+	case <-client.writer.Closed():
+		err = client.writer.Err()
+	}
+	client.end()
+	in.Close()
+	out.Close()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package metatool
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// offer yields the tools that a server offered last, with what names them.
+func offer(box *fleet.Toolbox, server *fleet.Server, yield func(toolbox.Ref, catalog.Tool)) {
+	if offered := server.Offered(); offered != nil {
+		for _, tool := range offered.Tools {
+			yield(toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: tool.Name}, tool)
+		}
+	}
+}
+
+// appendNative appends the tools of the toolboxes that the client opened to a list, in
+// the order of the configuration and of their servers.
+func (s *Surface) appendNative(list []byte, session Session) []byte {
+	for _, box := range s.fleet.Toolboxes() {
+		if !session.IsOpen(box.Name) {
+			continue
+		}
+		for _, server := range box.Servers {
+			offer(box, server, func(ref toolbox.Ref, tool catalog.Tool) {
+				list = appendNativeDefinition(append(list, ','), ref, tool)
+			})
+		}
+	}
+	return list
+}
+
+// appendNativeDefinition appends a definition that is the server's own but for the
+// name, the description and our members of _meta.
+func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []byte {
+	origin := wire.AppendMember(nil, "source_server", ref.Server)
+	origin = wire.AppendMember(origin, "toolbox_name", ref.Toolbox)
+	origin = wire.AppendMember(origin, "original_name", ref.Name)
+	meta := tool.Definition.Member("_meta")
+	if meta.Kind() != "object" {
+		meta = wire.Raw([]byte("{}"))
+	}
+	description, _ := tool.Definition.Member("description").Text()
+
+	members := wire.AppendMember(nil, "description", fmt.Sprintf("[%s/%s] %s", ref.Toolbox, ref.Server, description))
+	members = append(members, `,"_meta":`...)
+	members = wire.AppendWithMembers(members, meta, func(key string) bool {
+		return key == "source_server" || key == "toolbox_name" || key == "original_name"
+	}, origin)
+	named := wire.AppendEdited(nil, tool.Definition,
+		wire.Edit{Part: tool.Definition.Member("name"), With: wire.AppendString(nil, ref.NativeName())})
+	return wire.AppendWithMembers(dst, wire.Raw(named), func(key string) bool {
+		return key == "description" || key == "_meta"
+	}, members)
+}
+
+// callNative runs a tool by its native name.
+func (s *Surface) callNative(ctx context.Context, request Request) (Reply, error) {
+	ref, found := s.findNative(request.Session, request.Name)
+	if !found {
+		parsed, ok := toolbox.ParseNativeName(request.Name)
+		if !ok {
+			return failed(fmt.Sprintf("Error: Invalid tool name format '%s'. Expected format: {toolbox}__{server}__{tool} "+
+				"(note: double underscores between all components)", request.Name)), nil
+		}
+		if !request.Session.IsOpen(parsed.Toolbox) {
+			return failed(fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available())), nil
+		}
+		ref = parsed
+	}
+	return s.run(ctx, call.Request{Ref: ref, Arguments: request.Arguments, Meta: request.Meta, Client: request.Session},
+		"Error: ", fmt.Sprintf("[%s/%s/%s] Error: ", ref.Toolbox, ref.Server, ref.Name))
+}
+
+// findNative looks a native name up among what the client sees: short forms cannot be
+// parsed, so that routing goes by table.
+func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
+	for _, box := range s.fleet.Toolboxes() {
+		if !session.IsOpen(box.Name) {
+			continue
+		}
+		for _, server := range box.Servers {
+			if ref, ok := s.names.find(box, server, name); ok {
+				return ref, true
+			}
+		}
+	}
+	return toolbox.Ref{}, false
+}
+
+// nativeNames maps native names to tools, a table per server that is made anew when
+// the server's tools change.
+type nativeNames struct {
+	mu     sync.Mutex
+	tables map[*fleet.Server]nativeTable
+}
+
+type nativeTable struct {
+	of   *catalog.Snapshot
+	refs map[string]toolbox.Ref
+}
+
+func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, name string) (toolbox.Ref, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	table := n.tables[server]
+	if offered := server.Offered(); table.of != offered {
+		table = nativeTable{of: offered, refs: make(map[string]toolbox.Ref)}
+		offer(box, server, func(ref toolbox.Ref, _ catalog.Tool) { table.refs[ref.NativeName()] = ref })
+		if n.tables == nil {
+			n.tables = make(map[*fleet.Server]nativeTable)
+		}
+		n.tables[server] = table
+	}
+	ref, ok := table.refs[name]
+	return ref, ok
+}

@@ -1,0 +1,223 @@
+package metatool
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+const openName = "open_toolbox"
+
+// listedToolboxes is how many toolboxes open_toolbox lists in its definition.
+const listedToolboxes = 100
+
+// openDefinition is built once: the toolboxes are those of the configuration.
+func openDefinition(servers *fleet.Fleet) []byte {
+	boxes := servers.Toolboxes()
+	description := "Connect to the servers of a toolbox and list their tools with input schemas. " +
+		"Call it once before use_tool; calling it again is harmless."
+	for i, box := range boxes {
+		if i == 0 {
+			description += " Toolboxes:"
+		}
+		if i == listedToolboxes {
+			description += fmt.Sprintf("\n- and %d more, see the instructions of this server", len(boxes)-i)
+			break
+		}
+		description += "\n- " + box.Name
+		if box.Description != "" {
+			description += ": " + box.Description
+		}
+	}
+	definition := []byte(`{"name":"open_toolbox","title":"Open a toolbox","description":`)
+	definition = wire.AppendString(definition, description)
+	definition = append(definition, `,"inputSchema":{"type":"object","properties":{"toolbox":{"type":"string","minLength":1,`...)
+	definition = append(definition, `"description":"Name of the toolbox to open"`...)
+	if len(boxes) > 0 && len(boxes) <= listedToolboxes {
+		definition = append(definition, `,"enum":[`...)
+		for i, box := range boxes {
+			if i > 0 {
+				definition = append(definition, ',')
+			}
+			definition = wire.AppendString(definition, box.Name)
+		}
+		definition = append(definition, ']')
+	}
+	return append(definition, `}},"required":["toolbox"],"additionalProperties":false},`+
+		`"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":true}}`...)
+}
+
+// parseOpen reads the arguments; problem says what is wrong with them.
+func parseOpen(arguments wire.Payload) (name, problem string) {
+	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
+		return "", "Expected object, received " + kind
+	}
+	var problems []string
+	var current, synonym wire.Payload
+	for key, value := range arguments.Members() {
+		switch string(key) {
+		case "toolbox":
+			current = value
+		case "toolbox_name":
+			synonym = value
+		default:
+			problems = append(problems, fmt.Sprintf("Unrecognized key: '%s'", key))
+		}
+	}
+	if current.IsAbsent() && synonym.IsAbsent() {
+		problems = append([]string{"toolbox: Required"}, problems...)
+	}
+	var values []string
+	for _, field := range []struct {
+		key   string
+		value wire.Payload
+	}{{"toolbox", current}, {"toolbox_name", synonym}} {
+		text, isString := field.value.Text()
+		switch {
+		case field.value.IsAbsent():
+			continue
+		case !isString:
+			problems = append(problems, field.key+": Expected string, received "+field.value.Kind())
+		case strings.TrimSpace(text) == "":
+			problems = append(problems, field.key+" cannot be empty")
+		}
+		values = append(values, text)
+	}
+	if len(problems) == 0 && len(values) == 2 && values[0] != values[1] {
+		problems = append(problems, "toolbox and toolbox_name are different; send toolbox alone")
+	}
+	if len(problems) > 0 {
+		return "", strings.Join(problems, "; ")
+	}
+	return values[0], ""
+}
+
+func (s *Surface) openToolbox(ctx context.Context, request Request) (Reply, error) {
+	name, problem := parseOpen(request.Arguments)
+	if problem != "" {
+		return failed("Invalid parameters: " + problem), nil
+	}
+	box, ok := s.fleet.Toolbox(name)
+	if !ok {
+		return failed(fmt.Sprintf("Toolbox '%s' not found in configuration", name), s.available()), nil
+	}
+	opened := box.Open(ctx, progressOf(ctx, request, len(box.Servers)))
+	for _, o := range opened {
+		if o.Lease != nil {
+			defer o.Lease.Release()
+		}
+	}
+	if ctx.Err() != nil {
+		return Reply{}, context.Cause(ctx)
+	}
+	result, errs := render(box, opened)
+	if len(errs) > 0 && len(errs) == len(opened) {
+		return failed(strings.Join(errs, "\n")), nil
+	}
+	if changed := request.Session.MarkOpen(name, len(opened)-len(errs)); changed && s.dynamic {
+		if err := request.Session.Notify(ctx, wire.Notification(protocol.NotifyToolsList, nil)); err != nil {
+			return Reply{}, err
+		}
+	}
+	return Reply{Text: textResult(false, result)}, nil
+}
+
+func (s *Surface) available() string {
+	boxes := s.fleet.Toolboxes()
+	if len(boxes) == 0 {
+		return "No toolboxes are configured"
+	}
+	names := make([]string, len(boxes))
+	for i, box := range boxes {
+		names[i] = box.Name
+	}
+	return "Available toolboxes: " + strings.Join(names, ", ")
+}
+
+// progressOf reports each server that is done to a client that asked for progress.
+func progressOf(ctx context.Context, request Request, total int) func(fleet.Opened) {
+	token := request.Meta.Member(protocol.ProgressToken)
+	if token.IsAbsent() {
+		return nil
+	}
+	done := 0
+	return func(opened fleet.Opened) {
+		done++
+		text := fmt.Sprintf("Connected to server '%s'", opened.Server.Name())
+		if opened.Err != nil {
+			text = fmt.Sprintf("Failed to connect to server '%s'", opened.Server.Name())
+		}
+		params := append([]byte(`{"progressToken":`), token.Bytes()...)
+		params = fmt.Appendf(params, `,"progress":%d,"total":%d,"message":`, done, total)
+		params = append(wire.AppendString(params, text), '}')
+		_ = request.Session.Notify(ctx, wire.Notification(protocol.NotifyProgress, params)) // the answer tells all
+	}
+}
+
+// render builds the answer of open_toolbox, and the reasons of the servers that failed.
+func render(box *fleet.Toolbox, opened []fleet.Opened) (text string, errs []string) {
+	var tools []byte
+	var warnings []string
+	connected := 0
+	for _, o := range opened {
+		if o.Err != nil {
+			errs = append(errs, fmt.Sprintf("Failed to connect to server '%s' in toolbox '%s': %v", o.Server.Name(), box.Name, o.Err))
+			continue
+		}
+		connected++
+		warnings = append(warnings, o.Lease.Tools.Warnings...)
+		origin := originMembers(box.Name, o.Server.Name())
+		for _, tool := range o.Lease.Tools.Tools {
+			if len(tools) > 0 {
+				tools = append(tools, ',')
+			}
+			tools = wire.AppendWithMembers(tools, tool.Definition, isOriginMember, origin)
+		}
+	}
+	result := wire.AppendMember([]byte("{"), "toolbox", box.Name)
+	result = wire.AppendMember(result, "description", box.Description)
+	result = append(result, `,"servers_connected":`...)
+	result = strconv.AppendInt(result, int64(connected), 10)
+	result = append(result, `,"tools":[`...)
+	result = append(append(result, tools...), ']')
+	result = appendTexts(result, "_errors", errs)
+	result = appendTexts(result, "_warnings", warnings)
+	return string(append(result, '}')), errs
+}
+
+// originMembers say in two vocabularies where a tool comes from: clients of older
+// versions look for the second.
+func originMembers(toolbox, server string) []byte {
+	members := wire.AppendMember(nil, "toolbox", toolbox)
+	members = wire.AppendMember(members, "server", server)
+	members = wire.AppendMember(members, "toolbox_name", toolbox)
+	return wire.AppendMember(members, "source_server", server)
+}
+
+func isOriginMember(key string) bool {
+	switch key {
+	case "toolbox", "server", "toolbox_name", "source_server":
+		return true
+	}
+	return false
+}
+
+// appendTexts appends a member that is a list of texts, unless the list is empty.
+func appendTexts(dst []byte, key string, texts []string) []byte {
+	if len(texts) == 0 {
+		return dst
+	}
+	dst = append(dst, ',')
+	dst = wire.AppendString(dst, key)
+	dst = append(dst, ':')
+	for i, text := range texts {
+		dst = append(dst, "[,"[min(i, 1)])
+		dst = wire.AppendString(dst, text)
+	}
+	return append(dst, ']')
+}

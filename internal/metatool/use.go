@@ -1,0 +1,155 @@
+package metatool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+const useName = "use_tool"
+
+const useDefinition = `{"name":"use_tool","title":"Use a tool",` +
+	`"description":"Run a tool of an open toolbox. Take toolbox, server and name of the tool, and the schema of its arguments, from the answer of open_toolbox.",` +
+	`"inputSchema":{"type":"object","properties":{` +
+	`"tool":{"type":"object","description":"Which tool to run","properties":{` +
+	`"toolbox":{"type":"string","minLength":1,"description":"Name of the toolbox, which must be open"},` +
+	`"server":{"type":"string","minLength":1,"description":"Name of the server in the toolbox"},` +
+	`"name":{"type":"string","minLength":1,"description":"Name of the tool, as open_toolbox lists it"}},` +
+	`"required":["toolbox","server","name"],"additionalProperties":false},` +
+	`"arguments":{"type":"object","description":"Arguments of the tool, as its inputSchema says","default":{}}},` +
+	`"required":["tool"],"additionalProperties":false},` +
+	`"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true}}`
+
+// newForm follows a call in a form that was retired.
+const newForm = "Name the tool like this: " + exampleCall
+
+func (s *Surface) useTool(ctx context.Context, request Request) (Reply, error) {
+	ref, arguments, problem := parseUse(request.Arguments)
+	if problem != "" {
+		return failed("Invalid tool invocation parameters: " + problem), nil
+	}
+	if !request.Session.IsOpen(ref.Toolbox) {
+		return failed(s.notOpen(ref.Toolbox)), nil
+	}
+	return s.run(ctx, call.Request{Ref: ref, Arguments: arguments, Meta: request.Meta, Client: request.Session},
+		"Error executing tool: ",
+		fmt.Sprintf("Error executing tool '%s' in server '%s' (toolbox '%s'): ", ref.Name, ref.Server, ref.Toolbox))
+}
+
+func (s *Surface) notOpen(name string) string {
+	text := fmt.Sprintf("Error executing tool: Toolbox '%s' is not open", name)
+	if _, ok := s.fleet.Toolbox(name); !ok {
+		return text + fmt.Sprintf(". Toolbox '%s' not found. %s: open one of them with open_toolbox first", name, s.available())
+	}
+	return text + fmt.Sprintf(". Call open_toolbox with %s first", append(wire.AppendMember([]byte("{"), "toolbox", name), '}'))
+}
+
+// parseUse reads the arguments of use_tool; problem says all that is wrong with them.
+func parseUse(input wire.Payload) (ref toolbox.Ref, arguments wire.Payload, problem string) {
+	if kind := input.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
+		return ref, arguments, "Expected object, received " + kind
+	}
+	var tool wire.Payload
+	var unknown []string
+	for key, value := range input.Members() {
+		switch string(key) {
+		case "tool":
+			tool = value
+		case "arguments":
+			arguments = value
+		default:
+			unknown = append(unknown, string(key))
+		}
+	}
+	ref, problems, retired := parseRef(tool)
+	arguments, argumentsProblem := parseArguments(arguments)
+	if argumentsProblem != "" {
+		problems = append(problems, argumentsProblem)
+	}
+	if len(unknown) > 0 {
+		problems = append(problems, unrecognized(unknown))
+		for _, key := range unknown {
+			retired = retired || key == "toolbox_name" || key == "tool_name"
+		}
+	}
+	problem = strings.Join(problems, "; ")
+	if retired {
+		problem += ". " + newForm
+	}
+	return ref, arguments, problem
+}
+
+// parseRef reads the identifier of the tool; retired says that it was in the old form.
+func parseRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bool) {
+	switch kind := tool.Kind(); kind {
+	case "object":
+	case "undefined":
+		return ref, []string{"tool: Required"}, false
+	default:
+		return ref, []string{"tool: Expected object, received " + kind}, false
+	}
+	parts := []struct {
+		key, label string
+		into       *string
+		value      wire.Payload
+	}{
+		{key: "toolbox", label: "Toolbox name", into: &ref.Toolbox},
+		{key: "server", label: "Server name", into: &ref.Server},
+		{key: "name", label: "Tool name", into: &ref.Name},
+	}
+	var unknown []string
+members:
+	for key, value := range tool.Members() {
+		for i := range parts {
+			if parts[i].key == string(key) {
+				parts[i].value = value
+				continue members
+			}
+		}
+		unknown = append(unknown, string(key))
+		retired = retired || string(key) == "tool"
+	}
+	for _, part := range parts {
+		text, isString := part.value.Text()
+		switch {
+		case part.value.IsAbsent():
+			problems = append(problems, "tool."+part.key+": Required")
+		case !isString:
+			problems = append(problems, "tool."+part.key+": Expected string, received "+part.value.Kind())
+		case text == "":
+			problems = append(problems, "tool."+part.key+": "+part.label+" cannot be empty")
+		}
+		*part.into = text
+	}
+	if len(unknown) > 0 {
+		problems = append(problems, "tool: "+unrecognized(unknown))
+	}
+	return ref, problems, retired
+}
+
+func unrecognized(keys []string) string {
+	return "Unrecognized key(s) in object: '" + strings.Join(keys, "', '") + "'"
+}
+
+// parseArguments returns the arguments for the tool. Some models send the object as a
+// string that holds it.
+func parseArguments(arguments wire.Payload) (_ wire.Payload, problem string) {
+	switch kind := arguments.Kind(); kind {
+	case "object":
+		return arguments, ""
+	case "undefined", "null":
+		return wire.Payload{}, ""
+	case "string":
+		text, _ := arguments.Text()
+		if inner, err := wire.ParseValue([]byte(text)); err == nil && inner.Kind() == "object" {
+			return inner, ""
+		}
+		return wire.Payload{}, "arguments: Expected object, received string"
+	default:
+		return wire.Payload{}, "arguments: Expected object, received " + kind
+	}
+}

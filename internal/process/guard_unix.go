@@ -1,0 +1,193 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// guardGrace is how long the guard lets processes react to SIGTERM.
+	guardGrace = 500 * time.Millisecond
+
+	// guardLimit bounds the guard's work. Only processes stuck in the kernel get
+	// this far; the signal is pending for them.
+	guardLimit = 2 * time.Minute
+
+	// A guard that died before steadyLife counts as failed; after maxGuardFailures
+	// in a row no other is tried.
+	steadyLife       = 10 * time.Second
+	maxGuardFailures = 3
+
+	// lifelineFD is the guard's end of the pipe that ends with the workbench. It is
+	// the first of exec.Cmd.ExtraFiles.
+	lifelineFD = 3
+)
+
+// errNoHandover stops a binary that runs as guard without calling GuardMain from
+// starting guards of its own without end.
+var errNoHandover = errors.New("this program was started as " + GuardName + " but its main does not call process.GuardMain")
+
+// GuardMain is the guard. It waits until the workbench is gone, however it ended,
+// and then ends every process that it has left. args are os.Args[1:].
+func GuardMain(args []string) int {
+	// Whoever signals the whole group or service means the workbench, not the one
+	// process that has to see it gone.
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+
+	var orders guardOrders
+	flags := flag.NewFlagSet(GuardName, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	fd := flags.Uint("lifeline", lifelineFD, "pipe that ends with the workbench")
+	orders.define(flags)
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if err := orders.carryOut(os.NewFile(uintptr(*fd), "lifeline")); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// guard keeps one guard process alive as long as the workbench lives.
+type guard struct {
+	executable string
+	args       []string
+	shared     []*os.File // further files for the guard, from fd 4 on
+	start      func(*exec.Cmd) error
+	greet      func(lifeline *os.File) // called for each new guard; may be nil
+	log        *slog.Logger
+
+	mu       sync.Mutex
+	cmd      *exec.Cmd
+	lifeline *os.File // our end of the pipe
+	closing  bool
+
+	done chan struct{} // closed by watch
+}
+
+// run starts the guard and a goroutine that replaces it if it dies. If there is an
+// error, there is no guard and no goroutine.
+func (g *guard) run() error {
+	cmd, err := g.launch()
+	if err != nil {
+		return err
+	}
+	g.done = make(chan struct{})
+	go g.watch(cmd) // ends with the guard once it is closing
+	return nil
+}
+
+func (g *guard) launch() (*exec.Cmd, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing {
+		return nil, ErrClosed
+	}
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	// A main that does not know of the guard stumbles over the flag and exits,
+	// instead of doing its usual work under another name.
+	cmd := &exec.Cmd{
+		Path:        g.executable,
+		Args:        append([]string{GuardName, fmt.Sprintf("-lifeline=%d", lifelineFD)}, g.args...),
+		Env:         []string{"GOMAXPROCS=1"},
+		Dir:         "/", // it must not keep a file system busy
+		ExtraFiles:  append([]*os.File{theirs}, g.shared...),
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	if err := g.start(cmd); err != nil {
+		_ = ours.Close()
+		return nil, err
+	}
+	g.cmd, g.lifeline = cmd, ours
+	if g.greet != nil {
+		g.greet(ours)
+	}
+	return cmd, nil
+}
+
+// watch waits for the guard and replaces one that died before its time.
+func (g *guard) watch(cmd *exec.Cmd) {
+	defer close(g.done)
+	failures := 0
+	for {
+		born := time.Now()
+		exit := describeExit(waitFor(cmd))
+		if g.lost() {
+			return
+		}
+		if time.Since(born) > steadyLife {
+			failures = 0
+		}
+		failures++
+		g.log.Warn("the guard process died; starting another", "exit", exit)
+		for cmd = nil; cmd == nil; {
+			if failures >= maxGuardFailures {
+				g.log.Error("the guard process keeps failing; if the workbench is killed, servers may live on", "failures", failures)
+				return
+			}
+			var err error
+			if cmd, err = g.launch(); errors.Is(err, ErrClosed) {
+				return
+			} else if err != nil {
+				failures++
+				g.log.Warn("the guard process could not be started", "error", err)
+			}
+		}
+	}
+}
+
+// lost closes the lifeline of a guard that is gone and reports whether that was wanted.
+func (g *guard) lost() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	closeAll(g.lifeline)
+	g.lifeline = nil
+	return g.closing
+}
+
+// stop kills the guard and waits for it. There must be nothing left to guard.
+func (g *guard) stop() {
+	g.mu.Lock()
+	g.closing = true
+	if g.lifeline != nil {
+		_ = g.cmd.Process.Kill() // it may be gone already
+	}
+	g.mu.Unlock()
+	<-g.done
+}
+
+// letGo makes the guard do its work although we still live. It is not waited for: it
+// may need as long as guardLimit.
+func (g *guard) letGo() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closing = true
+	closeAll(g.lifeline)
+	g.lifeline = nil
+}
+
+// guardExecutable is the binary to run as guard.
+func guardExecutable(opts HostOptions) (string, error) {
+	if opts.Executable != "" {
+		return opts.Executable, nil
+	}
+	if _, err := os.Stat("/proc/self/exe"); err == nil {
+		return "/proc/self/exe", nil // this very file, even after an update replaced it
+	}
+	return os.Executable()
+}

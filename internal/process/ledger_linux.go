@@ -1,0 +1,136 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	ledgerFolder = "runs"
+	bootIDFile   = "/proc/sys/kernel/random/boot_id"
+
+	// A ledger file gets its name once it is locked. An unfinished one of this age
+	// was left by a crash.
+	unfinished    = ".new"
+	unfinishedAge = time.Hour
+
+	// leftoverLimit bounds what a start spends on the runs before it.
+	leftoverLimit = 5 * time.Second
+)
+
+// ledger notes that a run exists. Its file is named after the run, holds the id of
+// the machine's boot, and is locked as long as the workbench or its guard lives: both
+// share the locked description. Nothing is written per child.
+type ledger struct {
+	file *os.File
+	path string
+}
+
+func openLedger(stateDir string, r run) (*ledger, error) {
+	dir, err := filepath.Abs(filepath.Join(stateDir, ledgerFolder)) // the guard is elsewhere
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, r.String())
+	file, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		_, err = file.WriteString(bootID())
+	}
+	if err == nil {
+		err = os.Rename(path+unfinished, path)
+	}
+	if err != nil {
+		_ = file.Close()
+		_ = os.Remove(path + unfinished) // best effort, the next runs do it too
+		return nil, err
+	}
+	return &ledger{file: file, path: path}, nil
+}
+
+// finish forgets the run, of which nothing is left.
+func (l *ledger) finish() error {
+	err := os.Remove(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // the guard was faster
+	}
+	return errors.Join(err, l.file.Close())
+}
+
+// bootID tells whether a file is from before a reboot, which no process survives.
+func bootID() string {
+	id, err := os.ReadFile(bootIDFile)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+}
+
+// endLeftovers ends what is left of runs of which neither the workbench nor the guard
+// lives any more.
+func endLeftovers(stateDir string, log *slog.Logger) {
+	dir := filepath.Join(stateDir, ledgerFolder)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // no folder, no runs; openLedger reports anything else
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leftoverLimit)
+	defer cancel()
+	for _, entry := range entries {
+		if ctx.Err() != nil {
+			return // the rest is for the next start
+		}
+		path := filepath.Join(dir, entry.Name())
+		if strings.HasSuffix(entry.Name(), unfinished) {
+			if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > unfinishedAge {
+				_ = os.Remove(path) // another start may have done it
+			}
+			continue
+		}
+		if r, err := parseRun(entry.Name()); err == nil {
+			if err := endLeftover(ctx, path, r); err != nil {
+				log.Warn("could not end all processes of an earlier run", "run", r, "error", err)
+			}
+		}
+	}
+}
+
+// endLeftover ends one run unless somebody holds its lock.
+func endLeftover(ctx context.Context, path string, r run) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer file.Close()
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("locking %s: %w", path, err)
+	}
+	boot := make([]byte, 64)
+	n, _ := file.Read(boot) // an unreadable id is another id
+	if string(boot[:n]) == bootID() {
+		if err := (target{run: r}).sweep(ctx, guardGrace, killLimit); err != nil {
+			return err
+		}
+	}
+	return os.Remove(path)
+}

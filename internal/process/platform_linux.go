@@ -1,0 +1,259 @@
+package process
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// platform is what a Host needs of Linux: marks, the guard, the ledger, the reaper.
+type platform struct {
+	opts HostOptions
+	log  *slog.Logger
+
+	prepareOnce sync.Once
+	prepareErr  error
+	prepared    bool
+	run         run
+	ledger      *ledger       // nil without a StateDir or if it cannot be written
+	guard       *guard        // nil if it could not be started
+	orphans     *orphanReaper // nil if children are not marked by limit
+
+	mu         sync.Mutex
+	lastServer uint16
+	servers    map[uint16]bool // in use
+}
+
+func newPlatform(opts HostOptions) *platform {
+	return &platform{opts: opts, log: opts.Log, servers: make(map[uint16]bool)}
+}
+
+// prepare readies all that must be there before the first child.
+func (pl *platform) prepare() error {
+	pl.prepareOnce.Do(func() { pl.prepareErr = pl.prepareNow() })
+	return pl.prepareErr
+}
+
+func (pl *platform) prepareNow() error {
+	if os.Args[0] == GuardName {
+		return errNoHandover
+	}
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return fmt.Errorf("reading our session: %w", err)
+	}
+	pl.run = run{id: randomRun(), session: session}
+	if pl.run.marking, err = chooseMarking(pl.run.id); err != nil {
+		pl.log.Warn("children are marked by an environment variable, because the lock limit cannot be used; a process that clears its environment may outlive its server", "variable", markVariable, "error", err)
+	}
+	if pl.opts.StateDir != "" {
+		endLeftovers(pl.opts.StateDir, pl.log)
+		if pl.ledger, err = openLedger(pl.opts.StateDir, pl.run); err != nil {
+			pl.log.Warn("this run cannot be noted; if the workbench and its guard are both killed, servers may live on", "error", err)
+		}
+	}
+	if err := pl.startGuard(); err != nil {
+		pl.log.Error("the guard process could not be started; if the workbench is killed, servers may live on", "error", err)
+	}
+	if pl.run.marking == byLimit { // only then an orphan can be told from a child of other code
+		if pl.orphans, err = startOrphanReaper(); err != nil {
+			pl.log.Warn("processes that servers leave behind will not be reaped here", "error", err)
+		}
+	}
+	pl.prepared = true
+	return nil
+}
+
+func randomRun() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:]) >> (64 - runBits)
+}
+
+func (pl *platform) startGuard() error {
+	executable, err := guardExecutable(pl.opts)
+	if err != nil {
+		return err
+	}
+	g := &guard{
+		executable: executable,
+		args:       []string{"-run=" + pl.run.String()},
+		log:        pl.log,
+		start: func(cmd *exec.Cmd) error {
+			return pl.run.marking.start(cmd, newMark(pl.run.id, guardServer, false))
+		},
+	}
+	if pl.ledger != nil {
+		g.args = append(g.args, "-ledger="+pl.ledger.path)
+		g.shared = []*os.File{pl.ledger.file}
+	}
+	if err := g.run(); err != nil {
+		return err
+	}
+	pl.guard = g
+	return nil
+}
+
+// guardOrders are the guard's arguments.
+type guardOrders struct {
+	run    run
+	ledger string
+}
+
+func (o *guardOrders) define(flags *flag.FlagSet) {
+	flags.Func("run", "the run whose processes are to be ended", func(s string) (err error) {
+		o.run, err = parseRun(s)
+		return err
+	})
+	flags.StringVar(&o.ledger, "ledger", "", "the run's ledger file")
+}
+
+// carryOut waits for the end of the lifeline, which nothing is ever written to, and
+// ends the run. The ledger stays if something is left, for the next start to see.
+func (o *guardOrders) carryOut(lifeline io.Reader) error {
+	if o.run.id == 0 {
+		return errors.New("no run given")
+	}
+	_, _ = io.Copy(io.Discard, lifeline) // any end is the end
+	if err := (target{run: o.run}).sweep(context.Background(), guardGrace, guardLimit); err != nil {
+		return err
+	}
+	if o.ledger == "" {
+		return nil
+	}
+	return os.Remove(o.ledger)
+}
+
+// waitFor waits for a command started with a marking.
+func waitFor(cmd *exec.Cmd) (*os.ProcessState, error) {
+	err := cmd.Wait()
+	forgetChild(cmd.Process.Pid)
+	return cmd.ProcessState, err
+}
+
+// start starts cmd as the root of a tree.
+func (pl *platform) start(cmd *exec.Cmd, keepDetached bool) (*tree, error) {
+	server, err := pl.takeServer()
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{platform: pl, mark: newMark(pl.run.id, server, keepDetached)}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := pl.run.marking.start(cmd, t.mark); err != nil {
+		pl.freeServer(server)
+		return nil, err
+	}
+	t.leader = cmd.Process.Pid
+	return t, nil
+}
+
+func (pl *platform) takeServer() (uint16, error) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	for range uint16(serverOf) {
+		pl.lastServer = pl.lastServer%uint16(serverOf) + 1 // skips guardServer
+		if !pl.servers[pl.lastServer] {
+			pl.servers[pl.lastServer] = true
+			return pl.lastServer, nil
+		}
+	}
+	return 0, errors.New("too many servers run at once")
+}
+
+func (pl *platform) freeServer(server uint16) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	delete(pl.servers, server)
+}
+
+// close ends what is left of the run and then the guard. If something cannot be ended,
+// the guard goes on trying.
+func (pl *platform) close() error {
+	pl.prepareOnce.Do(func() {}) // nothing was started, and nothing will be
+	if !pl.prepared {
+		return nil
+	}
+	err := target{run: pl.run}.sweep(context.Background(), 0, killLimit)
+	reapOrphans()
+	if pl.orphans != nil {
+		pl.orphans.stop()
+	}
+	if pl.guard != nil {
+		if err == nil {
+			pl.guard.stop()
+		} else {
+			pl.guard.letGo()
+		}
+	}
+	switch {
+	case pl.ledger == nil:
+	case err == nil:
+		err = pl.ledger.finish()
+	default:
+		_ = pl.ledger.file.Close() // the guard holds the lock and removes the file
+	}
+	return err
+}
+
+// tree is one server's processes.
+type tree struct {
+	platform *platform
+	mark     mark
+	leader   int // the direct child, which leads its process group
+
+	mu        sync.Mutex
+	groupGone bool // the group ended with its leader; its id may be somebody else's
+}
+
+// leaderExited is called once when the direct child was waited for.
+func (t *tree) leaderExited() {
+	forgetChild(t.leader)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.groupGone = errors.Is(unix.Kill(-t.leader, 0), unix.ESRCH)
+}
+
+// end ends all processes of the tree.
+func (t *tree) end(polite context.Context, grace time.Duration) error {
+	victims := target{run: t.platform.run, mark: t.mark}
+	if t.platform.run.marking == byEnvironment {
+		t.mu.Lock()
+		if !t.groupGone {
+			victims.group = t.leader
+		}
+		t.mu.Unlock()
+	}
+	err := victims.sweep(polite, grace, killLimit)
+	reapOrphans()
+	if err != nil {
+		return err // the mark stays taken
+	}
+	t.platform.freeServer(t.mark.server())
+	return nil
+}
+
+// enlargePipe asks for a pipe that holds a large message, which then needs fewer
+// switches between the processes. It is only a wish.
+func enlargePipe(file *os.File) {
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = conn.Control(func(fd uintptr) {
+		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, roomySize)
+	})
+}
+
+const roomySize = 1 << 20

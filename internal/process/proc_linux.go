@@ -1,0 +1,103 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// stat is the part of /proc/<pid>/stat that is used here.
+type stat struct {
+	state                           byte
+	parent, group, session, threads int
+}
+
+// alive is false for what only waits to be reaped. A process whose first thread has
+// ended shows as zombie too, while other threads still run.
+func (s stat) alive() bool {
+	return s.state != 'Z' && s.state != 'X' || s.threads > 1
+}
+
+func readStat(pid int) (stat, bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return stat{}, false
+	}
+	// The name comes second, in parentheses, and may contain anything.
+	end := bytes.LastIndexByte(data, ')')
+	if end < 0 {
+		return stat{}, false
+	}
+	fields := strings.Fields(string(data[end+1:]))
+	if len(fields) < 18 {
+		return stat{}, false
+	}
+	number := func(field int) int {
+		n, _ := strconv.Atoi(fields[field]) // the kernel wrote it
+		return n
+	}
+	return stat{
+		state:   fields[0][0],
+		parent:  number(1),
+		group:   number(2),
+		session: number(3),
+		threads: number(17),
+	}, true
+}
+
+// readLockLimit returns the soft RLIMIT_LOCKS of a process; zombies still have one.
+func readLockLimit(pid int) (uint64, bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil {
+		return 0, false
+	}
+	_, line, ok := bytes.Cut(data, []byte("\nMax file locks "))
+	if !ok {
+		return 0, false
+	}
+	soft, _, _ := strings.Cut(strings.TrimLeft(string(line), " "), " ")
+	if soft == "unlimited" {
+		return unix.RLIM_INFINITY, true
+	}
+	limit, err := strconv.ParseUint(soft, 10, 64)
+	return limit, err == nil
+}
+
+// readVariable returns a variable of the environment that a process was started with.
+func readVariable(pid int, name string) (string, bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return "", false
+	}
+	for entry := range bytes.SplitSeq(data, []byte{0}) {
+		if value, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {
+			return string(value), true
+		}
+	}
+	return "", false
+}
+
+// listProcesses returns the ids of all processes but our own.
+func listProcesses() ([]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	self := os.Getpid()
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && pid != self {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}

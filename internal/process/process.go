@@ -1,0 +1,187 @@
+// Package process runs one child process tree: it starts a server, keeps the
+// tail of its stderr, stops it politely or by force, and leaves no orphan, even
+// when the workbench itself is killed with SIGKILL.
+//
+// A [Host] owns all children of one workbench. On Linux every child is born with
+// a mark that all its descendants inherit and cannot easily lose, and one guard
+// process, started before the first child, ends everything that carries the
+// run's mark once the workbench is gone. Other Unixes know only process groups;
+// Windows has job objects.
+//
+// While a child is being started, the mark is a resource limit of the whole
+// workbench. A process that other code starts in the same instant would inherit
+// it and be ended with that child. So every process of the workbench, small
+// helpers included, is to be started through a Host.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// The bounds of one Stop: twice the grace (for the end of stdin, then for
+	// SIGTERM) and once each of the others are less than 3 s.
+	defaultGrace = 500 * time.Millisecond
+
+	// killLimit bounds the killing itself. Only a process stuck in the kernel
+	// needs longer than a few milliseconds.
+	killLimit = 1200 * time.Millisecond
+
+	// reapLimit is how long a killed child may take until it was waited for. It
+	// includes drainLimit.
+	reapLimit = 400 * time.Millisecond
+
+	// drainLimit is how long Done waits for the last words on stderr, which a
+	// grandchild may keep open for ever.
+	drainLimit = 250 * time.Millisecond
+)
+
+// Process is one running child and all that descends from it. Every Process has
+// to be stopped, also one that exited by itself: Stop ends what it left behind
+// and frees its pipes.
+type Process struct {
+	cmd    *exec.Cmd
+	tree   *tree
+	stdin  *os.File
+	stdout *output
+	stderr *stderrTail
+	grace  time.Duration
+
+	done chan struct{} // closed by wait
+	exit string        // written by wait before done is closed
+
+	// polite ends when a caller of Stop has run out of time.
+	polite context.Context
+	hurry  context.CancelFunc
+
+	stopOnce  sync.Once
+	stopped   chan struct{} // closed by stop
+	stopErr   error         // written by stop before stopped is closed
+	onStopped func(*Process)
+}
+
+func newProcess(cmd *exec.Cmd, tree *tree, pipes *pipes, spec Spec, grace time.Duration, onStopped func(*Process)) *Process {
+	p := &Process{
+		cmd:       cmd,
+		tree:      tree,
+		stdin:     pipes.stdin,
+		stdout:    &output{file: pipes.stdout},
+		stderr:    newStderrTail(pipes.stderr, spec.StderrLine),
+		grace:     grace,
+		done:      make(chan struct{}),
+		stopped:   make(chan struct{}),
+		onStopped: onStopped,
+	}
+	p.polite, p.hurry = context.WithCancel(context.Background())
+	go p.stderr.read() // ends with the pipe; stop waits for it
+	go p.wait()        // ends with the child; stop waits for it
+	return p
+}
+
+// PID is the process id of the direct child.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Stdin is the child's standard input. A Write blocks while the pipe is full; Stop
+// and Close interrupt it.
+func (p *Process) Stdin() io.WriteCloser { return p.stdin }
+
+// Stdout is the child's standard output. Once the direct child has exited, Read
+// returns what is left in the pipe and then io.EOF, even if a grandchild holds the
+// other end (not on Windows, where EOF waits for it). Stop closes it; what was not
+// read by then is lost.
+func (p *Process) Stdout() io.ReadCloser { return p.stdout }
+
+// Done is closed when the direct child has exited and was waited for. What it
+// wrote to stderr is in StderrTail by then.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit says how the direct child ended: "exited with code 3", "killed by SIGSEGV".
+// Before Done it is "still running".
+func (p *Process) Exit() string {
+	select {
+	case <-p.done:
+		return p.exit
+	default:
+		return "still running"
+	}
+}
+
+// StderrTail returns the last lines of stderr, at most maxLines of them, or all
+// that are kept if maxLines is not positive. It may be called at any time.
+func (p *Process) StderrTail(maxLines int) []string { return p.stderr.tail(maxLines) }
+
+// Stop ends the whole tree: it closes stdin, waits for the child to exit, sends
+// SIGTERM to what is left, waits again, and kills what is still left. The end of
+// ctx shortens both waits to nothing; the killing itself is bounded apart from it.
+// Concurrent and later calls wait for the same stop and return the same error; the
+// first ctx to end hurries it for all. After nil no process of the tree lives,
+// except those that Spec.KeepDetached spares.
+func (p *Process) Stop(ctx context.Context) error {
+	p.stopOnce.Do(func() { go p.stop() })
+	select {
+	case <-p.stopped:
+	case <-ctx.Done():
+		p.hurry()
+		<-p.stopped
+	}
+	return p.stopErr
+}
+
+// stop runs once, in a goroutine that every caller of Stop waits for.
+func (p *Process) stop() {
+	defer close(p.stopped)
+	defer p.hurry()
+
+	_ = p.stdin.Close() // the caller may have closed it already
+	p.awaitExit(p.polite, p.grace)
+	err := p.tree.end(p.polite, p.grace)
+	if !p.awaitExit(context.Background(), reapLimit) {
+		err = errors.Join(err, fmt.Errorf("process %d is still there after SIGKILL", p.PID()))
+	}
+	_ = p.stdout.Close()
+	p.stderr.close()
+	p.stopErr = err
+	p.onStopped(p)
+}
+
+// awaitExit reports whether the direct child exited before limit and ctx ended.
+func (p *Process) awaitExit(ctx context.Context, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// wait reaps the direct child. All three pipes are files, so cmd.Wait depends on
+// the child alone and not on who else holds them.
+func (p *Process) wait() {
+	defer close(p.done)
+	err := p.cmd.Wait()
+	p.tree.leaderExited()
+	p.stdout.endWithChild()
+	p.stderr.drain(drainLimit)
+	p.exit = describeExit(p.cmd.ProcessState, err)
+}
+
+func describeExit(state *os.ProcessState, waitErr error) string {
+	if state == nil {
+		return fmt.Sprintf("ended in an unknown way (%v)", waitErr)
+	}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return "killed by " + signalName(status.Signal())
+	}
+	return fmt.Sprintf("exited with code %d", state.ExitCode())
+}

@@ -1,0 +1,160 @@
+package process
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+// roleArg makes the test binary play a child: "<binary> play <role> <report> …". It is
+// an argument and no variable, because some roles clear their environment.
+const roleArg = "play"
+
+func TestMain(m *testing.M) {
+	if os.Args[0] == GuardName {
+		os.Exit(GuardMain(os.Args[1:]))
+	}
+	if len(os.Args) > 3 && os.Args[1] == roleArg {
+		os.Exit(play(os.Args[2], os.Args[3], os.Args[4:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// play plays one role. Every process writes its id to the report first.
+func play(role, report string, args []string) int {
+	if role == "stubborn" {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	}
+	reportSelf(report, role)
+	switch role {
+	case "plain":
+		io.Copy(io.Discard, os.Stdin)
+	case "echo":
+		io.Copy(os.Stdout, os.Stdin)
+	case "stubborn":
+		pauseForEver()
+	case "flood":
+		flood()
+		io.Copy(os.Stdout, os.Stdin)
+	case "fail":
+		fmt.Fprintln(os.Stderr, "EXAMPLE_API_KEY is not set")
+		return 3
+	case "crash":
+		unix.Kill(os.Getpid(), unix.SIGKILL)
+		pauseForEver()
+	case "mix":
+		spawn(report, "stubborn", nil)
+		spawn(report, "stubborn", &syscall.SysProcAttr{Setsid: true})
+		spawn(report, "daemonize", &syscall.SysProcAttr{Setsid: true}).Wait()
+		io.Copy(io.Discard, os.Stdin)
+	case "family":
+		spawn(report, "stubborn", nil)
+		io.Copy(io.Discard, os.Stdin)
+	case "daemonize": // its child has no parent of ours and knows nothing of us
+		spawn(report, "stubborn", nil)
+	case "orphan": // leaves a process that ends by itself
+		spawn(report, "plain", nil)
+	case "hold": // leaves a process that holds stdout
+		child := self(report, "stubborn")
+		child.Stdout = os.Stdout
+		mustStart(child)
+		fmt.Println("last words")
+	case "workbench":
+		playWorkbench(report, args)
+	}
+	return 0
+}
+
+// playWorkbench runs a host with two servers until its stdin ends:
+// args are the state folder and "limit" or "env".
+func playWorkbench(report string, args []string) {
+	if args[1] == "env" { // as on a system that refuses the mark
+		must(unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1, Max: 1}))
+	}
+	h := NewHost(HostOptions{StateDir: args[0], Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	for range 2 {
+		_, err := h.Start(Spec{Command: "/proc/self/exe", Args: []string{roleArg, "mix", report}, Env: os.Environ()})
+		must(err)
+	}
+	fmt.Printf("%s guard %d\n", h.platform.run.marking, h.platform.guard.pid())
+	io.Copy(io.Discard, os.Stdin)
+}
+
+func (g *guard) pid() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cmd.Process.Pid
+}
+
+// self is a command that plays a role with an empty environment.
+func self(report, role string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", roleArg, role, report)
+	cmd.Env = []string{}
+	return cmd
+}
+
+func spawn(report, role string, attr *syscall.SysProcAttr) *exec.Cmd {
+	cmd := self(report, role)
+	cmd.SysProcAttr = attr
+	mustStart(cmd)
+	return cmd
+}
+
+func mustStart(cmd *exec.Cmd) { must(cmd.Start()) }
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(99)
+	}
+}
+
+func pauseForEver() {
+	for {
+		_ = unix.Pause()
+	}
+}
+
+// flood writes 64 MiB to stderr, first as one line and then as many.
+func flood() {
+	block := strings.Repeat("x", 1<<20)
+	for range 32 {
+		fmt.Fprint(os.Stderr, block)
+	}
+	fmt.Fprintln(os.Stderr)
+	line := strings.Repeat("y", 127) + "\n"
+	for range 32 << 20 / len(line) {
+		fmt.Fprint(os.Stderr, line)
+	}
+	fmt.Fprint(os.Stderr, "the end")
+}
+
+// reportSelf appends "role pid start" in one write, so that lines do not mix.
+func reportSelf(report, role string) {
+	file, err := os.OpenFile(report, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	must(err)
+	defer file.Close()
+	start, _ := startTime(os.Getpid())
+	_, err = fmt.Fprintf(file, "%s %d %s\n", role, os.Getpid(), start)
+	must(err)
+}
+
+// startTime tells a process from a later one with the same id.
+func startTime(pid int) (string, bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return "", false
+	}
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	return fields[19], true
+}

@@ -1,0 +1,145 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+)
+
+const (
+	// emptyPasses in a row mean that nothing is left: a process that forks and exits
+	// may slip through one scan of /proc, but hardly through three.
+	emptyPasses = 3
+
+	scanInterval = 20 * time.Millisecond  // while waiting for SIGTERM to work
+	maxKillPause = 250 * time.Millisecond // between passes that still find something
+)
+
+// target says which processes a sweep ends.
+type target struct {
+	run   run
+	mark  mark // of one server; 0: every server of the run
+	group int  // ends this process group too; 0: none
+}
+
+// has reports whether a process is to be ended.
+func (t target) has(pid int) bool {
+	if t.group != 0 {
+		if s, ok := readStat(pid); ok && s.alive() && s.group == t.group {
+			return true
+		}
+	}
+	m, ok := t.run.marking.of(pid)
+	if !ok || m.run() != t.run.id || m.server() == guardServer || t.mark != 0 && m != t.mark {
+		return false
+	}
+	s, ok := readStat(pid)
+	if !ok || !s.alive() {
+		return false
+	}
+	return !m.keepsDetached() || s.session == t.run.session
+}
+
+// sweep ends all processes of the target: SIGTERM, a wait of at most grace that ends
+// with polite, then SIGKILL until none is left or limit has passed.
+func (t target) sweep(polite context.Context, grace, limit time.Duration) error {
+	if polite.Err() == nil && grace > 0 {
+		found, err := t.signal(syscall.SIGTERM)
+		if err != nil {
+			return err
+		}
+		if found.any() {
+			t.awaitGone(polite, grace)
+		}
+	}
+	deadline := time.Now().Add(limit)
+	pause := time.Millisecond
+	for empty := 0; empty < emptyPasses; {
+		found, err := t.signal(syscall.SIGKILL)
+		if err != nil {
+			return err
+		}
+		if !found.any() {
+			// Processes of another user, as after sudo, cannot be waited for: that
+			// would never end.
+			if empty++; empty == emptyPasses && len(found.denied) > 0 {
+				return fmt.Errorf("processes %v belong to another user and cannot be ended", found.denied)
+			}
+			continue
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("processes %v do not react to SIGKILL", found.signalled)
+		}
+		empty = 0
+		time.Sleep(pause)
+		pause = min(2*pause, maxKillPause)
+	}
+	return nil
+}
+
+// sighting is what one scan of /proc has found.
+type sighting struct {
+	signalled, denied []int
+}
+
+func (s sighting) any() bool { return len(s.signalled) > 0 }
+
+// signal sends sig to all processes of the target.
+func (t target) signal(sig syscall.Signal) (sighting, error) {
+	pids, err := listProcesses()
+	if err != nil {
+		return sighting{}, fmt.Errorf("looking for processes: %w", err)
+	}
+	var found sighting
+	for _, pid := range pids {
+		if !t.has(pid) {
+			continue
+		}
+		switch err := t.signalOne(pid, sig); {
+		case errors.Is(err, os.ErrProcessDone):
+		case errors.Is(err, os.ErrPermission):
+			found.denied = append(found.denied, pid)
+		default:
+			found.signalled = append(found.signalled, pid)
+		}
+	}
+	return found, nil
+}
+
+// signalOne takes hold of the process first (a pidfd, where the kernel has them) and
+// only then checks once more: if the id was recycled in between, the check fails, and
+// if it is recycled afterwards, the signal does.
+func (t target) signalOne(pid int, sig syscall.Signal) error {
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	defer process.Release()
+	if !t.has(pid) {
+		return os.ErrProcessDone
+	}
+	return process.Signal(sig)
+}
+
+// awaitGone waits until no process of the target is left, at most grace.
+func (t target) awaitGone(ctx context.Context, grace time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	ticker := time.NewTicker(scanInterval)
+	defer ticker.Stop()
+	for {
+		pids, err := listProcesses()
+		if err != nil || !slices.ContainsFunc(pids, t.has) {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package toolbox
+
+import "errors"
+
+// Error is an error meant for a person: what happened, and what to do next.
+// The cause is for the log and for errors.Is, never shown by itself.
+type Error struct {
+	Message string
+	Hint    string // what to do next; may be empty
+	Cause   error
+}
+
+// Error returns the message, with the hint after it.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "\n" + e.Hint
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Hint returns the hint of the first Error in err's chain, or "".
+func Hint(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Hint
+	}
+	return ""
+}

@@ -1,0 +1,62 @@
+package wire
+
+// Edit replaces one part of a value by other raw JSON.
+type Edit struct {
+	Part Payload // found in the value that is edited
+	With []byte
+}
+
+// AppendEdited appends the value with the edits applied, which must not overlap and
+// must stand in the value's order. All other bytes stay as they are.
+func AppendEdited(dst []byte, value Payload, edits ...Edit) []byte {
+	at := value.start
+	for _, edit := range edits {
+		dst = append(dst, value.buf[at:edit.Part.start]...)
+		dst = append(dst, edit.With...)
+		at = edit.Part.end
+	}
+	return append(dst, value.buf[at:value.end]...)
+}
+
+// AppendWithMembers appends an object with further members after its own. Members of
+// its own for which drop is true are left out; all others stay as they are. Extra is
+// the raw text of the members, without braces.
+func AppendWithMembers(dst []byte, object Payload, drop func(key string) bool, extra []byte) []byte {
+	type span struct{ start, end int }
+	var kept []span
+	dropped := false
+	for key, value := range object.members() {
+		if drop(string(unquote(key.Bytes()))) {
+			dropped = true
+			continue
+		}
+		kept = append(kept, span{key.start, value.end})
+	}
+	if !dropped && len(kept) > 0 {
+		dst = append(dst, object.buf[object.start:kept[len(kept)-1].end]...)
+	} else {
+		dst = append(dst, '{')
+		for i, member := range kept {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, object.buf[member.start:member.end]...)
+		}
+	}
+	if len(kept) > 0 && len(extra) > 0 {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, extra...)
+	return append(dst, '}')
+}
+
+// AppendMember appends a member with a string value, and a comma before it if dst
+// already ends in another one.
+func AppendMember(dst []byte, key, value string) []byte {
+	if len(dst) > 0 && dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = AppendString(dst, key)
+	dst = append(dst, ':')
+	return AppendString(dst, value)
+}

@@ -1,0 +1,217 @@
+package wire
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Payload is one valid JSON value that we look into or forward. It is a range of
+// the buffer that its message was read into, so handing it around copies nothing.
+// The zero Payload stands for a value that is absent.
+type Payload struct {
+	buf        []byte
+	start, end int
+}
+
+// Raw makes a payload of bytes that are known to be one valid JSON value.
+func Raw(value []byte) Payload {
+	return Payload{buf: value, end: len(value)}
+}
+
+// Bytes returns the value as it was sent.
+func (p Payload) Bytes() []byte { return p.buf[p.start:p.end] }
+
+// IsAbsent reports whether there is no value at all, not even null.
+func (p Payload) IsAbsent() bool { return p.start == p.end }
+
+// Kind names the JSON type of the value: "object", "array", "string", "number",
+// "boolean", "null", or "undefined" for an absent one.
+func (p Payload) Kind() string {
+	if p.IsAbsent() {
+		return "undefined"
+	}
+	switch p.buf[p.start] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	default:
+		return "number"
+	}
+}
+
+// Text returns the decoded value of a string; ok is false for any other kind.
+func (p Payload) Text() (text string, ok bool) {
+	if p.Kind() != "string" {
+		return "", false
+	}
+	return string(unquote(p.Bytes())), true
+}
+
+// Member returns the value of an object's member, spelt exactly so, or an absent
+// payload. Of several members with that name the last counts, as in most decoders.
+func (p Payload) Member(name string) (found Payload) {
+	for key, value := range p.Members() {
+		if string(key) == name {
+			found = value
+		}
+	}
+	return found
+}
+
+// Members yields an object's members in order, each with its decoded key; for any
+// other kind of value it yields nothing.
+func (p Payload) Members() iter.Seq2[[]byte, Payload] {
+	return func(yield func([]byte, Payload) bool) {
+		for key, value := range p.members() {
+			if !yield(unquote(key.Bytes()), value) {
+				return
+			}
+		}
+	}
+}
+
+// members is Members with the keys as they are written.
+func (p Payload) members() iter.Seq2[Payload, Payload] {
+	return func(yield func(key, value Payload) bool) {
+		if p.Kind() != "object" {
+			return
+		}
+		data := p.buf[:p.end]
+		for i := skipSpace(data, p.start+1); data[i] != '}'; {
+			keyEnd := skipString(data, i)
+			start := skipSpace(data, skipSpace(data, keyEnd)+1) // over the colon
+			end := skipValue(data, start)
+			if !yield(Payload{p.buf, i, keyEnd}, Payload{p.buf, start, end}) {
+				return
+			}
+			if i = skipSpace(data, end); data[i] == ',' {
+				i = skipSpace(data, i+1)
+			}
+		}
+	}
+}
+
+// Elements yields the elements of an array in order; for any other kind of value
+// it yields nothing.
+func (p Payload) Elements() iter.Seq[Payload] {
+	return func(yield func(Payload) bool) {
+		if p.Kind() != "array" {
+			return
+		}
+		data := p.buf[:p.end]
+		for i := skipSpace(data, p.start+1); data[i] != ']'; {
+			end := skipValue(data, i)
+			if !yield(Payload{p.buf, i, end}) {
+				return
+			}
+			if i = skipSpace(data, end); data[i] == ',' {
+				i = skipSpace(data, i+1)
+			}
+		}
+	}
+}
+
+// Wrap returns prefix, the value and suffix as one piece. It moves nothing if the
+// buffer around the value has room, by writing over what stood there: after Wrap,
+// the payload's message and all other parts of it must not be used any more.
+// Neither prefix nor suffix may lie in that buffer.
+func (p Payload) Wrap(prefix, suffix []byte) []byte {
+	start, end := p.start-len(prefix), p.end+len(suffix)
+	if start < 0 || end > cap(p.buf) {
+		out := make([]byte, 0, len(prefix)+p.end-p.start+len(suffix))
+		out = append(out, prefix...)
+		out = append(out, p.Bytes()...)
+		return append(out, suffix...)
+	}
+	out := p.buf[:cap(p.buf)]
+	copy(out[start:], prefix)
+	copy(out[p.end:], suffix)
+	return out[start:end]
+}
+
+// AppendString appends text as a JSON string; bytes that are not UTF-8 become U+FFFD.
+func AppendString(dst []byte, text string) []byte {
+	// The only error is that of invalid UTF-8, which has been replaced by then.
+	dst, _ = jsontext.AppendQuote(dst, text)
+	return dst
+}
+
+// unquote decodes a valid JSON string. Without escapes, as nearly always, the
+// result shares the string's memory.
+func unquote(quoted []byte) []byte {
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	// The only error is that of a lone surrogate, which has been replaced by then.
+	text, _ := jsontext.AppendUnquote(nil, quoted)
+	return text
+}
+
+// skipValue returns the end of the valid value that starts at i.
+func skipValue(data []byte, i int) int {
+	switch data[i] {
+	case '"':
+		return skipString(data, i)
+	case '{', '[':
+		return skipContainer(data, i)
+	}
+	for i < len(data) {
+		switch data[i] {
+		case ',', '}', ']', ' ', '\n', '\t', '\r':
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+func skipContainer(data []byte, i int) int {
+	for depth := 0; ; {
+		switch data[i] {
+		case '"':
+			i = skipString(data, i)
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+}
+
+// skipString returns the end of the valid string that starts at i.
+func skipString(data []byte, i int) int {
+	for i++; ; i++ {
+		i += bytes.IndexByte(data[i:], '"')
+		slashes := 0
+		for data[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i + 1
+		}
+	}
+}
+
+// ParseValue validates bytes that did not come as part of a message as one JSON value.
+func ParseValue(data []byte) (Payload, error) {
+	frame, _, err := check(NewFrame(data))
+	if err != nil {
+		return Payload{}, err
+	}
+	frame.trim()
+	return Payload{frame.buf, frame.start, len(frame.buf)}, nil
+}

@@ -1,0 +1,168 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// DefaultLimit is how long a message may be where nothing else is configured.
+const DefaultLimit = 64 << 20
+
+// TooLongError says that a message was longer than the limit. It was skipped up to
+// its end, and reading can go on.
+type TooLongError struct {
+	Limit int
+	Size  int64
+	ID    []byte // the message's id, if it has one
+	// IsRequest says that the message had a method.
+	IsRequest bool
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("message of %d bytes is longer than the limit of %d (maxMessageSize)", e.Size, e.Limit)
+}
+
+// Reader reads messages that end with a newline. It must be used by one goroutine.
+type Reader struct {
+	src   io.Reader
+	limit int
+
+	chunk []byte // what was read and not yet handed out is chunk[r:w]
+	r, w  int
+}
+
+const chunkSize = 64 << 10
+
+// NewReader reads messages of at most limit bytes from src; zero means DefaultLimit.
+func NewReader(src io.Reader, limit int) *Reader {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	return &Reader{src: src, limit: limit}
+}
+
+// Next returns the next message that is not blank; the frame is the caller's. After
+// a *TooLongError reading can go on, after any other error it cannot. A last message
+// without a newline counts, and is followed by io.EOF.
+func (r *Reader) Next() (Frame, error) {
+	for {
+		frame, err := r.line()
+		if err != nil && (!errors.Is(err, io.EOF) || len(frame.buf) == 0) {
+			return Frame{}, err
+		}
+		frame.trim()
+		if len(frame.Bytes()) > 0 {
+			return frame, nil
+		}
+		if err != nil {
+			return Frame{}, err
+		}
+	}
+}
+
+// trim takes white space and a byte order mark off the ends.
+func (f *Frame) trim() {
+	data := bytes.TrimRight(f.Bytes(), " \t\r\n")
+	f.buf = f.buf[:f.start+len(data)]
+	left := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r")
+	f.start += len(data) - len(left)
+}
+
+// line returns everything up to the next newline, which it drops.
+func (r *Reader) line() (Frame, error) {
+	if end := bytes.IndexByte(r.chunk[r.r:r.w], '\n'); end >= 0 {
+		return r.take(end)
+	}
+	if r.chunk == nil {
+		r.chunk = make([]byte, chunkSize)
+	}
+	if r.r > 0 {
+		r.w = copy(r.chunk, r.chunk[r.r:r.w])
+		r.r = 0
+	}
+	for r.w < len(r.chunk) {
+		n, err := r.src.Read(r.chunk[r.w:])
+		fresh := r.chunk[r.w : r.w+n]
+		r.w += n
+		if end := bytes.IndexByte(fresh, '\n'); end >= 0 {
+			return r.take(r.w - n + end)
+		}
+		if err != nil {
+			frame, tooLong := r.take(r.w)
+			r.r, r.w = 0, 0
+			return frame, cmp.Or(tooLong, err)
+		}
+	}
+	return r.longLine()
+}
+
+// take hands out a copy of the chunk's next n bytes and drops them with their newline.
+func (r *Reader) take(n int) (Frame, error) {
+	line := r.chunk[r.r : r.r+n]
+	r.r += n + 1
+	if n > r.limit {
+		id, isRequest := Skim(line)
+		return Frame{}, &TooLongError{Limit: r.limit, Size: int64(n), ID: id, IsRequest: isRequest}
+	}
+	buf := make([]byte, headroom+n, headroom+n+slack)
+	copy(buf[headroom:], line)
+	return Frame{buf: buf, start: headroom}, nil
+}
+
+// longLine goes on with a line that filled the whole chunk. It reads into the frame
+// itself, so that a large message is not copied once more.
+func (r *Reader) longLine() (Frame, error) {
+	buf := make([]byte, headroom+r.w, headroom+8*chunkSize+slack)
+	copy(buf[headroom:], r.chunk[:r.w])
+	r.r, r.w = 0, 0
+	for len(buf)-headroom <= r.limit {
+		if cap(buf)-len(buf) < chunkSize+slack {
+			bigger := make([]byte, len(buf), min(2*cap(buf), headroom+r.limit+2*chunkSize+slack))
+			copy(bigger, buf)
+			buf = bigger
+		}
+		n, err := r.src.Read(buf[len(buf) : len(buf)+chunkSize])
+		fresh := buf[len(buf) : len(buf)+n]
+		end := bytes.IndexByte(fresh, '\n')
+		if end >= 0 {
+			r.w = copy(r.chunk, fresh[end+1:])
+			n, err = end, nil
+		}
+		buf = buf[:len(buf)+n]
+		if done := end >= 0 || err != nil; done && len(buf)-headroom <= r.limit {
+			return Frame{buf: buf, start: headroom}, err
+		} else if done {
+			id, isRequest := Skim(buf[headroom:])
+			return Frame{}, &TooLongError{r.limit, int64(len(buf) - headroom), id, isRequest}
+		}
+	}
+	return Frame{}, r.skipLine(buf[headroom:])
+}
+
+// skipLine drops the rest of a line that is too long, of which seen was read already,
+// and reports it.
+func (r *Reader) skipLine(seen []byte) error {
+	var skim skimmer
+	skim.feed(seen)
+	size := int64(len(seen))
+	for {
+		n, err := r.src.Read(r.chunk)
+		fresh := r.chunk[:n]
+		end := bytes.IndexByte(fresh, '\n')
+		if end >= 0 {
+			r.r, r.w = end+1, n
+			fresh = fresh[:end]
+		}
+		skim.feed(fresh)
+		size += int64(len(fresh))
+		if end >= 0 || errors.Is(err, io.EOF) {
+			return &TooLongError{r.limit, size, skim.id, skim.hasMethod}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
