@@ -70,7 +70,7 @@ func (c *checker) object(n *node, offset int, o *object, p place) {
 		}
 	}
 	if o.oneOf != nil {
-		c.oneOf(n, offset, o.oneOf, p)
+		c.oneOf(n, offset, o, p)
 	}
 }
 
@@ -102,8 +102,9 @@ func (c *checker) unknownKey(m *member, o *object, p place) {
 	c.report.warn(m.offset, below.at, below.subject+": unknown key "+quote(below.field.String())+" is ignored", hint)
 }
 
-// oneOf checks that exactly one of the keys is there.
-func (c *checker) oneOf(n *node, offset int, names []string, p place) {
+// oneOf checks that exactly one of the object's alternatives is there.
+func (c *checker) oneOf(n *node, offset int, o *object, p place) {
+	names := o.oneOf
 	var given []member
 	for _, m := range n.members {
 		if slices.Contains(names, m.name) && !slices.ContainsFunc(given, func(g member) bool { return g.name == m.name }) {
@@ -117,7 +118,7 @@ func (c *checker) oneOf(n *node, offset int, names []string, p place) {
 			fmt.Sprintf("%s: '%s' and '%s' cannot be given together", p.subject, given[0].name, second.name), "remove one of them")
 	case len(given) == 0 && n.lacks(names[0]):
 		c.report.fail(offset, p.at, fmt.Sprintf("%s must have a '%s' field, or a '%s'", p.subject, names[0], strings.Join(names[1:], "' or a '")),
-			exampleHint(serverObject.key(names[0])))
+			exampleHint(o.key(names[0])))
 	}
 }
 

@@ -71,7 +71,7 @@ func TestSchemaAndParseAccept(t *testing.T) {
 		if err := validate(t, schema, file); err != nil {
 			t.Errorf("the schema refuses %s: %v", file, err)
 		}
-		parse(t, file, "WHAT=tools")
+		parse(t, file, "WHAT=tools", "ABSOLUTE=/srv")
 	}
 }
 

@@ -107,11 +107,28 @@ func isPath(value string) bool {
 	})
 }
 
-// looksRandom reports 16 or more characters with small letters, capitals and
-// digits all among them.
+// looksRandom reports 16 or more characters that go to and fro between small
+// letters, capitals and digits. In words with numbers, such as MyProject2024,
+// neighbours are mostly of one class; in random text mostly not.
 func looksRandom(part string) bool {
-	return len(part) >= 16 && strings.ContainsFunc(part, unicode.IsLower) &&
-		strings.ContainsFunc(part, unicode.IsUpper) && strings.ContainsFunc(part, unicode.IsDigit)
+	class := func(c byte) int {
+		switch {
+		case 'a' <= c && c <= 'z':
+			return 1
+		case 'A' <= c && c <= 'Z':
+			return 2
+		case '0' <= c && c <= '9':
+			return 3
+		}
+		return 0
+	}
+	changes := 0
+	for i := range len(part) - 1 {
+		if a, b := class(part[i]), class(part[i+1]); a != b && a != 0 && b != 0 {
+			changes++
+		}
+	}
+	return len(part) >= 16 && 3*changes >= len(part)
 }
 
 func isNumber(value string) bool {

@@ -89,14 +89,18 @@ type path struct {
 var rootPath = &path{key: "config", index: -1}
 
 func (p *path) member(key string) *path { return &path{parent: p, key: key, index: -1} }
+
 func (p *path) element(index int) *path { return &path{parent: p, index: index} }
-func (p *path) is(key string) bool      { return p != nil && p.index < 0 && p.key == key }
-func (p *path) up(levels int) (above *path) {
-	for above = p; levels > 0 && above != nil; levels-- {
-		above = above.parent
+
+// up returns the path so many levels above, nil if there are fewer.
+func (p *path) up(levels int) *path {
+	for ; levels > 0 && p != nil; levels-- {
+		p = p.parent
 	}
-	return above
+	return p
 }
+
+func (p *path) is(key string) bool { return p != nil && p.index < 0 && p.key == key }
 
 // isServer reports that p is config.toolboxes.T.mcpServers.S.
 func (p *path) isServer() bool {

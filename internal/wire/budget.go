@@ -2,19 +2,27 @@ package wire
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
 // Budget limits how many bytes of messages are held for one peer. Whoever is about
-// to hold more waits, which slows down the side that produces them. A message that
+// to hold more waits, which slows down the side that produces them; who came first
+// goes first, so that a large message is not passed by small ones for ever. One that
 // is larger than the whole budget is let through when nothing else is held.
 type Budget struct {
 	limit int
 
-	mu    sync.Mutex
-	used  int
-	err   error         // why waiting is of no use any more
-	freed chan struct{} // closed when waiting may have an end; nil while no one waits
+	mu      sync.Mutex
+	used    int
+	err     error // why waiting is of no use any more
+	waiting []*waiter
+}
+
+type waiter struct {
+	n     int
+	ready chan struct{} // closed when the bytes were taken, or err was set
+	err   error
 }
 
 // NewBudget makes a budget of limit bytes.
@@ -23,39 +31,34 @@ func NewBudget(limit int) *Budget { return &Budget{limit: limit} }
 // Acquire takes n bytes. It blocks while they are not free, until ctx ends.
 func (b *Budget) Acquire(ctx context.Context, n int) error {
 	b.mu.Lock()
+	if b.err != nil || b.takes(n) {
+		defer b.mu.Unlock()
+		return b.err
+	}
+	w := &waiter{n: n, ready: make(chan struct{})}
+	b.waiting = append(b.waiting, w)
+	b.mu.Unlock()
+	select {
+	case <-w.ready:
+		return w.err
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
 	defer b.mu.Unlock()
-	for b.err == nil && b.used > 0 && b.used+n > b.limit {
-		if b.freed == nil {
-			b.freed = make(chan struct{})
-		}
-		freed := b.freed
-		b.mu.Unlock()
-		var err error
-		select {
-		case <-freed:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		b.mu.Lock()
-		if err != nil {
-			return err
-		}
+	i := slices.Index(b.waiting, w)
+	if i < 0 { // its turn came just then
+		return w.err
 	}
-	if b.err == nil {
-		b.used += n
-	}
-	return b.err
+	b.waiting = slices.Delete(b.waiting, i, i+1)
+	b.admit() // the next ones may be smaller
+	return ctx.Err()
 }
 
 // TryAcquire is Acquire that does not wait; it reports whether it took the bytes.
 func (b *Budget) TryAcquire(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err != nil || b.used > 0 && b.used+n > b.limit {
-		return false
-	}
-	b.used += n
-	return true
+	return b.err == nil && b.takes(n)
 }
 
 // Release gives n bytes back.
@@ -63,7 +66,27 @@ func (b *Budget) Release(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used -= n
-	b.wake()
+	b.admit()
+}
+
+// takes takes n bytes unless it is not yet the turn of whoever asks for them.
+func (b *Budget) takes(n int) bool {
+	if len(b.waiting) > 0 || !b.fits(n) {
+		return false
+	}
+	b.used += n
+	return true
+}
+
+func (b *Budget) fits(n int) bool { return b.used <= 0 || b.used+n <= b.limit }
+
+// admit lets those in whose turn it is.
+func (b *Budget) admit() {
+	for len(b.waiting) > 0 && b.fits(b.waiting[0].n) {
+		b.used += b.waiting[0].n
+		close(b.waiting[0].ready)
+		b.waiting = slices.Delete(b.waiting, 0, 1)
+	}
 }
 
 // refuse lets everyone who waits, now or later, have err instead; the first one counts.
@@ -73,12 +96,9 @@ func (b *Budget) refuse(err error) {
 	if b.err == nil {
 		b.err = err
 	}
-	b.wake()
-}
-
-func (b *Budget) wake() {
-	if b.freed != nil {
-		close(b.freed)
-		b.freed = nil
+	for _, w := range b.waiting {
+		w.err = b.err
+		close(w.ready)
 	}
+	b.waiting = nil
 }

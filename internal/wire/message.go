@@ -165,13 +165,13 @@ func dissect(frame Frame) (Message, error) {
 		}
 		*part = value
 	}
+	text, _ := version.Text()
 	if kind := message.ID.Kind(); kind != "string" && kind != "number" {
 		if kind != "undefined" && kind != "null" || kind == "null" && !method.IsAbsent() {
-			return Message{}, &ShapeError{Reason: "an id must be a string or a number, not " + article(kind)}
+			return Message{}, &ShapeError{Reason: "an id must be a string or a number, not " + article(kind), IsRPC: text == "2.0"}
 		}
 		message.ID = Payload{}
 	}
-	text, _ := version.Text()
 	if reason := message.shapeProblem(text, method, duplicate); reason != "" {
 		return Message{}, &ShapeError{Reason: reason, ID: message.ID, IsRPC: text == "2.0"}
 	}

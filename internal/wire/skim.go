@@ -1,6 +1,9 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Skim finds the id of a message that could not be parsed, so that whoever waits
 // for it can be told; hasMethod says that it was a request. It reads JSON only as
@@ -79,13 +82,14 @@ func (s *skimmer) structural(c byte) {
 }
 
 func (s *skimmer) endMember() {
-	if value := bytes.TrimSpace(s.text); s.wantID && isID(value) {
+	// A text of full length may lack its end.
+	if value := bytes.TrimSpace(s.text); s.wantID && len(s.text) < longestSkim && isID(value) {
 		s.id = bytes.Clone(value)
 	}
 	s.inValue, s.wantID, s.text = false, false, s.text[:0]
 }
 
 func isID(value []byte) bool {
-	return len(value) > 0 && len(value) < longestSkim && validate(value) == nil &&
+	return len(value) > 0 && utf8.Valid(value) && validate(value) == nil &&
 		(value[0] == '"' || value[0] == '-' || '0' <= value[0] && value[0] <= '9')
 }

@@ -10,15 +10,18 @@ import (
 // ErrClosed is what a Writer says after Close.
 var ErrClosed = errors.New("the connection is closed")
 
-// Writer sends messages to one peer, one after the other, from a goroutine of its
-// own, so that a peer that does not read blocks only those who have to wait anyway.
-// It is safe for concurrent use.
+// Writer sends messages to one peer, one after the other. What the peer takes at once is
+// written by the caller itself, which saves a switch to another goroutine; the rest is
+// left to a goroutine of the writer's own, so that a peer that does not read blocks only
+// those who have to wait anyway. It is safe for concurrent use.
 type Writer struct {
 	dst    io.Writer
-	budget *Budget // of the bytes in the queue and in the write under way
+	direct *tryWriter // nil where a write may block
+	budget *Budget    // of the bytes that are queued or being written
 
 	mu    sync.Mutex
 	queue [][]byte
+	busy  bool  // the goroutine is writing what it took from the queue
 	err   error // why nothing can be queued any more
 
 	wake   chan struct{} // holds a token when queue or err is new
@@ -31,33 +34,45 @@ const batchSize = 64 << 10
 // NewWriter starts a writer that lets at most limit bytes wait. Close ends it.
 func NewWriter(dst io.Writer, limit int) *Writer {
 	w := &Writer{
-		dst: dst, budget: NewBudget(limit),
+		dst: dst, direct: newTryWriter(dst), budget: NewBudget(limit),
 		wake: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	go w.run()
 	return w
 }
 
-// Write queues one complete message, newline included, which it owns from then on.
-// It blocks while too much waits, until ctx ends or the writer fails. The error of
-// an earlier write counts for all later ones.
+// Write sends one complete message, newline included, which it owns from then on. It
+// blocks while too much waits, until ctx ends or the writer fails. The error of an
+// earlier write counts for all later ones.
 func (w *Writer) Write(ctx context.Context, message []byte) error {
 	if err := w.budget.Acquire(ctx, len(message)); err != nil {
 		return err
 	}
-	return w.enqueue(message)
+	return w.send(message)
 }
 
-// TryWrite is Write that does not wait; it reports whether the message was queued.
+// TryWrite is Write that does not wait; it reports whether the message was taken.
 func (w *Writer) TryWrite(message []byte) bool {
-	return w.budget.TryAcquire(len(message)) && w.enqueue(message) == nil
+	return w.budget.TryAcquire(len(message)) && w.send(message) == nil
 }
 
-func (w *Writer) enqueue(message []byte) error {
+// send writes or queues a message whose bytes were taken from the budget.
+func (w *Writer) send(message []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
+	}
+	if w.direct != nil && !w.busy && len(w.queue) == 0 {
+		n, err := w.direct.write(message)
+		w.budget.Release(n)
+		if err != nil {
+			w.failLocked(err)
+			return err
+		}
+		if message = message[n:]; len(message) == 0 {
+			return nil
+		}
 	}
 	w.queue = append(w.queue, message)
 	w.signal()
@@ -88,10 +103,14 @@ func (w *Writer) Err() error {
 
 func (w *Writer) fail(err error) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failLocked(err)
+}
+
+func (w *Writer) failLocked(err error) {
 	if w.err == nil {
 		w.err = err
 	}
-	w.mu.Unlock()
 	w.budget.refuse(err)
 	w.signal()
 }
@@ -103,31 +122,50 @@ func (w *Writer) signal() {
 	}
 }
 
+// run writes what is queued, until the writer fails.
 func (w *Writer) run() {
 	defer close(w.closed)
-	var spare [][]byte
-	var batch []byte
+	var done [][]byte
 	for {
-		<-w.wake
-		w.mu.Lock()
-		messages, last := w.queue, w.err != nil
-		w.queue, spare = spare[:0], messages
-		w.mu.Unlock()
-		for len(messages) > 0 {
-			var next []byte
-			next, messages, batch = gather(messages, batch)
-			_, err := w.dst.Write(next)
-			if err != nil {
-				w.fail(err)
-				return
-			}
-			w.budget.Release(len(next))
-		}
-		if last {
+		messages, last := w.take(done)
+		if !w.writeAll(messages) || last && len(messages) == 0 {
 			return
 		}
-		clear(spare) // what was written must not be kept alive
+		clear(messages) // what was written must not be kept alive
+		done = messages[:0]
 	}
+}
+
+// take waits for something to write; last says that nothing more will come. The queue
+// goes on in the memory of what was taken before.
+func (w *Writer) take(spare [][]byte) (messages [][]byte, last bool) {
+	for {
+		w.mu.Lock()
+		messages, last = w.queue, w.err != nil
+		w.busy = len(messages) > 0
+		if w.busy {
+			w.queue = spare
+		}
+		w.mu.Unlock()
+		if len(messages) > 0 || last {
+			return messages, last
+		}
+		<-w.wake
+	}
+}
+
+func (w *Writer) writeAll(messages [][]byte) bool {
+	var batch []byte
+	for len(messages) > 0 {
+		var next []byte
+		next, messages, batch = gather(messages, batch)
+		if _, err := w.dst.Write(next); err != nil {
+			w.fail(err)
+			return false
+		}
+		w.budget.Release(len(next))
+	}
+	return true
 }
 
 // gather takes what goes into the next write: one large message, or several small

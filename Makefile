@@ -1,0 +1,51 @@
+# make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
+# make test   runs every test; the ones with npm servers where Node is installed
+# make lint, make bench, make e2e, make fuzz
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
+LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
+GOTOOL  := go tool -modfile=tools/go.mod
+FUZZTIME ?= 20s
+
+.PHONY: run build test e2e lint bench fuzz cross clean
+
+run: build
+	bin/mcp-workbench try
+
+build:
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/mcp-workbench ./cmd/mcp-workbench
+
+test:
+	go test -race ./...
+
+e2e:
+	go test -race -count=1 -v ./test/e2e/
+
+lint:
+	$(GOTOOL) golangci-lint run ./...
+	$(GOTOOL) deadcode -test ./...
+
+bench: build
+	go build -o bin/bench ./test/bench
+	go test -run '^$$' -bench . -benchtime 200ms ./internal/wire/
+	bin/bench -binary bin/mcp-workbench
+
+# Each fuzz target by itself, since go test runs only one at a time.
+fuzz:
+	@for package in $$(go list ./internal/...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+# The platforms that are released, built and vetted.
+cross:
+	@for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
+		echo "build and vet $$platform"; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go build -o /dev/null ./cmd/mcp-workbench && \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go vet ./... || exit 1; \
+	done
+
+clean:
+	rm -rf bin

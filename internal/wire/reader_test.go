@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+var errBroken = errors.New("the pipe broke")
+
+// sources are ways in which the same bytes may arrive.
+var sources = []struct {
+	name string
+	make func(io.Reader) io.Reader
+}{
+	{"at once", func(r io.Reader) io.Reader { return r }},
+	{"byte by byte", iotest.OneByteReader},
+	{"in halves", iotest.HalfReader},
+	{"with the end in the last read", iotest.DataErrReader},
+	{"with empty reads", func(r io.Reader) io.Reader { return &hesitant{src: r} }},
+}
+
+// hesitant returns nothing, without an error, on every other read.
+type hesitant struct {
+	src  io.Reader
+	rest bool
+}
+
+func (h *hesitant) Read(p []byte) (int, error) {
+	if h.rest = !h.rest; h.rest {
+		return 0, nil
+	}
+	return h.src.Read(p)
+}
+
+// drain reads to the end. Of an error that reading goes on after it keeps the text.
+func drain(t *testing.T, r *Reader) (frames []string, end error) {
+	t.Helper()
+	for {
+		frame, err := r.Next()
+		if tooLong, ok := errors.AsType[*TooLongError](err); ok {
+			frames = append(frames, fmt.Sprintf("too long: %d id=%s request=%t", tooLong.Size, tooLong.ID, tooLong.IsRequest))
+			continue
+		}
+		if err != nil {
+			if len(frame.Bytes()) > 0 {
+				t.Errorf("frame %q came with the error %v", frame.Bytes(), err)
+			}
+			return frames, err
+		}
+		if frame.start < headroom || cap(frame.buf)-len(frame.buf) < slack {
+			t.Errorf("frame of %d bytes has %d bytes before it and %d after it",
+				len(frame.Bytes()), frame.start, cap(frame.buf)-len(frame.buf))
+		}
+		frames = append(frames, string(frame.Bytes()))
+	}
+}
+
+// diff names the first difference between two lists, in few words.
+func diff(got, want []string) string {
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			return fmt.Sprintf("%d frames, want %d; number %d is %s, want %s", len(got), len(want), i, brief(got, i), brief(want, i))
+		}
+	}
+	return ""
+}
+
+func brief(list []string, i int) string {
+	if i >= len(list) {
+		return "missing"
+	}
+	return fmt.Sprintf("%.60q (%d bytes)", list[i], len(list[i]))
+}
+
+func TestReaderFrames(t *testing.T) {
+	for _, test := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"nothing", "", nil},
+		{"one", "{}\n", []string{"{}"}},
+		{"several", "{}\n[]\n1\n", []string{"{}", "[]", "1"}},
+		{"no newline at the end", "{}\n[]", []string{"{}", "[]"}},
+		{"only that", "[]", []string{"[]"}},
+		{"CRLF", "{}\r\n[]\r\n", []string{"{}", "[]"}},
+		{"blank lines", "\n\r\n \t \n{}\n\n\n[]\n \n", []string{"{}", "[]"}},
+		{"blank line at the end", "{}\n  ", []string{"{}"}},
+		{"only blank lines", "\n\n\r\n", nil},
+		{"space around", "  {} \t\r\n", []string{"{}"}},
+		{"CR inside", "{\r}\r\r\n", []string{"{\r}"}},
+		{"byte order mark", "\ufeff{}\n[]\n", []string{"{}", "[]"}},
+		{"byte order mark and space", "\ufeff \t{}\n", []string{"{}"}},
+		{"byte order mark alone", "\ufeff\n{}\n", []string{"{}"}},
+		{"byte order mark inside", "{\ufeff}\n", []string{"{\ufeff}"}},
+		{"zero bytes", "\x00\n{}\n", []string{"\x00", "{}"}},
+		{"not JSON", "starting up...\n{}\n", []string{"starting up...", "{}"}},
+	} {
+		for _, source := range sources {
+			t.Run(test.name+"/"+source.name, func(t *testing.T) {
+				got, err := drain(t, NewReader(source.make(strings.NewReader(test.in)), 0))
+				if !errors.Is(err, io.EOF) || !slices.Equal(got, test.want) {
+					t.Errorf("got %q, error %v, want %q", got, err, test.want)
+				}
+			})
+		}
+	}
+}
+
+func TestReaderSizes(t *testing.T) {
+	sizes := []int{1, 1000, chunkSize - 2, chunkSize - 1, chunkSize, chunkSize + 1, chunkSize + 2, chunkSize + 3, chunkSize + 4,
+		2*chunkSize - 1, 2 * chunkSize, 8*chunkSize - 1, 8 * chunkSize, 8*chunkSize + 1, 1 << 20}
+	for _, source := range sources {
+		t.Run(source.name, func(t *testing.T) {
+			for _, size := range sizes {
+				// Before it, one that moves it off the chunk's start; after it, several at once.
+				want := []string{"{}", numbered(size), "1", "22", "333", numbered(size), "last"}
+				stream := strings.Join(want, "\n")
+				for _, ending := range []string{"", "\n"} {
+					got, err := drain(t, NewReader(source.make(strings.NewReader(stream+ending)), 0))
+					if d := diff(got, want); !errors.Is(err, io.EOF) || d != "" {
+						t.Errorf("size %d, ending %q: %s, error %v", size, ending, d, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// numbered is a line of that many bytes in which every place looks different.
+func numbered(size int) string {
+	var line strings.Builder
+	for line.Len() < size {
+		fmt.Fprintf(&line, "%d,", line.Len())
+	}
+	return line.String()[:size-1] + "."
+}
+
+func TestReaderFramesAreTheCallers(t *testing.T) {
+	want := []string{"first", numbered(chunkSize + 10), "third", numbered(3 * chunkSize), "fifth"}
+	r := NewReader(strings.NewReader(strings.Join(want, "\n")), 0)
+	var frames []Frame
+	for range want {
+		frame, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames = append(frames, frame)
+	}
+	// All of them are still there, and writing around one does not change the others.
+	for i, frame := range frames {
+		Payload{frame.buf, frame.start, len(frame.buf)}.Wrap(bytes.Repeat([]byte("<"), headroom), bytes.Repeat([]byte(">"), slack))
+		if string(frame.Bytes()) != want[i] {
+			t.Errorf("frame %d changed", i)
+		}
+	}
+	for i, frame := range frames {
+		if string(frame.Bytes()) != want[i] {
+			t.Errorf("frame %d was written over", i)
+		}
+	}
+}
+
+func TestReaderErrors(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		in    string
+		limit int
+		want  []string
+	}{
+		{"at once", "", 0, nil},
+		{"after a message", "{}\n", 0, []string{"{}"}},
+		{"within a message", "{}\n[", 0, []string{"{}"}},
+		{"within a long message", "{}\n" + numbered(2*chunkSize), 0, []string{"{}"}},
+		{"after a long message", numbered(2*chunkSize) + "\n", 0, []string{numbered(2 * chunkSize)}},
+		{"within one that is skipped", "{}\n" + numbered(2*chunkSize), chunkSize, []string{"{}"}},
+		{"after one that is skipped", numbered(2*chunkSize) + "\n", chunkSize, []string{"too long: 131072 id= request=false"}},
+	} {
+		for _, source := range sources {
+			t.Run(test.name+"/"+source.name, func(t *testing.T) {
+				src := source.make(io.MultiReader(strings.NewReader(test.in), iotest.ErrReader(errBroken)))
+				r := NewReader(src, test.limit)
+				got, err := drain(t, r)
+				if d := diff(got, test.want); !errors.Is(err, errBroken) || d != "" {
+					t.Errorf("error %v; %s", err, d)
+				}
+				if _, again := r.Next(); !errors.Is(again, errBroken) {
+					t.Errorf("the second time: error %v", again)
+				}
+			})
+		}
+	}
+}
+
+func TestReaderDefaultLimit(t *testing.T) {
+	for limit, want := range map[int]int{0: DefaultLimit, -1: DefaultLimit, 7: 7} {
+		if got := NewReader(nil, limit).limit; got != want {
+			t.Errorf("limit %d became %d", limit, got)
+		}
+	}
+}

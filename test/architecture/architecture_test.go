@@ -1,0 +1,152 @@
+// Package architecture tests the rules that hold across all packages: who may import
+// whom, and that every package says what it is for.
+package architecture
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/mcp-workbench/mcp-workbench/"
+
+// layers are the rooms from the ground up. A package imports only packages of lower
+// layers; packages of one layer do not know each other.
+var layers = [][]string{
+	{"internal/wire", "internal/protocol", "internal/toolbox", "internal/secret"},
+	{"internal/config", "internal/process", "internal/downstream", "internal/catalog", "internal/builtin"},
+	{"internal/fleet"},
+	{"internal/call"},
+	{"internal/metatool"},
+	{"internal/front"},
+	{"internal/app"},
+	{"internal/cli"},
+	{"cmd/mcp-workbench"},
+}
+
+// outside stand apart: tests use them, or they use the program only from outside.
+var outside = map[string]bool{
+	"internal/mcptest": true, "test/bench": true, "test/e2e": true, "test/script": true, "test/architecture": true,
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	level := make(map[string]int)
+	for i, layer := range layers {
+		for _, name := range layer {
+			level[name] = i
+		}
+	}
+	for name, imports := range packages(t) {
+		if outside[name] {
+			continue
+		}
+		own, ok := level[name]
+		if !ok {
+			t.Errorf("%s is in no layer: add it to the table of this test and to docs/architecture.md", name)
+			continue
+		}
+		for _, imported := range imports {
+			if lower, ok := level[imported]; !ok || lower >= own {
+				t.Errorf("%s imports %s, which is not in a lower layer", name, imported)
+			}
+		}
+	}
+}
+
+func TestEveryLayerHasItsPackages(t *testing.T) {
+	found := packages(t)
+	for _, layer := range layers {
+		for _, name := range layer {
+			if _, ok := found[name]; !ok {
+				t.Errorf("the table names %s, which does not exist", name)
+			}
+		}
+	}
+}
+
+// packages returns the packages of the module with what each imports from the module.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	found := make(map[string][]string)
+	eachFile(t, func(name, file string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imports := found[name]
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if inside, ok := strings.CutPrefix(imported, module); ok {
+				imports = append(imports, inside)
+			}
+		}
+		found[name] = imports
+	})
+	if len(found) == 0 {
+		t.Fatal("no packages were found")
+	}
+	return found
+}
+
+func TestEveryPackageHasItsSentence(t *testing.T) {
+	documented := make(map[string]bool)
+	eachFile(t, func(name, file string) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := "Package " + strings.TrimSuffix(parsed.Name.Name, "_test") + " "
+		if parsed.Name.Name == "main" {
+			begin = "Command " + path.Base(name) + " "
+		}
+		sentence, _, _ := strings.Cut(parsed.Doc.Text(), "\n\n")
+		documented[name] = documented[name] || strings.HasPrefix(sentence, begin) && strings.Contains(sentence, ".")
+	})
+	for name, ok := range documented {
+		if !ok {
+			t.Errorf("%s does not say in a first sentence what it is for", name)
+		}
+	}
+}
+
+// eachFile calls visit for each Go file of the module with the name of its package.
+func eachFile(t *testing.T, visit func(name, file string)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := entry.Name()
+		if entry.IsDir() && file != root && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "testdata" || base == "tools" || base == "bin") {
+			return fs.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(base, ".go") {
+			return nil
+		}
+		name, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		visit(filepath.ToSlash(name), file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatal("this test must run in the repository: ", err)
+	}
+}

@@ -1,0 +1,37 @@
+// Command bench measures what the workbench costs: the time of a call as a ratio to a
+// plain byte pump between the same client and the same echo server, interleaved in one
+// run; the time from start to the answer of initialize; and memory when idle.
+//
+// The program plays all other parts itself: "bench echo" is the server at the bottom,
+// "bench pump" forwards lines between its own stdin and stdout and an echo server.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "echo":
+			exit(echo(os.Stdin, os.Stdout))
+		case "pump":
+			exit(pump(os.Stdin, os.Stdout))
+		}
+	}
+	var b bench
+	flag.StringVar(&b.binary, "binary", "bin/mcp-workbench", "the workbench to measure")
+	flag.IntVar(&b.rounds, "rounds", 9, "how often each way is measured, in turn")
+	flag.Parse()
+	exit(b.run(os.Stdout))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
