@@ -52,31 +52,28 @@ func openDefinition(servers *fleet.Fleet) []byte {
 		`"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":true}}`...)
 }
 
-// parseOpen reads the arguments; problem says what is wrong with them.
+// parseOpen reads the arguments; problem says all that is wrong with them.
 func parseOpen(arguments wire.Payload) (name, problem string) {
 	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
 		return "", "Expected object, received " + kind
 	}
-	var problems []string
-	var current, synonym wire.Payload
-	for key, value := range arguments.Members() {
-		switch string(key) {
-		case "toolbox":
-			current = value
-		case "toolbox_name":
-			synonym = value
-		default:
-			problems = append(problems, fmt.Sprintf("Unrecognized key: '%s'", key))
-		}
-	}
-	if current.IsAbsent() && synonym.IsAbsent() {
-		problems = append([]string{"toolbox: Required"}, problems...)
-	}
-	var values []string
-	for _, field := range []struct {
+	fields := []struct {
 		key   string
 		value wire.Payload
-	}{{"toolbox", current}, {"toolbox_name", synonym}} {
+	}{{key: "toolbox"}, {key: "toolbox_name"}}
+	var unknown []string
+	for key, value := range arguments.Members() {
+		switch string(key) {
+		case fields[0].key:
+			fields[0].value = value
+		case fields[1].key:
+			fields[1].value = value
+		default:
+			unknown = append(unknown, fmt.Sprintf("Unrecognized key: '%s'", key))
+		}
+	}
+	var names, problems []string
+	for _, field := range fields {
 		text, isString := field.value.Text()
 		switch {
 		case field.value.IsAbsent():
@@ -86,15 +83,18 @@ func parseOpen(arguments wire.Payload) (name, problem string) {
 		case strings.TrimSpace(text) == "":
 			problems = append(problems, field.key+" cannot be empty")
 		}
-		values = append(values, text)
+		names = append(names, text)
 	}
-	if len(problems) == 0 && len(values) == 2 && values[0] != values[1] {
+	switch {
+	case len(names) == 0:
+		problems = append(problems, "toolbox: Required")
+	case len(names) == 2 && names[0] != names[1] && len(problems) == 0:
 		problems = append(problems, "toolbox and toolbox_name are different; send toolbox alone")
 	}
-	if len(problems) > 0 {
+	if problems = append(problems, unknown...); len(problems) > 0 {
 		return "", strings.Join(problems, "; ")
 	}
-	return values[0], ""
+	return names[0], ""
 }
 
 func (s *Surface) openToolbox(ctx context.Context, request Request) (Reply, error) {

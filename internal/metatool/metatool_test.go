@@ -1,0 +1,139 @@
+package metatool
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+func TestParseOpen(t *testing.T) {
+	for _, test := range []struct{ input, name, problem string }{
+		{`{"toolbox":"dev"}`, "dev", ""},
+		{`{"toolbox_name":"dev"}`, "dev", ""},
+		{`{"toolbox":"dev","toolbox_name":"dev"}`, "dev", ""},
+		{`{"toolbox":"dev","toolbox_name":"prod"}`, "", "toolbox and toolbox_name are different; send toolbox alone"},
+		{`{"toolbox":""}`, "", "toolbox cannot be empty"},
+		{`{"toolbox_name":" \t"}`, "", "toolbox_name cannot be empty"},
+		{`{}`, "", "toolbox: Required"},
+		{`null`, "", "toolbox: Required"},
+		{``, "", "toolbox: Required"},
+		{`{"toolbox":5}`, "", "toolbox: Expected string, received number"},
+		{`{"toolbox":null}`, "", "toolbox: Expected string, received null"},
+		{`{"toolbox_name":[]}`, "", "toolbox_name: Expected string, received array"},
+		{`{"toolbox":"dev","extra_field":1}`, "", "Unrecognized key: 'extra_field'"},
+		{`{"Toolbox":"dev"}`, "", "toolbox: Required; Unrecognized key: 'Toolbox'"},
+		{`{"toolbox":true,"x":1}`, "", "toolbox: Expected string, received boolean; Unrecognized key: 'x'"},
+		{`["dev"]`, "", "Expected object, received array"},
+	} {
+		name, problem := parseOpen(wire.Raw([]byte(test.input)))
+		if name != test.name || problem != test.problem {
+			t.Errorf("parseOpen(%s) = %q, %q; want %q, %q", test.input, name, problem, test.name, test.problem)
+		}
+	}
+}
+
+func TestParseUse(t *testing.T) {
+	const tool = `"tool":{"toolbox":"T","server":"S","name":"N"}`
+	whole := toolbox.Ref{Toolbox: "T", Server: "S", Name: "N"}
+	for _, test := range []struct {
+		input     string
+		ref       toolbox.Ref
+		arguments string
+		problem   string
+	}{
+		{input: `{` + tool + `}`, ref: whole},
+		{input: `{` + tool + `,"arguments":null}`, ref: whole},
+		{input: `{` + tool + `,"arguments":{"b": 1.0,"a":2}}`, ref: whole, arguments: `{"b": 1.0,"a":2}`},
+		{input: `{` + tool + `,"arguments":"{\"a\": 1}"}`, ref: whole, arguments: `{"a": 1}`},
+		{input: `{` + tool + `,"arguments":" {} "}`, ref: whole, arguments: `{}`},
+		{input: `{"arguments":{},` + tool + `}`, ref: whole, arguments: `{}`},
+		{input: `{"tool":{"name":"a__b","server":"a__b","toolbox":"x.y-z"}}`, ref: toolbox.Ref{Toolbox: "x.y-z", Server: "a__b", Name: "a__b"}},
+		{input: `{}`, problem: "tool: Required"},
+		{input: ``, problem: "tool: Required"},
+		{input: `{"tool":"x"}`, problem: "tool: Expected object, received string"},
+		{input: `{"tool":{}}`, problem: "tool.toolbox: Required; tool.server: Required; tool.name: Required"},
+		{
+			input:   `{"tool":{"toolbox":"","server":"","name":""}}`,
+			problem: "tool.toolbox: Toolbox name cannot be empty; tool.server: Server name cannot be empty; tool.name: Tool name cannot be empty",
+		},
+		{input: `{"tool":{"toolbox":5,"server":"S","name":null}}`, problem: "tool.toolbox: Expected string, received number; tool.name: Expected string, received null"},
+		{input: `{` + tool + `,"arguments":[]}`, problem: "arguments: Expected object, received array"},
+		{input: `{` + tool + `,"arguments":"[1]"}`, problem: "arguments: Expected object, received string"},
+		{input: `{` + tool + `,"arguments":5}`, problem: "arguments: Expected object, received number"},
+		{input: `{` + tool + `,"extra_field":1,"y":2}`, problem: "Unrecognized key(s) in object: 'extra_field', 'y'"},
+		{
+			input:   `{"tool":{"toolbox":"T","server":"S","tool":"N"}}`,
+			problem: "tool.name: Required; tool: Unrecognized key(s) in object: 'tool'. " + newForm,
+		},
+		{
+			input:   `{"toolbox_name":"dev","tool_name":"dev__fs__read","arguments":{}}`,
+			problem: "tool: Required; Unrecognized key(s) in object: 'toolbox_name', 'tool_name'. " + newForm,
+		},
+	} {
+		ref, arguments, problem := parseUse(wire.Raw([]byte(test.input)))
+		if problem != test.problem {
+			t.Errorf("parseUse(%s): the problem is %q, want %q", test.input, problem, test.problem)
+			continue
+		}
+		if problem == "" && (ref != test.ref || string(arguments.Bytes()) != test.arguments) {
+			t.Errorf("parseUse(%s) = %v, %s; want %v, %s", test.input, ref, arguments.Bytes(), test.ref, test.arguments)
+		}
+	}
+}
+
+func surface(boxes ...config.Toolbox) *Surface {
+	return New(fleet.New(fleet.Options{Config: &config.Config{Toolboxes: boxes}}), false)
+}
+
+func TestInstructions(t *testing.T) {
+	two := make([]config.Server, 2)
+	two[0].Name, two[1].Name = "a", "b"
+	got := surface(config.Toolbox{Name: "dev", Description: "Development tools", Servers: two}, config.Toolbox{Name: "empty"}).Instructions()
+	want := `Available Toolboxes:
+
+dev (2 servers)
+  Description: Development tools
+
+empty (0 servers)
+  Description: No description provided
+
+Use open_toolbox to connect to a toolbox, then use_tool to invoke tools.
+
+Example tool invocation:
+{"tool":{"toolbox":"toolbox-name","server":"server-name","name":"tool-name"},"arguments":{}}`
+	if got != want {
+		t.Errorf("the instructions are\n%s\nwant\n%s", got, want)
+	}
+	if got := surface().Instructions(); !strings.HasPrefix(got, "No toolboxes configured.") {
+		t.Errorf("without toolboxes the instructions are %s", got)
+	}
+}
+
+func TestLongInstructionsBeginWithAllNames(t *testing.T) {
+	long := config.Toolbox{Name: "one", Description: strings.Repeat("x", namesFirst)}
+	got := surface(long, config.Toolbox{Name: "two"}).Instructions()
+	if !strings.HasPrefix(got, "Toolboxes: one, two\n\nAvailable Toolboxes:\n") {
+		t.Errorf("the instructions begin with %.100s", got)
+	}
+}
+
+func TestOpenDefinitionOfManyToolboxes(t *testing.T) {
+	boxes := make([]config.Toolbox, listedToolboxes+1)
+	for i := range boxes {
+		boxes[i].Name = "box" + strings.Repeat("x", i)
+	}
+	definition := func(n int) wire.Payload { return wire.Raw(surface(boxes[:n]...).open) }
+	enum := func(n int) string {
+		return definition(n).Member("inputSchema").Member("properties").Member("toolbox").Member("enum").Kind()
+	}
+	if enum(0) != "undefined" || enum(1) != "array" || enum(listedToolboxes) != "array" || enum(listedToolboxes+1) != "undefined" {
+		t.Error("the enum is there when it must not be, or not there when it must")
+	}
+	if text, _ := definition(listedToolboxes + 1).Member("description").Text(); !strings.HasSuffix(text, "and 1 more, see the instructions of this server") {
+		t.Errorf("the description ends with %q", text[len(text)-60:])
+	}
+}
