@@ -5,9 +5,6 @@ package call
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -18,11 +15,9 @@ import (
 
 // Client is the one that a call is for.
 type Client interface {
-	// Notify sends a complete message to the client. It blocks while the client does
-	// not read, until ctx ends.
-	Notify(ctx context.Context, message []byte) error
-	// Budget limits the bytes of answers that are held for the client.
-	Budget() *wire.Budget
+	// Notify sends a complete message to the client. It blocks while the client has too
+	// much to read, until its session ends.
+	Notify(message []byte) error
 }
 
 // Request is one call of a tool.
@@ -34,19 +29,16 @@ type Request struct {
 }
 
 // Outcome is what the server answered: a result, or an error that the client's program
-// has to act on. Close it once it has been sent.
+// has to act on.
 type Outcome struct {
 	Result wire.Payload
 	Error  wire.Payload // the error object; absent if there is a result
-	close  func()
 }
 
-// Close frees what the outcome holds.
-func (o *Outcome) Close() {
-	if o.close != nil {
-		o.close()
-	}
-}
+// Reply gets the end of a call, exactly once: the outcome, or an error that is a
+// *Failure or the cause of the context's end. It may be called before Start returns, or
+// later from the goroutine that reads the server's messages.
+type Reply func(Outcome, error)
 
 // Failure is a call that did not get an answer that could be passed on.
 type Failure struct {
@@ -64,84 +56,64 @@ func (f *Failure) Error() string { return f.Message }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// Run takes a call through all stages. Whether the toolbox may be used by the client
-// was decided before. The error is a *Failure, or the cause of ctx's end, in which
-// case the server was told to cancel.
-func Run(ctx context.Context, servers *fleet.Fleet, request Request) (*Outcome, error) {
-	server, err := resolveServer(servers, request.Ref)
-	if err != nil {
-		return nil, err
-	}
-	// A session that ended before the call was sent cannot have run it, so that one
-	// more try is safe. What was sent is never sent again.
-	outcome, sent, err := runOn(ctx, server, request)
-	if err != nil && !sent && isBroken(err) && ctx.Err() == nil {
-		outcome, _, err = runOn(ctx, server, request)
-	}
-	return outcome, err
-}
-
-func isBroken(err error) bool {
-	return errors.Is(err, downstream.ErrOutputClosed) || errors.Is(err, downstream.ErrClosed)
-}
-
-// runOn leases the server, finds the tool and runs it; sent says that the server may
-// have seen the call.
-func runOn(ctx context.Context, server *fleet.Server, request Request) (outcome *Outcome, sent bool, err error) {
-	lease, err := server.Lease(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, false, context.Cause(ctx)
-		}
-		return nil, false, &Failure{Message: err.Error(), Cause: err}
-	}
-	tool, err := resolveTool(lease.Tools, request.Ref)
-	if err != nil {
-		lease.Release()
-		return nil, false, err
-	}
-	// The token is copied first: sending the call uses up the buffer that it is in.
-	token := bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
-	r := runner{request: request, lease: lease, tool: tool, token: token}
-	ctx, r.extend, r.stop = withPatience(ctx, lease.CallTimeout)
-	stream, err := lease.Session.CallTool(ctx, downstream.ToolCall{
-		Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Budget: request.Client.Budget(),
-	})
-	if err != nil {
-		r.stop()
-		lease.Release()
-		return nil, false, r.failed(ctx, err)
-	}
-	r.stream = stream
-	outcome, err = r.pump(ctx)
-	if err != nil {
-		r.close()
-		return nil, true, err
-	}
-	outcome.close = r.close
-	return outcome, true, nil
-}
-
-// silence is the cause of the end of a call without a sign of life.
-type silence struct{ limit time.Duration }
-
-func (s silence) Error() string {
-	return fmt.Sprintf("no answer and no progress for %s (timeouts.call): timeout", s.limit)
-}
-
-// withPatience returns a context that ends when extend was not called for the limit.
-func withPatience(ctx context.Context, limit time.Duration) (_ context.Context, extend, stop func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(limit, func() { cancel(silence{limit}) })
-	return ctx, func() { timer.Reset(limit) }, func() {
-		timer.Stop()
-		cancel(nil)
-	}
-}
-
 // Cancelled is the cause with which a client's cancellation ends the context of a call.
 type Cancelled struct {
 	Reason []byte // the client's reason, a JSON string; nil without one
 }
 
 func (Cancelled) Error() string { return "the client cancelled the request" }
+
+// Start begins a call; it does not block. When ctx ends, the server is told to cancel.
+// Whether the toolbox may be used by the client was decided before.
+func Start(ctx context.Context, servers *fleet.Fleet, request Request, reply Reply) {
+	server, err := resolveServer(servers, request.Ref)
+	if err != nil {
+		reply(Outcome{}, err)
+		return
+	}
+	if lease := server.TryLease(); lease != nil && send(ctx, lease, request, reply) {
+		return
+	}
+	// The server has to be started first, which takes its time.
+	go func() {
+		lease, err := server.Lease(ctx)
+		switch {
+		case ctx.Err() != nil:
+			if lease != nil {
+				lease.Release()
+			}
+			reply(Outcome{}, context.Cause(ctx))
+		case err != nil:
+			reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+		case !send(ctx, lease, request, reply):
+			err := lease.Explain(lease.Session.Err())
+			reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+		}
+	}()
+}
+
+// send finds the tool and sends the call. It returns false if the session had ended: the
+// server cannot have seen the call then, so that it may be sent to the next one. What may
+// have been seen is never sent again.
+func send(ctx context.Context, lease *fleet.Lease, request Request, reply Reply) bool {
+	tool, err := resolveTool(lease.Tools, request.Ref)
+	if err != nil {
+		lease.Release()
+		reply(Outcome{}, err)
+		return true
+	}
+	r := &run{
+		ctx: ctx, client: request.Client, lease: lease, tool: tool, reply: reply,
+		// Copied first: sending the call uses up the buffer that the token is in.
+		token: bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes()),
+	}
+	r.mu.Lock() // an answer has to wait until the call is complete
+	defer r.mu.Unlock()
+	r.id, err = lease.Session.CallTool(downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta}, r)
+	if err != nil {
+		lease.Release()
+		return false
+	}
+	r.unwatch = context.AfterFunc(ctx, r.cancel)
+	return true
+}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"time"
+	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
@@ -13,93 +13,33 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// cancelTime is how long a cancellation may wait for a server that does not read.
-const cancelTime = time.Second
+// run is one call that was sent. It is the sink of its messages.
+type run struct {
+	ctx    context.Context
+	client Client
+	lease  *fleet.Lease
+	tool   catalog.Tool
+	token  []byte // the client's progress token; empty without one
+	reply  Reply
 
-// runner is one call that was sent.
-type runner struct {
-	request Request
-	lease   *fleet.Lease
-	tool    catalog.Tool
-	token   []byte // the client's progress token; empty without one
-	stream  *downstream.Stream
-	extend  func() // gives the server its full time again
-	stop    func() // ends the clock
+	mu      sync.Mutex
+	id      uint64
+	unwatch func() bool // stops waiting for ctx's end
+	over    bool        // reply was called or is being called
 }
 
-func (r *runner) close() {
-	r.stream.Close()
-	r.stop()
-	r.lease.Release()
-}
-
-// pump carries progress to the client until the response is there.
-func (r *runner) pump(ctx context.Context) (*Outcome, error) {
-	for {
-		message, err := r.stream.Next(ctx)
-		if err != nil {
-			if ctx.Err() != nil {
-				r.cancel(ctx)
-			}
-			return nil, r.failed(ctx, err)
-		}
-		r.extend()
-		if message.IsResponse() {
-			return r.shape(message)
-		}
-		if len(r.token) > 0 {
-			if err := r.request.Client.Notify(ctx, progressFor(message, r.token)); err != nil {
-				r.cancel(ctx)
-				return nil, r.failed(ctx, err)
-			}
-		}
+// Progress carries a progress notification to the client. It holds the lock, so that
+// none can follow the answer.
+func (r *run) Progress(message wire.Message) {
+	if len(r.token) == 0 {
+		return
 	}
-}
-
-// cancel tells the server that nobody waits any more.
-func (r *runner) cancel(ctx context.Context) {
-	reason := []byte(`"The call took too long"`)
-	if cancelled, ok := errors.AsType[Cancelled](context.Cause(ctx)); ok {
-		reason = cancelled.Reason
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		// That the client is gone also ends ctx, and with it the call.
+		_ = r.client.Notify(progressFor(message, r.token))
 	}
-	// The call's own context has ended, and the server must hear of it all the same.
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-	defer stop()
-	_ = r.stream.Cancel(ctx, reason) // a server that takes no input is beyond being told
-}
-
-// failed says why there is no answer.
-func (r *runner) failed(ctx context.Context, err error) error {
-	cause := context.Cause(ctx)
-	if quiet, ok := errors.AsType[silence](cause); ok {
-		return &Failure{Message: quiet.Error(), Cause: err}
-	}
-	if cause != nil {
-		return cause
-	}
-	err = r.lease.Explain(err)
-	return &Failure{Message: err.Error(), Cause: err}
-}
-
-// shape decides what becomes of a response: a result is passed on as it is, and so is
-// an error that the client's program must act on; any other error is told in words.
-func (r *runner) shape(message wire.Message) (*Outcome, error) {
-	if message.Error.IsAbsent() {
-		if kind := message.Result.Kind(); kind != "object" {
-			return nil, &Failure{Message: "the server's result is no object but " + kind}
-		}
-		return &Outcome{Result: message.Result}, nil
-	}
-	rpc := downstream.NewRPCError(message.Error)
-	if protocol.ClientMustAct(rpc.Code) {
-		return &Outcome{Error: message.Error}, nil
-	}
-	explained := r.lease.Explain(rpc)
-	failure := &Failure{Message: explained.Error(), Cause: explained}
-	if rpc.Code == protocol.CodeInvalidParams {
-		failure.Schema = bytes.Clone(r.tool.Definition.Member("inputSchema").Bytes())
-	}
-	return nil, failure
 }
 
 // progressFor returns the progress notification for the client: the server's own, but
@@ -108,4 +48,69 @@ func progressFor(message wire.Message, token []byte) []byte {
 	params := wire.AppendEdited(nil, message.Params,
 		wire.Edit{Part: message.Params.Member(protocol.ProgressToken), With: token})
 	return wire.Notification(protocol.NotifyProgress, params)
+}
+
+// Done ends the call with its response.
+func (r *run) Done(response wire.Message, err error) {
+	if err != nil {
+		// Explaining takes a while if a process has to end first. Meanwhile the session
+		// must go on, and the one who waits for reply waits for this goroutine, too.
+		go func() { r.finish(Outcome{}, r.failure(err)) }()
+		return
+	}
+	r.finish(r.shape(response))
+}
+
+// cancel ends the call because its context ended.
+func (r *run) cancel() {
+	r.mu.Lock()
+	id := r.id
+	r.mu.Unlock()
+	cause := context.Cause(r.ctx)
+	var reason []byte
+	if cancelled, ok := errors.AsType[Cancelled](cause); ok {
+		reason = cancelled.Reason
+	}
+	if r.lease.Session.Cancel(id, reason) {
+		r.finish(Outcome{}, cause)
+	}
+}
+
+func (r *run) finish(outcome Outcome, err error) {
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
+	r.unwatch()
+	r.lease.Release()
+	r.reply(outcome, err)
+}
+
+// failure says why there is no answer.
+func (r *run) failure(err error) error {
+	if silence, ok := errors.AsType[*downstream.SilenceError](err); ok {
+		return &Failure{Message: silence.Error(), Cause: err}
+	}
+	explained := r.lease.Explain(err)
+	return &Failure{Message: explained.Error(), Cause: explained}
+}
+
+// shape decides what becomes of a response: a result is passed on as it is, and so is
+// an error that the client's program must act on; any other error is told in words.
+func (r *run) shape(response wire.Message) (Outcome, error) {
+	if response.Error.IsAbsent() {
+		if kind := response.Result.Kind(); kind != "object" {
+			return Outcome{}, &Failure{Message: "the server's result is no object but " + kind}
+		}
+		return Outcome{Result: response.Result}, nil
+	}
+	rpc := downstream.NewRPCError(response.Error)
+	if protocol.ClientMustAct(rpc.Code) {
+		return Outcome{Error: response.Error}, nil
+	}
+	explained := r.lease.Explain(rpc)
+	failure := &Failure{Message: explained.Error(), Cause: explained}
+	if rpc.Code == protocol.CodeInvalidParams {
+		failure.Schema = bytes.Clone(r.tool.Definition.Member("inputSchema").Bytes())
+	}
+	return Outcome{}, failure
 }

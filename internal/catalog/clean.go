@@ -20,20 +20,27 @@ func cleaning(definition wire.Payload) []wire.Edit {
 	if !suspicious(definition.Bytes()) {
 		return nil
 	}
-	return appendCleaning(nil, definition, 0)
+	return appendCleaning(nil, definition, false, 0)
 }
 
-func appendCleaning(edits []wire.Edit, value wire.Payload, depth int) []wire.Edit {
+// appendCleaning looks for prose in a value. In a map of schemas the keys are names that
+// the server gave, not keywords: a parameter may well be called "pattern".
+func appendCleaning(edits []wire.Edit, value wire.Payload, isMap bool, depth int) []wire.Edit {
 	if depth > maxCleanDepth {
 		return edits
 	}
 	for element := range value.Elements() {
-		edits = appendCleaning(edits, element, depth+1)
+		edits = appendCleaning(edits, element, false, depth+1)
 	}
 	for key, member := range value.Members() {
+		holdsMap := false
 		switch string(key) {
 		case "enum", "const", "default", "pattern":
-			continue
+			if !isMap {
+				continue
+			}
+		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+			holdsMap = !isMap
 		case "name", "title", "description":
 			if text, ok := member.Text(); ok {
 				if clean := cleanText(text); clean != text {
@@ -42,7 +49,7 @@ func appendCleaning(edits []wire.Edit, value wire.Payload, depth int) []wire.Edi
 				continue
 			}
 		}
-		edits = appendCleaning(edits, member, depth+1)
+		edits = appendCleaning(edits, member, holdsMap, depth+1)
 	}
 	return edits
 }

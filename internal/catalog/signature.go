@@ -1,16 +1,20 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // Limits of a signature: what is longer is shortened, with an ellipsis as the mark.
 const (
-	signatureDepth = 3 // levels of nested objects
-	signatureEnum  = 6 // values of an enum
-	signatureParts = 20
+	signatureDepth   = 3 // levels of nested objects
+	signatureLevels  = 6 // levels of anything
+	signatureEnum    = 6 // values of an enum
+	signatureParts   = 20
+	signatureLiteral = 40 // bytes of a constant
 )
 
 const ellipsis = "…"
@@ -18,7 +22,8 @@ const ellipsis = "…"
 // Signature tells how a tool is called, in the manner of TypeScript:
 // read_file(path: string, head?: number).
 func (t Tool) Signature() string {
-	return t.Name + "(" + parameters(t.Definition.Member("inputSchema"), 0) + ")"
+	// Keys and constants are not cleaned in the definition, since they are computed with.
+	return t.Name + "(" + cleanText(parameters(t.Definition.Member("inputSchema"), 0)) + ")"
 }
 
 // parameters lists the properties of an object's schema.
@@ -45,11 +50,14 @@ func parameters(schema wire.Payload, depth int) string {
 
 // typeName is the type that a schema describes, as far as it can be said in a word.
 func typeName(schema wire.Payload, depth int) string {
+	if depth > signatureLevels {
+		return ellipsis
+	}
 	if constant := schema.Member("const"); !constant.IsAbsent() {
-		return string(constant.Bytes())
+		return literal(constant)
 	}
 	if values := schema.Member("enum"); values.Kind() == "array" {
-		return union(values, signatureEnum, func(value wire.Payload) string { return string(value.Bytes()) })
+		return union(values, signatureEnum, literal)
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if choices := schema.Member(key); choices.Kind() == "array" {
@@ -61,9 +69,13 @@ func typeName(schema wire.Payload, depth int) string {
 		name, _ := kind.Text()
 		return namedType(name, schema, depth)
 	case "array":
+		named := make(map[string]string) // each is worked out once, however often it is listed
 		return union(kind, signatureEnum, func(element wire.Payload) string {
 			name, _ := element.Text()
-			return namedType(name, schema, depth)
+			if _, done := named[name]; !done {
+				named[name] = namedType(name, schema, depth)
+			}
+			return named[name]
 		})
 	}
 	if schema.Member("properties").Kind() == "object" {
@@ -94,6 +106,20 @@ func namedType(name string, schema wire.Payload, depth int) string {
 	return name
 }
 
+// literal is a constant as it is written, unless it is long.
+func literal(value wire.Payload) string {
+	text := value.Bytes()
+	if len(text) <= signatureLiteral {
+		return string(text)
+	}
+	end := signatureLiteral
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return string(text[:end]) + ellipsis
+}
+
+// union lists what values stand for, each once.
 func union(values wire.Payload, limit int, name func(wire.Payload) string) string {
 	var names []string
 	for value := range values.Elements() {
@@ -101,7 +127,9 @@ func union(values wire.Payload, limit int, name func(wire.Payload) string) strin
 			names = append(names, ellipsis)
 			break
 		}
-		names = append(names, name(value))
+		if next := name(value); !slices.Contains(names, next) {
+			names = append(names, next)
+		}
 	}
 	if len(names) == 0 {
 		return "never"

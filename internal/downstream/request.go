@@ -29,9 +29,22 @@ func NewRPCError(object wire.Payload) *RPCError {
 	return e
 }
 
+// waiter is the sink of a request that someone waits for.
+type waiter chan answer
+
+type answer struct {
+	response wire.Message
+	err      error
+}
+
+func (w waiter) Progress(wire.Message) {}
+
+func (w waiter) Done(response wire.Message, err error) { w <- answer{response, err} }
+
 // request sends a request of our own and waits for its result.
 func (s *Session) request(ctx context.Context, method string, params []byte) (wire.Payload, error) {
-	stream, err := s.open(ctx, nil, func(id uint64) []byte {
+	w := make(waiter, 1)
+	id, err := s.open(w, false, func(id uint64) []byte {
 		message := wire.AppendRequestPrefix(nil, id, method)
 		message = append(message, params...)
 		return append(message, wire.Suffix...)
@@ -39,18 +52,20 @@ func (s *Session) request(ctx context.Context, method string, params []byte) (wi
 	if err != nil {
 		return wire.Payload{}, fmt.Errorf("could not send '%s': %w", method, err)
 	}
-	defer stream.Close()
-	for {
-		message, err := stream.Next(ctx)
-		switch {
-		case err != nil:
-			return wire.Payload{}, fmt.Errorf("no answer to '%s': %w", method, err)
-		case !message.Error.IsAbsent():
-			return wire.Payload{}, fmt.Errorf("'%s' was answered with an error: %w", method, NewRPCError(message.Error))
-		case message.IsResponse():
-			return message.Result, nil
-		}
+	var got answer
+	select {
+	case got = <-w:
+	case <-ctx.Done():
+		s.remove(id)
+		got.err = ctx.Err()
 	}
+	switch {
+	case got.err != nil:
+		return wire.Payload{}, fmt.Errorf("no answer to '%s': %w", method, got.err)
+	case !got.response.Error.IsAbsent():
+		return wire.Payload{}, fmt.Errorf("'%s' was answered with an error: %w", method, NewRPCError(got.response.Error))
+	}
+	return got.response.Result, nil
 }
 
 // ToolCall is one call of a tool on its way down.
@@ -58,13 +73,13 @@ type ToolCall struct {
 	Name      string
 	Arguments wire.Payload // an object; absent means {}
 	Meta      wire.Payload // the client's _meta, forwarded but for its progress token; may be absent
-	Budget    *wire.Budget // of the client that the answer is for; nil: no limit
 }
 
-// CallTool sends a call. The buffer behind Arguments is used up by it. The caller
-// must close the stream. Nothing more than what ctx's end stops is delivered to it.
-func (s *Session) CallTool(ctx context.Context, call ToolCall) (*Stream, error) {
-	return s.open(ctx, call.Budget, func(id uint64) []byte {
+// CallTool sends a call, whose answer goes to the sink; it does not block. The buffer
+// behind Arguments and Meta is used up by it, unless there is an error: then nothing was
+// sent, and nothing is used up.
+func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
+	return s.open(sink, true, func(id uint64) []byte {
 		prefix := wire.AppendRequestPrefix(make([]byte, 0, 192), id, protocol.MethodToolsCall)
 		prefix = append(prefix, `{"name":`...)
 		prefix = wire.AppendString(prefix, call.Name)

@@ -1,5 +1,5 @@
 // Package downstream is one live session with one MCP server: the handshake, and
-// requests as streams that hold a request's messages in order with the response last.
+// requests whose messages arrive in the server's order with the response last.
 package downstream
 
 import (
@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
@@ -21,8 +20,9 @@ type Options struct {
 	Stdin  io.WriteCloser // the server's input; the session closes it
 	Stdout io.ReadCloser  // the server's output; the session closes it
 
-	MaxMessage int    // limit in bytes of one message; default wire.DefaultLimit
-	Version    string // the workbench's version, told to the server
+	MaxMessage int           // limit in bytes of one message; default wire.DefaultLimit
+	Patience   time.Duration // how long a call may be without a sign of life; default 5 minutes
+	Version    string        // the workbench's version, told to the server
 
 	// ToolsChanged is called when the server says that its tools changed. It must
 	// not block. Default: nothing.
@@ -37,16 +37,19 @@ type Session struct {
 	log     *slog.Logger
 	writer  *wire.Writer
 
-	revision  protocol.Revision
-	hasTools  bool
-	listening sync.WaitGroup // the session's own goroutines
+	revision protocol.Revision
+	hasTools bool
 
-	life context.Context // ends with the session; its cause says why
-	end  context.CancelCauseFunc
+	life context.Context // ends with the session
+	end  context.CancelFunc
 
-	mu      sync.Mutex
-	pending map[uint64]*Stream
-	lastID  uint64
+	goroutines sync.WaitGroup // none is added once err is set
+
+	mu       sync.Mutex
+	err      error // why the session ended; nil while it lives
+	pending  map[uint64]*pending
+	lastID   uint64
+	watchdog *time.Timer // ends silent requests; nil while none may be due
 }
 
 // queueLimit bounds the bytes that wait for a server that does not read.
@@ -54,6 +57,8 @@ const queueLimit = 4 << 20
 
 // drainTime is how long a server whose input broke may still send answers.
 const drainTime = 500 * time.Millisecond
+
+const defaultPatience = 5 * time.Minute
 
 // ErrClosed is the error of a session that was closed by us.
 var ErrClosed = errors.New("the session was closed")
@@ -68,18 +73,21 @@ var ErrInputBroken = errors.New("the server does not take input any more")
 // Connect does the handshake with a server that was just started. It blocks until
 // the server answered or ctx ends. On an error the session is closed.
 func Connect(ctx context.Context, options Options) (*Session, error) {
+	if options.Patience <= 0 {
+		options.Patience = defaultPatience
+	}
 	s := &Session{
 		options: options,
 		log:     options.Log,
 		writer:  wire.NewWriter(options.Stdin, queueLimit),
-		pending: make(map[uint64]*Stream),
+		pending: make(map[uint64]*pending),
 	}
-	s.life, s.end = context.WithCancelCause(context.Background())
+	s.life, s.end = context.WithCancel(context.Background())
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.listening.Go(s.read)
-	s.listening.Go(s.watchWriter)
+	s.goroutines.Go(s.read)
+	s.goroutines.Go(s.watchWriter)
 	if err := s.initialize(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -94,15 +102,39 @@ func (s *Session) Revision() protocol.Revision { return s.revision }
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
 
 // Err returns why the session ended; nil while it lives.
-func (s *Session) Err() error { return context.Cause(s.life) }
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
 
 // Close ends the session, and with it every request in flight, and waits for its
 // goroutines. It may be called more than once. The server's process is not ours.
 func (s *Session) Close() {
-	s.end(ErrClosed)
+	s.finish(ErrClosed)
 	s.options.Stdin.Close()
 	s.options.Stdout.Close()
-	s.listening.Wait()
+	s.goroutines.Wait()
+}
+
+// finish ends the session for a reason, unless it has ended already.
+func (s *Session) finish(err error) {
+	s.mu.Lock()
+	if s.err != nil {
+		s.mu.Unlock()
+		return
+	}
+	s.err = err
+	if s.watchdog != nil {
+		s.watchdog.Stop()
+	}
+	unanswered := s.pending
+	s.pending = make(map[uint64]*pending)
+	s.mu.Unlock()
+	s.end()
+	for _, p := range unanswered {
+		p.sink.Done(wire.Message{}, err)
+	}
 }
 
 // watchWriter ends the session when the server's input breaks, but lets answers
@@ -115,7 +147,7 @@ func (s *Session) watchWriter() {
 		select {
 		case <-s.life.Done():
 		case <-patience.C:
-			s.end(fmt.Errorf("%w: %w", ErrInputBroken, s.writer.Err()))
+			s.finish(fmt.Errorf("%w: %w", ErrInputBroken, s.writer.Err()))
 		}
 	case <-s.life.Done():
 	}
@@ -123,8 +155,7 @@ func (s *Session) watchWriter() {
 	_ = s.writer.Close(s.life)
 }
 
-// read is the session's one reader: whatever it hands to a stream stays in the
-// order in which the server sent it.
+// read is the session's one reader: what it hands on stays in the server's order.
 func (s *Session) read() {
 	reader := wire.NewReader(s.options.Stdout, s.options.MaxMessage)
 	for {
@@ -138,7 +169,7 @@ func (s *Session) read() {
 			err = ErrOutputClosed
 		}
 		if err != nil {
-			s.end(err)
+			s.finish(err)
 			return
 		}
 		s.receive(frame)
@@ -181,23 +212,20 @@ func (s *Session) reject(frame wire.Frame, reason error) {
 
 // failRequest tells the one who waits for a message that it came, but is unusable.
 func (s *Session) failRequest(id []byte, isRequest bool, reason error) {
-	if isRequest {
-		return
-	}
-	if stream := s.forget(id); stream != nil {
-		stream.fail(fmt.Errorf("the server's answer cannot be used: %w", reason))
+	if !isRequest {
+		s.fail(rawID(id), fmt.Errorf("the server's answer cannot be used: %w", reason))
 	}
 }
 
 func (s *Session) dispatch(message wire.Message) {
 	switch {
 	case message.IsResponse():
-		stream := s.forget(message.ID.Bytes())
-		if stream == nil {
+		p := s.remove(rawID(message.ID.Bytes()))
+		if p == nil {
 			s.log.Debug("ignored an answer that nobody waits for")
 			return
 		}
-		stream.deliver(message)
+		p.sink.Done(message, nil)
 	case message.IsRequest():
 		s.answer(message)
 	default:
@@ -224,38 +252,12 @@ func (s *Session) notice(message wire.Message) {
 	switch string(message.Method) {
 	case protocol.NotifyProgress:
 		token := message.Params.Member(protocol.ProgressToken)
-		if stream := s.find(token.Bytes()); stream != nil {
-			stream.deliver(message)
+		if p := s.hear(rawID(token.Bytes())); p != nil {
+			p.sink.Progress(message)
 		}
 	case protocol.NotifyToolsList:
 		if s.options.ToolsChanged != nil {
 			s.options.ToolsChanged()
 		}
 	}
-}
-
-// find returns the stream of a request in flight by its raw id.
-func (s *Session) find(rawID []byte) *Stream {
-	id, err := strconv.ParseUint(string(rawID), 10, 64)
-	if err != nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pending[id]
-}
-
-// forget is find for a request that is over: nothing more is delivered to it.
-func (s *Session) forget(rawID []byte) *Stream {
-	stream := s.find(rawID)
-	if stream != nil {
-		s.remove(stream.id)
-	}
-	return stream
-}
-
-func (s *Session) remove(id uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.pending, id)
 }

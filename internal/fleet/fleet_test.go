@@ -109,16 +109,29 @@ func call(ctx context.Context, server *Server, name string) error {
 		return err
 	}
 	defer lease.Release()
-	stream, err := lease.Session.CallTool(ctx, downstream.ToolCall{Name: name})
+	done := make(ending, 1)
+	id, err := lease.Session.CallTool(downstream.ToolCall{Name: name}, done)
 	if err != nil {
 		return lease.Explain(err)
 	}
-	defer stream.Close()
-	if _, err = stream.Next(ctx); err != nil {
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		lease.Session.Cancel(id, nil)
+		return ctx.Err()
+	}
+	if err != nil {
 		return lease.Explain(err)
 	}
 	return nil
 }
+
+// ending is a sink that keeps only how the call ended.
+type ending chan error
+
+func (e ending) Progress(wire.Message) {}
+
+func (e ending) Done(_ wire.Message, err error) { e <- err }
 
 // eventually waits for a condition that another goroutine or process brings about.
 func eventually(t *testing.T, what string, holds func() bool) {

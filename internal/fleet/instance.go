@@ -30,8 +30,6 @@ type instance struct {
 type Lease struct {
 	Session *downstream.Session
 	Tools   *catalog.Snapshot
-	// CallTimeout is how long a call may be without a sign of life.
-	CallTimeout time.Duration
 
 	server   *Server
 	instance *instance
@@ -43,10 +41,7 @@ func (in *instance) lease(s *Server) *Lease {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.leases++
-	return &Lease{
-		Session: in.session, Tools: in.snapshot(), CallTimeout: s.config.Timeouts.Call,
-		server: s, instance: in,
-	}
+	return &Lease{Session: in.session, Tools: in.snapshot(), server: s, instance: in}
 }
 
 // Release ends the lease. It must be called once.

@@ -26,7 +26,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	in := &instance{process: child, changed: make(chan struct{}, 1), idle: make(chan struct{}, 1)}
 	in.session, err = downstream.Connect(ctx, downstream.Options{
 		Stdin: child.Stdin(), Stdout: child.Stdout(),
-		MaxMessage: s.fleet.options.Config.MaxMessageSize, Version: s.fleet.options.Version,
+		MaxMessage: s.fleet.options.Config.MaxMessageSize, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
 		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
 	})
 	if err == nil {

@@ -88,6 +88,16 @@ func (s *Server) Lease(ctx context.Context) (*Lease, error) {
 	return pending.instance.lease(s), nil
 }
 
+// TryLease returns the lease of a server that is ready, or nil. It does not block.
+func (s *Server) TryLease() *Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return nil
+	}
+	return s.running.lease(s)
+}
+
 // leaseNow returns the lease of a server that is ready, or the start to wait for.
 func (s *Server) leaseNow() (*Lease, *attempt, error) {
 	s.mu.Lock()

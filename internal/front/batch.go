@@ -2,7 +2,6 @@ package front
 
 import (
 	"bytes"
-	"context"
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -12,55 +11,49 @@ import (
 // batch collects the answers to an array of messages, which older revisions know: they
 // go back in one array.
 type batch struct {
-	pending sync.WaitGroup // requests that are not over
+	send sender
 
 	mu      sync.Mutex
+	waiting int // requests without an answer
 	answers [][]byte
 }
 
-func (b *batch) add(_ context.Context, answer []byte) error {
+// add takes the answer to one request, or nil if it gets none; the last one sends all.
+func (b *batch) add(answer []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	// The message may lie in a buffer that is reused once it was sent.
-	b.answers = append(b.answers, bytes.Clone(bytes.TrimSuffix(answer, []byte("\n"))))
-	return nil
+	if answer != nil {
+		b.answers = append(b.answers, bytes.TrimSuffix(answer, []byte("\n")))
+	}
+	if b.waiting--; b.waiting > 0 || len(b.answers) == 0 {
+		return
+	}
+	array := append([]byte{'['}, bytes.Join(b.answers, []byte{','})...)
+	b.send(append(array, "]\n"...))
 }
 
 func (s *session) receiveBatch(messages []wire.Message, rejected []error) {
 	s.mu.Lock()
-	allowed, ending := s.revision.HasBatches(), s.ending
-	if allowed && !ending {
-		s.requests.Add(1)
-	}
+	allowed := s.revision.HasBatches()
 	s.mu.Unlock()
 	switch {
-	case ending:
-		return
 	case !allowed:
 		s.refuse(nil, protocol.CodeInvalidRequest, "Invalid request: the protocol revision in use has no batches; send one message per line")
 		return
 	case len(messages)+len(rejected) == 0:
-		s.requests.Done()
 		s.refuse(nil, protocol.CodeInvalidRequest, "Invalid request: the batch is empty")
 		return
 	}
-	var b batch
-	for _, reason := range rejected {
-		_ = b.add(s.life, wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: "+reason.Error()))
-	}
+	b := batch{send: s.send, waiting: len(rejected)}
 	for _, message := range messages {
 		if message.IsRequest() {
-			b.pending.Add(1)
+			b.waiting++
 		}
-		s.dispatch(message, b.add, b.pending.Done)
 	}
-	go func() {
-		defer s.requests.Done()
-		b.pending.Wait()
-		if len(b.answers) == 0 {
-			return
-		}
-		array := append([]byte{'['}, bytes.Join(b.answers, []byte{','})...)
-		s.reply(s.life, s.writer.Write, append(array, "]\n"...))
-	}()
+	for _, reason := range rejected {
+		b.add(wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: "+reason.Error()))
+	}
+	for _, message := range messages {
+		s.dispatch(message, b.add)
+	}
 }

@@ -3,34 +3,31 @@ package front
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// handle answers one request.
+// handle answers one request, now or later; it does not block for long.
 func (s *session) handle(ctx context.Context, message wire.Message, send sender) {
 	id := message.ID.Bytes()
 	switch method := string(message.Method); method {
 	case protocol.MethodPing:
-		s.reply(ctx, send, wire.Result(id, []byte("{}")))
+		send(wire.Result(id, []byte("{}")))
 	case protocol.MethodToolsList, protocol.MethodToolsCall:
-		if !s.initialized() {
-			s.reply(ctx, send, wire.ErrorResponse(id, protocol.CodeInvalidRequest,
+		switch {
+		case !s.initialized():
+			send(wire.ErrorResponse(id, protocol.CodeInvalidRequest,
 				fmt.Sprintf("Invalid request: '%s' came before 'initialize'; begin the session with an initialize request", method)))
-			return
+		case method == protocol.MethodToolsList:
+			send(s.listTools(message))
+		default:
+			s.callTool(ctx, message, send)
 		}
-		if method == protocol.MethodToolsList {
-			s.reply(ctx, send, s.listTools(message))
-			return
-		}
-		s.callTool(ctx, message, send)
 	default:
-		s.reply(ctx, send, wire.ErrorResponse(id, protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%.200s'", method)))
+		send(wire.ErrorResponse(id, protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%.200s'", method)))
 	}
 }
 
@@ -72,41 +69,34 @@ func (s *session) listTools(message wire.Message) []byte {
 func (s *session) callTool(ctx context.Context, message wire.Message, send sender) {
 	name, ok := message.Params.Member("name").Text()
 	if !ok {
-		s.reply(ctx, send, wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidParams,
+		send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidParams,
 			"Invalid params: 'name' must be a string, the name of a tool"))
 		return
 	}
 	// The id is copied: forwarding the call uses up the buffer that it is in.
 	id := bytes.Clone(message.ID.Bytes())
-	reply, err := s.server.options.Surface.Call(ctx, metatool.Request{
+	s.server.options.Surface.Call(ctx, metatool.Request{
 		Name:      name,
 		Arguments: message.Params.Member("arguments"),
 		Meta:      message.Params.Member("_meta"),
 		Session:   s,
-	})
-	if err != nil {
-		if _, cancelled := errors.AsType[call.Cancelled](err); !cancelled {
-			// The request's own context has ended, and the client waits all the same.
-			s.reply(context.WithoutCancel(ctx), send, wire.ErrorResponse(id, protocol.CodeInternalError, "Request cancelled: "+err.Error()))
-		}
-		return
-	}
-	defer reply.Close()
-	s.reply(ctx, send, encode(id, reply))
+	}, func(answer metatool.Answer) { send(encode(id, answer)) })
 }
 
-// encode wraps a reply into a message. What a server answered is passed on in the very
+// encode wraps an answer into a message. What a server answered is passed on in the very
 // buffer that it arrived in.
-func encode(id []byte, reply metatool.Reply) []byte {
+func encode(id []byte, answer metatool.Answer) []byte {
 	suffix := []byte(wire.Suffix)
 	switch {
-	case reply.Error != nil:
-		return wire.ErrorResponse(id, reply.Error.Code, reply.Error.Message)
-	case reply.Outcome == nil:
-		return wire.Result(id, reply.Text)
-	case !reply.Outcome.Error.IsAbsent():
-		return reply.Outcome.Error.Wrap(wire.AppendErrorPrefix(make([]byte, 0, 64), id), suffix)
+	case answer.Error != nil:
+		return wire.ErrorResponse(id, answer.Error.Code, answer.Error.Message)
+	case answer.Ended != nil:
+		return wire.ErrorResponse(id, protocol.CodeInternalError, "Request cancelled: "+answer.Ended.Error())
+	case answer.Outcome == nil:
+		return wire.Result(id, answer.Text)
+	case !answer.Outcome.Error.IsAbsent():
+		return answer.Outcome.Error.Wrap(wire.AppendErrorPrefix(make([]byte, 0, 64), id), suffix)
 	default:
-		return reply.Outcome.Result.Wrap(wire.AppendResultPrefix(make([]byte, 0, 64), id), suffix)
+		return answer.Outcome.Result.Wrap(wire.AppendResultPrefix(make([]byte, 0, 64), id), suffix)
 	}
 }

@@ -13,13 +13,12 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// session is one client. Requests are handled in goroutines of their own, so that a
-// slow one holds up no other; read alone decides what comes after what.
+// session is one client. Whatever takes long is done elsewhere, so that no request holds
+// up another; read alone decides what comes after what.
 type session struct {
 	server *Server
 	log    *slog.Logger
 	writer *wire.Writer
-	budget *wire.Budget
 
 	life     context.Context // ends when unanswered requests are given up
 	giveUp   context.CancelCauseFunc
@@ -35,9 +34,10 @@ type session struct {
 
 // Limits of what one client can make us hold.
 const (
-	maxInFlight  = 4096
-	answerBudget = 32 << 20 // bytes of answers that wait for the client
-	outputQueue  = 1 << 20  // bytes of messages that wait to be written
+	maxInFlight = 4096
+	// outputQueue is how many bytes may wait for a client that does not read. When they
+	// do, its servers are not read from, either.
+	outputQueue = 32 << 20
 )
 
 var errGivenUp = errors.New("the workbench is shutting down")
@@ -46,7 +46,6 @@ func newSession(server *Server, out io.Writer) *session {
 	s := &session{
 		server: server, log: server.options.Log,
 		writer:   wire.NewWriter(out, outputQueue),
-		budget:   wire.NewBudget(answerBudget),
 		slots:    make(chan struct{}, maxInFlight),
 		opened:   make(map[string]int),
 		inFlight: make(map[string]context.CancelCauseFunc),
@@ -56,12 +55,9 @@ func newSession(server *Server, out io.Writer) *session {
 }
 
 // Notify implements call.Client.
-func (s *session) Notify(ctx context.Context, message []byte) error {
-	return s.writer.Write(ctx, message)
+func (s *session) Notify(message []byte) error {
+	return s.writer.Write(s.life, message)
 }
-
-// Budget implements call.Client.
-func (s *session) Budget() *wire.Budget { return s.budget }
 
 // IsOpen implements metatool.Session.
 func (s *session) IsOpen(toolbox string) bool {
@@ -112,77 +108,83 @@ func (s *session) receive(frame wire.Frame) {
 		s.receiveBatch(messages, rejected)
 		return
 	}
-	s.dispatch(messages[0], s.writer.Write, func() {})
+	s.dispatch(messages[0], s.send)
 }
 
 // refuse answers a message that could not be taken as a request.
 func (s *session) refuse(id []byte, code int, text string) {
-	_ = s.writer.Write(s.life, wire.ErrorResponse(id, code, text)) // fails only when the session ends
+	s.send(wire.ErrorResponse(id, code, text))
 }
 
-// sender takes a complete message for the client.
-type sender func(ctx context.Context, message []byte) error
+// send sends an answer, unless it is nil. That it cannot be sent any more ends the
+// session anyway.
+func (s *session) send(message []byte) {
+	if message == nil {
+		return
+	}
+	// Answers are sent even when unanswered requests are being given up: end closes the
+	// writer when it is time.
+	if err := s.writer.Write(context.Background(), message); err != nil {
+		s.log.Debug("could not answer the client", "reason", err)
+	}
+}
 
-// dispatch starts what a message asks for; done is called when a request is over.
-func (s *session) dispatch(message wire.Message, send sender, done func()) {
+// sender takes the answer to a request, which is nil if the client wants none any more.
+type sender func(message []byte)
+
+// dispatch starts what a message asks for.
+func (s *session) dispatch(message wire.Message, send sender) {
 	if message.Repaired {
 		s.log.Warn("replaced bytes of the client that are not UTF-8", "bytes", message.Size)
 	}
 	switch {
 	case message.IsRequest() && string(message.Method) == protocol.MethodInitialize:
-		// Handled at once: what follows may depend on it.
-		s.reply(s.life, send, s.initialize(message))
-		done()
+		send(s.initialize(message))
 	case message.IsRequest():
-		s.begin(message, send, done)
+		s.begin(message, send)
 	case string(message.Method) == protocol.NotifyCancelled:
 		s.cancel(message.Params)
 	}
 }
 
-// begin handles a request in a goroutine of its own. While too many are under way,
-// nothing more is read.
-func (s *session) begin(message wire.Message, send sender, done func()) {
+// begin handles a request. While too many are under way, nothing more is read.
+func (s *session) begin(message wire.Message, send sender) {
 	select {
 	case s.slots <- struct{}{}:
 	case <-s.life.Done():
-		done()
+		send(nil)
 		return
 	}
 	key := idKey(message.ID)
 	ctx, cancel := context.WithCancelCause(s.life)
-	over := func() {
-		cancel(nil)
-		<-s.slots
-		done()
-	}
 	s.mu.Lock()
 	_, twice := s.inFlight[key]
-	ending := s.ending
-	if !twice && !ending {
+	taken := !twice && !s.ending
+	if taken {
 		s.inFlight[key] = cancel
 		s.requests.Add(1)
 	}
 	s.mu.Unlock()
-	if twice {
-		s.reply(s.life, send, wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidRequest,
-			"Invalid request: another request with this id is still in flight"))
-	}
-	if twice || ending {
-		over()
+	if !taken {
+		cancel(nil)
+		<-s.slots
+		var refusal []byte // none at the end: the client could not tell it from an answer
+		if twice {
+			refusal = wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidRequest,
+				"Invalid request: another request with this id is still in flight")
+		}
+		send(refusal)
 		return
 	}
-	go func() {
-		defer s.requests.Done()
-		defer over()
-		s.handle(ctx, message, func(sendCtx context.Context, reply []byte) error {
-			if !s.finish(ctx, key) {
-				return nil
-			}
-			return send(sendCtx, reply)
-		})
-		s.finish(ctx, key)
-	}()
+	s.handle(ctx, message, func(answer []byte) {
+		if !s.finish(ctx, key) {
+			answer = nil
+		}
+		send(answer)
+		cancel(nil)
+		<-s.slots
+		s.requests.Done()
+	})
 }
 
 // finish ends a request; it reports whether an answer is still wanted.
@@ -214,13 +216,6 @@ func idKey(id wire.Payload) string {
 		return `"` + text
 	}
 	return string(id.Bytes())
-}
-
-// reply sends an answer; that it cannot be sent any more ends the session anyway.
-func (s *session) reply(ctx context.Context, send sender, message []byte) {
-	if err := send(ctx, message); err != nil {
-		s.log.Debug("could not answer the client", "reason", err)
-	}
 }
 
 // end answers what was read, within limits, and lets the answers be written.

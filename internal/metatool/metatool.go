@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -45,12 +46,12 @@ type Request struct {
 	Session   Session
 }
 
-// Reply answers a tools/call. Exactly one of the first three is set. Close it once it
-// has been sent.
-type Reply struct {
+// Answer is the answer to a tools/call. Exactly one of its fields is set.
+type Answer struct {
 	Text    []byte        // a result that we made
 	Outcome *call.Outcome // a server's answer, to be passed on as it is
 	Error   *Error        // a JSON-RPC error
+	Ended   error         // the cause of the context's end: the request was given up
 }
 
 // Error is a JSON-RPC error.
@@ -59,30 +60,29 @@ type Error struct {
 	Message string
 }
 
-// Close frees what the reply holds.
-func (r *Reply) Close() {
-	if r.Outcome != nil {
-		r.Outcome.Close()
-	}
-}
+// Reply gets the answer, exactly once, perhaps before Call returns. It takes the buffer
+// that the answer lies in.
+type Reply func(Answer)
 
-// Call answers a tools/call. The error is the cause of ctx's end; no reply is due then.
-func (s *Surface) Call(ctx context.Context, request Request) (Reply, error) {
+// Call answers a tools/call. It does not block; its work ends when ctx does.
+func (s *Surface) Call(ctx context.Context, request Request, reply Reply) {
 	switch request.Name {
 	case openName:
-		return s.openToolbox(ctx, request)
+		s.openToolbox(ctx, request, reply)
 	case useName:
-		return s.useTool(ctx, request)
+		s.useTool(ctx, request, reply)
 	case "workbench_" + openName:
-		return failed(fmt.Sprintf(`The tool '%s' is now called '%s'. Call it with {"toolbox":"toolbox-name"}`, request.Name, openName)), nil
+		reply(failed(fmt.Sprintf(`The tool '%s' is now called '%s'. Call it with {"toolbox":"toolbox-name"}`, request.Name, openName)))
 	case "workbench_" + useName:
-		return failed(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm)), nil
+		reply(failed(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm)))
+	default:
+		if s.dynamic {
+			s.callNative(ctx, request, reply)
+			return
+		}
+		reply(Answer{Error: &Error{protocol.CodeInvalidParams, fmt.Sprintf(
+			"Unknown tool: '%.200s'. The tools of a toolbox are called through %s: %s", request.Name, useName, exampleCall)}})
 	}
-	if s.dynamic {
-		return s.callNative(ctx, request)
-	}
-	return Reply{Error: &Error{protocol.CodeInvalidParams, fmt.Sprintf(
-		"Unknown tool: '%.200s'. The tools of a toolbox are called through %s: %s", request.Name, useName, exampleCall)}}, nil
 }
 
 // List returns the result of tools/list for a client.
@@ -99,8 +99,8 @@ func (s *Surface) List(session Session) []byte {
 // exampleCall is how arguments of use_tool look.
 const exampleCall = `{"tool":{"toolbox":"toolbox-name","server":"server-name","name":"tool-name"},"arguments":{}}`
 
-// namesFirst is from which length on instructions begin with a line of all names:
-// some clients cut them after 512 characters.
+// namesFirst is from how many characters on instructions begin with a line of all
+// names: some clients cut them after 512.
 const namesFirst = 500
 
 // Instructions tell a client, before anything is opened, which toolboxes there are.
@@ -123,15 +123,15 @@ func (s *Surface) Instructions() string {
 	}
 	text.WriteString("Use open_toolbox to connect to a toolbox, then use_tool to invoke tools.\n\n")
 	text.WriteString("Example tool invocation:\n" + exampleCall)
-	if text.Len() > namesFirst {
+	if utf8.RuneCountInString(text.String()) > namesFirst {
 		return "Toolboxes: " + strings.Join(names, ", ") + "\n\n" + text.String()
 	}
 	return text.String()
 }
 
 // failed makes an error result of one or more text blocks.
-func failed(blocks ...string) Reply {
-	return Reply{Text: textResult(true, blocks...)}
+func failed(blocks ...string) Answer {
+	return Answer{Text: textResult(true, blocks...)}
 }
 
 func textResult(isError bool, blocks ...string) []byte {
@@ -152,24 +152,29 @@ func textResult(isError bool, blocks ...string) []byte {
 
 // run takes a call to its server and phrases its failure: notFound is put before the
 // message of one that names nothing, and broken before that of any other.
-func (s *Surface) run(ctx context.Context, request call.Request, notFound, broken string) (Reply, error) {
-	outcome, err := call.Run(ctx, s.fleet, request)
-	if err == nil {
-		return Reply{Outcome: outcome}, nil
-	}
-	failure, ok := errors.AsType[*call.Failure](err)
-	if !ok {
-		return Reply{}, err
-	}
-	text := broken + failure.Message
-	if failure.NotFound {
-		text = notFound + failure.Message
-	}
+func (s *Surface) run(ctx context.Context, request call.Request, reply Reply, notFound, broken func() string) {
+	call.Start(ctx, s.fleet, request, func(outcome call.Outcome, err error) {
+		failure, isFailure := errors.AsType[*call.Failure](err)
+		switch {
+		case err == nil:
+			reply(Answer{Outcome: &outcome})
+		case !isFailure:
+			reply(Answer{Ended: err})
+		case failure.NotFound:
+			reply(failed(blocks(notFound(), failure)...))
+		default:
+			reply(failed(blocks(broken(), failure)...))
+		}
+	})
+}
+
+func blocks(prefix string, failure *call.Failure) []string {
+	text := prefix + failure.Message
 	if failure.Hint != "" {
 		text += "\n" + failure.Hint
 	}
-	if failure.Schema != nil {
-		return failed(text, "The tool's input schema: "+string(failure.Schema)), nil
+	if failure.Schema == nil {
+		return []string{text}
 	}
-	return failed(text), nil
+	return []string{text, "The tool's input schema: " + string(failure.Schema)}
 }

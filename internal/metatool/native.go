@@ -62,21 +62,28 @@ func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []by
 }
 
 // callNative runs a tool by its native name.
-func (s *Surface) callNative(ctx context.Context, request Request) (Reply, error) {
+func (s *Surface) callNative(ctx context.Context, request Request, reply Reply) {
 	ref, found := s.findNative(request.Session, request.Name)
 	if !found {
 		parsed, ok := toolbox.ParseNativeName(request.Name)
 		if !ok {
-			return failed(fmt.Sprintf("Error: Invalid tool name format '%s'. Expected format: {toolbox}__{server}__{tool} "+
-				"(note: double underscores between all components)", request.Name)), nil
+			reply(failed(fmt.Sprintf("Error: Invalid tool name format '%s'. Expected format: {toolbox}__{server}__{tool} "+
+				"(note: double underscores between all components)", request.Name)))
+			return
 		}
 		if !request.Session.IsOpen(parsed.Toolbox) {
-			return failed(fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available())), nil
+			reply(failed(fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available())))
+			return
 		}
 		ref = parsed
 	}
-	return s.run(ctx, call.Request{Ref: ref, Arguments: request.Arguments, Meta: request.Meta, Client: request.Session},
-		"Error: ", fmt.Sprintf("[%s/%s/%s] Error: ", ref.Toolbox, ref.Server, ref.Name))
+	arguments, problem := parseArguments(request.Arguments)
+	if problem != "" {
+		arguments = request.Arguments // the server knows best what to say of them
+	}
+	s.run(ctx, call.Request{Ref: ref, Arguments: arguments, Meta: request.Meta, Client: request.Session}, reply,
+		func() string { return "Error: " },
+		func() string { return fmt.Sprintf("[%s/%s/%s] Error: ", ref.Toolbox, ref.Server, ref.Name) })
 }
 
 // findNative looks a native name up among what the client sees: short forms cannot be

@@ -97,34 +97,39 @@ func parseOpen(arguments wire.Payload) (name, problem string) {
 	return names[0], ""
 }
 
-func (s *Surface) openToolbox(ctx context.Context, request Request) (Reply, error) {
+func (s *Surface) openToolbox(ctx context.Context, request Request, reply Reply) {
 	name, problem := parseOpen(request.Arguments)
 	if problem != "" {
-		return failed("Invalid parameters: " + problem), nil
+		reply(failed("Invalid parameters: " + problem))
+		return
 	}
 	box, ok := s.fleet.Toolbox(name)
 	if !ok {
-		return failed(fmt.Sprintf("Toolbox '%s' not found in configuration", name), s.available()), nil
+		reply(failed(fmt.Sprintf("Toolbox '%s' not found in configuration", name), s.available()))
+		return
 	}
-	opened := box.Open(ctx, progressOf(ctx, request, len(box.Servers)))
+	go func() { reply(s.connect(ctx, box, request)) }()
+}
+
+// connect connects the servers of a toolbox, and answers with what they offer.
+func (s *Surface) connect(ctx context.Context, box *fleet.Toolbox, request Request) Answer {
+	opened := box.Open(ctx, progressOf(request, len(box.Servers)))
 	for _, o := range opened {
 		if o.Lease != nil {
 			defer o.Lease.Release()
 		}
 	}
 	if ctx.Err() != nil {
-		return Reply{}, context.Cause(ctx)
+		return Answer{Ended: context.Cause(ctx)}
 	}
 	result, errs := render(box, opened)
 	if len(errs) > 0 && len(errs) == len(opened) {
-		return failed(strings.Join(errs, "\n")), nil
+		return failed(strings.Join(errs, "\n"))
 	}
-	if changed := request.Session.MarkOpen(name, len(opened)-len(errs)); changed && s.dynamic {
-		if err := request.Session.Notify(ctx, wire.Notification(protocol.NotifyToolsList, nil)); err != nil {
-			return Reply{}, err
-		}
+	if changed := request.Session.MarkOpen(box.Name, len(opened)-len(errs)); changed && s.dynamic {
+		_ = request.Session.Notify(wire.Notification(protocol.NotifyToolsList, nil)) // fails only with the session
 	}
-	return Reply{Text: textResult(false, result)}, nil
+	return Answer{Text: textResult(false, result)}
 }
 
 func (s *Surface) available() string {
@@ -140,7 +145,7 @@ func (s *Surface) available() string {
 }
 
 // progressOf reports each server that is done to a client that asked for progress.
-func progressOf(ctx context.Context, request Request, total int) func(fleet.Opened) {
+func progressOf(request Request, total int) func(fleet.Opened) {
 	token := request.Meta.Member(protocol.ProgressToken)
 	if token.IsAbsent() {
 		return nil
@@ -155,7 +160,7 @@ func progressOf(ctx context.Context, request Request, total int) func(fleet.Open
 		params := append([]byte(`{"progressToken":`), token.Bytes()...)
 		params = fmt.Appendf(params, `,"progress":%d,"total":%d,"message":`, done, total)
 		params = append(wire.AppendString(params, text), '}')
-		_ = request.Session.Notify(ctx, wire.Notification(protocol.NotifyProgress, params)) // the answer tells all
+		_ = request.Session.Notify(wire.Notification(protocol.NotifyProgress, params)) // fails only with the session
 	}
 }
 

@@ -27,17 +27,21 @@ const useDefinition = `{"name":"use_tool","title":"Use a tool",` +
 // newForm follows a call in a form that was retired.
 const newForm = "Name the tool like this: " + exampleCall
 
-func (s *Surface) useTool(ctx context.Context, request Request) (Reply, error) {
+func (s *Surface) useTool(ctx context.Context, request Request, reply Reply) {
 	ref, arguments, problem := parseUse(request.Arguments)
 	if problem != "" {
-		return failed("Invalid tool invocation parameters: " + problem), nil
+		reply(failed("Invalid tool invocation parameters: " + problem))
+		return
 	}
 	if !request.Session.IsOpen(ref.Toolbox) {
-		return failed(s.notOpen(ref.Toolbox)), nil
+		reply(failed(s.notOpen(ref.Toolbox)))
+		return
 	}
-	return s.run(ctx, call.Request{Ref: ref, Arguments: arguments, Meta: request.Meta, Client: request.Session},
-		"Error executing tool: ",
-		fmt.Sprintf("Error executing tool '%s' in server '%s' (toolbox '%s'): ", ref.Name, ref.Server, ref.Toolbox))
+	s.run(ctx, call.Request{Ref: ref, Arguments: arguments, Meta: request.Meta, Client: request.Session}, reply,
+		func() string { return "Error executing tool: " },
+		func() string {
+			return fmt.Sprintf("Error executing tool '%s' in server '%s' (toolbox '%s'): ", ref.Name, ref.Server, ref.Toolbox)
+		})
 }
 
 func (s *Surface) notOpen(name string) string {

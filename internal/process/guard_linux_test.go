@@ -28,7 +28,7 @@ func startWorkbench(t *testing.T, state, how string) *workbench {
 	t.Helper()
 	w := &workbench{t: t, report: newReport(t), state: state}
 	w.cmd = exec.Command("/proc/self/exe", roleArg, "workbench", w.report.path, state, how)
-	w.cmd.Stderr = os.Stderr
+	w.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	stdout, err := w.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +134,10 @@ func TestKilledBothThenNextStart(t *testing.T) {
 	kill(t, w.guard)
 	kill(t, w.cmd.Process.Pid)
 	w.cmd.Wait()
+	eventually(t, "the guard is gone", func() bool { // and with it the lock
+		s, ok := readStat(w.guard)
+		return !ok || !s.alive()
+	})
 	alive := 0
 	for _, p := range w.report.read() {
 		if p.alive() {
@@ -149,6 +153,19 @@ func TestKilledBothThenNextStart(t *testing.T) {
 	if files := w.ledgerFiles(); len(files) != 1 {
 		t.Errorf("the ledger has %q, want only the new run", files)
 	}
+}
+
+// A workbench may be a server of another one, which ends it and not its guard.
+func TestNestedWorkbench(t *testing.T) {
+	r := newReport(t)
+	spec := roleSpec("workbench", r)
+	spec.Args = append(spec.Args, t.TempDir(), "limit")
+	p := start(t, newTestHost(t, HostOptions{}), spec)
+	r.await(1 + 2*mixSize)
+	kill(t, p.PID())
+	stop(t, p)
+	r.allGone()
+	eventually(t, "no zombies are left", func() bool { return len(zombies()) == 0 })
 }
 
 // Without the limit a process that has cleared its environment and lost its parents
@@ -171,14 +188,12 @@ func TestFallbackMarking(t *testing.T) {
 
 func TestFallbackMarkingStop(t *testing.T) {
 	r := newReport(t)
-	h := newTestHost(t, HostOptions{})
-	if err := h.platform.prepare(); err != nil {
-		t.Fatal(err)
+	if out, err := exec.Command("/proc/self/exe", roleArg, "fallback", r.path).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
-	h.platform.run.marking = byEnvironment
-	p := start(t, h, roleSpec("family", r))
-	r.await(2)
-	stop(t, p)
+	if got := len(r.read()); got < 3 {
+		t.Errorf("%d processes were started, want 3", got)
+	}
 	r.noneAlive()
 }
 

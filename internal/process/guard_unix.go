@@ -124,7 +124,7 @@ func (g *guard) launch() (*exec.Cmd, error) {
 func (g *guard) watch(cmd *exec.Cmd) {
 	defer close(g.done)
 	failures := 0
-	for {
+	for cmd != nil {
 		born := time.Now()
 		exit := describeExit(waitFor(cmd))
 		if g.lost() {
@@ -134,21 +134,23 @@ func (g *guard) watch(cmd *exec.Cmd) {
 			failures = 0
 		}
 		failures++
-		g.log.Warn("the guard process died; starting another", "exit", exit)
-		for cmd = nil; cmd == nil; {
-			if failures >= maxGuardFailures {
-				g.log.Error("the guard process keeps failing; if the workbench is killed, servers may live on", "failures", failures)
-				return
-			}
-			var err error
-			if cmd, err = g.launch(); errors.Is(err, ErrClosed) {
-				return
-			} else if err != nil {
-				failures++
-				g.log.Warn("the guard process could not be started", "error", err)
-			}
-		}
+		g.log.Warn("the guard process died", "exit", exit)
+		cmd, failures = g.replace(failures)
 	}
+}
+
+// replace starts another guard. It returns nil if the workbench is closing or too
+// many failed in a row.
+func (g *guard) replace(failures int) (*exec.Cmd, int) {
+	for ; failures < maxGuardFailures; failures++ {
+		cmd, err := g.launch()
+		if err == nil || errors.Is(err, ErrClosed) {
+			return cmd, failures
+		}
+		g.log.Warn("the guard process could not be started", "error", err)
+	}
+	g.log.Error("the guard process keeps failing; if the workbench is killed, servers may live on", "failures", failures)
+	return nil, failures
 }
 
 // lost closes the lifeline of a guard that is gone and reports whether that was wanted.

@@ -104,7 +104,11 @@ func (r *report) noneAlive() {
 const mixSize, mixStays = 5, 4
 
 func roleSpec(role string, r *report) Spec {
-	return Spec{Command: "/proc/self/exe", Args: []string{roleArg, role, r.path}, Env: os.Environ()}
+	return Spec{
+		Command: "/proc/self/exe",
+		Args:    []string{roleArg, role, r.path},
+		Env:     append(os.Environ(), "GORACE=atexit_sleep_ms=0"), // else each exit takes a second
+	}
 }
 
 func newTestHost(t *testing.T, opts HostOptions) *Host {

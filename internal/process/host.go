@@ -84,8 +84,9 @@ type Spec struct {
 	StderrLine func(line string)
 }
 
-// Start starts a child, and the guard before the first one. Its errors are meant
-// for people.
+// Start starts a child, and the guard before the first one. Its errors are meant for
+// people. That there is no guard is no error: it is logged, and Stop and Close work
+// without it.
 func (h *Host) Start(spec Spec) (*Process, error) {
 	roomy, err := h.begin()
 	if err != nil {

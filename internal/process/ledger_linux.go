@@ -112,7 +112,7 @@ func endLeftovers(stateDir string, log *slog.Logger) {
 
 // endLeftover ends one run unless somebody holds its lock.
 func endLeftover(ctx context.Context, path string, r run) error {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS locks only what can be written
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {

@@ -73,7 +73,7 @@ func chooseMarking(run uint64) (marking, error) {
 	probe := newMark(run, guardServer, false)
 	err := withLimit(probe, func() error {
 		if got, ok := readLockLimit(os.Getpid()); !ok || mark(got) != probe {
-			return errors.New("/proc does not show the limit")
+			return errors.New("the lock limit does not keep what was set")
 		}
 		return nil
 	})
@@ -94,9 +94,7 @@ func withLimit(m mark, f func() error) error {
 		return fmt.Errorf("setting the lock limit: %w", err)
 	}
 	err := f()
-	if restoreErr := unix.Prlimit(0, unix.RLIMIT_LOCKS, &before, nil); restoreErr != nil {
-		err = errors.Join(err, fmt.Errorf("restoring the lock limit: %w", restoreErr))
-	}
+	_ = unix.Prlimit(0, unix.RLIMIT_LOCKS, &before, nil) // what was allowed before is allowed now
 	return err
 }
 
@@ -112,10 +110,11 @@ func (k marking) start(cmd *exec.Cmd, m mark) error {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%x", markVariable, uint64(m)))
 		err = cmd.Start()
 	}
-	if cmd.Process != nil {
-		spawning.children[cmd.Process.Pid] = true
+	if err != nil {
+		return err
 	}
-	return err
+	spawning.children[cmd.Process.Pid] = true
+	return nil
 }
 
 // forgetChild is called when a child was waited for.

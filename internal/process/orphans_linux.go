@@ -16,6 +16,7 @@ const reapDelay = 200 * time.Millisecond
 // subreaper" we become the parent of what servers leave behind, so that it does not
 // depend on a container's process 1 whether they stay as zombies.
 type orphanReaper struct {
+	deaths         chan os.Signal // holds one: it stands for any number
 	stopping, done chan struct{}
 }
 
@@ -23,8 +24,13 @@ func startOrphanReaper() (*orphanReaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
 	}
-	r := &orphanReaper{stopping: make(chan struct{}), done: make(chan struct{})}
-	go r.run() // until stop
+	r := &orphanReaper{
+		deaths:   make(chan os.Signal, 1),
+		stopping: make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	signal.Notify(r.deaths, unix.SIGCHLD) // before there is anything that could die
+	go r.run()                            // until stop
 	return r, nil
 }
 
@@ -35,12 +41,10 @@ func (r *orphanReaper) stop() {
 
 func (r *orphanReaper) run() {
 	defer close(r.done)
-	deaths := make(chan os.Signal, 1)
-	signal.Notify(deaths, unix.SIGCHLD)
-	defer signal.Stop(deaths)
+	defer signal.Stop(r.deaths)
 	for {
 		select {
-		case <-deaths:
+		case <-r.deaths:
 		case <-r.stopping:
 			return
 		}

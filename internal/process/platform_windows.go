@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,7 +53,11 @@ func (*platform) start(cmd *exec.Cmd, keepDetached bool) (*tree, error) {
 		return nil, err
 	}
 	pid := uint32(cmd.Process.Pid)
-	if err := errors.Join(assign(job, pid), resume(pid)); err != nil {
+	err = assign(job, pid)
+	if err == nil {
+		err = resume(pid)
+	}
+	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed
 		_ = windows.CloseHandle(job)

@@ -33,7 +33,7 @@ const (
 
 	// killLimit bounds the killing itself. Only a process stuck in the kernel
 	// needs longer than a few milliseconds.
-	killLimit = 1200 * time.Millisecond
+	killLimit = 1500 * time.Millisecond
 
 	// reapLimit is how long a killed child may take until it was waited for. It
 	// includes drainLimit.

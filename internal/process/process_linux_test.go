@@ -157,6 +157,23 @@ func TestCloseStopsInParallel(t *testing.T) {
 	}
 }
 
+// Each process of this chain forks the next and exits, so a scan of /proc may find
+// only the dead.
+func TestStopEndsChain(t *testing.T) {
+	const chain = `next() { [ "$1" -gt 0 ] && ( next $(($1 - 1)) & ) ; }; next 20000`
+	for range 5 {
+		h := newTestHost(t, HostOptions{})
+		p := start(t, h, Spec{Command: "/bin/sh", Args: []string{"-c", chain}})
+		awaitDone(t, p)
+		stop(t, p)
+		for range 20 {
+			if found, err := (target{run: h.platform.run}).signal(0); err != nil || len(found.signalled) > 0 {
+				t.Fatalf("after Stop there are %v, %v", found.signalled, err)
+			}
+		}
+	}
+}
+
 func TestKeepDetached(t *testing.T) {
 	r := newReport(t)
 	h := newTestHost(t, HostOptions{})
@@ -287,7 +304,9 @@ func openFiles(t *testing.T) int {
 
 func TestOrphansAreReaped(t *testing.T) {
 	r := newReport(t)
-	p := start(t, newTestHost(t, HostOptions{}), roleSpec("orphan", r))
+	spec := roleSpec("orphan", r)
+	spec.Args = append(spec.Args, "plain")
+	p := start(t, newTestHost(t, HostOptions{}), spec)
 	r.await(2)
 	awaitDone(t, p)
 	r.allGone() // its stdin is /dev/null

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
@@ -57,18 +60,18 @@ func play(role, report string, args []string) int {
 		spawn(report, "stubborn", &syscall.SysProcAttr{Setsid: true})
 		spawn(report, "daemonize", &syscall.SysProcAttr{Setsid: true}).Wait()
 		io.Copy(io.Discard, os.Stdin)
-	case "family":
-		spawn(report, "stubborn", nil)
-		io.Copy(io.Discard, os.Stdin)
 	case "daemonize": // its child has no parent of ours and knows nothing of us
 		spawn(report, "stubborn", nil)
-	case "orphan": // leaves a process that ends by itself
-		spawn(report, "plain", nil)
+	case "orphan": // leaves a process of the role that args name
+		spawn(report, args[0], nil)
+		awaitReport(report, args[0])
 	case "hold": // leaves a process that holds stdout
 		child := self(report, "stubborn")
 		child.Stdout = os.Stdout
 		mustStart(child)
 		fmt.Println("last words")
+	case "fallback":
+		playFallback(report)
 	case "workbench":
 		playWorkbench(report, args)
 	}
@@ -78,8 +81,8 @@ func play(role, report string, args []string) int {
 // playWorkbench runs a host with two servers until its stdin ends:
 // args are the state folder and "limit" or "env".
 func playWorkbench(report string, args []string) {
-	if args[1] == "env" { // as on a system that refuses the mark
-		must(unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1, Max: 1}))
+	if args[1] == "env" {
+		refuseMark()
 	}
 	h := NewHost(HostOptions{StateDir: args[0], Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	for range 2 {
@@ -88,6 +91,22 @@ func playWorkbench(report string, args []string) {
 	}
 	fmt.Printf("%s guard %d\n", h.platform.run.marking, h.platform.guard.pid())
 	io.Copy(io.Discard, os.Stdin)
+}
+
+// playFallback stops a server whose leader is gone while its group is not.
+func playFallback(report string) {
+	refuseMark()
+	h := NewHost(HostOptions{})
+	p, err := h.Start(Spec{Command: "/proc/self/exe", Args: []string{roleArg, "orphan", report, "stubborn"}})
+	must(err)
+	<-p.Done()
+	must(p.Stop(context.Background()))
+	must(h.Close(context.Background()))
+}
+
+// refuseMark makes this process one on a system that refuses the mark.
+func refuseMark() {
+	must(unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1, Max: 1}))
 }
 
 func (g *guard) pid() int {
@@ -147,6 +166,20 @@ func reportSelf(report, role string) {
 	start, _ := startTime(os.Getpid())
 	_, err = fmt.Fprintf(file, "%s %d %s\n", role, os.Getpid(), start)
 	must(err)
+}
+
+// awaitReport waits until a process of that role has reported.
+func awaitReport(report, role string) {
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-ticker.C {
+		data, err := os.ReadFile(report)
+		must(err)
+		if strings.Contains(string(data), role+" ") {
+			return
+		}
+	}
+	must(errors.New(role + " did not report"))
 }
 
 // startTime tells a process from a later one with the same id.

@@ -15,8 +15,11 @@ const (
 	// may slip through one scan of /proc, but hardly through three.
 	emptyPasses = 3
 
-	scanInterval = 20 * time.Millisecond  // while waiting for SIGTERM to work
-	maxKillPause = 250 * time.Millisecond // between passes that still find something
+	lookInterval = 5 * time.Millisecond // between looks at processes that were signalled
+
+	// How long killed processes may take to vanish before the next pass.
+	minKillPause = 10 * time.Millisecond
+	maxKillPause = 250 * time.Millisecond
 )
 
 // target says which processes a sweep ends.
@@ -52,18 +55,16 @@ func (t target) sweep(polite context.Context, grace, limit time.Duration) error 
 		if err != nil {
 			return err
 		}
-		if found.any() {
-			t.awaitGone(polite, grace)
-		}
+		t.awaitGone(polite, found.signalled, grace)
 	}
 	deadline := time.Now().Add(limit)
-	pause := time.Millisecond
+	pause := minKillPause
 	for empty := 0; empty < emptyPasses; {
 		found, err := t.signal(syscall.SIGKILL)
 		if err != nil {
 			return err
 		}
-		if !found.any() {
+		if len(found.signalled) == 0 {
 			// Processes of another user, as after sudo, cannot be waited for: that
 			// would never end.
 			if empty++; empty == emptyPasses && len(found.denied) > 0 {
@@ -75,7 +76,7 @@ func (t target) sweep(polite context.Context, grace, limit time.Duration) error 
 			return fmt.Errorf("processes %v do not react to SIGKILL", found.signalled)
 		}
 		empty = 0
-		time.Sleep(pause)
+		t.awaitGone(context.Background(), found.signalled, pause)
 		pause = min(2*pause, maxKillPause)
 	}
 	return nil
@@ -85,8 +86,6 @@ func (t target) sweep(polite context.Context, grace, limit time.Duration) error 
 type sighting struct {
 	signalled, denied []int
 }
-
-func (s sighting) any() bool { return len(s.signalled) > 0 }
 
 // signal sends sig to all processes of the target.
 func (t target) signal(sig syscall.Signal) (sighting, error) {
@@ -125,17 +124,14 @@ func (t target) signalOne(pid int, sig syscall.Signal) error {
 	return process.Signal(sig)
 }
 
-// awaitGone waits until no process of the target is left, at most grace.
-func (t target) awaitGone(ctx context.Context, grace time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, grace)
+// awaitGone waits until none of these processes is left, at most limit. Looking at a
+// few is cheap; all of /proc is not, and many trees may be stopped at once.
+func (t target) awaitGone(ctx context.Context, pids []int, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	ticker := time.NewTicker(scanInterval)
+	ticker := time.NewTicker(lookInterval)
 	defer ticker.Stop()
-	for {
-		pids, err := listProcesses()
-		if err != nil || !slices.ContainsFunc(pids, t.has) {
-			return
-		}
+	for slices.ContainsFunc(pids, t.has) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

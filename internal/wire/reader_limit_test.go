@@ -10,8 +10,8 @@ import (
 )
 
 func TestReaderLimit(t *testing.T) {
-	for _, limit := range []int{1024, chunkSize - 1, chunkSize, chunkSize + 1, 100_000, 8*chunkSize + 1000} {
-		for _, over := range []int{0, 1, 1000, chunkSize - 1, chunkSize, 3 * chunkSize, 1 << 20} {
+	for _, limit := range []int{1024, chunkSize - 1, chunkSize, chunkSize + 1, 8*chunkSize + 1000} {
+		for _, over := range []int{0, 1, 1000, chunkSize, 3 * chunkSize} {
 			t.Run(fmt.Sprintf("limit %d, %d more", limit, over), func(t *testing.T) {
 				line := numbered(limit + over)
 				last := line
@@ -20,7 +20,7 @@ func TestReaderLimit(t *testing.T) {
 				}
 				want := []string{"before", last, "after", last, "end"}
 				stream := strings.Join([]string{"before", line, "after", line, "end"}, "\n")
-				for _, source := range sources {
+				for _, source := range forSize(len(stream)) {
 					got, err := drain(t, NewReader(source.make(strings.NewReader(stream)), limit))
 					if d := diff(got, want); !errors.Is(err, io.EOF) || d != "" {
 						t.Errorf("%s: %s, error %v", source.name, d, err)
@@ -53,7 +53,7 @@ func TestReaderTellsWhoseMessageWasTooLong(t *testing.T) {
 			for _, over := range []int{1, 2*chunkSize + 17} {
 				size := limit + over
 				line := test.head + strings.Repeat("x", size-len(test.head)-len(test.tail)) + test.tail
-				for _, source := range sources {
+				for _, source := range forSize(size) {
 					t.Run(fmt.Sprintf("%s/limit %d, %d more/%s", test.name, limit, over, source.name), func(t *testing.T) {
 						r := NewReader(source.make(strings.NewReader(line+"\r\n{}\n")), limit)
 						_, err := r.Next()
@@ -93,7 +93,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func TestReaderMemoryIsBounded(t *testing.T) {
-	const limit, length = 1 << 20, 256 << 20
+	const limit, length = 1 << 20, 32 << 20
 	r := NewReader(io.MultiReader(io.LimitReader(endless{}, length), strings.NewReader("\n{}\n")), limit)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

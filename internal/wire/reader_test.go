@@ -13,16 +13,27 @@ import (
 
 var errBroken = errors.New("the pipe broke")
 
-// sources are ways in which the same bytes may arrive.
-var sources = []struct {
+// source is a way in which bytes may arrive.
+type source struct {
 	name string
+	slow bool
 	make func(io.Reader) io.Reader
-}{
-	{"at once", func(r io.Reader) io.Reader { return r }},
-	{"byte by byte", iotest.OneByteReader},
-	{"in halves", iotest.HalfReader},
-	{"with the end in the last read", iotest.DataErrReader},
-	{"with empty reads", func(r io.Reader) io.Reader { return &hesitant{src: r} }},
+}
+
+var sources = []source{
+	{"at once", false, func(r io.Reader) io.Reader { return r }},
+	{"byte by byte", true, iotest.OneByteReader},
+	{"in halves", false, iotest.HalfReader},
+	{"with the end in the last read", false, iotest.DataErrReader},
+	{"with empty reads", false, func(r io.Reader) io.Reader { return &hesitant{src: r} }},
+}
+
+// forSize leaves out what takes long for a stream of that many bytes.
+func forSize(size int) []source {
+	if size > 3*chunkSize {
+		return slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return s.slow })
+	}
+	return sources
 }
 
 // hesitant returns nothing, without an error, on every other read.
@@ -115,21 +126,27 @@ func TestReaderFrames(t *testing.T) {
 func TestReaderSizes(t *testing.T) {
 	sizes := []int{1, 1000, chunkSize - 2, chunkSize - 1, chunkSize, chunkSize + 1, chunkSize + 2, chunkSize + 3, chunkSize + 4,
 		2*chunkSize - 1, 2 * chunkSize, 8*chunkSize - 1, 8 * chunkSize, 8*chunkSize + 1, 1 << 20}
-	for _, source := range sources {
-		t.Run(source.name, func(t *testing.T) {
-			for _, size := range sizes {
-				// Before it, one that moves it off the chunk's start; after it, several at once.
-				want := []string{"{}", numbered(size), "1", "22", "333", numbered(size), "last"}
-				stream := strings.Join(want, "\n")
-				for _, ending := range []string{"", "\n"} {
-					got, err := drain(t, NewReader(source.make(strings.NewReader(stream+ending)), 0))
-					if d := diff(got, want); !errors.Is(err, io.EOF) || d != "" {
-						t.Errorf("size %d, ending %q: %s, error %v", size, ending, d, err)
-					}
+	for _, size := range sizes {
+		// One before it moves it off the chunk's start; after it come several at once.
+		line := numbered(size)
+		want := []string{"{}", line, "1", "22", "333", line, "last"}
+		stream := strings.Join(want, "\n")
+		for _, source := range forSize(len(stream)) {
+			for _, ending := range []string{"", "\n"} {
+				got, err := drain(t, NewReader(source.make(strings.NewReader(stream+ending)), 0))
+				if d := diff(got, want); !errors.Is(err, io.EOF) || d != "" {
+					t.Errorf("size %d, %s, ending %q: %s, error %v", size, source.name, ending, d, err)
 				}
 			}
-		})
+		}
 	}
+	t.Run("byte by byte", func(t *testing.T) {
+		want := []string{numbered(1 << 20), "after"}
+		got, err := drain(t, NewReader(iotest.OneByteReader(strings.NewReader(strings.Join(want, "\n"))), 0))
+		if d := diff(got, want); !errors.Is(err, io.EOF) || d != "" {
+			t.Errorf("%s, error %v", d, err)
+		}
+	})
 }
 
 // numbered is a line of that many bytes in which every place looks different.

@@ -126,8 +126,9 @@ func TestValidateDepth(t *testing.T) {
 		{"spaced", "[\n", " ]"},
 	} {
 		t.Run(shape.name, func(t *testing.T) {
-			if err := validate([]byte(nested(MaxDepth, shape.opening, "1", shape.closing))); err != nil {
-				t.Errorf("%d levels: %v", MaxDepth, err)
+			deepest := nested(MaxDepth, shape.opening, "1", shape.closing)
+			if err := validate([]byte(deepest)); err != nil || !isValid([]byte(deepest)) {
+				t.Errorf("%d levels: %v, valid elsewhere: %t", MaxDepth, err, isValid([]byte(deepest)))
 			}
 			for _, depth := range []int{MaxDepth + 1, 100_000} {
 				err := validate([]byte(nested(depth, shape.opening, "1", shape.closing)))

@@ -1,7 +1,6 @@
 package downstream
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,21 +13,29 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
+// inbox is a sink that keeps everything, in order.
+type inbox struct{ messages chan answer }
+
+func newInbox() *inbox { return &inbox{make(chan answer, 5000)} }
+
+func (b *inbox) Progress(message wire.Message) { b.messages <- answer{message, nil} }
+
+func (b *inbox) Done(response wire.Message, err error) { b.messages <- answer{response, err} }
+
 // mustCall calls a tool and returns its response.
 func mustCall(t *testing.T, session *Session, call ToolCall) wire.Message {
 	t.Helper()
-	stream, err := session.CallTool(t.Context(), call)
-	if err != nil {
+	in := newInbox()
+	if _, err := session.CallTool(call, in); err != nil {
 		t.Fatal(err)
 	}
-	defer stream.Close()
 	for {
-		message, err := stream.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		got := <-in.messages
+		if got.err != nil {
+			t.Fatal(got.err)
 		}
-		if message.IsResponse() {
-			return message
+		if got.response.IsResponse() {
+			return got.response
 		}
 	}
 }
@@ -70,22 +77,18 @@ func TestResponseComesLast(t *testing.T) {
 		}
 		return out.String() + `{"jsonrpc":"2.0","id":2,"result":{}}`
 	})
-	stream, err := session.CallTool(t.Context(), ToolCall{Name: "x", Meta: wire.Raw([]byte(`{"progressToken":1}`))})
-	if err != nil {
+	in := newInbox()
+	if _, err := session.CallTool(ToolCall{Name: "x", Meta: wire.Raw([]byte(`{"progressToken":1}`))}, in); err != nil {
 		t.Fatal(err)
 	}
-	defer stream.Close()
 	for i := range notices {
-		message, err := stream.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := string(message.Params.Member("progress").Bytes()); got != fmt.Sprint(i) {
-			t.Fatalf("message %d is progress %q", i, got)
+		got := <-in.messages
+		if progress := string(got.response.Params.Member("progress").Bytes()); progress != fmt.Sprint(i) {
+			t.Fatalf("message %d is progress %q, %v", i, progress, got.err)
 		}
 	}
-	if message, err := stream.Next(t.Context()); err != nil || !message.IsResponse() {
-		t.Errorf("the last message is %+v, %v; want the response", message, err)
+	if got := <-in.messages; got.err != nil || !got.response.IsResponse() {
+		t.Errorf("the last message is %+v; want the response", got)
 	}
 }
 
@@ -118,15 +121,14 @@ func TestEachCallGetsItsOwnAnswer(t *testing.T) {
 	for i := range calls {
 		group.Go(func() {
 			want := fmt.Sprintf(`{"n":%d}`, i)
-			stream, err := session.CallTool(t.Context(), ToolCall{Name: "x", Arguments: wire.Raw([]byte(want))})
-			if err != nil {
+			in := newInbox()
+			if _, err := session.CallTool(ToolCall{Name: "x", Arguments: wire.Raw([]byte(want))}, in); err != nil {
 				t.Error(err)
 				return
 			}
-			defer stream.Close()
-			message, err := stream.Next(t.Context())
-			if err != nil || string(message.Result.Bytes()) != want {
-				t.Errorf("got %s, %v; want %s", message.Result.Bytes(), err, want)
+			got := <-in.messages
+			if got.err != nil || string(got.response.Result.Bytes()) != want {
+				t.Errorf("got %s, %v; want %s", got.response.Result.Bytes(), got.err, want)
 			}
 		})
 	}
@@ -135,20 +137,21 @@ func TestEachCallGetsItsOwnAnswer(t *testing.T) {
 
 func TestCancelIsToldAndLateAnswersAreDropped(t *testing.T) {
 	session, log := connect(t, `{"calls":{"slow":[{"wait":"cancelled"},{"result":{"late":true}}]}}`, Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	stream, err := session.CallTool(ctx, ToolCall{Name: "slow"})
+	in := newInbox()
+	id, err := session.CallTool(ToolCall{Name: "slow"}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cancel()
-	if _, err := stream.Next(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("Next says %v, want that it was cancelled", err)
+	if !session.Cancel(id, []byte(`"enough"`)) {
+		t.Error("a call in flight could not be cancelled")
 	}
-	if err := stream.Cancel(t.Context(), []byte(`"enough"`)); err != nil {
-		t.Error(err)
+	if session.Cancel(id, nil) {
+		t.Error("a cancelled call was cancelled again")
 	}
-	stream.Close()
 	mustCall(t, session, ToolCall{Name: "echo"}) // the late answer came before this one's
+	if len(in.messages) > 0 {
+		t.Errorf("after its cancellation the call got %+v", <-in.messages)
+	}
 	want := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"enough"}}`
 	if lines := log.received(); lines[len(lines)-2] != want {
 		t.Errorf("the server was told %s, want %s", lines[len(lines)-2], want)
@@ -190,13 +193,12 @@ func TestBadAnswersFailTheirCall(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer session.Close()
-			stream, err := session.CallTool(t.Context(), ToolCall{Name: "x"})
-			if err != nil {
+			in := newInbox()
+			if _, err := session.CallTool(ToolCall{Name: "x"}, in); err != nil {
 				t.Fatal(err)
 			}
-			defer stream.Close()
-			if _, err := stream.Next(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("the call fails with %v, want %q", err, test.want)
+			if got := <-in.messages; got.err == nil || !strings.Contains(got.err.Error(), test.want) {
+				t.Errorf("the call fails with %v, want %q", got.err, test.want)
 			}
 		})
 	}
@@ -205,67 +207,110 @@ func TestBadAnswersFailTheirCall(t *testing.T) {
 func TestClosedSessionRefusesCalls(t *testing.T) {
 	session, _ := connect(t, `{}`, Options{})
 	session.Close()
-	if _, err := session.CallTool(t.Context(), ToolCall{Name: "x"}); !errors.Is(err, ErrClosed) {
+	if _, err := session.CallTool(ToolCall{Name: "x"}, newInbox()); !errors.Is(err, ErrClosed) {
 		t.Errorf("a call fails with %v, want %v", err, ErrClosed)
 	}
 }
 
-// A client whose budget is spent stops the reading from its server, and nothing is lost
-// when it takes its messages at last.
-func TestReaderWaitsForTheBudget(t *testing.T) {
+// silentServer answers the handshake and nothing else, until its input ends.
+func silentServer(stdin io.Reader, stdout io.WriteCloser, seen func(line string)) {
+	defer stdout.Close()
+	reader := wire.NewReader(stdin, 0)
+	for {
+		frame, err := reader.Next()
+		if err != nil {
+			return
+		}
+		line := string(frame.Bytes())
+		seen(line)
+		if strings.Contains(line, `"initialize"`) {
+			_, _ = io.WriteString(stdout, ready+"\n")
+		}
+	}
+}
+
+func TestSilentCallsEndWithoutTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const answers = 5
 		serverIn, stdin := io.Pipe()
 		stdout, serverOut := io.Pipe()
-		written := 0
-		go func() {
-			defer serverOut.Close()
-			reader := wire.NewReader(serverIn, 0)
-			for {
-				frame, err := reader.Next()
-				if err != nil {
-					return
-				}
-				line := string(frame.Bytes())
-				if strings.Contains(line, `"initialize"`) {
-					_, _ = io.WriteString(serverOut, ready+"\n")
-				}
-				if !strings.Contains(line, `"name":"last"`) {
-					continue
-				}
-				for id := range answers {
-					fmt.Fprintf(serverOut, `{"jsonrpc":"2.0","id":%d,"result":{"x":"%s"}}`+"\n", id+2, strings.Repeat("x", 100))
-					written++
-				}
-			}
-		}()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		session, err := Connect(ctx, Options{Stdin: stdin, Stdout: stdout})
+		var lines []string
+		go silentServer(serverIn, serverOut, func(line string) { lines = append(lines, line) })
+		session, err := Connect(t.Context(), Options{Stdin: stdin, Stdout: stdout, Patience: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
-		budget := wire.NewBudget(300) // room for two answers
-		streams := make([]*Stream, answers)
-		for i := range streams {
-			name := "x"
-			if i == answers-1 {
-				name = "last"
-			}
-			if streams[i], err = session.CallTool(ctx, ToolCall{Name: name, Budget: budget}); err != nil {
+		defer session.Close()
+		calls := make([]*inbox, 3)
+		began := time.Now()
+		for i := range calls {
+			calls[i] = newInbox()
+			if _, err := session.CallTool(ToolCall{Name: "x"}, calls[i]); err != nil {
 				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Second) // of the bubble's clock: the calls begin one after the other
+			if i == 1 {
+				session.notice(mustParse(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}`))
+			}
+		}
+		<-calls[0].messages // the progress, which gives it another minute
+		for i, want := range []time.Duration{100 * time.Second, 80 * time.Second, 100 * time.Second} {
+			got := <-calls[i].messages
+			var silence *SilenceError
+			if !errors.As(got.err, &silence) || silence.Limit != time.Minute {
+				t.Errorf("call %d ended with %+v, want that it was silent", i, got)
+			}
+			if ended := time.Since(began); ended < want || ended > want+time.Minute {
+				t.Errorf("call %d ended after %s, want %s", i, ended, want)
 			}
 		}
 		synctest.Wait()
-		if written > 3 { // two are held, and one may be in the reader's hands
-			t.Errorf("%d answers were read though the budget is for 2", written)
+		if last := lines[len(lines)-1]; !strings.Contains(last, "notifications/cancelled") {
+			t.Errorf("the server was not told; the last line is %s", last)
 		}
-		for _, stream := range streams {
-			if _, err := stream.Next(ctx); err != nil {
-				t.Error(err)
+	})
+}
+
+func mustParse(t *testing.T, line string) wire.Message {
+	t.Helper()
+	message, err := wire.Parse(wire.NewFrame([]byte(line)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return message
+}
+
+// A server that stops reading blocks nobody who calls it, and its calls end in time.
+func TestServerThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		serverIn, stdin := io.Pipe()
+		stdout, serverOut := io.Pipe()
+		go func() {
+			reader := wire.NewReader(serverIn, 0)
+			for range 2 { // initialize, initialized
+				if _, err := reader.Next(); err != nil {
+					return
+				}
+				_, _ = io.WriteString(serverOut, ready+"\n")
 			}
-			stream.Close()
+		}()
+		session, err := Connect(t.Context(), Options{Stdin: stdin, Stdout: stdout, Patience: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		big := []byte(`{"x":"` + strings.Repeat("x", queueLimit/2) + `"}`)
+		calls := make([]*inbox, 8)
+		for i := range calls {
+			calls[i] = newInbox()
+			if _, err := session.CallTool(ToolCall{Name: "x", Arguments: wire.Raw(big)}, calls[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range calls {
+			if got := <-calls[i].messages; got.err == nil {
+				t.Errorf("call %d got an answer", i)
+			}
 		}
 		session.Close()
+		serverOut.Close()
 	})
 }

@@ -1,0 +1,157 @@
+package downstream
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Sink receives what a server sends for one request. The session's reader calls it
+// itself: that keeps messages in the server's order with the response last, and saves a
+// switch of goroutines. While a method blocks, nothing more is read from the server.
+type Sink interface {
+	// Progress gets a progress notification for the request.
+	Progress(message wire.Message)
+	// Done gets the response, or the reason why there is none. It is called once, unless
+	// the request is cancelled first.
+	Done(response wire.Message, err error)
+}
+
+// pending is a request in flight. It is over when it is no longer in Session.pending;
+// whoever removes it from there calls Done.
+type pending struct {
+	sink   Sink
+	heard  time.Time // of the last sign of life; guarded by Session.mu
+	timely bool      // ends when nothing was heard for Options.Patience
+}
+
+// SilenceError says that a server gave no sign of life for too long.
+type SilenceError struct{ Limit time.Duration }
+
+func (e *SilenceError) Error() string {
+	return fmt.Sprintf("no answer and no progress for %s (timeouts.call): timeout", e.Limit)
+}
+
+// open registers a request and sends it; it does not block. The frame is built once its
+// id is known. On an error nothing was sent.
+func (s *Session) open(sink Sink, timely bool, build func(id uint64) []byte) (id uint64, err error) {
+	s.mu.Lock()
+	if s.err != nil {
+		defer s.mu.Unlock()
+		return 0, s.err
+	}
+	s.lastID++
+	id = s.lastID
+	s.pending[id] = &pending{sink: sink, heard: time.Now(), timely: timely}
+	if timely && s.watchdog == nil {
+		s.watchdog = time.AfterFunc(s.options.Patience, s.endSilent)
+	}
+	s.mu.Unlock()
+	s.post(build(id), func(err error) { s.fail(id, fmt.Errorf("%w: %w", ErrInputBroken, err)) })
+	return id, nil
+}
+
+// post sends a message. A server that does not read is waited for in the background, and
+// failed is called if that ends in vain.
+func (s *Session) post(message []byte, failed func(error)) {
+	if s.writer.TryWrite(message) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return // all requests have failed already
+	}
+	s.goroutines.Go(func() {
+		if err := s.writer.Write(s.life, message); err != nil {
+			failed(err)
+		}
+	})
+}
+
+// Cancel ends a request that is still in flight and tells the server to stop working on
+// it; reason is a JSON string or nil. It reports whether it did: if not, Done was called
+// or is being called. It does not block.
+func (s *Session) Cancel(id uint64, reason []byte) bool {
+	return s.cancel(id, reason) != nil
+}
+
+func (s *Session) cancel(id uint64, reason []byte) *pending {
+	p := s.remove(id)
+	if p == nil {
+		return nil
+	}
+	params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
+	if reason != nil {
+		params = append(append(params, `,"reason":`...), reason...)
+	}
+	s.post(wire.Notification(protocol.NotifyCancelled, append(params, '}')), func(error) {})
+	return p
+}
+
+// fail ends a request without a response.
+func (s *Session) fail(id uint64, err error) {
+	if p := s.remove(id); p != nil {
+		p.sink.Done(wire.Message{}, err)
+	}
+}
+
+func (s *Session) remove(id uint64) *pending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pending[id]
+	delete(s.pending, id)
+	return p
+}
+
+// hear returns a request that the server gives a sign of life for.
+func (s *Session) hear(id uint64) *pending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pending[id]
+	if p != nil {
+		p.heard = time.Now()
+	}
+	return p
+}
+
+// endSilent ends the requests that the server was silent on for too long. One timer
+// serves all of them: it is set when there is none, and then for the next that may be due.
+func (s *Session) endSilent() {
+	var silent []uint64
+	s.mu.Lock()
+	s.watchdog = nil
+	next := time.Duration(-1)
+	for id, p := range s.pending {
+		if !p.timely {
+			continue
+		}
+		left := s.options.Patience - time.Since(p.heard)
+		if left <= 0 {
+			silent = append(silent, id)
+		} else if next < 0 || left < next {
+			next = left
+		}
+	}
+	if next >= 0 && s.err == nil {
+		s.watchdog = time.AfterFunc(next, s.endSilent)
+	}
+	s.mu.Unlock()
+	for _, id := range silent {
+		if p := s.cancel(id, []byte(`"No sign of life for too long"`)); p != nil {
+			p.sink.Done(wire.Message{}, &SilenceError{s.options.Patience})
+		}
+	}
+}
+
+// rawID reads an id of ours in a message of the server; 0 is nobody's.
+func rawID(id []byte) uint64 {
+	n, err := strconv.ParseUint(string(id), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

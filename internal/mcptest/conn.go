@@ -1,0 +1,267 @@
+package mcptest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+// conn is a server that serves a client.
+type conn struct {
+	server *Server
+	in     *bufio.Reader
+	input  io.Reader
+	output io.Writer
+	quit   chan struct{} // closed when the server ends
+	work   sync.WaitGroup
+
+	writing sync.Mutex // one message at a time
+	logging sync.Mutex
+
+	mu        sync.Mutex
+	err       error         // why it ended
+	ended     bool          // quit is closed
+	changed   chan struct{} // closed when one of these changes, and made anew
+	pages     [][]json.RawMessage
+	calls     []string // names of tools, as the calls came
+	cancelled map[string]bool
+	answers   map[string]bool // ids of our requests that were answered
+	asked     int
+	eof       bool
+}
+
+// request is a message of the client, as far as the fake understands it. The zero value
+// stands for the start of the server.
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+		Cursor    string          `json:"cursor"`
+		RequestID json.RawMessage `json:"requestId"`
+		Version   string          `json:"protocolVersion"`
+		Meta      struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	} `json:"params"`
+}
+
+func newConn(s *Server, in io.Reader, out io.Writer) *conn {
+	pages := s.Pages
+	if len(pages) == 0 {
+		pages = [][]json.RawMessage{s.Tools}
+	}
+	return &conn{
+		server: s, in: bufio.NewReader(in), input: in, output: out, pages: pages,
+		quit: make(chan struct{}), changed: make(chan struct{}),
+		cancelled: make(map[string]bool), answers: make(map[string]bool),
+	}
+}
+
+// end lets Serve return with err; only the first one counts.
+func (c *conn) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.ended, c.err = true, err
+		close(c.quit)
+	}
+}
+
+// close waits for what the server is doing. A reader that cannot be closed may go on
+// reading, so it is not waited for.
+func (c *conn) close() {
+	closeIf(c.output)
+	if closeIf(c.input) {
+		c.work.Wait()
+	}
+}
+
+func closeIf(stream any) bool {
+	closer, ok := stream.(io.Closer)
+	if ok {
+		_ = closer.Close() // it may be closed already
+	}
+	return ok
+}
+
+// read takes the client's messages until they end.
+func (c *conn) read() {
+	for {
+		line, err := c.in.ReadBytes('\n')
+		if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 {
+			c.logf("recv %s", line)
+			c.receive(line)
+		}
+		if err != nil {
+			break
+		}
+	}
+	select {
+	case <-c.quit: // the input was closed by ourselves
+		return
+	default:
+	}
+	c.logf("eof")
+	c.update(func() { c.eof = true })
+	if !c.server.IgnoreEOF {
+		c.end(nil)
+	}
+}
+
+func (c *conn) receive(line []byte) {
+	var message request
+	if err := json.Unmarshal(line, &message); err != nil {
+		c.logf("cannot read that: %v", err)
+		return
+	}
+	c.update(func() {
+		switch message.Method {
+		case "":
+			c.answers[string(message.ID)] = true
+		case "tools/call":
+			c.calls = append(c.calls, message.Params.Name)
+		case "notifications/cancelled":
+			c.cancelled[string(message.Params.RequestID)] = true
+		}
+	})
+	if message.Method != "" {
+		c.work.Go(func() { c.answer(message) })
+	}
+}
+
+// update changes what steps may wait for.
+func (c *conn) update(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// answer does what the server was told to, or else the usual thing.
+func (c *conn) answer(message request) {
+	steps := c.server.On[message.Method]
+	if message.Method == "tools/call" {
+		steps = append(steps[:len(steps):len(steps)], c.server.Calls[message.Params.Name]...)
+	}
+	if c.do(message, steps) || len(message.ID) == 0 {
+		return
+	}
+	switch message.Method {
+	case "initialize":
+		c.initialize(message)
+	case "ping":
+		c.result(message, []byte("{}"))
+	case "tools/list":
+		c.list(message)
+	case "tools/call":
+		c.echo(message)
+	default:
+		c.fail(message, fmt.Appendf(nil, `{"code":-32601,"message":%s}`, quote("Method not found: "+message.Method)))
+	}
+}
+
+func (c *conn) initialize(message request) {
+	version := message.Params.Version
+	known := len(c.server.Versions) == 0
+	for _, v := range c.server.Versions {
+		known = known || v == version
+	}
+	if !known && c.server.Refuse {
+		supported, _ := json.Marshal(c.server.Versions)
+		c.fail(message, fmt.Appendf(nil, `{"code":-32602,"message":"Unsupported protocol version","data":{"supported":%s,"requested":%s}}`,
+			supported, quote(version)))
+		return
+	}
+	if !known {
+		version = c.server.Versions[0]
+	}
+	if c.server.Answer != "" {
+		version = c.server.Answer
+	}
+	capabilities := c.server.Capabilities
+	if len(capabilities) == 0 {
+		capabilities = []byte(`{"tools":{"listChanged":true}}`)
+	}
+	result := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}`, quote(version), capabilities)
+	if c.server.Instructions != "" {
+		result = fmt.Appendf(result, `,"instructions":%s`, quote(c.server.Instructions))
+	}
+	c.result(message, append(result, '}'))
+}
+
+// list answers with a page; the cursor is its number.
+func (c *conn) list(message request) {
+	c.mu.Lock()
+	pages := c.pages
+	c.mu.Unlock()
+	number := 0
+	if cursor := message.Params.Cursor; cursor != "" {
+		if _, err := fmt.Sscanf(cursor, "page-%d", &number); err != nil || number >= len(pages) {
+			c.fail(message, []byte(`{"code":-32602,"message":"Unknown cursor"}`))
+			return
+		}
+	}
+	var texts []string
+	for _, tool := range pages[number] {
+		texts = append(texts, string(tool))
+	}
+	result := `{"tools":[` + strings.Join(texts, ",") + "]"
+	if number+1 < len(pages) {
+		result += fmt.Sprintf(`,"nextCursor":"page-%d"`, number+1)
+	}
+	c.result(message, []byte(result+"}"))
+}
+
+// echo answers a call with the tool's name and its arguments as they came.
+func (c *conn) echo(message request) {
+	text := strings.TrimSpace(message.Params.Name + " " + string(message.Params.Arguments))
+	c.result(message, fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, quote(text)))
+}
+
+func (c *conn) result(message request, raw []byte) {
+	c.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, message.ID, raw))
+}
+
+func (c *conn) fail(message request, raw []byte) {
+	c.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, message.ID, raw))
+}
+
+func (c *conn) send(line []byte) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	end := c.server.LineEnd
+	if end == "" {
+		end = "\n"
+	}
+	if _, err := c.output.Write(append(line, end...)); err != nil {
+		c.logf("cannot write: %v", err)
+	}
+}
+
+// logf writes each event at once, so that processes can share a log file.
+func (c *conn) logf(format string, args ...any) {
+	if c.server.Log == nil {
+		return
+	}
+	c.logging.Lock()
+	defer c.logging.Unlock()
+	_, _ = c.server.Log.Write(fmt.Appendf(nil, format+"\n", args...)) // a test that needs the log misses the line
+}
+
+// quote is a JSON string without the escapes that encoding/json adds for HTML.
+func quote(text string) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		panic(err) // a string can always be encoded
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

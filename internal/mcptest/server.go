@@ -1,0 +1,165 @@
+// Package mcptest has fake MCP servers that behave or misbehave as told, and a scripted
+// client, for tests.
+//
+// Nothing in it uses the product's own code for messages, so that a mistake there cannot
+// hide: it is encoding/json and lines.
+package mcptest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Server is a fake MCP server. The zero value accepts every protocol revision and has no
+// tools. A tool without an entry in Calls answers with a text of its name and the
+// arguments exactly as they came.
+//
+// Everything of type json.RawMessage is sent byte for byte as it was given.
+type Server struct {
+	// Versions are the protocol revisions it knows; a client that asks for another gets
+	// the first, or an error that lists them if Refuse is set. None: every one is known.
+	Versions []string `json:"versions"`
+	Refuse   bool     `json:"refuse"`
+	// Answer is the revision it answers with, whatever it was asked for.
+	Answer string `json:"answer"`
+
+	Capabilities json.RawMessage `json:"capabilities"` // default {"tools":{"listChanged":true}}
+	Instructions string          `json:"instructions"`
+
+	Tools []json.RawMessage   `json:"tools"` // one page of definitions
+	Pages [][]json.RawMessage `json:"pages"` // or several
+
+	// Start is done before anything is read.
+	Start []Step `json:"start"`
+	// On is done when a message with that method comes, before the usual answer, or
+	// instead of it if a step answers.
+	On map[string][]Step `json:"on"`
+	// Calls is done when the tool of that name is called.
+	Calls map[string][]Step `json:"calls"`
+
+	LineEnd   string `json:"lineEnd"`   // default "\n"
+	IgnoreEOF bool   `json:"ignoreEOF"` // lives on when its input ends
+	// IgnoreSIGTERM makes the process live on, and Env names variables that it logs; both
+	// are for Main.
+	IgnoreSIGTERM bool     `json:"ignoreSIGTERM"`
+	Env           []string `json:"env"`
+
+	// Log gets a line for each event: "start PID", "recv " and the raw line, "spawn PID"
+	// for a process that it started, "signal NAME", "eof", "exit CODE". May be nil.
+	Log io.Writer `json:"-"`
+	// Number says which start of the server this is, from 1; Step.Starts depends on it.
+	Number int `json:"-"`
+}
+
+// Step is one thing that a server does. The fields that are set are done in the order
+// below; a clear script sets one.
+type Step struct {
+	// Starts limits the step to the first starts of the server; 0: all.
+	Starts int `json:"starts"`
+
+	// Wait blocks until something happened: "cancelled" (the call that this step belongs
+	// to), "call NAME" (a call of that tool came), "calls N" (so many calls came in all),
+	// "file PATH" (it exists), "eof", or "forever".
+	Wait string `json:"wait"`
+
+	Stderr string `json:"stderr"` // a line for stderr
+
+	// Send is a line to write: the text of a JSON string, or any other JSON as it is.
+	// ${id} and ${token} stand for the request's id and progress token, also with quotes
+	// around them.
+	Send json.RawMessage `json:"send"`
+	// Progress holds the params of a progress notification without the token.
+	Progress json.RawMessage `json:"progress"`
+	// Ask is the method of a request to the client, whose answer is waited for.
+	Ask string `json:"ask"`
+	// Change is a new list of tools; tools/list_changed is sent.
+	Change []json.RawMessage `json:"change"`
+
+	// Spawn starts a process that sleeps: in the server's "group", or in a "session" of
+	// its own. It ignores SIGTERM.
+	Spawn string `json:"spawn"`
+
+	CloseStdout bool `json:"closeStdout"`
+
+	Result   json.RawMessage `json:"result"`   // answers the request
+	Error    json.RawMessage `json:"error"`    // answers it with an error
+	Answered bool            `json:"answered"` // there is no answer, or Send was it
+	Exit     *int            `json:"exit"`     // ends the server with that code
+}
+
+// Load reads a server from a JSON file with the names of the fields in small letters.
+func Load(path string) (*Server, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	server, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return server, nil
+}
+
+// Parse reads a server from JSON. Values that are sent as they are must be on one line
+// each, since a message is a line.
+func Parse(data []byte) (*Server, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	var server Server
+	if err := decoder.Decode(&server); err != nil {
+		return nil, err
+	}
+	if len(server.Pages) == 0 {
+		server.Pages = [][]json.RawMessage{server.Tools}
+	}
+	return &server, server.checkLines()
+}
+
+func (s *Server) checkLines() error {
+	raw := []json.RawMessage{s.Capabilities}
+	for _, page := range s.Pages {
+		raw = append(raw, page...)
+	}
+	addSteps := func(steps []Step) {
+		for _, step := range steps {
+			raw = append(raw, step.Send, step.Progress, step.Result, step.Error)
+			raw = append(raw, step.Change...)
+		}
+	}
+	addSteps(s.Start)
+	for _, steps := range s.On {
+		addSteps(steps)
+	}
+	for _, steps := range s.Calls {
+		addSteps(steps)
+	}
+	for _, value := range raw {
+		if bytes.ContainsRune(value, '\n') {
+			return fmt.Errorf("must be on one line, since it is sent as it is: %s", value)
+		}
+	}
+	return nil
+}
+
+// Exit is the error of a Serve that a step ended.
+type Exit struct{ Code int }
+
+func (e *Exit) Error() string { return fmt.Sprintf("exit %d", e.Code) }
+
+// Serve serves one client until its side ends. It returns nil then, and an *Exit if a
+// step ended it. It closes in and out where it can.
+func (s *Server) Serve(in io.Reader, out io.Writer) error {
+	c := newConn(s, in, out)
+	defer c.close()
+	c.logf("start %d", os.Getpid())
+	c.work.Go(func() {
+		if !c.do(request{}, s.Start) {
+			c.read()
+		}
+	})
+	<-c.quit
+	return c.err
+}

@@ -1,0 +1,48 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// TestLeakCheckSeesProcesses: a check that finds nothing proves nothing by itself.
+func TestLeakCheckSeesProcesses(t *testing.T) {
+	t.Parallel()
+	m := newMark(t)
+	cmd := exec.Command(self(t))
+	cmd.Env = append(os.Environ(), roleVariable+"="+roleFake, m.env())
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	running, ok := readStat(cmd.Process.Pid)
+	if !ok || !slices.Contains(below(os.Getpid()), running.process) {
+		t.Error("the process is not found below this one")
+	}
+	if !slices.Equal(m.left(), []process{running.process}) {
+		t.Error("the process is not found by its mark")
+	}
+	// It ends, and stays a zombie until it is waited for.
+	stdin.Close()
+	if _, err := stdout.Read(make([]byte, 1)); err == nil {
+		t.Error("the process printed something")
+	}
+	if !slices.Equal(m.left(), []process{running.process}) {
+		t.Error("the zombie is not found")
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if left := m.left(); len(left) > 0 {
+		t.Errorf("%v is found after its end", left)
+	}
+}

@@ -1,0 +1,119 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// This file brings the packages of npm onto the machine.
+
+// stampFile says for which lock file node_modules was made.
+const stampFile = "node_modules/.e2e-lock"
+
+const installTime = 5 * time.Minute
+
+// installed makes node_modules once for all tests; it returns the path of node.
+var installed = sync.OnceValues(func() (node string, err error) {
+	node, err = exec.LookPath("node")
+	if err != nil {
+		return "", errors.New("Node.js is not installed: 'node' is not in PATH")
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return "", errors.New("Node.js is there, but 'npm' is not in PATH")
+	}
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(lock)
+	stamp := []byte(hex.EncodeToString(sum[:]))
+	if have, err := os.ReadFile(stampFile); err == nil && bytes.Equal(have, stamp) {
+		return node, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), installTime)
+	defer cancel()
+	// No script of a package is run: none of them needs one.
+	ci := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	if out, err := ci.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("npm ci: %w\n%s", err, out)
+	}
+	return node, os.WriteFile(stampFile, stamp, 0o644)
+})
+
+// needNode returns the path of node, with all packages installed. Without it the test
+// is skipped, but on CI, where a skipped test would go unnoticed, it fails.
+func needNode(t *testing.T) string {
+	t.Helper()
+	node, err := installed()
+	switch {
+	case err != nil && os.Getenv("CI") != "":
+		t.Fatalf("the npm peers are needed on CI: %v", err)
+	case err != nil:
+		t.Skipf("skipped, the npm peers are missing: %v", err)
+	}
+	return node
+}
+
+// npmServer is a server of the reference collection.
+func npmServer(t *testing.T, name string, args ...string) server {
+	t.Helper()
+	node := needNode(t)
+	script, err := filepath.Abs(filepath.Join("node_modules", "@modelcontextprotocol", "server-"+name, "dist", "index.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server{name: name, command: node, args: append([]string{script}, args...)}
+}
+
+// everythingServer, filesystemServer and memoryServer are the ones that are used.
+func everythingServer(t *testing.T) server {
+	t.Helper()
+	return npmServer(t, "everything", "stdio")
+}
+
+func filesystemServer(t *testing.T, root string) server {
+	t.Helper()
+	return npmServer(t, "filesystem", root)
+}
+
+func memoryServer(t *testing.T, file string) server {
+	t.Helper()
+	s := npmServer(t, "memory")
+	s.env = map[string]string{"MEMORY_FILE_PATH": file}
+	return s
+}
+
+// direct connects to a server without the workbench in between.
+func direct(t *testing.T, m *mark, s server) *rawClient {
+	t.Helper()
+	cmd := exec.Command(s.command, s.args...)
+	cmd.Env = append(os.Environ(), m.env())
+	for name, value := range s.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	c := dial(t, m, cmd)
+	c.initialize(newest)
+	return c
+}
+
+// realTempDir is a temporary folder without symbolic links in its path: servers
+// resolve them, and then name another path than the one they were given.
+func realTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

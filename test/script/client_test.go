@@ -1,0 +1,275 @@
+package script_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+)
+
+// state is what the commands of one script share.
+type state struct {
+	env []string
+	dir string
+
+	cmd     *exec.Cmd // the workbench; nil if none runs
+	stdin   io.WriteCloser
+	client  *mcptest.Client
+	exited  chan struct{}
+	began   time.Time // of the end: when stdin was closed or a signal was sent
+	begun   map[string]pending
+	last    mcptest.Message // what checks are about
+	lastIn  int             // its index among what was received
+	lastOut int             // how much had been received when its request was sent
+	noted   int             // notifications before this index were taken
+}
+
+// pending is a request that was sent.
+type pending struct {
+	id   string
+	sent int // how much had been received by then
+}
+
+// mcp is the command of that name: a client of one workbench.
+func mcp(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: mcp COMMAND [ARGS]; see README.md")
+	}
+	s := ts.Value(stateKey{}).(*state)
+	for i, arg := range args[1:] {
+		if name, ok := strings.CutPrefix(arg, "file:"); ok {
+			args[i+1] = strings.TrimSuffix(ts.ReadFile(name), "\n")
+		}
+	}
+	var err error
+	if act, ok := actions[args[0]]; ok {
+		if neg {
+			ts.Fatalf("mcp %s cannot be negated", args[0])
+		}
+		err = act(s, args[1:])
+	} else if check, ok := checks[args[0]]; ok {
+		if len(args)-1 < check.least {
+			ts.Fatalf("mcp %s takes %d arguments", args[0], check.least)
+		}
+		err = check.run(s, args[1:])
+	} else {
+		ts.Fatalf("mcp has no command '%s'", args[0])
+	}
+	switch {
+	case err != nil && !neg:
+		ts.Fatalf("%v\nlast message: %.3000s\nstderr:\n%.3000s", err, s.last.Raw, s.stderr())
+	case err == nil && neg:
+		ts.Fatalf("this holds, and it should not\nlast message: %.3000s", s.last.Raw)
+	}
+}
+
+// actions make something happen.
+var actions = map[string]func(s *state, args []string) error{
+	"start":        (*state).start,
+	"open":         func(s *state, args []string) error { return s.call("open_toolbox", openArguments(args), "") },
+	"use":          func(s *state, args []string) error { return s.call("use_tool", useArguments(args), "") },
+	"call":         func(s *state, args []string) error { return s.call(args[0], second(args, 1), second(args, 2)) },
+	"begin":        (*state).beginCall,
+	"await":        func(s *state, args []string) error { return s.await(s.begun[args[0]]) },
+	"request":      (*state).request,
+	"send":         func(s *state, args []string) error { return s.client.Send(args[0]) },
+	"reply":        func(s *state, args []string) error { return s.await(pending{id: args[0]}) },
+	"notification": (*state).notification,
+	"cancel":       (*state).cancel,
+	"eof":          func(s *state, _ []string) error { s.began = time.Now(); return s.stdin.Close() },
+	"signal":       (*state).signal,
+	"exit":         (*state).exit,
+	"stop":         (*state).stop,
+	"save":         (*state).save,
+}
+
+// A map that mentions itself has to be completed later.
+func init() { actions["repeat"] = (*state).repeat }
+
+// repeat does an action again and again until a check holds: ACTION… until CHECK…
+func (s *state) repeat(args []string) error {
+	until := slices.Index(args, "until")
+	if until < 1 || until+1 >= len(args) {
+		return errors.New("usage: mcp repeat ACTION [ARGS] until CHECK [ARGS]")
+	}
+	act, check := actions[args[0]], checks[args[until+1]]
+	if act == nil || check.run == nil {
+		return errors.New("there is no such action or check")
+	}
+	return eventually(replyTime, func() error {
+		if err := act(s, args[1:until]); err != nil {
+			return err
+		}
+		return check.run(s, args[until+2:])
+	})
+}
+
+func second(args []string, i int) string {
+	if i < len(args) {
+		return args[i]
+	}
+	return ""
+}
+
+func openArguments(args []string) string { return fmt.Sprintf(`{"toolbox":%q}`, args[0]) }
+
+func useArguments(args []string) string {
+	arguments := ""
+	if len(args) > 3 {
+		arguments = `,"arguments":` + args[3]
+	}
+	return fmt.Sprintf(`{"tool":{"toolbox":%q,"server":%q,"name":%q}%s}`, args[0], args[1], args[2], arguments)
+}
+
+// start starts the workbench: [-raw] [-revision R] [-dir D] [NAME=value…] [FLAGS]. It
+// also begins the session, unless it is raw.
+func (s *state) start(args []string) error {
+	raw, revision, dir, env := false, "2025-11-25", s.dir, s.env
+	for ; len(args) > 0; args = args[1:] {
+		switch {
+		case args[0] == "-raw":
+			raw = true
+		case args[0] == "-revision":
+			revision, args = args[1], args[1:]
+		case args[0] == "-dir":
+			dir, args = filepath.Join(s.dir, args[1]), args[1:]
+		case !strings.HasPrefix(args[0], "-") && strings.Contains(args[0], "="):
+			env = append(env[:len(env):len(env)], args[0])
+		default:
+			return s.launch(dir, env, args, raw, revision)
+		}
+	}
+	return s.launch(dir, env, nil, raw, revision)
+}
+
+func (s *state) launch(dir string, env, args []string, raw bool, revision string) error {
+	if s.cmd != nil {
+		return errors.New("a workbench is running already; stop it first")
+	}
+	cmd := exec.Command("mcp-workbench", args...)
+	cmd.Dir, cmd.Env = dir, append(env, "PWD="+dir)
+	stderr, err := os.Create(filepath.Join(s.dir, "stderr"))
+	if err != nil {
+		return err
+	}
+	defer stderr.Close()
+	cmd.Stderr = stderr
+	stdout, theirs, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	cmd.Stdout = theirs
+	if s.stdin, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.cmd, s.exited, s.noted = cmd, make(chan struct{}), 0
+	exited := s.exited
+	go func() { _ = cmd.Wait(); close(exited) }() // ExitCode tells all
+	s.client = mcptest.NewClient(s.stdin, stdout)
+	if raw {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), replyTime)
+	defer cancel()
+	s.last, err = s.client.Initialize(ctx, revision)
+	return err
+}
+
+func (s *state) call(name, arguments, meta string) error {
+	request, err := s.begin("tools/call", callParams(name, arguments, meta))
+	if err != nil {
+		return err
+	}
+	return s.await(request)
+}
+
+func callParams(name, arguments, meta string) string {
+	params := fmt.Sprintf(`{"name":%q`, name)
+	if arguments != "" {
+		params += `,"arguments":` + arguments
+	}
+	if meta != "" {
+		params += `,"_meta":` + meta
+	}
+	return params + "}"
+}
+
+// beginCall sends a call and does not wait: LABEL NAME [ARGUMENTS [META]].
+func (s *state) beginCall(args []string) error {
+	request, err := s.begin("tools/call", callParams(args[1], second(args, 2), second(args, 3)))
+	s.begun[args[0]] = request
+	return err
+}
+
+func (s *state) begin(method, params string) (pending, error) {
+	sent := len(s.client.Received())
+	id, err := s.client.Begin(method, params)
+	return pending{id, sent}, err
+}
+
+func (s *state) request(args []string) error {
+	request, err := s.begin(args[0], second(args, 1))
+	if err != nil {
+		return err
+	}
+	return s.await(request)
+}
+
+// await waits for a response and makes it what checks are about.
+func (s *state) await(request pending) error {
+	if request.id == "" {
+		return errors.New("no such request was begun")
+	}
+	return s.take(request.sent, func(m mcptest.Message) bool { return m.Method == "" && string(m.ID) == request.id })
+}
+
+func (s *state) take(first int, fits func(mcptest.Message) bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), replyTime)
+	defer cancel()
+	message, index, err := s.client.Await(ctx, first, fits)
+	if err != nil {
+		return err
+	}
+	s.last, s.lastIn, s.lastOut = message, index, first
+	return nil
+}
+
+// notification waits for the next notification of a method.
+func (s *state) notification(args []string) error {
+	if err := s.take(s.noted, func(m mcptest.Message) bool { return m.Method == args[0] }); err != nil {
+		return err
+	}
+	s.noted = s.lastIn + 1
+	return nil
+}
+
+// cancel cancels a request: LABEL [REASON].
+func (s *state) cancel(args []string) error {
+	reason := ""
+	if len(args) > 1 {
+		reason = fmt.Sprintf(`,"reason":%q`, args[1])
+	}
+	return s.client.Send(fmt.Sprintf(
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s%s}}`, s.begun[args[0]].id, reason))
+}
+
+func (s *state) signal(args []string) error {
+	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "KILL": syscall.SIGKILL}
+	s.began = time.Now()
+	return s.cmd.Process.Signal(signals[args[0]])
+}

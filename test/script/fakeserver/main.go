@@ -1,0 +1,10 @@
+// Command fakeserver is an MCP server that behaves or misbehaves as a file tells it.
+package main
+
+import (
+	"os"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+)
+
+func main() { os.Exit(mcptest.Main(os.Args[1:])) }

@@ -1,0 +1,76 @@
+// Package script_test runs the promises of the contract, one small script each, against
+// the real program: see README.md for how to read and write them.
+package script_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The programs are built and not played by the test binary: what users run is what is
+// tested, with its guard process and its built-in servers, and a fake that starts fast.
+func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+
+func buildAndRun(m *testing.M) int {
+	bin, err := os.MkdirTemp("", "workbench-script-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(bin)
+	args := []string{"build", "-o", bin + string(filepath.Separator)}
+	if raceEnabled {
+		args = append(args, "-race")
+	}
+	for _, build := range [][]string{
+		append(args, "github.com/mcp-workbench/mcp-workbench/cmd/mcp-workbench"),
+		{"build", "-o", bin + string(filepath.Separator), "github.com/mcp-workbench/mcp-workbench/test/script/fakeserver"},
+	} {
+		if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", build, err, out)
+			return 1
+		}
+	}
+	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return m.Run()
+}
+
+// Bounds. Nothing waits for them unless a promise is broken.
+const (
+	replyTime = 15 * time.Second // for any answer
+	endTime   = 5 * time.Second  // for the end of the workbench and of its processes
+)
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                ".",
+		RequireUniqueNames: true,
+		Setup:              setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"mcp":  mcp,
+			"fake": fake,
+		},
+	})
+}
+
+type stateKey struct{}
+
+// setup gives the script a home of its own, so that nothing of the user's is read.
+func setup(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	// A program with the race detector would otherwise sleep a second when it ends.
+	env.Vars = append(env.Vars, "HOME="+home, "GORACE=atexit_sleep_ms=0")
+	s := &state{env: append([]string{}, env.Vars...), dir: env.WorkDir, begun: make(map[string]pending)}
+	env.Values[stateKey{}] = s
+	env.Defer(s.cleanUp)
+	return nil
+}
