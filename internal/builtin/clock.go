@@ -32,19 +32,19 @@ func (c *clock) instructions() string {
 }
 
 func (c *clock) register(server *mcp.Server) {
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "now",
 		Title:       "Current time",
 		Description: "Tell the current date and time, in the user's zone or another.",
 		Annotations: looks(),
 	}, c.tell)
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "convert_time",
 		Title:       "Convert time between zones",
 		Description: "Tell what a time in one zone is in others. Daylight saving is taken into account, and times that clocks skip or repeat are pointed out.",
 		Annotations: looks(),
 	}, c.convert)
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "time_difference",
 		Title:       "Time between two times",
 		Description: "Tell how much time passes from one time to another, in words, in seconds and as an ISO 8601 duration. Days are 24 hours.",

@@ -87,19 +87,19 @@ func (f *folder) instructions() string {
 }
 
 func (f *folder) register(server *mcp.Server) {
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "list_files",
 		Title:       "List files",
 		Description: "List the files and folders in a folder, with size and time of change. Go deeper with depth, or pick by name at every level with glob.",
 		Annotations: looks(),
 	}, f.list)
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "read_file",
 		Title:       "Read a file",
 		Description: "Read a text file, or the part of it from line offset on. A long file comes in parts, and the answer says how to get the next one.",
 		Annotations: looks(),
 	}, f.read)
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "search_files",
 		Title:       "Search in files",
 		Description: "Find the lines that contain a text or match a regular expression, in all text files below a folder. Answers with path:line: text for each.",

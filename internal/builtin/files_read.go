@@ -71,7 +71,7 @@ func (f *folder) read(ctx context.Context, _ *mcp.CallToolRequest, in readInput)
 	if isBinary(p.text) {
 		return nil, nil, refuseBinary(name, info.Size())
 	}
-	if empty := p.ended && p.line == 0; p.last == 0 && !(empty && offset == 1) {
+	if empty := p.ended && p.line == 0; p.last == 0 && (!empty || offset != 1) {
 		return nil, nil, p.missed(name, f.limits.scanBytes)
 	}
 	out := p.output()

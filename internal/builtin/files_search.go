@@ -141,7 +141,7 @@ func (s *search) run(ctx context.Context, w *walk, start string) error {
 	if err == nil || errors.Is(err, errStopWalk) {
 		return nil
 	}
-	if context.Cause(ctx) == errSearchTime {
+	if errors.Is(context.Cause(ctx), errSearchTime) {
 		s.stopped = fmt.Sprintf("Stopped after %v", s.folder.limits.searchTime)
 		return nil
 	}

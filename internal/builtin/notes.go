@@ -49,25 +49,25 @@ func (n *notes) instructions() string {
 }
 
 func (n *notes) register(server *mcp.Server) {
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "remember",
 		Title:       "Remember a note",
 		Description: "Keep a text for later conversations, and get its id. Write it so that it makes sense without this conversation.",
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)},
 	}, n.remember)
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "recall",
 		Title:       "Recall notes",
 		Description: "Get the note with an id, or the latest notes, newest first.",
 		Annotations: looks(),
 	}, n.recall)
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "search_notes",
 		Title:       "Search notes",
 		Description: "Find the notes that contain all of some words, in title, text or tags. Upper and lower case are the same; the newest notes come first.",
 		Annotations: looks(),
 	}, n.search)
-	mcp.AddTool(server, &mcp.Tool{
+	addTool(server, &mcp.Tool{
 		Name:        "forget",
 		Title:       "Forget a note",
 		Description: "Delete the note with an id. This cannot be undone.",

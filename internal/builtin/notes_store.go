@@ -162,7 +162,7 @@ func (s *store) save(book *notebook) error {
 		err = os.Rename(temp.Name(), s.path)
 	}
 	if err != nil {
-		os.Remove(temp.Name())
+		_ = os.Remove(temp.Name()) // the first error says it all
 		return s.explain("write", err)
 	}
 	syncFolder(dir)

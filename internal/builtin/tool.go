@@ -2,13 +2,31 @@ package builtin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
+
+// addTool registers a tool. The SDK describes a list as "null or array", which some
+// clients refuse in a parameter; ours are plain arrays.
+func addTool[In, Out any](server *mcp.Server, tool *mcp.Tool, handler mcp.ToolHandlerFor[In, Out]) {
+	schema, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // a mistake in our own types, which every test meets
+	}
+	for _, property := range schema.Properties {
+		if slices.Equal(property.Types, []string{"null", "array"}) {
+			property.Type, property.Types = "array", nil
+		}
+	}
+	tool.InputSchema = schema
+	mcp.AddTool(server, tool, handler)
+}
 
 // looks annotates a tool that changes nothing.
 func looks() *mcp.ToolAnnotations {

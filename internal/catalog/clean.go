@@ -75,11 +75,17 @@ var terminalSequence = regexp.MustCompile(
 		`|(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
 		`|\x1b[ -/]*[0-~]`)
 
+// terminalIntroducers are what a terminal sequence may begin with. Looking for them first
+// is much faster than the expression.
+const terminalIntroducers = "\x1b\u0090\u0098\u009b\u009d\u009e\u009f"
+
 func cleanText(text string) string {
 	if strings.IndexFunc(text, isInvisible) < 0 {
 		return text
 	}
-	text = terminalSequence.ReplaceAllString(text, "")
+	if strings.ContainsAny(text, terminalIntroducers) {
+		text = terminalSequence.ReplaceAllString(text, "")
+	}
 	return strings.Map(func(r rune) rune {
 		if isInvisible(r) {
 			return -1

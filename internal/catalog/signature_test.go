@@ -31,7 +31,7 @@ func TestSignature(t *testing.T) {
 		{"arrays", schemaWith(`{"type":"array","items":{"type":"string"}}`), "p?: string[]"},
 		{"arrays of anything", schemaWith(`{"type":"array"}`), "p?: any[]"},
 		{"arrays of several", schemaWith(`{"type":"array","items":{"type":["string","number"]}}`), "p?: (string | number)[]"},
-		{"arrays of arrays", schemaWith(`{"type":"array","items":{"type":"array","items":{"enum":[1,2]}}}`), "p?: (1 | 2)[][]"},
+		{"arrays of arrays", schemaWith(`{"type":"array","items":{"type":"array","items":{"enum":[1,2]}}}`), "p?: ((1 | 2)[])[]"},
 		{"const", schemaWith(`{"const":"a","type":"string"}`), `p?: "a"`},
 		{"const of null", schemaWith(`{"const":null}`), `p?: null`},
 		{"enum", schemaWith(`{"type":"string","enum":["a","b"]}`), `p?: "a" | "b"`},

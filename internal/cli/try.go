@@ -105,8 +105,7 @@ func (t *trial) run(ctx context.Context, workbench *app.App) error {
 	t.session = session
 	t.step(began, "initialize", "the workbench answered")
 	err = t.openAndCall(ctx)
-	session.Close()
-	return errors.Join(err, <-served)
+	return errors.Join(err, session.Close(), <-served)
 }
 
 func (t *trial) openAndCall(ctx context.Context) error {

@@ -15,6 +15,7 @@ import (
 // ToolMode is how the tools of the toolboxes are shown to a client.
 type ToolMode string
 
+// The modes.
 const (
 	Proxy   ToolMode = "proxy"   // through open_toolbox and use_tool
 	Dynamic ToolMode = "dynamic" // also natively, once a toolbox is open

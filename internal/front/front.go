@@ -75,16 +75,34 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	var err error
 	select {
 	case err = <-ended:
+		ended <- nil
 	case <-ctx.Done():
 		s.options.Log.Info("shutting down", "reason", context.Cause(ctx))
 	case <-client.writer.Closed():
 		err = client.writer.Err()
 	}
 	client.end()
-	in.Close()
 	out.Close()
+	stopReading(in, ended)
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
+}
+
+// stopReading ends the client's reader. Where the system cannot end a read that is under
+// way, as with a console, closing waits as well, and both are left to the program's end.
+func stopReading(in io.Closer, ended <-chan error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		in.Close()
+		<-ended
+	}()
+	patience := time.NewTimer(flushTime)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+	}
 }

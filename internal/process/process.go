@@ -33,11 +33,11 @@ const (
 
 	// killLimit bounds the killing itself. Only a process stuck in the kernel
 	// needs longer than a few milliseconds.
-	killLimit = 1500 * time.Millisecond
+	killLimit = time.Second
 
 	// reapLimit is how long a killed child may take until it was waited for. It
 	// includes drainLimit.
-	reapLimit = 400 * time.Millisecond
+	reapLimit = 900 * time.Millisecond
 
 	// drainLimit is how long Done waits for the last words on stderr, which a
 	// grandchild may keep open for ever.

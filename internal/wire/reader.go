@@ -32,9 +32,16 @@ type Reader struct {
 
 	chunk []byte // what was read and not yet handed out is chunk[r:w]
 	r, w  int
+	long  int // the length of the last line that did not fit the chunk
 }
 
-const chunkSize = 64 << 10
+// chunkSize is the size of the buffer that short lines are read into. It stays while the
+// reader waits, so that it must be small; a long line gets a buffer of its own, at first
+// as large as the one before it needed, within longestGuess.
+const (
+	chunkSize    = 64 << 10
+	longestGuess = 4 << 20
+)
 
 // NewReader reads messages of at most limit bytes from src; zero means DefaultLimit.
 func NewReader(src io.Reader, limit int) *Reader {
@@ -76,8 +83,10 @@ func (r *Reader) line() (Frame, error) {
 	if end := bytes.IndexByte(r.chunk[r.r:r.w], '\n'); end >= 0 {
 		return r.take(end)
 	}
-	if r.chunk == nil {
-		r.chunk = make([]byte, chunkSize)
+	if len(r.chunk) != chunkSize && r.w-r.r < chunkSize {
+		chunk := make([]byte, chunkSize)
+		r.w = copy(chunk, r.chunk[r.r:r.w])
+		r.chunk, r.r = chunk, 0
 	}
 	if r.r > 0 {
 		r.w = copy(r.chunk, r.chunk[r.r:r.w])
@@ -115,31 +124,43 @@ func (r *Reader) take(n int) (Frame, error) {
 // longLine goes on with a line that filled the whole chunk. It reads into the frame
 // itself, so that a large message is not copied once more.
 func (r *Reader) longLine() (Frame, error) {
-	buf := make([]byte, headroom+r.w, headroom+8*chunkSize+slack)
+	guess := max(len(r.chunk)+chunkSize, min(r.long, longestGuess))
+	buf := make([]byte, headroom+r.w, headroom+guess+slack+1)
 	copy(buf[headroom:], r.chunk[:r.w])
 	r.r, r.w = 0, 0
 	for len(buf)-headroom <= r.limit {
-		if cap(buf)-len(buf) < chunkSize+slack {
-			bigger := make([]byte, len(buf), min(2*cap(buf), headroom+r.limit+2*chunkSize+slack))
+		if len(buf)+slack == cap(buf) {
+			bigger := make([]byte, len(buf), min(2*cap(buf), headroom+r.limit+chunkSize+slack))
 			copy(bigger, buf)
 			buf = bigger
 		}
-		n, err := r.src.Read(buf[len(buf) : len(buf)+chunkSize])
-		fresh := buf[len(buf) : len(buf)+n]
+		fresh := buf[len(buf) : cap(buf)-slack]
+		n, err := r.src.Read(fresh)
+		fresh = fresh[:n]
 		end := bytes.IndexByte(fresh, '\n')
 		if end >= 0 {
-			r.w = copy(r.chunk, fresh[end+1:])
+			r.keep(fresh[end+1:])
 			n, err = end, nil
 		}
 		buf = buf[:len(buf)+n]
-		if done := end >= 0 || err != nil; done && len(buf)-headroom <= r.limit {
-			return Frame{buf: buf, start: headroom}, err
-		} else if done {
-			id, isRequest := Skim(buf[headroom:])
-			return Frame{}, &TooLongError{r.limit, int64(len(buf) - headroom), id, isRequest}
+		if end < 0 && err == nil {
+			continue
 		}
+		if r.long = len(buf) - headroom; r.long > r.limit {
+			id, isRequest := Skim(buf[headroom:])
+			return Frame{}, &TooLongError{r.limit, int64(r.long), id, isRequest}
+		}
+		return Frame{buf: buf, start: headroom}, err
 	}
 	return Frame{}, r.skipLine(buf[headroom:])
+}
+
+// keep puts what was read after a long line into the chunk, which has been emptied.
+func (r *Reader) keep(rest []byte) {
+	if len(rest) > len(r.chunk) {
+		r.chunk = make([]byte, len(rest))
+	}
+	r.w = copy(r.chunk, rest)
 }
 
 // skipLine drops the rest of a line that is too long, of which seen was read already,
