@@ -204,21 +204,39 @@ func TestSnapshotNote(t *testing.T) {
 	checkTools(t, s, []string{}, []string{"The list was cut off (server 'fs')"})
 }
 
-func TestSnapshotOfManyTools(t *testing.T) {
-	const count = 10_000
-	var listing Listing
+func manyTools(t testing.TB, count int) (listing Listing) {
 	for i := range count {
 		listing.Definitions = append(listing.Definitions, payload(t, fmt.Sprintf(
 			`{"name":"tool_%d","description":"%s\u200b","inputSchema":{"type":"object","properties":{"a":{"description":"%s"}}}}`,
 			i, strings.Repeat("Does something. ", 20), strings.Repeat("A value. ", 20))))
 	}
-	began := time.Now()
-	s := NewSnapshot("fs", listing, toolbox.Filter{})
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("took %v", took)
+	return listing
+}
+
+func TestSnapshotOfManyTools(t *testing.T) {
+	const count = 10_000
+	took := func(listing Listing) time.Duration {
+		began := time.Now()
+		s := NewSnapshot("fs", listing, toolbox.Filter{})
+		last := fmt.Sprintf("tool_%d", len(listing.Definitions)-1)
+		if tool, ok := s.Find(last); !ok || tool.Name != last || len(s.Tools) != len(listing.Definitions) {
+			t.Errorf("%d tools, last one found: %t", len(s.Tools), ok)
+		}
+		return time.Since(began)
 	}
-	last := fmt.Sprintf("tool_%d", count-1)
-	if tool, ok := s.Find(last); !ok || tool.Name != last || len(s.Tools) != count {
-		t.Errorf("%d tools, last one found: %t", len(s.Tools), ok)
+	// Ten times as many may take ten times as long, with room for a busy machine, but not
+	// a hundred times.
+	few, all := manyTools(t, count/10), manyTools(t, count)
+	tenth := took(few)
+	if whole := took(all); whole > 50*tenth {
+		t.Errorf("%v for %d tools, but %v for a tenth of them", whole, count, tenth)
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	listing := manyTools(b, 10_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		NewSnapshot("fs", listing, toolbox.Filter{})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // schemaWith is the schema of an object with the property p.
@@ -87,10 +86,8 @@ func TestSignatureOfAbsurdSchemas(t *testing.T) {
 			}
 			schema := schemaWith(strings.Repeat(level, 2000) + "{}" + strings.Repeat(closing, 2000))
 			tool := Tool{Name: "x", Definition: payload(t, `{"inputSchema":`+schema+`}`)}
-			began := time.Now()
-			signature := tool.Signature()
-			if took := time.Since(began); took > 5*time.Second || len(signature) > 10_000 {
-				t.Errorf("took %v for %d bytes", took, len(signature))
+			if signature := tool.Signature(); len(signature) > 1000 { // or it never ends
+				t.Errorf("%d bytes", len(signature))
 			}
 		})
 	}

@@ -23,7 +23,7 @@ type instance struct {
 
 	mu     sync.Mutex
 	leases int
-	idle   chan struct{} // holds a token when the last lease was released
+	used   time.Time // when a lease was last released
 }
 
 // Lease is the use of a running server by one caller.
@@ -48,9 +48,8 @@ func (in *instance) lease(s *Server) *Lease {
 func (l *Lease) Release() {
 	l.instance.mu.Lock()
 	defer l.instance.mu.Unlock()
-	if l.instance.leases--; l.instance.leases == 0 {
-		signal(l.instance.idle)
-	}
+	l.instance.leases--
+	l.instance.used = time.Now()
 }
 
 // Explain says for people why a request failed with err: a session that broke off
@@ -59,10 +58,14 @@ func (l *Lease) Explain(err error) error {
 	return l.server.explain(l.instance.process, err, 0)
 }
 
-func (in *instance) isIdle() bool {
+// idleFor returns for how long nobody has used the server.
+func (in *instance) idleFor() time.Duration {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.leases == 0
+	if in.leases > 0 {
+		return 0
+	}
+	return time.Since(in.used)
 }
 
 // refreshPause is the least time between two readings of a server's tools, however
@@ -72,40 +75,47 @@ const refreshPause = 250 * time.Millisecond
 // watch stays with a running server until it ends, for whatever reason, and leaves
 // nothing of it behind.
 func (s *Server) watch(in *instance) {
-	var timer *time.Timer // of the idle stop; nil: none
-	var expired <-chan time.Time
-	if s.config.Timeouts.Idle > 0 {
-		timer = time.NewTimer(s.config.Timeouts.Idle)
-		defer timer.Stop()
-		expired = timer.C
+	limit := s.config.Timeouts.Idle
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	if limit <= 0 {
+		timer.Stop()
 	}
 	for {
 		select {
 		case <-in.session.Done():
 			reason := s.explain(in.process, in.session.Err(), 0)
 			s.log.Warn("server ended", "reason", reason)
-			s.ended(in, reason)
+			s.mu.Lock()
+			s.crashed(in, reason)
+			s.mu.Unlock()
 			s.discard(in)
 			return
 		case <-s.fleet.life.Done():
-			s.ended(in, nil)
-			s.discard(in)
+			s.stop(in)
 			return
 		case <-in.changed:
 			s.refresh(in)
-		case <-in.idle:
-			if timer != nil {
-				timer.Reset(s.config.Timeouts.Idle)
+		case <-timer.C:
+			if idle := in.idleFor(); idle < limit {
+				timer.Reset(limit - idle)
+				continue
 			}
-		case <-expired:
-			if in.isIdle() {
-				s.log.Info("server stopped", "reason", "idle for "+s.config.Timeouts.Idle.String()+" (timeouts.idle)")
-				s.ended(in, nil)
-				s.discard(in)
-				return
-			}
+			s.log.Info("server stopped", "reason", "idle for "+limit.String()+" (timeouts.idle)")
+			s.stop(in)
+			return
 		}
 	}
+}
+
+// stop ends a server that is not needed any more.
+func (s *Server) stop(in *instance) {
+	s.mu.Lock()
+	if s.running == in {
+		s.retire(in)
+	}
+	s.mu.Unlock()
+	s.discard(in)
 }
 
 // discard stops the process and all that it started.

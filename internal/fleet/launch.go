@@ -23,7 +23,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	if err != nil {
 		return nil, errors.New(s.fleet.options.Masker.Mask(err.Error()))
 	}
-	in := &instance{process: child, changed: make(chan struct{}, 1), idle: make(chan struct{}, 1)}
+	in := &instance{process: child, changed: make(chan struct{}, 1)}
 	in.session, err = downstream.Connect(ctx, downstream.Options{
 		Stdin: child.Stdin(), Stdout: child.Stdout(),
 		MaxMessage: s.fleet.options.Config.MaxMessageSize, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
@@ -33,7 +33,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 		var tools *catalog.Snapshot
 		if tools, err = s.list(ctx, in.session); err == nil {
 			in.tools.Store(tools)
-			in.ready, in.took = time.Now(), time.Since(started)
+			in.ready, in.used, in.took = time.Now(), time.Now(), time.Since(started)
 			return in, nil
 		}
 	}

@@ -92,17 +92,29 @@ func (s *Server) Lease(ctx context.Context) (*Lease, error) {
 func (s *Server) TryLease() *Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running == nil {
+	if !s.isReady() {
 		return nil
 	}
 	return s.running.lease(s)
+}
+
+// isReady reports whether there is a session to use. One that has just ended is put
+// aside at once: who saw its end must get a new one. Called with mu held.
+func (s *Server) isReady() bool {
+	if s.running == nil {
+		return false
+	}
+	if err := s.running.session.Err(); err != nil {
+		s.crashed(s.running, err)
+	}
+	return s.running != nil
 }
 
 // leaseNow returns the lease of a server that is ready, or the start to wait for.
 func (s *Server) leaseNow() (*Lease, *attempt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running != nil {
+	if s.isReady() {
 		return s.running.lease(s), nil, nil
 	}
 	if s.starting != nil {
@@ -177,20 +189,23 @@ func delay(exponent int) time.Duration {
 	return min(firstDelay<<min(max(exponent, 0), 10), lastDelay)
 }
 
-// ended records that a server which had been ready is gone. Its first crash costs
-// nothing: the next use starts it again at once.
-func (s *Server) ended(in *instance, reason error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = nil
-	if time.Since(in.ready) >= steadyAfter {
-		s.failures = 0
+// crashed records that a server which had been ready is gone. Its first crash costs
+// nothing: the next use starts it again at once. Called with mu held.
+func (s *Server) crashed(in *instance, reason error) {
+	if s.running != in {
+		return // recorded already
 	}
-	if reason == nil {
-		return
-	}
+	s.retire(in)
 	s.failed(reason, s.failures-1)
 	if s.failures == 1 {
 		s.failure.until = time.Time{}
+	}
+}
+
+// retire takes an instance out of use. Called with mu held.
+func (s *Server) retire(in *instance) {
+	s.running = nil
+	if time.Since(in.ready) >= steadyAfter {
+		s.failures = 0
 	}
 }

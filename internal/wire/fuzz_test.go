@@ -147,6 +147,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data, sizes []byte, before, after, limit uint32) {
 		const most = 3 * chunkSize
 		stream := slices.Concat(bytes.Repeat([]byte("a"), int(before%most)), data, bytes.Repeat([]byte("b"), int(after%most)), []byte("\n"), data)
+		stream = slices.Concat(stream, []byte("\n"), stream)
 		longest := int(limit % most)
 		r := NewReader(&pieces{data: stream, sizes: sizes}, longest)
 		if longest == 0 {

@@ -149,6 +149,35 @@ func TestReaderSizes(t *testing.T) {
 	})
 }
 
+// After a long line the next one gets as large a buffer, which a read may fill with much
+// that follows.
+func TestReaderManyFramesAfterALongOne(t *testing.T) {
+	small := make([]string, 20_000)
+	for i := range small {
+		small[i] = fmt.Sprintf("small %d", i)
+	}
+	for _, limit := range []int{0, 150_000} {
+		want := []string{"{}", numbered(1 << 20), numbered(100_000)}
+		want = append(want, small...)
+		want = append(want, numbered(70_000), "x", numbered(3*chunkSize), numbered(140_000), numbered(chunkSize-1), "y", numbered(10<<20))
+		want = append(want, small...)
+		stream := strings.Join(want, "\n")
+		if limit > 0 {
+			for i, line := range want {
+				if len(line) > limit {
+					want[i] = fmt.Sprintf("too long: %d id= request=false", len(line))
+				}
+			}
+		}
+		for _, source := range forSize(len(stream)) {
+			got, err := drain(t, NewReader(source.make(strings.NewReader(stream)), limit))
+			if d := diff(got, want); !errors.Is(err, io.EOF) || d != "" {
+				t.Errorf("limit %d, %s: %s, error %v", limit, source.name, d, err)
+			}
+		}
+	}
+}
+
 // numbered is a line of that many bytes in which every place looks different.
 func numbered(size int) string {
 	var line strings.Builder
