@@ -31,7 +31,6 @@ type Options struct {
 
 // App is one workbench. New makes it, ServeStdio runs it for a client, Stop ends it.
 type App struct {
-	log   *slog.Logger
 	front *front.Server
 
 	stopping sync.Once
@@ -50,11 +49,8 @@ const stopTime = 2200 * time.Millisecond
 
 // New puts a workbench together. It starts no server.
 func New(options Options) (*App, error) {
-	if options.Config.ToolMode == config.Direct {
-		return nil, &toolbox.Error{
-			Message: "The configuration's 'toolMode' is \"direct\", which this version of the workbench does not have",
-			Hint:    `Use "proxy" or "dynamic".`,
-		}
+	if err := Check(options.Config); err != nil {
+		return nil, err
 	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
@@ -66,21 +62,38 @@ func New(options Options) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
-	a := &App{log: options.Log}
+	a := &App{}
+	dynamic := options.Config.ToolMode == config.Dynamic
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
 	a.onStop("processes", host.Close)
 	servers := fleet.New(fleet.Options{
 		Config: options.Config, Host: host, Executable: executable,
 		Environ: options.Environ, Version: options.Version,
 		Masker: secret.NewMasker(options.Config.Secrets), Log: options.Log,
-		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
+		ToolsChanged: func(name string) {
+			if dynamic { // otherwise clients see the same tools as before
+				a.front.ToolsChanged(name)
+			}
+		},
 	})
 	a.onStop("servers", servers.Stop)
 	a.front = front.New(front.Options{
-		Surface: metatool.New(servers, options.Config.ToolMode == config.Dynamic),
+		Surface: metatool.New(servers, dynamic),
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil
+}
+
+// Check refuses a configuration that is valid, but asks for what this version does not
+// have.
+func Check(cfg *config.Config) error {
+	if cfg.ToolMode == config.Direct {
+		return &toolbox.Error{
+			Message: "The configuration's 'toolMode' is \"direct\", which this version of the workbench does not have",
+			Hint:    `Use "proxy" or "dynamic".`,
+		}
+	}
+	return nil
 }
 
 func (a *App) onStop(name string, stop func(context.Context) error) {

@@ -92,30 +92,37 @@ func (s *Server) watch(in *instance) {
 			s.discard(in)
 			return
 		case <-s.fleet.life.Done():
-			s.stop(in)
+			s.mu.Lock()
+			if s.running == in {
+				s.retire(in)
+			}
+			s.mu.Unlock()
+			s.discard(in)
 			return
 		case <-in.changed:
 			s.refresh(in)
 		case <-timer.C:
-			if idle := in.idleFor(); idle < limit {
-				timer.Reset(limit - idle)
+			left := s.retireIdle(in, limit)
+			if left > 0 {
+				timer.Reset(left)
 				continue
 			}
 			s.log.Info("server stopped", "reason", "idle for "+limit.String()+" (timeouts.idle)")
-			s.stop(in)
+			s.discard(in)
 			return
 		}
 	}
 }
 
-// stop ends a server that is not needed any more.
-func (s *Server) stop(in *instance) {
+// retireIdle takes a server out of use that nobody has used for the limit; else it
+// returns how long that may take. No lease is given meanwhile.
+func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Duration) {
 	s.mu.Lock()
-	if s.running == in {
+	defer s.mu.Unlock()
+	if left = limit - in.idleFor(); left <= 0 && s.running == in {
 		s.retire(in)
 	}
-	s.mu.Unlock()
-	s.discard(in)
+	return left
 }
 
 // discard stops the process and all that it started.

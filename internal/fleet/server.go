@@ -30,14 +30,14 @@ type Server struct {
 
 // attempt is one start, shared by all who wait for it.
 type attempt struct {
-	done     chan struct{}
-	instance *instance
-	err      error
+	done chan struct{}
+	err  error // set before done is closed
 }
 
 // failure is why a server is not there, and until when that is not tried again.
 type failure struct {
 	err   error
+	of    *instance // the one that crashed; nil if the start failed
 	since time.Time
 	until time.Time
 }
@@ -73,19 +73,20 @@ func (s *Server) Offered() *catalog.Snapshot {
 // meanwhile share that start, which goes on when one of them gives up. It blocks
 // until the server is there, its start failed, or ctx ends. Release the lease.
 func (s *Server) Lease(ctx context.Context) (*Lease, error) {
-	lease, pending, err := s.leaseNow()
-	if lease != nil || err != nil {
-		return lease, err
+	for {
+		lease, pending, err := s.leaseNow()
+		if lease != nil || err != nil {
+			return lease, err
+		}
+		select {
+		case <-pending.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if pending.err != nil {
+			return nil, pending.err
+		}
 	}
-	select {
-	case <-pending.done:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	if pending.err != nil {
-		return nil, pending.err
-	}
-	return pending.instance.lease(s), nil
 }
 
 // TryLease returns the lease of a server that is ready, or nil. It does not block.
@@ -161,7 +162,7 @@ func (s *Server) live(pending *attempt) {
 	} else {
 		s.running, s.offered, s.failure = in, in.snapshot(), nil
 	}
-	pending.instance, pending.err = in, err
+	pending.err = err
 	s.mu.Unlock()
 	close(pending.done)
 
@@ -192,11 +193,15 @@ func delay(exponent int) time.Duration {
 // crashed records that a server which had been ready is gone. Its first crash costs
 // nothing: the next use starts it again at once. Called with mu held.
 func (s *Server) crashed(in *instance, reason error) {
-	if s.running != in {
-		return // recorded already
+	if s.running != in { // recorded already, perhaps in less plain words
+		if s.failure != nil && s.failure.of == in {
+			s.failure.err = reason
+		}
+		return
 	}
 	s.retire(in)
 	s.failed(reason, s.failures-1)
+	s.failure.of = in
 	if s.failures == 1 {
 		s.failure.until = time.Time{}
 	}

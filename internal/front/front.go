@@ -53,8 +53,9 @@ func (s *Server) ToolsChanged(toolbox string) {
 // How a session ends, in at most the sum of these.
 const (
 	answerTime = 2 * time.Second        // for requests that were read already
-	cancelTime = 300 * time.Millisecond // for those that were cancelled then
-	flushTime  = 300 * time.Millisecond // for answers that wait to be written
+	cancelTime = 200 * time.Millisecond // for those that were cancelled then
+	flushTime  = 200 * time.Millisecond // for answers that wait to be written
+	readTime   = 100 * time.Millisecond // for a read that is under way
 )
 
 // ServeStdio serves one client until it closes its side or ctx ends, and answers what
@@ -99,7 +100,7 @@ func stopReading(in io.Closer, ended <-chan error) {
 		in.Close()
 		<-ended
 	}()
-	patience := time.NewTimer(flushTime)
+	patience := time.NewTimer(readTime)
 	defer patience.Stop()
 	select {
 	case <-done:

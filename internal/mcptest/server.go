@@ -150,7 +150,7 @@ type Exit struct{ Code int }
 func (e *Exit) Error() string { return fmt.Sprintf("exit %d", e.Code) }
 
 // Serve serves one client until its side ends. It returns nil then, and an *Exit if a
-// step ended it. It closes in and out where it can.
+// step ended it; with IgnoreEOF only a step ends it. It closes in and out where it can.
 func (s *Server) Serve(in io.Reader, out io.Writer) error {
 	c := newConn(s, in, out)
 	defer c.close()

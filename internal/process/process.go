@@ -103,7 +103,7 @@ func (p *Process) Stdout() io.ReadCloser { return p.stdout }
 // wrote to stderr is in StderrTail by then.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit says how the direct child ended: "exited with code 3", "killed by SIGSEGV".
+// Exit says how the direct child ended: "exited with code 3", "was killed by SIGSEGV".
 // Before Done it is "still running".
 func (p *Process) Exit() string {
 	select {
@@ -181,7 +181,7 @@ func describeExit(state *os.ProcessState, waitErr error) string {
 		return fmt.Sprintf("ended in an unknown way (%v)", waitErr)
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return "killed by " + signalName(status.Signal())
+		return "was killed by " + signalName(status.Signal())
 	}
 	return fmt.Sprintf("exited with code %d", state.ExitCode())
 }

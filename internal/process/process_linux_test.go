@@ -41,7 +41,7 @@ func TestEchoes(t *testing.T) {
 func TestExit(t *testing.T) {
 	tests := []struct{ role, exit, stderr string }{
 		{"fail", "exited with code 3", "EXAMPLE_API_KEY is not set"},
-		{"crash", "killed by SIGKILL", ""},
+		{"crash", "was killed by SIGKILL", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.role, func(t *testing.T) {

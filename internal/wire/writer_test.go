@@ -246,6 +246,9 @@ func TestWriterCloseFlushes(t *testing.T) {
 		close(g.let)
 		expect(t, "Close", closed, "ok")
 		closeWriter(t, w) // a second time
+		if err := w.send([]byte("had its bytes before Close\n")); !errors.Is(err, ErrClosed) {
+			t.Errorf("send: %v", err)
+		}
 		if got, want := g.text(), "one\ntwo\nthree\n"; got != want || !errors.Is(w.Err(), ErrClosed) {
 			t.Errorf("wrote %q, want %q; error %v", got, want, w.Err())
 		}

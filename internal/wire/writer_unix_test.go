@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A pipe takes some messages at once; what it does not take must follow in order.
@@ -53,6 +55,44 @@ func TestWriterIntoAPipe(t *testing.T) {
 	}
 	if w.budget.used != 0 {
 		t.Errorf("%d bytes are still counted", w.budget.used)
+	}
+}
+
+// While the writer's goroutine is stuck in a write, callers only queue.
+func TestWriterIntoAFullPipe(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	w := NewWriter(out, 8<<20)
+	large := strings.Repeat("x", 1<<20) + "\n" // more than the pipe holds
+	if err := w.Write(t.Context(), []byte(large)); err != nil {
+		t.Fatal(err)
+	}
+	for isBusy := false; !isBusy; runtime.Gosched() {
+		w.mu.Lock()
+		isBusy = w.busy && len(w.queue) == 0
+		w.mu.Unlock()
+	}
+	written := make(chan error, 1)
+	go func() { written <- w.Write(t.Context(), []byte("after\n")) }()
+	select {
+	case err := <-written:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the caller had to wait for the pipe")
+	}
+	closed := make(chan error, 1)
+	go func() {
+		closed <- w.Close(t.Context())
+		out.Close()
+	}()
+	got, err := io.ReadAll(in)
+	if err != nil || string(got) != large+"after\n" || <-closed != nil {
+		t.Errorf("read %d bytes, error %v", len(got), err)
 	}
 }
 

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -175,7 +174,7 @@ func (p *tap) find(direction byte, what string, match func(message) bool) messag
 				return m
 			}
 		case <-deadline.C:
-			p.t.Fatal(fmt.Sprintf("the tap did not see %s", what))
+			p.t.Fatalf("the tap did not see %s", what)
 		}
 	}
 }

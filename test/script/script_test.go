@@ -1,8 +1,11 @@
+//go:build unix
+
 // Package script_test runs the promises of the contract, one small script each, against
 // the real program: see README.md for how to read and write them.
 package script_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,6 +31,9 @@ func buildAndRun(m *testing.M) int {
 	if raceEnabled {
 		args = append(args, "-race")
 	}
+	if os.Getenv("GOCOVERDIR") != "" {
+		args = append(args, "-cover", "-coverpkg=github.com/mcp-workbench/mcp-workbench/...")
+	}
 	for _, build := range [][]string{
 		append(args, "github.com/mcp-workbench/mcp-workbench/cmd/mcp-workbench"),
 		{"build", "-o", bin + string(filepath.Separator), "github.com/mcp-workbench/mcp-workbench/test/script/fakeserver"},
@@ -38,6 +44,12 @@ func buildAndRun(m *testing.M) int {
 		}
 	}
 	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	// Scripts wait for processes most of the time. A -parallel of the command line, which
+	// is not parsed yet, wins.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 
