@@ -26,6 +26,8 @@ type Request struct {
 	Arguments wire.Payload // an object; absent means {}. Its buffer is used up by the call
 	Meta      wire.Payload // the request's _meta; may be absent
 	Client    Client
+	Ticket    *Ticket // cancels the call
+	Replier   Replier
 }
 
 // Outcome is what the server answered: a result, or an error that the client's program
@@ -35,10 +37,13 @@ type Outcome struct {
 	Error  wire.Payload // the error object; absent if there is a result
 }
 
-// Reply gets the end of a call, exactly once: the outcome, or an error that is a
-// *Failure or the cause of the context's end. It may be called before Start returns, or
-// later from the goroutine that reads the server's messages.
-type Reply func(Outcome, error)
+// Replier gets the end of a call.
+type Replier interface {
+	// Reply is called exactly once: with the outcome, or with an error that is a *Failure
+	// or the cause of the ticket's cancellation. It may be called before Start returns, or
+	// later by the goroutine that reads the server's messages.
+	Reply(outcome Outcome, err error)
+}
 
 // Failure is a call that did not get an answer that could be passed on.
 type Failure struct {
@@ -63,57 +68,63 @@ type Cancelled struct {
 
 func (Cancelled) Error() string { return "the client cancelled the request" }
 
-// Start begins a call; it does not block. When ctx ends, the server is told to cancel.
+// Start begins a call; it does not block. When the ticket is cancelled, so is the call.
 // Whether the toolbox may be used by the client was decided before.
-func Start(ctx context.Context, servers *fleet.Fleet, request Request, reply Reply) {
+func Start(servers *fleet.Fleet, request Request) {
 	server, err := resolveServer(servers, request.Ref)
 	if err != nil {
-		reply(Outcome{}, err)
+		request.Replier.Reply(Outcome{}, err)
 		return
 	}
-	if lease := server.TryLease(); lease != nil && send(ctx, lease, request, reply) {
+	if lease := server.TryLease(); lease != nil && send(lease, request) {
 		return
 	}
-	// The server has to be started first, which takes its time.
-	go func() {
-		lease, err := server.Lease(ctx)
-		switch {
-		case ctx.Err() != nil:
-			if lease != nil {
-				lease.Release()
-			}
-			reply(Outcome{}, context.Cause(ctx))
-		case err != nil:
-			reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
-		case !send(ctx, lease, request, reply):
-			err := lease.Explain(lease.Session.Err())
-			reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+	go startAndSend(server, request)
+}
+
+// startAndSend makes a call to a server that has to be started first, which takes its
+// time.
+func startAndSend(server *fleet.Server, request Request) {
+	ctx, stop := request.Ticket.Context()
+	lease, err := server.Lease(ctx)
+	cause := context.Cause(ctx)
+	stop()
+	switch {
+	case cause != nil:
+		if lease != nil {
+			lease.Release()
 		}
-	}()
+		request.Replier.Reply(Outcome{}, cause)
+	case err != nil:
+		request.Replier.Reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+	case !send(lease, request):
+		err := lease.Explain(lease.Session.Err())
+		request.Replier.Reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+	}
 }
 
 // send finds the tool and sends the call. It returns false if the session had ended: the
 // server cannot have seen the call then, so that it may be sent to the next one. What may
 // have been seen is never sent again.
-func send(ctx context.Context, lease *fleet.Lease, request Request, reply Reply) bool {
+func send(lease *fleet.Lease, request Request) bool {
 	tool, err := resolveTool(lease.Tools, request.Ref)
 	if err != nil {
 		lease.Release()
-		reply(Outcome{}, err)
+		request.Replier.Reply(Outcome{}, err)
 		return true
 	}
 	r := &run{
-		ctx: ctx, client: request.Client, lease: lease, tool: tool, reply: reply,
+		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, tool: tool,
 		// Copied first: sending the call uses up the buffer that the token is in.
 		token: bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes()),
 	}
-	r.mu.Lock() // an answer has to wait until the call is complete
-	defer r.mu.Unlock()
+	r.mu.Lock() // an answer has to wait until the id is known
 	r.id, err = lease.Session.CallTool(downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta}, r)
+	r.mu.Unlock()
 	if err != nil {
 		lease.Release()
 		return false
 	}
-	r.unwatch = context.AfterFunc(ctx, r.cancel)
+	request.Ticket.tell(r)
 	return true
 }

@@ -2,7 +2,6 @@ package call
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"sync"
 
@@ -15,17 +14,16 @@ import (
 
 // run is one call that was sent. It is the sink of its messages.
 type run struct {
-	ctx    context.Context
-	client Client
-	lease  *fleet.Lease
-	tool   catalog.Tool
-	token  []byte // the client's progress token; empty without one
-	reply  Reply
+	client  Client
+	ticket  *Ticket
+	replier Replier
+	lease   *fleet.Lease
+	tool    catalog.Tool
+	token   []byte // the client's progress token; empty without one
 
-	mu      sync.Mutex
-	id      uint64
-	unwatch func() bool // stops waiting for ctx's end
-	over    bool        // reply was called or is being called
+	mu   sync.Mutex
+	id   uint64
+	over bool // the reply was given or is being given
 }
 
 // Progress carries a progress notification to the client. It holds the lock, so that
@@ -37,7 +35,7 @@ func (r *run) Progress(message wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
-		// That the client is gone also ends ctx, and with it the call.
+		// That the client is gone also cancels the call.
 		_ = r.client.Notify(progressFor(message, r.token))
 	}
 }
@@ -61,12 +59,11 @@ func (r *run) Done(response wire.Message, err error) {
 	r.finish(r.shape(response))
 }
 
-// cancel ends the call because its context ended.
-func (r *run) cancel() {
+// cancelled ends the call because its ticket was cancelled.
+func (r *run) cancelled(cause error) {
 	r.mu.Lock()
 	id := r.id
 	r.mu.Unlock()
-	cause := context.Cause(r.ctx)
 	var reason []byte
 	if cancelled, ok := errors.AsType[Cancelled](cause); ok {
 		reason = cancelled.Reason
@@ -80,9 +77,8 @@ func (r *run) finish(outcome Outcome, err error) {
 	r.mu.Lock()
 	r.over = true
 	r.mu.Unlock()
-	r.unwatch()
 	r.lease.Release()
-	r.reply(outcome, err)
+	r.replier.Reply(outcome, err)
 }
 
 // failure says why there is no answer.

@@ -24,7 +24,7 @@ type Sink interface {
 // whoever removes it from there calls Done.
 type pending struct {
 	sink   Sink
-	heard  time.Time // of the last sign of life; guarded by Session.mu
+	heard  time.Time // of the last sign of life
 	timely bool      // ends when nothing was heard for Options.Patience
 }
 
@@ -35,28 +35,24 @@ func (e *SilenceError) Error() string {
 	return fmt.Sprintf("no answer and no progress for %s (timeouts.call): timeout", e.Limit)
 }
 
-// open registers a request and sends it; it does not block. The frame is built once its
-// id is known. On an error nothing was sent.
-func (s *Session) open(sink Sink, timely bool, build func(id uint64) []byte) (id uint64, err error) {
+// register gives a request its id. On an error the session has ended.
+func (s *Session) register(sink Sink, timely bool) (id uint64, err error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err != nil {
-		defer s.mu.Unlock()
 		return 0, s.err
 	}
 	s.lastID++
-	id = s.lastID
-	s.pending[id] = &pending{sink: sink, heard: time.Now(), timely: timely}
+	s.pending[s.lastID] = pending{sink: sink, heard: time.Now(), timely: timely}
 	if timely && s.watchdog == nil {
 		s.watchdog = time.AfterFunc(s.options.Patience, s.endSilent)
 	}
-	s.mu.Unlock()
-	s.post(build(id), func(err error) { s.fail(id, fmt.Errorf("%w: %w", ErrInputBroken, err)) })
-	return id, nil
+	return s.lastID, nil
 }
 
-// post sends a message. A server that does not read is waited for in the background, and
-// failed is called if that ends in vain.
-func (s *Session) post(message []byte, failed func(error)) {
+// post sends a message; it does not block. A server that does not read is waited for in
+// the background, and if that ends in vain, the request with that id has failed.
+func (s *Session) post(message []byte, id uint64) {
 	if s.writer.TryWrite(message) {
 		return
 	}
@@ -67,7 +63,7 @@ func (s *Session) post(message []byte, failed func(error)) {
 	}
 	s.goroutines.Go(func() {
 		if err := s.writer.Write(s.life, message); err != nil {
-			failed(err)
+			s.fail(id, fmt.Errorf("%w: %w", ErrInputBroken, err))
 		}
 	})
 }
@@ -76,46 +72,47 @@ func (s *Session) post(message []byte, failed func(error)) {
 // it; reason is a JSON string or nil. It reports whether it did: if not, Done was called
 // or is being called. It does not block.
 func (s *Session) Cancel(id uint64, reason []byte) bool {
-	return s.cancel(id, reason) != nil
+	_, ok := s.cancel(id, reason)
+	return ok
 }
 
-func (s *Session) cancel(id uint64, reason []byte) *pending {
-	p := s.remove(id)
-	if p == nil {
-		return nil
+func (s *Session) cancel(id uint64, reason []byte) (pending, bool) {
+	p, ok := s.remove(id)
+	if !ok {
+		return p, false
 	}
 	params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
 	if reason != nil {
 		params = append(append(params, `,"reason":`...), reason...)
 	}
-	s.post(wire.Notification(protocol.NotifyCancelled, append(params, '}')), func(error) {})
-	return p
+	s.post(wire.Notification(protocol.NotifyCancelled, append(params, '}')), id)
+	return p, true
 }
 
 // fail ends a request without a response.
 func (s *Session) fail(id uint64, err error) {
-	if p := s.remove(id); p != nil {
+	if p, ok := s.remove(id); ok {
 		p.sink.Done(wire.Message{}, err)
 	}
 }
 
-func (s *Session) remove(id uint64) *pending {
+func (s *Session) remove(id uint64) (p pending, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.pending[id]
+	p, ok = s.pending[id]
 	delete(s.pending, id)
-	return p
+	return p, ok
 }
 
 // hear returns a request that the server gives a sign of life for.
-func (s *Session) hear(id uint64) *pending {
+func (s *Session) hear(id uint64) (p pending, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.pending[id]
-	if p != nil {
+	if p, ok = s.pending[id]; ok {
 		p.heard = time.Now()
+		s.pending[id] = p
 	}
-	return p
+	return p, ok
 }
 
 // endSilent ends the requests that the server was silent on for too long. One timer
@@ -141,7 +138,7 @@ func (s *Session) endSilent() {
 	}
 	s.mu.Unlock()
 	for _, id := range silent {
-		if p := s.cancel(id, []byte(`"No sign of life for too long"`)); p != nil {
+		if p, ok := s.cancel(id, []byte(`"No sign of life for too long"`)); ok {
 			p.sink.Done(wire.Message{}, &SilenceError{s.options.Patience})
 		}
 	}

@@ -44,14 +44,13 @@ func (w waiter) Done(response wire.Message, err error) { w <- answer{response, e
 // request sends a request of our own and waits for its result.
 func (s *Session) request(ctx context.Context, method string, params []byte) (wire.Payload, error) {
 	w := make(waiter, 1)
-	id, err := s.open(w, false, func(id uint64) []byte {
-		message := wire.AppendRequestPrefix(nil, id, method)
-		message = append(message, params...)
-		return append(message, wire.Suffix...)
-	})
+	id, err := s.register(w, false)
 	if err != nil {
 		return wire.Payload{}, fmt.Errorf("could not send '%s': %w", method, err)
 	}
+	message := wire.AppendRequestPrefix(nil, id, method)
+	message = append(message, params...)
+	s.post(append(message, wire.Suffix...), id)
 	var got answer
 	select {
 	case got = <-w:
@@ -79,21 +78,24 @@ type ToolCall struct {
 // behind Arguments and Meta is used up by it, unless there is an error: then nothing was
 // sent, and nothing is used up.
 func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
-	return s.open(sink, true, func(id uint64) []byte {
-		prefix := wire.AppendRequestPrefix(make([]byte, 0, 192), id, protocol.MethodToolsCall)
-		prefix = append(prefix, `{"name":`...)
-		prefix = wire.AppendString(prefix, call.Name)
-		if call.Meta.Kind() == "object" {
-			prefix = append(prefix, `,"_meta":`...)
-			prefix = appendMeta(prefix, call.Meta, id)
-		}
-		prefix = append(prefix, `,"arguments":`...)
-		arguments := call.Arguments
-		if arguments.IsAbsent() {
-			arguments = wire.Raw([]byte("{}"))
-		}
-		return arguments.Wrap(prefix, []byte("}"+wire.Suffix))
-	})
+	id, err = s.register(sink, true)
+	if err != nil {
+		return 0, err
+	}
+	prefix := wire.AppendRequestPrefix(make([]byte, 0, 192), id, protocol.MethodToolsCall)
+	prefix = append(prefix, `{"name":`...)
+	prefix = wire.AppendString(prefix, call.Name)
+	if call.Meta.Kind() == "object" {
+		prefix = append(prefix, `,"_meta":`...)
+		prefix = appendMeta(prefix, call.Meta, id)
+	}
+	prefix = append(prefix, `,"arguments":`...)
+	arguments := call.Arguments
+	if arguments.IsAbsent() {
+		arguments = wire.Raw([]byte("{}"))
+	}
+	s.post(arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id)
+	return id, nil
 }
 
 // appendMeta forwards _meta with the progress token, if there is one, replaced by the

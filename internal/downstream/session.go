@@ -47,7 +47,7 @@ type Session struct {
 
 	mu       sync.Mutex
 	err      error // why the session ended; nil while it lives
-	pending  map[uint64]*pending
+	pending  map[uint64]pending
 	lastID   uint64
 	watchdog *time.Timer // ends silent requests; nil while none may be due
 }
@@ -80,7 +80,7 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 		options: options,
 		log:     options.Log,
 		writer:  wire.NewWriter(options.Stdin, queueLimit),
-		pending: make(map[uint64]*pending),
+		pending: make(map[uint64]pending),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	if s.log == nil {
@@ -129,7 +129,7 @@ func (s *Session) finish(err error) {
 		s.watchdog.Stop()
 	}
 	unanswered := s.pending
-	s.pending = make(map[uint64]*pending)
+	s.pending = make(map[uint64]pending)
 	s.mu.Unlock()
 	s.end()
 	for _, p := range unanswered {
@@ -179,20 +179,22 @@ func (s *Session) read() {
 // receive takes in one frame. What is no message is ignored, since many servers
 // print to their output what belongs on stderr.
 func (s *Session) receive(frame wire.Frame) {
-	messages, rejected, _, err := wire.ParseBatch(frame)
-	if err != nil {
-		rejected = append(rejected, err)
-	}
-	for _, reason := range rejected {
-		s.reject(frame, reason)
-	}
-	if err != nil {
+	if !frame.IsBatch() {
+		message, err := wire.Parse(frame)
+		if err != nil {
+			s.reject(frame, err)
+			return
+		}
+		s.dispatch(message)
 		return
 	}
-	for _, message := range messages {
-		if message.Repaired {
-			s.log.Warn("replaced bytes of the server that are not UTF-8", "bytes", message.Size)
+	messages, rejected, err := wire.ParseBatch(frame)
+	for _, reason := range append(rejected, err) {
+		if reason != nil {
+			s.reject(frame, reason)
 		}
+	}
+	for _, message := range messages {
 		s.dispatch(message)
 	}
 }
@@ -218,10 +220,13 @@ func (s *Session) failRequest(id []byte, isRequest bool, reason error) {
 }
 
 func (s *Session) dispatch(message wire.Message) {
+	if message.Repaired {
+		s.log.Warn("replaced bytes of the server that are not UTF-8", "bytes", message.Size)
+	}
 	switch {
 	case message.IsResponse():
-		p := s.remove(rawID(message.ID.Bytes()))
-		if p == nil {
+		p, ok := s.remove(rawID(message.ID.Bytes()))
+		if !ok {
 			s.log.Debug("ignored an answer that nobody waits for")
 			return
 		}
@@ -252,7 +257,7 @@ func (s *Session) notice(message wire.Message) {
 	switch string(message.Method) {
 	case protocol.NotifyProgress:
 		token := message.Params.Member(protocol.ProgressToken)
-		if p := s.hear(rawID(token.Bytes())); p != nil {
+		if p, ok := s.hear(rawID(token.Bytes())); ok {
 			p.sink.Progress(message)
 		}
 	case protocol.NotifyToolsList:

@@ -11,15 +11,15 @@ import (
 // batch collects the answers to an array of messages, which older revisions know: they
 // go back in one array.
 type batch struct {
-	send sender
+	to sender
 
 	mu      sync.Mutex
 	waiting int // requests without an answer
 	answers [][]byte
 }
 
-// add takes the answer to one request, or nil if it gets none; the last one sends all.
-func (b *batch) add(answer []byte) {
+// send takes the answer to one request, or nil if it gets none; the last one sends all.
+func (b *batch) send(answer []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if answer != nil {
@@ -29,7 +29,7 @@ func (b *batch) add(answer []byte) {
 		return
 	}
 	array := append([]byte{'['}, bytes.Join(b.answers, []byte{','})...)
-	b.send(append(array, "]\n"...))
+	b.to.send(append(array, "]\n"...))
 }
 
 func (s *session) receiveBatch(messages []wire.Message, rejected []error) {
@@ -44,16 +44,16 @@ func (s *session) receiveBatch(messages []wire.Message, rejected []error) {
 		s.refuse(nil, protocol.CodeInvalidRequest, "Invalid request: the batch is empty")
 		return
 	}
-	b := batch{send: s.send, waiting: len(rejected)}
+	b := &batch{to: s, waiting: len(rejected)}
 	for _, message := range messages {
 		if message.IsRequest() {
 			b.waiting++
 		}
 	}
 	for _, reason := range rejected {
-		b.add(wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: "+reason.Error()))
+		b.send(wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: "+reason.Error()))
 	}
 	for _, message := range messages {
-		s.dispatch(message, b.add)
+		s.dispatch(message, b)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,9 +17,19 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Args[0] == process.GuardName {
+		os.Exit(process.GuardMain(os.Args[1:]))
+	}
+	if os.Getenv(echoVariable) != "" {
+		echoServer()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // newServer serves a configuration whose servers cannot be started.
 func newServer(options Options) *Server {

@@ -1,33 +1,92 @@
 package front
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// handle answers one request, now or later; it does not block for long.
-func (s *session) handle(ctx context.Context, message wire.Message, send sender) {
-	id := message.ID.Bytes()
+// request is one request in flight.
+type request struct {
+	session *session
+	to      sender
+	id      []byte // as the client wrote it
+	key     string // the id as it is compared
+	ticket  call.Ticket
+}
+
+// handle answers the request, now or later; it does not block for long.
+func (r *request) handle(message wire.Message) {
 	switch method := string(message.Method); method {
 	case protocol.MethodPing:
-		send(wire.Result(id, []byte("{}")))
+		r.finish(wire.Result(r.id, []byte("{}")))
 	case protocol.MethodToolsList, protocol.MethodToolsCall:
 		switch {
-		case !s.initialized():
-			send(wire.ErrorResponse(id, protocol.CodeInvalidRequest,
+		case !r.session.initialized():
+			r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
 				fmt.Sprintf("Invalid request: '%s' came before 'initialize'; begin the session with an initialize request", method)))
 		case method == protocol.MethodToolsList:
-			send(s.listTools(message))
+			r.finish(r.session.listTools(message))
 		default:
-			s.callTool(ctx, message, send)
+			r.callTool(message)
 		}
 	default:
-		send(wire.ErrorResponse(id, protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%.200s'", method)))
+		r.finish(wire.ErrorResponse(r.id, protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%.200s'", method)))
+	}
+}
+
+func (r *request) callTool(message wire.Message) {
+	name, ok := message.Params.Member("name").Text()
+	if !ok {
+		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams,
+			"Invalid params: 'name' must be a string, the name of a tool"))
+		return
+	}
+	r.session.server.options.Surface.Call(metatool.Request{
+		Name:      name,
+		Arguments: message.Params.Member("arguments"),
+		Meta:      message.Params.Member("_meta"),
+		Session:   r.session,
+		Ticket:    &r.ticket,
+		Answerer:  r,
+	})
+}
+
+// Answer implements metatool.Answerer.
+func (r *request) Answer(answer metatool.Answer) { r.finish(encode(r.id, answer)) }
+
+// finish ends the request with its answer, unless the client cancelled it.
+func (r *request) finish(answer []byte) {
+	s := r.session
+	s.mu.Lock()
+	delete(s.inFlight, r.key)
+	s.mu.Unlock()
+	if _, cancelled := r.ticket.Cause().(call.Cancelled); cancelled {
+		answer = nil
+	}
+	r.to.send(answer)
+	<-s.slots
+	s.requests.Done()
+}
+
+// encode wraps an answer into a message. What a server answered is passed on in the very
+// buffer that it arrived in.
+func encode(id []byte, answer metatool.Answer) []byte {
+	suffix := []byte(wire.Suffix)
+	switch {
+	case answer.Error != nil:
+		return wire.ErrorResponse(id, answer.Error.Code, answer.Error.Message)
+	case answer.Cancelled != nil:
+		return wire.ErrorResponse(id, protocol.CodeInternalError, "Request cancelled: "+answer.Cancelled.Error())
+	case answer.Text != nil:
+		return wire.Result(id, answer.Text)
+	case !answer.Outcome.Error.IsAbsent():
+		return answer.Outcome.Error.Wrap(wire.AppendErrorPrefix(make([]byte, 0, 64), id), suffix)
+	default:
+		return answer.Outcome.Result.Wrap(wire.AppendResultPrefix(make([]byte, 0, 64), id), suffix)
 	}
 }
 
@@ -64,39 +123,4 @@ func (s *session) listTools(message wire.Message) []byte {
 		return wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidParams, "Invalid params: unknown cursor; the list has one page")
 	}
 	return wire.Result(message.ID.Bytes(), s.server.options.Surface.List(s))
-}
-
-func (s *session) callTool(ctx context.Context, message wire.Message, send sender) {
-	name, ok := message.Params.Member("name").Text()
-	if !ok {
-		send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidParams,
-			"Invalid params: 'name' must be a string, the name of a tool"))
-		return
-	}
-	// The id is copied: forwarding the call uses up the buffer that it is in.
-	id := bytes.Clone(message.ID.Bytes())
-	s.server.options.Surface.Call(ctx, metatool.Request{
-		Name:      name,
-		Arguments: message.Params.Member("arguments"),
-		Meta:      message.Params.Member("_meta"),
-		Session:   s,
-	}, func(answer metatool.Answer) { send(encode(id, answer)) })
-}
-
-// encode wraps an answer into a message. What a server answered is passed on in the very
-// buffer that it arrived in.
-func encode(id []byte, answer metatool.Answer) []byte {
-	suffix := []byte(wire.Suffix)
-	switch {
-	case answer.Error != nil:
-		return wire.ErrorResponse(id, answer.Error.Code, answer.Error.Message)
-	case answer.Ended != nil:
-		return wire.ErrorResponse(id, protocol.CodeInternalError, "Request cancelled: "+answer.Ended.Error())
-	case answer.Outcome == nil:
-		return wire.Result(id, answer.Text)
-	case !answer.Outcome.Error.IsAbsent():
-		return answer.Outcome.Error.Wrap(wire.AppendErrorPrefix(make([]byte, 0, 64), id), suffix)
-	default:
-		return answer.Outcome.Result.Wrap(wire.AppendResultPrefix(make([]byte, 0, 64), id), suffix)
-	}
 }

@@ -1,10 +1,13 @@
 package front
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,14 +24,14 @@ type session struct {
 	writer *wire.Writer
 
 	life     context.Context // ends when unanswered requests are given up
-	giveUp   context.CancelCauseFunc
+	giveUp   context.CancelFunc
 	requests sync.WaitGroup
 	slots    chan struct{} // a token for each request in flight
 
 	mu       sync.Mutex
 	revision protocol.Revision // "" before initialize
 	opened   map[string]int    // toolboxes that the client opened, with their servers
-	inFlight map[string]context.CancelCauseFunc
+	inFlight map[string]*request
 	ending   bool // no request is taken any more
 }
 
@@ -48,9 +51,9 @@ func newSession(server *Server, out io.Writer) *session {
 		writer:   wire.NewWriter(out, outputQueue),
 		slots:    make(chan struct{}, maxInFlight),
 		opened:   make(map[string]int),
-		inFlight: make(map[string]context.CancelCauseFunc),
+		inFlight: make(map[string]*request),
 	}
-	s.life, s.giveUp = context.WithCancelCause(context.Background())
+	s.life, s.giveUp = context.WithCancel(context.Background())
 	return s
 }
 
@@ -94,21 +97,31 @@ func (s *session) read(in io.Reader) error {
 }
 
 func (s *session) receive(frame wire.Frame) {
-	messages, rejected, batch, err := wire.ParseBatch(frame)
-	if syntax, ok := errors.AsType[*wire.SyntaxError](err); ok {
-		id, _ := wire.Skim(frame.Bytes())
-		s.refuse(id, protocol.CodeParseError, "Parse error: "+syntax.Error())
+	if !frame.IsBatch() {
+		message, err := wire.Parse(frame)
+		if err != nil {
+			s.reject(frame, err)
+			return
+		}
+		s.dispatch(message, s)
 		return
 	}
-	if shape, ok := errors.AsType[*wire.ShapeError](err); ok {
+	messages, rejected, err := wire.ParseBatch(frame)
+	if err != nil {
+		s.reject(frame, err)
+		return
+	}
+	s.receiveBatch(messages, rejected)
+}
+
+// reject answers a frame that holds no message.
+func (s *session) reject(frame wire.Frame, reason error) {
+	if shape, ok := errors.AsType[*wire.ShapeError](reason); ok {
 		s.refuse(shape.ID.Bytes(), protocol.CodeInvalidRequest, "Invalid request: "+shape.Reason)
 		return
 	}
-	if batch {
-		s.receiveBatch(messages, rejected)
-		return
-	}
-	s.dispatch(messages[0], s.send)
+	id, _ := wire.Skim(frame.Bytes())
+	s.refuse(id, protocol.CodeParseError, "Parse error: "+reason.Error())
 }
 
 // refuse answers a message that could not be taken as a request.
@@ -130,75 +143,58 @@ func (s *session) send(message []byte) {
 }
 
 // sender takes the answer to a request, which is nil if the client wants none any more.
-type sender func(message []byte)
+type sender interface{ send(message []byte) }
 
 // dispatch starts what a message asks for.
-func (s *session) dispatch(message wire.Message, send sender) {
+func (s *session) dispatch(message wire.Message, to sender) {
 	if message.Repaired {
 		s.log.Warn("replaced bytes of the client that are not UTF-8", "bytes", message.Size)
 	}
 	switch {
 	case message.IsRequest() && string(message.Method) == protocol.MethodInitialize:
-		send(s.initialize(message))
+		to.send(s.initialize(message))
 	case message.IsRequest():
-		s.begin(message, send)
+		s.begin(message, to)
 	case string(message.Method) == protocol.NotifyCancelled:
 		s.cancel(message.Params)
 	}
 }
 
 // begin handles a request. While too many are under way, nothing more is read.
-func (s *session) begin(message wire.Message, send sender) {
+func (s *session) begin(message wire.Message, to sender) {
 	select {
 	case s.slots <- struct{}{}:
 	case <-s.life.Done():
-		send(nil)
+		to.send(nil)
 		return
 	}
-	key := idKey(message.ID)
-	ctx, cancel := context.WithCancelCause(s.life)
+	// The id is copied: forwarding a call uses up the buffer that it is in.
+	r := &request{session: s, to: to, id: bytes.Clone(message.ID.Bytes()), key: idKey(message.ID)}
 	s.mu.Lock()
-	_, twice := s.inFlight[key]
+	_, twice := s.inFlight[r.key]
 	taken := !twice && !s.ending
 	if taken {
-		s.inFlight[key] = cancel
+		s.inFlight[r.key] = r
 		s.requests.Add(1)
 	}
 	s.mu.Unlock()
-	if !taken {
-		cancel(nil)
-		<-s.slots
-		var refusal []byte // none at the end: the client could not tell it from an answer
-		if twice {
-			refusal = wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidRequest,
-				"Invalid request: another request with this id is still in flight")
-		}
-		send(refusal)
+	if taken {
+		r.handle(message)
 		return
 	}
-	s.handle(ctx, message, func(answer []byte) {
-		if !s.finish(ctx, key) {
-			answer = nil
-		}
-		send(answer)
-		cancel(nil)
-		<-s.slots
-		s.requests.Done()
-	})
+	<-s.slots
+	var refusal []byte // none at the end: the client could not tell it from an answer
+	if twice {
+		refusal = wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
+			"Invalid request: another request with this id is still in flight")
+	}
+	to.send(refusal)
 }
 
-// finish ends a request; it reports whether an answer is still wanted.
-func (s *session) finish(ctx context.Context, key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.inFlight, key)
-	_, cancelled := errors.AsType[call.Cancelled](context.Cause(ctx))
-	return !cancelled
-}
-
+// cancel cancels the request that a client's notification names.
 func (s *session) cancel(params wire.Payload) {
 	s.mu.Lock()
-	cancel, ok := s.inFlight[idKey(params.Member("requestId"))]
+	r, ok := s.inFlight[idKey(params.Member("requestId"))]
 	s.mu.Unlock()
 	if !ok {
 		return
@@ -207,7 +203,17 @@ func (s *session) cancel(params wire.Payload) {
 	if reason := params.Member("reason"); reason.Kind() == "string" {
 		cause.Reason = reason.Bytes()
 	}
-	cancel(cause)
+	r.ticket.Cancel(cause)
+}
+
+// cancelAll cancels every request in flight.
+func (s *session) cancelAll(cause error) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.inFlight))
+	s.mu.Unlock()
+	for _, r := range all {
+		r.ticket.Cancel(cause)
+	}
 }
 
 // idKey makes an id comparable: strings may be escaped in different ways.
@@ -235,7 +241,8 @@ func (s *session) end() {
 	case <-patience.C:
 	case <-s.writer.Closed():
 	}
-	s.giveUp(errGivenUp)
+	s.giveUp()
+	s.cancelAll(errGivenUp)
 	patience.Reset(cancelTime)
 	select {
 	case <-answered:

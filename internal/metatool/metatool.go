@@ -3,7 +3,6 @@
 package metatool
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -44,14 +44,23 @@ type Request struct {
 	Arguments wire.Payload
 	Meta      wire.Payload
 	Session   Session
+	Ticket    *call.Ticket // cancels the request
+	Answerer  Answerer
+}
+
+// Answerer gets the answer to a request.
+type Answerer interface {
+	// Answer is called exactly once, perhaps before Call returns. It takes the buffer that
+	// the answer lies in.
+	Answer(answer Answer)
 }
 
 // Answer is the answer to a tools/call. Exactly one of its fields is set.
 type Answer struct {
-	Text    []byte        // a result that we made
-	Outcome *call.Outcome // a server's answer, to be passed on as it is
-	Error   *Error        // a JSON-RPC error
-	Ended   error         // the cause of the context's end: the request was given up
+	Text      []byte       // a result that we made
+	Outcome   call.Outcome // a server's answer, to be passed on as it is
+	Error     *Error       // a JSON-RPC error
+	Cancelled error        // why the request was cancelled
 }
 
 // Error is a JSON-RPC error.
@@ -60,27 +69,23 @@ type Error struct {
 	Message string
 }
 
-// Reply gets the answer, exactly once, perhaps before Call returns. It takes the buffer
-// that the answer lies in.
-type Reply func(Answer)
-
-// Call answers a tools/call. It does not block; its work ends when ctx does.
-func (s *Surface) Call(ctx context.Context, request Request, reply Reply) {
+// Call answers a tools/call. It does not block.
+func (s *Surface) Call(request Request) {
 	switch request.Name {
 	case openName:
-		s.openToolbox(ctx, request, reply)
+		s.openToolbox(request)
 	case useName:
-		s.useTool(ctx, request, reply)
+		s.useTool(request)
 	case "workbench_" + openName:
-		reply(failed(fmt.Sprintf(`The tool '%s' is now called '%s'. Call it with {"toolbox":"toolbox-name"}`, request.Name, openName)))
+		request.fail(fmt.Sprintf(`The tool '%s' is now called '%s'. Call it with {"toolbox":"toolbox-name"}`, request.Name, openName))
 	case "workbench_" + useName:
-		reply(failed(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm)))
+		request.fail(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm))
 	default:
 		if s.dynamic {
-			s.callNative(ctx, request, reply)
+			s.callNative(request)
 			return
 		}
-		reply(Answer{Error: &Error{protocol.CodeInvalidParams, fmt.Sprintf(
+		request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, fmt.Sprintf(
 			"Unknown tool: '%.200s'. The tools of a toolbox are called through %s: %s", request.Name, useName, exampleCall)}})
 	}
 }
@@ -129,9 +134,9 @@ func (s *Surface) Instructions() string {
 	return text.String()
 }
 
-// failed makes an error result of one or more text blocks.
-func failed(blocks ...string) Answer {
-	return Answer{Text: textResult(true, blocks...)}
+// fail answers with an error result of one or more text blocks.
+func (r *Request) fail(blocks ...string) {
+	r.Answerer.Answer(Answer{Text: textResult(true, blocks...)})
 }
 
 func textResult(isError bool, blocks ...string) []byte {
@@ -150,31 +155,53 @@ func textResult(isError bool, blocks ...string) []byte {
 	return append(result, '}')
 }
 
-// run takes a call to its server and phrases its failure: notFound is put before the
-// message of one that names nothing, and broken before that of any other.
-func (s *Surface) run(ctx context.Context, request call.Request, reply Reply, notFound, broken func() string) {
-	call.Start(ctx, s.fleet, request, func(outcome call.Outcome, err error) {
-		failure, isFailure := errors.AsType[*call.Failure](err)
-		switch {
-		case err == nil:
-			reply(Answer{Outcome: &outcome})
-		case !isFailure:
-			reply(Answer{Ended: err})
-		case failure.NotFound:
-			reply(failed(blocks(notFound(), failure)...))
-		default:
-			reply(failed(blocks(broken(), failure)...))
-		}
+// invocation is a call of a server's tool on behalf of a request.
+type invocation struct {
+	request Request
+	ref     toolbox.Ref
+	native  bool // the tool was called by its native name
+}
+
+// run takes a call to its server.
+func (s *Surface) run(v *invocation, arguments wire.Payload) {
+	call.Start(s.fleet, call.Request{
+		Ref: v.ref, Arguments: arguments, Meta: v.request.Meta,
+		Client: v.request.Session, Ticket: v.request.Ticket, Replier: v,
 	})
 }
 
-func blocks(prefix string, failure *call.Failure) []string {
-	text := prefix + failure.Message
+// Reply implements call.Replier: it passes the outcome on, or phrases the failure.
+func (v *invocation) Reply(outcome call.Outcome, err error) {
+	if err == nil {
+		v.request.Answerer.Answer(Answer{Outcome: outcome})
+		return
+	}
+	failure, ok := errors.AsType[*call.Failure](err)
+	if !ok {
+		v.request.Answerer.Answer(Answer{Cancelled: err})
+		return
+	}
+	text := v.prefix(failure.NotFound) + failure.Message
 	if failure.Hint != "" {
 		text += "\n" + failure.Hint
 	}
 	if failure.Schema == nil {
-		return []string{text}
+		v.request.fail(text)
+		return
 	}
-	return []string{text, "The tool's input schema: " + string(failure.Schema)}
+	v.request.fail(text, "The tool's input schema: "+string(failure.Schema))
+}
+
+// prefix begins the text of a failure: of one that names nothing, or of any other.
+func (v *invocation) prefix(notFound bool) string {
+	switch {
+	case v.native && notFound:
+		return "Error: "
+	case v.native:
+		return fmt.Sprintf("[%s/%s/%s] Error: ", v.ref.Toolbox, v.ref.Server, v.ref.Name)
+	case notFound:
+		return "Error executing tool: "
+	default:
+		return fmt.Sprintf("Error executing tool '%s' in server '%s' (toolbox '%s'): ", v.ref.Name, v.ref.Server, v.ref.Toolbox)
+	}
 }

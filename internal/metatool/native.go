@@ -1,11 +1,9 @@
 package metatool
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
@@ -62,17 +60,17 @@ func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []by
 }
 
 // callNative runs a tool by its native name.
-func (s *Surface) callNative(ctx context.Context, request Request, reply Reply) {
+func (s *Surface) callNative(request Request) {
 	ref, found := s.findNative(request.Session, request.Name)
 	if !found {
 		parsed, ok := toolbox.ParseNativeName(request.Name)
 		if !ok {
-			reply(failed(fmt.Sprintf("Error: Invalid tool name format '%s'. Expected format: {toolbox}__{server}__{tool} "+
-				"(note: double underscores between all components)", request.Name)))
+			request.fail(fmt.Sprintf("Error: Invalid tool name format '%s'. Expected format: {toolbox}__{server}__{tool} "+
+				"(note: double underscores between all components)", request.Name))
 			return
 		}
 		if !request.Session.IsOpen(parsed.Toolbox) {
-			reply(failed(fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available())))
+			request.fail(fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available()))
 			return
 		}
 		ref = parsed
@@ -81,9 +79,7 @@ func (s *Surface) callNative(ctx context.Context, request Request, reply Reply) 
 	if problem != "" {
 		arguments = request.Arguments // the server knows best what to say of them
 	}
-	s.run(ctx, call.Request{Ref: ref, Arguments: arguments, Meta: request.Meta, Client: request.Session}, reply,
-		func() string { return "Error: " },
-		func() string { return fmt.Sprintf("[%s/%s/%s] Error: ", ref.Toolbox, ref.Server, ref.Name) })
+	s.run(&invocation{request: request, ref: ref, native: true}, arguments)
 }
 
 // findNative looks a native name up among what the client sees: short forms cannot be

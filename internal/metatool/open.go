@@ -97,22 +97,24 @@ func parseOpen(arguments wire.Payload) (name, problem string) {
 	return names[0], ""
 }
 
-func (s *Surface) openToolbox(ctx context.Context, request Request, reply Reply) {
+func (s *Surface) openToolbox(request Request) {
 	name, problem := parseOpen(request.Arguments)
 	if problem != "" {
-		reply(failed("Invalid parameters: " + problem))
+		request.fail("Invalid parameters: " + problem)
 		return
 	}
 	box, ok := s.fleet.Toolbox(name)
 	if !ok {
-		reply(failed(fmt.Sprintf("Toolbox '%s' not found in configuration", name), s.available()))
+		request.fail(fmt.Sprintf("Toolbox '%s' not found in configuration", name), s.available())
 		return
 	}
-	go func() { reply(s.connect(ctx, box, request)) }()
+	go func() { request.Answerer.Answer(s.connect(box, request)) }()
 }
 
 // connect connects the servers of a toolbox, and answers with what they offer.
-func (s *Surface) connect(ctx context.Context, box *fleet.Toolbox, request Request) Answer {
+func (s *Surface) connect(box *fleet.Toolbox, request Request) Answer {
+	ctx, stop := request.Ticket.Context()
+	defer stop()
 	opened := box.Open(ctx, progressOf(request, len(box.Servers)))
 	for _, o := range opened {
 		if o.Lease != nil {
@@ -120,11 +122,11 @@ func (s *Surface) connect(ctx context.Context, box *fleet.Toolbox, request Reque
 		}
 	}
 	if ctx.Err() != nil {
-		return Answer{Ended: context.Cause(ctx)}
+		return Answer{Cancelled: context.Cause(ctx)}
 	}
 	result, errs := render(box, opened)
 	if len(errs) > 0 && len(errs) == len(opened) {
-		return failed(strings.Join(errs, "\n"))
+		return Answer{Text: textResult(true, strings.Join(errs, "\n"))}
 	}
 	if changed := request.Session.MarkOpen(box.Name, len(opened)-len(errs)); changed && s.dynamic {
 		_ = request.Session.Notify(wire.Notification(protocol.NotifyToolsList, nil)) // fails only with the session

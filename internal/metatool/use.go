@@ -1,11 +1,9 @@
 package metatool
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -27,21 +25,16 @@ const useDefinition = `{"name":"use_tool","title":"Use a tool",` +
 // newForm follows a call in a form that was retired.
 const newForm = "Name the tool like this: " + exampleCall
 
-func (s *Surface) useTool(ctx context.Context, request Request, reply Reply) {
+func (s *Surface) useTool(request Request) {
 	ref, arguments, problem := parseUse(request.Arguments)
-	if problem != "" {
-		reply(failed("Invalid tool invocation parameters: " + problem))
-		return
+	switch {
+	case problem != "":
+		request.fail("Invalid tool invocation parameters: " + problem)
+	case !request.Session.IsOpen(ref.Toolbox):
+		request.fail(s.notOpen(ref.Toolbox))
+	default:
+		s.run(&invocation{request: request, ref: ref}, arguments)
 	}
-	if !request.Session.IsOpen(ref.Toolbox) {
-		reply(failed(s.notOpen(ref.Toolbox)))
-		return
-	}
-	s.run(ctx, call.Request{Ref: ref, Arguments: arguments, Meta: request.Meta, Client: request.Session}, reply,
-		func() string { return "Error executing tool: " },
-		func() string {
-			return fmt.Sprintf("Error executing tool '%s' in server '%s' (toolbox '%s'): ", ref.Name, ref.Server, ref.Toolbox)
-		})
 }
 
 func (s *Surface) notOpen(name string) string {

@@ -72,20 +72,21 @@ func Parse(frame Frame) (Message, error) {
 	return message, err
 }
 
-// ParseBatch is Parse for a frame that may hold an array of messages, as revisions
-// up to 2025-03-26 allow; batch tells whether it did. Elements that are no messages
-// are left out of the messages and reported in rejected.
-func ParseBatch(frame Frame) (messages []Message, rejected []error, batch bool, err error) {
+// IsBatch reports whether the frame holds an array of messages, as revisions up to
+// 2025-03-26 allow, rather than one.
+func (f Frame) IsBatch() bool {
+	start := skipSpace(f.buf, f.start)
+	return start < len(f.buf) && f.buf[start] == '['
+}
+
+// ParseBatch is Parse for a batch. Elements that are no messages are reported in
+// rejected.
+func ParseBatch(frame Frame) (messages []Message, rejected []error, err error) {
 	frame, repaired, err := check(frame)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, err
 	}
 	whole := Payload{frame.buf, skipSpace(frame.buf, frame.start), len(frame.buf)}
-	if whole.Kind() != "array" {
-		message, err := dissect(frame)
-		message.Repaired = repaired
-		return []Message{message}, nil, false, err
-	}
 	for element := range whole.Elements() {
 		message, err := dissect(NewFrame(bytes.Clone(element.Bytes())))
 		if err != nil {
@@ -95,7 +96,7 @@ func ParseBatch(frame Frame) (messages []Message, rejected []error, batch bool, 
 		message.Repaired = repaired
 		messages = append(messages, message)
 	}
-	return messages, rejected, true, nil
+	return messages, rejected, nil
 }
 
 // check makes sure that the frame is one JSON value in UTF-8 on one line.

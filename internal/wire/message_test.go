@@ -133,7 +133,7 @@ func TestParseRefusesSyntax(t *testing.T) {
 		if _, err := Parse(NewFrame([]byte(text))); !isSyntaxError(err) {
 			t.Errorf("%.40q: error %v, want a *SyntaxError", text, err)
 		}
-		if _, _, _, err := ParseBatch(NewFrame([]byte(text))); !isSyntaxError(err) {
+		if _, _, err := ParseBatch(NewFrame([]byte(text))); !isSyntaxError(err) {
 			t.Errorf("%.40q: error %v of ParseBatch, want a *SyntaxError", text, err)
 		}
 	}
@@ -196,19 +196,18 @@ func TestParseBatch(t *testing.T) {
 		name, text string
 		ids        string
 		rejected   int
-		batch      bool
 	}{
-		{"one message", request, "1", 0, false},
-		{"one element", "[" + request + "]", "1", 0, true},
-		{"several", " [ " + request + " , " + response + " ] ", "1 2", 0, true},
-		{"none", "[]", "", 0, true},
-		{"no messages", `[1,[],` + request + `,{"id":9}]`, "1", 3, true},
-		{"an array in an array", `[[` + request + `]]`, "", 1, true},
+		{"one element", "[" + request + "]", "1", 0},
+		{"several", " [ " + request + " , " + response + " ] ", "1 2", 0},
+		{"none", "[]", "", 0},
+		{"no messages", `[1,[],` + request + `,{"id":9}]`, "1", 3},
+		{"an array in an array", `[[` + request + `]]`, "", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			messages, rejected, batch, err := ParseBatch(NewFrame([]byte(test.text)))
-			if err != nil {
-				t.Fatal(err)
+			frame := NewFrame([]byte(test.text))
+			messages, rejected, err := ParseBatch(frame)
+			if err != nil || !frame.IsBatch() {
+				t.Fatalf("error %v, batch %t", err, frame.IsBatch())
 			}
 			var ids []string
 			for _, message := range messages {
@@ -217,13 +216,13 @@ func TestParseBatch(t *testing.T) {
 			for _, reason := range rejected {
 				asShapeError(t, reason)
 			}
-			if strings.Join(ids, " ") != test.ids || len(rejected) != test.rejected || batch != test.batch {
-				t.Errorf("ids %v, rejected %v, batch %t", ids, rejected, batch)
+			if strings.Join(ids, " ") != test.ids || len(rejected) != test.rejected {
+				t.Errorf("ids %v, rejected %v", ids, rejected)
 			}
 		})
 	}
 	t.Run("elements have a buffer each", func(t *testing.T) {
-		messages, _, _, err := ParseBatch(read(t, "["+request+","+response+"]"))
+		messages, _, err := ParseBatch(read(t, "["+request+","+response+"]"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,19 +232,14 @@ func TestParseBatch(t *testing.T) {
 		}
 	})
 	t.Run("repaired", func(t *testing.T) {
-		messages, _, _, err := ParseBatch(NewFrame([]byte("[" + request + ",{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}]")))
+		messages, _, err := ParseBatch(NewFrame([]byte("[" + request + ",{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}]")))
 		if err != nil || len(messages) != 2 || !messages[0].Repaired || string(messages[1].Method) != "\ufffd" {
 			t.Errorf("messages %+v, error %v", messages, err)
 		}
-		messages, _, _, err = ParseBatch(NewFrame([]byte("{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}")))
-		if err != nil || !messages[0].Repaired {
-			t.Errorf("messages %+v, error %v", messages, err)
-		}
 	})
-	t.Run("no message at all", func(t *testing.T) {
-		_, _, batch, err := ParseBatch(NewFrame([]byte(`{"jsonrpc":"2.0","id":4}`)))
-		if shape := asShapeError(t, err); batch || string(shape.ID.Bytes()) != "4" {
-			t.Errorf("batch %t, error %+v", batch, shape)
+	for _, text := range []string{"", " ", "{}", `"["`} {
+		if NewFrame([]byte(text)).IsBatch() {
+			t.Errorf("%q is taken for a batch", text)
 		}
-	})
+	}
 }

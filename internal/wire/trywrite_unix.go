@@ -8,8 +8,17 @@ import (
 	"syscall"
 )
 
-// tryWriter writes to a pipe or socket as much as it takes at once.
-type tryWriter struct{ conn syscall.RawConn }
+// tryWriter writes to a pipe or socket as much as it takes at once. It is for one
+// goroutine at a time.
+type tryWriter struct {
+	conn    syscall.RawConn
+	attempt func(fd uintptr) bool // made once, since it is called for every message
+
+	// What attempt works on.
+	data []byte
+	n    int
+	err  error
+}
 
 // newTryWriter returns nil for a dst whose writes may block whatever we do.
 func newTryWriter(dst io.Writer) *tryWriter {
@@ -29,18 +38,24 @@ func newTryWriter(dst io.Writer) *tryWriter {
 	if err != nil || blocking {
 		return nil
 	}
-	return &tryWriter{conn}
+	t := &tryWriter{conn: conn}
+	t.attempt = func(fd uintptr) bool {
+		t.n, t.err = syscall.Write(int(fd), t.data)
+		return true // do not wait
+	}
+	return t
 }
 
 // write returns how much was taken. That nothing more fits is no error.
-func (t *tryWriter) write(data []byte) (n int, err error) {
-	connErr := t.conn.Write(func(fd uintptr) bool {
-		n, err = syscall.Write(int(fd), data)
-		return true // do not wait
-	})
-	n = max(n, 0)
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR) {
-		err = nil
+func (t *tryWriter) write(data []byte) (int, error) {
+	t.data, t.n, t.err = data, 0, nil
+	err := t.conn.Write(t.attempt)
+	t.data = nil
+	if err != nil {
+		return 0, err
 	}
-	return n, errors.Join(connErr, err)
+	if t.err != nil && !errors.Is(t.err, syscall.EAGAIN) && !errors.Is(t.err, syscall.EINTR) {
+		return 0, t.err
+	}
+	return max(t.n, 0), nil
 }

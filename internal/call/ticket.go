@@ -1,0 +1,67 @@
+package call
+
+import (
+	"context"
+	"sync"
+)
+
+// Ticket belongs to one request of a client, and lets it be cancelled. It does what a
+// context would, at a fraction of the cost: most requests are answered without anybody
+// ever waiting for their cancellation. The zero value is ready.
+type Ticket struct {
+	mu    sync.Mutex
+	cause error
+	hook  canceller
+}
+
+// canceller is told when a ticket is cancelled.
+type canceller interface{ cancelled(cause error) }
+
+// Cancel cancels the request, unless it was before.
+func (t *Ticket) Cancel(cause error) {
+	t.mu.Lock()
+	if t.cause != nil {
+		t.mu.Unlock()
+		return
+	}
+	t.cause = cause
+	hook := t.hook
+	t.mu.Unlock()
+	if hook != nil {
+		hook.cancelled(cause)
+	}
+}
+
+// Cause returns why the request was cancelled; nil if it was not.
+func (t *Ticket) Cause() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.cause
+}
+
+// tell has the hook told of the cancellation, which may have happened already; a nil hook
+// ends that.
+func (t *Ticket) tell(hook canceller) {
+	t.mu.Lock()
+	t.hook = hook
+	cause := t.cause
+	t.mu.Unlock()
+	if cause != nil && hook != nil {
+		hook.cancelled(cause)
+	}
+}
+
+// Context returns a context that ends when the ticket is cancelled, for work that has to
+// wait; stop frees it.
+func (t *Ticket) Context() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	t.tell(cancelFunc(cancel))
+	return ctx, func() {
+		t.tell(nil)
+		cancel(nil)
+	}
+}
+
+type cancelFunc context.CancelCauseFunc
+
+func (c cancelFunc) cancelled(cause error) { c(cause) }
