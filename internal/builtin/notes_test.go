@@ -311,7 +311,7 @@ func TestNotesPath(t *testing.T) {
 		}
 	}
 	_, err := notesPath("linux", func(string) string { return "" }, func() (string, error) { return "", errors.New("no home") })
-	if toolbox.Hint(err) == "" {
+	if e, ok := errors.AsType[*toolbox.Error](err); !ok || e.Hint == "" {
 		t.Errorf("without a home: %v", err)
 	}
 }

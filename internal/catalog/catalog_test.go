@@ -115,18 +115,38 @@ func TestSnapshotLeavesOut(t *testing.T) {
 	}{
 		{"nothing", nil, []string{}, nil},
 		{"order", []string{named("c"), named("a"), named("b")}, []string{"c", "a", "b"}, nil},
-		{"nameless", []string{`{"inputSchema":{}}`, named("a"), named("")}, []string{"a"},
-			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 3)}},
-		{"names of other kinds", []string{`{"name":null}`, `{"name":5}`, `{"name":["a"]}`, `{"Name":"a"}`}, []string{},
-			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 2), fmt.Sprintf(nameless, 3), fmt.Sprintf(nameless, 4)}},
-		{"no objects", []string{`null`, `"a"`, `[]`, named("a")}, []string{"a"},
-			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 2), fmt.Sprintf(nameless, 3)}},
-		{"only invisible", []string{named("\u200b\u2060"), named(`\u001b[0m`)}, []string{},
-			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 2)}},
+		{
+			"nameless",
+			[]string{`{"inputSchema":{}}`, named("a"), named("")},
+			[]string{"a"},
+			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 3)},
+		},
+		{
+			"names of other kinds",
+			[]string{`{"name":null}`, `{"name":5}`, `{"name":["a"]}`, `{"Name":"a"}`},
+			[]string{},
+			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 2), fmt.Sprintf(nameless, 3), fmt.Sprintf(nameless, 4)},
+		},
+		{
+			"no objects",
+			[]string{`null`, `"a"`, `[]`, named("a")},
+			[]string{"a"},
+			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 2), fmt.Sprintf(nameless, 3)},
+		},
+		{
+			"only invisible",
+			[]string{named("\u200b\u2060"), named(`\u001b[0m`)},
+			[]string{},
+			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 2)},
+		},
 		{"same name", []string{named("a"), named("b"), named("a"), named("A")}, []string{"a", "b", "A"}, []string{fmt.Sprintf(duplicate, "a")}},
 		{"same name once cleaned", []string{named("a"), named("a\u200b")}, []string{"a"}, []string{fmt.Sprintf(duplicate, "a")}},
-		{"same name, hidden one first", []string{named("a\u200b"), named("a")}, []string{"a"},
-			[]string{fmt.Sprintf(invisible, "a"), fmt.Sprintf(duplicate, "a")}},
+		{
+			"same name, hidden one first",
+			[]string{named("a\u200b"), named("a")},
+			[]string{"a"},
+			[]string{fmt.Sprintf(invisible, "a"), fmt.Sprintf(duplicate, "a")},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			checkTools(t, snapshot(t, toolbox.Filter{}, test.definitions...), test.want, test.warnings)

@@ -68,7 +68,7 @@ func TestExpand(t *testing.T) {
 
 var equateEmpty = cmp.FilterValues(
 	func(a, b []string) bool { return len(a) == 0 && len(b) == 0 },
-	cmp.Comparer(func(a, b []string) bool { return true }))
+	cmp.Comparer(func(_, _ []string) bool { return true }))
 
 // Strings that would cost the square of their length if each ${ looked for its
 // brace through the rest of the string.

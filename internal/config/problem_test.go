@@ -235,8 +235,11 @@ func TestWarnings(t *testing.T) {
 		{"blank description", `{"toolboxes": {"T": {"description": " ", "mcpServers": {"S": {"command": "x"}}}}}`, []string{"1:16 config.toolboxes.T: Toolbox 'T' has no description"}, ""},
 		{"no servers", `{"toolboxes": {"T": {"description": "d", "mcpServers": {}}}}`, []string{"1:16 config.toolboxes.T: Toolbox 'T' has no servers"}, ""},
 		{"unknown at the top", `{"toolboxes": {}, "toolbox": {}}`, []string{"1:19 config.toolbox: Configuration: unknown key 'toolbox' is ignored"}, "did you mean 'toolboxes'?"},
-		{"unknown in a toolbox", `{"toolboxes": {"T": {"descripton": "x", "description": "d", "mcpServers": {"S": {"command": "x"}}}}}`,
-			[]string{"1:22 config.toolboxes.T.descripton: Toolbox 'T': unknown key 'descripton' is ignored"}, "did you mean 'description'?"},
+		{
+			"unknown in a toolbox", `{"toolboxes": {"T": {"descripton": "x", "description": "d", "mcpServers": {"S": {"command": "x"}}}}}`,
+			[]string{"1:22 config.toolboxes.T.descripton: Toolbox 'T': unknown key 'descripton' is ignored"},
+			"did you mean 'description'?",
+		},
 		{"unknown in a server", server(`{"command": "x", "zzz": 1}`), []string{"1:79 " + s + ".zzz: Server 'S' in toolbox 'T': unknown key 'zzz' is ignored"}, "known keys are command, args, "},
 		{"unknown timeout", server(`{"command": "x", "timeouts": {"cal": "1s"}}`), []string{"1:92 " + s + ".timeouts.cal: Server 'S' in toolbox 'T': unknown key 'timeouts.cal' is ignored"}, "did you mean 'call'?"},
 		{"keys are case-sensitive", server(`{"command": "x", "Args": []}`), []string{"1:79 " + s + ".Args: Server 'S' in toolbox 'T': unknown key 'Args' is ignored"}, "did you mean 'args'?"},

@@ -18,8 +18,10 @@ func TestSecrets(t *testing.T) {
 		{"default when used", `{"command": "x", "args": ["${NO:-fallback-1}", "${TOKEN:-fallback-2}"]}`, []string{"tok_123456789", "fallback-1"}},
 		{"literal args are shown", `{"command": "x", "args": ["some-long-argument"]}`, nil},
 		{"header", `{"url": "http://x", "headers": {"Authorization": "Bearer abcdefgh12"}}`, []string{"Bearer abcdefgh12", "abcdefgh12"}},
-		{"url", `{"url": "https://username:p%40ssw0rd1@example.com/mcp?key=k%2Fey123456&v=1&long=abcdefghi#f"}`,
-			[]string{"k%2Fey123456", "p%40ssw0rd1", "k/ey123456", "abcdefghi", "p@ssw0rd1", "username"}},
+		{
+			"url", `{"url": "https://username:p%40ssw0rd1@example.com/mcp?key=k%2Fey123456&v=1&long=abcdefghi#f"}`,
+			[]string{"k%2Fey123456", "p%40ssw0rd1", "k/ey123456", "abcdefghi", "p@ssw0rd1", "username"},
+		},
 		{"user like the host", `{"url": "https://example1@example1"}`, []string{"example1"}},
 		{"address in env", `{"command": "x", "env": {"DB": "postgres://u:longpassword@db/x"}}`, []string{"postgres://u:longpassword@db/x", "longpassword"}},
 		{"key over several lines", `{"command": "x", "env": {"KEY": "first-line\nsecond-line\nx\n"}}`, []string{"second-line", "first-line"}},

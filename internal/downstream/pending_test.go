@@ -42,13 +42,19 @@ func mustCall(t *testing.T, session *Session, call ToolCall) wire.Message {
 
 func TestCallIsSplicedFromTheClientsBytes(t *testing.T) {
 	for _, test := range []struct{ name, arguments, meta, want string }{
-		{"as they came", `{"b": 1.0,"a":[ ],"n":12345678901234567890,"u":"\u00e9é\ud800"}`, "",
-			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"b": 1.0,"a":[ ],"n":12345678901234567890,"u":"\u00e9é\ud800"}}}`},
+		{
+			"as they came", `{"b": 1.0,"a":[ ],"n":12345678901234567890,"u":"\u00e9é\ud800"}`, "",
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"b": 1.0,"a":[ ],"n":12345678901234567890,"u":"\u00e9é\ud800"}}}`,
+		},
 		{"absent", "", "", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{}}}`},
-		{"meta without a token", `{}`, `{"trace": "x"}`,
-			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{"trace": "x"},"arguments":{}}}`},
-		{"the token is ours", `{}`, `{"a":1,"progressToken" : "theirs","z":2}`,
-			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{"a":1,"progressToken" : 2,"z":2},"arguments":{}}}`},
+		{
+			"meta without a token", `{}`, `{"trace": "x"}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{"trace": "x"},"arguments":{}}}`,
+		},
+		{
+			"the token is ours", `{}`, `{"a":1,"progressToken" : "theirs","z":2}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{"a":1,"progressToken" : 2,"z":2},"arguments":{}}}`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			session, log := connect(t, `{}`, Options{})

@@ -180,13 +180,17 @@ func TestListTools(t *testing.T) {
 		note       string
 		wantErr    string
 	}{
-		{name: "pages in order", spec: `{"pages":[[{"name":"b"},{"name" : "a"}],[{"name":"c","x":1.0}]]}`,
-			want: `{"name":"b"} {"name" : "a"} {"name":"c","x":1.0}`},
+		{
+			name: "pages in order", spec: `{"pages":[[{"name":"b"},{"name" : "a"}],[{"name":"c","x":1.0}]]}`,
+			want: `{"name":"b"} {"name" : "a"} {"name":"c","x":1.0}`,
+		},
 		{name: "no capability", spec: `{"capabilities":{},"tools":[{"name":"a"}]}`},
 		{name: "an error", spec: `{"on":{"tools/list":[{"error":{"code":-1,"message":"not today"}}]}}`, wantErr: "not today"},
 		{name: "no list", spec: `{"on":{"tools/list":[{"result":{"tools":5}}]}}`, wantErr: "'tools' is number"},
-		{name: "a cursor that repeats", spec: `{"on":{"tools/list":[{"result":{"tools":[{"name":"a"}],"nextCursor":"x"}}]}}`,
-			want: `{"name":"a"} {"name":"a"}`, note: "cut off"},
+		{
+			name: "a cursor that repeats", spec: `{"on":{"tools/list":[{"result":{"tools":[{"name":"a"}],"nextCursor":"x"}}]}}`,
+			want: `{"name":"a"} {"name":"a"}`, note: "cut off",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			session, _ := connect(t, test.spec, Options{})

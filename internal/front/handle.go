@@ -1,6 +1,7 @@
 package front
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
@@ -64,7 +65,7 @@ func (r *request) finish(answer []byte) {
 	s.mu.Lock()
 	delete(s.inFlight, r.key)
 	s.mu.Unlock()
-	if _, cancelled := r.ticket.Cause().(call.Cancelled); cancelled {
+	if _, cancelled := errors.AsType[call.Cancelled](r.ticket.Cause()); cancelled {
 		answer = nil
 	}
 	r.to.send(answer)

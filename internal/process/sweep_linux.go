@@ -117,7 +117,7 @@ func (t target) signalOne(pid int, sig syscall.Signal) error {
 	if err != nil {
 		return err
 	}
-	defer process.Release()
+	defer func() { _ = process.Release() }() // frees the pidfd, whatever became of the process
 	if !t.has(pid) {
 		return os.ErrProcessDone
 	}

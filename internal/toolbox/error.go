@@ -1,7 +1,5 @@
 package toolbox
 
-import "errors"
-
 // Error is an error meant for a person: what happened, and what to do next.
 // The cause is for the log and for errors.Is, never shown by itself.
 type Error struct {
@@ -20,11 +18,3 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
-
-// Hint returns the hint of the first Error in err's chain, or "".
-func Hint(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Hint
-	}
-	return ""
-}

@@ -44,11 +44,25 @@ func TestNativeNamesDiffer(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	seen := make(map[string]Ref)
 	for _, ref := range []Ref{
-		{"a", "b", "c"}, {"a", "b", "C"}, {"A", "b", "c"}, {"b", "a", "c"}, {"a", "c", "b"},
+		{"a", "b", "c"},
+		{"a", "b", "C"},
+		{"A", "b", "c"},
+		{"b", "a", "c"},
+		{"a", "c", "b"},
 		// All of these look the same once shortened or with foreign characters replaced.
-		{"a", "b", "c.d"}, {"a", "b", "c d"}, {"a", "b", "c/d"}, {"a", "b", "c_d"}, {"a", "b.c", "d"}, {"a.b", "c", "d"},
-		{"a", "b", long}, {"a", "b", long + "x"}, {"a", "b", long + "y"}, {"a", "b", "y" + long},
-		{"a", "b", "ä"}, {"a", "b", "ö"}, {"a", "b", "äö"},
+		{"a", "b", "c.d"},
+		{"a", "b", "c d"},
+		{"a", "b", "c/d"},
+		{"a", "b", "c_d"},
+		{"a", "b.c", "d"},
+		{"a.b", "c", "d"},
+		{"a", "b", long},
+		{"a", "b", long + "x"},
+		{"a", "b", long + "y"},
+		{"a", "b", "y" + long},
+		{"a", "b", "ä"},
+		{"a", "b", "ö"},
+		{"a", "b", "äö"},
 	} {
 		name := ref.NativeName()
 		if other, exists := seen[name]; exists {

@@ -43,9 +43,19 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"abc", "abc", 0},
-		{"abc", "abd", 1}, {"abc", "ab", 1}, {"abc", "abcd", 1}, {"abc", "acb", 1}, {"ab", "ba", 1},
-		{"kitten", "sitting", 3}, {"abcdef", "badcfe", 3}, {"abc", "xyz", 3}, {"ca", "abc", 3},
+		{"", "", 0},
+		{"a", "", 1},
+		{"", "abc", 3},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "ab", 1},
+		{"abc", "abcd", 1},
+		{"abc", "acb", 1},
+		{"ab", "ba", 1},
+		{"kitten", "sitting", 3},
+		{"abcdef", "badcfe", 3},
+		{"abc", "xyz", 3},
+		{"ca", "abc", 3},
 	} {
 		if got := distance(test.a, test.b); got != test.want {
 			t.Errorf("%q to %q: %d, want %d", test.a, test.b, got, test.want)

@@ -62,17 +62,4 @@ func TestError(t *testing.T) {
 	if !errors.Is(wrapped, fs.ErrNotExist) {
 		t.Error("the cause cannot be found")
 	}
-	for _, test := range []struct {
-		err  error
-		want string
-	}{
-		{wrapped, "Do this."},
-		{&Error{Message: "outer", Cause: wrapped}, ""}, // the first one counts
-		{fs.ErrNotExist, ""},
-		{nil, ""},
-	} {
-		if got := Hint(test.err); got != test.want {
-			t.Errorf("Hint(%v): %q, want %q", test.err, got, test.want)
-		}
-	}
 }

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 var benchSizes = []int{10, 64 << 10, 1 << 20}
@@ -43,31 +41,6 @@ func BenchmarkParse(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-	})
-}
-
-// BenchmarkValidate compares our validation with that of jsontext.
-func BenchmarkValidate(b *testing.B) {
-	benchEach(b, func(b *testing.B, message string) {
-		data := []byte(message)
-		b.Run("wire", func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, _, err := check(NewFrame(data)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run("jsontext", func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if !jsontext.Value(data).IsValid(jsontext.AllowDuplicateNames(true)) {
-					b.Fatal("not valid")
-				}
-			}
-		})
 	})
 }
 

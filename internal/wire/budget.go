@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// Budget limits how many bytes of messages are held for one peer. Whoever is about
+// budget limits how many bytes of messages are held for one peer. Whoever is about
 // to hold more waits, which slows down the side that produces them; who came first
 // goes first, so that a large message is not passed by small ones for ever. One that
 // is larger than the whole budget is let through when nothing else is held.
-type Budget struct {
+type budget struct {
 	limit int
 
 	mu      sync.Mutex
@@ -25,11 +25,11 @@ type waiter struct {
 	err   error
 }
 
-// NewBudget makes a budget of limit bytes.
-func NewBudget(limit int) *Budget { return &Budget{limit: limit} }
+// newBudget makes a budget of limit bytes.
+func newBudget(limit int) *budget { return &budget{limit: limit} }
 
-// Acquire takes n bytes. It blocks while they are not free, until ctx ends.
-func (b *Budget) Acquire(ctx context.Context, n int) error {
+// acquire takes n bytes. It blocks while they are not free, until ctx ends.
+func (b *budget) acquire(ctx context.Context, n int) error {
 	b.mu.Lock()
 	if b.err != nil || b.takes(n) {
 		defer b.mu.Unlock()
@@ -54,15 +54,15 @@ func (b *Budget) Acquire(ctx context.Context, n int) error {
 	return ctx.Err()
 }
 
-// TryAcquire is Acquire that does not wait; it reports whether it took the bytes.
-func (b *Budget) TryAcquire(n int) bool {
+// tryAcquire is acquire that does not wait; it reports whether it took the bytes.
+func (b *budget) tryAcquire(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err == nil && b.takes(n)
 }
 
-// Release gives n bytes back.
-func (b *Budget) Release(n int) {
+// release gives n bytes back.
+func (b *budget) release(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used -= n
@@ -70,7 +70,7 @@ func (b *Budget) Release(n int) {
 }
 
 // takes takes n bytes unless it is not yet the turn of whoever asks for them.
-func (b *Budget) takes(n int) bool {
+func (b *budget) takes(n int) bool {
 	if len(b.waiting) > 0 || !b.fits(n) {
 		return false
 	}
@@ -78,10 +78,10 @@ func (b *Budget) takes(n int) bool {
 	return true
 }
 
-func (b *Budget) fits(n int) bool { return b.used <= 0 || b.used+n <= b.limit }
+func (b *budget) fits(n int) bool { return b.used <= 0 || b.used+n <= b.limit }
 
 // admit lets those in whose turn it is.
-func (b *Budget) admit() {
+func (b *budget) admit() {
 	for len(b.waiting) > 0 && b.fits(b.waiting[0].n) {
 		b.used += b.waiting[0].n
 		close(b.waiting[0].ready)
@@ -90,7 +90,7 @@ func (b *Budget) admit() {
 }
 
 // refuse lets everyone who waits, now or later, have err instead; the first one counts.
-func (b *Budget) refuse(err error) {
+func (b *budget) refuse(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err == nil {

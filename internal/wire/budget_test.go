@@ -11,9 +11,9 @@ import (
 
 // acquire asks for bytes in a goroutine of its own and waits until that is over or
 // waits as well.
-func acquire(ctx context.Context, b *Budget, n int) <-chan error {
+func acquire(ctx context.Context, b *budget, n int) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- b.Acquire(ctx, n) }()
+	go func() { done <- b.acquire(ctx, n) }()
 	synctest.Wait()
 	return done
 }
@@ -56,13 +56,13 @@ func TestBudgetTryAcquire(t *testing.T) {
 		{"beside one larger than the budget", []int{1000}, 1, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := NewBudget(100)
+			b := newBudget(100)
 			for _, n := range test.held {
-				if !b.TryAcquire(n) {
+				if !b.tryAcquire(n) {
 					t.Fatalf("could not take %d", n)
 				}
 			}
-			if got := b.TryAcquire(test.n); got != test.want {
+			if got := b.tryAcquire(test.n); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
@@ -71,20 +71,20 @@ func TestBudgetTryAcquire(t *testing.T) {
 
 func TestBudgetWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(100)
+		b := newBudget(100)
 		expect(t, "first", acquire(t.Context(), b, 60), "ok")
 		second := acquire(t.Context(), b, 60)
 		expect(t, "second", second, "waits")
-		b.Release(10)
+		b.release(10)
 		expect(t, "second with 50 free", second, "waits")
-		b.Release(10)
+		b.release(10)
 		expect(t, "second with 60 free", second, "ok")
-		if b.TryAcquire(1) {
+		if b.tryAcquire(1) {
 			t.Error("the bytes of the second were not counted")
 		}
-		b.Release(40)
-		b.Release(60)
-		if !b.TryAcquire(100) {
+		b.release(40)
+		b.release(60)
+		if !b.tryAcquire(100) {
 			t.Error("not everything was given back")
 		}
 	})
@@ -92,23 +92,23 @@ func TestBudgetWaits(t *testing.T) {
 
 func TestBudgetLetsAnOversizedMessageThroughAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(100)
+		b := newBudget(100)
 		expect(t, "small", acquire(t.Context(), b, 1), "ok")
 		large := acquire(t.Context(), b, 5000)
 		expect(t, "large beside it", large, "waits")
 		after := acquire(t.Context(), b, 1)
-		b.Release(1)
+		b.release(1)
 		expect(t, "large alone", large, "ok")
 		expect(t, "small beside the large one", after, "waits")
-		b.Release(5000)
+		b.release(5000)
 		expect(t, "small afterwards", after, "ok")
 	})
 }
 
 func TestBudgetIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(100)
-		b.TryAcquire(100)
+		b := newBudget(100)
+		b.tryAcquire(100)
 		sizes := []int{30, 90, 10, 20}
 		waiting := make(map[int]<-chan error)
 		for _, n := range sizes {
@@ -123,7 +123,7 @@ func TestBudgetIsFirstComeFirstServed(t *testing.T) {
 			{30, []int{90, 10}},
 			{90, []int{20}},
 		} {
-			b.Release(step.release)
+			b.release(step.release)
 			var served []int
 			for _, n := range sizes {
 				if outcome(waiting[n]) == "ok" {
@@ -140,26 +140,26 @@ func TestBudgetIsFirstComeFirstServed(t *testing.T) {
 // A large message must come through although small ones keep coming.
 func TestBudgetDoesNotStarveLargeMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(100)
-		b.TryAcquire(10)
+		b := newBudget(100)
+		b.tryAcquire(10)
 		large := acquire(t.Context(), b, 95)
-		if b.TryAcquire(10) {
+		if b.tryAcquire(10) {
 			t.Error("one that does not wait passed one that does")
 		}
 		small := acquire(t.Context(), b, 10)
 		expect(t, "small", small, "waits")
-		b.Release(10)
+		b.release(10)
 		expect(t, "large", large, "ok")
 		expect(t, "small", small, "waits")
-		b.Release(95)
+		b.release(95)
 		expect(t, "small", small, "ok")
 	})
 }
 
 func TestBudgetGivesUpWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(100)
-		b.TryAcquire(50)
+		b := newBudget(100)
+		b.tryAcquire(50)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		large := acquire(ctx, b, 90)
@@ -170,9 +170,9 @@ func TestBudgetGivesUpWithContext(t *testing.T) {
 		expect(t, "large", large, context.Canceled.Error())
 		expect(t, "small, which is next now", small, "ok")
 		expect(t, "last", last, "waits")
-		b.Release(20)
+		b.release(20)
 		expect(t, "last", last, "ok")
-		if !b.TryAcquire(10) || b.TryAcquire(1) {
+		if !b.tryAcquire(10) || b.tryAcquire(1) {
 			t.Error("the one that gave up still counts")
 		}
 	})
@@ -180,8 +180,8 @@ func TestBudgetGivesUpWithContext(t *testing.T) {
 
 func TestBudgetRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(100)
-		b.TryAcquire(100)
+		b := newBudget(100)
+		b.tryAcquire(100)
 		var waiting []<-chan error
 		for range 3 {
 			waiting = append(waiting, acquire(t.Context(), b, 50))
@@ -191,9 +191,9 @@ func TestBudgetRefuses(t *testing.T) {
 		for i, done := range waiting {
 			expect(t, fmt.Sprintf("waiter %d", i), done, errBroken.Error())
 		}
-		b.Release(100)
+		b.release(100)
 		expect(t, "later one", acquire(t.Context(), b, 1), errBroken.Error())
-		if b.TryAcquire(1) {
+		if b.tryAcquire(1) {
 			t.Error("TryAcquire took bytes of a budget that refuses")
 		}
 	})
@@ -204,15 +204,15 @@ func TestBudgetRefuses(t *testing.T) {
 func TestBudgetTurnAndEndAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 {
-			b := NewBudget(100)
-			b.TryAcquire(100)
+			b := newBudget(100)
+			b.tryAcquire(100)
 			ctx, cancel := context.WithCancel(t.Context())
 			done := acquire(ctx, b, 100)
 			cancel()
-			b.Release(100) // perhaps before the waiter knows
+			b.release(100) // perhaps before the waiter knows
 			err := <-done
 			synctest.Wait()
-			if taken := !b.TryAcquire(100); taken != (err == nil) {
+			if taken := !b.tryAcquire(100); taken != (err == nil) {
 				t.Fatalf("error %v, but bytes taken: %t", err, taken)
 			}
 		}

@@ -106,8 +106,10 @@ func TestBuild(t *testing.T) {
 		got  []byte
 		want string
 	}{
-		{"request", append(AppendRequestPrefix([]byte("> "), 18446744073709551615, "a\"/b"), "[]"+Suffix...),
-			`> {"jsonrpc":"2.0","id":18446744073709551615,"method":"a\"/b","params":[]}`},
+		{
+			"request", append(AppendRequestPrefix([]byte("> "), 18446744073709551615, "a\"/b"), "[]"+Suffix...),
+			`> {"jsonrpc":"2.0","id":18446744073709551615,"method":"a\"/b","params":[]}`,
+		},
 		{"notification", Notification("n", []byte(`{"a":1}`)), `{"jsonrpc":"2.0","method":"n","params":{"a":1}}`},
 		{"notification without params", Notification("n", nil), `{"jsonrpc":"2.0","method":"n"}`},
 		{"result", Result([]byte(`"i"`), []byte(`{"a": 1.0}`)), `{"jsonrpc":"2.0","id":"i","result":{"a": 1.0}}`},

@@ -173,6 +173,9 @@ func dissect(frame Frame) (Message, error) {
 		}
 		message.ID = Payload{}
 	}
+	if message.Params.Kind() == "null" {
+		message.Params = Payload{} // some clients write what others leave out
+	}
 	if reason := message.shapeProblem(text, method, duplicate); reason != "" {
 		return Message{}, &ShapeError{Reason: reason, ID: message.ID, IsRPC: text == "2.0"}
 	}

@@ -124,8 +124,10 @@ func TestReaderFrames(t *testing.T) {
 }
 
 func TestReaderSizes(t *testing.T) {
-	sizes := []int{1, 1000, chunkSize - 2, chunkSize - 1, chunkSize, chunkSize + 1, chunkSize + 2, chunkSize + 3, chunkSize + 4,
-		2*chunkSize - 1, 2 * chunkSize, 8*chunkSize - 1, 8 * chunkSize, 8*chunkSize + 1, 1 << 20}
+	sizes := []int{
+		1, 1000, chunkSize - 2, chunkSize - 1, chunkSize, chunkSize + 1, chunkSize + 2, chunkSize + 3, chunkSize + 4,
+		2*chunkSize - 1, 2 * chunkSize, 8*chunkSize - 1, 8 * chunkSize, 8*chunkSize + 1, 1 << 20,
+	}
 	for _, size := range sizes {
 		// One before it moves it off the chunk's start; after it come several at once.
 		line := numbered(size)

@@ -17,7 +17,7 @@ var ErrClosed = errors.New("the connection is closed")
 type Writer struct {
 	dst    io.Writer
 	direct *tryWriter // nil where a write may block
-	budget *Budget    // of the bytes that are queued or being written
+	budget *budget    // of the bytes that are queued or being written
 
 	mu    sync.Mutex
 	queue [][]byte
@@ -34,7 +34,7 @@ const batchSize = 64 << 10
 // NewWriter starts a writer that lets at most limit bytes wait. Close ends it.
 func NewWriter(dst io.Writer, limit int) *Writer {
 	w := &Writer{
-		dst: dst, direct: newTryWriter(dst), budget: NewBudget(limit),
+		dst: dst, direct: newTryWriter(dst), budget: newBudget(limit),
 		wake: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	go w.run()
@@ -45,7 +45,7 @@ func NewWriter(dst io.Writer, limit int) *Writer {
 // blocks while too much waits, until ctx ends or the writer fails. The error of an
 // earlier write counts for all later ones.
 func (w *Writer) Write(ctx context.Context, message []byte) error {
-	if err := w.budget.Acquire(ctx, len(message)); err != nil {
+	if err := w.budget.acquire(ctx, len(message)); err != nil {
 		return err
 	}
 	return w.send(message)
@@ -53,7 +53,7 @@ func (w *Writer) Write(ctx context.Context, message []byte) error {
 
 // TryWrite is Write that does not wait; it reports whether the message was taken.
 func (w *Writer) TryWrite(message []byte) bool {
-	return w.budget.TryAcquire(len(message)) && w.send(message) == nil
+	return w.budget.tryAcquire(len(message)) && w.send(message) == nil
 }
 
 // send writes or queues a message whose bytes were taken from the budget.
@@ -65,7 +65,7 @@ func (w *Writer) send(message []byte) error {
 	}
 	if w.direct != nil && !w.busy && len(w.queue) == 0 {
 		n, err := w.direct.write(message)
-		w.budget.Release(n)
+		w.budget.release(n)
 		if err != nil {
 			w.failLocked(err)
 			return err
@@ -163,7 +163,7 @@ func (w *Writer) writeAll(messages [][]byte) bool {
 			w.fail(err)
 			return false
 		}
-		w.budget.Release(len(next))
+		w.budget.release(len(next))
 	}
 	return true
 }

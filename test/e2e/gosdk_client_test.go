@@ -95,8 +95,10 @@ func sdkText(t *testing.T, result *mcp.CallToolResult) string {
 func TestGoSDKClientWithNPMServers(t *testing.T) {
 	t.Parallel()
 	folder, memory := realTempDir(t), filepath.Join(t.TempDir(), "memory.jsonl")
-	b := newBench(t, "", box{"all", "Three servers",
-		[]server{memoryServer(t, memory), everythingServer(t), filesystemServer(t, folder)}})
+	b := newBench(t, "", box{
+		"all", "Three servers",
+		[]server{memoryServer(t, memory), everythingServer(t), filesystemServer(t, folder)},
+	})
 	// The client asks for the newest revision it knows, and settles for what it gets.
 	session := b.connect("", nil)
 	checkFirstSight(t, session)

@@ -160,7 +160,7 @@ func (s *state) launch(dir string, env, args []string, raw bool, revision string
 		return errors.New("a workbench is running already; stop it first")
 	}
 	cmd := exec.Command("mcp-workbench", args...)
-	cmd.Dir, cmd.Env = dir, append(env, "PWD="+dir)
+	cmd.Dir, cmd.Env = dir, slices.Concat(env, []string{"PWD=" + dir})
 	stderr, err := os.Create(filepath.Join(s.dir, "stderr"))
 	if err != nil {
 		return err
