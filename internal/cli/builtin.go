@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/builtin"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 func newBuiltin() *cobra.Command {
@@ -32,7 +33,7 @@ func newBuiltin() *cobra.Command {
 				return cmd.Help()
 			}
 			return builtin.Run(cmd.Context(), args[0], args[1:], builtin.Options{
-				Version: Version, Stdin: pollable(os.Stdin), Stdout: pollable(os.Stdout),
+				Version: Version, Stdin: wire.Pollable(os.Stdin), Stdout: wire.Pollable(os.Stdout),
 			})
 		},
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // runServe serves MCP on stdin and stdout. A person who starts the program by hand is
@@ -35,7 +36,7 @@ func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	if err != nil {
 		return err
 	}
-	in, out := pollable(stdin), pollable(stdout)
+	in, out := wire.Pollable(stdin), wire.Pollable(stdout)
 	err = workbench.ServeStdio(ctx, in, out)
 	return errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
 }

@@ -3,23 +3,25 @@
 // run; the time from start to the answer of initialize; and memory when idle.
 //
 // The program plays all other parts itself: "bench echo" is the server at the bottom,
-// "bench pump" forwards lines between its own stdin and stdout and an echo server.
+// "bench pump" forwards lines between its own stdin and stdout and an echo server. Both
+// poll, as the workbench does: blocking reads would be no fair floor for large messages.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
-	"syscall"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 func main() {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "echo":
-			exit(echo(pollable(os.Stdin), pollable(os.Stdout)))
+			exit(echo(wire.Pollable(os.Stdin), wire.Pollable(os.Stdout)))
 		case "pump":
-			exit(pump(pollable(os.Stdin), pollable(os.Stdout)))
+			exit(pump(wire.Pollable(os.Stdin), wire.Pollable(os.Stdout)))
 		}
 	}
 	var b bench
@@ -27,16 +29,6 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 9, "how often each way is measured, in turn")
 	flag.Parse()
 	exit(b.run(os.Stdout))
-}
-
-// pollable makes an inherited pipe go through Go's poller. A blocking read would keep its
-// processor until the runtime takes it away, which makes large messages very slow: no
-// fair floor.
-func pollable(file *os.File) *os.File {
-	if err := syscall.SetNonblock(int(file.Fd()), true); err != nil {
-		return file
-	}
-	return os.NewFile(file.Fd(), file.Name())
 }
 
 func exit(err error) {

@@ -1,16 +1,16 @@
 //go:build unix
 
-package cli
+package wire
 
 import (
 	"os"
 	"syscall"
 )
 
-// pollable makes a pipe or socket that we were started with go through Go's poller:
+// Pollable makes a pipe or socket that we were started with go through Go's poller:
 // reads and writes can then be ended by closing it, and cost less than blocking ones.
 // Files and terminals, which may be shared with others, stay as they are.
-func pollable(file *os.File) *os.File {
+func Pollable(file *os.File) *os.File {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return file
