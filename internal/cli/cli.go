@@ -25,7 +25,7 @@ import (
 var Version = "0.1.0-dev"
 
 // Main runs the program and returns its exit code: 0, 1 for an error, 2 for a wrong
-// command line.
+// command line, 130 for a command that was interrupted. Serving ends with 0 on a signal.
 func Main(args []string) int {
 	if len(args) > 0 && args[0] == process.GuardName {
 		return process.GuardMain(args[1:])
@@ -40,6 +40,10 @@ func Main(args []string) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "mcp-workbench: interrupted")
+		return 130
 	}
 	fmt.Fprintln(os.Stderr, describe(err))
 	if _, ok := errors.AsType[*usageError](err); ok {
@@ -85,6 +89,8 @@ it serves a 'starter' toolbox of built-in servers.`,
 		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		// Two letters off is still a typo.
+		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runServe(cmd.Context(), g, os.Stdin, os.Stdout, os.Stderr)
 		},

@@ -44,6 +44,9 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
+	if g.logLevel == "" {
+		g.logLevel = "error" // what goes wrong is shown anyway
+	}
 	log, err := g.logger(cfg, stderr)
 	if err != nil {
 		return err
@@ -97,7 +100,11 @@ func (t *trial) run(ctx context.Context, workbench *app.App) error {
 	go func() { served <- workbench.ServeStdio(ctx, toServer, fromServer) }()
 
 	began := time.Now()
-	client := mcp.NewClient(&mcp.Implementation{Name: "mcp-workbench-try", Version: Version}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "mcp-workbench-try", Version: Version}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
+			t.progress(request.Params)
+		},
+	})
 	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
 	if err != nil {
 		return errors.Join(err, <-served)
@@ -189,7 +196,9 @@ func (t *trial) use(ctx context.Context, tools []offeredTool) error {
 
 // call calls a tool of the workbench and returns its text; an error result is an error.
 func (t *trial) call(ctx context.Context, name string, arguments map[string]any) (string, error) {
-	result, err := t.session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
+	params := &mcp.CallToolParams{Name: name, Arguments: arguments}
+	params.SetProgressToken(name)
+	result, err := t.session.CallTool(ctx, params)
 	if err != nil {
 		return "", err
 	}
@@ -204,6 +213,13 @@ func (t *trial) call(ctx context.Context, name string, arguments map[string]any)
 		return "", errors.New(text)
 	}
 	return text, nil
+}
+
+// progress shows what a long step is waiting for.
+func (t *trial) progress(params *mcp.ProgressNotificationParams) {
+	if params.Message != "" {
+		fmt.Fprintf(t.out, "  %v/%v %s\n", params.Progress, params.Total, params.Message)
+	}
 }
 
 func (t *trial) step(began time.Time, name, what string) {
@@ -232,9 +248,12 @@ func clientSnippet(cfg *config.Config) string {
 	if err != nil {
 		executable = "mcp-workbench"
 	}
-	server := map[string]any{"command": executable}
+	server := struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args,omitempty"`
+	}{Command: executable}
 	if cfg.Path != "" {
-		server["args"] = []string{"--config", cfg.Path}
+		server.Args = []string{"--config", cfg.Path}
 	}
 	snippet, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"workbench": server}}, "  ", "  ")
 	if err != nil {

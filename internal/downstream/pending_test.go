@@ -167,7 +167,7 @@ func TestCancelIsToldAndLateAnswersAreDropped(t *testing.T) {
 func TestBadAnswersFailTheirCall(t *testing.T) {
 	deep := `{"jsonrpc":"2.0","id":2,"result":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`
 	for _, test := range []struct{ name, answer, want string }{
-		{"too deep", deep, "nesting"},
+		{"too deep", deep, "max depth"},
 		{"not JSON", `{"jsonrpc":"2.0","id":2,"result":{oops}}`, "cannot be used"},
 		{"both result and error", `{"jsonrpc":"2.0","id":2,"result":{},"error":{}}`, "just one of"},
 		{"too long", `{"jsonrpc":"2.0","result":"` + strings.Repeat("x", 300_000) + `","id":2}`, "maxMessageSize"},

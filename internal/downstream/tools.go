@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -24,7 +25,14 @@ func (s *Session) ListTools(ctx context.Context) (tools []wire.Payload, note str
 	}
 	params := []byte("{}")
 	seen := make(map[string]bool)
+	began := time.Now()
 	for page := 1; ; page++ {
+		if deadline, ok := ctx.Deadline(); ok && page == 2 {
+			// A list without an end must leave time for what comes after it.
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadline(ctx, began.Add(deadline.Sub(began)*2/3))
+			defer cancel()
+		}
 		result, err := s.request(ctx, protocol.MethodToolsList, params)
 		if err != nil && page > 1 && errors.Is(err, context.DeadlineExceeded) {
 			return tools, fmt.Sprintf("The list of tools was cut off after %d pages: the next one did not come in time", page-1), nil

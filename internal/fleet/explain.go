@@ -20,12 +20,14 @@ const (
 	exitTime = 500 * time.Millisecond
 )
 
-// explain turns the error of a request to a server into one for people. A timeout of
-// zero means that no setting of ours limited the time.
+// explain turns the error of a request to a server into one for people. Secrets are
+// masked in the server's words, not in ours. A timeout of zero means that no setting of
+// ours limited the time.
 func (s *Server) explain(child *process.Process, err error, timeout time.Duration) error {
 	masker := s.fleet.options.Masker
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
-		return &Failure{text: cut(masker.Mask(err.Error())), cause: rpc}
+		ours := strings.TrimSuffix(err.Error(), rpc.Message)
+		return &Failure{text: cut(ours + masker.Mask(rpc.Message)), cause: rpc}
 	}
 	text := err.Error()
 	switch {
@@ -40,9 +42,9 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 		}
 	}
 	if tail := child.StderrTail(maxStderrLines); len(tail) > 0 {
-		text += "; its last output was: " + strings.Join(tail, " | ")
+		text += "; its last output was: " + masker.Mask(strings.Join(tail, " | "))
 	}
-	return &Failure{text: cut(masker.Mask(text)), cause: err}
+	return &Failure{text: cut(text), cause: err}
 }
 
 // Failure is an error of a server, told for people, with secrets masked.

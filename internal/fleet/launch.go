@@ -54,9 +54,6 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 
 // list reads the server's tools.
 func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
-	// A list without an end must not take all the time there is to connect.
-	ctx, cancel := context.WithTimeout(ctx, s.config.Timeouts.Connect*2/3)
-	defer cancel()
 	definitions, note, err := session.ListTools(ctx)
 	if err != nil {
 		return nil, err

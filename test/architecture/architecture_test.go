@@ -30,9 +30,10 @@ var layers = [][]string{
 	{"cmd/mcp-workbench"},
 }
 
-// outside stand apart: tests use them, or they use the program only from outside.
-var outside = map[string]bool{
-	"internal/mcptest": true, "test/bench": true, "test/e2e": true, "test/script": true, "test/architecture": true,
+// isOutside reports whether a package stands apart: tests use it, or it uses the program
+// from outside.
+func isOutside(name string) bool {
+	return name == "internal/mcptest" || strings.HasPrefix(name, "test/")
 }
 
 func TestImportsPointDownwards(t *testing.T) {
@@ -43,7 +44,7 @@ func TestImportsPointDownwards(t *testing.T) {
 		}
 	}
 	for name, imports := range packages(t) {
-		if outside[name] {
+		if isOutside(name) {
 			continue
 		}
 		own, ok := level[name]

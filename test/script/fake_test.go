@@ -1,6 +1,6 @@
 //go:build unix
 
-package script_test
+package script
 
 import (
 	"bytes"

@@ -1,5 +1,5 @@
 //go:build unix && !race
 
-package script_test
+package script
 
 const raceEnabled = false

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package script_test runs the promises of the contract, one small script each, against
+// Package script runs the promises of the contract, one small script each, against
 // the real program: see README.md for how to read and write them.
-package script_test
+package script
 
 import (
 	"flag"
