@@ -253,7 +253,7 @@ func TestSilentCallsEndWithoutTheOthers(t *testing.T) {
 			if _, err := session.CallTool(ToolCall{Name: "x"}, calls[i]); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(20 * time.Second) // of the bubble's clock: the calls begin one after the other
+			<-time.After(20 * time.Second) // of the bubble's clock: the calls begin one after the other
 			if i == 1 {
 				session.notice(mustParse(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}`))
 			}
