@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
@@ -16,7 +17,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
-	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -29,9 +29,12 @@ type Options struct {
 	Log      *slog.Logger // default: discard
 }
 
-// App is one workbench. New makes it, ServeStdio runs it for a client, Stop ends it.
+// App is one workbench. New makes it, ServeStdio runs it for a client, Reload changes its
+// configuration, Stop ends it.
 type App struct {
-	front *front.Server
+	fleet   *fleet.Fleet
+	front   *front.Server
+	dynamic atomic.Bool
 
 	stopping sync.Once
 	stopErr  error
@@ -63,25 +66,44 @@ func New(options Options) (*App, error) {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
 	a := &App{}
-	dynamic := options.Config.ToolMode == config.Dynamic
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
 	a.onStop("processes", host.Close)
-	servers := fleet.New(fleet.Options{
+	a.fleet = fleet.New(fleet.Options{
 		Config: options.Config, Host: host, Executable: executable,
-		Environ: options.Environ, Version: options.Version,
-		Masker: secret.NewMasker(options.Config.Secrets), Log: options.Log,
+		Environ: options.Environ, Version: options.Version, Log: options.Log,
 		ToolsChanged: func(name string) {
-			if dynamic { // otherwise clients see the same tools as before
+			if a.dynamic.Load() { // otherwise clients see the same tools as before
 				a.front.ToolsChanged(name)
 			}
 		},
 	})
-	a.onStop("servers", servers.Stop)
+	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: metatool.New(servers, dynamic),
+		Surface: a.surface(options.Config),
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil
+}
+
+// surface makes what clients see of the fleet as it is now.
+func (a *App) surface(cfg *config.Config) *metatool.Surface {
+	dynamic := cfg.ToolMode == config.Dynamic
+	a.dynamic.Store(dynamic)
+	return metatool.New(a.fleet, dynamic)
+}
+
+// Reload changes to another configuration, which was read and checked: servers whose
+// definition is the same go on, and clients are told if their list of tools changes. On
+// an error nothing has changed.
+func (a *App) Reload(cfg *config.Config) error {
+	if err := Check(cfg); err != nil {
+		return err
+	}
+	a.front.Change(func() *metatool.Surface {
+		a.fleet.Apply(cfg)
+		return a.surface(cfg)
+	})
+	return nil
 }
 
 // Check refuses a configuration that is valid, but asks for what this version does not

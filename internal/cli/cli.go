@@ -32,7 +32,11 @@ func Main(args []string) int {
 	}
 	// A client that is gone shows as an error of write, so that we can end in order.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if onTerminal() {
+		endings = append(endings, syscall.SIGHUP) // otherwise the order to reload
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), endings...)
 	defer stop()
 
 	root := newRoot()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -29,15 +30,20 @@ func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 		introduce(stdout, cfg)
 		return nil
 	}
-	for _, warning := range cfg.Warnings {
-		log.Warn("configuration: " + warning.String())
-	}
+	logWarnings(log, cfg)
 	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
 	if err != nil {
 		return err
 	}
-	in, out := wire.Pollable(stdin), wire.Pollable(stdout)
-	err = workbench.ServeStdio(ctx, in, out)
+	serving, done := context.WithCancel(ctx)
+	var reloading sync.WaitGroup
+	reloading.Go(func() {
+		r := reloader{globals: g, workbench: workbench, current: cfg, log: log, stderr: stderr}
+		r.run(serving)
+	})
+	err = workbench.ServeStdio(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
+	done()
+	reloading.Wait()
 	return errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
 }
 

@@ -24,7 +24,7 @@ const (
 // masked in the server's words, not in ours. A timeout of zero means that no setting of
 // ours limited the time.
 func (s *Server) explain(child *process.Process, err error, timeout time.Duration) error {
-	masker := s.fleet.options.Masker
+	masker := s.fleet.masker.Load()
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
 		ours := strings.TrimSuffix(err.Error(), rpc.Message)
 		return &Failure{text: cut(ours + masker.Mask(rpc.Message)), cause: rpc}

@@ -6,7 +6,10 @@ package fleet
 import (
 	"context"
 	"log/slog"
+	"reflect"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
@@ -18,10 +21,9 @@ import (
 type Options struct {
 	Config     *config.Config
 	Host       *process.Host
-	Executable string   // this program, which also plays the built-in servers
-	Environ    []string // what children may inherit from
-	Version    string   // told to servers
-	Masker     *secret.Masker
+	Executable string       // this program, which also plays the built-in servers
+	Environ    []string     // what children may inherit from
+	Version    string       // told to servers
 	Log        *slog.Logger // default: discard
 
 	// ToolsChanged is called when the tools of a running server changed. It must not
@@ -32,9 +34,9 @@ type Options struct {
 // Fleet holds all toolboxes in the order of the configuration. It is safe for
 // concurrent use.
 type Fleet struct {
-	options   Options
-	toolboxes []*Toolbox
-	byName    map[string]*Toolbox
+	options Options
+	table   atomic.Pointer[table]
+	masker  atomic.Pointer[secret.Masker]
 
 	life context.Context // ends when Stop begins
 	stop context.CancelFunc
@@ -42,6 +44,13 @@ type Fleet struct {
 
 	mu      sync.Mutex
 	stopped bool // no goroutine may be added to work any more
+}
+
+// table is what one configuration makes of the fleet. It never changes.
+type table struct {
+	config    *config.Config
+	toolboxes []*Toolbox
+	byName    map[string]*Toolbox
 }
 
 // stopTime is how long the stop of one server may take before everything of it is
@@ -56,31 +65,71 @@ func New(options Options) *Fleet {
 	if options.ToolsChanged == nil {
 		options.ToolsChanged = func(string) {}
 	}
-	f := &Fleet{options: options, byName: make(map[string]*Toolbox)}
+	f := &Fleet{options: options}
 	f.life, f.stop = context.WithCancel(context.Background())
-	for _, box := range options.Config.Toolboxes {
-		t := &Toolbox{Name: box.Name, Description: box.Description, byName: make(map[string]*Server)}
-		for _, server := range box.Servers {
-			if server.Disabled {
-				t.disabled = append(t.disabled, server.Name)
-				continue
-			}
-			s := newServer(f, box.Name, server)
-			t.Servers = append(t.Servers, s)
-			t.byName[server.Name] = s
-		}
-		f.toolboxes = append(f.toolboxes, t)
-		f.byName[box.Name] = t
-	}
+	f.masker.Store(secret.NewMasker(options.Config.Secrets))
+	f.table.Store(f.tabulate(options.Config, &table{config: options.Config}))
 	return f
 }
 
+// Apply changes the fleet to another configuration. Servers whose definition is the same
+// go on as they are, with their calls; the others are dismissed: they end when their calls
+// have. It starts nothing and does not block.
+func (f *Fleet) Apply(cfg *config.Config) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.table.Load()
+	after := f.tabulate(cfg, before)
+	// What dismissed servers still say may hold the secrets of before.
+	f.masker.Store(secret.NewMasker(slices.Concat(cfg.Secrets, before.config.Secrets)))
+	f.table.Store(after)
+	for _, box := range before.toolboxes {
+		for _, server := range box.Servers {
+			if kept, ok := after.server(box.Name, server.Name()); !ok || kept != server {
+				server.dismiss()
+			}
+		}
+	}
+}
+
+// tabulate makes the table of a configuration, with the servers of the one before as far
+// as they are the same.
+func (f *Fleet) tabulate(cfg *config.Config, before *table) *table {
+	t := &table{config: cfg, byName: make(map[string]*Toolbox)}
+	for _, box := range cfg.Toolboxes {
+		b := &Toolbox{Name: box.Name, Description: box.Description, byName: make(map[string]*Server)}
+		for _, definition := range box.Servers {
+			if definition.Disabled {
+				b.disabled = append(b.disabled, definition.Name)
+				continue
+			}
+			server, ok := before.server(box.Name, definition.Name)
+			if !ok || !reflect.DeepEqual(server.config, definition) || cfg.MaxMessageSize != before.config.MaxMessageSize {
+				server = newServer(f, box.Name, definition, cfg.MaxMessageSize)
+			}
+			b.Servers = append(b.Servers, server)
+			b.byName[definition.Name] = server
+		}
+		t.toolboxes = append(t.toolboxes, b)
+		t.byName[box.Name] = b
+	}
+	return t
+}
+
+func (t *table) server(toolbox, name string) (*Server, bool) {
+	box, ok := t.byName[toolbox]
+	if !ok {
+		return nil, false
+	}
+	return box.Server(name)
+}
+
 // Toolboxes returns all toolboxes in the order of the configuration.
-func (f *Fleet) Toolboxes() []*Toolbox { return f.toolboxes }
+func (f *Fleet) Toolboxes() []*Toolbox { return f.table.Load().toolboxes }
 
 // Toolbox returns the toolbox of that name.
 func (f *Fleet) Toolbox(name string) (*Toolbox, bool) {
-	t, ok := f.byName[name]
+	t, ok := f.table.Load().byName[name]
 	return t, ok
 }
 

@@ -66,7 +66,11 @@ func newRig(t *testing.T, servers map[string]string, change func(*config.Server)
 		box.Servers = append(box.Servers, server)
 	}
 	host := process.NewHost(process.HostOptions{})
-	options.Config = &config.Config{Toolboxes: []config.Toolbox{box}, MaxMessageSize: wire.DefaultLimit}
+	cfg := &config.Config{Toolboxes: []config.Toolbox{box}, MaxMessageSize: wire.DefaultLimit}
+	if options.Config != nil {
+		cfg.Secrets = options.Config.Secrets
+	}
+	options.Config = cfg
 	options.Host, options.Environ = host, os.Environ()
 	r.Fleet = New(options)
 	r.box, _ = r.Toolbox("T")
@@ -376,7 +380,7 @@ func TestSecretsAreMaskedInReasons(t *testing.T) {
 	r := newRig(t, map[string]string{
 		"dies": `{"start":[{"stderr":"token is hunter2hunter2"},{"exit":1}]}`,
 		"says": `{"on":{"initialize":[{"error":{"code":-1,"message":"bad token hunter2hunter2"}}]}}`,
-	}, nil, Options{Masker: secret.NewMasker([]string{"hunter2hunter2"})})
+	}, nil, Options{Config: &config.Config{Secrets: []string{"hunter2hunter2"}}})
 	for _, opened := range r.box.Open(t.Context(), nil) {
 		if opened.Err == nil || strings.Contains(opened.Err.Error(), "hunter2") || !strings.Contains(opened.Err.Error(), secret.Mask) {
 			t.Errorf("server %s: the reason is %v", opened.Server.Name(), opened.Err)

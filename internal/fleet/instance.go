@@ -72,9 +72,17 @@ func (in *instance) idleFor() time.Duration {
 // often it says that they changed.
 const refreshPause = 250 * time.Millisecond
 
+// drainTime is how long the calls of a dismissed server may still take, and drainPause
+// how often we look whether they are done.
+const (
+	drainTime  = 30 * time.Second
+	drainPause = 50 * time.Millisecond
+)
+
 // watch stays with a running server until it ends, for whatever reason, and leaves
 // nothing of it behind.
 func (s *Server) watch(in *instance) {
+	defer s.discard(in)
 	limit := s.config.Timeouts.Idle
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -89,15 +97,14 @@ func (s *Server) watch(in *instance) {
 			s.mu.Lock()
 			s.crashed(in, reason)
 			s.mu.Unlock()
-			s.discard(in)
 			return
 		case <-s.fleet.life.Done():
-			s.mu.Lock()
-			if s.running == in {
-				s.retire(in)
-			}
-			s.mu.Unlock()
-			s.discard(in)
+			s.putAside(in)
+			return
+		case <-s.dismissed:
+			s.drain(in)
+			s.putAside(in)
+			s.log.Info("server stopped", "reason", errDismissed)
 			return
 		case <-in.changed:
 			s.refresh(in)
@@ -108,9 +115,36 @@ func (s *Server) watch(in *instance) {
 				continue
 			}
 			s.log.Info("server stopped", "reason", "idle for "+limit.String()+" (timeouts.idle)")
-			s.discard(in)
 			return
 		}
+	}
+}
+
+// drain waits for the calls of a dismissed server.
+func (s *Server) drain(in *instance) {
+	patience := time.NewTimer(drainTime)
+	defer patience.Stop()
+	look := time.NewTicker(drainPause)
+	defer look.Stop()
+	for in.idleFor() == 0 {
+		select {
+		case <-look.C:
+		case <-patience.C:
+			return
+		case <-in.session.Done():
+			return
+		case <-s.fleet.life.Done():
+			return
+		}
+	}
+}
+
+// putAside takes an instance out of use that has not been already.
+func (s *Server) putAside(in *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == in {
+		s.retire(in)
 	}
 }
 
@@ -127,12 +161,23 @@ func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Durati
 
 // discard stops the process and all that it started.
 func (s *Server) discard(in *instance) {
+	s.end(in.process)
+	in.session.Close()
+}
+
+// end stops a process tree in bounded time.
+func (s *Server) end(child *process.Process) {
+	s.mu.Lock()
+	s.stopping++
+	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	if err := in.process.Stop(ctx); err != nil {
+	if err := child.Stop(ctx); err != nil {
 		s.log.Warn("server did not stop cleanly", "reason", err)
 	}
-	in.session.Close()
+	s.mu.Lock()
+	s.stopping--
+	s.mu.Unlock()
 }
 
 // refresh reads the tools again, and then rests for a while: notices that come

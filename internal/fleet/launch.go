@@ -21,12 +21,15 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	spec, withheld := s.spec()
 	child, err := s.fleet.options.Host.Start(spec)
 	if err != nil {
-		return nil, errors.New(s.fleet.options.Masker.Mask(err.Error()))
+		return nil, errors.New(s.fleet.masker.Load().Mask(err.Error()))
 	}
+	s.mu.Lock()
+	s.last = child
+	s.mu.Unlock()
 	in := &instance{process: child, changed: make(chan struct{}, 1)}
 	in.session, err = downstream.Connect(ctx, downstream.Options{
 		Stdin: child.Stdin(), Stdout: child.Stdout(),
-		MaxMessage: s.fleet.options.Config.MaxMessageSize, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
+		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
 		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
 	})
 	if err == nil {
@@ -41,11 +44,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	if hint := mentioned(withheld, child); hint != "" {
 		err = fmt.Errorf("%w; %s", err, hint)
 	}
-	stop, cancel := context.WithTimeout(context.Background(), stopTime)
-	defer cancel()
-	if stopErr := child.Stop(stop); stopErr != nil {
-		s.log.Warn("server did not stop cleanly", "reason", stopErr)
-	}
+	s.end(child)
 	if in.session != nil {
 		in.session.Close()
 	}
@@ -73,7 +72,7 @@ func (s *Server) spec() (spec process.Spec, withheld []string) {
 		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
 		KeepDetached: s.config.KeepDetached,
 		StderrLine: func(line string) {
-			s.log.Debug("server printed", "stderr", s.fleet.options.Masker.Mask(line))
+			s.log.Debug("server printed", "stderr", s.fleet.masker.Load().Mask(line))
 		},
 	}
 	spec.Env, withheld = process.Environment(s.fleet.options.Environ, inherit, extra)

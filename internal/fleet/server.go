@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
 // Server is one configured server. At any time it is in one state: idle, starting,
@@ -20,11 +21,17 @@ type Server struct {
 	config  config.Server
 	log     *slog.Logger
 
+	maxMessage int
+	dismissed  chan struct{} // closed when the server is no longer part of the configuration
+
 	mu       sync.Mutex
 	starting *attempt          // not nil: starting
 	running  *instance         // not nil: ready
 	failure  *failure          // the last one, until the next success
 	failures int               // in a row; a server that stays up for a while starts over
+	starts   int               // that succeeded
+	stopping int               // processes that are being stopped
+	last     *process.Process  // started last; its stderr may be asked for after its end
 	offered  *catalog.Snapshot // the tools last seen; nil before the first start
 }
 
@@ -50,12 +57,27 @@ const (
 	steadyAfter = 10 * time.Second
 )
 
-var errStopping = errors.New("the workbench is shutting down")
+var (
+	errStopping  = errors.New("the workbench is shutting down")
+	errDismissed = errors.New("the server is no longer part of the configuration")
+)
 
-func newServer(f *Fleet, toolbox string, server config.Server) *Server {
+func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *Server {
 	return &Server{
-		fleet: f, toolbox: toolbox, config: server,
+		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
 		log: f.options.Log.With("toolbox", toolbox, "server", server.Name),
+	}
+}
+
+// dismiss lets a server end when its calls have. It must be called once.
+func (s *Server) dismiss() { close(s.dismissed) }
+
+func (s *Server) isDismissed() bool {
+	select {
+	case <-s.dismissed:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -121,6 +143,9 @@ func (s *Server) leaseNow() (*Lease, *attempt, error) {
 	if s.starting != nil {
 		return nil, s.starting, nil
 	}
+	if s.isDismissed() {
+		return nil, nil, errDismissed
+	}
 	if s.failure != nil {
 		if wait := time.Until(s.failure.until); wait > 0 {
 			return nil, nil, &BackoffError{Err: s.failure.err, Since: s.failure.since, Wait: wait}
@@ -161,6 +186,7 @@ func (s *Server) live(pending *attempt) {
 		s.failed(err, s.failures)
 	} else {
 		s.running, s.offered, s.failure = in, in.snapshot(), nil
+		s.starts++
 	}
 	pending.err = err
 	s.mu.Unlock()

@@ -3,11 +3,13 @@
 package front
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
@@ -17,15 +19,16 @@ import (
 
 // Options say what a server serves.
 type Options struct {
-	Surface    *metatool.Surface
-	Version    string       // told to clients
-	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
-	Log        *slog.Logger // default: discard
+	Surface    *metatool.Surface // at first; see Change
+	Version    string            // told to clients
+	MaxMessage int               // limit in bytes of one message; default wire.DefaultLimit
+	Log        *slog.Logger      // default: discard
 }
 
 // Server serves the same surface to every client.
 type Server struct {
 	options Options
+	surface atomic.Pointer[metatool.Surface]
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -36,7 +39,26 @@ func New(options Options) *Server {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{options: options, sessions: make(map[*session]struct{})}
+	s := &Server{options: options, sessions: make(map[*session]struct{})}
+	s.surface.Store(options.Surface)
+	return s
+}
+
+// Change changes what is served, to the surface that change returns. Clients are told if
+// that changes their list of tools.
+func (s *Server) Change(change func() *metatool.Surface) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := make(map[*session][]byte, len(s.sessions))
+	for client := range s.sessions {
+		before[client] = s.surface.Load().List(client)
+	}
+	s.surface.Store(change())
+	for client, list := range before {
+		if !bytes.Equal(list, s.surface.Load().List(client)) {
+			s.tellChanged(client)
+		}
+	}
 }
 
 // ToolsChanged tells clients that opened the toolbox that its tools changed.
@@ -44,9 +66,15 @@ func (s *Server) ToolsChanged(toolbox string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.sessions {
-		if client.IsOpen(toolbox) && !client.writer.TryWrite(wire.Notification(protocol.NotifyToolsList, nil)) {
-			s.options.Log.Warn("client was not told that tools changed: it does not read")
+		if client.IsOpen(toolbox) {
+			s.tellChanged(client)
 		}
+	}
+}
+
+func (s *Server) tellChanged(client *session) {
+	if !client.writer.TryWrite(wire.Notification(protocol.NotifyToolsList, nil)) {
+		s.options.Log.Warn("client was not told that tools changed: it does not read")
 	}
 }
 

@@ -46,7 +46,7 @@ func (r *request) callTool(message wire.Message) {
 			"Invalid params: 'name' must be a string, the name of a tool"))
 		return
 	}
-	r.session.server.options.Surface.Call(metatool.Request{
+	r.session.server.surface.Load().Call(metatool.Request{
 		Name:      name,
 		Arguments: message.Params.Member("arguments"),
 		Meta:      message.Params.Member("_meta"),
@@ -115,7 +115,7 @@ func (s *session) initialize(message wire.Message) []byte {
 	result = wire.AppendMember(result, "title", "MCP Workbench")
 	result = wire.AppendMember(result, "version", s.server.options.Version)
 	result = append(result, '}')
-	result = wire.AppendMember(result, "instructions", s.server.options.Surface.Instructions())
+	result = wire.AppendMember(result, "instructions", s.server.surface.Load().Instructions())
 	return wire.Result(message.ID.Bytes(), append(result, '}'))
 }
 
@@ -123,5 +123,5 @@ func (s *session) listTools(message wire.Message) []byte {
 	if cursor := message.Params.Member("cursor"); cursor.Kind() == "string" {
 		return wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidParams, "Invalid params: unknown cursor; the list has one page")
 	}
-	return wire.Result(message.ID.Bytes(), s.server.options.Surface.List(s))
+	return wire.Result(message.ID.Bytes(), s.server.surface.Load().List(s))
 }

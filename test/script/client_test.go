@@ -271,7 +271,7 @@ func (s *state) cancel(args []string) error {
 }
 
 func (s *state) signal(args []string) error {
-	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "KILL": syscall.SIGKILL}
+	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "KILL": syscall.SIGKILL, "HUP": syscall.SIGHUP}
 	s.began = time.Now()
 	return s.cmd.Process.Signal(signals[args[0]])
 }

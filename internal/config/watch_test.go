@@ -1,0 +1,101 @@
+package config
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// watch watches a file in a goroutine that ends with the test; each change gives a token.
+func watch(t *testing.T, path string) <-chan struct{} {
+	t.Helper()
+	changes := make(chan struct{}, 100)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- Watch(ctx, path, func() { changes <- struct{}{} }) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return changes
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nudge changes the file until the watcher, which may not have begun yet, notices.
+func nudge(t *testing.T, changes <-chan struct{}, change func()) {
+	t.Helper()
+	tick := time.NewTicker(2 * settleTime)
+	defer tick.Stop()
+	limit := time.After(20 * time.Second)
+	for change(); ; {
+		select {
+		case <-changes:
+			return
+		case <-tick.C:
+			change()
+		case <-limit:
+			t.Fatal("the change was not noticed")
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "workbench-config.json")
+	put(t, path, "{}")
+	changes := watch(t, path)
+	for name, change := range map[string]func(){
+		"written":  func() { put(t, path, "{} ") },
+		"replaced": func() { put(t, path+".new", "{}  "); mustRename(t, path+".new", path) },
+		"variables": func() {
+			put(t, filepath.Join(folder, envFileName), "A=1\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) { nudge(t, changes, change) })
+	}
+}
+
+func TestWatchThroughALink(t *testing.T) {
+	folder, elsewhere := t.TempDir(), t.TempDir()
+	target, path := filepath.Join(elsewhere, "real.json"), filepath.Join(folder, "workbench-config.json")
+	put(t, target, "{}")
+	if err := os.Symlink(target, path); err != nil {
+		t.Skip("links cannot be made here: ", err)
+	}
+	changes := watch(t, path)
+	nudge(t, changes, func() { put(t, target, "{} ") })
+}
+
+func TestWatchMissingFolder(t *testing.T) {
+	if err := Watch(t.Context(), filepath.Join(t.TempDir(), "no", "file.json"), func() {}); err == nil {
+		t.Error("a folder that does not exist was watched")
+	}
+}
+
+func TestConcerns(t *testing.T) {
+	path := filepath.FromSlash("/a/workbench-config.json")
+	for name, want := range map[string]bool{
+		"/a/workbench-config.json": true, "/a/workbench.env": true, "/a/other.json": false, "/b/anything": true,
+	} {
+		if got := concerns(filepath.FromSlash(name), path); got != want {
+			t.Errorf("concerns(%s) = %t, want %t", name, got, want)
+		}
+	}
+}
+
+func mustRename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}

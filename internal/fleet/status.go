@@ -1,0 +1,84 @@
+package fleet
+
+import "time"
+
+// State is where a server is in its life.
+type State string
+
+// The states. A server that is dismissed or whose workbench ends is stopping until its
+// process is gone.
+const (
+	Idle       State = "idle"
+	Starting   State = "starting"
+	Ready      State = "ready"
+	BackingOff State = "backing off"
+	Stopping   State = "stopping"
+)
+
+// Status is what can be said of one server at one moment.
+type Status struct {
+	Toolbox, Server string
+	State           State
+	PID             int           // 0 unless it is ready
+	Uptime          time.Duration // since it was ready
+	Tools           int           // that it offered last
+	Restarts        int           // starts that succeeded after the first
+	LastError       string        // of the last failure in a row; "" if there is none
+	Since           time.Time     // of the first failure in a row
+	NextTry         time.Duration // while it is backing off
+	Stderr          []string      // its last lines, secrets masked
+}
+
+// statusLines is how many lines of stderr a status holds.
+const statusLines = 20
+
+// Status returns the status of every configured server, in order.
+func (f *Fleet) Status() []Status {
+	var all []Status
+	for _, box := range f.Toolboxes() {
+		for _, server := range box.Servers {
+			all = append(all, server.Status())
+		}
+	}
+	return all
+}
+
+// Status returns the server's status.
+func (s *Server) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := Status{Toolbox: s.toolbox, Server: s.Name(), State: s.state(), Restarts: max(s.starts-1, 0)}
+	if s.offered != nil {
+		status.Tools = len(s.offered.Tools)
+	}
+	if s.failure != nil {
+		status.LastError, status.Since = s.failure.err.Error(), s.failure.since
+		status.NextTry = max(time.Until(s.failure.until), 0)
+	}
+	if s.running != nil {
+		status.PID, status.Uptime = s.running.process.PID(), time.Since(s.running.ready)
+	}
+	if s.last != nil {
+		masker := s.fleet.masker.Load()
+		for _, line := range s.last.StderrTail(statusLines) {
+			status.Stderr = append(status.Stderr, masker.Mask(line))
+		}
+	}
+	return status
+}
+
+// state is called with mu held.
+func (s *Server) state() State {
+	switch {
+	case s.stopping > 0 && s.running == nil && s.starting == nil:
+		return Stopping
+	case s.starting != nil:
+		return Starting
+	case s.running != nil:
+		return Ready
+	case s.failure != nil && time.Now().Before(s.failure.until):
+		return BackingOff
+	default:
+		return Idle
+	}
+}
