@@ -21,7 +21,7 @@ func Watch(ctx context.Context, path string, changed func()) error {
 	if err != nil {
 		return fmt.Errorf("the configuration cannot be watched: %w", err)
 	}
-	defer watcher.Close()
+	defer func() { _ = watcher.Close() }() // nothing is lost by it
 	folders := []string{filepath.Dir(path)}
 	if target, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(target) != folders[0] {
 		folders = append(folders, filepath.Dir(target))
