@@ -1,0 +1,241 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func filesIn(t testing.TB, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// logged returns a baseline and what it says.
+func logged(folder string) (*Baseline, *bytes.Buffer) {
+	var log bytes.Buffer
+	return NewBaseline(folder, slog.New(slog.NewTextHandler(&log, nil))), &log
+}
+
+func TestStoredFileHoldsHashesOnly(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "state", "definitions")
+	b, log := logged(folder)
+	compare(t, b, Hash{1}, described("tellname", "telldescription"))
+	want := Hash{1}.String() + ".json"
+	if names := filesIn(t, folder); !slices.Equal(names, []string{want}) {
+		t.Fatalf("the files are %q, want %q", names, want)
+	}
+	data, err := os.ReadFile(filepath.Join(folder, want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(data, []byte("tell")) || bytes.Contains(data, []byte("fs")) {
+		t.Errorf("the file tells more than hashes: %s", data)
+	}
+	if log.Len() > 0 {
+		t.Errorf("the log has %s", log)
+	}
+	if runtime.GOOS == "windows" {
+		return // has no such modes
+	}
+	for path, want := range map[string]os.FileMode{
+		filepath.Dir(folder): 0o700, folder: 0o700, filepath.Join(folder, want): 0o600,
+	} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v (%v), want %v", path, info.Mode(), err, want)
+		}
+	}
+}
+
+func TestDamagedFilesCountAsNeverSeen(t *testing.T) {
+	good, err := encode([]seenTool{{name: Hash{1}, definition: Hash{2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"empty":           "",
+		"cut off":         string(good[:len(good)/2]),
+		"no JSON":         "hello",
+		"no object":       "[]",
+		"other version":   `{"version":2,"tools":[]}`,
+		"no version":      `{"tools":[]}`,
+		"no hash":         `{"version":1,"tools":[{"name":"a","definition":"b"}]}`,
+		"short hash":      `{"version":1,"tools":[{"name":"00","definition":"00"}]}`,
+		"long hash":       `{"version":1,"tools":[{"name":"` + strings.Repeat("0", 66) + `","definition":"` + strings.Repeat("0", 64) + `"}]}`,
+		"more behind it":  string(good) + "x",
+		"nul bytes":       strings.Repeat("\x00", 4096),
+		"absurdly nested": strings.Repeat("[", 1<<20),
+		"too long":        string(good) + strings.Repeat(" ", maxStoredFile),
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			b, log := logged(folder)
+			if err := os.WriteFile(b.store.path(Hash{1}), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if warnings, _ := compare(t, b, Hash{1}, named("a")); warnings != nil {
+				t.Errorf("warnings are %q", warnings)
+			}
+			if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), Hash{1}.String()) {
+				t.Errorf("the log has %q, want the file", log)
+			}
+			again, log := logged(folder)
+			if warnings, _ := compare(t, again, Hash{1}, described("a", "x")); !slices.Equal(warnings, []string{changedWarning("a")}) || log.Len() > 0 {
+				t.Errorf("the file was not written anew: warnings %q, log %q", warnings, log)
+			}
+		})
+	}
+}
+
+// The path is taken by something that is no file, or the folder cannot be made: nothing
+// can be kept, and all else goes on.
+func TestUnusablePlaces(t *testing.T) {
+	for name, occupy := range map[string]func(t *testing.T, folder string, b *Baseline) error{
+		"folder in place of the file": func(_ *testing.T, _ string, b *Baseline) error {
+			return os.MkdirAll(filepath.Join(b.store.path(Hash{1}), "x"), 0o700)
+		},
+		"file in place of the folder": func(_ *testing.T, folder string, _ *Baseline) error {
+			return os.WriteFile(folder, nil, 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "definitions")
+			b, log := logged(folder)
+			if err := occupy(t, folder, b); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, b, Hash{1}, described("a", "one"))
+			if warnings, _ := compare(t, b, Hash{1}, described("a", "two")); !slices.Equal(warnings, []string{changedWarning("a")}) {
+				t.Errorf("within the run, warnings are %q", warnings)
+			}
+			if strings.Count(log.String(), "could not keep the definitions") != 1 {
+				t.Errorf("the log has %q", log)
+			}
+			if info, err := os.Stat(folder); err == nil && info.IsDir() && len(filesIn(t, folder)) != 1 {
+				t.Errorf("files are left: %q", filesIn(t, folder))
+			}
+		})
+	}
+}
+
+// A reader never sees a part of a file, however often it is replaced.
+func TestFilesAreReplacedAsAWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	contents := [][]byte{bytes.Repeat([]byte("a"), 1<<16), bytes.Repeat([]byte("b"), 1<<18)}
+	if err := replaceFile(path, contents[0]); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 100 {
+			if err := replaceFile(path, contents[i%2]); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for {
+		data, err := readBounded(path)
+		if err != nil || !bytes.Equal(data, contents[0]) && !bytes.Equal(data, contents[1]) {
+			t.Errorf("read %d bytes, %v", len(data), err)
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}
+
+func TestUnchangedFilesAreNotWritten(t *testing.T) {
+	folder := t.TempDir()
+	compare(t, NewBaseline(folder, nil), Hash{1}, named("a"))
+	path := store{folder}.path(Hash{1})
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, NewBaseline(folder, nil), Hash{1}, named("a"))
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the file was replaced (%v)", err)
+	}
+}
+
+func TestOldFilesArePruned(t *testing.T) {
+	folder := t.TempDir()
+	long := time.Now().Add(-48 * time.Hour)
+	write := func(name string, modified time.Time) {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(`{"version":1,"tools":[]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, modified, modified); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := func(i int) (key Hash) {
+		binary.BigEndian.PutUint64(key[:], uint64(i))
+		return key
+	}
+	for i := range maxStoredFiles + 5 {
+		write(key(i).String()+storedSuffix, long.Add(time.Duration(i)*time.Second))
+	}
+	write("crashed"+unfinished, long)
+	write("current"+unfinished, time.Now())
+	b, log := logged(folder)
+	compare(t, b, key(0)) // is in use, and so is not the oldest any more
+	compare(t, b, key(1_000_000), named("a"))
+	names := filesIn(t, folder)
+	if len(names) != maxStoredFiles+1 || log.Len() > 0 {
+		t.Errorf("%d files are left, log %q", len(names), log)
+	}
+	for name, want := range map[string]bool{
+		key(0).String() + storedSuffix: true, key(1).String() + storedSuffix: false,
+		key(6).String() + storedSuffix: false, key(7).String() + storedSuffix: true,
+		key(1_000_000).String() + storedSuffix: true,
+		"crashed" + unfinished:                 false, "current" + unfinished: true,
+	} {
+		if slices.Contains(names, name) != want {
+			t.Errorf("%s is there: %v", name, !want)
+		}
+	}
+}
+
+func FuzzDecodeStored(f *testing.F) {
+	for n := range 3 {
+		good, err := encode(make([]seenTool, n))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(good)
+	}
+	f.Add([]byte(`{"version":1,"tools":[{}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tools, err := decode(data)
+		if err != nil {
+			return
+		}
+		again, err := encode(tools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := decode(again); err != nil || !slices.Equal(same, tools) {
+			t.Fatal(fmt.Sprint("read back otherwise: ", err))
+		}
+	})
+}
