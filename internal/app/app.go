@@ -8,10 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/front"
@@ -25,7 +27,7 @@ type Options struct {
 	Config   *config.Config
 	Version  string
 	Environ  []string     // what servers may inherit from; default os.Environ()
-	StateDir string       // where running process trees are noted; "" : nowhere
+	StateDir string       // where running process trees and definitions are noted; "" : nowhere
 	Log      *slog.Logger // default: discard
 }
 
@@ -71,6 +73,7 @@ func New(options Options) (*App, error) {
 	a.fleet = fleet.New(fleet.Options{
 		Config: options.Config, Host: host, Executable: executable,
 		Environ: options.Environ, Version: options.Version, Log: options.Log,
+		Baseline: catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		ToolsChanged: func(name string) {
 			if a.dynamic.Load() { // otherwise clients see the same tools as before
 				a.front.ToolsChanged(name)
@@ -104,6 +107,14 @@ func (a *App) Reload(cfg *config.Config) error {
 		return a.surface(cfg)
 	})
 	return nil
+}
+
+// definitionsDir is where definitions of tools are kept from one run to the next.
+func definitionsDir(stateDir string) string {
+	if stateDir == "" {
+		return ""
+	}
+	return filepath.Join(stateDir, "definitions")
 }
 
 // Check refuses a configuration that is valid, but asks for what this version does not

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/secret"
@@ -25,6 +26,10 @@ type Options struct {
 	Environ    []string     // what children may inherit from
 	Version    string       // told to servers
 	Log        *slog.Logger // default: discard
+
+	// Baseline notices definitions that change. Default: one of this fleet's own, which
+	// is forgotten with it.
+	Baseline *catalog.Baseline
 
 	// ToolsChanged is called when the tools of a running server changed. It must not
 	// block. Default: nothing.
@@ -64,6 +69,9 @@ func New(options Options) *Fleet {
 	}
 	if options.ToolsChanged == nil {
 		options.ToolsChanged = func(string) {}
+	}
+	if options.Baseline == nil {
+		options.Baseline = catalog.NewBaseline("", options.Log)
 	}
 	f := &Fleet{options: options}
 	f.life, f.stop = context.WithCancel(context.Background())

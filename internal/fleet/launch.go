@@ -51,13 +51,13 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	return nil, err
 }
 
-// list reads the server's tools.
+// list reads the server's tools, and notices what changed since they were last read.
 func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
 	definitions, note, err := session.ListTools(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return catalog.NewSnapshot(s.Name(), catalog.Listing{Definitions: definitions, Note: note}, s.config.Filter), nil
+	return s.compare(catalog.NewSnapshot(s.Name(), catalog.Listing{Definitions: definitions, Note: note}, s.config.Filter)), nil
 }
 
 // spec says how the server's process is started; withheld are the names of variables
