@@ -60,6 +60,10 @@ const drainTime = 500 * time.Millisecond
 
 const defaultPatience = 5 * time.Minute
 
+// endless is how many times the limit a message may be long before the server is given
+// up: it would be read for ever, and never answer again.
+const endless = 4
+
 // ErrClosed is the error of a session that was closed by us.
 var ErrClosed = errors.New("the session was closed")
 
@@ -157,7 +161,12 @@ func (s *Session) watchWriter() {
 
 // read is the session's one reader: what it hands on stays in the server's order.
 func (s *Session) read() {
-	reader := wire.NewReader(s.options.Stdout, s.options.MaxMessage)
+	limit := s.options.MaxMessage
+	if limit <= 0 {
+		limit = wire.DefaultLimit
+	}
+	reader := wire.NewReader(s.options.Stdout, limit)
+	reader.MaxSkip = endless * int64(limit)
 	for {
 		frame, err := reader.Next()
 		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
@@ -165,8 +174,11 @@ func (s *Session) read() {
 			s.failRequest(tooLong.ID, tooLong.IsRequest, tooLong)
 			continue
 		}
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			err = ErrOutputClosed
+		case errors.Is(err, wire.ErrEndless):
+			err = fmt.Errorf("the server sent %w", err)
 		}
 		if err != nil {
 			s.finish(err)
@@ -182,7 +194,9 @@ func (s *Session) receive(frame wire.Frame) {
 	if !frame.IsBatch() {
 		message, err := wire.Parse(frame)
 		if err != nil {
-			s.reject(frame, err)
+			if !frame.IsCut() { // otherwise the end of the server says more
+				s.reject(frame, err)
+			}
 			return
 		}
 		s.dispatch(message)

@@ -16,6 +16,7 @@ const (
 type Frame struct {
 	buf   []byte
 	start int
+	cut   bool
 }
 
 // NewFrame makes a frame of bytes that did not come through a Reader.
@@ -23,6 +24,9 @@ func NewFrame(message []byte) Frame { return Frame{buf: message} }
 
 // Bytes returns the message without its newline.
 func (f Frame) Bytes() []byte { return f.buf[f.start:] }
+
+// IsCut reports whether the input ended before the message's newline.
+func (f Frame) IsCut() bool { return f.cut }
 
 // Message is one valid JSON-RPC 2.0 message. Which of its parts are there tells
 // what it is: see IsRequest, IsNotification and IsResponse.

@@ -25,8 +25,15 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("message of %d bytes is longer than the limit of %d (maxMessageSize)", e.Size, e.Limit)
 }
 
+// ErrEndless is the error of a message that is so long that its end is not waited for.
+var ErrEndless = errors.New("a message without end")
+
 // Reader reads messages that end with a newline. It must be used by one goroutine.
 type Reader struct {
+	// MaxSkip is how long a message that is too long may be for its end to be waited for;
+	// a longer one is an ErrEndless. Default: there is no limit.
+	MaxSkip int64
+
 	src   io.Reader
 	limit int
 
@@ -101,6 +108,7 @@ func (r *Reader) line() (Frame, error) {
 		}
 		if err != nil {
 			frame, tooLong := r.take(r.w)
+			frame.cut = true
 			r.r, r.w = 0, 0
 			return frame, cmp.Or(tooLong, err)
 		}
@@ -150,7 +158,7 @@ func (r *Reader) longLine() (Frame, error) {
 			id, isRequest := Skim(buf[headroom:])
 			return Frame{}, &TooLongError{r.limit, int64(r.long), id, isRequest}
 		}
-		return Frame{buf: buf, start: headroom}, err
+		return Frame{buf: buf, start: headroom, cut: err != nil}, err
 	}
 	return Frame{}, r.skipLine(buf[headroom:])
 }
@@ -181,6 +189,9 @@ func (r *Reader) skipLine(seen []byte) error {
 		size += int64(len(fresh))
 		if end >= 0 || errors.Is(err, io.EOF) {
 			return &TooLongError{r.limit, size, skim.id, skim.hasMethod}
+		}
+		if r.MaxSkip > 0 && size > r.MaxSkip {
+			return fmt.Errorf("%w: more than %d bytes", ErrEndless, size)
 		}
 		if err != nil {
 			return err

@@ -109,3 +109,39 @@ func TestReaderMemoryIsBounded(t *testing.T) {
 		t.Errorf("after it: %q, error %v", frame.Bytes(), err)
 	}
 }
+
+// endlessLine is a line that does not come to an end.
+type endlessLine struct{ read int64 }
+
+func (l *endlessLine) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	l.read += int64(len(p))
+	return len(p), nil
+}
+
+func TestReaderGivesUpOnALineWithoutEnd(t *testing.T) {
+	source := new(endlessLine)
+	reader := NewReader(source, 100_000)
+	reader.MaxSkip = 400_000
+	if _, err := reader.Next(); !errors.Is(err, ErrEndless) {
+		t.Errorf("the error is %v, want %v", err, ErrEndless)
+	}
+	if source.read > 600_000 {
+		t.Errorf("%d bytes were read before giving up", source.read)
+	}
+}
+
+func TestFrameIsCut(t *testing.T) {
+	long := strings.Repeat("x", 2*chunkSize)
+	for _, test := range []struct {
+		text string
+		cut  bool
+	}{{"a\n", false}, {"a", true}, {long + "\n", false}, {long, true}} {
+		frame, err := NewReader(strings.NewReader(test.text), 0).Next()
+		if err != nil || frame.IsCut() != test.cut {
+			t.Errorf("%.5q of %d bytes: cut %t, error %v", test.text, len(test.text), frame.IsCut(), err)
+		}
+	}
+}
