@@ -122,11 +122,11 @@ func noArguments(cmd *cobra.Command, args []string) error {
 
 // loadConfig finds and reads the configuration, or takes the embedded default.
 func (g *globals) loadConfig() (*config.Config, error) {
-	path, found, err := config.Find(g.configPath, os.Getenv)
+	path, origin, err := config.Find(g.configPath, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	if !found {
+	if origin == config.Nowhere {
 		return config.Default(), nil
 	}
 	return config.Load(path, os.Environ())

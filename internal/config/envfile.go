@@ -2,10 +2,7 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -13,24 +10,20 @@ import (
 
 const envFileName = "workbench.env"
 
-// loadEnvFile reads the variables of a workbench.env, which may be missing.
-func loadEnvFile(path string) (map[string]string, []Problem, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+// variables returns those of the workbench.env, which may be missing.
+func (s *Source) variables() (map[string]string, []Problem, error) {
+	if s.EnvInfo == nil {
 		return map[string]string{}, nil, nil
 	}
-	data, mode, problem := readFile(path)
-	if problem != nil {
-		return nil, nil, &Error{File: path, Problems: []Problem{*problem}}
-	}
-	vars, problems := parseEnvFile(data)
+	vars, problems := parseEnvFile(s.Env)
 	if problems != nil {
-		return nil, nil, &Error{File: path, Problems: problems}
+		return nil, nil, &Error{File: s.envPath(), Problems: problems}
 	}
 	var warnings []Problem
-	if mode.Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+	if s.EnvInfo.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
 		warnings = append(warnings, Problem{
-			Message: path + " is open to other users of this machine",
-			Hint:    "chmod 600 " + shellQuote(path),
+			Message: s.envPath() + " is open to other users of this machine",
+			Hint:    "chmod 600 " + shellQuote(s.envPath()),
 		})
 	}
 	return vars, warnings, nil

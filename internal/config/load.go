@@ -17,61 +17,94 @@ const maxFileSize = 16 << 20
 // beside it. environ has the form of os.Environ and wins over that file. The
 // error is an *Error unless the current folder cannot be found.
 func Load(path string, environ []string) (*Config, error) {
+	source, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return source.Load(environ)
+}
+
+// Source is a configuration file and the workbench.env beside it as they were read.
+// Whoever judges it before it is parsed thus judges the very bytes that are parsed.
+type Source struct {
+	Path string // absolute
+	Data []byte
+	Info fs.FileInfo
+
+	Env     []byte
+	EnvInfo fs.FileInfo // nil if there is no workbench.env
+}
+
+// Read reads what Load needs, without looking into it. The error is as that of Load.
+func Read(path string) (*Source, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, absError(err)
 	}
-	data, mode, problem := readFile(path)
-	if problem != nil {
+	s := &Source{Path: path}
+	var problem *Problem
+	if s.Data, s.Info, problem = readFile(path); problem != nil {
 		return nil, &Error{File: path, Problems: []Problem{*problem}}
 	}
-	dir := filepath.Dir(path)
-	vars, warnings, err := loadEnvFile(filepath.Join(dir, envFileName))
+	if !isThere(s.envPath()) {
+		return s, nil
+	}
+	if s.Env, s.EnvInfo, problem = readFile(s.envPath()); problem != nil {
+		return nil, &Error{File: s.envPath(), Problems: []Problem{*problem}}
+	}
+	return s, nil
+}
+
+func (s *Source) envPath() string { return filepath.Join(filepath.Dir(s.Path), envFileName) }
+
+// Load parses what was read.
+func (s *Source) Load(environ []string) (*Config, error) {
+	vars, warnings, err := s.variables()
 	if err != nil {
 		return nil, err
 	}
-	if mode.Perm()&0o002 != 0 && runtime.GOOS != "windows" {
+	if s.Info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" {
 		warnings = append(warnings, Problem{
-			Message: path + " can be changed by every user of this machine, and it names programs to run",
-			Hint:    "chmod o-w " + shellQuote(path),
+			Message: s.Path + " can be changed by every user of this machine, and it names programs to run",
+			Hint:    "chmod o-w " + shellQuote(s.Path),
 		})
 	}
 	addEnviron(vars, environ)
-	cfg, err := Parse(path, data, ParseOptions{
-		Dir:    dir,
+	cfg, err := Parse(s.Path, s.Data, ParseOptions{
+		Dir:    filepath.Dir(s.Path),
 		Lookup: func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
 		Home:   homeDir(vars),
 	})
 	if err != nil {
 		return nil, err
 	}
-	cfg.Path = path
+	cfg.Path = s.Path
 	cfg.Warnings = append(warnings, cfg.Warnings...)
 	return cfg, nil
 }
 
 // readFile returns a file's content, or what to tell the person who named it.
-func readFile(path string) ([]byte, fs.FileMode, *Problem) {
+func readFile(path string) ([]byte, fs.FileInfo, *Problem) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, 0, readProblem(err)
+		return nil, nil, readProblem(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, 0, readProblem(err)
+		return nil, nil, readProblem(err)
 	}
 	if info.IsDir() {
-		return nil, 0, &Problem{Message: "Cannot read the file: it is a directory", Hint: "name the file in it"}
+		return nil, nil, &Problem{Message: "Cannot read the file: it is a directory", Hint: "name the file in it"}
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
 	if err != nil {
-		return nil, 0, readProblem(err)
+		return nil, nil, readProblem(err)
 	}
 	if len(data) > maxFileSize {
-		return nil, 0, &Problem{Message: fmt.Sprintf("Cannot read the file: it is larger than %d MiB", maxFileSize>>20)}
+		return nil, nil, &Problem{Message: fmt.Sprintf("Cannot read the file: it is larger than %d MiB", maxFileSize>>20)}
 	}
-	return data, info.Mode(), nil
+	return data, info, nil
 }
 
 // readProblem leaves out the operation and the path, which the caller gives.

@@ -219,23 +219,25 @@ func TestFind(t *testing.T) {
 		name, goos, explicit, cwd string
 		env                       map[string]string
 		want                      string
+		origin                    Origin
 	}{
-		{"explicit wins", "linux", "some.json", "local", map[string]string{"WORKBENCH_CONFIG": "other.json"}, in("local", "some.json")},
-		{"variable", "linux", "", "local", map[string]string{"WORKBENCH_CONFIG": "other.json"}, in("local", "other.json")},
-		{"empty variable counts as unset", "linux", "", "local", map[string]string{"WORKBENCH_CONFIG": "", "XDG_CONFIG_HOME": in("xdg")}, in("local", fileName)},
-		{"XDG", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": in("xdg"), "HOME": in("home")}, in("xdg", "mcp-workbench", fileName)},
-		{"home", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": "", "HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName)},
-		{"relative XDG is ignored", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": "../xdg", "HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName)},
-		{"macOS", "darwin", "", "empty", map[string]string{"HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName)},
-		{"Windows", "windows", "", "empty", map[string]string{"AppData": in("xdg"), "HOME": in("home")}, in("xdg", "mcp-workbench", fileName)},
-		{"nothing", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": in("empty")}, ""},
-		{"nothing known", "linux", "", "empty", nil, ""},
+		{"explicit wins", "linux", "some.json", "local", map[string]string{"WORKBENCH_CONFIG": "other.json"}, in("local", "some.json"), Named},
+		{"variable", "linux", "", "local", map[string]string{"WORKBENCH_CONFIG": "other.json"}, in("local", "other.json"), Named},
+		{"empty variable counts as unset", "linux", "", "local", map[string]string{"WORKBENCH_CONFIG": "", "XDG_CONFIG_HOME": in("xdg")}, in("local", fileName), Local},
+		{"XDG", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": in("xdg"), "HOME": in("home")}, in("xdg", "mcp-workbench", fileName), User},
+		{"home", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": "", "HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName), User},
+		{"relative XDG is ignored", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": "../xdg", "HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName), User},
+		{"macOS", "darwin", "", "empty", map[string]string{"HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName), User},
+		{"Windows", "windows", "", "empty", map[string]string{"AppData": in("xdg"), "HOME": in("home")}, in("xdg", "mcp-workbench", fileName), User},
+		{"the user's folder is the current one", "linux", "", filepath.Join("xdg", "mcp-workbench"), map[string]string{"XDG_CONFIG_HOME": in("xdg")}, in("xdg", "mcp-workbench", fileName), User},
+		{"nothing", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": in("empty")}, "", Nowhere},
+		{"nothing known", "linux", "", "empty", nil, "", Nowhere},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Chdir(in(test.cwd))
-			got, found, err := find(test.goos, test.explicit, func(name string) string { return test.env[name] })
-			if got != test.want || found != (test.want != "") || err != nil {
-				t.Errorf("find = %q, %v, %v; want %q", got, found, err, test.want)
+			got, origin, err := find(test.goos, test.explicit, func(name string) string { return test.env[name] })
+			if got != test.want || origin != test.origin || err != nil {
+				t.Errorf("find = %q, %v, %v; want %q, %v", got, origin, err, test.want, test.origin)
 			}
 		})
 	}

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"bytes"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Preview is what a file would run, as it is written there: no variable is replaced, so
+// that no value of one is shown, and a default cannot hide behind one that is set.
+type Preview struct {
+	Servers   []PreviewServer // in file order, disabled ones included
+	Variables []string        // what workbench.env sets, by name
+	Unclear   []string        // keys that are only known once a variable is
+}
+
+// PreviewServer is one server of a preview.
+type PreviewServer struct {
+	Toolbox, Name string
+	Builtin       string
+	Command       string
+	Args          []string
+	Host          string // of the url
+	Env           []string
+	Dir           string
+	Disabled      bool
+}
+
+// Preview looks into a file that may have mistakes, but not of syntax.
+func (s *Source) Preview(environ []string) (*Preview, error) {
+	vars, _, err := s.variables()
+	if err != nil {
+		return nil, err
+	}
+	preview := &Preview{Variables: slices.Sorted(maps.Keys(vars))}
+	addEnviron(vars, environ)
+	data := bytes.TrimPrefix(s.Data, byteOrderMark)
+	r := newReport(data)
+	root, ok := parseSyntax(data, r)
+	if !ok {
+		return nil, r.failure(s.Path)
+	}
+	g := &grower{
+		lookup:  func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
+		envFile: s.envPath(), report: r, secrets: &secrets{},
+	}
+	tree := g.value(root, rootPath, false)
+	preview.look(&tree)
+	for _, box := range tree.get("toolboxes").entries() {
+		preview.look(&box.value)
+		for _, server := range box.value.get("mcpServers").entries() {
+			preview.look(&server.value)
+			preview.Servers = append(preview.Servers, previewServer(box.raw, server, filepath.Dir(s.Path)))
+		}
+	}
+	return preview, nil
+}
+
+// look notes keys that a variable decides on: with another environment they may be what
+// names the program.
+func (p *Preview) look(n *node) {
+	for _, m := range n.members {
+		if m.raw != m.name || m.unresolved {
+			p.Unclear = append(p.Unclear, m.raw)
+		}
+	}
+}
+
+func previewServer(box string, m member, folder string) PreviewServer {
+	n := &m.value
+	s := PreviewServer{
+		Toolbox: box, Name: m.raw,
+		Builtin: n.get("builtin").written(), Command: n.get("command").written(),
+		Host: host(n.get("url").written()), Dir: n.get("cwd").written(),
+		Disabled: n.get("disabled").isTrue(),
+	}
+	if s.Dir != "" && !filepath.IsAbs(s.Dir) && !strings.HasPrefix(s.Dir, "~") && !strings.Contains(s.Dir, "${") {
+		s.Dir = filepath.Join(folder, s.Dir)
+	}
+	if args := n.get("args"); args != nil {
+		for i := range args.elements {
+			s.Args = append(s.Args, args.elements[i].written())
+		}
+	}
+	for _, variable := range n.get("env").entries() {
+		s.Env = append(s.Env, variable.raw)
+	}
+	return s
+}
+
+// written returns a string as it stands in the file.
+func (n *node) written() string {
+	if n == nil || n.kind != kindString {
+		return ""
+	}
+	return n.raw
+}
+
+// host returns the host of an address that may hold variables, and neither its user nor
+// what follows it.
+func host(address string) string {
+	if _, rest, ok := strings.Cut(address, "//"); ok {
+		address = rest
+	}
+	if end := strings.IndexAny(address, "/?#"); end >= 0 {
+		address = address[:end]
+	}
+	return address[strings.LastIndex(address, "@")+1:]
+}

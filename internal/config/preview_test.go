@@ -1,0 +1,85 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPreviewShowsWhatIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, envFileName, "SECRET=topsecretvalue\n", 0o600)
+	path := write(t, dir, fileName, `{"toolboxes": {"dev": {"mcpServers": {
+		"a": {"command": "${SHELL:-./evil}", "args": ["--token", "${SECRET}", "${UNSET}"], "env": {"NODE_OPTIONS": "literal-secret"}, "cwd": "sub"},
+		"b": {"url": "https://me:password@example.org:8080/path?key=topsecret", "headers": {"Authorization": "Bearer topsecretvalue"}},
+		"c": {"builtin": "files", "disabled": true},
+		"d": {"${NOT_SET:-command}": "hidden", "args": 5}}}}}`, 0o600)
+	source, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := source.Preview([]string{"SHELL=/bin/sh"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Preview{
+		Servers: []PreviewServer{
+			{Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"}, Env: []string{"NODE_OPTIONS"}, Dir: dir + "/sub"},
+			{Toolbox: "dev", Name: "b", Host: "example.org:8080"},
+			{Toolbox: "dev", Name: "c", Builtin: "files", Disabled: true},
+			{Toolbox: "dev", Name: "d", Command: "hidden"},
+		},
+		Variables: []string{"SECRET"},
+		Unclear:   []string{"${NOT_SET:-command}"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("preview (-want +got):\n%s", diff)
+	}
+}
+
+func TestPreviewOfBrokenSyntax(t *testing.T) {
+	source, err := Read(write(t, t.TempDir(), fileName, `{"toolboxes"`, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := source.Preview(nil); err == nil || !strings.Contains(err.Error(), "Invalid JSON in config file") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestHost(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                          "",
+		"https://example.org":       "example.org",
+		"https://u:p@h:1/x?y#z":     "h:1",
+		"https://h?token=a@b":       "h",
+		"${URL}":                    "${URL}",
+		"${URL:-https://evil.org/}": "evil.org",
+		"https://${T}@${H:-h.org}":  "${H:-h.org}",
+	} {
+		if got := host(address); got != want {
+			t.Errorf("host(%q) = %q, want %q", address, got, want)
+		}
+	}
+}
+
+// What was read is what is parsed, whatever happens to the file in between.
+func TestSourceIsReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, fileName, server(`{"command": "old", "args": ["${X}"]}`), 0o600)
+	write(t, dir, envFileName, "X=old", 0o600)
+	source, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, fileName, server(`{"command": "new"}`), 0o600)
+	write(t, dir, envFileName, "X=new", 0o600)
+	cfg, err := source.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := cfg.Toolboxes[0].Servers[0]; s.Command != "old" || s.Args[0] != "old" {
+		t.Errorf("command %q, args %q", s.Command, s.Args)
+	}
+}
