@@ -1,0 +1,70 @@
+package trust
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Quote returns words as one command line that a person can paste into a shell. What
+// does not print is escaped, so that nothing in it can act on a terminal or hide.
+func Quote(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = quote(runtime.GOOS, word)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func quote(goos, word string) string {
+	const plain = "@%+=:,./-_"
+	isPlain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune(plain, r) || goos == "windows" && r == '\\'
+	}
+	switch {
+	case word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) }):
+		return word
+	case !isPrintable(word):
+		return "$'" + escape(word) + "'"
+	case goos == "windows":
+		return `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func isPrintable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// escape writes text as bash, zsh and ksh read it between $' and '.
+func escape(text string) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == '\'' || r == '\\':
+			out.WriteByte('\\')
+			out.WriteRune(r)
+		case unicode.IsPrint(r) && (r != utf8.RuneError || size > 1):
+			out.WriteRune(r)
+		default:
+			// Always three digits, which a digit that follows cannot join.
+			for _, b := range []byte(text[:size]) {
+				fmt.Fprintf(&out, `\%03o`, b)
+			}
+		}
+		text = text[size:]
+	}
+	return out.String()
+}
+
+// display is a path inside a sentence.
+func display(path string) string {
+	if isPrintable(path) {
+		return path
+	}
+	return Quote(path)
+}

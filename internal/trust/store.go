@@ -1,0 +1,232 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Store keeps what was trusted: one file per configuration, which is replaced as a whole.
+// So two processes never spoil each other's records, and need no lock.
+type Store struct {
+	folder string // "" if there is no place for records
+}
+
+// NewStore makes a store in the user's state folder; without one, "", nothing is trusted
+// and nothing can be recorded.
+func NewStore(stateDir string) *Store {
+	if stateDir == "" {
+		return &Store{}
+	}
+	return &Store{folder: filepath.Join(stateDir, "trust")}
+}
+
+// Record is one configuration that was trusted.
+type Record struct {
+	Path   string    `json:"path"`
+	SHA256 string    `json:"sha256"` // of the content of the file and its variables
+	Time   time.Time `json:"time"`
+}
+
+// Verdict is what the records say about a file.
+type Verdict int
+
+// The verdicts.
+const (
+	Unknown Verdict = iota // it was never trusted
+	Changed                // another content of it was trusted
+	Trusted
+)
+
+const (
+	recordSuffix = ".json"
+	maxRecord    = 1 << 20
+)
+
+// Check looks a file up. An error says that its record cannot be used; the verdict is
+// Unknown then.
+func (s *Store) Check(f File) (Verdict, error) {
+	if s.folder == "" {
+		return Unknown, nil
+	}
+	path, err := identity(f.Path)
+	if err != nil {
+		return Unknown, err
+	}
+	record, err := s.read(recordName(path))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Unknown, nil
+	case err != nil:
+		return Unknown, err
+	case record.SHA256 != f.digest():
+		return Changed, nil
+	}
+	return Trusted, nil
+}
+
+// Add records that a file is trusted as it was read.
+func (s *Store) Add(f File) error {
+	if s.folder == "" {
+		return errors.New("there is no folder to record trust in: HOME and XDG_STATE_HOME are not set")
+	}
+	path, err := identity(f.Path)
+	if err != nil {
+		return err
+	}
+	content, err := json.Marshal(Record{Path: path, SHA256: f.digest(), Time: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.folder, 0o700); err != nil {
+		return err
+	}
+	if err := s.write(recordName(path), append(content, '\n')); err != nil {
+		return fmt.Errorf("trust could not be recorded: %w", err)
+	}
+	_, err = s.read(recordName(path)) // a folder that others can change would not count
+	return err
+}
+
+// write replaces a record as a whole, or leaves it as it is.
+func (s *Store) write(name string, content []byte) error {
+	file, err := os.CreateTemp(s.folder, ".new-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), filepath.Join(s.folder, name))
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // what is left has no name that counts
+		return err
+	}
+	return syncFolder(s.folder)
+}
+
+// Revoke forgets a file, whatever its content and that of its record; known says whether
+// there was a record.
+func (s *Store) Revoke(path string) (known bool, err error) {
+	if s.folder == "" {
+		return false, nil
+	}
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return false, err
+	}
+	if real, err := identity(path); err == nil { // else its folder is gone
+		path = real
+	}
+	err = os.Remove(filepath.Join(s.folder, recordName(path)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, syncFolder(s.folder)
+}
+
+// List returns all records by path. The error names those that cannot be used.
+func (s *Store) List() ([]Record, error) {
+	if s.folder == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(s.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var records []Record
+	var errs []error
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), recordSuffix) {
+			continue
+		}
+		record, err := s.read(entry.Name())
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // revoked just now
+		case err != nil:
+			errs = append(errs, err)
+		default:
+			records = append(records, record)
+		}
+	}
+	slices.SortFunc(records, func(a, b Record) int { return strings.Compare(a.Path, b.Path) })
+	return records, errors.Join(errs...)
+}
+
+// read returns a record that nobody else can have written and that is whole.
+func (s *Store) read(name string) (Record, error) {
+	var record Record
+	file, err := os.Open(filepath.Join(s.folder, name))
+	if err != nil {
+		return record, err
+	}
+	defer file.Close()
+	if reason := s.unsafe(file); reason != "" {
+		return record, &DamagedError{file.Name(), reason}
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxRecord))
+	if err != nil {
+		return record, &DamagedError{file.Name(), err.Error()}
+	}
+	if err := json.Unmarshal(content, &record); err != nil {
+		return Record{}, &DamagedError{file.Name(), "it is no valid JSON of a record"}
+	}
+	sum, err := hex.DecodeString(record.SHA256)
+	if err != nil || len(sum) != sha256.Size {
+		return Record{}, &DamagedError{file.Name(), "its 'sha256' is none"}
+	}
+	if recordName(record.Path) != name {
+		return Record{}, &DamagedError{file.Name(), "its 'path' is that of another record"}
+	}
+	return record, nil
+}
+
+func (s *Store) unsafe(file *os.File) string {
+	folder, err := os.Stat(s.folder)
+	if err != nil {
+		return err.Error()
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err.Error()
+	}
+	if reason := strangers(folder); reason != "" {
+		return "its folder " + reason
+	}
+	if reason := strangers(info); reason != "" {
+		return "it " + reason
+	}
+	return ""
+}
+
+// recordName turns a path into a file name.
+func recordName(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:16]) + recordSuffix
+}
+
+// DamagedError is a record of trust that does not count.
+type DamagedError struct{ File, Reason string }
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("The record of trust %s does not count: %s", display(e.File), e.Reason)
+}
