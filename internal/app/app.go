@@ -29,6 +29,10 @@ type Options struct {
 	Environ  []string     // what servers may inherit from; default os.Environ()
 	StateDir string       // where running process trees and definitions are noted; "" : nowhere
 	Log      *slog.Logger // default: discard
+
+	// Withheld says why nothing of a configuration may be used. Clients are told so, and
+	// the rest of Config does not matter.
+	Withheld string
 }
 
 // App is one workbench. New makes it, ServeStdio runs it for a client, Reload changes its
@@ -54,6 +58,10 @@ const stopTime = 2200 * time.Millisecond
 
 // New puts a workbench together. It starts no server.
 func New(options Options) (*App, error) {
+	if options.Withheld != "" {
+		// What is not there cannot be started, whatever the layers below do.
+		options.Config = config.Empty()
+	}
 	if err := Check(options.Config); err != nil {
 		return nil, err
 	}
@@ -82,17 +90,19 @@ func New(options Options) (*App, error) {
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: a.surface(options.Config),
+		Surface: a.surface(options.Config, options.Withheld),
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil
 }
 
 // surface makes what clients see of the fleet as it is now.
-func (a *App) surface(cfg *config.Config) *metatool.Surface {
+func (a *App) surface(cfg *config.Config, withheld string) *metatool.Surface {
 	dynamic := cfg.ToolMode == config.Dynamic
 	a.dynamic.Store(dynamic)
-	return metatool.New(a.fleet, dynamic)
+	surface := metatool.New(a.fleet, dynamic)
+	surface.Withhold(withheld)
+	return surface
 }
 
 // Reload changes to another configuration, which was read and checked: servers whose
@@ -104,7 +114,7 @@ func (a *App) Reload(cfg *config.Config) error {
 	}
 	a.front.Change(func() *metatool.Surface {
 		a.fleet.Apply(cfg)
-		return a.surface(cfg)
+		return a.surface(cfg, "")
 	})
 	return nil
 }

@@ -104,7 +104,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: the configuration's logLevel, or warn)")
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newTry(&g), newValidate(&g), newSchema(), newBuiltin())
+	root.AddCommand(newTry(&g), newValidate(&g), newTrust(&g), newSchema(), newBuiltin())
 	return root
 }
 

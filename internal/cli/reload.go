@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -64,7 +65,10 @@ func (r *reloader) run(ctx context.Context) {
 
 // reload does all that can fail first, and changes nothing if it does.
 func (r *reloader) reload() {
-	next, err := r.globals.loadConfig()
+	next, untrusted, err := r.globals.loadTrusted()
+	if err == nil && untrusted != nil {
+		err = errors.New(untrusted.notice())
+	}
 	if err == nil {
 		if reflect.DeepEqual(next, r.current) {
 			r.log.Info("the configuration is the same as before")

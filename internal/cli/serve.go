@@ -18,7 +18,7 @@ import (
 // runServe serves MCP on stdin and stdout. A person who starts the program by hand is
 // told what it is instead: it would wait silently for a client that never comes.
 func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.Writer) error {
-	cfg, err := g.loadConfig()
+	cfg, untrusted, err := g.loadTrusted()
 	if err != nil {
 		return err
 	}
@@ -27,11 +27,22 @@ func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 		return err
 	}
 	if term.IsTerminal(int(stdin.Fd())) {
+		if untrusted != nil {
+			// How to hand the file to a client would be the wrong next step.
+			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, untrusted.notice())
+			return nil
+		}
 		introduce(stdout, cfg)
 		return nil
 	}
+	withheld := ""
+	if untrusted != nil {
+		withheld = untrusted.notice()
+		// Not through the log, which has a level, and would escape the command.
+		fmt.Fprintln(stderr, "mcp-workbench: "+withheld)
+	}
 	logWarnings(log, cfg)
-	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
+	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log, Withheld: withheld})
 	if err != nil {
 		return err
 	}

@@ -131,3 +131,8 @@ func Default() *Config {
 	}
 	return cfg
 }
+
+// Empty returns a configuration without toolboxes, for a file that may not be used.
+func Empty() *Config {
+	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize}
+}

@@ -31,12 +31,17 @@ type Surface struct {
 	dynamic bool
 	open    []byte // the definition of open_toolbox
 	names   nativeNames
+	notice  string // if set, all that clients get: see Withhold
 }
 
 // New makes the surface of a fleet; dynamic offers the tools of open toolboxes natively.
 func New(servers *fleet.Fleet, dynamic bool) *Surface {
 	return &Surface{fleet: servers, dynamic: dynamic, open: openDefinition(servers)}
 }
+
+// Withhold makes the notice the instructions and the answer of every call. It is for a
+// configuration that may not be used, and to be called before the first client comes.
+func (s *Surface) Withhold(notice string) { s.notice = notice }
 
 // Request is a tools/call as it came from the client.
 type Request struct {
@@ -71,6 +76,10 @@ type Error struct {
 
 // Call answers a tools/call. It does not block.
 func (s *Surface) Call(request Request) {
+	if s.notice != "" {
+		request.fail(s.notice)
+		return
+	}
 	switch request.Name {
 	case openName:
 		s.openToolbox(request)
@@ -110,6 +119,9 @@ const namesFirst = 500
 
 // Instructions tell a client, before anything is opened, which toolboxes there are.
 func (s *Surface) Instructions() string {
+	if s.notice != "" {
+		return s.notice
+	}
 	boxes := s.fleet.Toolboxes()
 	if len(boxes) == 0 {
 		return "No toolboxes configured.\n\n" +

@@ -113,6 +113,28 @@ Example tool invocation:
 	}
 }
 
+// answers keeps the answer of a call.
+type answers struct{ text string }
+
+func (a *answers) Answer(answer Answer) { a.text = string(answer.Text) }
+
+func TestWithheldSurfaceGivesTheNoticeOnly(t *testing.T) {
+	for _, dynamic := range []bool{false, true} {
+		s := New(fleet.New(fleet.Options{Config: &config.Config{}}), dynamic)
+		s.Withhold("run 'trust' first")
+		if got := s.Instructions(); got != "run 'trust' first" {
+			t.Errorf("the instructions are %q", got)
+		}
+		for _, name := range []string{openName, useName, "dev__s__run", "anything"} {
+			var got answers
+			s.Call(Request{Name: name, Arguments: wire.Raw([]byte(`{"toolbox":"dev"}`)), Answerer: &got})
+			if want := `{"content":[{"type":"text","text":"run 'trust' first"}],"isError":true}`; got.text != want {
+				t.Errorf("%s is answered with %s", name, got.text)
+			}
+		}
+	}
+}
+
 func TestLongInstructionsBeginWithAllNames(t *testing.T) {
 	long := config.Toolbox{Name: "one", Description: strings.Repeat("x", namesFirst)}
 	got := surface(long, config.Toolbox{Name: "two"}).Instructions()

@@ -52,7 +52,7 @@ func Doubt(f File) string {
 // what is read.
 func foldersOf(path string) ([]string, error) {
 	named := filepath.Dir(path)
-	real, err := filepath.EvalSymlinks(named)
+	actual, err := filepath.EvalSymlinks(named)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func foldersOf(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	folders := []string{named, real, filepath.Dir(target)}
+	folders := []string{named, actual, filepath.Dir(target)}
 	slices.Sort(folders)
 	return slices.Compact(folders), nil
 }

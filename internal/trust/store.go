@@ -128,8 +128,8 @@ func (s *Store) Revoke(path string) (known bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if real, err := identity(path); err == nil { // else its folder is gone
-		path = real
+	if actual, err := identity(path); err == nil { // else its folder is gone
+		path = actual
 	}
 	err = os.Remove(filepath.Join(s.folder, recordName(path)))
 	if errors.Is(err, fs.ErrNotExist) {

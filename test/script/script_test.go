@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +44,9 @@ func buildAndRun(m *testing.M) int {
 			return 1
 		}
 	}
+	// Files that their group can change need trust, and scripts must not depend on who
+	// runs them.
+	syscall.Umask(0o022)
 	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	// Scripts wait for processes most of the time. A -parallel of the command line, which
 	// is not parsed yet, wins.

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+)
+
+// trustFlags say what to do with the records of trust.
+type trustFlags struct{ yes, list, revoke bool }
+
+func newTrust(g *globals) *cobra.Command {
+	var flags trustFlags
+	cmd := &cobra.Command{
+		Use:   "trust [FILE]",
+		Short: "Allow a configuration in the working folder to run what it names",
+		Long: `Show what a configuration would run, ask, and remember the answer. A file that is found
+in the working folder needs this if the folder is under version control, or if somebody
+else owns the file or its folder or can change them: somebody else may have written it.
+It is needed again when the file or the workbench.env beside it changes. A file that is
+named by --config or $WORKBENCH_CONFIG, or that lies in the user's configuration folder,
+is taken as it is.`,
+		Example: `  mcp-workbench trust
+  mcp-workbench trust project/workbench-config.json
+  mcp-workbench trust --list
+  mcp-workbench trust --revoke project/workbench-config.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 1:
+				return &usageError{fmt.Errorf("trust takes one file, not %d", len(args))}
+			case flags.list && (len(args) > 0 || flags.revoke || flags.yes):
+				return &usageError{errors.New("--list goes with nothing else")}
+			case flags.revoke && flags.yes:
+				return &usageError{errors.New("--revoke asks nothing, so that it takes no --yes")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := cmd.OutOrStdout()
+			if flags.list {
+				return listTrusted(out)
+			}
+			path, err := trustPath(g, args)
+			if err != nil {
+				return err
+			}
+			if flags.revoke {
+				return revokeTrust(out, path)
+			}
+			return runTrust(cmd.Context(), out, path, flags.yes)
+		},
+	}
+	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&flags.list, "list", false, "list the files that are trusted")
+	cmd.Flags().BoolVar(&flags.revoke, "revoke", false, "trust the file no longer")
+	return cmd
+}
+
+// trustPath is the file that is named, else the one that would be found here.
+func trustPath(g *globals, args []string) (string, error) {
+	if len(args) == 1 {
+		return args[0], nil
+	}
+	path, origin, err := config.Find(g.configPath, os.Getenv)
+	switch {
+	case err != nil:
+		return "", err
+	case origin == config.Nowhere:
+		return "", &toolbox.Error{Message: "There is no workbench-config.json here", Hint: "Name the file: mcp-workbench trust FILE"}
+	case origin == config.User:
+		return "", &toolbox.Error{
+			Message: trust.Quote(path) + " lies in your configuration folder and needs no trust",
+			Hint:    "Name another file: mcp-workbench trust FILE",
+		}
+	}
+	return path, nil
+}
+
+func runTrust(ctx context.Context, out io.Writer, path string, yes bool) error {
+	source, err := config.Read(path)
+	if err != nil {
+		return err
+	}
+	store := trust.NewStore(stateDir())
+	verdict, err := store.Check(trustFile(source))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mcp-workbench: "+err.Error())
+	}
+	if err := review(out, source); err != nil {
+		return err
+	}
+	if verdict == trust.Trusted {
+		fmt.Fprintln(out, "It is trusted already.")
+		return nil
+	}
+	if verdict == trust.Changed {
+		fmt.Fprintln(out, "Its content changed since it was trusted.")
+	}
+	if !yes {
+		if !isInteractive(out) {
+			return &toolbox.Error{
+				Message: "There is no terminal to ask in, so the file was not trusted",
+				Hint:    "Run the command in a terminal, or with --yes once you have looked at the file.",
+			}
+		}
+		if err := confirm(ctx, out); err != nil {
+			return err
+		}
+	}
+	// What was shown is what is recorded, even if the file changed meanwhile.
+	if err := store.Add(trustFile(source)); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "It is trusted until it changes. Clients that run already have to restart the workbench.")
+	return nil
+}
+
+func listTrusted(out io.Writer) error {
+	records, err := trust.NewStore(stateDir()).List()
+	for _, record := range records {
+		fmt.Fprintf(out, "%s  %s\n", record.Time.Local().Format("2006-01-02 15:04"), trust.Quote(record.Path))
+	}
+	if len(records) == 0 && err == nil {
+		fmt.Fprintln(out, "No file is trusted.")
+	}
+	return err
+}
+
+func revokeTrust(out io.Writer, path string) error {
+	known, err := trust.NewStore(stateDir()).Revoke(path)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return &toolbox.Error{Message: trust.Quote(path) + " was not trusted", Hint: "See: mcp-workbench trust --list"}
+	}
+	fmt.Fprintf(out, "%s is not trusted any more.\n", trust.Quote(path))
+	return nil
+}

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+)
+
+// untrusted is a configuration that lay in the working folder, that somebody else may
+// have written, and that its user did not trust yet.
+type untrusted struct {
+	source  *config.Source
+	reason  string // why somebody else may have written it
+	verdict trust.Verdict
+	damaged error // the record of trust cannot be used
+}
+
+// loadTrusted is loadConfig for commands that run what the file says. Of a file that is
+// not trusted, nothing is parsed: the configuration is empty but for its path.
+func (g *globals) loadTrusted() (*config.Config, *untrusted, error) {
+	path, origin, err := config.Find(g.configPath, os.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	if origin == config.Nowhere {
+		return config.Default(), nil, nil
+	}
+	source, err := config.Read(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if origin == config.Local {
+		if u := examine(source); u != nil {
+			cfg := config.Empty()
+			cfg.Path = source.Path
+			return cfg, u, nil
+		}
+	}
+	cfg, err := source.Load(os.Environ())
+	return cfg, nil, err
+}
+
+// examine returns nil for a file that may run.
+func examine(source *config.Source) *untrusted {
+	reason := trust.Doubt(trustFile(source))
+	if reason == "" {
+		return nil
+	}
+	verdict, err := trust.NewStore(stateDir()).Check(trustFile(source))
+	if verdict == trust.Trusted && err == nil {
+		return nil
+	}
+	return &untrusted{source: source, reason: reason, verdict: verdict, damaged: err}
+}
+
+func trustFile(source *config.Source) trust.File {
+	return trust.File{
+		Path: source.Path, Content: source.Data, Info: source.Info,
+		Env: source.Env, EnvInfo: source.EnvInfo,
+	}
+}
+
+// notice is for clients, which may cut it after 512 characters, and for people: what to
+// do comes first.
+func (u *untrusted) notice() string {
+	text := "The configuration in the working folder is not trusted, so nothing of it is run. " +
+		"The user has to decide: look at the file, run this command in a terminal, and restart this server:\n\n  " +
+		u.command() + "\n\nWhy: " + u.why()
+	if u.damaged != nil {
+		text += "\n" + u.damaged.Error()
+	}
+	return text
+}
+
+func (u *untrusted) why() string {
+	if u.verdict == trust.Changed {
+		return "its content changed since it was trusted; " + u.reason + "."
+	}
+	return u.reason + "."
+}
+
+// command is what makes the file trusted, from any folder.
+func (u *untrusted) command() string {
+	executable, err := os.Executable()
+	if err != nil {
+		executable = "mcp-workbench"
+	}
+	return trust.Quote(executable, "trust", u.source.Path)
+}
+
+// askAndLoad lets a person in a terminal decide. Without one it refuses.
+func (u *untrusted) askAndLoad(ctx context.Context, out io.Writer) (*config.Config, error) {
+	if u.damaged != nil {
+		fmt.Fprintln(os.Stderr, "mcp-workbench: "+u.damaged.Error())
+	}
+	refused := &toolbox.Error{
+		Message: trust.Quote(u.source.Path) + " is not trusted, and nothing of it was run: " + u.why(),
+		Hint:    "Look at the file, and then run: " + u.command(),
+	}
+	if !isInteractive(out) {
+		return nil, refused
+	}
+	if err := review(out, u.source); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", u.why())
+	if err := confirm(ctx, out); err != nil {
+		if errors.Is(err, errDeclined) {
+			return nil, refused
+		}
+		return nil, err
+	}
+	if err := trust.NewStore(stateDir()).Add(trustFile(u.source)); err != nil {
+		return nil, err
+	}
+	return u.source.Load(os.Environ())
+}
+
+// review shows what a file would run, as it is written there.
+func review(out io.Writer, source *config.Source) error {
+	preview, err := source.Preview(os.Environ())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s would run:\n", trust.Quote(source.Path))
+	if len(preview.Servers) == 0 {
+		fmt.Fprintln(out, "  nothing")
+	}
+	for _, server := range preview.Servers {
+		fmt.Fprintf(out, "  %s/%s: %s\n", trust.Quote(server.Toolbox), trust.Quote(server.Name), program(server))
+	}
+	if len(preview.Variables) > 0 {
+		fmt.Fprintf(out, "The workbench.env beside it sets %s, whose values are not shown here.\n", list(preview.Variables))
+	}
+	if len(preview.Unclear) > 0 {
+		fmt.Fprintf(out, "Variables decide what these keys of it mean, so read the file: %s\n", list(preview.Unclear))
+	}
+	return nil
+}
+
+// program is one server in a review. Of variables, only names are shown.
+func program(server config.PreviewServer) string {
+	text := "nothing"
+	switch {
+	case server.Command != "":
+		text = trust.Quote(append([]string{server.Command}, server.Args...)...)
+	case server.Builtin != "":
+		text = "built-in " + trust.Quote(append([]string{server.Builtin}, server.Args...)...)
+	case server.Host != "":
+		text = "connects to " + trust.Quote(server.Host)
+	}
+	if server.Dir != "" {
+		text += ", in " + trust.Quote(server.Dir)
+	}
+	if len(server.Env) > 0 {
+		text += ", with " + list(server.Env)
+	}
+	if server.Disabled {
+		text += " (disabled)"
+	}
+	return text
+}
+
+// list shows names from a file that is not trusted.
+func list(names []string) string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = trust.Quote(name)
+	}
+	return strings.Join(shown, ", ")
+}
+
+// isInteractive reports that a person sees what is written and can answer.
+func isInteractive(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
+}
+
+var errDeclined = errors.New("it was not trusted")
+
+// confirm asks; anything but yes is no. A signal ends the wait, but not the read, which
+// ends with the program.
+func confirm(ctx context.Context, out io.Writer) error {
+	fmt.Fprint(out, "Trust it? It runs as you, with your files. [y/N] ")
+	answered := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // without an answer, no
+		answered <- line
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(out)
+		return ctx.Err()
+	case line := <-answered:
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return nil
+		}
+		return errDeclined
+	}
+}
