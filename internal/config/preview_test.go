@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestPreviewShowsWhatIsWritten(t *testing.T) {
 	}
 	want := &Preview{
 		Servers: []PreviewServer{
-			{Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"}, Env: []string{"NODE_OPTIONS"}, Dir: dir + "/sub"},
+			{Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"}, Env: []string{"NODE_OPTIONS"}, Dir: filepath.Join(dir, "sub")},
 			{Toolbox: "dev", Name: "b", Host: "example.org:8080"},
 			{Toolbox: "dev", Name: "c", Builtin: "files", Disabled: true},
 			{Toolbox: "dev", Name: "d", Command: "hidden"},
