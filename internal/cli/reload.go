@@ -22,19 +22,24 @@ import (
 type reloader struct {
 	globals   globals
 	workbench *app.App
-	current   *config.Config // in use
+	current   *config.Config   // in use
+	hangUps   <-chan os.Signal // orders to reload; see watchHangUps
 	log       *slog.Logger
 	stderr    io.Writer
 }
 
-// run reloads until ctx ends. A hang-up is the order to reload, but not for a program that
-// was started from a terminal: there it ends the program, see Main.
-func (r *reloader) run(ctx context.Context) {
-	hangUps := make(chan os.Signal, 1)
+// watchHangUps takes hang-ups as orders to reload from now on, but not for a program that
+// was started from a terminal: there they end it, see Main.
+func watchHangUps() (hangUps <-chan os.Signal, stop func()) {
+	orders := make(chan os.Signal, 1)
 	if !onTerminal() {
-		signal.Notify(hangUps, syscall.SIGHUP)
-		defer signal.Stop(hangUps)
+		signal.Notify(orders, syscall.SIGHUP)
 	}
+	return orders, func() { signal.Stop(orders) }
+}
+
+// run reloads until ctx ends.
+func (r *reloader) run(ctx context.Context) {
 	changes := make(chan struct{}, 1)
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -53,7 +58,7 @@ func (r *reloader) run(ctx context.Context) {
 	}
 	for {
 		select {
-		case <-hangUps:
+		case <-r.hangUps:
 			r.reload()
 		case <-changes:
 			r.reload()

@@ -18,6 +18,8 @@ import (
 // runServe serves MCP on stdin and stdout. A person who starts the program by hand is
 // told what it is instead: it would wait silently for a client that never comes.
 func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.Writer) error {
+	hangUps, stopHangUps := watchHangUps() // first of all: until then a hang-up ends the program
+	defer stopHangUps()
 	cfg, untrusted, err := g.loadTrusted()
 	if err != nil {
 		return err
@@ -49,7 +51,7 @@ func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	serving, done := context.WithCancel(ctx)
 	var reloading sync.WaitGroup
 	reloading.Go(func() {
-		r := reloader{globals: g, workbench: workbench, current: cfg, log: log, stderr: stderr}
+		r := reloader{globals: g, workbench: workbench, current: cfg, hangUps: hangUps, log: log, stderr: stderr}
 		r.run(serving)
 	})
 	err = workbench.ServeStdio(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
