@@ -7,6 +7,8 @@ import "slices"
 // Methods that the workbench sends, answers or watches for.
 const (
 	MethodInitialize  = "initialize"
+	MethodDiscover    = "server/discover"
+	MethodListen      = "subscriptions/listen"
 	MethodPing        = "ping"
 	MethodToolsList   = "tools/list"
 	MethodToolsCall   = "tools/call"
@@ -19,6 +21,34 @@ const (
 // ProgressToken is the key in a request's _meta that asks for progress, and the one
 // in a progress notification that names the request.
 const ProgressToken = "progressToken"
+
+// Keys in a request's _meta that belong to one hop: since revision 2026-07-28 every
+// request tells what was agreed on at the start of a session before.
+const (
+	MetaProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
+	MetaClientInfo         = "io.modelcontextprotocol/clientInfo"
+	MetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogLevel           = "io.modelcontextprotocol/logLevel"
+)
+
+// OfOneHop reports whether a key of _meta says something about the two ends of one hop,
+// so that it must not be forwarded.
+func OfOneHop(key string) bool {
+	switch key {
+	case MetaProtocolVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel:
+		return true
+	}
+	return false
+}
+
+// Kinds of results, in the member ResultType, since revision 2026-07-28. A result without
+// one is complete.
+const (
+	ResultType          = "resultType"
+	ResultComplete      = "complete"
+	ResultInputRequired = "input_required"
+	ResultTask          = "task"
+)
 
 // Error codes of JSON-RPC and MCP.
 const (
@@ -47,7 +77,11 @@ func ClientMustAct(code int) bool {
 // Revision is a version of the protocol, named by its date.
 type Revision string
 
-// The revisions, newest first. All of them begin with an initialize handshake.
+// Revision20260728 has no handshake: each request says what it needs. Servers may speak
+// it; clients may not yet, so it is none of Revisions.
+const Revision20260728 Revision = "2026-07-28"
+
+// The other revisions, newest first. All of them begin with an initialize handshake.
 const (
 	Revision20251125 Revision = "2025-11-25"
 	Revision20250618 Revision = "2025-06-18"
@@ -57,14 +91,14 @@ const (
 
 var revisions = []Revision{Revision20251125, Revision20250618, Revision20250326, Revision20241105}
 
-// Revisions returns what the workbench speaks, newest first.
+// Revisions returns what can be agreed on by initialize, newest first.
 func Revisions() []Revision { return slices.Clone(revisions) }
 
 // Newest is what is offered first, and what a client gets that asks for one we do
 // not know.
 func Newest() Revision { return revisions[0] }
 
-// Known reports whether the workbench speaks the revision.
+// Known reports whether the revision is one of Revisions.
 func (r Revision) Known() bool { return slices.Contains(revisions, r) }
 
 // HasBatches reports whether one frame may hold an array of messages.
