@@ -32,6 +32,7 @@ type conn struct {
 	answers   map[string]bool // ids of our requests that were answered
 	asked     int
 	eof       bool
+	listener  json.RawMessage // id of the request that subscribed to changes of the tools
 }
 
 // request is a message of the client, as far as the fake understands it. The zero value
@@ -46,7 +47,9 @@ type request struct {
 		RequestID json.RawMessage `json:"requestId"`
 		Version   string          `json:"protocolVersion"`
 		Meta      struct {
-			Token json.RawMessage `json:"progressToken"`
+			Token        json.RawMessage `json:"progressToken"`
+			Version      string          `json:"io.modelcontextprotocol/protocolVersion"`
+			Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
 		} `json:"_meta"`
 	} `json:"params"`
 }
@@ -95,7 +98,9 @@ func (c *conn) read() {
 	for {
 		line, err := c.in.ReadBytes('\n')
 		if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 {
-			c.logf("recv %s", line)
+			if !c.isUntoldProbe(line) {
+				c.logf("recv %s", line)
+			}
 			c.receive(line)
 		}
 		if err != nil {
@@ -130,7 +135,11 @@ func (c *conn) receive(line []byte) {
 			c.cancelled[string(message.Params.RequestID)] = true
 		}
 	})
-	if message.Method != "" {
+	switch message.Method {
+	case "":
+	case "subscriptions/listen":
+		c.answer(message) // before anything that may have to be told
+	default:
 		c.work.Go(func() { c.answer(message) })
 	}
 }
@@ -146,6 +155,10 @@ func (c *conn) update(change func()) {
 
 // answer does what the server was told to, or else the usual thing.
 func (c *conn) answer(message request) {
+	if problem := c.eraProblem(message); problem != "" && len(message.ID) > 0 {
+		c.fail(message, []byte(problem))
+		return
+	}
 	steps := c.server.On[message.Method]
 	if message.Method == "tools/call" {
 		steps = append(steps[:len(steps):len(steps)], c.server.Calls[message.Params.Name]...)
@@ -156,6 +169,10 @@ func (c *conn) answer(message request) {
 	switch message.Method {
 	case "initialize":
 		c.initialize(message)
+	case "server/discover":
+		c.discover(message)
+	case "subscriptions/listen":
+		c.listen(message)
 	case "ping":
 		c.result(message, []byte("{}"))
 	case "tools/list":
@@ -163,8 +180,12 @@ func (c *conn) answer(message request) {
 	case "tools/call":
 		c.echo(message)
 	default:
-		c.fail(message, fmt.Appendf(nil, `{"code":-32601,"message":%s}`, quote("Method not found: "+message.Method)))
+		c.unknown(message)
 	}
+}
+
+func (c *conn) unknown(message request) {
+	c.fail(message, fmt.Appendf(nil, `{"code":-32601,"message":%s}`, quote("Method not found: "+message.Method)))
 }
 
 func (c *conn) initialize(message request) {
@@ -185,15 +206,18 @@ func (c *conn) initialize(message request) {
 	if c.server.Answer != "" {
 		version = c.server.Answer
 	}
-	capabilities := c.server.Capabilities
-	if len(capabilities) == 0 {
-		capabilities = []byte(`{"tools":{"listChanged":true}}`)
-	}
-	result := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}`, quote(version), capabilities)
+	result := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}`, quote(version), c.capabilities())
 	if c.server.Instructions != "" {
 		result = fmt.Appendf(result, `,"instructions":%s`, quote(c.server.Instructions))
 	}
 	c.result(message, append(result, '}'))
+}
+
+func (c *conn) capabilities() []byte {
+	if len(c.server.Capabilities) == 0 {
+		return []byte(`{"tools":{"listChanged":true}}`)
+	}
+	return c.server.Capabilities
 }
 
 // list answers with a page; the cursor is its number.
@@ -212,7 +236,7 @@ func (c *conn) list(message request) {
 	for _, tool := range pages[number] {
 		texts = append(texts, string(tool))
 	}
-	result := `{"tools":[` + strings.Join(texts, ",") + "]"
+	result := "{" + message.cached() + `"tools":[` + strings.Join(texts, ",") + "]"
 	if number+1 < len(pages) {
 		result += fmt.Sprintf(`,"nextCursor":"page-%d"`, number+1)
 	}
@@ -222,7 +246,7 @@ func (c *conn) list(message request) {
 // echo answers a call with the tool's name and its arguments as they came.
 func (c *conn) echo(message request) {
 	text := strings.TrimSpace(message.Params.Name + " " + string(message.Params.Arguments))
-	c.result(message, fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, quote(text)))
+	c.result(message, fmt.Appendf(nil, `{%s"content":[{"type":"text","text":%s}]}`, message.complete(), quote(text)))
 }
 
 func (c *conn) result(message request, raw []byte) {

@@ -26,6 +26,12 @@ type Server struct {
 	// Answer is the revision it answers with, whatever it was asked for.
 	Answer string `json:"answer"`
 
+	// Era is "" for a server that begins with initialize, "modern" for one that speaks
+	// just revision 2026-07-28, and "both". A probe for it (server/discover) is answered
+	// and not logged where neither Era nor On says anything of it: what a server saw
+	// is about what was asked of it then.
+	Era string `json:"era"`
+
 	Capabilities json.RawMessage `json:"capabilities"` // default {"tools":{"listChanged":true}}
 	Instructions string          `json:"instructions"`
 
@@ -75,7 +81,8 @@ type Step struct {
 	Progress json.RawMessage `json:"progress"`
 	// Ask is the method of a request to the client, whose answer is waited for.
 	Ask string `json:"ask"`
-	// Change is a new list of tools; tools/list_changed is sent.
+	// Change is a new list of tools; tools/list_changed is sent, by a modern server to
+	// the one who subscribed to it.
 	Change []json.RawMessage `json:"change"`
 
 	// Spawn starts a process that sleeps: in the server's "group", or in a "session" of

@@ -52,7 +52,7 @@ func (c *conn) say(message request, step Step) {
 	}
 	if step.Change != nil {
 		c.update(func() { c.pages = [][]json.RawMessage{step.Change} })
-		c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+		c.tellChange()
 	}
 }
 

@@ -1,0 +1,97 @@
+package mcptest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// This file is about revision 2026-07-28, which has no handshake: see Server.Era.
+
+const modernRevision = "2026-07-28"
+
+// isModern reports whether a request says itself which revision it is of.
+func (r request) isModern() bool { return r.Params.Meta.Version != "" }
+
+// complete is the first member of a modern result; "" for a request of before.
+func (r request) complete() string {
+	if !r.isModern() {
+		return ""
+	}
+	return `"resultType":"complete",`
+}
+
+// cached is complete for a result that may be kept.
+func (r request) cached() string {
+	if !r.isModern() {
+		return ""
+	}
+	return r.complete() + `"ttlMs":0,"cacheScope":"private",`
+}
+
+// isUntoldProbe reports whether a line is a probe that the specification of the server
+// says nothing of.
+func (c *conn) isUntoldProbe(line []byte) bool {
+	_, told := c.server.On["server/discover"]
+	return c.server.Era == "" && !told && bytes.Contains(line, []byte(`"method":"server/discover"`))
+}
+
+// eraProblem is the error with which the server refuses a request that is not of an era
+// that it speaks, or that lacks what a modern one must have.
+func (c *conn) eraProblem(message request) string {
+	meta := message.Params.Meta
+	switch {
+	case c.server.Era == "", c.server.Era == "both" && !message.isModern():
+		return ""
+	case message.Method == "initialize", message.Method == "ping":
+		return `{"code":-32601,"message":"Method not found; this server speaks 2026-07-28"}`
+	case meta.Version == "", len(meta.Capabilities) == 0:
+		return `{"code":-32602,"message":"_meta lacks the protocol version or the client's capabilities"}`
+	case meta.Version != modernRevision:
+		return fmt.Sprintf(`{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"],"requested":%s}}`, quote(meta.Version))
+	}
+	return ""
+}
+
+func (c *conn) discover(message request) {
+	versions := []string{modernRevision}
+	switch c.server.Era {
+	case "":
+		c.unknown(message)
+		return
+	case "both":
+		versions = append(versions, "2025-11-25")
+	}
+	supported, _ := json.Marshal(versions)
+	c.result(message, fmt.Appendf(nil, `{%s"supportedVersions":%s,"capabilities":%s}`, message.cached(), supported, c.capabilities()))
+}
+
+// listen acknowledges a subscription, which lasts as long as the session.
+func (c *conn) listen(message request) {
+	if c.server.Era == "" {
+		c.unknown(message)
+		return
+	}
+	c.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{%s,"notifications":{"toolsListChanged":true}}}`,
+		subscriptionMeta(message.ID)))
+	c.update(func() { c.listener = message.ID })
+}
+
+// tellChange says that the tools changed, to a modern client only if it subscribed.
+func (c *conn) tellChange() {
+	c.mu.Lock()
+	listener := c.listener
+	c.mu.Unlock()
+	params := ""
+	switch {
+	case listener != nil:
+		params = fmt.Sprintf(`,"params":{%s}`, subscriptionMeta(listener))
+	case c.server.Era == "modern":
+		return
+	}
+	c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"` + params + "}"))
+}
+
+func subscriptionMeta(id json.RawMessage) string {
+	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
+}
