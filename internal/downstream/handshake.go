@@ -11,36 +11,32 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// initialize agrees on a revision. A server that knows only an older one answers
-// with that; one that refuses what it does not know is offered the next.
-func (s *Session) initialize(ctx context.Context) error {
+// initialize offers revisions and returns the result of the one that was taken. A server
+// that knows only an older one answers with that; one that refuses what it does not know
+// is offered the next.
+func (s *Session) initialize(ctx context.Context) (wire.Payload, error) {
 	offers := protocol.Revisions()
 	var refusal error
 	for len(offers) > 0 {
 		result, err := s.request(ctx, protocol.MethodInitialize, s.initializeParams(offers[0]))
 		if err == nil {
-			return s.accept(ctx, result)
+			return result, nil
 		}
 		rpc, isRPC := errors.AsType[*RPCError](err)
 		if !isRPC || !strings.Contains(strings.ToLower(rpc.Message), "version") {
-			return err
+			return wire.Payload{}, err
 		}
 		if refusal == nil {
 			refusal = err // the answer to the newest says best what is wrong
 		}
 		offers = remaining(offers[1:], rpc)
 	}
-	return refusal
+	return wire.Payload{}, refusal
 }
 
 // remaining narrows the offers down to what a refusing server says it supports.
 func remaining(offers []protocol.Revision, refusal *RPCError) []protocol.Revision {
-	var supported []protocol.Revision
-	for element := range refusal.Object.Member("data").Member("supported").Elements() {
-		if revision, ok := element.Text(); ok {
-			supported = append(supported, protocol.Revision(revision))
-		}
-	}
+	supported := revisionsIn(refusal.Object.Member("data").Member("supported"))
 	if len(supported) == 0 {
 		return offers
 	}
@@ -50,11 +46,16 @@ func remaining(offers []protocol.Revision, refusal *RPCError) []protocol.Revisio
 func (s *Session) initializeParams(offer protocol.Revision) []byte {
 	params := append([]byte(nil), `{"protocolVersion":`...)
 	params = wire.AppendString(params, string(offer))
-	params = append(params, `,"capabilities":{},"clientInfo":{"name":"mcp-workbench","version":`...)
-	params = wire.AppendString(params, s.options.Version)
-	return append(params, "}}"...)
+	params = append(params, `,"capabilities":{},"clientInfo":`...)
+	return append(append(params, s.clientInfo()...), '}')
 }
 
+func (s *Session) clientInfo() []byte {
+	info := wire.AppendMember([]byte("{"), "name", "mcp-workbench")
+	return append(wire.AppendMember(info, "version", s.options.Version), '}')
+}
+
+// accept begins a session of the legacy era.
 func (s *Session) accept(ctx context.Context, result wire.Payload) error {
 	revision, _ := result.Member("protocolVersion").Text()
 	s.revision = protocol.Revision(revision)
@@ -66,7 +67,7 @@ func (s *Session) accept(ctx context.Context, result wire.Payload) error {
 }
 
 func spoken() string {
-	var names []string
+	names := []string{string(protocol.Revision20260728)}
 	for _, revision := range protocol.Revisions() {
 		names = append(names, string(revision))
 	}

@@ -146,6 +146,9 @@ func (s *Session) endSilent() {
 
 // rawID reads an id of ours in a message of the server; 0 is nobody's.
 func rawID(id []byte) uint64 {
+	if string(id) == probeID {
+		return probeKey
+	}
 	n, err := strconv.ParseUint(string(id), 10, 64)
 	if err != nil {
 		return 0

@@ -184,6 +184,8 @@ func TestBadAnswersFailTheirCall(t *testing.T) {
 					switch line := string(frame.Bytes()); {
 					case err != nil:
 						return
+					case strings.Contains(line, `"server/discover"`):
+						_, _ = io.WriteString(serverOut, noProbe+"\n")
 					case strings.Contains(line, `"initialize"`):
 						_, _ = io.WriteString(serverOut, ready+"\n")
 					case strings.Contains(line, `"tools/call"`):
@@ -218,8 +220,9 @@ func TestClosedSessionRefusesCalls(t *testing.T) {
 	}
 }
 
-// silentServer answers the handshake and nothing else, until its input ends.
-func silentServer(stdin io.Reader, stdout io.WriteCloser, seen func(line string)) {
+// silentServer answers the probe, if told to, and initialize, and nothing else, until its
+// input ends.
+func silentServer(stdin io.Reader, stdout io.WriteCloser, probed string, seen func(line string)) {
 	defer stdout.Close()
 	reader := wire.NewReader(stdin, 0)
 	for {
@@ -229,7 +232,10 @@ func silentServer(stdin io.Reader, stdout io.WriteCloser, seen func(line string)
 		}
 		line := string(frame.Bytes())
 		seen(line)
-		if strings.Contains(line, `"initialize"`) {
+		switch {
+		case strings.Contains(line, `"server/discover"`):
+			_, _ = io.WriteString(stdout, probed+"\n")
+		case strings.Contains(line, `"initialize"`):
 			_, _ = io.WriteString(stdout, ready+"\n")
 		}
 	}
@@ -240,7 +246,7 @@ func TestSilentCallsEndWithoutTheOthers(t *testing.T) {
 		serverIn, stdin := io.Pipe()
 		stdout, serverOut := io.Pipe()
 		var lines []string
-		go silentServer(serverIn, serverOut, func(line string) { lines = append(lines, line) })
+		go silentServer(serverIn, serverOut, noProbe, func(line string) { lines = append(lines, line) })
 		session, err := Connect(t.Context(), Options{Stdin: stdin, Stdout: stdout, Patience: time.Minute})
 		if err != nil {
 			t.Fatal(err)
@@ -292,11 +298,11 @@ func TestServerThatDoesNotRead(t *testing.T) {
 		stdout, serverOut := io.Pipe()
 		go func() {
 			reader := wire.NewReader(serverIn, 0)
-			for range 2 { // initialize, initialized
+			for _, reply := range []string{noProbe, ready, ready} { // to the probe, initialize, initialized
 				if _, err := reader.Next(); err != nil {
 					return
 				}
-				_, _ = io.WriteString(serverOut, ready+"\n")
+				_, _ = io.WriteString(serverOut, reply+"\n")
 			}
 		}()
 		session, err := Connect(t.Context(), Options{Stdin: stdin, Stdout: stdout, Patience: time.Minute})

@@ -85,9 +85,9 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	prefix := wire.AppendRequestPrefix(make([]byte, 0, 192), id, protocol.MethodToolsCall)
 	prefix = append(prefix, `{"name":`...)
 	prefix = wire.AppendString(prefix, call.Name)
-	if call.Meta.Kind() == "object" {
+	if call.Meta.Kind() == "object" || s.reserved != nil {
 		prefix = append(prefix, `,"_meta":`...)
-		prefix = appendMeta(prefix, call.Meta, id)
+		prefix = s.appendMeta(prefix, call.Meta, id)
 	}
 	prefix = append(prefix, `,"arguments":`...)
 	arguments := call.Arguments
@@ -99,11 +99,22 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 }
 
 // appendMeta forwards _meta with the progress token, if there is one, replaced by the
-// request's id: tokens must be unique among all who share the session.
-func appendMeta(dst []byte, meta wire.Payload, id uint64) []byte {
+// request's id: tokens must be unique among all who share the session. In the modern era
+// what belongs to our hop is added, instead of what the client said of its own.
+func (s *Session) appendMeta(dst []byte, meta wire.Payload, id uint64) []byte {
 	token := meta.Member(protocol.ProgressToken)
-	if token.IsAbsent() {
+	switch {
+	case s.reserved == nil && token.IsAbsent():
 		return append(dst, meta.Bytes()...)
+	case s.reserved == nil:
+		return wire.AppendEdited(dst, meta, wire.Edit{Part: token, With: strconv.AppendUint(nil, id, 10)})
 	}
-	return wire.AppendEdited(dst, meta, wire.Edit{Part: token, With: strconv.AppendUint(nil, id, 10)})
+	extra := s.reserved
+	if !token.IsAbsent() {
+		extra = append(extra[:len(extra):len(extra)], `,"`+protocol.ProgressToken+`":`...)
+		extra = strconv.AppendUint(extra, id, 10)
+	}
+	return wire.AppendWithMembers(dst, meta, func(key string) bool {
+		return protocol.OfOneHop(key) || key == protocol.ProgressToken
+	}, extra)
 }

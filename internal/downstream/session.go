@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -23,6 +24,13 @@ type Options struct {
 	MaxMessage int           // limit in bytes of one message; default wire.DefaultLimit
 	Patience   time.Duration // how long a call may be without a sign of life; default 5 minutes
 	Version    string        // the workbench's version, told to the server
+
+	// InitializeFirst is for a server that does not survive the question for its era: it
+	// is asked only if the server refuses initialize.
+	InitializeFirst bool
+	// InputTaken reports whether the server has read all that was written to Stdin, if
+	// that is known. Default: it is not.
+	InputTaken func() (taken, known bool)
 
 	// ToolsChanged is called when the server says that its tools changed. It must
 	// not block. Default: nothing.
@@ -39,6 +47,8 @@ type Session struct {
 
 	revision protocol.Revision
 	hasTools bool
+	modern   atomic.Bool // revision is of the modern era; for the reader
+	reserved []byte      // members for the _meta of every request; nil in the legacy era
 
 	life context.Context // ends with the session
 	end  context.CancelFunc
@@ -75,7 +85,8 @@ var ErrOutputClosed = errors.New("the server closed its output")
 var ErrInputBroken = errors.New("the server does not take input any more")
 
 // Connect does the handshake with a server that was just started. It blocks until
-// the server answered or ctx ends. On an error the session is closed.
+// the server answered or ctx ends. On an error the session is closed; a *ProbeError
+// says that the server may well be usable with InitializeFirst.
 func Connect(ctx context.Context, options Options) (*Session, error) {
 	if options.Patience <= 0 {
 		options.Patience = defaultPatience
@@ -92,7 +103,7 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 	}
 	s.goroutines.Go(s.read)
 	s.goroutines.Go(s.watchWriter)
-	if err := s.initialize(ctx); err != nil {
+	if err := s.handshake(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -239,7 +250,11 @@ func (s *Session) dispatch(message wire.Message) {
 	}
 	switch {
 	case message.IsResponse():
-		p, ok := s.remove(rawID(message.ID.Bytes()))
+		id := rawID(message.ID.Bytes())
+		if message.ID.IsAbsent() {
+			id = probeKey // a legacy server may not even take the probe for a request
+		}
+		p, ok := s.remove(id)
 		if !ok {
 			s.log.Debug("ignored an answer that nobody waits for")
 			return
@@ -255,6 +270,10 @@ func (s *Session) dispatch(message wire.Message) {
 // answer replies to the server's own requests. A reply that finds no room is
 // dropped: a server that asks without reading must not stop our reading.
 func (s *Session) answer(message wire.Message) {
+	if s.modern.Load() {
+		s.log.Debug("ignored a request of the server: its revision has none, and no answers to them")
+		return
+	}
 	var reply []byte
 	if string(message.Method) == protocol.MethodPing {
 		reply = wire.Result(message.ID.Bytes(), []byte("{}"))
@@ -275,6 +294,8 @@ func (s *Session) notice(message wire.Message) {
 			p.sink.Progress(message)
 		}
 	case protocol.NotifyToolsList:
+		// In the modern era it comes for our one subscription, so there is nothing to tell
+		// apart by its id.
 		if s.options.ToolsChanged != nil {
 			s.options.ToolsChanged()
 		}

@@ -85,8 +85,24 @@ func connect(t *testing.T, spec string, options Options) (*Session, *record) {
 	return session, log
 }
 
-// raw serves lines by hand: answer gets each line of the session and returns what to send.
+// raw serves lines by hand: answer gets each line of the session but for the probe, and
+// returns what to send.
 func raw(t *testing.T, options Options, answer func(line string) (reply string)) *Session {
+	t.Helper()
+	session, err := converse(t, options, func(line string) string {
+		if strings.Contains(line, `"server/discover"`) {
+			return noProbe
+		}
+		return answer(line)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+// converse is raw with the probe. An answer "\x00" is the end of the server.
+func converse(t *testing.T, options Options, answer func(line string) (reply string)) (*Session, error) {
 	t.Helper()
 	serverIn, stdin := io.Pipe()
 	stdout, serverOut := io.Pipe()
@@ -98,7 +114,11 @@ func raw(t *testing.T, options Options, answer func(line string) (reply string))
 			if err != nil {
 				return
 			}
-			if reply := answer(string(frame.Bytes())); reply != "" {
+			reply := answer(string(frame.Bytes()))
+			if reply == "\x00" {
+				return
+			}
+			if reply != "" {
 				if _, err := io.WriteString(serverOut, reply+"\n"); err != nil {
 					return
 				}
@@ -107,12 +127,14 @@ func raw(t *testing.T, options Options, answer func(line string) (reply string))
 	}()
 	options.Stdin, options.Stdout = stdin, stdout
 	session, err := Connect(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		t.Cleanup(session.Close)
 	}
-	t.Cleanup(session.Close)
-	return session
+	return session, err
 }
+
+// noProbe is a legacy server's answer to the probe.
+const noProbe = `{"jsonrpc":"2.0","id":"discover","error":{"code":-32601,"message":"Method not found"}}`
 
 const ready = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}`
 

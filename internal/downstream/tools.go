@@ -23,7 +23,7 @@ func (s *Session) ListTools(ctx context.Context) (tools []wire.Payload, note str
 	if !s.hasTools {
 		return nil, "", nil
 	}
-	params := []byte("{}")
+	params := s.params(nil)
 	seen := make(map[string]bool)
 	began := time.Now()
 	for page := 1; ; page++ {
@@ -55,7 +55,6 @@ func (s *Session) ListTools(ctx context.Context) (tools []wire.Payload, note str
 			return tools, fmt.Sprintf("The list of tools was cut off after %d pages: it does not come to an end", page), nil
 		}
 		seen[cursor] = true
-		params = append([]byte(nil), `{"cursor":`...)
-		params = append(wire.AppendString(params, cursor), '}')
+		params = s.params(wire.AppendMember(nil, "cursor", cursor))
 	}
 }

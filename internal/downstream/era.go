@@ -1,0 +1,209 @@
+package downstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// probeTime is how long the probe is waited for alone. Then initialize is sent as well:
+// some legacy servers ignore what they do not know. It is also how long the probe is
+// waited for once initialize was refused.
+const probeTime = 3 * time.Second
+
+// The probe's id on the wire, and in Session.pending. It is none of the numbers, so that
+// theirs begin with the first request of either era.
+const (
+	probeID         = `"discover"`
+	probeKey uint64 = math.MaxUint64
+)
+
+// ProbeError is the end of a handshake in which the probe was not answered and may have
+// been what the server did not survive.
+type ProbeError struct {
+	// Ended says for sure that the server read the probe and ended then.
+	Ended bool
+	Err   error
+}
+
+func (e *ProbeError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what happened.
+func (e *ProbeError) Unwrap() error { return e.Err }
+
+// handshake finds out the server's era and begins a session of it. The probe is a request
+// of the modern era. A legacy server answers it with any error, and then, or when it is
+// silent, gets initialize; the first valid answer of the two decides.
+func (s *Session) handshake(ctx context.Context) error {
+	if s.options.InitializeFirst {
+		return s.initializeFirst(ctx)
+	}
+	probe := s.sendProbe()
+	limit := probeTime
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(deadline)/3) // initialize needs time as well
+	}
+	alone := time.NewTimer(limit)
+	defer alone.Stop()
+	select {
+	case got := <-probe:
+		if got.err != nil && s.Err() != nil {
+			return s.blameProbe(fmt.Errorf("no answer to '%s': %w", protocol.MethodDiscover, s.Err()))
+		}
+		offer, modern, err := judge(got)
+		if err != nil {
+			return err
+		}
+		if modern {
+			return s.adopt(offer)
+		}
+		result, err := s.initialize(ctx)
+		if err != nil {
+			return err
+		}
+		return s.accept(ctx, result)
+	case <-alone.C:
+	case <-ctx.Done():
+	}
+	return s.initializeToo(ctx, probe)
+}
+
+// initializeToo goes on with a server that has not answered the probe yet. It may be slow
+// to start, and of either era.
+func (s *Session) initializeToo(ctx context.Context, probe waiter) error {
+	defer s.remove(probeKey)
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	type outcome struct {
+		result wire.Payload
+		err    error
+	}
+	initialized := make(chan outcome, 1)
+	go func() {
+		result, err := s.initialize(asking)
+		initialized <- outcome{result, err}
+	}()
+	var refusal error
+	var grace <-chan time.Time
+	for {
+		select {
+		case got := <-probe:
+			if got.err != nil && s.Err() != nil {
+				return s.blameProbe(fmt.Errorf("no answer to '%s': %w", protocol.MethodInitialize, s.Err()))
+			}
+			if offer, modern, _ := judge(got); modern {
+				return s.adopt(offer)
+			}
+			if refusal != nil {
+				return refusal
+			}
+			probe = nil // answered: the other answer decides
+		case got := <-initialized:
+			if got.err == nil {
+				return s.accept(ctx, got.result)
+			}
+			_, refused := errors.AsType[*RPCError](got.err)
+			switch {
+			case probe == nil:
+				return got.err
+			case !refused:
+				return s.blameProbe(got.err)
+			}
+			// A modern server that is slow may refuse initialize before it answers the probe.
+			refusal = got.err
+			grace = time.After(probeTime)
+		case <-grace:
+			return refusal
+		}
+	}
+}
+
+// initializeFirst is the handshake with a server that the probe may do harm to.
+func (s *Session) initializeFirst(ctx context.Context) error {
+	result, err := s.initialize(ctx)
+	if err == nil {
+		return s.accept(ctx, result)
+	}
+	if _, refused := errors.AsType[*RPCError](err); !refused {
+		return err
+	}
+	defer s.remove(probeKey)
+	patience := time.NewTimer(probeTime)
+	defer patience.Stop()
+	select {
+	case got := <-s.sendProbe():
+		if offer, modern, _ := judge(got); modern {
+			return s.adopt(offer)
+		}
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	return err
+}
+
+// sendProbe asks the server for what it speaks.
+func (s *Session) sendProbe() waiter {
+	probe := make(waiter, 1)
+	s.mu.Lock()
+	if s.err != nil {
+		probe <- answer{err: s.err}
+	} else {
+		s.pending[probeKey] = pending{sink: probe, heard: time.Now()}
+	}
+	s.mu.Unlock()
+	message := append([]byte(nil), `{"jsonrpc":"2.0","id":`+probeID+`,"method":"`+protocol.MethodDiscover+`","params":{"_meta":{`...)
+	message = append(message, s.modernMembers()...)
+	s.post(append(message, "}}"+wire.Suffix...), probeKey)
+	return probe
+}
+
+// judge reads the answer to the probe: what the server offers if it is modern. Anything
+// but the two answers that the modern era knows means that it is not; an error means that
+// it is, but that there is no revision in common.
+func judge(got answer) (offer wire.Payload, modern bool, err error) {
+	offer = got.response.Result // absent, as is the error, if the answer is unusable
+	supported := revisionsIn(offer.Member("supportedVersions"))
+	if rpc := got.response.Error; !rpc.IsAbsent() && NewRPCError(rpc).Code == protocol.CodeUnsupportedRevision {
+		supported = revisionsIn(rpc.Member("data").Member("supported"))
+	}
+	common := len(supported) == 0
+	for _, revision := range supported {
+		if revision == protocol.Revision20260728 && !offer.IsAbsent() {
+			return offer, true, nil
+		}
+		common = common || revision.Known() || revision == protocol.Revision20260728
+	}
+	if !common {
+		err = fmt.Errorf("it speaks protocol revisions %.200q, and the workbench speaks %s", supported, spoken())
+	}
+	return offer, false, err
+}
+
+func revisionsIn(list wire.Payload) (revisions []protocol.Revision) {
+	for element := range list.Elements() {
+		if revision, ok := element.Text(); ok {
+			revisions = append(revisions, protocol.Revision(revision))
+		}
+	}
+	return revisions
+}
+
+// blameProbe is the error of a handshake that broke off with the probe unanswered, unless
+// the server is known not to have read the probe: then it would have ended anyway.
+func (s *Session) blameProbe(err error) error {
+	var taken, known bool
+	if s.options.InputTaken != nil {
+		taken, known = s.options.InputTaken()
+	}
+	broken := s.writer.Err()
+	unwritten := broken != nil && !errors.Is(broken, wire.ErrClosed) // which is by ourselves
+	if known && (!taken || unwritten) {
+		return err
+	}
+	return &ProbeError{Ended: known && s.Err() != nil, Err: err}
+}

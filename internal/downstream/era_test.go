@@ -1,0 +1,190 @@
+package downstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+)
+
+func TestEra(t *testing.T) {
+	const modern = protocol.Revision20260728
+	probed := func(steps string) string { return `{"on":{"server/discover":[` + steps + `]}}` }
+	for _, test := range []struct {
+		name, spec string
+		want       protocol.Revision
+		took       time.Duration
+		wantErr    string
+	}{
+		{name: "modern", spec: `{"era":"modern"}`, want: modern},
+		{name: "both", spec: `{"era":"both"}`, want: modern},
+		{name: "legacy", spec: `{}`, want: "2025-11-25"},
+		{name: "ignores the probe", spec: probed(`{"answered":true}`), want: "2025-11-25", took: probeTime},
+		{name: "invalid request", spec: probed(`{"error":{"code":-32600,"message":"x"}}`), want: "2025-11-25"},
+		{name: "not initialized", spec: probed(`{"error":{"code":-32002,"message":"x"}}`), want: "2025-11-25"},
+		{name: "any error", spec: probed(`{"error":{"code":0,"message":""}}`), want: "2025-11-25"},
+		{name: "an error of the modern era", spec: probed(`{"error":{"code":-32022,"message":"x"}}`), want: "2025-11-25"},
+		{name: "an error without an id", spec: probed(`{"send":{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"x"}}},{"answered":true}`), want: "2025-11-25"},
+		{name: "an answer that is none", spec: probed(`{"send":{"jsonrpc":"2.0","id":"${id}","result":{},"error":{}}},{"answered":true}`), want: "2025-11-25"},
+		{name: "a result of its own", spec: probed(`{"result":{}}`), want: "2025-11-25"},
+		{
+			name: "a version error with legacy revisions", want: "2025-06-18",
+			spec: `{"versions":["2025-06-18"],"on":{"server/discover":[{"error":{"code":-32022,"message":"x","data":{"supported":["2027-01-01","2025-06-18"]}}}]}}`,
+		},
+		{name: "a version error without one in common", spec: probed(`{"error":{"code":-32022,"message":"x","data":{"supported":["2027-01-01"]}}}`), wantErr: "2027-01-01"},
+		{name: "discovered to be legacy", spec: probed(`{"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}}`), want: "2025-11-25"},
+		{name: "discovered to be of the future", spec: probed(`{"result":{"supportedVersions":["2027-01-01"],"capabilities":{}}}`), wantErr: "2027-01-01"},
+		{name: "exits", spec: probed(`{"exit":3}`), wantErr: ErrOutputClosed.Error()},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				session, _, err := dial(t, test.spec, Options{})
+				if took := time.Since(began); took != test.took {
+					t.Errorf("took %s, want %s", took, test.took)
+				}
+				switch {
+				case test.wantErr != "":
+					if err == nil || !strings.Contains(err.Error(), test.wantErr) {
+						t.Errorf("error %v does not hold %q", err, test.wantErr)
+					}
+				case err != nil:
+					t.Error(err)
+				case session.Revision() != test.want || session.Modern() != (test.want == modern):
+					t.Errorf("speaks %s, want %s", session.Revision(), test.want)
+				}
+			})
+		})
+	}
+}
+
+const (
+	discovered = `{"jsonrpc":"2.0","id":"discover","result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}`
+	refused    = `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no initialize"}}`
+)
+
+// A server that is slow gets both questions; the first valid answer decides.
+func TestEraOfSlowServers(t *testing.T) {
+	for _, test := range []struct {
+		name, answers string // to initialize, when the probe waits as well
+		want          protocol.Revision
+		took          time.Duration
+	}{
+		{"modern", discovered, protocol.Revision20260728, probeTime},
+		{"modern, and initialize is refused first", refused + "\n" + discovered, protocol.Revision20260728, probeTime},
+		{"modern, and initialize is answered later", discovered + "\n" + ready, protocol.Revision20260728, probeTime},
+		{"legacy, and the probe is refused first", noProbe + "\n" + ready, "2025-11-25", probeTime},
+		{"legacy, and the probe is answered later", ready, "2025-11-25", probeTime},
+		{"refuses both", refused + "\n" + noProbe, "", probeTime},
+		{"refuses the probe first", noProbe + "\n" + refused, "", probeTime},
+		{"refuses initialize, ignores the probe", refused, "", 2 * probeTime},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				session, err := converse(t, Options{}, func(line string) string {
+					switch {
+					case strings.Contains(line, `"initialize"`):
+						return test.answers
+					case strings.Contains(line, "initialized"):
+						return discovered
+					}
+					return ""
+				})
+				if took := time.Since(began); took != test.took {
+					t.Errorf("took %s, want %s", took, test.took)
+				}
+				switch {
+				case test.want == "":
+					if err == nil || !strings.Contains(err.Error(), "no initialize") {
+						t.Errorf("error is %v, want the refusal", err)
+					}
+				case err != nil:
+					t.Error(err)
+				default:
+					synctest.Wait() // for the late answer
+					if session.Revision() != test.want || session.Err() != nil {
+						t.Errorf("speaks %s, want %s; %v", session.Revision(), test.want, session.Err())
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestShortTimeIsSharedByBothQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
+		defer cancel()
+		serverIn, stdin := io.Pipe()
+		stdout, serverOut := io.Pipe()
+		go silentServer(serverIn, serverOut, "", func(string) {})
+		session, err := Connect(ctx, Options{Stdin: stdin, Stdout: stdout})
+		if err != nil {
+			t.Fatal(err)
+		}
+		session.Close()
+	})
+}
+
+func TestProbeIsBlamed(t *testing.T) {
+	taken := func(taken, known bool) func() (bool, bool) {
+		return func() (bool, bool) { return taken, known }
+	}
+	for _, test := range []struct {
+		name          string
+		slow          bool // ends when initialize has come, too
+		taken         func() (bool, bool)
+		blamed, ended bool
+	}{
+		{name: "read it", taken: taken(true, true), blamed: true, ended: true},
+		{name: "read it late", slow: true, taken: taken(true, true), blamed: true, ended: true},
+		{name: "did not read it", taken: taken(false, true)},
+		{name: "unknown", taken: taken(false, false), blamed: true},
+		{name: "nobody to ask", blamed: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := converse(t, Options{InputTaken: test.taken}, func(line string) string {
+					if test.slow && !strings.Contains(line, `"initialize"`) {
+						return ""
+					}
+					return "\x00"
+				})
+				if !errors.Is(err, ErrOutputClosed) {
+					t.Errorf("error is %v", err)
+				}
+				probe, blamed := errors.AsType[*ProbeError](err)
+				if blamed != test.blamed || blamed && probe.Ended != test.ended {
+					t.Errorf("error is %#v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestInitializeFirst(t *testing.T) {
+	for spec, want := range map[string]protocol.Revision{
+		`{"on":{"server/discover":[{"exit":3}]}}`: "2025-11-25",
+		`{"era":"both"}`:   "2025-11-25",
+		`{"era":"modern"}`: protocol.Revision20260728,
+		`{"on":{"initialize":[{"error":{"code":-1,"message":"no licence"}}]}}`: "",
+	} {
+		session, _, err := dial(t, spec, Options{InitializeFirst: true})
+		switch {
+		case want == "":
+			if err == nil || !strings.Contains(err.Error(), "no licence") {
+				t.Errorf("%s: error is %v", spec, err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", spec, err)
+		case session.Revision() != want:
+			t.Errorf("%s: speaks %s, want %s", spec, session.Revision(), want)
+		}
+	}
+}
