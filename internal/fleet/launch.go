@@ -11,9 +11,34 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
-// launch starts the process, does the handshake and reads the tools. Whatever fails,
-// nothing of it is left.
+// launch starts the server. Some legacy servers end when the first request is not
+// initialize. One that did so is started once more, with initialize first; where that is
+// not certain, the next start is like that, since the server may fail for any reason.
 func (s *Server) launch(ctx context.Context) (*instance, error) {
+	in, err := s.launchOnce(ctx)
+	if err == nil {
+		return in, nil
+	}
+	probe, blamed := errors.AsType[*downstream.ProbeError](err)
+	s.initializeFirst = blamed
+	if !blamed || !probe.Ended || ctx.Err() != nil {
+		return nil, err
+	}
+	s.log.Info("server ended when it was asked for its era; starting it again without that", "reason", err)
+	in, again := s.launchOnce(ctx)
+	switch {
+	case again == nil:
+		return in, nil
+	case ctx.Err() == nil:
+		err = again
+	}
+	s.initializeFirst = false
+	return nil, err
+}
+
+// launchOnce starts the process, does the handshake and reads the tools. Whatever fails,
+// nothing of it is left.
+func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	if s.config.URL != "" {
 		return nil, errors.New("a server with a 'url' cannot be reached by this version of the workbench; use one with a 'command'")
 	}
@@ -30,6 +55,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	in.session, err = downstream.Connect(ctx, downstream.Options{
 		Stdin: child.Stdin(), Stdout: child.Stdout(),
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
+		InitializeFirst: s.initializeFirst, InputTaken: child.InputTaken,
 		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
 	})
 	if err == nil {

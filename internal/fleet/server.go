@@ -23,6 +23,9 @@ type Server struct {
 
 	maxMessage int
 	dismissed  chan struct{} // closed when the server is no longer part of the configuration
+	// initializeFirst is for the next start; see launch. Only the one start at a time
+	// uses it.
+	initializeFirst bool
 
 	mu       sync.Mutex
 	starting *attempt          // not nil: starting

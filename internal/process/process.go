@@ -93,6 +93,13 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // and Close interrupt it.
 func (p *Process) Stdin() io.WriteCloser { return p.stdin }
 
+// InputTaken reports whether all that was written to Stdin has been read, where the system
+// tells; also of a child that has ended, until Stdin is closed.
+func (p *Process) InputTaken() (taken, known bool) {
+	n, known := unread(p.stdin)
+	return known && n == 0, known
+}
+
 // Stdout is the child's standard output. Once the direct child has exited, Read
 // returns what is left in the pipe and then io.EOF, even if a grandchild holds the
 // other end (not on Windows, where EOF waits for it). Stop closes it; what was not
