@@ -97,14 +97,22 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 		if kind := response.Result.Kind(); kind != "object" {
 			return Outcome{}, &Failure{Message: "the server's result is no object but " + kind}
 		}
+		if failure := r.unfinished(response.Result); failure != nil {
+			return Outcome{}, failure
+		}
 		return Outcome{Result: response.Result}, nil
 	}
 	rpc := downstream.NewRPCError(response.Error)
-	if protocol.ClientMustAct(rpc.Code) {
+	// In the modern era these errors are about our own hop.
+	modern := r.lease.Session.Modern()
+	if protocol.ClientMustAct(rpc.Code) && !modern {
 		return Outcome{Error: response.Error}, nil
 	}
 	explained := r.lease.Explain(rpc)
 	failure := &Failure{Message: explained.Error(), Cause: explained}
+	if rpc.Code == protocol.CodeMissingCapability && modern {
+		failure.Hint = "It needs something of the client" + kinds(capabilityNames(rpc)) + " that this version of the workbench cannot offer it."
+	}
 	if rpc.Code == protocol.CodeInvalidParams {
 		failure.Schema = bytes.Clone(r.tool.Definition.Member("inputSchema").Bytes())
 	}
