@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,9 @@ import (
 // This file is about a server of go-sdk behind the workbench, played by this binary.
 
 const roleGoSDK = "gosdk"
+
+// goSDKRevisions names the variable with the one revision that it speaks; all without it.
+const goSDKRevisions = "E2E_GOSDK_REVISION"
 
 type greetInput struct {
 	Name string `json:"name" jsonschema:"who is greeted"`
@@ -29,7 +33,11 @@ type countInput struct {
 }
 
 func playGoSDK() error {
-	server := mcp.NewServer(&mcp.Implementation{Name: "gosdk", Version: "1"}, nil)
+	options := new(mcp.ServerOptions)
+	if revision := os.Getenv(goSDKRevisions); revision != "" {
+		options.SupportedProtocolVersions = []string{revision}
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "gosdk", Version: "1"}, options)
 	mcp.AddTool(server, &mcp.Tool{Name: "greet", Description: "Greets"}, greet)
 	mcp.AddTool(server, &mcp.Tool{Name: "count", Description: "Counts, with progress"}, count)
 	mcp.AddTool(server, &mcp.Tool{Name: "grow", Description: "Adds a tool"},
@@ -175,8 +183,26 @@ func TestToolAddedAtRunTime(t *testing.T) {
 
 func TestGoSDKServerEqualsADirectConnection(t *testing.T) {
 	t.Parallel()
+	legacy := goSDKServer(t)
+	legacy.env[goSDKRevisions] = newest
+	b := newBench(t, "", box{"tools", "", []server{legacy}})
+	straight := direct(t, b.mark, legacy)
+	compareGoSDK(t, b, straight.call)
+}
+
+func TestModernGoSDKServerEqualsADirectConnection(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, "", box{"tools", "", []server{goSDKServer(t)}})
-	straight := direct(t, b.mark, goSDKServer(t))
+	straight := connected(t, b.mark, goSDKServer(t))
+	compareGoSDK(t, b, func(tool, arguments string) []byte {
+		return straight.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s,"_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`, tool, arguments))
+	})
+}
+
+// compareGoSDK makes the same calls through the workbench and by another way.
+func compareGoSDK(t *testing.T, b *bench, straight func(tool, arguments string) []byte) {
+	t.Helper()
 	c := b.client(newest)
 	c.open("tools")
 	for _, call := range []toolCall{
@@ -185,10 +211,26 @@ func TestGoSDKServerEqualsADirectConnection(t *testing.T) {
 		{"greet", `{"name":7}`, `"isError":true`},
 		{"count", `{"to":0}`, `counted`},
 	} {
-		want := straight.call(call.tool, call.arguments)
+		want := straight(call.tool, call.arguments)
 		got := c.use("tools", "gosdk", call.tool, call.arguments)
 		if string(got) != string(want) || !strings.Contains(string(got), call.has) {
 			t.Errorf("%s %s:\ngot  %s\nwant %s with %s", call.tool, call.arguments, got, want, call.has)
 		}
+	}
+}
+
+func TestGoSDKServersOfBothEras(t *testing.T) {
+	for revision, modern := range map[string]bool{"2024-11-05": false, newest: false, "2026-07-28": true, "": true} {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			peer := goSDKServer(t)
+			peer.env[goSDKRevisions] = revision
+			c := newBench(t, "", box{"tools", "", []server{peer}}).client(newest)
+			c.open("tools")
+			got := string(c.use("tools", "gosdk", "greet", `{"name":"Ada"}`))
+			if !strings.Contains(got, "Hello, Ada") || strings.Contains(got, `"resultType":"complete"`) != modern {
+				t.Errorf("got %s; modern: %t", got, modern)
+			}
+		})
 	}
 }

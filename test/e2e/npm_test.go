@@ -97,14 +97,20 @@ func memoryServer(t *testing.T, file string) server {
 // direct connects to a server without the workbench in between.
 func direct(t *testing.T, m *mark, s server) *rawClient {
 	t.Helper()
+	c := connected(t, m, s)
+	c.initialize(newest)
+	return c
+}
+
+// connected is direct before anything was said.
+func connected(t *testing.T, m *mark, s server) *rawClient {
+	t.Helper()
 	cmd := exec.Command(s.command, s.args...)
 	cmd.Env = append(os.Environ(), m.env())
 	for name, value := range s.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	c := dial(t, m, cmd)
-	c.initialize(newest)
-	return c
+	return dial(t, m, cmd)
 }
 
 // realTempDir is a temporary folder without symbolic links in its path: servers
