@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -38,7 +39,9 @@ func (e *ProbeError) Unwrap() error { return e.Err }
 
 // handshake finds out the server's era and begins a session of it. The probe is a request
 // of the modern era. A legacy server answers it with any error, and then, or when it is
-// silent, gets initialize; the first valid answer of the two decides.
+// silent, gets initialize; the first valid answer of the two decides. So does a server that
+// offers both: our clients are legacy ones, and their sessions with it are then what they
+// would be without us.
 func (s *Session) handshake(ctx context.Context) error {
 	if s.options.InitializeFirst {
 		return s.initializeFirst(ctx)
@@ -59,10 +62,13 @@ func (s *Session) handshake(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if modern {
+		if modern && !speaksLegacy(offer) {
 			return s.adopt(offer)
 		}
 		result, err := s.initialize(ctx)
+		if _, refused := errors.AsType[*RPCError](err); refused && modern {
+			return s.adopt(offer) // the probe has settled it on the modern era
+		}
 		if err != nil {
 			return err
 		}
@@ -182,6 +188,12 @@ func judge(got answer) (offer wire.Payload, modern bool, err error) {
 		err = fmt.Errorf("it speaks protocol revisions %.200q, and the workbench speaks %s", supported, spoken())
 	}
 	return offer, false, err
+}
+
+// speaksLegacy reports whether a server that answered the probe also knows a revision that
+// begins with initialize.
+func speaksLegacy(offer wire.Payload) bool {
+	return slices.ContainsFunc(revisionsIn(offer.Member("supportedVersions")), protocol.Revision.Known)
 }
 
 func revisionsIn(list wire.Payload) (revisions []protocol.Revision) {

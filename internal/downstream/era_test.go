@@ -22,7 +22,8 @@ func TestEra(t *testing.T) {
 		wantErr    string
 	}{
 		{name: "modern", spec: `{"era":"modern"}`, want: modern},
-		{name: "both", spec: `{"era":"both"}`, want: modern},
+		{name: "both", spec: `{"era":"both"}`, want: "2025-11-25"},
+		{name: "both, but settled by the probe", spec: `{"era":"both","on":{"initialize":[{"error":{"code":-32600,"message":"x"}}]}}`, want: modern},
 		{name: "legacy", spec: `{}`, want: "2025-11-25"},
 		{name: "ignores the probe", spec: probed(`{"answered":true}`), want: "2025-11-25", took: probeTime},
 		{name: "invalid request", spec: probed(`{"error":{"code":-32600,"message":"x"}}`), want: "2025-11-25"},
