@@ -1,0 +1,96 @@
+package faults
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+)
+
+// answerFault is an answer that is wrong, or that a careless relay would spoil.
+type answerFault struct {
+	row, tool string
+	check     func(b *bench, a rig.Answer)
+}
+
+// isNamed wants an error with the server's name and one of the words.
+func isNamed(words ...string) func(*bench, rig.Answer) {
+	return func(b *bench, a rig.Answer) {
+		b.t.Helper()
+		b.named(a, "rogue", words...)
+	}
+}
+
+// isText wants a success with that text.
+func isText(text string) func(*bench, rig.Answer) {
+	return func(b *bench, a rig.Answer) {
+		b.t.Helper()
+		if a.IsError || a.Text != text {
+			b.t.Errorf("answered %.1000s", a.Line)
+		}
+	}
+}
+
+// isBounded takes any answer that is not enormous; that it is well formed was checked.
+func isBounded(limit int) func(*bench, rig.Answer) {
+	return func(b *bench, a rig.Answer) {
+		b.t.Helper()
+		if len(a.Line) > limit {
+			b.t.Errorf("%d bytes reached the client", len(a.Line))
+		}
+	}
+}
+
+var answerFaults = []answerFault{
+	{"31 only an unknown id", "unknown-id", isNamed("timeout", "timed out", "did not answer", "no answer")},
+	{"32 stray answers, then the right one", "strays", isText("right")},
+	{"33 the answer three times", "thrice", isText("once")},
+	{"34 100000 levels of nesting", "deep", isBounded(1 << 20)},
+	{"35 half an answer, then death", "half", isNamed("exited", "code 3")},
+	{"36 invalid UTF-8", "not-utf8", isBounded(1 << 20)},
+	{"37 8 MiB error message", "huge-error", isBounded(1<<20 - 1)},
+	{"38 50 MiB answer on one line", "50MiB", func(b *bench, a rig.Answer) {
+		if a.IsError {
+			b.named(a, "rogue")
+		} else if len(a.Text) != 50<<20 {
+			b.t.Errorf("%d bytes of 50 MiB arrived", len(a.Text))
+		}
+	}},
+	{"40 5 MB of text", "5MB", isText(strings.Repeat("five\n", 1000000))},
+	{"40 unusual but legal", "odd", func(b *bench, a rig.Answer) {
+		if string(a.Result) != rig.Odd {
+			b.t.Errorf("sent\n%s\narrived as\n%s", rig.Odd, a.Result)
+		}
+	}},
+	{"41 JSON-RPC error", "rpc-error", isNamed("the wheel came off")},
+	{"41 isError result", "is-error", func(b *bench, a rig.Answer) {
+		if !a.IsError || a.Text != "the road is closed" {
+			b.t.Errorf("answered %.1000s", a.Line)
+		}
+	}},
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for _, fault := range answerFaults {
+		row(t, fault.row, func(t *testing.T) {
+			b := start(t, box{"rogue": {Role: "answers"}, "good": {Role: "good"}})
+			b.open(promptly)
+			fault.check(b, b.use("rogue", fault.tool, promptly))
+			b.works("good", "echo", sibling)
+			b.recovers("rogue")
+		})
+	}
+	row(t, "39 answer without end", func(t *testing.T) {
+		b := start(t, box{"rogue": {Role: "answers"}, "good": {Role: "good"}})
+		b.open(promptly)
+		endless := b.Use("dev", "rogue", "endless", "{}")
+		for range 20 { // meanwhile
+			b.works("good", "echo", sibling)
+		}
+		b.named(b.wait(endless, 20*time.Second), "rogue")
+		b.works("good", "echo", sibling)
+		b.recovers("rogue")
+	})
+}

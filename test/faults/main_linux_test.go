@@ -1,0 +1,273 @@
+package faults
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	// Go caches results of tests by what they import: without this, a result would
+	// stay after the workbench changed.
+	_ "github.com/mcp-workbench/mcp-workbench/internal/cli"
+
+	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+)
+
+// binaryVariable names a workbench to test, such as a released one, instead of a new build.
+const binaryVariable = "FAULTS_WORKBENCH"
+
+// The bounds of the page, as far as they do not stand in a row. Timeouts are short here,
+// so that nothing that is in order comes near them.
+const (
+	promptly   = 10 * time.Second
+	recovery   = 15 * time.Second
+	sibling    = 5 * time.Second
+	memory     = 192 << 20
+	atOnce     = 8 // tests; they wait more than they work
+	afterwards = 3 * time.Second
+)
+
+var binary string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == rig.ServeArg {
+		os.Exit(rig.Serve(os.Args[2:]))
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	flag.Parse()
+	_ = flag.Set("test.parallel", fmt.Sprint(atOnce)) // the flag is there in every test
+	if binary = os.Getenv(binaryVariable); binary != "" {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "workbench-faults-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "mcp-workbench")
+	args := []string{"build", "-o", binary}
+	if os.Getenv("GOCOVERDIR") != "" {
+		args = append(args, "-cover")
+	}
+	if out, err := exec.Command("go", append(args, "../../cmd/mcp-workbench")...).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// row runs the test of one row beside the others.
+func row(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		test(t)
+	})
+}
+
+// bench is a workbench under test; what goes wrong ends the test.
+type bench struct {
+	*rig.Workbench
+	t     *testing.T
+	ended bool
+}
+
+// box is a toolbox named dev.
+type box = map[string]rig.Server
+
+// shortTimeouts make faults show soon.
+var shortTimeouts = map[string]any{"timeouts": map[string]string{"connect": "2s", "call": "1500ms"}}
+
+// patientTimeouts are for what is slow but right.
+var patientTimeouts = map[string]any{"timeouts": map[string]string{"connect": "30s", "call": "20s"}}
+
+// start starts a workbench with one toolbox and checks in the end what every row demands.
+func start(t *testing.T, servers box) *bench {
+	t.Helper()
+	return startWith(t, rig.Options{Boxes: map[string]box{"dev": servers}})
+}
+
+func startWith(t *testing.T, o rig.Options) *bench {
+	t.Helper()
+	o.Binary, o.Dir = binary, t.TempDir()
+	if o.Capabilities == "" {
+		o.Capabilities = "{}"
+	}
+	if o.Top == nil {
+		o.Top = shortTimeouts
+	}
+	w, err := rig.Start(o)
+	if w != nil {
+		t.Cleanup(w.Discard)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{Workbench: w, t: t}
+	t.Cleanup(b.finish)
+	return b
+}
+
+// finish is true of every row: alive to the end, no zombie, no leak, and a clean end.
+func (b *bench) finish() {
+	b.t.Helper()
+	if !b.ended {
+		b.checkLife()
+		if err := b.End(); err != nil {
+			b.t.Error(err)
+		}
+	}
+	for _, violation := range b.Violations() {
+		b.t.Error("the client was sent this:", violation)
+	}
+	if b.t.Failed() {
+		b.t.Logf("stderr of the workbench:\n%.4000s", b.Log())
+	}
+}
+
+func (b *bench) checkLife() {
+	b.t.Helper()
+	if !b.Running() {
+		b.t.Error("the workbench is gone before its time")
+		return
+	}
+	err := rig.Eventually(afterwards, func() error {
+		if zombies := b.Zombies(); len(zombies) > 0 {
+			return fmt.Errorf("zombies: %v", zombies)
+		}
+		return nil
+	})
+	if err != nil {
+		b.t.Error(err)
+	}
+	if peak := b.PeakMemory(); peak > memory {
+		b.t.Errorf("the workbench had %d MiB of memory, more than %d", peak>>20, memory>>20)
+	}
+	if files := b.Descriptors(); files > 60 {
+		b.t.Errorf("the workbench holds %d files open", files)
+	}
+}
+
+func (b *bench) wait(call *rig.Call, limit time.Duration) rig.Answer {
+	b.t.Helper()
+	a, err := call.Wait(limit)
+	if err != nil {
+		b.t.Fatalf("%v\nstderr:\n%.4000s", err, b.Log())
+	}
+	return a
+}
+
+// opened is what open_toolbox says.
+type opened struct {
+	Connected int `json:"servers_connected"`
+	Tools     []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"tools"`
+	Errors []string `json:"_errors"`
+}
+
+// open opens the toolbox, which must succeed.
+func (b *bench) open(limit time.Duration) opened {
+	b.t.Helper()
+	a := b.wait(b.Open("dev"), limit)
+	var o opened
+	if err := json.Unmarshal([]byte(a.Text), &o); a.IsError || err != nil {
+		b.t.Fatalf("open_toolbox: %.2000s", a.Line)
+	}
+	return o
+}
+
+func (b *bench) use(server, tool string, limit time.Duration) rig.Answer {
+	b.t.Helper()
+	return b.wait(b.Use("dev", server, tool, "{}"), limit)
+}
+
+// works checks that a server answers, and with the right thing.
+func (b *bench) works(server, tool string, limit time.Duration) {
+	b.t.Helper()
+	if a := b.use(server, tool, limit); a.IsError || a.Text != tool+" {}" {
+		b.t.Errorf("%s of %s answered %.2000s", tool, server, a.Line)
+	}
+}
+
+// recovers checks that a server works again in time.
+func (b *bench) recovers(server string) {
+	b.t.Helper()
+	err := rig.Eventually(recovery, func() error {
+		a, err := b.Use("dev", server, "echo", "{}").Wait(recovery)
+		if err == nil && a.IsError {
+			err = fmt.Errorf("%s does not work again: %.2000s", server, a.Line)
+		}
+		return err
+	})
+	if err != nil {
+		b.t.Error(err)
+	}
+}
+
+// named checks that an answer is an error with the server's name and one of the words.
+func (b *bench) named(a rig.Answer, server string, words ...string) {
+	b.t.Helper()
+	if !a.IsError {
+		b.t.Errorf("this is no error: %.1000s", a.Line)
+	}
+	b.says(a.Text, server, words...)
+}
+
+func (b *bench) says(text, server string, words ...string) {
+	b.t.Helper()
+	if !strings.Contains(text, server) {
+		b.t.Errorf("the error does not name '%s': %.1000s", server, text)
+	}
+	if len(words) == 0 {
+		return
+	}
+	for _, word := range words {
+		if strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
+			return
+		}
+	}
+	b.t.Errorf("the error holds none of %q: %.1000s", words, text)
+}
+
+// toolNames returns the definitions of a tools/list answer by their names.
+func toolNames(t *testing.T, a rig.Answer) map[string]string {
+	t.Helper()
+	var result struct {
+		Tools []json.RawMessage `json:"tools"`
+	}
+	if err := json.Unmarshal(a.Result, &result); err != nil {
+		t.Fatalf("tools/list: %v: %.1000s", err, a.Line)
+	}
+	names := make(map[string]string)
+	for _, definition := range result.Tools {
+		var tool struct {
+			Name string `json:"name"`
+		}
+		if err := json.Unmarshal(definition, &tool); err != nil {
+			t.Fatalf("tools/list: %v: %s", err, definition)
+		}
+		names[tool.Name] += string(definition)
+	}
+	return names
+}
+
+// unescape makes characters visible that JSON wrote as escapes.
+func unescape(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(value)
+}

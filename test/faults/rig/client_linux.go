@@ -1,0 +1,262 @@
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Client speaks with a workbench, and notes everything that no workbench may ever send.
+type Client struct {
+	// Loose is for tests that send nonsense: answers to ids that it did not give are allowed.
+	Loose bool
+
+	in   io.WriteCloser
+	send sync.Mutex
+
+	pause sync.Mutex // held while the client does not read
+
+	mu         sync.Mutex
+	capable    string // what was declared, as JSON
+	lastID     int
+	pending    map[string]chan Answer
+	answered   map[string]bool
+	notices    map[string]int
+	violations []string
+	ended      chan struct{} // closed at the end of stdout
+}
+
+// Answer is a response.
+type Answer struct {
+	Line    []byte
+	Result  json.RawMessage
+	Code    int    // of an error
+	Text    string // the first text block, or an error's message
+	IsError bool   // of either kind
+}
+
+func newClient(in io.WriteCloser, out io.Reader) *Client {
+	c := &Client{
+		in: in, capable: "{}", pending: make(map[string]chan Answer), answered: make(map[string]bool),
+		notices: make(map[string]int), ended: make(chan struct{}),
+	}
+	go c.read(out) // until the workbench is gone
+	return c
+}
+
+func (c *Client) read(out io.Reader) {
+	defer close(c.ended)
+	lines := bufio.NewReaderSize(out, 1<<16)
+	for {
+		c.pause.Lock()
+		line, err := lines.ReadBytes('\n')
+		c.pause.Unlock()
+		if len(line) > 0 {
+			c.receive(line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Pause stops reading, Resume goes on.
+func (c *Client) Pause() { c.pause.Lock() }
+
+// Resume goes on after Pause.
+func (c *Client) Resume() { c.pause.Unlock() }
+
+type message struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Result  json.RawMessage `json:"result"`
+	Error   *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func (c *Client) receive(line []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var m message
+	switch {
+	case !utf8.Valid(line):
+		c.violate("not UTF-8", line)
+	case line[len(line)-1] != '\n':
+		c.violate("no line end", line)
+	case json.Unmarshal(line, &m) != nil || m.Version != "2.0":
+		c.violate("not a JSON-RPC 2.0 object", line)
+	case m.Method != "" && m.ID != nil:
+		c.asked(m, line)
+	case m.Method != "":
+		c.notices[m.Method]++
+	default:
+		c.answer(m, line)
+	}
+}
+
+// asked refuses a request of the workbench, which may be one only for what was declared.
+func (c *Client) asked(m message, line []byte) {
+	kind, _, _ := strings.Cut(m.Method, "/")
+	if m.Method != "ping" && !strings.Contains(c.capable, `"`+kind+`"`) {
+		c.violate("asks for what was not declared", line)
+	}
+	go func() { // the reader must not wait for the workbench to read
+		_ = c.Send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32601,"message":"no"}}`)
+	}()
+}
+
+func (c *Client) answer(m message, line []byte) {
+	id := string(m.ID)
+	waiter := c.pending[id]
+	if (m.Result == nil) == (m.Error == nil) {
+		c.violate("not one of result and error", line)
+	}
+	if waiter == nil {
+		if c.answered[id] || !c.Loose && id != "null" {
+			c.violate("answers what was not asked, or was cancelled, or answered before", line)
+		}
+		return
+	}
+	delete(c.pending, id)
+	c.answered[id] = true
+	waiter <- newAnswer(m, line)
+}
+
+func newAnswer(m message, line []byte) Answer {
+	a := Answer{Line: line, Result: m.Result}
+	if m.Error != nil {
+		a.Code, a.Text, a.IsError = m.Error.Code, m.Error.Message, true
+		return a
+	}
+	var result struct {
+		IsError bool `json:"isError"`
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(m.Result, &result) == nil {
+		if a.IsError = result.IsError; len(result.Content) > 0 {
+			a.Text = result.Content[0].Text
+		}
+	}
+	return a
+}
+
+func (c *Client) violate(what string, line []byte) {
+	c.violations = append(c.violations, fmt.Sprintf("%s: %.300q", what, bytes.TrimSpace(line)))
+}
+
+// Violations returns what the workbench must never do and did.
+func (c *Client) Violations() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string(nil), c.violations...)
+}
+
+// Notices returns how many notifications of a method came.
+func (c *Client) Notices(method string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.notices[method]
+}
+
+// Send writes a line.
+func (c *Client) Send(line string) error {
+	c.send.Lock()
+	defer c.send.Unlock()
+	_, err := io.WriteString(c.in, line+"\n")
+	return err
+}
+
+// Call is a request that was sent.
+type Call struct {
+	ID     string
+	client *Client
+	answer chan Answer
+}
+
+// Begin sends a request. A failure to send shows when it is waited for.
+func (c *Client) Begin(method, params string) *Call {
+	c.mu.Lock()
+	c.lastID++
+	id := fmt.Sprint(c.lastID)
+	c.mu.Unlock()
+	call := c.Expect(id)
+	_ = c.Send(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`)
+	return call
+}
+
+// Expect makes an answer with that id one that may come, once.
+func (c *Client) Expect(id string) *Call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call := &Call{ID: id, client: c, answer: make(chan Answer, 1)}
+	c.pending[id] = call.answer
+	return call
+}
+
+// Wait waits for the answer.
+func (p *Call) Wait(limit time.Duration) (Answer, error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case a := <-p.answer:
+		return a, nil
+	case <-timer.C:
+		return Answer{}, fmt.Errorf("no answer within %v", limit)
+	case <-p.client.ended:
+		select {
+		case a := <-p.answer: // it was the last thing
+			return a, nil
+		default:
+			return Answer{}, errors.New("the workbench is gone without an answer")
+		}
+	}
+}
+
+// Cancel cancels the request; no answer may come from now on, but one that was on its way.
+func (p *Call) Cancel() error {
+	return p.client.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + p.ID + `}}`)
+}
+
+// Forbid makes an answer a violation.
+func (p *Call) Forbid() {
+	p.client.mu.Lock()
+	defer p.client.mu.Unlock()
+	delete(p.client.pending, p.ID)
+}
+
+// Initialize begins the session with these capabilities.
+func (c *Client) Initialize(capabilities string, limit time.Duration) (Answer, error) {
+	c.mu.Lock()
+	c.capable = capabilities
+	c.mu.Unlock()
+	a, err := c.Begin("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+
+		`,"clientInfo":{"name":"rig","version":"1"}}`).Wait(limit)
+	if err != nil {
+		return a, err
+	}
+	return a, c.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+// Open begins to open a toolbox.
+func (c *Client) Open(box string) *Call {
+	return c.Begin("tools/call", fmt.Sprintf(`{"name":"open_toolbox","arguments":{"toolbox":%q}}`, box))
+}
+
+// Use begins a call of a tool; it asks for progress.
+func (c *Client) Use(box, server, tool, arguments string) *Call {
+	return c.Begin("tools/call", fmt.Sprintf(
+		`{"name":"use_tool","arguments":{"tool":{"toolbox":%q,"server":%q,"name":%q},"arguments":%s},"_meta":{"progressToken":"p"}}`,
+		box, server, tool, arguments))
+}
