@@ -47,7 +47,7 @@ var answerFaults = []answerFault{
 	{"32 stray answers, then the right one", "strays", isText("right")},
 	{"33 the answer three times", "thrice", isText("once")},
 	{"34 100000 levels of nesting", "deep", isBounded(1 << 20)},
-	{"35 half an answer, then death", "half", isNamed("exited", "code 3")},
+	{"35 half an answer, then death", "half", isNamed("exited", "code 3", "cannot be used")},
 	{"36 invalid UTF-8", "not-utf8", isBounded(1 << 20)},
 	{"37 8 MiB error message", "huge-error", isBounded(1<<20 - 1)},
 	{"38 50 MiB answer on one line", "50MiB", func(b *bench, a rig.Answer) {
@@ -84,13 +84,23 @@ func TestAnswers(t *testing.T) {
 	}
 	row(t, "39 answer without end", func(t *testing.T) {
 		b := start(t, box{"rogue": {Role: "answers"}, "good": {Role: "good"}})
-		b.open(promptly)
-		endless := b.Use("dev", "rogue", "endless", "{}")
-		for range 20 { // meanwhile
-			b.works("good", "echo", sibling)
-		}
-		b.named(b.wait(endless, 20*time.Second), "rogue")
-		b.works("good", "echo", sibling)
+		b.endless()
+	})
+	row(t, "39 answer without end, and usable again", func(t *testing.T) {
+		b := start(t, box{"rogue": {Role: "answers"}, "good": {Role: "good"}})
+		b.endless()
 		b.recovers("rogue")
 	})
+}
+
+// endless gets an answer without end, while and after which others are served.
+func (b *bench) endless() {
+	b.t.Helper()
+	b.open(promptly)
+	endless := b.Use("dev", "rogue", "endless", "{}")
+	for range 20 {
+		b.works("good", "echo", sibling)
+	}
+	b.named(b.wait(endless, 20*time.Second), "rogue")
+	b.works("good", "echo", sibling)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Hidden is a description with what a person does not see, or that a terminal obeys.
-const Hidden = "plain\u200b\u202e\u2066\U000e0041\x1b[31m\u00ad\ufeff words"
+const Hidden = "plain\u200b\u202e\u2066\U000e0041\x1b[31m\ufeff words"
 
 // listRoles have odd lists of tools.
 var listRoles = map[string]role{
