@@ -21,7 +21,7 @@ type Client struct {
 	in   io.WriteCloser
 	send sync.Mutex
 
-	pause sync.Mutex // held while the client does not read
+	gate sync.RWMutex // locked while the client does not read
 
 	mu         sync.Mutex
 	capable    string // what was declared, as JSON
@@ -55,11 +55,9 @@ func (c *Client) read(out io.Reader) {
 	defer close(c.ended)
 	lines := bufio.NewReaderSize(out, 1<<16)
 	for {
-		c.pause.Lock()
 		line, err := lines.ReadBytes('\n')
-		c.pause.Unlock()
 		if len(line) > 0 {
-			c.receive(line)
+			c.pass(line)
 		}
 		if err != nil {
 			return
@@ -67,11 +65,18 @@ func (c *Client) read(out io.Reader) {
 	}
 }
 
-// Pause stops reading, Resume goes on.
-func (c *Client) Pause() { c.pause.Lock() }
+// pass holds a line back while the client does not read.
+func (c *Client) pass(line []byte) {
+	c.gate.RLock()
+	defer c.gate.RUnlock()
+	c.receive(line)
+}
+
+// Pause stops reading, after one more line at most.
+func (c *Client) Pause() { c.gate.Lock() }
 
 // Resume goes on after Pause.
-func (c *Client) Resume() { c.pause.Unlock() }
+func (c *Client) Resume() { c.gate.Unlock() }
 
 type message struct {
 	Version string          `json:"jsonrpc"`

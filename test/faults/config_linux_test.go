@@ -1,0 +1,138 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+)
+
+const aServer = `{"toolboxes":{"dev":{"description":"d","mcpServers":{"s":{"command":"true"%s}}}}}`
+
+// starts the workbench with a file and waits for its end; the client says nothing.
+func runWith(t *testing.T, path string) (stderr string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), sibling)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "--config", path)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	var out, words strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &words
+	_ = cmd.Run() // the exit code tells all
+	if ctx.Err() != nil {
+		t.Errorf("the workbench took longer than %v", sibling)
+	}
+	if out.Len() > 0 {
+		t.Errorf("stdout: %.300s", out.String())
+	}
+	return words.String(), cmd.ProcessState.ExitCode()
+}
+
+func writeConfig(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "workbench.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConfiguration(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []struct {
+		row, text string
+		words     []string // all of them
+	}{
+		{"90 syntax error", "{\n\"toolboxes\": {\n,}}", []string{"workbench.json:3"}},
+		{"91 empty", "", []string{"workbench.json"}},
+		{"91 array", "[]", []string{"workbench.json"}},
+		{"92 wrong type", fmt.Sprintf(aServer, `,"args":5`), []string{"'s'", "args"}},
+		{"92 unset variable", fmt.Sprintf(aServer, `,"args":["${NOT_THERE_AT_ALL}"]`), []string{"NOT_THERE_AT_ALL", "args"}},
+	} {
+		row(t, fault.row, func(t *testing.T) {
+			refused(t, writeConfig(t, fault.text), fault.words...)
+		})
+	}
+	row(t, "91 missing", func(t *testing.T) { refused(t, "/no/such/file.json", "/no/such/file.json") })
+	row(t, "91 directory", func(t *testing.T) {
+		dir := t.TempDir()
+		refused(t, dir, dir)
+	})
+	row(t, "93 unknown field", func(t *testing.T) {
+		mentions(t, writeConfig(t, fmt.Sprintf(aServer, `,"comand":"x"`)), "comand")
+	})
+	row(t, "93 duplicate key", func(t *testing.T) {
+		mentions(t, writeConfig(t, fmt.Sprintf(aServer, `,"command":"x"`)), "command")
+	})
+	row(t, "93 world-writable file", func(t *testing.T) {
+		path := writeConfig(t, fmt.Sprintf(aServer, ""))
+		if err := os.Chmod(path, 0o666); err != nil { // WriteFile obeys the umask
+			t.Fatal(err)
+		}
+		mentions(t, path, "workbench.json")
+	})
+	row(t, "94 symlink", func(t *testing.T) {
+		link := filepath.Join(t.TempDir(), "link.json")
+		if err := os.Symlink(writeConfig(t, fmt.Sprintf(aServer, "")), link); err != nil {
+			t.Fatal(err)
+		}
+		accepted(t, link)
+	})
+	row(t, "94 byte order mark", func(t *testing.T) { accepted(t, writeConfig(t, "\ufeff"+fmt.Sprintf(aServer, ""))) })
+	row(t, "94 no toolboxes", func(t *testing.T) { accepted(t, writeConfig(t, `{"toolboxes":{}}`)) })
+	row(t, "95 2000 toolboxes of 5 servers", testManyToolboxes)
+}
+
+func refused(t *testing.T, path string, words ...string) {
+	t.Helper()
+	stderr, code := runWith(t, path)
+	if code <= 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+	for _, word := range words {
+		if !strings.Contains(stderr, word) {
+			t.Errorf("the error does not say %q: %s", word, stderr)
+		}
+	}
+}
+
+// mentions wants a file refused or warned of.
+func mentions(t *testing.T, path, word string) {
+	t.Helper()
+	if stderr, code := runWith(t, path); !strings.Contains(stderr, word) {
+		t.Errorf("code %d, and nothing about %q: %q", code, word, stderr)
+	}
+}
+
+func accepted(t *testing.T, path string) {
+	t.Helper()
+	if stderr, code := runWith(t, path); code != 0 {
+		t.Errorf("the exit code is %d: %s", code, stderr)
+	}
+}
+
+func testManyToolboxes(t *testing.T) {
+	boxes := make(map[string]box)
+	for i := range 2000 {
+		servers := make(box)
+		for j := range 5 {
+			servers[fmt.Sprint("s", j)] = rig.Server{Role: "good"}
+		}
+		boxes[fmt.Sprint("box", i)] = servers
+	}
+	began := time.Now()
+	b := startWith(t, rig.Options{Boxes: boxes})
+	if took := time.Since(began); took > sibling {
+		t.Errorf("initialize took %v", took)
+	}
+	b.wait(b.Begin("tools/list", "{}"), sibling)
+	if below := rig.Below(b.PID); len(below) > 0 {
+		t.Errorf("processes were started: %v", below)
+	}
+}

@@ -1,0 +1,158 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+)
+
+// ending is a way to end the workbench.
+type ending struct {
+	name string
+	end  func(b *bench) error
+}
+
+func bySignal(sig syscall.Signal) func(b *bench) error {
+	return func(b *bench) error { return b.Signal(sig) }
+}
+
+var endings = []ending{
+	{"SIGTERM", bySignal(syscall.SIGTERM)},
+	{"SIGINT", bySignal(syscall.SIGINT)},
+	{"stdin closed", func(b *bench) error { return b.CloseStdin() }},
+}
+
+// ends ends the workbench and checks that it is gone in time, with all that it started.
+func (b *bench) ends(end func(b *bench) error, left time.Duration) {
+	b.t.Helper()
+	if peak := b.PeakMemory(); peak > memory {
+		b.t.Errorf("the workbench had %d MiB of memory", peak>>20)
+	}
+	b.ended = true
+	if err := end(b); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.AwaitExit(promptly); err != nil {
+		b.t.Error(err)
+	}
+	if err := b.AwaitNothingLeft(left); err != nil {
+		b.t.Error(err)
+	}
+}
+
+func stubbornServers(n int) box {
+	servers := make(box)
+	for i := range n {
+		servers[fmt.Sprint("s", i)] = rig.Server{Role: "stubborn"}
+	}
+	return servers
+}
+
+func TestLife(t *testing.T) {
+	t.Parallel()
+	fleets := []struct {
+		row     string
+		servers box
+	}{
+		{"73 ordinary server", box{"s": {Role: "good"}}},
+		{"74 stubborn server", stubbornServers(1)},
+		{"75 ten stubborn servers", stubbornServers(10)},
+		{"76 grandchildren in group and session", box{"tree": {Role: "children"}, "stubborn": {Role: "stubborn-tree"}}},
+	}
+	for _, fleet := range fleets {
+		for _, ending := range endings {
+			row(t, fleet.row+"/"+ending.name, func(t *testing.T) {
+				b := start(t, fleet.servers)
+				b.open(promptly)
+				b.ends(ending.end, 2*time.Second)
+			})
+		}
+		row(t, "77 SIGKILL/"+fleet.row[3:], func(t *testing.T) {
+			b := start(t, fleet.servers)
+			b.open(promptly)
+			b.ends(bySignal(syscall.SIGKILL), 5*time.Second)
+		})
+	}
+	row(t, "78 second SIGTERM", func(t *testing.T) {
+		b := start(t, stubbornServers(3))
+		b.open(promptly)
+		b.ends(func(b *bench) error { return errors.Join(b.Signal(syscall.SIGTERM), b.Signal(syscall.SIGTERM)) }, 2*time.Second)
+	})
+	row(t, "78 SIGTERM while a server hangs at start", func(t *testing.T) {
+		b := start(t, box{"rogue": {Role: "hangs-stubborn"}})
+		b.Open("dev")
+		b.awaitLog("rogue", `"initialize"`, sibling)
+		b.ends(bySignal(syscall.SIGTERM), 2*time.Second)
+	})
+	row(t, "78 client gone during a call", func(t *testing.T) {
+		b := startCalls(t)
+		b.Use("dev", "rogue", "hang", "{}")
+		b.awaitLog("rogue", `"hang"`, sibling)
+		b.ends(func(b *bench) error { return b.CloseStdin() }, 2*time.Second)
+	})
+	row(t, "79 SIGTERM during a 1 s call", func(t *testing.T) {
+		b := startCalls(t)
+		call := b.Use("dev", "rogue", "one-second", "{}")
+		b.awaitLog("rogue", "one-second began", sibling)
+		b.ends(bySignal(syscall.SIGTERM), 2*time.Second)
+		isText("one second later")(b, b.wait(call, promptly))
+	})
+	row(t, "80 SIGHUP", testHangup)
+	row(t, "81 nothing opened", func(t *testing.T) {
+		b := start(t, box{"s": {Role: "good"}})
+		b.wait(b.Begin("tools/list", "{}"), promptly)
+		if starts := b.Starts("s"); starts != 0 {
+			t.Errorf("%d servers were started", starts)
+		}
+		if below := rig.Below(b.PID); len(below) != 0 {
+			t.Errorf("processes were started: %v", below)
+		}
+	})
+	row(t, "82 idle with 5 servers", testIdle)
+}
+
+// testHangup accepts both: a workbench that serves on, and one that is gone without orphans.
+func testHangup(t *testing.T) {
+	b := startCalls(t)
+	if err := b.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.AwaitExit(3 * time.Second); err != nil {
+		b.works("rogue", "echo", sibling)
+		return
+	}
+	b.ends(func(*bench) error { return nil }, 2*time.Second)
+}
+
+func testIdle(t *testing.T) {
+	b := start(t, box{"a": {Role: "good"}, "b": {Role: "good"}, "c": {Role: "good"}, "d": {Role: "good"}, "e": {Role: "good"}})
+	b.open(promptly)
+	const watched = 5 * time.Second
+	<-time.After(time.Second) // what belongs to the opening is over
+	before := ticks(t, b.PID)
+	<-time.After(watched)
+	const tick = 10 * time.Millisecond
+	if used := time.Duration(ticks(t, b.PID)-before) * tick; used > watched/100 {
+		t.Errorf("the workbench used %v of CPU in %v", used, watched)
+	}
+}
+
+// ticks returns the CPU time of a process in hundredths of a second.
+func ticks(t *testing.T, pid int) int {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	user, _ := strconv.Atoi(fields[11]) // the kernel wrote it
+	system, _ := strconv.Atoi(fields[12])
+	return user + system
+}
