@@ -1,13 +1,14 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
-# make lint, make bench, make e2e, make fuzz
+# make lint, make bench, make e2e, make fuzz, make torture TIME=60s
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
 GOTOOL  := go tool -modfile=tools/go.mod
 FUZZTIME ?= 20s
+TIME ?= 60s
 
-.PHONY: run build test e2e lint bench fuzz cross clean
+.PHONY: run build test e2e lint bench fuzz torture cross clean
 
 run: build
 	bin/mcp-workbench try
@@ -38,6 +39,11 @@ fuzz:
 			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 		done; \
 	done
+
+# Servers that misbehave, callers that do not stop, kill -9; the last line counts.
+torture: build
+	go build -o bin/torture ./test/torture
+	bin/torture -binary bin/mcp-workbench -time $(TIME)
 
 # The platforms that are released, built and vetted.
 cross:
