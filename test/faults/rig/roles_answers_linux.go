@@ -64,77 +64,78 @@ var answerRoles = map[string]role{"answers": {calls: map[string]func(*server, re
 }}}
 
 // callRoles do something to calls.
-var callRoles = map[string]role{"calls": {calls: map[string]func(*server, request){
-	"hang":  ignore,
-	"crash": func(*server, request) { os.Exit(9) },
-	"close-stdout": func(*server, request) {
-		_ = os.Stdout.Close()
-		forever()
-	},
-	"long": func(s *server, m request) { // several times the call timeout, with signs of life
-		for i := range 10 {
-			pause(500 * time.Millisecond)
-			s.progress(m, i)
-		}
-		s.text(m, "long done")
-	},
-	"silent-45s": func(s *server, m request) {
-		pause(45 * time.Second)
-		s.text(m, "honest")
-	},
-	"one-second": func(s *server, m request) {
-		s.note("one-second began")
-		pause(time.Second)
-		s.text(m, "one second later")
-	},
-	"late": func(s *server, m request) { // answers once it was cancelled
-		s.note("late began %s", m.ID)
-		s.note("cancelled %s", <-s.cancels)
-		s.text(m, "too late")
-		s.note("late answered")
-	},
-	"gather": func(s *server, m request) { // a hundred calls, answered backwards
-		s.mu.Lock()
-		s.waiting = append(s.waiting, m)
-		all := s.waiting
-		s.mu.Unlock()
-		if len(all) == 100 {
-			for i := range all {
-				last := all[len(all)-1-i]
-				s.text(last, "gather "+string(last.Params.Arguments))
+var callRoles = map[string]role{
+	"calls": {calls: map[string]func(*server, request){
+		"hang":  ignore,
+		"crash": func(*server, request) { os.Exit(9) },
+		"close-stdout": func(*server, request) {
+			_ = os.Stdout.Close()
+			forever()
+		},
+		"long": func(s *server, m request) { // several times the call timeout, with signs of life
+			for i := range 10 {
+				pause(500 * time.Millisecond)
+				s.progress(m, i)
 			}
-		}
-	},
-	"pings": func(s *server, m request) {
-		for i := range 1000 {
-			s.ask(fmt.Sprint("ping-", i), "ping", "{}")
-		}
-		got := 0
-		for range 1000 {
-			if a := <-s.answers; a.Result != nil {
-				got++
+			s.text(m, "long done")
+		},
+		"silent-45s": func(s *server, m request) {
+			pause(45 * time.Second)
+			s.text(m, "honest")
+		},
+		"one-second": func(s *server, m request) {
+			s.note("one-second began")
+			pause(time.Second)
+			s.text(m, "one second later")
+		},
+		"late": func(s *server, m request) { // answers once it was cancelled
+			s.note("late began %s", m.ID)
+			s.note("cancelled %s", <-s.cancels)
+			s.text(m, "too late")
+			s.note("late answered")
+		},
+		"gather": func(s *server, m request) { // a hundred calls, answered backwards
+			s.mu.Lock()
+			s.waiting = append(s.waiting, m)
+			all := s.waiting
+			s.mu.Unlock()
+			if len(all) == 100 {
+				for i := range all {
+					last := all[len(all)-1-i]
+					s.text(last, "gather "+string(last.Params.Arguments))
+				}
 			}
-		}
-		s.text(m, fmt.Sprint(got, " pings"))
-	},
-	"asks": func(s *server, m request) {
-		refused := 0
-		for _, method := range []string{"roots/list", "sampling/createMessage", "elicitation/create"} {
-			s.ask(method, method, `{"messages":[],"maxTokens":1,"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
-			if a := <-s.answers; a.Error != nil {
-				refused++
+		},
+		"pings": func(s *server, m request) {
+			for i := range 1000 {
+				s.ask(fmt.Sprint("ping-", i), "ping", "{}")
 			}
-		}
-		s.text(m, fmt.Sprint(refused, " refused"))
-	},
-	"MiB": func(s *server, m request) { s.text(m, strings.Repeat("m", 1<<20)) },
-	"env": func(s *server, m request) { s.text(m, strings.Join(os.Environ(), "\n")) },
-	"tell": func(s *server, m request) { // what it is told, it says in every way
-		secret := os.Getenv("TOKEN")
-		fmt.Fprintln(os.Stderr, "stderr says", secret)
-		s.fail(m, -32000, "the error says "+secret)
-	},
-}},
+			got := 0
+			for range 1000 {
+				if a := <-s.answers; a.Result != nil {
+					got++
+				}
+			}
+			s.text(m, fmt.Sprint(got, " pings"))
+		},
+		"asks": func(s *server, m request) {
+			refused := 0
+			for _, method := range []string{"roots/list", "sampling/createMessage", "elicitation/create"} {
+				s.ask(method, method, `{"messages":[],"maxTokens":1,"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
+				if a := <-s.answers; a.Error != nil {
+					refused++
+				}
+			}
+			s.text(m, fmt.Sprint(refused, " refused"))
+		},
+		"MiB": func(s *server, m request) { s.text(m, strings.Repeat("m", 1<<20)) },
+		"env": func(s *server, m request) { s.text(m, strings.Join(os.Environ(), "\n")) },
+		"tell": func(s *server, m request) { // what it is told, it says in every way
+			secret := os.Getenv("TOKEN")
+			fmt.Fprintln(os.Stderr, "stderr says", secret)
+			s.fail(m, -32000, "the error says "+secret)
+		},
+	}},
 	"tells-and-dies": {start: func(*server) {
 		fmt.Fprintln(os.Stderr, "dying with", os.Getenv("TOKEN"))
 		os.Exit(1)
