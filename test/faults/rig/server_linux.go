@@ -47,7 +47,6 @@ type request struct {
 type server struct {
 	role role
 	log  *os.File
-	born int // how many were started before this one, with this log
 
 	mu      sync.Mutex // guards what follows, and the writing
 	extra   string     // tools that came at run time
@@ -64,14 +63,13 @@ func Serve(args []string) int {
 		fmt.Fprintln(os.Stderr, "unknown role", args[0])
 		return 2
 	}
-	before, _ := os.ReadFile(args[1]) // the first start finds none
 	log, err := os.OpenFile(args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
 	s := &server{
-		role: r, log: log, born: bytes.Count(before, []byte("start ")),
+		role: r, log: log,
 		answers: make(chan request, 4096), cancels: make(chan string, 4096),
 	}
 	signal.Ignore(syscall.SIGPIPE)
