@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,7 +56,11 @@ func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	err = workbench.ServeStdio(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
 	done()
 	reloading.Wait()
-	return errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
+	if stopErr := workbench.Stop(context.WithoutCancel(ctx)); stopErr != nil {
+		// The client is gone and all that is left was killed: that is no failure of ours.
+		log.Warn("the end was not clean", "reason", stopErr)
+	}
+	return err
 }
 
 func introduce(out io.Writer, cfg *config.Config) {

@@ -18,7 +18,11 @@ var startRoles = map[string]role{
 	"exits-silent":     {start: func(*server) { os.Exit(0) }},
 	"hangs-initialize": {on: on("initialize", ignore)},
 	"never-reads":      {start: func(*server) { forever() }},
-	"stops-itself":     {start: func(*server) { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }},
+	"stops-itself": {start: func(*server) {
+		for { // also when something continues it
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		}
+	}},
 	"junk":             {start: func(s *server) { repeat(s, bytes.Repeat([]byte("junk, and no JSON\n"), 200)) }},
 	"endless-line":     {start: func(s *server) { repeat(s, bytes.Repeat([]byte("x"), 1<<16)) }},
 	"initialize-error": {on: on("initialize", func(s *server, m request) { s.fail(m, -32000, "the moon is full") })},
