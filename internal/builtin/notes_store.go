@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -145,27 +146,10 @@ func (s *store) save(book *notebook) error {
 		return refuse("Use forget for notes that are no longer needed.",
 			"The notes would take more than %d KiB together.", s.most>>10)
 	}
-	dir := filepath.Dir(s.path)
-	// CreateTemp makes the file readable by the user only.
-	temp, err := os.CreateTemp(dir, ".notes-*.tmp")
-	if err != nil {
+	if err := atomicfile.Replace(s.path, ".notes-*.tmp", data); err != nil {
 		return s.explain("write", err)
 	}
-	_, err = temp.Write(data)
-	if err == nil {
-		err = temp.Sync()
-	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), s.path)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name()) // the first error says it all
-		return s.explain("write", err)
-	}
-	syncFolder(dir)
+	syncFolder(filepath.Dir(s.path))
 	return nil
 }
 

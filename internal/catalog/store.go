@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
 )
 
 // store is a folder with a file per server. A file is only ever replaced as a whole:
@@ -143,29 +145,12 @@ func (st store) save(key Hash, s *seen) error {
 	return nil
 }
 
-// replaceFile puts a file in place in one step, so that nobody ever sees a part of it,
-// not even after a power cut.
+// replaceFile replaces a file, and makes its folder if need be.
 func replaceFile(path string, data []byte) error {
-	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(folder, "*"+unfinished) // with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // else prune does it one day
-	}
-	return err
+	return atomicfile.Replace(path, "*"+unfinished, data)
 }
 
 // prune removes what crashes left, and the files beyond the limit. What it cannot remove

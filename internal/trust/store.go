@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
 )
 
 // Store keeps what was trusted: one file per configuration, which is replaced as a whole.
@@ -99,20 +101,7 @@ func (s *Store) Add(f File) error {
 
 // write replaces a record as a whole, or leaves it as it is.
 func (s *Store) write(name string, content []byte) error {
-	file, err := os.CreateTemp(s.folder, ".new-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), filepath.Join(s.folder, name))
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // what is left has no name that counts
+	if err := atomicfile.Replace(filepath.Join(s.folder, name), ".new-*", content); err != nil {
 		return err
 	}
 	return syncFolder(s.folder)

@@ -1,0 +1,30 @@
+// Package atomicfile replaces a file in one step, so that nobody ever sees a part of it.
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Replace writes data, for this user only, to a temporary file beside path, makes it
+// last, and gives it the name. The pattern names the temporary file as for os.CreateTemp.
+// On an error the file at path is as it was. The folder must exist.
+func Replace(path, pattern string, data []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), pattern) // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // what is left has no name that counts
+	}
+	return err
+}
