@@ -38,9 +38,10 @@ type Options struct {
 // App is one workbench. New makes it, ServeStdio runs it for a client, Reload changes its
 // configuration, Stop ends it.
 type App struct {
-	fleet   *fleet.Fleet
-	front   *front.Server
-	dynamic atomic.Bool
+	fleet    *fleet.Fleet
+	front    *front.Server
+	mode     atomic.Value // config.ToolMode
+	withheld atomic.Value // string; why nothing may be used
 
 	stopping sync.Once
 	stopErr  error
@@ -76,6 +77,8 @@ func New(options Options) (*App, error) {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
 	a := &App{}
+	a.mode.Store(options.Config.ToolMode)
+	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
 	a.onStop("processes", host.Close)
 	a.fleet = fleet.New(fleet.Options{
@@ -83,25 +86,23 @@ func New(options Options) (*App, error) {
 		Environ: options.Environ, Version: options.Version, Log: options.Log,
 		Baseline: catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		ToolsChanged: func(name string) {
-			if a.dynamic.Load() { // otherwise clients see the same tools as before
+			if a.mode.Load() == config.Dynamic { // otherwise clients see the same tools as before
 				a.front.ToolsChanged(name)
 			}
 		},
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: a.surface(options.Config, options.Withheld),
+		Surface: a.surface,
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil
 }
 
-// surface makes what clients see of the fleet as it is now.
-func (a *App) surface(cfg *config.Config, withheld string) *metatool.Surface {
-	dynamic := cfg.ToolMode == config.Dynamic
-	a.dynamic.Store(dynamic)
-	surface := metatool.New(a.fleet, dynamic)
-	surface.Withhold(withheld)
+// surface makes what an audience sees of the fleet as it is now.
+func (a *App) surface(front.Audience) *metatool.Surface {
+	surface := metatool.New(a.fleet, a.mode.Load() == config.Dynamic)
+	surface.Withhold(a.withheld.Load().(string))
 	return surface
 }
 
@@ -112,9 +113,10 @@ func (a *App) Reload(cfg *config.Config) error {
 	if err := Check(cfg); err != nil {
 		return err
 	}
-	a.front.Change(func() *metatool.Surface {
+	a.front.Change(func() {
 		a.fleet.Apply(cfg)
-		return a.surface(cfg, "")
+		a.mode.Store(cfg.ToolMode)
+		a.withheld.Store("")
 	})
 	return nil
 }

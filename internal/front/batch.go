@@ -18,6 +18,9 @@ type batch struct {
 	answers [][]byte
 }
 
+// notify implements sender.
+func (b *batch) notify(message []byte) error { return b.to.notify(message) }
+
 // send takes the answer to one request, or nil if it gets none; the last one sends all.
 func (b *batch) send(answer []byte) {
 	b.mu.Lock()
@@ -25,30 +28,42 @@ func (b *batch) send(answer []byte) {
 	if answer != nil {
 		b.answers = append(b.answers, bytes.TrimSuffix(answer, []byte("\n")))
 	}
-	if b.waiting--; b.waiting > 0 || len(b.answers) == 0 {
+	if b.waiting--; b.waiting > 0 {
+		return
+	}
+	if len(b.answers) == 0 {
+		b.to.send(nil)
 		return
 	}
 	array := append([]byte{'['}, bytes.Join(b.answers, []byte{','})...)
 	b.to.send(append(array, "]\n"...))
 }
 
-func (s *session) receiveBatch(messages []wire.Message, rejected []error) {
+func (s *session) receiveBatch(frame wire.Frame, to sender) {
+	messages, rejected, err := wire.ParseBatch(frame)
 	s.mu.Lock()
 	allowed := s.revision.HasBatches()
 	s.mu.Unlock()
 	switch {
+	case err != nil:
+		to.send(rejection(frame, err))
+		return
 	case !allowed:
-		s.refuse(nil, protocol.CodeInvalidRequest, "Invalid request: the protocol revision in use has no batches; send one message per line")
+		to.send(wire.ErrorResponse(nil, protocol.CodeInvalidRequest,
+			"Invalid request: the protocol revision in use has no batches; send one message at a time"))
 		return
 	case len(messages)+len(rejected) == 0:
-		s.refuse(nil, protocol.CodeInvalidRequest, "Invalid request: the batch is empty")
+		to.send(wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: the batch is empty"))
 		return
 	}
-	b := &batch{to: s, waiting: len(rejected)}
+	b := &batch{to: to, waiting: len(rejected)}
 	for _, message := range messages {
 		if message.IsRequest() {
 			b.waiting++
 		}
+	}
+	if b.waiting == 0 {
+		to.send(nil)
 	}
 	for _, reason := range rejected {
 		b.send(wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: "+reason.Error()))

@@ -1,15 +1,12 @@
-// Package front is the MCP server that clients see: it reads their requests, answers
-// them, and keeps what belongs to one client's session.
+// Package front is the MCP server that clients see, over stdio and over HTTP: it reads
+// their requests, answers them, and keeps what belongs to one client's session.
 package front
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"io"
 	"log/slog"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
@@ -19,19 +16,37 @@ import (
 
 // Options say what a server serves.
 type Options struct {
-	Surface    *metatool.Surface // at first; see Change
-	Version    string            // told to clients
-	MaxMessage int               // limit in bytes of one message; default wire.DefaultLimit
-	Log        *slog.Logger      // default: discard
+	// Surface makes what an audience sees. It is called again after a Change.
+	Surface    func(Audience) *metatool.Surface
+	Version    string       // told to clients
+	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
+	Log        *slog.Logger // default: discard
 }
 
-// Server serves the same surface to every client.
+// Audience is what a client may see. Clients of one audience share a surface.
+type Audience struct {
+	Toolboxes []string // nil: all of them
+	// Only is the one toolbox that is served as if its servers were connected directly;
+	// "" serves as the configuration says.
+	Only string
+}
+
+func (a Audience) equals(b Audience) bool {
+	return a.Only == b.Only && (a.Toolboxes == nil) == (b.Toolboxes == nil) && slices.Equal(a.Toolboxes, b.Toolboxes)
+}
+
+// Server serves any number of clients.
 type Server struct {
 	options Options
-	surface atomic.Pointer[metatool.Surface]
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
+	surfaces []audienceSurface // those in use, and some that were
+}
+
+type audienceSurface struct {
+	audience Audience
+	surface  *metatool.Surface
 }
 
 // New makes a server.
@@ -39,24 +54,61 @@ func New(options Options) *Server {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{options: options, sessions: make(map[*session]struct{})}
-	s.surface.Store(options.Surface)
-	return s
+	if options.MaxMessage <= 0 {
+		options.MaxMessage = wire.DefaultLimit
+	}
+	return &Server{options: options, sessions: make(map[*session]struct{})}
 }
 
-// Change changes what is served, to the surface that change returns. Clients are told if
-// that changes their list of tools.
-func (s *Server) Change(change func() *metatool.Surface) {
+// add takes a session in, whose surface it sets.
+func (s *Server) add(client *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	client.surface.Store(s.surfaceFor(client.audience))
+	s.sessions[client] = struct{}{}
+}
+
+func (s *Server) remove(client *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, client)
+}
+
+// maxSurfaces is how many surfaces are kept for audiences to come: there are few, unless
+// tokens come and go.
+const maxSurfaces = 100
+
+// surfaceFor is called with mu held.
+func (s *Server) surfaceFor(audience Audience) *metatool.Surface {
+	for _, known := range s.surfaces {
+		if known.audience.equals(audience) {
+			return known.surface
+		}
+	}
+	if len(s.surfaces) == maxSurfaces {
+		s.surfaces = slices.Delete(s.surfaces, 0, 1)
+	}
+	surface := s.options.Surface(audience)
+	s.surfaces = append(s.surfaces, audienceSurface{audience, surface})
+	return surface
+}
+
+// Change changes what is served: apply does it, and the surfaces are made anew. Clients
+// are told if that changes their list of tools.
+func (s *Server) Change(apply func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := make(map[*session][]byte, len(s.sessions))
 	for client := range s.sessions {
-		before[client] = s.surface.Load().List(client)
+		before[client] = client.surface.Load().List(client)
 	}
-	s.surface.Store(change())
+	apply()
+	s.surfaces = nil
 	for client, list := range before {
-		if !bytes.Equal(list, s.surface.Load().List(client)) {
-			s.tellChanged(client)
+		surface := s.surfaceFor(client.audience)
+		client.surface.Store(surface)
+		if !bytes.Equal(list, surface.List(client)) {
+			client.tellToolsChanged()
 		}
 	}
 }
@@ -67,14 +119,14 @@ func (s *Server) ToolsChanged(toolbox string) {
 	defer s.mu.Unlock()
 	for client := range s.sessions {
 		if client.IsOpen(toolbox) {
-			s.tellChanged(client)
+			client.tellToolsChanged()
 		}
 	}
 }
 
-func (s *Server) tellChanged(client *session) {
-	if !client.writer.TryWrite(wire.Notification(protocol.NotifyToolsList, nil)) {
-		s.options.Log.Warn("client was not told that tools changed: it does not read")
+func (s *session) tellToolsChanged() {
+	if err := s.Notify(wire.Notification(protocol.NotifyToolsList, nil)); err != nil {
+		s.log.Warn("client was not told that tools changed", "reason", err)
 	}
 }
 
@@ -85,53 +137,3 @@ const (
 	flushTime  = 200 * time.Millisecond // for answers that wait to be written
 	readTime   = 100 * time.Millisecond // for a read that is under way
 )
-
-// ServeStdio serves one client until it closes its side or ctx ends, and answers what
-// was read by then. It closes both in and out.
-func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	client := newSession(s, out)
-	s.mu.Lock()
-	s.sessions[client] = struct{}{}
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.sessions, client)
-		s.mu.Unlock()
-	}()
-
-	ended := make(chan error, 1)
-	go func() { ended <- client.read(in) }()
-	var err error
-	select {
-	case err = <-ended:
-		ended <- nil
-	case <-ctx.Done():
-		s.options.Log.Info("shutting down", "reason", context.Cause(ctx))
-	case <-client.writer.Closed():
-		err = client.writer.Err()
-	}
-	client.end()
-	out.Close()
-	stopReading(in, ended)
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-// stopReading ends the client's reader. Where the system cannot end a read that is under
-// way, as with a console, closing waits as well, and both are left to the program's end.
-func stopReading(in io.Closer, ended <-chan error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		in.Close()
-		<-ended
-	}()
-	patience := time.NewTimer(readTime)
-	defer patience.Stop()
-	select {
-	case <-done:
-	case <-patience.C:
-	}
-}

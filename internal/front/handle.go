@@ -46,14 +46,25 @@ func (r *request) callTool(message wire.Message) {
 			"Invalid params: 'name' must be a string, the name of a tool"))
 		return
 	}
-	r.session.server.surface.Load().Call(metatool.Request{
+	r.session.surface.Load().Call(metatool.Request{
 		Name:      name,
 		Arguments: message.Params.Member("arguments"),
 		Meta:      message.Params.Member("_meta"),
-		Session:   r.session,
+		Session:   r,
 		Ticket:    &r.ticket,
 		Answerer:  r,
 	})
+}
+
+// Notify implements call.Client: what comes before the answer goes the same way.
+func (r *request) Notify(message []byte) error { return r.to.notify(message) }
+
+// IsOpen implements metatool.Session.
+func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox) }
+
+// MarkOpen implements metatool.Session.
+func (r *request) MarkOpen(toolbox string, servers int) (changed bool) {
+	return r.session.MarkOpen(toolbox, servers)
 }
 
 // Answer implements metatool.Answerer.
@@ -115,7 +126,7 @@ func (s *session) initialize(message wire.Message) []byte {
 	result = wire.AppendMember(result, "title", "MCP Workbench")
 	result = wire.AppendMember(result, "version", s.server.options.Version)
 	result = append(result, '}')
-	result = wire.AppendMember(result, "instructions", s.server.surface.Load().Instructions())
+	result = wire.AppendMember(result, "instructions", s.surface.Load().Instructions())
 	return wire.Result(message.ID.Bytes(), append(result, '}'))
 }
 
@@ -123,5 +134,5 @@ func (s *session) listTools(message wire.Message) []byte {
 	if cursor := message.Params.Member("cursor"); cursor.Kind() == "string" {
 		return wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidParams, "Invalid params: unknown cursor; the list has one page")
 	}
-	return wire.Result(message.ID.Bytes(), s.server.surface.Load().List(s))
+	return wire.Result(message.ID.Bytes(), s.surface.Load().List(s))
 }

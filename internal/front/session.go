@@ -4,24 +4,27 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// session is one client. Whatever takes long is done elsewhere, so that no request holds
-// up another; read alone decides what comes after what.
+// session is one client, however it is connected. Whatever takes long is done elsewhere,
+// so that no request holds up another.
 type session struct {
-	server *Server
-	log    *slog.Logger
-	writer *wire.Writer
+	server   *Server
+	audience Audience
+	surface  atomic.Pointer[metatool.Surface]
+	log      *slog.Logger
+	own      listener
 
 	life     context.Context // ends when unanswered requests are given up
 	giveUp   context.CancelFunc
@@ -35,20 +38,31 @@ type session struct {
 	ending   bool // no request is taken any more
 }
 
-// Limits of what one client can make us hold.
-const (
-	maxInFlight = 4096
-	// outputQueue is how many bytes may wait for a client that does not read. When they
-	// do, its servers are not read from, either.
-	outputQueue = 32 << 20
+// sender takes what the client gets for one message of its own.
+type sender interface {
+	// notify sends a message that comes before the answer. It fails only with the session.
+	notify(message []byte) error
+	// send takes the answer, which is nil if the client wants none any more.
+	send(message []byte)
+}
+
+// listener takes what the client gets unasked.
+type listener interface {
+	// tell does not block; it reports whether there was room for the message.
+	tell(message []byte) bool
+}
+
+// maxInFlight limits the requests that one client can make us hold.
+const maxInFlight = 4096
+
+var (
+	errGivenUp = errors.New("the workbench is shutting down")
+	errUnread  = errors.New("the client does not read what it is sent")
 )
 
-var errGivenUp = errors.New("the workbench is shutting down")
-
-func newSession(server *Server, out io.Writer) *session {
+func newSession(server *Server, audience Audience) *session {
 	s := &session{
-		server: server, log: server.options.Log,
-		writer:   wire.NewWriter(out, outputQueue),
+		server: server, audience: audience, log: server.options.Log,
 		slots:    make(chan struct{}, maxInFlight),
 		opened:   make(map[string]int),
 		inFlight: make(map[string]*request),
@@ -57,12 +71,15 @@ func newSession(server *Server, out io.Writer) *session {
 	return s
 }
 
-// Notify implements call.Client.
+// Notify tells the client something unasked.
 func (s *session) Notify(message []byte) error {
-	return s.writer.Write(s.life, message)
+	if !s.own.tell(message) {
+		return errUnread
+	}
+	return nil
 }
 
-// IsOpen implements metatool.Session.
+// IsOpen reports whether the client opened the toolbox.
 func (s *session) IsOpen(toolbox string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +87,7 @@ func (s *session) IsOpen(toolbox string) bool {
 	return ok
 }
 
-// MarkOpen implements metatool.Session.
+// MarkOpen remembers that it did; see metatool.Session.
 func (s *session) MarkOpen(toolbox string, servers int) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,71 +96,28 @@ func (s *session) MarkOpen(toolbox string, servers int) (changed bool) {
 	return !ok || before != servers
 }
 
-// read takes in the client's messages until it closes its side.
-func (s *session) read(in io.Reader) error {
-	reader := wire.NewReader(in, s.server.options.MaxMessage)
-	for {
-		frame, err := reader.Next()
-		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
-			s.log.Warn("skipped a message of the client", "reason", err)
-			s.refuse(tooLong.ID, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error())
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		s.receive(frame)
-	}
-}
-
-func (s *session) receive(frame wire.Frame) {
-	if !frame.IsBatch() {
-		message, err := wire.Parse(frame)
-		if err != nil {
-			s.reject(frame, err)
-			return
-		}
-		s.dispatch(message, s)
+// receive takes in one frame; what is to be answered goes to the sender.
+func (s *session) receive(frame wire.Frame, to sender) {
+	if frame.IsBatch() {
+		s.receiveBatch(frame, to)
 		return
 	}
-	messages, rejected, err := wire.ParseBatch(frame)
+	message, err := wire.Parse(frame)
 	if err != nil {
-		s.reject(frame, err)
+		to.send(rejection(frame, err))
 		return
 	}
-	s.receiveBatch(messages, rejected)
+	s.dispatch(message, to)
 }
 
-// reject answers a frame that holds no message.
-func (s *session) reject(frame wire.Frame, reason error) {
+// rejection answers a frame that holds no message.
+func rejection(frame wire.Frame, reason error) []byte {
 	if shape, ok := errors.AsType[*wire.ShapeError](reason); ok {
-		s.refuse(shape.ID.Bytes(), protocol.CodeInvalidRequest, "Invalid request: "+shape.Reason)
-		return
+		return wire.ErrorResponse(shape.ID.Bytes(), protocol.CodeInvalidRequest, "Invalid request: "+shape.Reason)
 	}
 	id, _ := wire.Skim(frame.Bytes())
-	s.refuse(id, protocol.CodeParseError, "Parse error: "+reason.Error())
+	return wire.ErrorResponse(id, protocol.CodeParseError, "Parse error: "+reason.Error())
 }
-
-// refuse answers a message that could not be taken as a request.
-func (s *session) refuse(id []byte, code int, text string) {
-	s.send(wire.ErrorResponse(id, code, text))
-}
-
-// send sends an answer, unless it is nil. That it cannot be sent any more ends the
-// session anyway.
-func (s *session) send(message []byte) {
-	if message == nil {
-		return
-	}
-	// Answers are sent even when unanswered requests are being given up: end closes the
-	// writer when it is time.
-	if err := s.writer.Write(context.Background(), message); err != nil {
-		s.log.Debug("could not answer the client", "reason", err)
-	}
-}
-
-// sender takes the answer to a request, which is nil if the client wants none any more.
-type sender interface{ send(message []byte) }
 
 // dispatch starts what a message asks for.
 func (s *session) dispatch(message wire.Message, to sender) {
@@ -216,6 +190,22 @@ func (s *session) cancelAll(cause error) {
 	}
 }
 
+// abandon ends all requests at once; no more are taken.
+func (s *session) abandon(cause error) {
+	s.mu.Lock()
+	s.ending = true
+	s.mu.Unlock()
+	s.giveUp()
+	s.cancelAll(cause)
+}
+
+// busy reports whether requests are in flight.
+func (s *session) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.inFlight) > 0
+}
+
 // idKey makes an id comparable: strings may be escaped in different ways.
 func idKey(id wire.Payload) string {
 	if text, ok := id.Text(); ok {
@@ -224,8 +214,8 @@ func idKey(id wire.Payload) string {
 	return string(id.Bytes())
 }
 
-// end answers what was read, within limits, and lets the answers be written.
-func (s *session) end() {
+// end answers what was read, within limits; gone says that nobody takes answers any more.
+func (s *session) end(gone <-chan struct{}) {
 	s.mu.Lock()
 	s.ending = true
 	s.mu.Unlock()
@@ -239,7 +229,7 @@ func (s *session) end() {
 	select {
 	case <-answered:
 	case <-patience.C:
-	case <-s.writer.Closed():
+	case <-gone:
 	}
 	s.giveUp()
 	s.cancelAll(errGivenUp)
@@ -248,10 +238,5 @@ func (s *session) end() {
 	case <-answered:
 	case <-patience.C:
 		s.log.Warn("requests were still running when the session ended")
-	}
-	flush, cancel := context.WithTimeout(context.Background(), flushTime)
-	defer cancel()
-	if err := s.writer.Close(flush); err != nil {
-		s.log.Warn("the client did not take its last answers")
 	}
 }

@@ -1,0 +1,159 @@
+package front
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// discardLog takes what net/http says of broken connections, which are the clients' own.
+var discardLog = log.New(io.Discard, "", 0)
+
+// post takes one message of a client, or a batch of them.
+func (f *face) post(w http.ResponseWriter, r *http.Request, who Identity, audience Audience) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" || len(r.Header.Values("Content-Type")) != 1 {
+		refuse(w, http.StatusUnsupportedMediaType, protocol.CodeInvalidRequest, "The Content-Type must be application/json")
+		return
+	}
+	accepted := acceptedBy(r)
+	if !accepted.json && !accepted.stream {
+		refuse(w, http.StatusNotAcceptable, protocol.CodeInvalidRequest,
+			"The Accept header must list application/json and text/event-stream")
+		return
+	}
+	frame, ok := f.body(w, r)
+	if !ok {
+		return
+	}
+	if r.Header.Get(sessionHeader) == "" && isInitialize(frame) {
+		f.begin(w, r, who, audience, frame, accepted)
+		return
+	}
+	client, ok := f.session(w, r, who, audience)
+	if !ok {
+		return
+	}
+	client.enter()
+	defer client.leave()
+	exchange(w, r, client, frame, accepted)
+}
+
+// body reads the message that a request brings.
+func (f *face) body(w http.ResponseWriter, r *http.Request) (wire.Frame, bool) {
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Now().Add(bodyTime)) // not all connections have one
+	frame, err := wire.ReadBody(r.Body, r.ContentLength, f.server.options.MaxMessage)
+	_ = connection.SetReadDeadline(time.Time{})
+	tooLong, isTooLong := errors.AsType[*wire.TooLongError](err)
+	switch {
+	case err == nil:
+		return frame, true
+	case isTooLong:
+		f.server.options.Log.Warn("refused a message of a client", "reason", err)
+		w.Header().Set("Connection", "close")
+		refuse(w, http.StatusRequestEntityTooLarge, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error())
+	default:
+		refuse(w, http.StatusBadRequest, protocol.CodeParseError, "The request broke off")
+	}
+	return frame, false
+}
+
+// isInitialize looks whether a frame begins a session, without taking it apart for good:
+// what is no message is refused later, in the words of the session.
+func isInitialize(frame wire.Frame) bool {
+	if frame.IsBatch() || !bytes.Contains(frame.Bytes(), []byte(protocol.MethodInitialize)) {
+		return false
+	}
+	message, err := wire.Parse(wire.NewFrame(bytes.Clone(frame.Bytes())))
+	return err == nil && message.IsRequest() && string(message.Method) == protocol.MethodInitialize
+}
+
+// begin begins a session.
+func (f *face) begin(w http.ResponseWriter, r *http.Request, who Identity, audience Audience, frame wire.Frame, accepted accepts) {
+	client := newHTTPSession(f.server, f.shelf, who.Name, audience)
+	client.enter()
+	defer client.leave()
+	f.server.add(client.session)
+	ended, ok := f.sessions.add(client)
+	if !ok {
+		f.server.remove(client.session)
+		w.Header().Set("Retry-After", "60")
+		refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError,
+			"There are too many sessions (http.maxSessions). Try again later")
+		return
+	}
+	if ended != nil {
+		f.server.options.Log.Warn("ended an idle session to make room for another (http.maxSessions)")
+		f.forget(ended)
+	}
+	w.Header().Set(sessionHeader, client.id)
+	exchange(w, r, client, frame, accepted)
+}
+
+// exchange hands a frame to the session and sends what it answers.
+func exchange(w http.ResponseWriter, r *http.Request, client *httpSession, frame wire.Frame, accepted accepts) {
+	if frame.IsBatch() {
+		st := client.newPOST(nil)
+		client.receive(frame, st)
+		answer(w, r, client, st, accepted)
+		return
+	}
+	message, err := wire.Parse(frame)
+	if err != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write(rejection(frame, err))
+		return
+	}
+	if !message.IsRequest() {
+		client.dispatch(message, noAnswer{})
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	st := client.newPOST(bytes.Clone(message.ID.Bytes()))
+	client.dispatch(message, st)
+	answer(w, r, client, st, accepted)
+}
+
+// noAnswer is the sender of a message that gets none.
+type noAnswer struct{}
+
+func (noAnswer) notify([]byte) error { return nil }
+func (noAnswer) send([]byte)         {}
+
+// accepts is what a client can read.
+type accepts struct{ json, stream bool }
+
+func acceptedBy(r *http.Request) accepts {
+	values := r.Header.Values("Accept")
+	if len(values) == 0 {
+		return accepts{json: true, stream: true}
+	}
+	var a accepts
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		kind, params, err := mime.ParseMediaType(part)
+		if quality, err := strconv.ParseFloat(params["q"], 64); err == nil && quality == 0 {
+			continue
+		}
+		switch {
+		case err != nil:
+		case kind == "*/*":
+			a = accepts{json: true, stream: true}
+		case kind == "application/json", kind == "application/*":
+			a.json = true
+		case kind == "text/event-stream", kind == "text/*":
+			a.stream = true
+		}
+	}
+	return a
+}

@@ -1,0 +1,207 @@
+package front
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// httpSession is a client that comes over HTTP.
+type httpSession struct {
+	*session
+	id    string
+	owner string  // the name of the token that began it
+	own   *stream // of the GET
+
+	mu       sync.Mutex
+	streams  map[uint64]*resumable // of POSTs whose client has seen an event id
+	lastPOST uint64
+	requests int       // HTTP requests under way
+	used     time.Time // when the last one ended
+}
+
+// resumable is a stream that a client may come back for.
+type resumable struct {
+	stream *stream
+	since  time.Time // nobody has been there for it; zero while somebody is
+}
+
+// Limits of streams that clients may come back for.
+const (
+	resumeTime   = 2 * time.Minute
+	maxResumable = 64 // in a session
+)
+
+func newHTTPSession(server *Server, shelf *shelf, owner string, audience Audience) *httpSession {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	client := &httpSession{
+		session: newSession(server, audience), id: hex.EncodeToString(id[:]), owner: owner,
+		own: newStream(shelf, 0, nil), streams: make(map[uint64]*resumable),
+	}
+	client.session.own = client.own
+	return client
+}
+
+// enter notes an HTTP request of the session; leave undoes that.
+func (c *httpSession) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests++
+}
+
+func (c *httpSession) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests--
+	c.used = time.Now()
+}
+
+// idleFor returns for how long the client has not been heard of.
+func (c *httpSession) idleFor() time.Duration {
+	if c.busy() {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.requests > 0 {
+		return 0
+	}
+	return time.Since(c.used)
+}
+
+// newPOST makes the stream of a POST.
+func (c *httpSession) newPOST(request []byte) *stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastPOST++
+	return newStream(c.own.shelf, c.lastPOST, request)
+}
+
+// keep lets the client come back for a stream, whose event ids it is about to see. If
+// there are many, the oldest goes that no connection is there for.
+func (c *httpSession) keep(st *stream) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.streams) >= maxResumable {
+		for _, number := range slices.Sorted(maps.Keys(c.streams)) {
+			if r := c.streams[number]; !r.stream.attached() {
+				r.stream.drop()
+				delete(c.streams, number)
+				break
+			}
+		}
+	}
+	c.streams[st.number] = &resumable{stream: st}
+}
+
+// sweep drops the streams that nobody has come back for.
+func (c *httpSession) sweep(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for number, r := range c.streams {
+		switch {
+		case r.stream.attached():
+			r.since = time.Time{}
+		case r.since.IsZero():
+			r.since = now
+		case now.Sub(r.since) > resumeTime:
+			r.stream.drop()
+			delete(c.streams, number)
+		}
+	}
+}
+
+var errUnknownEvent = errors.New("no stream of this session has sent the event that Last-Event-ID names, or it is too long ago")
+
+// find returns the stream that an event id belongs to, and where in it that event stands.
+func (c *httpSession) find(eventID string) (st *stream, sequence uint64, err error) {
+	left, right, _ := strings.Cut(eventID, "-")
+	number, err1 := strconv.ParseUint(left, 10, 64)
+	sequence, err2 := strconv.ParseUint(right, 10, 64)
+	if err1 != nil || err2 != nil {
+		return nil, 0, errUnknownEvent
+	}
+	if number == 0 {
+		return c.own, sequence, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.streams[number]
+	if !ok {
+		return nil, 0, errUnknownEvent
+	}
+	return r.stream, sequence, nil
+}
+
+// discard lets go of all that the session holds. Its requests have ended.
+func (c *httpSession) discard() {
+	c.own.drop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.streams {
+		r.stream.drop()
+	}
+	clear(c.streams)
+}
+
+// registry holds the sessions of clients over HTTP.
+type registry struct {
+	limit int
+
+	mu   sync.Mutex
+	byID map[string]*httpSession
+}
+
+// spareAfter is after how long without a sign of its client a session may be ended to
+// make room for another.
+const spareAfter = time.Minute
+
+// add takes a session in; ended is one that had to make room, if any. It fails if there is
+// no room and no session to spare.
+func (g *registry) add(client *httpSession) (ended *httpSession, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.byID) >= g.limit {
+		longest := spareAfter
+		for _, candidate := range g.byID {
+			if idle := candidate.idleFor(); idle >= longest {
+				ended, longest = candidate, idle
+			}
+		}
+		if ended == nil {
+			return nil, false
+		}
+		delete(g.byID, ended.id)
+	}
+	g.byID[client.id] = client
+	return ended, true
+}
+
+// take removes a session; it reports whether it was there.
+func (g *registry) take(client *httpSession) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.byID[client.id]
+	delete(g.byID, client.id)
+	return ok
+}
+
+func (g *registry) find(id string) (*httpSession, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	client, ok := g.byID[id]
+	return client, ok
+}
+
+func (g *registry) all() []*httpSession {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Collect(maps.Values(g.byID))
+}

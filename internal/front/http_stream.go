@@ -1,0 +1,206 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+)
+
+// Times of an answer over HTTP.
+const (
+	// streamAfter is how long an answer may take before a stream is begun for it: from
+	// then on a proxy in between sees signs of life, and the client can come back for it.
+	streamAfter = 2 * time.Second
+	// pulseTime is how often a stream without messages shows that it lives.
+	pulseTime = 15 * time.Second
+	// writeTime is how long a client may take nothing of what is sent to it.
+	writeTime = 2 * time.Minute
+)
+
+// writeChunk is how much is written under one deadline.
+const writeChunk = 256 << 10
+
+// answer sends the answer to a POST: as JSON if it comes soon and alone, else in a stream.
+func answer(w http.ResponseWriter, r *http.Request, client *httpSession, st *stream, accepted accepts) {
+	out := newOutput(w)
+	soon := time.NewTimer(streamAfter)
+	defer soon.Stop()
+	sequence := uint64(0)
+	for {
+		next, found, ended := st.after(sequence)
+		switch {
+		case found && next.answer && accepted.json:
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", strconv.FormatInt(next.message.size, 10))
+			_, _ = io.Copy(out, next.message.reader()) // a client that is gone needs no answer
+			st.drop()
+			return
+		case (found || ended) && accepted.stream:
+			streamPOST(out, r, client, st)
+			return
+		case found: // not the answer, and no place for it
+			st.took(next)
+			sequence = next.sequence
+			continue
+		case ended:
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		select {
+		case <-st.wake:
+		case <-soon.C:
+			if accepted.stream {
+				streamPOST(out, r, client, st)
+				return
+			}
+		case <-r.Context().Done():
+			st.drop() // nobody can come back for it
+			return
+		}
+	}
+}
+
+// streamPOST sends the messages of a POST as events, and lets the client come back for
+// them if the connection breaks.
+func streamPOST(out *output, r *http.Request, client *httpSession, st *stream) {
+	lost := st.attach()
+	client.keep(st)
+	out.begin()
+	if client.primes() {
+		out.prime(st, 0)
+	}
+	st.pump(r.Context(), out, 0, lost)
+}
+
+// get serves the stream of what belongs to no request, or goes on with one that broke.
+func (f *face) get(w http.ResponseWriter, r *http.Request, who Identity, audience Audience) {
+	if !acceptedBy(r).stream {
+		refuse(w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
+		return
+	}
+	client, ok := f.session(w, r, who, audience)
+	if !ok {
+		return
+	}
+	st, sequence := client.own, uint64(0)
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		var err error
+		if st, sequence, err = client.find(id); err != nil {
+			refuse(w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())
+			return
+		}
+	} else {
+		sequence = st.untaken()
+	}
+	client.enter()
+	defer client.leave()
+	out := newOutput(w)
+	lost := st.attach()
+	out.begin()
+	if client.primes() {
+		out.prime(st, sequence)
+	}
+	st.pump(r.Context(), out, sequence, lost)
+}
+
+// pump sends events to the connection that attach returned lost for, until the stream
+// ends, the client goes, or another connection takes over.
+func (st *stream) pump(ctx context.Context, out *output, sequence uint64, lost chan struct{}) {
+	defer st.detach(lost)
+	pulse := time.NewTicker(pulseTime)
+	defer pulse.Stop()
+	for {
+		next, found, ended := st.after(sequence)
+		if found {
+			if !out.event(st.number, next) {
+				return
+			}
+			st.took(next)
+			sequence = next.sequence
+			continue
+		}
+		if !out.flush() || ended {
+			return
+		}
+		select {
+		case <-st.wake:
+		case <-pulse.C:
+			if !out.text(": still here\n\n") {
+				return
+			}
+		case <-lost:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// primes reports whether the client's revision knows events without a message, which give
+// it an id to come back with.
+func (c *httpSession) primes() bool {
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	return c.revision >= protocol.Revision20251125
+}
+
+// output writes an answer in pieces that each have their time.
+type output struct {
+	w          http.ResponseWriter
+	connection *http.ResponseController
+}
+
+func newOutput(w http.ResponseWriter) *output {
+	return &output{w, http.NewResponseController(w)}
+}
+
+// Write implements io.Writer.
+func (o *output) Write(data []byte) (written int, err error) {
+	for len(data) > 0 && err == nil {
+		_ = o.connection.SetWriteDeadline(time.Now().Add(writeTime)) // not all connections have one
+		n := 0
+		n, err = o.w.Write(data[:min(len(data), writeChunk)])
+		written += n
+		data = data[n:]
+	}
+	return written, err
+}
+
+// begin begins a stream of events.
+func (o *output) begin() {
+	header := o.w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("X-Accel-Buffering", "no") // nginx would keep events back
+	o.w.WriteHeader(http.StatusOK)
+}
+
+// prime gives the client the id to come back with before there is a message.
+func (o *output) prime(st *stream, sequence uint64) {
+	o.text(fmt.Sprintf("id: %d-%d\ndata: \n\n", st.number, sequence))
+}
+
+// event sends one message; it reports whether the client is still there.
+func (o *output) event(number uint64, e event) bool {
+	head := fmt.Appendf(make([]byte, 0, 64), "id: %d-%d\nevent: message\ndata: ", number, e.sequence)
+	if _, err := o.Write(head); err != nil {
+		return false
+	}
+	if _, err := io.Copy(o, e.message.reader()); err != nil { // it ends with its newline
+		return false
+	}
+	_, err := o.Write([]byte("\n"))
+	return err == nil
+}
+
+// text sends what is no message, at once.
+func (o *output) text(text string) bool {
+	_, err := io.WriteString(o, text)
+	return err == nil && o.flush()
+}
+
+func (o *output) flush() bool { return o.connection.Flush() == nil }

@@ -1,0 +1,113 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// outputQueue is how many bytes may wait for a client that does not read its stdin. When
+// they do, its servers are not read from, either: there are no other clients.
+const outputQueue = 32 << 20
+
+// ServeStdio serves one client until it closes its side or ctx ends, and answers what
+// was read by then. It closes both in and out.
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	client := newSession(s, Audience{})
+	pipe := &pipe{session: client, writer: wire.NewWriter(out, outputQueue)}
+	client.own = pipe
+	s.add(client)
+	defer s.remove(client)
+
+	ended := make(chan error, 1)
+	go func() { ended <- pipe.read(in) }()
+	var err error
+	select {
+	case err = <-ended:
+		ended <- nil
+	case <-ctx.Done():
+		s.options.Log.Info("shutting down", "reason", context.Cause(ctx))
+	case <-pipe.writer.Closed():
+		err = pipe.writer.Err()
+	}
+	client.end(pipe.writer.Closed())
+	pipe.flush()
+	out.Close()
+	stopReading(in, ended)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// stopReading ends the client's reader. Where the system cannot end a read that is under
+// way, as with a console, closing waits as well, and both are left to the program's end.
+func stopReading(in io.Closer, ended <-chan error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		in.Close()
+		<-ended
+	}()
+	patience := time.NewTimer(readTime)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+	}
+}
+
+// pipe is the two streams of a client that talks over stdio.
+type pipe struct {
+	session *session
+	writer  *wire.Writer
+}
+
+// read takes in the client's messages until it closes its side.
+func (p *pipe) read(in io.Reader) error {
+	reader := wire.NewReader(in, p.session.server.options.MaxMessage)
+	for {
+		frame, err := reader.Next()
+		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
+			p.session.log.Warn("skipped a message of the client", "reason", err)
+			p.send(wire.ErrorResponse(tooLong.ID, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error()))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p.session.receive(frame, p)
+	}
+}
+
+// notify implements sender. It blocks while the client has too much to read, until its
+// session ends.
+func (p *pipe) notify(message []byte) error { return p.writer.Write(p.session.life, message) }
+
+// send implements sender. That an answer cannot be sent any more ends the session anyway.
+func (p *pipe) send(message []byte) {
+	if message == nil {
+		return
+	}
+	// Answers are sent even when unanswered requests are being given up: flush closes the
+	// writer when it is time.
+	if err := p.writer.Write(context.Background(), message); err != nil {
+		p.session.log.Debug("could not answer the client", "reason", err)
+	}
+}
+
+// tell implements listener.
+func (p *pipe) tell(message []byte) bool { return p.writer.TryWrite(message) }
+
+// flush lets the last answers be written.
+func (p *pipe) flush() {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	if err := p.writer.Close(ctx); err != nil {
+		p.session.log.Warn("the client did not take its last answers")
+	}
+}
