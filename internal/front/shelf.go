@@ -34,7 +34,7 @@ var errShelfFull = errors.New("too much waits for clients that do not read")
 
 // held is a message on the shelf. Free it once.
 type held struct {
-	shelf *shelf
+	shelf *shelf // nil if it is not accounted for
 	bytes []byte
 	file  *os.File // instead of bytes
 	size  int64
@@ -75,6 +75,11 @@ func (s *shelf) put(message []byte) (held, error) {
 	return h, nil
 }
 
+// unaccounted holds a small message that must find room, outside of any shelf.
+func unaccounted(message []byte) held {
+	return held{bytes: message, size: int64(len(message))}
+}
+
 // spill writes a message to a file that nobody else can open.
 func spill(message []byte) (*os.File, error) {
 	file, err := os.CreateTemp("", "mcp-workbench-*")
@@ -101,6 +106,9 @@ func (h *held) reader() io.Reader {
 }
 
 func (h *held) free() {
+	if h.shelf == nil {
+		return
+	}
 	if h.file == nil {
 		h.shelf.free(h.size+heldOverhead, 0)
 		return

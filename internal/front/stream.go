@@ -65,8 +65,7 @@ func (st *stream) send(message []byte) {
 	if message != nil {
 		if err := st.push(message, true); err != nil && !st.gone {
 			text := "The answer was dropped, for want of room: " + err.Error() + ". The call may have run."
-			// It is small; if there is no room even for that, the client sees the stream end.
-			_ = st.push(wire.ErrorResponse(st.request, protocol.CodeInternalError, text), true)
+			st.add(unaccounted(wire.ErrorResponse(st.request, protocol.CodeInternalError, text)), true)
 		}
 	}
 	st.closed = true
@@ -89,10 +88,15 @@ func (st *stream) push(message []byte, answer bool) error {
 	if err != nil {
 		return err
 	}
-	st.last++
-	st.events = append(st.events, event{sequence: st.last, message: kept, answer: answer})
-	st.signal()
+	st.add(kept, answer)
 	return nil
+}
+
+// add is called with mu held.
+func (st *stream) add(message held, answer bool) {
+	st.last++
+	st.events = append(st.events, event{sequence: st.last, message: message, answer: answer})
+	st.signal()
 }
 
 func (st *stream) signal() {
