@@ -50,6 +50,9 @@ func TestCalls(t *testing.T) {
 		})
 		b.open(promptly)
 		isText("3 refused")(b, b.use("rogue", "asks", promptly))
+		if asks := b.Asks(); asks != 0 {
+			t.Errorf("the client was asked %d times", asks)
+		}
 	})
 }
 

@@ -118,17 +118,26 @@ func TestLife(t *testing.T) {
 	row(t, "82 idle with 5 servers", testIdle)
 }
 
-// testHangup accepts both: a workbench that serves on, and one that is gone without orphans.
+// testHangup is about a workbench without a terminal, where a hang-up is the order to reload.
 func testHangup(t *testing.T) {
-	b := startCalls(t)
+	b := startWith(t, rig.Options{Args: []string{"--log-level", "info"}, Boxes: map[string]box{"dev": {"rogue": {Role: "calls"}}}})
+	b.open(promptly)
 	if err := b.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.AwaitExit(3 * time.Second); err != nil {
-		b.works("rogue", "echo", sibling)
-		return
+	err := rig.Eventually(sibling, func() error {
+		if !strings.Contains(b.Log(), "the configuration is the same as before") {
+			return errors.New("the file was not read again")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
-	b.ends(func(*bench) error { return nil }, 2*time.Second)
+	b.works("rogue", "echo", sibling)
+	if starts := b.Starts("rogue"); starts != 1 {
+		t.Errorf("the server was started %d times", starts)
+	}
 }
 
 func testIdle(t *testing.T) {

@@ -114,7 +114,19 @@ func testToolRemoved(t *testing.T) {
 	b := start(t, box{"rogue": {Role: "changing"}})
 	b.open(promptly)
 	b.use("rogue", "remove", promptly)
-	b.use("rogue", "victim", promptly) // any answer will do
+	const gone = "Tool 'victim' not found in server 'rogue' (toolbox 'dev')"
+	err := rig.Eventually(promptly, func() error { // the list has to be read again first
+		if a := b.use("rogue", "victim", promptly); !a.IsError || !strings.Contains(a.Text, gone) {
+			return fmt.Errorf("the tool that is gone answers %s", a.Line)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if o := b.open(promptly); o.count("victim") != 0 {
+		t.Errorf("listed: %+v", o.Tools)
+	}
 	b.works("rogue", "echo", sibling)
 }
 

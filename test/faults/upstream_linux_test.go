@@ -63,7 +63,9 @@ func TestUpstream(t *testing.T) {
 	row(t, "86 unknown method, bad arguments, unknown names", testUnknown)
 	row(t, "87 use before open", func(t *testing.T) {
 		b := start(t, box{"s": {Role: "good"}})
-		b.named(b.use("s", "echo", promptly), "dev", "open_toolbox", "not open")
+		a := b.use("s", "echo", promptly)
+		b.named(a, "dev", "Error executing tool: Toolbox 'dev' is not open")
+		b.named(a, "dev", "open_toolbox")
 		b.open(promptly)
 		b.works("s", "echo", sibling)
 	})
@@ -136,7 +138,9 @@ func testBeforeInitialize(t *testing.T) {
 	t.Cleanup(w.Discard)
 	b := &bench{Workbench: w, t: t}
 	t.Cleanup(b.finish)
-	b.wait(b.Open("dev"), promptly) // served or refused, but answered
+	if a := b.wait(b.Open("dev"), promptly); a.Code != -32600 || !strings.Contains(a.Text, "before 'initialize'") {
+		t.Errorf("answered %s", a.Line)
+	}
 	if _, err := b.Initialize("{}", promptly); err != nil {
 		t.Fatal(err)
 	}
@@ -144,14 +148,20 @@ func testBeforeInitialize(t *testing.T) {
 	b.works("s", "echo", sibling)
 }
 
-// testOneIDTwice accepts two answers here, or one: what matters is that nothing is stuck.
+// testOneIDTwice wants the second request refused while the first is under way, and the
+// first answered.
 func testOneIDTwice(t *testing.T) {
 	b := startUpstream(t)
 	for _, id := range []string{`"same"`, "7777"} {
 		request := `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"use_tool","arguments":` +
 			`{"tool":{"toolbox":"dev","server":"s","name":"one-second"},"arguments":{}}}}`
+		refused, answered := b.Expect(id), b.Expect(id)
 		b.sends(request)
 		b.sends(request)
+		if a := b.wait(refused, promptly); a.Code != -32600 || !strings.Contains(a.Text, "still in flight") {
+			t.Errorf("answered %s", a.Line)
+		}
+		isText("one second later")(b, b.wait(answered, promptly))
 	}
 	for range 3 {
 		b.works("s", "echo", sibling)

@@ -24,9 +24,10 @@ type Client struct {
 	capable    string // what was declared, as JSON
 	loose      bool   // see Loosen
 	lastID     int
-	pending    map[string]chan Answer
+	pending    map[string][]chan Answer // who waits for the next answers with an id
 	answered   map[string]bool
 	notices    map[string]int
+	asks       int // requests of the workbench, but pings
 	violations []string
 	ended      chan struct{} // closed at the end of stdout
 }
@@ -42,7 +43,7 @@ type Answer struct {
 
 func newClient(in io.WriteCloser, out io.Reader) *Client {
 	c := &Client{
-		in: in, capable: "{}", pending: make(map[string]chan Answer), answered: make(map[string]bool),
+		in: in, capable: "{}", pending: make(map[string][]chan Answer), answered: make(map[string]bool),
 		notices: make(map[string]int), ended: make(chan struct{}),
 	}
 	go c.read(out) // until the workbench is gone
@@ -110,6 +111,9 @@ func (c *Client) receive(line []byte) {
 // asked refuses a request of the workbench, which may be one only for what was declared.
 func (c *Client) asked(m message, line []byte) {
 	kind, _, _ := strings.Cut(m.Method, "/")
+	if m.Method != "ping" {
+		c.asks++
+	}
 	if m.Method != "ping" && !strings.Contains(c.capable, `"`+kind+`"`) {
 		c.violate("asks for what was not declared", line)
 	}
@@ -120,19 +124,19 @@ func (c *Client) asked(m message, line []byte) {
 
 func (c *Client) answer(m message, line []byte) {
 	id := string(m.ID)
-	waiter := c.pending[id]
+	waiters := c.pending[id]
 	if (m.Result == nil) == (m.Error == nil) {
 		c.violate("not one of result and error", line)
 	}
-	if waiter == nil {
+	if len(waiters) == 0 {
 		if c.answered[id] || !c.loose && id != "null" {
 			c.violate("answers what was not asked, or was cancelled, or answered before", line)
 		}
 		return
 	}
-	delete(c.pending, id)
+	c.pending[id] = waiters[1:]
 	c.answered[id] = true
-	waiter <- newAnswer(m, line)
+	waiters[0] <- newAnswer(m, line)
 }
 
 func newAnswer(m message, line []byte) Answer {
@@ -181,6 +185,13 @@ func (c *Client) Notices(method string) int {
 	return c.notices[method]
 }
 
+// Asks returns how many requests the workbench sent, but pings.
+func (c *Client) Asks() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.asks
+}
+
 // Send writes a line.
 func (c *Client) Send(line string) error {
 	c.send.Lock()
@@ -207,12 +218,12 @@ func (c *Client) Begin(method, params string) *Call {
 	return call
 }
 
-// Expect makes an answer with that id one that may come, once.
+// Expect makes an answer with that id one that may come, once for each time it is called.
 func (c *Client) Expect(id string) *Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call := &Call{ID: id, client: c, answer: make(chan Answer, 1)}
-	c.pending[id] = call.answer
+	c.pending[id] = append(c.pending[id], call.answer)
 	return call
 }
 
