@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -12,6 +13,17 @@ import (
 
 // killWindow is when after the opening the workbench is killed.
 const killWindow = 400 * time.Millisecond
+
+// roundsVariable asks for more rounds of killing than a test has by itself.
+const roundsVariable = "FAULTS_KILL_ROUNDS"
+
+// KillRounds returns how often a test kills the workbench.
+func KillRounds(usual int) int {
+	if n, err := strconv.Atoi(os.Getenv(roundsVariable)); err == nil {
+		return n
+	}
+	return usual
+}
 
 // KillFleet is ten servers that are hard to get rid of, and those of npm that are installed
 // in the folder modules, behind the shell scripts that npm makes.
@@ -43,9 +55,13 @@ func KillRound(binary, dir, modules string) error {
 	if modules, err = filepath.Abs(modules); err != nil { // the workbench runs elsewhere
 		return err
 	}
-	w, err := Start(Options{
-		Binary: binary, Dir: dir, Capabilities: "{}", Boxes: map[string]map[string]Server{"dev": KillFleet(self, dir, modules)},
-	})
+	return KillWhileOpening(binary, dir, KillFleet(self, dir, modules), killWindow)
+}
+
+// KillWhileOpening starts a workbench with a fleet, begins to open it, kills the workbench
+// at a random moment within the window and checks that all that it started is gone in time.
+func KillWhileOpening(binary, dir string, fleet map[string]Server, window time.Duration) error {
+	w, err := Start(Options{Binary: binary, Dir: dir, Capabilities: "{}", Boxes: map[string]map[string]Server{"dev": fleet}})
 	if w != nil {
 		defer w.Discard()
 	}
@@ -53,7 +69,7 @@ func KillRound(binary, dir, modules string) error {
 		return err
 	}
 	w.Open("dev")
-	w.watch(rand.N(killWindow))
+	w.watch(rand.N(window))
 	if err := w.Signal(syscall.SIGKILL); err != nil {
 		return err
 	}
