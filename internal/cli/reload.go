@@ -16,16 +16,23 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
 )
 
-// reloader reads the configuration again when it is told to, or when the file changed.
+// reloader reads the configuration again when it is told to, when the file changed, or when
+// a file that was not trusted is.
 type reloader struct {
 	globals   globals
 	workbench *app.App
 	current   *config.Config   // in use
+	untrusted *untrusted       // not nil: why current is empty
 	hangUps   <-chan os.Signal // orders to reload; see watchHangUps
 	log       *slog.Logger
 	stderr    io.Writer
+
+	watching sync.WaitGroup
+	awaiting bool          // the record of trust is watched
+	records  chan struct{} // holds a token when it may have changed
 }
 
 // watchHangUps takes hang-ups as orders to reload from now on, but not for a program that
@@ -41,38 +48,68 @@ func watchHangUps() (hangUps <-chan os.Signal, stop func()) {
 // run reloads until ctx ends.
 func (r *reloader) run(ctx context.Context) {
 	changes := make(chan struct{}, 1)
-	var watching sync.WaitGroup
-	defer watching.Wait()
+	r.records = make(chan struct{}, 1)
+	defer r.watching.Wait()
 	if path := r.current.Path; path != "" {
-		watching.Go(func() {
-			err := config.Watch(ctx, path, func() {
-				select {
-				case changes <- struct{}{}:
-				default:
-				}
-			})
-			if err != nil {
+		r.watching.Go(func() {
+			if err := config.Watch(ctx, path, nil, tell(changes)); err != nil {
 				r.log.Warn(err.Error() + "; send SIGHUP to reload it")
 			}
 		})
 	}
+	if r.untrusted != nil {
+		r.awaitTrust(ctx, r.untrusted)
+	}
 	for {
 		select {
 		case <-r.hangUps:
-			r.reload()
+			r.reload(ctx)
 		case <-changes:
-			r.reload()
+			r.reload(ctx)
+		case <-r.records:
+			if _, untrusted, _ := r.globals.loadTrusted(); untrusted == nil { // an error is reload's to report
+				r.reload(ctx)
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
+// tell returns a function that leaves a token, if there is none yet.
+func tell(tokens chan<- struct{}) func() {
+	return func() {
+		select {
+		case tokens <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// awaitTrust watches from now on whether its user trusts the file.
+func (r *reloader) awaitTrust(ctx context.Context, u *untrusted) {
+	if r.awaiting {
+		return
+	}
+	r.awaiting = true
+	r.watching.Go(func() {
+		record, err := trust.NewStore(stateDir()).Await(u.source.Path)
+		if err == nil {
+			// Its user may have been faster than we.
+			err = config.Watch(ctx, record, tell(r.records), tell(r.records))
+		}
+		if err != nil {
+			r.log.Warn("that the configuration is trusted will not be noticed; send SIGHUP then", "reason", err)
+		}
+	})
+}
+
 // reload does all that can fail first, and changes nothing if it does.
-func (r *reloader) reload() {
+func (r *reloader) reload(ctx context.Context) {
 	next, untrusted, err := r.globals.loadTrusted()
 	if err == nil && untrusted != nil {
 		err = errors.New(untrusted.notice())
+		r.awaitTrust(ctx, untrusted)
 	}
 	if err == nil {
 		if reflect.DeepEqual(next, r.current) {

@@ -50,7 +50,10 @@ func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	serving, done := context.WithCancel(ctx)
 	var reloading sync.WaitGroup
 	reloading.Go(func() {
-		r := reloader{globals: g, workbench: workbench, current: cfg, hangUps: hangUps, log: log, stderr: stderr}
+		r := reloader{
+			globals: g, workbench: workbench, current: cfg, untrusted: untrusted,
+			hangUps: hangUps, log: log, stderr: stderr,
+		}
 		r.run(serving)
 	})
 	err = workbench.ServeStdio(ctx, wire.Pollable(stdin), wire.Pollable(stdout))

@@ -74,7 +74,7 @@ func trustFile(source *config.Source) trust.File {
 // do comes first.
 func (u *untrusted) notice() string {
 	text := "The configuration in the working folder is not trusted, so nothing of it is run. " +
-		"The user has to decide: look at the file, run this command in a terminal, and restart this server:\n\n  " +
+		"The user has to decide: look at the file, and run this command in a terminal; then the file is used at once:\n\n  " +
 		u.command() + "\n\nWhy: " + u.why()
 	if u.damaged != nil {
 		text += "\n" + u.damaged.Error()

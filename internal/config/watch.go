@@ -16,7 +16,8 @@ const settleTime = 200 * time.Millisecond
 // Watch calls changed, from one goroutine, when the file at path or the workbench.env
 // beside it may have changed, until ctx ends. It watches their folders, since editors
 // replace files rather than write to them. The caller decides whether there is a change.
-func Watch(ctx context.Context, path string, changed func()) error {
+// If began is not nil, it is called first, when no further change can be missed.
+func Watch(ctx context.Context, path string, began, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("the configuration cannot be watched: %w", err)
@@ -30,6 +31,9 @@ func Watch(ctx context.Context, path string, changed func()) error {
 		if err := watcher.Add(folder); err != nil {
 			return fmt.Errorf("the folder of the configuration cannot be watched: %w", err)
 		}
+	}
+	if began != nil {
+		began()
 	}
 	settled := time.NewTimer(settleTime)
 	settled.Stop()

@@ -14,7 +14,7 @@ func watch(t *testing.T, path string) <-chan struct{} {
 	changes := make(chan struct{}, 100)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- Watch(ctx, path, func() { changes <- struct{}{} }) }()
+	go func() { ended <- Watch(ctx, path, nil, func() { changes <- struct{}{} }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -77,7 +77,7 @@ func TestWatchThroughALink(t *testing.T) {
 }
 
 func TestWatchMissingFolder(t *testing.T) {
-	if err := Watch(t.Context(), filepath.Join(t.TempDir(), "no", "file.json"), func() {}); err == nil {
+	if err := Watch(t.Context(), filepath.Join(t.TempDir(), "no", "file.json"), nil, func() {}); err == nil {
 		t.Error("a folder that does not exist was watched")
 	}
 }

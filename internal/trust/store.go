@@ -76,10 +76,27 @@ func (s *Store) Check(f File) (Verdict, error) {
 	return Trusted, nil
 }
 
+// Await returns where the record of a file is, or will be, in a folder that is there from
+// now on, so that it can be watched.
+func (s *Store) Await(path string) (record string, err error) {
+	if s.folder == "" {
+		return "", errNoFolder
+	}
+	if path, err = identity(path); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(s.folder, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.Join(s.folder, recordName(path)), nil
+}
+
+var errNoFolder = errors.New("there is no folder to record trust in: HOME and XDG_STATE_HOME are not set")
+
 // Add records that a file is trusted as it was read.
 func (s *Store) Add(f File) error {
 	if s.folder == "" {
-		return errors.New("there is no folder to record trust in: HOME and XDG_STATE_HOME are not set")
+		return errNoFolder
 	}
 	path, err := identity(f.Path)
 	if err != nil {
