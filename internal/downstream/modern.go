@@ -1,6 +1,8 @@
 package downstream
 
 import (
+	"time"
+
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -21,7 +23,7 @@ func (s *Session) adopt(offer wire.Payload) error {
 	if string(tools.Member("listChanged").Bytes()) != "true" || s.options.ToolsChanged == nil {
 		return nil
 	}
-	return s.listen()
+	return s.listen(firstListenPause)
 }
 
 // modernMembers are the members that the _meta of every request has to have.
@@ -46,10 +48,18 @@ func (s *Session) params(members []byte) []byte {
 	return append(params, '}')
 }
 
+// The pause before a subscription that ended is made again doubles from the first to the
+// last, and starts over after one that lasted.
+const (
+	firstListenPause = time.Second
+	lastListenPause  = 10 * time.Second
+)
+
 // listen subscribes to changes of the tools, which the server does not tell otherwise.
-// The request stays in flight as long as the session.
-func (s *Session) listen() error {
-	id, err := s.register(subscription{s}, false)
+// The request stays in flight as long as the session, unless the server ends it; pause is
+// how long to wait then.
+func (s *Session) listen(pause time.Duration) error {
+	id, err := s.register(subscription{session: s, began: time.Now(), pause: pause}, false)
 	if err != nil {
 		return err
 	}
@@ -59,15 +69,44 @@ func (s *Session) listen() error {
 	return nil
 }
 
+// listenAgain subscribes again after a pause. What changed until then nobody told.
+func (s *Session) listenAgain(pause time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return // the subscription ended with the session
+	}
+	s.goroutines.Go(func() {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-s.life.Done():
+			return
+		}
+		if s.listen(min(2*pause, lastListenPause)) == nil {
+			s.options.ToolsChanged()
+		}
+	})
+}
+
 // subscription is the sink of the subscription.
-type subscription struct{ session *Session }
+type subscription struct {
+	session *Session
+	began   time.Time
+	pause   time.Duration // before the next one, if this one does not last
+}
 
 func (subscription) Progress(wire.Message) {}
 
 func (l subscription) Done(response wire.Message, err error) {
 	if err == nil && !response.Error.IsAbsent() {
-		err = NewRPCError(response.Error)
+		// It refused, and would again. Its tools stay as they were last read.
+		l.session.log.Debug("the server does not tell changes of its tools", "reason", NewRPCError(response.Error))
+		return
 	}
-	// Its tools stay as they were last read.
-	l.session.log.Debug("the server does not tell changes of its tools any more", "reason", err)
+	if time.Since(l.began) >= lastListenPause {
+		l.pause = firstListenPause
+	}
+	l.session.listenAgain(l.pause)
 }

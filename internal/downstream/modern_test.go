@@ -1,9 +1,13 @@
 package downstream
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -89,6 +93,68 @@ func TestModernServerWithoutSubscriptions(t *testing.T) {
 	} {
 		session, _ := connect(t, spec, Options{ToolsChanged: func() {}})
 		mustCall(t, session, ToolCall{Name: "a"})
+	}
+}
+
+const discoveredTelling = `{"jsonrpc":"2.0","id":"discover","result":{"resultType":"complete","supportedVersions":["2026-07-28"],` +
+	`"capabilities":{"tools":{"listChanged":true}}}}`
+
+// listener is a modern server whose subscriptions last for a while.
+type listener struct {
+	began   time.Time
+	answer  string                    // to each subscription: a result or an error
+	lasting func(n int) time.Duration // how long the nth subscription lasts
+	asked   []time.Duration           // when it was subscribed to
+}
+
+func (l *listener) receive(line string) string {
+	if strings.Contains(line, `"server/discover"`) {
+		return discoveredTelling
+	}
+	l.asked = append(l.asked, time.Since(l.began))
+	n := len(l.asked)
+	<-time.After(l.lasting(n))
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, n, l.answer)
+}
+
+func TestModernSubscriptionIsMadeAgain(t *testing.T) {
+	const ended, second = `"result":{"resultType":"complete"}`, time.Second
+	atOnce := func(int) time.Duration { return 0 }
+	for _, test := range []struct {
+		name    string
+		answer  string
+		lasting func(n int) time.Duration
+		want    []time.Duration
+	}{
+		{"after pauses", ended, atOnce, []time.Duration{0, 1 * second, 3 * second, 7 * second, 15 * second, 25 * second, 35 * second}},
+		{"unusable answers", `"result":1,"error":2`, atOnce, []time.Duration{0, 1 * second, 3 * second, 7 * second, 15 * second, 25 * second, 35 * second}},
+		{"not if it is refused", `"error":{"code":-32601,"message":"no"}`, atOnce, []time.Duration{0}},
+		{"soon if it lasted", ended, func(n int) time.Duration {
+			if n == 3 {
+				return lastListenPause
+			}
+			return 0
+		}, []time.Duration{0, 1 * second, 3 * second, 14 * second, 16 * second, 20 * second, 28 * second, 38 * second}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &listener{began: time.Now(), answer: test.answer, lasting: test.lasting}
+				var changes atomic.Int32
+				session, err := converse(t, Options{ToolsChanged: func() { changes.Add(1) }}, server.receive)
+				if err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(40 * time.Second)
+				synctest.Wait()
+				if !slices.Equal(server.asked, test.want) {
+					t.Errorf("it was subscribed to after %v, want %v", server.asked, test.want)
+				}
+				if got := int(changes.Load()); got != len(test.want)-1 {
+					t.Errorf("changes may have been missed %d times, and %d were reported", len(test.want)-1, got)
+				}
+				session.Close() // also in the middle of a pause
+			})
+		})
 	}
 }
 

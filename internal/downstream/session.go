@@ -32,8 +32,8 @@ type Options struct {
 	// that is known. Default: it is not.
 	InputTaken func() (taken, known bool)
 
-	// ToolsChanged is called when the server says that its tools changed. It must
-	// not block. Default: nothing.
+	// ToolsChanged is called when the server says that its tools changed, or when they may
+	// have without a word. It must not block. Default: nothing.
 	ToolsChanged func()
 	Log          *slog.Logger // default: discard
 }
