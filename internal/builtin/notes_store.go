@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
+	"github.com/mcp-workbench/mcp-workbench/internal/filelock"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -21,7 +22,6 @@ const (
 	maxNotes      = 5000
 	maxNotesBytes = 8 << 20
 	lockWait      = 5 * time.Second
-	lockPoll      = 10 * time.Millisecond
 )
 
 // note is one thing remembered.
@@ -153,36 +153,14 @@ func (s *store) save(book *notebook) error {
 	return nil
 }
 
-// lock waits until no other process uses the file. It asks again and again
-// because a blocking request could not be given up.
+// lock waits until no other process uses the file.
 func (s *store) lock(ctx context.Context) (release func(), err error) {
-	file, err := os.OpenFile(s.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	release, err = filelock.Take(ctx, s.path+".lock", s.wait)
 	if err != nil {
 		return nil, s.explain("lock", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.wait, errLocked)
-	defer cancel()
-	poll := time.NewTicker(lockPoll)
-	defer poll.Stop()
-	for {
-		locked, err := tryLock(file)
-		if locked {
-			return func() { unlock(file) }, nil
-		}
-		if err != nil {
-			file.Close()
-			return nil, s.explain("lock", err)
-		}
-		select {
-		case <-poll.C:
-		case <-ctx.Done():
-			file.Close()
-			return nil, s.explain("lock", context.Cause(ctx))
-		}
-	}
+	return release, nil
 }
-
-var errLocked = errors.New("another program is using it; try again")
 
 func (s *store) explain(what string, err error) error {
 	reason := err

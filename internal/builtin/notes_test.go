@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/filelock"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -217,7 +218,7 @@ func TestLockedNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		if _, err := n.store.read(t.Context()); !errors.Is(err, errLocked) {
+		if _, err := n.store.read(t.Context()); !errors.Is(err, filelock.ErrTaken) {
 			t.Errorf("reading a locked file: %v", err)
 		}
 		if waited := time.Since(start); waited != lockWait {

@@ -19,7 +19,7 @@ const module = "github.com/mcp-workbench/mcp-workbench/"
 // layers are the rooms from the ground up. A package imports only packages of lower
 // layers; packages of one layer do not know each other.
 var layers = [][]string{
-	{"internal/wire", "internal/protocol", "internal/toolbox", "internal/secret", "internal/atomicfile"},
+	{"internal/wire", "internal/protocol", "internal/toolbox", "internal/secret", "internal/atomicfile", "internal/filelock"},
 	{"internal/config", "internal/process", "internal/downstream", "internal/catalog", "internal/builtin", "internal/trust"},
 	{"internal/fleet"},
 	{"internal/call"},

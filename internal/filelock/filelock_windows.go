@@ -1,4 +1,4 @@
-package builtin
+package filelock
 
 import (
 	"errors"
@@ -24,6 +24,3 @@ func unlock(file *os.File) {
 	_ = windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, new(windows.Overlapped))
 	file.Close()
 }
-
-// syncFolder does nothing: Windows offers no way to flush a folder.
-func syncFolder(string) {}

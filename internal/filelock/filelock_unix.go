@@ -1,6 +1,6 @@
 //go:build unix
 
-package builtin
+package filelock
 
 import (
 	"errors"
@@ -21,12 +21,3 @@ func tryLock(file *os.File) (bool, error) {
 
 // unlock closes the file, and the lock goes with it.
 func unlock(file *os.File) { file.Close() }
-
-// syncFolder makes a rename in the folder last through a loss of power, where
-// the file system can. Failing is no error: the rename itself is done.
-func syncFolder(dir string) {
-	if f, err := os.Open(dir); err == nil {
-		_ = f.Sync()
-		f.Close()
-	}
-}

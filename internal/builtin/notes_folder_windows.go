@@ -1,0 +1,4 @@
+package builtin
+
+// syncFolder does nothing: Windows offers no way to flush a folder.
+func syncFolder(string) {}
