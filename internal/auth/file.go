@@ -1,0 +1,149 @@
+package auth
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+const maxFile = 1 << 20
+
+// tokenFile is what the file holds. Absent toolboxes mean all of them, so an empty list
+// must not become an absent one when it is written.
+type tokenFile struct {
+	Tokens []tokenEntry `json:"tokens"`
+}
+
+type tokenEntry struct {
+	Name      string    `json:"name"`
+	SHA256    string    `json:"sha256"`
+	Toolboxes []string  `json:"toolboxes,omitzero"`
+	Created   time.Time `json:"created"`
+}
+
+// readTokens returns what the file holds, if nobody else could have read or written it.
+// Without a file there are no tokens and no info. The info comes with an error as well,
+// if there was a file.
+func readTokens(path string) ([]Token, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, unusable(path, err.Error(), "")
+	}
+	if !info.Mode().IsRegular() { // opening one may wait for ever
+		return nil, info, unusable(path, "it is not a file", "")
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) { // removed just now
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, info, unusable(path, "it cannot be read", "")
+	}
+	defer file.Close()
+	if info, err = file.Stat(); err != nil {
+		return nil, nil, unusable(path, err.Error(), "")
+	}
+	if reason, remedy := exposed(path, info); reason != "" {
+		return nil, info, unusable(path, reason, remedy)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, info, unusable(path, "it cannot be read", "")
+	}
+	tokens, err := decodeTokens(data)
+	if err != nil {
+		return nil, info, unusable(path, err.Error(), "")
+	}
+	return tokens, info, nil
+}
+
+// exposed says how somebody else may have changed or read the file, and what to do.
+func exposed(path string, info fs.FileInfo) (reason, remedy string) {
+	if reason := strangers(info, 0o077); reason != "" {
+		return "it " + reason, "If nobody else used it: chmod 600 " + path
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return "its folder cannot be looked at", ""
+	}
+	if reason := strangers(folder, 0o022); reason != "" {
+		return "its folder " + reason, "If nobody else used it: chmod 700 " + filepath.Dir(path)
+	}
+	return "", ""
+}
+
+// decodeTokens is strict: a restriction that is not understood would be none.
+func decodeTokens(data []byte) ([]Token, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("it is larger than %d KiB", maxFile>>10)
+	}
+	var file tokenFile
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
+		return nil, errors.New("it is no valid JSON of tokens")
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the tokens")
+	}
+	if len(file.Tokens) > maxTokens {
+		return nil, fmt.Errorf("it holds more than %d tokens", maxTokens)
+	}
+	tokens := make([]Token, len(file.Tokens))
+	for i, entry := range file.Tokens {
+		tokens[i] = Token{Name: entry.Name, Toolboxes: entry.Toolboxes, Created: entry.Created}
+		digest, err := hex.DecodeString(entry.SHA256)
+		isDouble := slices.ContainsFunc(tokens[:i], func(t Token) bool { return t.Name == entry.Name })
+		switch {
+		case checkName(entry.Name) != "":
+			return nil, fmt.Errorf("the name of token %d %s", i+1, checkName(entry.Name))
+		case isDouble:
+			return nil, fmt.Errorf("the name of token %d is taken", i+1)
+		case err != nil || len(digest) != sha256.Size:
+			return nil, fmt.Errorf("the 'sha256' of token '%s' is none", entry.Name)
+		}
+		copy(tokens[i].digest[:], digest)
+	}
+	return tokens, nil
+}
+
+func encodeTokens(tokens []Token) ([]byte, error) {
+	file := tokenFile{Tokens: make([]tokenEntry, len(tokens))}
+	for i, t := range tokens {
+		file.Tokens[i] = tokenEntry{Name: t.Name, SHA256: hex.EncodeToString(t.digest[:]), Toolboxes: t.Toolboxes, Created: t.Created}
+	}
+	data, err := json.MarshalIndent(file, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if len(data) >= maxFile {
+		return nil, &toolbox.Error{
+			Message: fmt.Sprintf("The tokens would take more than %d KiB together", maxFile>>10),
+			Hint:    "Remove those that nobody uses: mcp-workbench token list, then mcp-workbench token remove NAME",
+		}
+	}
+	return append(data, '\n'), nil
+}
+
+func unusable(path, reason, remedy string) error {
+	if remedy == "" {
+		remedy = "Repair the file, or remove it and make new tokens: mcp-workbench token add NAME"
+	} else {
+		remedy += ". Otherwise remove the file and make new tokens: mcp-workbench token add NAME"
+	}
+	return &toolbox.Error{Message: fmt.Sprintf("The tokens in %s cannot be used: %s", path, reason), Hint: remedy}
+}
