@@ -69,9 +69,9 @@ type Cancelled struct {
 func (Cancelled) Error() string { return "the client cancelled the request" }
 
 // Start begins a call; it does not block. When the ticket is cancelled, so is the call.
-// Whether the toolbox may be used by the client was decided before.
-func Start(servers *fleet.Fleet, request Request) {
-	server, err := resolveServer(servers, request.Ref)
+// Whether the client opened the toolbox, where it has to, was decided before.
+func Start(visible Toolboxes, request Request) {
+	server, err := resolveServer(visible, request.Ref)
 	if err != nil {
 		request.Replier.Reply(Outcome{}, err)
 		return

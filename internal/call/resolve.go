@@ -13,8 +13,13 @@ import (
 // nearest is how many names a failed look-up suggests.
 const nearest = 3
 
-func resolveServer(servers *fleet.Fleet, ref toolbox.Ref) (*fleet.Server, error) {
-	box, ok := servers.Toolbox(ref.Toolbox)
+// Toolboxes are what the client of a call may see of the fleet.
+type Toolboxes interface {
+	Toolbox(name string) (*fleet.Toolbox, bool)
+}
+
+func resolveServer(visible Toolboxes, ref toolbox.Ref) (*fleet.Server, error) {
+	box, ok := visible.Toolbox(ref.Toolbox)
 	if !ok {
 		return nil, &Failure{NotFound: true, Message: fmt.Sprintf("Toolbox '%s' not found", ref.Toolbox)}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // Options say what a fleet works with.
@@ -42,6 +43,8 @@ type Fleet struct {
 	options Options
 	table   atomic.Pointer[table]
 	masker  atomic.Pointer[secret.Masker]
+	names   toolbox.Names
+	views   views
 
 	life context.Context // ends when Stop begins
 	stop context.CancelFunc
