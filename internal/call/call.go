@@ -28,10 +28,13 @@ type Request struct {
 	Client    Client
 	Ticket    *Ticket // cancels the call
 	Replier   Replier
+
+	// PassErrors says that the client wants the server's errors as they are, not in words.
+	PassErrors bool
 }
 
 // Outcome is what the server answered: a result, or an error that the client's program
-// has to act on.
+// has to act on or wants to see.
 type Outcome struct {
 	Result wire.Payload
 	Error  wire.Payload // the error object; absent if there is a result
@@ -115,6 +118,7 @@ func send(lease *fleet.Lease, request Request) bool {
 	}
 	r := &run{
 		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, tool: tool,
+		passErrors: request.PassErrors,
 		// Copied first: sending the call uses up the buffer that the token is in.
 		token: bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes()),
 	}

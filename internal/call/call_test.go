@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -44,7 +45,7 @@ func serve(t *testing.T, spec string) (servers *fleet.Fleet, log string) {
 		t.Fatal(err)
 	}
 	host := process.NewHost(process.HostOptions{})
-	servers = fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Toolboxes: []config.Toolbox{{
+	servers = fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Secrets: []string{"hunter2hunter2"}, Toolboxes: []config.Toolbox{{
 		Name: "T", Servers: []config.Server{
 			{
 				Name: "S", Command: executable, Args: []string{path},
@@ -152,6 +153,36 @@ func TestErrorForTheClientsProgramIsPassedOn(t *testing.T) {
 	c, _ := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
 	if got := <-c.replies; got.err != nil || string(got.outcome.Error.Bytes()) != object {
 		t.Errorf("the reply is %s, %v; want the error as it was sent", got.outcome.Error.Bytes(), got.err)
+	}
+}
+
+func TestErrorsArePassedOnToWhoWantsThem(t *testing.T) {
+	for _, test := range []struct{ name, sent, want string }{
+		{"as it was sent", `{ "message":"no luck","data":[1.0],"code":-32000}`, `{ "message":"no luck","data":[1.0],"code":-32000}`},
+		{"wrong arguments", `{"code":-32602,"message":"p"}`, `{"code":-32602,"message":"p"}`},
+		{"a secret", `{"code":-1,"message":"bad token hunter2hunter2","data":1}`, `{"code":-1,"message":"bad token ` + secret.Mask + `"}`},
+		{"an escaped secret", `{"code":-1,"message":"hunter2\u0068unter2"}`, `{"code":-1,"message":"` + secret.Mask + `"}`},
+		{"a secret in the data", `{"code":-1,"message":"m","data":"hunter2hunter2"}`, `{"code":-1,"message":"m"}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			servers, _ := serve(t, `{`+tools+`,"calls":{"x":[{"error":`+test.sent+`}]}}`)
+			c := newCaller()
+			Start(servers, Request{
+				Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Ticket: new(Ticket), Replier: c, PassErrors: true,
+			})
+			if got := <-c.replies; got.err != nil || string(got.outcome.Error.Bytes()) != test.want {
+				t.Errorf("the reply is %s, %v; want %s", got.outcome.Error.Bytes(), got.err, test.want)
+			}
+		})
+	}
+}
+
+func TestViewHidesTheOtherToolboxes(t *testing.T) {
+	servers, _ := serve(t, `{`+tools+`}`)
+	c := newCaller()
+	Start(servers.View([]string{"U"}), Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Ticket: new(Ticket), Replier: c})
+	if failure, ok := errors.AsType[*Failure]((<-c.replies).err); !ok || failure.Message != "Toolbox 'T' not found" || failure.Hint != "" {
+		t.Errorf("the failure is %+v", failure)
 	}
 }
 

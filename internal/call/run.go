@@ -3,6 +3,7 @@ package call
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
@@ -20,6 +21,8 @@ type run struct {
 	lease   *fleet.Lease
 	tool    catalog.Tool
 	token   []byte // the client's progress token; empty without one
+
+	passErrors bool
 
 	mu   sync.Mutex
 	id   uint64
@@ -91,7 +94,8 @@ func (r *run) failure(err error) error {
 }
 
 // shape decides what becomes of a response: a result is passed on as it is, and so is
-// an error that the client's program must act on; any other error is told in words.
+// an error that the client's program must act on or wants to see; any other error is told
+// in words.
 func (r *run) shape(response wire.Message) (Outcome, error) {
 	if response.Error.IsAbsent() {
 		if kind := response.Result.Kind(); kind != "object" {
@@ -105,8 +109,12 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 	rpc := downstream.NewRPCError(response.Error)
 	// In the modern era these errors are about our own hop.
 	modern := r.lease.Session.Modern()
-	if protocol.ClientMustAct(rpc.Code) && !modern {
-		return Outcome{Error: response.Error}, nil
+	if protocol.ClientMustAct(rpc.Code) {
+		if !modern {
+			return Outcome{Error: response.Error}, nil
+		}
+	} else if r.passErrors {
+		return Outcome{Error: r.withoutSecrets(rpc)}, nil
 	}
 	explained := r.lease.Explain(rpc)
 	failure := &Failure{Message: explained.Error(), Cause: explained}
@@ -117,4 +125,15 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 		failure.Schema = bytes.Clone(r.tool.Definition.Member("inputSchema").Bytes())
 	}
 	return Outcome{}, failure
+}
+
+// withoutSecrets returns the error as it was sent, unless it gives away a secret: then just
+// what can be masked is left of it.
+func (r *run) withoutSecrets(rpc *downstream.RPCError) wire.Payload {
+	raw, message := string(rpc.Object.Bytes()), r.lease.Mask(rpc.Message)
+	if message == rpc.Message && r.lease.Mask(raw) == raw {
+		return rpc.Object
+	}
+	masked := fmt.Appendf(nil, `{"code":%d,"message":`, rpc.Code)
+	return wire.Raw(append(wire.AppendString(masked, message), '}'))
 }

@@ -47,6 +47,9 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 	return &Failure{text: cut(text), cause: err}
 }
 
+// Mask returns words of the server with the secrets in them masked.
+func (l *Lease) Mask(text string) string { return l.server.fleet.masker.Load().Mask(text) }
+
 // Failure is an error of a server, told for people, with secrets masked.
 type Failure struct {
 	text  string
