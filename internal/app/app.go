@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +32,9 @@ type Options struct {
 	StateDir string       // where running process trees and definitions are noted; "" : nowhere
 	Log      *slog.Logger // default: discard
 
+	// Toolbox is the only toolbox that is served; "": all.
+	Toolbox string
+
 	// Withheld says why nothing of a configuration may be used. Clients are told so, and
 	// the rest of Config does not matter.
 	Withheld string
@@ -40,6 +45,7 @@ type Options struct {
 type App struct {
 	fleet    *fleet.Fleet
 	front    *front.Server
+	toolbox  string       // the only one that is served; "": all
 	mode     atomic.Value // config.ToolMode
 	withheld atomic.Value // string; why nothing may be used
 
@@ -57,13 +63,16 @@ type stopStep struct {
 // stopTime bounds Stop, whatever its context says.
 const stopTime = 2200 * time.Millisecond
 
+// nearestToolboxes is how many names are suggested for one that is not found.
+const nearestToolboxes = 3
+
 // New puts a workbench together. It starts no server.
 func New(options Options) (*App, error) {
 	if options.Withheld != "" {
 		// What is not there cannot be started, whatever the layers below do.
 		options.Config = config.Empty()
 	}
-	if err := Check(options.Config); err != nil {
+	if err := checkToolbox(options.Config, options.Toolbox); err != nil && options.Withheld == "" {
 		return nil, err
 	}
 	if options.Log == nil {
@@ -76,7 +85,7 @@ func New(options Options) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
-	a := &App{}
+	a := &App{toolbox: options.Toolbox}
 	a.mode.Store(options.Config.ToolMode)
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
@@ -84,12 +93,8 @@ func New(options Options) (*App, error) {
 	a.fleet = fleet.New(fleet.Options{
 		Config: options.Config, Host: host, Executable: executable,
 		Environ: options.Environ, Version: options.Version, Log: options.Log,
-		Baseline: catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
-		ToolsChanged: func(name string) {
-			if a.mode.Load() == config.Dynamic { // otherwise clients see the same tools as before
-				a.front.ToolsChanged(name)
-			}
-		},
+		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
+		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
@@ -100,17 +105,39 @@ func New(options Options) (*App, error) {
 }
 
 // surface makes what an audience sees of the fleet as it is now.
-func (a *App) surface(front.Audience) *metatool.Surface {
-	surface := metatool.New(a.fleet, a.mode.Load() == config.Dynamic)
+func (a *App) surface(audience front.Audience) *metatool.Surface {
+	mode := a.mode.Load().(config.ToolMode)
+	if audience.Only != "" {
+		mode = config.Direct
+	}
+	surface := metatool.New(a.view(audience), mode)
 	surface.Withhold(a.withheld.Load().(string))
 	return surface
+}
+
+// view is the part of the fleet that an audience may see.
+func (a *App) view(audience front.Audience) metatool.Toolboxes {
+	visible := audience.Toolboxes
+	for _, only := range []string{a.toolbox, audience.Only} {
+		switch {
+		case only == "":
+		case visible == nil || slices.Contains(visible, only):
+			visible = []string{only}
+		default:
+			visible = []string{}
+		}
+	}
+	if visible == nil {
+		return a.fleet
+	}
+	return a.fleet.View(visible)
 }
 
 // Reload changes to another configuration, which was read and checked: servers whose
 // definition is the same go on, and clients are told if their list of tools changes. On
 // an error nothing has changed.
 func (a *App) Reload(cfg *config.Config) error {
-	if err := Check(cfg); err != nil {
+	if err := checkToolbox(cfg, a.toolbox); err != nil {
 		return err
 	}
 	a.front.Change(func() {
@@ -129,16 +156,28 @@ func definitionsDir(stateDir string) string {
 	return filepath.Join(stateDir, "definitions")
 }
 
-// Check refuses a configuration that is valid, but asks for what this version does not
-// have.
-func Check(cfg *config.Config) error {
-	if cfg.ToolMode == config.Direct {
-		return &toolbox.Error{
-			Message: "The configuration's 'toolMode' is \"direct\", which this version of the workbench does not have",
-			Hint:    `Use "proxy" or "dynamic".`,
-		}
+// checkToolbox refuses a configuration without the toolbox that is to be served.
+func checkToolbox(cfg *config.Config, name string) error {
+	if name == "" {
+		return nil
 	}
-	return nil
+	var names []string
+	for _, box := range cfg.Toolboxes {
+		if box.Name == name {
+			return nil
+		}
+		names = append(names, box.Name)
+	}
+	err := &toolbox.Error{Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name)}
+	switch near := toolbox.Nearest(name, names, nearestToolboxes); {
+	case len(near) > 0:
+		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"
+	case len(names) > 0:
+		err.Hint = "Available toolboxes: " + strings.Join(names, ", ")
+	default:
+		err.Hint = "No toolboxes are configured."
+	}
+	return err
 }
 
 func (a *App) onStop(name string, stop func(context.Context) error) {

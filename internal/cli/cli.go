@@ -74,6 +74,7 @@ func (e *usageError) Unwrap() error { return e.err }
 type globals struct {
 	configPath string
 	logLevel   string
+	toolbox    string // the only one that is served; "": all
 }
 
 func newRoot() *cobra.Command {
@@ -102,6 +103,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.PersistentFlags().StringVar(&g.configPath, "config", "",
 		"configuration file (default: $WORKBENCH_CONFIG, ./workbench-config.json, then the user's configuration folder)")
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: the configuration's logLevel, or warn)")
+	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(newTry(&g), newValidate(&g), newTrust(&g), newSchema(), newBuiltin())

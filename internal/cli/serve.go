@@ -43,7 +43,9 @@ func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 		fmt.Fprintln(stderr, "mcp-workbench: "+withheld)
 	}
 	logWarnings(log, cfg)
-	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log, Withheld: withheld})
+	workbench, err := app.New(app.Options{
+		Config: cfg, Version: Version, StateDir: stateDir(), Log: log, Toolbox: g.toolbox, Withheld: withheld,
+	})
 	if err != nil {
 		return err
 	}

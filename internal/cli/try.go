@@ -60,6 +60,7 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
+	cfg.ToolMode = config.Proxy // which is what is shown here
 	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
 	if err != nil {
 		return err

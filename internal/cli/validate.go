@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 )
 
@@ -39,9 +38,6 @@ func runValidate(g globals, out io.Writer) error {
 	}
 	for _, warning := range cfg.Warnings {
 		fmt.Fprintln(out, "warning: "+warning.String())
-	}
-	if err := app.Check(cfg); err != nil {
-		fmt.Fprintln(out, "warning: "+err.Error())
 	}
 	fmt.Fprintf(out, "%s is valid: %s\n", name(cfg), summary(cfg))
 	return nil

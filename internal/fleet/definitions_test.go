@@ -50,6 +50,7 @@ func TestChangedDefinitionsAreWarnedOf(t *testing.T) {
 	if err := call(t.Context(), server, "a"); err != nil {
 		t.Fatal(err)
 	}
+	<-changed // came up
 	<-changed
 	want := []string{
 		"Definition of tool 'a' in server 'S' changed",
@@ -81,6 +82,7 @@ func TestDefinitionsAreRememberedWithoutABaseline(t *testing.T) {
 	if err := call(t.Context(), r.server(t, "S"), "a"); err != nil {
 		t.Fatal(err)
 	}
+	<-changed // came up
 	<-changed
 	if got := r.server(t, "S").Offered().Warnings; len(got) != 2 {
 		t.Errorf("warnings are %q", got)

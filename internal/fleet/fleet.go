@@ -32,8 +32,9 @@ type Options struct {
 	// is forgotten with it.
 	Baseline *catalog.Baseline
 
-	// ToolsChanged is called when the tools of a running server changed. It must not
-	// block. Default: nothing.
+	// ToolsChanged is called when the tools of a running server changed, and when a server
+	// came up with others than it had offered before, those who wait for its start coming
+	// later. It must not block. Default: nothing.
 	ToolsChanged func(toolbox string)
 }
 

@@ -353,11 +353,29 @@ func TestChangedToolsAreReadAgain(t *testing.T) {
 	if err := call(t.Context(), server, "a"); err != nil {
 		t.Fatal(err)
 	}
-	if toolbox := <-changed; toolbox != "T" {
-		t.Errorf("the toolbox that changed is %q", toolbox)
+	for _, what := range []string{"came up", "changed"} {
+		if toolbox := <-changed; toolbox != "T" {
+			t.Errorf("the toolbox whose tools %s is %q", what, toolbox)
+		}
 	}
 	if names := server.Offered().Names(); len(names) != 1 || names[0] != "b" {
 		t.Errorf("the tools are %v, want b", names)
+	}
+}
+
+func TestComingUpChangesToolsOnce(t *testing.T) {
+	changed := make(chan string, 10)
+	r := newRig(t, map[string]string{"S": `{"tools":[{"name":"a","inputSchema":{}}],"calls":{"a":[{"starts":1,"exit":1},{"result":{}}]}}`},
+		nil, Options{ToolsChanged: func(toolbox string) { changed <- toolbox }})
+	server := r.server(t, "S")
+	if err := call(t.Context(), server, "a"); err == nil {
+		t.Fatal("the server did not crash")
+	}
+	if err := call(t.Context(), server, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(changed); n != 1 {
+		t.Errorf("a server that came back with the same tools changed them %d times, want just its first start", n)
 	}
 }
 

@@ -87,6 +87,9 @@ func (s *Server) isDismissed() bool {
 // Name returns the configured name.
 func (s *Server) Name() string { return s.config.Name }
 
+// Toolbox returns the name of the toolbox that the server is in.
+func (s *Server) Toolbox() string { return s.toolbox }
+
 // Offered returns the tools that were last seen, or nil before the first start.
 func (s *Server) Offered() *catalog.Snapshot {
 	s.mu.Lock()
@@ -185,6 +188,7 @@ func (s *Server) live(pending *attempt) {
 
 	s.mu.Lock()
 	s.starting = nil
+	before := s.offered
 	if err != nil {
 		s.failed(err, s.failures)
 	} else {
@@ -193,6 +197,9 @@ func (s *Server) live(pending *attempt) {
 	}
 	pending.err = err
 	s.mu.Unlock()
+	if err == nil && (before == nil || !sameTools(before, in.snapshot())) {
+		s.fleet.options.ToolsChanged(s.toolbox)
+	}
 	close(pending.done)
 
 	if err != nil {

@@ -40,16 +40,21 @@ type Opened struct {
 // returns them in order. Release the leases. connected is called, if it is not nil,
 // as each server is done, from one goroutine at a time.
 func (t *Toolbox) Open(ctx context.Context, connected func(Opened)) []Opened {
-	results := make([]Opened, len(t.Servers))
+	return Connect(ctx, t.Servers, connected)
+}
+
+// Connect is Open for any servers.
+func Connect(ctx context.Context, servers []*Server, connected func(Opened)) []Opened {
+	results := make([]Opened, len(servers))
 	done := make(chan int)
-	for i, server := range t.Servers {
+	for i, server := range servers {
 		go func() {
 			lease, err := server.Lease(ctx)
 			results[i] = Opened{server, lease, err}
 			done <- i
 		}()
 	}
-	for range t.Servers {
+	for range servers {
 		i := <-done
 		if connected != nil {
 			connected(results[i])

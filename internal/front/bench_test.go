@@ -65,7 +65,7 @@ func BenchmarkUseTool(b *testing.B) {
 	}
 	served := make(chan error, 1)
 	go func() {
-		served <- New(Options{Surface: func(Audience) *metatool.Surface { return metatool.New(servers, false) }}).ServeStdio(context.Background(), in, out)
+		served <- New(Options{Surface: func(Audience) *metatool.Surface { return metatool.New(servers, config.Proxy) }}).ServeStdio(context.Background(), in, out)
 	}()
 	answers := bufio.NewReader(fromServer)
 	ask := func(line []byte) []byte {

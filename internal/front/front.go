@@ -100,25 +100,25 @@ func (s *Server) Change(apply func()) {
 	defer s.mu.Unlock()
 	before := make(map[*session][]byte, len(s.sessions))
 	for client := range s.sessions {
-		before[client] = client.surface.Load().List(client)
+		before[client] = client.surface.Load().Listed(client)
 	}
 	apply()
 	s.surfaces = nil
 	for client, list := range before {
 		surface := s.surfaceFor(client.audience)
 		client.surface.Store(surface)
-		if !bytes.Equal(list, surface.List(client)) {
+		if !bytes.Equal(list, surface.Listed(client)) {
 			client.tellToolsChanged()
 		}
 	}
 }
 
-// ToolsChanged tells clients that opened the toolbox that its tools changed.
+// ToolsChanged tells clients that see tools of the toolbox that they changed.
 func (s *Server) ToolsChanged(toolbox string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.sessions {
-		if client.IsOpen(toolbox) {
+		if client.surface.Load().Shows(client, toolbox) {
 			client.tellToolsChanged()
 		}
 	}

@@ -36,7 +36,7 @@ func newServer(options Options) *Server {
 	servers := fleet.New(fleet.Options{Config: &config.Config{Toolboxes: []config.Toolbox{
 		{Name: "empty", Description: "Nothing in it"},
 	}}})
-	options.Surface = func(Audience) *metatool.Surface { return metatool.New(servers, true) }
+	options.Surface = func(Audience) *metatool.Surface { return metatool.New(servers, config.Dynamic) }
 	options.Version = "1.2.3"
 	return New(options)
 }

@@ -30,7 +30,7 @@ func (r *request) handle(message wire.Message) {
 			r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
 				fmt.Sprintf("Invalid request: '%s' came before 'initialize'; begin the session with an initialize request", method)))
 		case method == protocol.MethodToolsList:
-			r.finish(r.session.listTools(message))
+			r.listTools(message)
 		default:
 			r.callTool(message)
 		}
@@ -63,9 +63,7 @@ func (r *request) Notify(message []byte) error { return r.to.notify(message) }
 func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox) }
 
 // MarkOpen implements metatool.Session.
-func (r *request) MarkOpen(toolbox string, servers int) (changed bool) {
-	return r.session.MarkOpen(toolbox, servers)
-}
+func (r *request) MarkOpen(toolbox string) (first bool) { return r.session.MarkOpen(toolbox) }
 
 // Answer implements metatool.Answerer.
 func (r *request) Answer(answer metatool.Answer) { r.finish(encode(r.id, answer)) }
@@ -130,9 +128,10 @@ func (s *session) initialize(message wire.Message) []byte {
 	return wire.Result(message.ID.Bytes(), append(result, '}'))
 }
 
-func (s *session) listTools(message wire.Message) []byte {
+func (r *request) listTools(message wire.Message) {
 	if cursor := message.Params.Member("cursor"); cursor.Kind() == "string" {
-		return wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidParams, "Invalid params: unknown cursor; the list has one page")
+		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, "Invalid params: unknown cursor; the list has one page"))
+		return
 	}
-	return wire.Result(message.ID.Bytes(), s.surface.Load().List(s))
+	r.session.surface.Load().List(metatool.Request{Session: r, Ticket: &r.ticket, Answerer: r})
 }

@@ -32,8 +32,8 @@ type session struct {
 	slots    chan struct{} // a token for each request in flight
 
 	mu       sync.Mutex
-	revision protocol.Revision // "" before initialize
-	opened   map[string]int    // toolboxes that the client opened, with their servers
+	revision protocol.Revision   // "" before initialize
+	opened   map[string]struct{} // toolboxes that the client opened
 	inFlight map[string]*request
 	ending   bool // no request is taken any more
 }
@@ -64,7 +64,7 @@ func newSession(server *Server, audience Audience) *session {
 	s := &session{
 		server: server, audience: audience, log: server.options.Log,
 		slots:    make(chan struct{}, maxInFlight),
-		opened:   make(map[string]int),
+		opened:   make(map[string]struct{}),
 		inFlight: make(map[string]*request),
 	}
 	s.life, s.giveUp = context.WithCancel(context.Background())
@@ -87,13 +87,13 @@ func (s *session) IsOpen(toolbox string) bool {
 	return ok
 }
 
-// MarkOpen remembers that it did; see metatool.Session.
-func (s *session) MarkOpen(toolbox string, servers int) (changed bool) {
+// MarkOpen implements metatool.Session.
+func (s *session) MarkOpen(toolbox string) (first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, ok := s.opened[toolbox]
-	s.opened[toolbox] = servers
-	return !ok || before != servers
+	_, ok := s.opened[toolbox]
+	s.opened[toolbox] = struct{}{}
+	return !ok
 }
 
 // receive takes in one frame; what is to be answered goes to the sender.

@@ -1,5 +1,5 @@
 // Package metatool is what a client sees instead of hundreds of tools: open_toolbox,
-// use_tool, and the tools that dynamic mode offers natively.
+// use_tool, and the tools that dynamic and direct mode offer natively.
 package metatool
 
 import (
@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
@@ -20,32 +21,39 @@ type Session interface {
 	call.Client
 	// IsOpen reports whether the client opened the toolbox.
 	IsOpen(toolbox string) bool
-	// MarkOpen remembers that it did, and how many servers were there; changed says
-	// that this is new.
-	MarkOpen(toolbox string, servers int) (changed bool)
+	// MarkOpen remembers that it did; first says that this is new.
+	MarkOpen(toolbox string) (first bool)
 }
 
-// Surface is everything that clients can see and call.
+// Toolboxes are what a client may see of the fleet: all of it, or a view.
+type Toolboxes interface {
+	Toolboxes() []*fleet.Toolbox
+	Toolbox(name string) (*fleet.Toolbox, bool)
+	// Names holds the names that tools have in direct mode. They outlive a surface.
+	Names() *toolbox.Names
+}
+
+// Surface is everything that clients can see and call. It costs next to nothing to make.
 type Surface struct {
-	fleet   *fleet.Fleet
-	dynamic bool
-	open    []byte // the definition of open_toolbox
+	visible Toolboxes
+	mode    config.ToolMode
 	names   nativeNames
 	notice  string // if set, all that clients get: see Withhold
 }
 
-// New makes the surface of a fleet; dynamic offers the tools of open toolboxes natively.
-func New(servers *fleet.Fleet, dynamic bool) *Surface {
-	return &Surface{fleet: servers, dynamic: dynamic, open: openDefinition(servers)}
+// New makes the surface of what is visible; the mode says how tools are shown, "" being
+// proxy mode.
+func New(visible Toolboxes, mode config.ToolMode) *Surface {
+	return &Surface{visible: visible, mode: mode}
 }
 
 // Withhold makes the notice the instructions and the answer of every call. It is for a
 // configuration that may not be used, and to be called before the first client comes.
 func (s *Surface) Withhold(notice string) { s.notice = notice }
 
-// Request is a tools/call as it came from the client.
+// Request is a tools/call or a tools/list as it came from the client.
 type Request struct {
-	Name      string
+	Name      string // of the tool; this and the arguments are for a call only
 	Arguments wire.Payload
 	Meta      wire.Payload
 	Session   Session
@@ -55,12 +63,12 @@ type Request struct {
 
 // Answerer gets the answer to a request.
 type Answerer interface {
-	// Answer is called exactly once, perhaps before Call returns. It takes the buffer that
-	// the answer lies in.
+	// Answer is called exactly once, perhaps before Call or List returns. It takes the
+	// buffer that the answer lies in.
 	Answer(answer Answer)
 }
 
-// Answer is the answer to a tools/call. Exactly one of its fields is set.
+// Answer is the answer to a request. Exactly one of its fields is set.
 type Answer struct {
 	Text      []byte       // a result that we made
 	Outcome   call.Outcome // a server's answer, to be passed on as it is
@@ -80,6 +88,10 @@ func (s *Surface) Call(request Request) {
 		request.fail(s.notice)
 		return
 	}
+	if s.mode == config.Direct {
+		s.callDirect(request)
+		return
+	}
 	switch request.Name {
 	case openName:
 		s.openToolbox(request)
@@ -90,7 +102,7 @@ func (s *Surface) Call(request Request) {
 	case "workbench_" + useName:
 		request.fail(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm))
 	default:
-		if s.dynamic {
+		if s.mode == config.Dynamic {
 			s.callNative(request)
 			return
 		}
@@ -99,15 +111,39 @@ func (s *Surface) Call(request Request) {
 	}
 }
 
-// List returns the result of tools/list for a client.
-func (s *Surface) List(session Session) []byte {
-	result := append([]byte(`{"tools":[`), s.open...)
+// List answers a tools/list. It does not block.
+func (s *Surface) List(request Request) {
+	if s.mode == config.Direct {
+		go func() { request.Answerer.Answer(s.listDirect(request)) }()
+		return
+	}
+	request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
+}
+
+// Listed returns the result of tools/list for a client as far as it is known now. In
+// direct mode it is to be compared only: it also names the servers that List would have to
+// ask first.
+func (s *Surface) Listed(session Session) []byte {
+	if s.mode == config.Direct {
+		return s.listedDirect()
+	}
+	result := append([]byte(`{"tools":[`), openDefinition(s.visible)...)
 	result = append(result, ',')
 	result = append(result, useDefinition...)
-	if s.dynamic {
+	if s.mode == config.Dynamic {
 		result = s.appendNative(result, session)
 	}
 	return append(result, "]}"...)
+}
+
+// Shows reports whether tools of the toolbox are in the list that the client has, so that
+// it has to be told when they change.
+func (s *Surface) Shows(session Session, toolbox string) bool {
+	if s.mode != config.Dynamic && s.mode != config.Direct {
+		return false
+	}
+	_, visible := s.visible.Toolbox(toolbox)
+	return visible && session.IsOpen(toolbox)
 }
 
 // exampleCall is how arguments of use_tool look.
@@ -117,18 +153,17 @@ const exampleCall = `{"tool":{"toolbox":"toolbox-name","server":"server-name","n
 // names: some clients cut them after 512.
 const namesFirst = 500
 
-// Instructions tell a client, before anything is opened, which toolboxes there are.
+// Instructions tell a client, before anything is connected, which toolboxes there are.
 func (s *Surface) Instructions() string {
 	if s.notice != "" {
 		return s.notice
 	}
-	boxes := s.fleet.Toolboxes()
+	boxes := s.visible.Toolboxes()
 	if len(boxes) == 0 {
 		return "No toolboxes configured.\n\n" +
 			`Add one to workbench-config.json, for example: {"toolboxes":{"dev":{"description":"Development tools","mcpServers":{"files":{"builtin":"files"}}}}}`
 	}
-	var text strings.Builder
-	text.WriteString("Available Toolboxes:\n\n")
+	var listing strings.Builder
 	names := make([]string, len(boxes))
 	for i, box := range boxes {
 		names[i] = box.Name
@@ -136,14 +171,21 @@ func (s *Surface) Instructions() string {
 		if description == "" {
 			description = "No description provided"
 		}
-		fmt.Fprintf(&text, "%s (%d servers)\n  Description: %s\n\n", box.Name, len(box.Servers), description)
+		if s.mode == config.Direct {
+			fmt.Fprintf(&listing, "\n%s: %s", box.Name, description)
+		} else {
+			fmt.Fprintf(&listing, "\n%s (%d servers)\n  Description: %s\n", box.Name, len(box.Servers), description)
+		}
 	}
-	text.WriteString("Use open_toolbox to connect to a toolbox, then use_tool to invoke tools.\n\n")
-	text.WriteString("Example tool invocation:\n" + exampleCall)
-	if utf8.RuneCountInString(text.String()) > namesFirst {
-		return "Toolboxes: " + strings.Join(names, ", ") + "\n\n" + text.String()
+	text := "Available Toolboxes:\n" + listing.String()
+	if s.mode != config.Direct {
+		text += "\nUse open_toolbox to connect to a toolbox, then use_tool to invoke tools.\n\n" +
+			"Example tool invocation:\n" + exampleCall
 	}
-	return text.String()
+	if utf8.RuneCountInString(text) > namesFirst {
+		return "Toolboxes: " + strings.Join(names, ", ") + "\n\n" + text
+	}
+	return text
 }
 
 // fail answers with an error result of one or more text blocks.
@@ -171,13 +213,16 @@ func textResult(isError bool, blocks ...string) []byte {
 type invocation struct {
 	request Request
 	ref     toolbox.Ref
-	native  bool // the tool was called by its native name
+	native  bool // the tool was called by a name of its own
+
+	// unknown answers, if it is set, a call of a tool that is not there after all.
+	unknown func()
 }
 
 // run takes a call to its server.
 func (s *Surface) run(v *invocation, arguments wire.Payload) {
-	call.Start(s.fleet, call.Request{
-		Ref: v.ref, Arguments: arguments, Meta: v.request.Meta,
+	call.Start(s.visible, call.Request{
+		Ref: v.ref, Arguments: arguments, Meta: v.request.Meta, PassErrors: s.mode == config.Direct,
 		Client: v.request.Session, Ticket: v.request.Ticket, Replier: v,
 	})
 }
@@ -191,6 +236,10 @@ func (v *invocation) Reply(outcome call.Outcome, err error) {
 	failure, ok := errors.AsType[*call.Failure](err)
 	if !ok {
 		v.request.Answerer.Answer(Answer{Cancelled: err})
+		return
+	}
+	if failure.NotFound && v.unknown != nil {
+		v.unknown()
 		return
 	}
 	text := v.prefix(failure.NotFound) + failure.Message

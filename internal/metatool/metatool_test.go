@@ -86,7 +86,7 @@ func TestParseUse(t *testing.T) {
 }
 
 func surface(boxes ...config.Toolbox) *Surface {
-	return New(fleet.New(fleet.Options{Config: &config.Config{Toolboxes: boxes}}), false)
+	return New(fleet.New(fleet.Options{Config: &config.Config{Toolboxes: boxes}}), config.Proxy)
 }
 
 func TestInstructions(t *testing.T) {
@@ -119,8 +119,8 @@ type answers struct{ text string }
 func (a *answers) Answer(answer Answer) { a.text = string(answer.Text) }
 
 func TestWithheldSurfaceGivesTheNoticeOnly(t *testing.T) {
-	for _, dynamic := range []bool{false, true} {
-		s := New(fleet.New(fleet.Options{Config: &config.Config{}}), dynamic)
+	for _, mode := range []config.ToolMode{config.Proxy, config.Dynamic, config.Direct} {
+		s := New(fleet.New(fleet.Options{Config: &config.Config{}}), mode)
 		s.Withhold("run 'trust' first")
 		if got := s.Instructions(); got != "run 'trust' first" {
 			t.Errorf("the instructions are %q", got)
@@ -148,7 +148,7 @@ func TestOpenDefinitionOfManyToolboxes(t *testing.T) {
 	for i := range boxes {
 		boxes[i].Name = "box" + strings.Repeat("x", i)
 	}
-	definition := func(n int) wire.Payload { return wire.Raw(surface(boxes[:n]...).open) }
+	definition := func(n int) wire.Payload { return wire.Raw(openDefinition(surface(boxes[:n]...).visible)) }
 	enum := func(n int) string {
 		return definition(n).Member("inputSchema").Member("properties").Member("toolbox").Member("enum").Kind()
 	}

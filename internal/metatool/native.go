@@ -22,7 +22,7 @@ func offer(box *fleet.Toolbox, server *fleet.Server, yield func(toolbox.Ref, cat
 // appendNative appends the tools of the toolboxes that the client opened to a list, in
 // the order of the configuration and of their servers.
 func (s *Surface) appendNative(list []byte, session Session) []byte {
-	for _, box := range s.fleet.Toolboxes() {
+	for _, box := range s.visible.Toolboxes() {
 		if !session.IsOpen(box.Name) {
 			continue
 		}
@@ -75,17 +75,22 @@ func (s *Surface) callNative(request Request) {
 		}
 		ref = parsed
 	}
-	arguments, problem := parseArguments(request.Arguments)
+	s.run(&invocation{request: request, ref: ref, native: true}, nativeArguments(request.Arguments))
+}
+
+// nativeArguments returns the arguments for a tool that was called by a name of its own.
+func nativeArguments(sent wire.Payload) wire.Payload {
+	arguments, problem := parseArguments(sent)
 	if problem != "" {
-		arguments = request.Arguments // the server knows best what to say of them
+		return sent // the server knows best what to say of them
 	}
-	s.run(&invocation{request: request, ref: ref, native: true}, arguments)
+	return arguments
 }
 
 // findNative looks a native name up among what the client sees: short forms cannot be
 // parsed, so that routing goes by table.
 func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
-	for _, box := range s.fleet.Toolboxes() {
+	for _, box := range s.visible.Toolboxes() {
 		if !session.IsOpen(box.Name) {
 			continue
 		}

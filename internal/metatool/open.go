@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -16,9 +17,8 @@ const openName = "open_toolbox"
 // listedToolboxes is how many toolboxes open_toolbox lists in its definition.
 const listedToolboxes = 100
 
-// openDefinition is built once: the toolboxes are those of the configuration.
-func openDefinition(servers *fleet.Fleet) []byte {
-	boxes := servers.Toolboxes()
+func openDefinition(visible Toolboxes) []byte {
+	boxes := visible.Toolboxes()
 	description := "Connect to the servers of a toolbox and list their tools with input schemas. " +
 		"Call it once before use_tool; calling it again is harmless."
 	for i, box := range boxes {
@@ -103,7 +103,7 @@ func (s *Surface) openToolbox(request Request) {
 		request.fail("Invalid parameters: " + problem)
 		return
 	}
-	box, ok := s.fleet.Toolbox(name)
+	box, ok := s.visible.Toolbox(name)
 	if !ok {
 		request.fail(fmt.Sprintf("Toolbox '%s' not found in configuration", name), s.available())
 		return
@@ -128,14 +128,15 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request) Answer {
 	if len(errs) > 0 && len(errs) == len(opened) {
 		return Answer{Text: textResult(true, strings.Join(errs, "\n"))}
 	}
-	if changed := request.Session.MarkOpen(box.Name, len(opened)-len(errs)); changed && s.dynamic {
+	// Of servers that come up later, clients are told when they do; see Shows.
+	if first := request.Session.MarkOpen(box.Name); first && s.mode == config.Dynamic {
 		_ = request.Session.Notify(wire.Notification(protocol.NotifyToolsList, nil)) // fails only with the session
 	}
 	return Answer{Text: textResult(false, result)}
 }
 
 func (s *Surface) available() string {
-	boxes := s.fleet.Toolboxes()
+	boxes := s.visible.Toolboxes()
 	if len(boxes) == 0 {
 		return "No toolboxes are configured"
 	}

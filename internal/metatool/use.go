@@ -39,7 +39,7 @@ func (s *Surface) useTool(request Request) {
 
 func (s *Surface) notOpen(name string) string {
 	text := fmt.Sprintf("Error executing tool: Toolbox '%s' is not open", name)
-	if _, ok := s.fleet.Toolbox(name); !ok {
+	if _, ok := s.visible.Toolbox(name); !ok {
 		return text + fmt.Sprintf(". Toolbox '%s' not found. %s: open one of them with open_toolbox first", name, s.available())
 	}
 	return text + fmt.Sprintf(". Call open_toolbox with %s first", append(wire.AppendMember([]byte("{"), "toolbox", name), '}'))

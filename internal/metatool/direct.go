@@ -1,0 +1,205 @@
+package metatool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Limits of what the error about an unknown tool names.
+const (
+	nearestTools   = 3
+	missingServers = 5
+)
+
+// direct is what is known at one moment of the tools of all visible servers. Those of a
+// server that is down are known from when it was up.
+type direct struct {
+	refs   []toolbox.Ref
+	tools  []catalog.Tool
+	unseen []*fleet.Server // were never up, so that nothing is known of them
+}
+
+func (s *Surface) direct() direct {
+	var d direct
+	for _, box := range s.visible.Toolboxes() {
+		for _, server := range box.Servers {
+			offered := server.Offered()
+			if offered == nil {
+				d.unseen = append(d.unseen, server)
+				continue
+			}
+			for _, tool := range offered.Tools {
+				d.refs = append(d.refs, toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: tool.Name})
+				d.tools = append(d.tools, tool)
+			}
+		}
+	}
+	return d
+}
+
+// listDirect connects all servers and lists the tools of those that were ever there. Why a
+// server is not is in the log: the list has no place for it.
+func (s *Surface) listDirect(request Request) Answer {
+	boxes := s.visible.Toolboxes()
+	var servers []*fleet.Server
+	for _, box := range boxes {
+		servers = append(servers, box.Servers...)
+	}
+	if err := connectAll(request, servers); err != nil {
+		return Answer{Cancelled: err}
+	}
+	for _, box := range boxes { // before looking: what comes up afterwards is told
+		request.Session.MarkOpen(box.Name)
+	}
+	d := s.direct()
+	result := []byte(`{"tools":[`)
+	for i, name := range s.visible.Names().Give(d.refs) {
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = appendRenamed(result, d.tools[i], name)
+	}
+	return Answer{Text: append(result, "]}"...)}
+}
+
+// listedDirect gives no names: who comes first gets the better one, and that has to be
+// the first in the file, not the first to be up.
+func (s *Surface) listedDirect() []byte {
+	d := s.direct()
+	var result []byte
+	for i, ref := range d.refs {
+		name, ok := s.visible.Names().Name(ref)
+		if !ok {
+			name = ref.NativeName()
+		}
+		result = appendRenamed(append(result, '\n'), d.tools[i], name)
+	}
+	for _, server := range d.unseen {
+		result = fmt.Appendf(result, "\n%q %q", server.Toolbox(), server.Name())
+	}
+	return result
+}
+
+// appendRenamed appends a definition that is the server's own, byte for byte but for a
+// name that is another.
+func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
+	if name == tool.Name {
+		return append(dst, tool.Definition.Bytes()...)
+	}
+	return wire.AppendEdited(dst, tool.Definition,
+		wire.Edit{Part: tool.Definition.Member("name"), With: wire.AppendString(nil, name)})
+}
+
+// connectAll connects the servers in parallel, as far as they are not. The error is why
+// the request was cancelled meanwhile.
+func connectAll(request Request, servers []*fleet.Server) error {
+	ctx, stop := request.Ticket.Context()
+	defer stop()
+	for _, opened := range fleet.Connect(ctx, servers, nil) {
+		if opened.Lease != nil {
+			opened.Lease.Release()
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// callDirect runs a tool by the name that it was given. A client may know the name from
+// an earlier session, so that servers are asked before it counts as unknown.
+func (s *Surface) callDirect(request Request) {
+	if ref, ok := s.findDirect(request.Name); ok {
+		s.runDirect(request, ref)
+		return
+	}
+	d := s.direct()
+	if len(d.unseen) == 0 {
+		s.nameAndCall(request, d)
+		return
+	}
+	go func() {
+		if err := connectAll(request, d.unseen); err != nil {
+			request.Answerer.Answer(Answer{Cancelled: err})
+			return
+		}
+		s.nameAndCall(request, s.direct())
+	}()
+}
+
+// nameAndCall names what is known by now, and looks again.
+func (s *Surface) nameAndCall(request Request, d direct) {
+	s.visible.Names().Give(d.refs)
+	if ref, ok := s.findDirect(request.Name); ok {
+		s.runDirect(request, ref)
+		return
+	}
+	s.answerUnknown(request)
+}
+
+// findDirect returns the tool of a name if it is visible and, as far as we know, offered.
+func (s *Surface) findDirect(name string) (toolbox.Ref, bool) {
+	ref, ok := s.visible.Names().Find(name)
+	if !ok {
+		return ref, false
+	}
+	box, ok := s.visible.Toolbox(ref.Toolbox)
+	if !ok {
+		return ref, false
+	}
+	server, ok := box.Server(ref.Server)
+	if !ok {
+		return ref, false
+	}
+	offered := server.Offered()
+	if offered == nil { // configured anew since the name was given: the call will tell
+		return ref, true
+	}
+	_, ok = offered.Find(ref.Name)
+	return ref, ok
+}
+
+func (s *Surface) runDirect(request Request, ref toolbox.Ref) {
+	s.run(&invocation{
+		request: request, ref: ref, native: true,
+		unknown: func() { s.answerUnknown(request) },
+	}, nativeArguments(request.Arguments))
+}
+
+// answerUnknown says which names there are that may have been meant, and which servers
+// could not be asked.
+func (s *Surface) answerUnknown(request Request) {
+	d := s.direct()
+	var names []string
+	for _, ref := range d.refs {
+		if name, ok := s.visible.Names().Name(ref); ok {
+			names = append(names, name)
+		}
+	}
+	text := fmt.Sprintf("Unknown tool: '%.200s'. ", request.Name)
+	if near := toolbox.Nearest(request.Name, names, nearestTools); len(near) > 0 {
+		text += "Did you mean '" + strings.Join(near, "' or '") + "'?"
+	} else {
+		text += "The names are those of tools/list."
+	}
+	if len(d.unseen) > 0 {
+		text += " Not connected, and so not asked: " + nameServers(d.unseen)
+	}
+	request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, text}})
+}
+
+func nameServers(servers []*fleet.Server) string {
+	var names []string
+	for _, server := range servers[:min(len(servers), missingServers)] {
+		names = append(names, fmt.Sprintf("server '%s' (toolbox '%s')", server.Name(), server.Toolbox()))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(servers) - missingServers; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
