@@ -35,6 +35,7 @@ func (b *builder) config(root node) *Config {
 	if n := root.get("maxMessageSize"); n != nil {
 		cfg.MaxMessageSize, _ = parseSize(n.text)
 	}
+	cfg.HTTP = b.http(root.get("http"))
 	base := inherited{timeouts: Timeouts{Connect: DefaultConnectTimeout, Call: DefaultCallTimeout}}.with(&root)
 	p := rootPlace.member("toolboxes")
 	for _, m := range root.get("toolboxes").entries() {
@@ -74,6 +75,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 		Command:      b.home(n.get("command"), p.member("command")),
 		Args:         n.get("args").strings(),
 		Env:          n.get("env").variables(),
+		Dir:          b.file(n.get("cwd"), p.member("cwd")),
 		URL:          n.get("url").string(),
 		Headers:      n.get("headers").variables(),
 		Transport:    b.transport(n, p),
@@ -81,12 +83,6 @@ func (b *builder) server(m member, p place, base inherited) Server {
 		InheritEnv:   base.env,
 		Disabled:     n.get("disabled").isTrue(),
 		KeepDetached: n.get("keepDetached").isTrue(),
-	}
-	if cwd := b.home(n.get("cwd"), p.member("cwd")); cwd != "" {
-		s.Dir = cwd
-		if !filepath.IsAbs(cwd) {
-			s.Dir = filepath.Join(b.opts.Dir, cwd)
-		}
 	}
 	if filters := n.get("toolFilters"); filters != nil {
 		names := filters.strings()

@@ -49,6 +49,10 @@ const everything = `// every key
   "maxMessageSize": "1MiB",
   "timeouts": {"connect": "10s", "call": "1m", "idle": "1h"},
   "inheritEnv": ["AWS_*"],
+  "http": {
+    "listen": ":8443", "allowedHosts": ["mcp.example.com", "::1"], "allowedOrigins": ["https://app.example.com"],
+    "tls": {"cert": "tls/cert.pem", "key": "~/key.pem"}, "sessionIdle": "10m",
+  },
   "toolboxes": {
     "dev": {
       "description": "Development ${WHAT}",
@@ -80,6 +84,11 @@ func TestParseEverything(t *testing.T) {
 	aws := InheritEnv{Patterns: []string{"AWS_*"}}
 	want := &Config{
 		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20,
+		HTTP: HTTP{
+			Listen: ":8443", AllowedHosts: []string{"mcp.example.com", "::1"}, AllowedOrigins: []string{"https://app.example.com"},
+			TLS:         TLS{Cert: filepath.FromSlash("/etc/workbench/tls/cert.pem"), Key: filepath.FromSlash("/home/me/key.pem")},
+			SessionIdle: 10 * time.Minute,
+		},
 		Toolboxes: []Toolbox{
 			{Name: "dev", Description: "Development tools", Servers: []Server{
 				{
@@ -112,6 +121,11 @@ func TestDefaults(t *testing.T) {
 	cfg := parse(t, server(`{"command": "x"}`))
 	if cfg.Path != "" || cfg.ToolMode != Proxy || cfg.LogLevel != "" || cfg.MaxMessageSize != 64<<20 || cfg.Warnings != nil || cfg.Secrets != nil {
 		t.Errorf("unexpected defaults: %+v", cfg)
+	}
+	for _, cfg := range []*Config{cfg, Default(), Empty(), parse(t, `{"toolboxes": {}, "http": {}}`)} {
+		if diff := cmp.Diff(HTTP{Listen: "127.0.0.1:7420", SessionIdle: time.Hour}, cfg.HTTP); diff != "" {
+			t.Errorf("unexpected defaults:\n%s", diff)
+		}
 	}
 	s := cfg.Toolboxes[0].Servers[0]
 	want := Timeouts{Connect: 30 * time.Second, Call: 5 * time.Minute}

@@ -99,6 +99,7 @@ var rootObject = object{keys: []key{
 	},
 	timeoutsKey,
 	inheritEnvKey,
+	httpKey,
 	{
 		name: "toolboxes", kinds: []kind{kindObject}, required: "must have a 'toolboxes' object",
 		example:     `{"dev": {"description": "Development tools", "mcpServers": {}}}`,

@@ -170,6 +170,9 @@ func TestHints(t *testing.T) {
 		server(`{"command": "${UNSET_ONE}"}`):                                "export UNSET_ONE=value\nor put the line UNSET_ONE=value into " + options().Dir,
 		server(`{"command": "x", "args": ["${UNCLOSED"]}`):                   "close it with }, or write $${ for a literal ${",
 		server(`{"command": "x", "transport": "http"}`):                      "for a remote server, give a 'url' instead",
+		`{"toolboxes": {}, "http": {"listen": 7420}}`:                        `for example: "listen": "127.0.0.1:7420"`,
+		`{"toolboxes": {}, "http": {"tls": {"key": "k"}}}`:                   `for example: "cert": "cert.pem"`,
+		`{"toolboxes": {}, "http": {"allowedOrigins": ["*"]}}`:               `for example: "allowedOrigins": ["https://app.example.com"]`,
 		`{"toolMode": "dynamic", "toolboxes": {"a__b": {"mcpServers": {}}}}`: "tools are named toolbox__server__tool; use a single underscore",
 	} {
 		e := problems(t, file)
@@ -241,6 +244,7 @@ func TestWarnings(t *testing.T) {
 			"did you mean 'description'?",
 		},
 		{"unknown in a server", server(`{"command": "x", "zzz": 1}`), []string{"1:79 " + s + ".zzz: Server 'S' in toolbox 'T': unknown key 'zzz' is ignored"}, "known keys are command, args, "},
+		{"unknown in http", `{"toolboxes": {}, "http": {"allowedhosts": []}}`, []string{"1:28 config.http.allowedhosts: Configuration: unknown key 'http.allowedhosts' is ignored"}, "did you mean 'allowedHosts'?"},
 		{"unknown timeout", server(`{"command": "x", "timeouts": {"cal": "1s"}}`), []string{"1:92 " + s + ".timeouts.cal: Server 'S' in toolbox 'T': unknown key 'timeouts.cal' is ignored"}, "did you mean 'call'?"},
 		{"keys are case-sensitive", server(`{"command": "x", "Args": []}`), []string{"1:79 " + s + ".Args: Server 'S' in toolbox 'T': unknown key 'Args' is ignored"}, "did you mean 'args'?"},
 		{"look-alike", server(`{"command": "x", "args": ["${lower}", "${VAR:hidden}"]}`), []string{

@@ -64,6 +64,7 @@ func TestSchemaAndParseAccept(t *testing.T) {
 	for _, file := range []string{
 		everything, string(defaultFile), `{"toolboxes": {}}`,
 		`{"toolboxes": {}, "maxMessageSize": 4096, "logLevel": "${LEVEL:-info}", "timeouts": {"call": "${CALL:-1m}", "connect": "1h1.5m", "idle": "0"}}`,
+		`{"toolboxes": {}, "http": {"listen": "[::1]:0", "allowedHosts": ["${HOST:-a.example.com}", "[::1]"], "allowedOrigins": ["http://localhost:6274"], "tls": {"cert": "/c", "key": "k"}}}`,
 		server(`{"command": "x", "timeouts": {"connect": "100ms"}, "inheritEnv": ["A_*", "B"]}`),
 		server(`{"url": "https://example.com", "transport": "sse"}`),
 		server(`{"builtin": "clock"}`),
@@ -81,6 +82,9 @@ func TestSchemaAndParseRefuse(t *testing.T) {
 		`[]`, `{}`, `{"toolboxes": []}`, `{"toolboxes": {"T": {}}}`, `{"toolboxes": {"": {"mcpServers": {}}}}`,
 		`{"toolboxes": {}, "toolMode": "x"}`, `{"toolboxes": {}, "maxMessageSize": true}`, `{"toolboxes": {}, "maxMessageSize": "much"}`,
 		`{"toolboxes": {}, "timeouts": {"call": 5}}`, `{"toolboxes": {}, "timeouts": {"call": "5"}}`,
+		`{"toolboxes": {}, "http": []}`, `{"toolboxes": {}, "http": {"listen": 7420}}`, `{"toolboxes": {}, "http": {"listen": "localhost"}}`,
+		`{"toolboxes": {}, "http": {"allowedHosts": "x"}}`, `{"toolboxes": {}, "http": {"allowedHosts": ["*"]}}`, `{"toolboxes": {}, "http": {"allowedOrigins": ["*"]}}`,
+		`{"toolboxes": {}, "http": {"allowedOrigins": ["https://x/"]}}`, `{"toolboxes": {}, "http": {"tls": {"cert": "c"}}}`, `{"toolboxes": {}, "http": {"sessionIdle": 60}}`,
 		server(`{}`), server(`[]`), server(`{"command": ""}`), server(`{"command": "x", "url": "http://x"}`), server(`{"builtin": "x"}`),
 		server(`{"command": "x", "args": [1]}`), server(`{"command": "x", "args": {}}`), server(`{"command": "x", "env": {"A": 1}}`),
 		server(`{"command": "x", "transport": "x"}`), server(`{"command": "x", "disabled": "true"}`), server(`{"command": "x", "inheritEnv": [""]}`),
@@ -123,7 +127,8 @@ func TestSchemaDefaultsHold(t *testing.T) {
 	fallback := func(o object, name string) string { return `"` + name + `": ` + o.key(name).fallback }
 	file := `{"toolboxes": {"T": {"description": "d", "mcpServers": {"S": {"command": "x", ` + fallback(serverObject, "toolFilters") + `}}}}, ` +
 		fallback(rootObject, "toolMode") + `, ` + fallback(rootObject, "maxMessageSize") + `, "timeouts": {` +
-		fallback(timeoutsObject, "connect") + `, ` + fallback(timeoutsObject, "call") + `, ` + fallback(timeoutsObject, "idle") + `}}`
+		fallback(timeoutsObject, "connect") + `, ` + fallback(timeoutsObject, "call") + `, ` + fallback(timeoutsObject, "idle") + `}, "http": {` +
+		fallback(httpObject, "listen") + `, ` + fallback(httpObject, "sessionIdle") + `}}`
 	if diff := cmp.Diff(parse(t, server(`{"command": "x"}`)), parse(t, file), compareFilters); diff != "" {
 		t.Errorf("defaults in the code and in the schema differ:\n%s", diff)
 	}
