@@ -106,7 +106,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newTry(&g), newValidate(&g), newTrust(&g), newSchema(), newBuiltin())
+	root.AddCommand(newTry(&g), newValidate(&g), newTrust(&g), newToken(&g), newSchema(), newBuiltin())
 	return root
 }
 

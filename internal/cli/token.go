@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/auth"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+)
+
+func newToken(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Make, list and remove the tokens with which clients connect over HTTP",
+		Long: `Clients that connect to 'mcp-workbench serve' show a token. Make one for each client, so
+that one can be removed without the others. Only a hash of a token is kept: it is shown
+once, when it is made. A server that runs notices changes within a second.`,
+		Example: `  mcp-workbench token add laptop
+  mcp-workbench token add ci --toolbox build --toolbox deploy
+  mcp-workbench token list
+  mcp-workbench token remove ci`,
+		Args:                       noArguments,
+		SuggestionsMinimumDistance: 2,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newTokenAdd(g), newTokenList(), newTokenRemove())
+	return cmd
+}
+
+func newTokenAdd(g *globals) *cobra.Command {
+	var toolboxes []string
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Make a token and print it, once",
+		Long: `Make a token and print it on stdout; what to paste into a client goes to stderr. With
+--toolbox the token is for those toolboxes only: the others do not exist for its client.`,
+		Example: `  mcp-workbench token add laptop
+  mcp-workbench token add ci --toolbox build --toolbox deploy`,
+		Args: oneName("token add"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return addToken(cmd.OutOrStdout(), cmd.ErrOrStderr(), g, args[0], toolboxes)
+		},
+	}
+	cmd.Flags().StringArrayVar(&toolboxes, "toolbox", nil, "a toolbox that the token is for; may be repeated (default: all)")
+	return cmd
+}
+
+func newTokenList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens: name, toolboxes, and when it was made",
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return listTokens(cmd.OutOrStdout()) },
+	}
+}
+
+func newTokenRemove() *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove NAME",
+		Short:   "Make a token worthless",
+		Example: "  mcp-workbench token remove ci",
+		Args:    oneName("token remove"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := openTokens()
+			if err != nil {
+				return err
+			}
+			if err := store.Remove(args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "Token '%s' is removed. A server that runs refuses it within a second.\n", args[0])
+			return nil
+		},
+	}
+}
+
+func oneName(command string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return &usageError{fmt.Errorf("%s needs the name of a token, such as laptop", command)}
+		case 1:
+			return nil
+		}
+		return &usageError{fmt.Errorf("%s takes one name, not %d", command, len(args))}
+	}
+}
+
+// openTokens opens the tokens of this user.
+func openTokens() (*auth.Store, error) {
+	state := stateDir()
+	if state == "" {
+		return nil, &toolbox.Error{
+			Message: "There is no folder to keep tokens in: HOME and XDG_STATE_HOME are not set",
+			Hint:    "Set one of them to a folder that only you can use.",
+		}
+	}
+	return auth.Open(filepath.Join(state, auth.FileName))
+}
+
+// ensureToken makes a token for everything, named default, if there is no token at all.
+func ensureToken(store *auth.Store) (token string, created bool, err error) {
+	if len(store.List()) > 0 {
+		return "", false, nil
+	}
+	token, err = store.Create("default", nil)
+	return token, err == nil, err
+}
+
+func addToken(out, errOut io.Writer, g *globals, name string, toolboxes []string) error {
+	cfg, err := tokenConfig(g, toolboxes)
+	if err != nil {
+		return err
+	}
+	store, err := openTokens()
+	if err != nil {
+		return err
+	}
+	token, err := store.Create(name, toolboxes)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, token)
+	may := "all toolboxes"
+	if toolboxes != nil {
+		may = "the toolboxes " + strings.Join(quoteEach(toolboxes), ", ")
+	}
+	fmt.Fprintf(errOut, "\nToken '%s' is made, for %s. It is not shown again.\n\n", name, may)
+	if !isInteractive(out) {
+		token = "TOKEN" // what takes stdout has it; stderr may well end in a log
+	}
+	fmt.Fprint(errOut, httpSnippet(endpoint(cfg.HTTP), token))
+	return nil
+}
+
+// tokenConfig returns the configuration in which the toolboxes of a token are. Without
+// toolboxes it only serves to know the address, and a file with mistakes does not matter.
+func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
+	cfg, untrusted, err := g.loadTrusted()
+	switch {
+	case len(toolboxes) == 0 && err != nil:
+		return config.Empty(), nil
+	case err != nil:
+		return nil, err
+	case len(toolboxes) > 0 && untrusted != nil:
+		return nil, errors.New(untrusted.notice())
+	}
+	var names []string
+	for _, box := range cfg.Toolboxes {
+		names = append(names, box.Name)
+	}
+	for i, name := range toolboxes {
+		switch {
+		case !slices.Contains(names, name):
+			return nil, unknownToolbox(cfg, name, names)
+		case slices.Contains(toolboxes[:i], name):
+			return nil, &usageError{fmt.Errorf("--toolbox %s is given twice", trust.Quote(name))}
+		}
+	}
+	return cfg, nil
+}
+
+// unknownToolbox refuses a token that would see nothing, most likely by mistake.
+func unknownToolbox(cfg *config.Config, name string, names []string) error {
+	file := cfg.Path
+	if file == "" {
+		file = "the built-in configuration, since no file was found"
+	}
+	hint := "Name another file with --config."
+	if near := toolbox.Nearest(name, names, 1); len(near) > 0 {
+		hint = "Did you mean " + trust.Quote(near[0]) + "? Or name another file with --config."
+	} else if len(names) > 0 && len(names) <= 20 {
+		hint = "It has " + strings.Join(quoteEach(names), ", ") + ". " + hint
+	}
+	return &toolbox.Error{Message: fmt.Sprintf("There is no toolbox %s in %s", trust.Quote(name), file), Hint: hint}
+}
+
+func listTokens(out io.Writer) error {
+	store, err := openTokens()
+	if err != nil {
+		return err
+	}
+	tokens := store.List()
+	if len(tokens) == 0 {
+		fmt.Fprintln(out, "There are no tokens. Make one: mcp-workbench token add NAME")
+		return nil
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tTOOLBOXES\tCREATED")
+	for _, token := range tokens {
+		may := "all"
+		if token.Toolboxes != nil {
+			may = strings.Join(quoteEach(token.Toolboxes), ", ")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", token.Name, may, token.Created.Local().Format("2006-01-02 15:04"))
+	}
+	return table.Flush()
+}
+
+// quoteEach makes names safe to print: they are any text.
+func quoteEach(names []string) []string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = trust.Quote(name)
+	}
+	return quoted
+}
