@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/auth"
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -45,9 +48,11 @@ type Options struct {
 type App struct {
 	fleet    *fleet.Fleet
 	front    *front.Server
-	toolbox  string       // the only one that is served; "": all
-	mode     atomic.Value // config.ToolMode
-	withheld atomic.Value // string; why nothing may be used
+	toolbox  string // the only one that is served; "": all
+	log      *slog.Logger
+	config   atomic.Pointer[config.Config]
+	withheld atomic.Value              // string: why nothing of a configuration may be used
+	gate     atomic.Pointer[auth.Gate] // nil unless clients are served over HTTP
 
 	stopping sync.Once
 	stopErr  error
@@ -85,8 +90,8 @@ func New(options Options) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
-	a := &App{toolbox: options.Toolbox}
-	a.mode.Store(options.Config.ToolMode)
+	a := &App{toolbox: options.Toolbox, log: options.Log}
+	a.config.Store(options.Config)
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
 	a.onStop("processes", host.Close)
@@ -106,7 +111,7 @@ func New(options Options) (*App, error) {
 
 // surface makes what an audience sees of the fleet as it is now.
 func (a *App) surface(audience front.Audience) *metatool.Surface {
-	mode := a.mode.Load().(config.ToolMode)
+	mode := a.config.Load().ToolMode
 	if audience.Only != "" {
 		mode = config.Direct
 	}
@@ -140,11 +145,18 @@ func (a *App) Reload(cfg *config.Config) error {
 	if err := checkToolbox(cfg, a.toolbox); err != nil {
 		return err
 	}
+	before := a.config.Load().HTTP
 	a.front.Change(func() {
 		a.fleet.Apply(cfg)
-		a.mode.Store(cfg.ToolMode)
+		a.config.Store(cfg)
 		a.withheld.Store("")
 	})
+	if gate := a.gate.Load(); gate != nil {
+		gate.SetRules(rules(cfg.HTTP))
+		if cfg.HTTP.Listen != before.Listen || cfg.HTTP.TLS != before.TLS || cfg.HTTP.SessionIdle != before.SessionIdle {
+			a.log.Warn("http.listen, http.tls and http.sessionIdle stay as they were until the next start")
+		}
+	}
 	return nil
 }
 
@@ -187,6 +199,35 @@ func (a *App) onStop(name string, stop func(context.Context) error) {
 // ServeStdio serves one client until it closes its side or ctx ends. It closes in and out.
 func (a *App) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	return a.front.ServeStdio(ctx, in, out)
+}
+
+// ServeHTTP serves clients that connect to the listener until ctx ends; it closes the
+// listener. Without a store of tokens they need none.
+func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth.Store) error {
+	settings := a.config.Load().HTTP
+	return a.front.ServeHTTP(ctx, listener, front.HTTPOptions{
+		Gate: func(next http.Handler) http.Handler {
+			gate := auth.NewGate(next, auth.GateOptions{
+				Store: tokens, Rules: rules(settings), Log: a.log,
+				NeedsNoToken: func(path string) bool { return path == front.HealthPath || path == front.ReadyPath },
+			})
+			a.gate.Store(gate)
+			return gate
+		},
+		Identify: func(r *http.Request) front.Identity {
+			who, _ := auth.IdentityFrom(r.Context())
+			return front.Identity{Name: who.Name, Toolboxes: who.Toolboxes}
+		},
+		Exists: func(audience front.Audience) bool {
+			_, ok := a.view(audience).Toolbox(audience.Only)
+			return ok
+		},
+		SessionIdle: settings.SessionIdle,
+	})
+}
+
+func rules(settings config.HTTP) auth.Rules {
+	return auth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins}
 }
 
 // Stop ends all that New and clients started, in reverse order, in bounded time. Calling

@@ -89,7 +89,8 @@ Started by an MCP client, it serves MCP on stdin and stdout. Without a configura
 it serves a 'starter' toolbox of built-in servers.`,
 		Example: `  mcp-workbench try                     see it work in the terminal
   mcp-workbench validate                check the configuration
-  mcp-workbench --config my.json        serve a client with that configuration`,
+  mcp-workbench --config my.json        serve a client with that configuration
+  mcp-workbench serve                   serve many clients over HTTP`,
 		Version:       Version,
 		Args:          noArguments,
 		SilenceErrors: true,
@@ -97,7 +98,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 		// Two letters off is still a typo.
 		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runServe(cmd.Context(), g, os.Stdin, os.Stdout, os.Stderr)
+			return runStdio(cmd.Context(), g, os.Stdin, os.Stdout, os.Stderr)
 		},
 	}
 	root.PersistentFlags().StringVar(&g.configPath, "config", "",
@@ -106,7 +107,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newTry(&g), newValidate(&g), newTrust(&g), newToken(&g), newSchema(), newBuiltin())
+	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newValidate(&g), newTrust(&g), newSchema(), newBuiltin())
 	return root
 }
 

@@ -2,89 +2,147 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/netip"
 	"os"
-	"sync"
+	"strings"
+	"syscall"
 
-	"golang.org/x/term"
+	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/auth"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
-// runServe serves MCP on stdin and stdout. A person who starts the program by hand is
-// told what it is instead: it would wait silently for a client that never comes.
-func runServe(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.Writer) error {
-	hangUps, stopHangUps := watchHangUps() // first of all: until then a hang-up ends the program
-	defer stopHangUps()
-	cfg, untrusted, err := g.loadTrusted()
-	if err != nil {
-		return err
-	}
-	log, err := g.logger(cfg, stderr)
-	if err != nil {
-		return err
-	}
-	if term.IsTerminal(int(stdin.Fd())) {
-		if untrusted != nil {
-			// How to hand the file to a client would be the wrong next step.
-			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, untrusted.notice())
-			return nil
-		}
-		introduce(stdout, cfg)
-		return nil
-	}
-	withheld := ""
-	if untrusted != nil {
-		withheld = untrusted.notice()
-		// Not through the log, which has a level, and would escape the command.
-		fmt.Fprintln(stderr, "mcp-workbench: "+withheld)
-	}
-	logWarnings(log, cfg)
-	workbench, err := app.New(app.Options{
-		Config: cfg, Version: Version, StateDir: stateDir(), Log: log, Toolbox: g.toolbox, Withheld: withheld,
-	})
-	if err != nil {
-		return err
-	}
-	serving, done := context.WithCancel(ctx)
-	var reloading sync.WaitGroup
-	reloading.Go(func() {
-		r := reloader{
-			globals: g, workbench: workbench, current: cfg, untrusted: untrusted,
-			hangUps: hangUps, log: log, stderr: stderr,
-		}
-		r.run(serving)
-	})
-	err = workbench.ServeStdio(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
-	done()
-	reloading.Wait()
-	if stopErr := workbench.Stop(context.WithoutCancel(ctx)); stopErr != nil {
-		// The client is gone and all that is left was killed: that is no failure of ours.
-		log.Warn("the end was not clean", "reason", stopErr)
-	}
-	return err
+type serveOptions struct {
+	listen string // "" leaves it to the configuration
+	noAuth bool
 }
 
-func introduce(out io.Writer, cfg *config.Config) {
-	fmt.Fprintf(out, "mcp-workbench %s: one MCP server in front of all your others.\n\n", Version)
-	if cfg.Path == "" {
-		fmt.Fprintln(out, "No configuration was found, so the built-in 'starter' toolbox is used.")
-	} else {
-		fmt.Fprintf(out, "Configuration: %s\n", cfg.Path)
-	}
-	for _, box := range cfg.Toolboxes {
-		fmt.Fprintf(out, "  %s (%d servers)  %s\n", box.Name, len(box.Servers), box.Description)
-	}
-	fmt.Fprintf(out, `
-An MCP client starts this program and talks to it over stdin and stdout; there is
-nothing to type here. To go on:
+func newServe(g *globals) *cobra.Command {
+	var options serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve many clients over HTTP",
+		Long: `Serves MCP over HTTP (Streamable HTTP) at /mcp, and each toolbox alone, with its tools
+under their own names, at /mcp/TOOLBOX. All clients share the servers.
 
-  mcp-workbench try         see a toolbox being opened and a tool being called
-  mcp-workbench validate    check the configuration
-  mcp-workbench --help      everything else
+Clients need a bearer token. The first start makes one and prints it, once;
+'mcp-workbench token' makes others.`,
+		Example: `  mcp-workbench serve                           on 127.0.0.1:7420
+  mcp-workbench serve --listen 127.0.0.1:8080   on another port
+  mcp-workbench serve --no-auth                 without tokens, on this machine only`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runServe(cmd.Context(), *g, options, os.Stderr)
+		},
+	}
+	cmd.Flags().StringVar(&options.listen, "listen", "", "address and port to listen on (default: the configuration's http.listen, or "+config.DefaultListen+")")
+	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
+	cmd.Flags().BoolVar(&options.noAuth, "no-auth", false, "ask for no token; on a loopback address only")
+	return cmd
+}
 
-%s`, clientSnippet(cfg))
+func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Writer) error {
+	s, err := g.newService(stderr)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	address := options.listen
+	if address == "" {
+		address = s.config.HTTP.Listen
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return &usageError{fmt.Errorf("--listen needs an address and a port, such as %s, not '%s'", config.DefaultListen, address)}
+	}
+	store, err := tokensFor(address, options.noAuth)
+	if err != nil {
+		return err
+	}
+	listener, scheme, err := listen(address, s.config.HTTP.TLS)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	url := scheme + "://" + listener.Addr().String() + "/mcp"
+	if store != nil {
+		token, created, err := ensureToken(store)
+		if err != nil {
+			return err
+		}
+		if created {
+			fmt.Fprintf(stderr, "Clients need a token. This one was made for all toolboxes, and is not shown again.\n\n%s\n", httpSnippet(url, token))
+		}
+	}
+	if scheme == "http" && !isLoopback(address) {
+		s.log.Warn("tokens and answers go over the network as clear text; set http.tls, or put a proxy with TLS in front")
+	}
+	return s.run(ctx, func(workbench *app.App) error {
+		fmt.Fprintf(stderr, "mcp-workbench: listening on %s\n", url)
+		return workbench.ServeHTTP(ctx, listener, store)
+	})
+}
+
+// tokensFor returns the tokens that clients need; nil if they need none.
+func tokensFor(address string, noAuth bool) (*auth.Store, error) {
+	local := isLoopback(address)
+	switch {
+	case noAuth && local:
+		return nil, nil
+	case noAuth:
+		return nil, &toolbox.Error{
+			Message: fmt.Sprintf("--no-auth is for loopback addresses only, and '%s' can be reached from elsewhere", address),
+			Hint:    "Leave it out, or listen on 127.0.0.1.",
+		}
+	}
+	store, err := openTokens()
+	if err == nil && !local && len(store.List()) == 0 {
+		return nil, &toolbox.Error{
+			Message: fmt.Sprintf("'%s' can be reached from elsewhere, and there is no token yet, which clients need then", address),
+			Hint:    "Make one first: mcp-workbench token add NAME",
+		}
+	}
+	return store, err
+}
+
+// isLoopback reports whether only this machine can reach an address.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// listen opens the listener, with TLS if there are files for it.
+func listen(address string, files config.TLS) (_ net.Listener, scheme string, err error) {
+	var settings *tls.Config
+	if files.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+		if err != nil {
+			return nil, "", fmt.Errorf("the certificate of http.tls cannot be used: %w", err)
+		}
+		settings = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	listener, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, "", &toolbox.Error{
+			Message: fmt.Sprintf("cannot listen on %s: another program does, perhaps another workbench", address),
+			Hint:    "Choose another port with --listen 127.0.0.1:PORT; 0 takes any that is free.",
+		}
+	case err != nil:
+		return nil, "", fmt.Errorf("cannot listen on %s: %w", address, err)
+	case settings == nil:
+		return listener, "http", nil
+	}
+	return tls.NewListener(listener, settings), "https", nil
 }

@@ -37,6 +37,12 @@ type Identity struct {
 	Toolboxes []string // that they may see; nil: all
 }
 
+// Paths that tell nothing but how the workbench is.
+const (
+	HealthPath = "/healthz"
+	ReadyPath  = "/readyz"
+)
+
 // Limits of one connection.
 const (
 	headerTime    = 10 * time.Second // for the headers of a request
@@ -174,9 +180,9 @@ func (f *face) route(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.EscapedPath()
 	segment, isOne := strings.CutPrefix(path, "/mcp/")
 	switch {
-	case path == "/healthz":
+	case path == HealthPath:
 		f.health(w, r, true)
-	case path == "/readyz":
+	case path == ReadyPath:
 		f.health(w, r, !f.draining.Load())
 	case path == "/mcp":
 		f.serve(w, r, "")
@@ -206,11 +212,19 @@ func (f *face) health(w http.ResponseWriter, r *http.Request, well bool) {
 	}
 }
 
+// visit is one HTTP request to the endpoint of MCP.
+type visit struct {
+	w        http.ResponseWriter
+	r        *http.Request
+	owner    string // who it is from
+	audience Audience
+}
+
 // serve serves the endpoint of MCP.
 func (f *face) serve(w http.ResponseWriter, r *http.Request, only string) {
 	who := f.options.Identify(r)
-	audience := Audience{Toolboxes: who.Toolboxes, Only: only}
-	if only != "" && !f.options.Exists(audience) {
+	v := visit{w, r, who.Name, Audience{Toolboxes: who.Toolboxes, Only: only}}
+	if only != "" && !f.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
 		return
 	}
@@ -222,11 +236,11 @@ func (f *face) serve(w http.ResponseWriter, r *http.Request, only string) {
 	}
 	switch r.Method {
 	case http.MethodPost:
-		f.post(w, r, who, audience)
+		f.post(v)
 	case http.MethodGet:
-		f.get(w, r, who, audience)
+		f.get(v)
 	case http.MethodDelete:
-		if client, ok := f.session(w, r, who, audience); ok {
+		if client, ok := f.session(v); ok {
 			f.forget(client)
 			w.WriteHeader(http.StatusNoContent)
 		}
@@ -243,29 +257,29 @@ const (
 
 // session returns the session that a request names, or refuses the request. A session of
 // somebody else is as if there were none.
-func (f *face) session(w http.ResponseWriter, r *http.Request, who Identity, audience Audience) (*httpSession, bool) {
-	ids := r.Header.Values(sessionHeader)
+func (f *face) session(v visit) (*httpSession, bool) {
+	ids := v.r.Header.Values(sessionHeader)
 	if len(ids) != 1 || ids[0] == "" {
-		refuse(w, http.StatusBadRequest, protocol.CodeInvalidRequest,
+		refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
 			"Invalid request: it needs one "+sessionHeader+" header; begin a session with an initialize request")
 		return nil, false
 	}
-	if !knownRevision(w, r) {
+	if !knownRevision(v) {
 		return nil, false
 	}
 	client, ok := f.sessions.find(ids[0])
-	if !ok || client.owner != who.Name || !client.audience.equals(audience) {
-		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest,
+	if !ok || client.owner != v.owner || !client.audience.equals(v.audience) {
+		refuse(v.w, http.StatusNotFound, protocol.CodeInvalidRequest,
 			"The session was not found: it has ended or never was. Begin another one with an initialize request")
 		return nil, false
 	}
 	return client, true
 }
 
-func knownRevision(w http.ResponseWriter, r *http.Request) bool {
-	for _, name := range r.Header.Values(revisionHeader) {
+func knownRevision(v visit) bool {
+	for _, name := range v.r.Header.Values(revisionHeader) {
 		if !protocol.Revision(name).Known() {
-			refuse(w, http.StatusBadRequest, protocol.CodeInvalidRequest,
+			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
 				"Invalid request: the protocol revision of the "+revisionHeader+" header is not known here")
 			return false
 		}

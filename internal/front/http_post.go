@@ -19,7 +19,8 @@ import (
 var discardLog = log.New(io.Discard, "", 0)
 
 // post takes one message of a client, or a batch of them.
-func (f *face) post(w http.ResponseWriter, r *http.Request, who Identity, audience Audience) {
+func (f *face) post(v visit) {
+	w, r := v.w, v.r
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || len(r.Header.Values("Content-Type")) != 1 {
 		refuse(w, http.StatusUnsupportedMediaType, protocol.CodeInvalidRequest, "The Content-Type must be application/json")
@@ -36,16 +37,16 @@ func (f *face) post(w http.ResponseWriter, r *http.Request, who Identity, audien
 		return
 	}
 	if r.Header.Get(sessionHeader) == "" && isInitialize(frame) {
-		f.begin(w, r, who, audience, frame, accepted)
+		f.begin(v, frame, accepted)
 		return
 	}
-	client, ok := f.session(w, r, who, audience)
+	client, ok := f.session(v)
 	if !ok {
 		return
 	}
 	client.enter()
 	defer client.leave()
-	exchange(w, r, client, frame, accepted)
+	v.exchange(client, frame, accepted)
 }
 
 // body reads the message that a request brings.
@@ -79,50 +80,50 @@ func isInitialize(frame wire.Frame) bool {
 }
 
 // begin begins a session.
-func (f *face) begin(w http.ResponseWriter, r *http.Request, who Identity, audience Audience, frame wire.Frame, accepted accepts) {
-	client := newHTTPSession(f.server, f.shelf, who.Name, audience)
+func (f *face) begin(v visit, frame wire.Frame, accepted accepts) {
+	client := newHTTPSession(f.server, f.shelf, v.owner, v.audience)
 	client.enter()
 	defer client.leave()
 	f.server.add(client.session)
 	ended, ok := f.sessions.add(client)
 	if !ok {
 		f.server.remove(client.session)
-		w.Header().Set("Retry-After", "60")
-		refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError,
-			"There are too many sessions (http.maxSessions). Try again later")
+		v.w.Header().Set("Retry-After", "60")
+		refuse(v.w, http.StatusServiceUnavailable, protocol.CodeInternalError,
+			"There are too many sessions. Try again later")
 		return
 	}
 	if ended != nil {
-		f.server.options.Log.Warn("ended an idle session to make room for another (http.maxSessions)")
+		f.server.options.Log.Warn("ended an idle session to make room for another")
 		f.forget(ended)
 	}
-	w.Header().Set(sessionHeader, client.id)
-	exchange(w, r, client, frame, accepted)
+	v.w.Header().Set(sessionHeader, client.id)
+	v.exchange(client, frame, accepted)
 }
 
 // exchange hands a frame to the session and sends what it answers.
-func exchange(w http.ResponseWriter, r *http.Request, client *httpSession, frame wire.Frame, accepted accepts) {
+func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts) {
 	if frame.IsBatch() {
 		st := client.newPOST(nil)
 		client.receive(frame, st)
-		answer(w, r, client, st, accepted)
+		v.answer(client, st, accepted)
 		return
 	}
 	message, err := wire.Parse(frame)
 	if err != nil {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write(rejection(frame, err))
+		v.w.Header().Set("Content-Type", "application/json")
+		v.w.WriteHeader(http.StatusBadRequest)
+		_, _ = v.w.Write(rejection(frame, err))
 		return
 	}
 	if !message.IsRequest() {
 		client.dispatch(message, noAnswer{})
-		w.WriteHeader(http.StatusAccepted)
+		v.w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	st := client.newPOST(bytes.Clone(message.ID.Bytes()))
 	client.dispatch(message, st)
-	answer(w, r, client, st, accepted)
+	v.answer(client, st, accepted)
 }
 
 // noAnswer is the sender of a message that gets none.

@@ -26,8 +26,8 @@ const (
 const writeChunk = 256 << 10
 
 // answer sends the answer to a POST: as JSON if it comes soon and alone, else in a stream.
-func answer(w http.ResponseWriter, r *http.Request, client *httpSession, st *stream, accepted accepts) {
-	out := newOutput(w)
+func (v visit) answer(client *httpSession, st *stream, accepted accepts) {
+	out := newOutput(v.w)
 	soon := time.NewTimer(streamAfter)
 	defer soon.Stop()
 	sequence := uint64(0)
@@ -35,30 +35,30 @@ func answer(w http.ResponseWriter, r *http.Request, client *httpSession, st *str
 		next, found, ended := st.after(sequence)
 		switch {
 		case found && next.answer && accepted.json:
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Length", strconv.FormatInt(next.message.size, 10))
+			v.w.Header().Set("Content-Type", "application/json")
+			v.w.Header().Set("Content-Length", strconv.FormatInt(next.message.size, 10))
 			_, _ = io.Copy(out, next.message.reader()) // a client that is gone needs no answer
 			st.drop()
 			return
 		case (found || ended) && accepted.stream:
-			streamPOST(out, r, client, st)
+			streamPOST(v.r.Context(), out, client, st)
 			return
 		case found: // not the answer, and no place for it
 			st.took(next)
 			sequence = next.sequence
 			continue
 		case ended:
-			w.WriteHeader(http.StatusAccepted)
+			v.w.WriteHeader(http.StatusAccepted)
 			return
 		}
 		select {
 		case <-st.wake:
 		case <-soon.C:
 			if accepted.stream {
-				streamPOST(out, r, client, st)
+				streamPOST(v.r.Context(), out, client, st)
 				return
 			}
-		case <-r.Context().Done():
+		case <-v.r.Context().Done():
 			st.drop() // nobody can come back for it
 			return
 		}
@@ -67,31 +67,31 @@ func answer(w http.ResponseWriter, r *http.Request, client *httpSession, st *str
 
 // streamPOST sends the messages of a POST as events, and lets the client come back for
 // them if the connection breaks.
-func streamPOST(out *output, r *http.Request, client *httpSession, st *stream) {
+func streamPOST(ctx context.Context, out *output, client *httpSession, st *stream) {
 	lost := st.attach()
 	client.keep(st)
 	out.begin()
 	if client.primes() {
 		out.prime(st, 0)
 	}
-	st.pump(r.Context(), out, 0, lost)
+	st.pump(ctx, out, 0, lost)
 }
 
 // get serves the stream of what belongs to no request, or goes on with one that broke.
-func (f *face) get(w http.ResponseWriter, r *http.Request, who Identity, audience Audience) {
-	if !acceptedBy(r).stream {
-		refuse(w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
+func (f *face) get(v visit) {
+	if !acceptedBy(v.r).stream {
+		refuse(v.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
 		return
 	}
-	client, ok := f.session(w, r, who, audience)
+	client, ok := f.session(v)
 	if !ok {
 		return
 	}
 	st, sequence := client.own, uint64(0)
-	if id := r.Header.Get("Last-Event-ID"); id != "" {
+	if id := v.r.Header.Get("Last-Event-ID"); id != "" {
 		var err error
 		if st, sequence, err = client.find(id); err != nil {
-			refuse(w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())
+			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())
 			return
 		}
 	} else {
@@ -99,13 +99,13 @@ func (f *face) get(w http.ResponseWriter, r *http.Request, who Identity, audienc
 	}
 	client.enter()
 	defer client.leave()
-	out := newOutput(w)
+	out := newOutput(v.w)
 	lost := st.attach()
 	out.begin()
 	if client.primes() {
 		out.prime(st, sequence)
 	}
-	st.pump(r.Context(), out, sequence, lost)
+	st.pump(v.r.Context(), out, sequence, lost)
 }
 
 // pump sends events to the connection that attach returned lost for, until the stream

@@ -210,7 +210,7 @@ func TestHTTPStreamGoesOnAfterABreak(t *testing.T) {
 	if err := st.notify([]byte("{\"n\":1}\n")); err != nil {
 		t.Fatal(err)
 	}
-	in, hangUp := lines(t, func(w http.ResponseWriter, r *http.Request) { answer(w, r, client, st, accepted) })
+	in, hangUp := lines(t, func(w http.ResponseWriter, r *http.Request) { visit{w: w, r: r}.answer(client, st, accepted) })
 	expect(t, in, "id: 1-0\ndata: \n\nid: 1-1\nevent: message\ndata: {\"n\":1}\n\n")
 	hangUp()
 	for st.attached() { // until the server has noticed

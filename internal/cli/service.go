@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+)
+
+// service is a workbench that serves clients, however they are connected: its
+// configuration is followed as long as it runs.
+type service struct {
+	globals   globals
+	config    *config.Config
+	untrusted *untrusted // not nil: why nothing of the configuration is used
+	log       *slog.Logger
+	stderr    io.Writer
+	hangUps   <-chan os.Signal
+	close     func() // must be called
+}
+
+func (g globals) newService(stderr io.Writer) (*service, error) {
+	s := &service{globals: g, stderr: stderr}
+	s.hangUps, s.close = watchHangUps() // first of all: until then a hang-up ends the program
+	var err error
+	if s.config, s.untrusted, err = g.loadTrusted(); err == nil {
+		s.log, err = g.logger(s.config, stderr)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// run puts the workbench together, serves with it, and takes it apart again.
+func (s *service) run(ctx context.Context, serve func(*app.App) error) error {
+	withheld := ""
+	if s.untrusted != nil {
+		withheld = s.untrusted.notice()
+		// Not through the log, which has a level, and would escape the command.
+		fmt.Fprintln(s.stderr, "mcp-workbench: "+withheld)
+	}
+	logWarnings(s.log, s.config)
+	workbench, err := app.New(app.Options{
+		Config: s.config, Version: Version, StateDir: stateDir(), Log: s.log, Toolbox: s.globals.toolbox, Withheld: withheld,
+	})
+	if err != nil {
+		return err
+	}
+	serving, done := context.WithCancel(ctx)
+	var reloading sync.WaitGroup
+	reloading.Go(func() {
+		r := reloader{
+			globals: s.globals, workbench: workbench, current: s.config, untrusted: s.untrusted,
+			hangUps: s.hangUps, log: s.log, stderr: s.stderr,
+		}
+		r.run(serving)
+	})
+	err = serve(workbench)
+	done()
+	reloading.Wait()
+	if stopErr := workbench.Stop(context.WithoutCancel(ctx)); stopErr != nil {
+		// The clients are gone and all that is left was killed: that is no failure of ours.
+		s.log.Warn("the end was not clean", "reason", stopErr)
+	}
+	return err
+}
