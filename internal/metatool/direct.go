@@ -164,10 +164,7 @@ func (s *Surface) findDirect(name string) (toolbox.Ref, bool) {
 }
 
 func (s *Surface) runDirect(request Request, ref toolbox.Ref) {
-	s.run(&invocation{
-		request: request, ref: ref, native: true,
-		unknown: func() { s.answerUnknown(request) },
-	}, nativeArguments(request.Arguments))
+	s.run(&invocation{request: request, ref: ref, native: true}, nativeArguments(request.Arguments))
 }
 
 // answerUnknown says which names there are that may have been meant, and which servers

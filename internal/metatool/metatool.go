@@ -211,16 +211,15 @@ func textResult(isError bool, blocks ...string) []byte {
 
 // invocation is a call of a server's tool on behalf of a request.
 type invocation struct {
+	surface *Surface
 	request Request
 	ref     toolbox.Ref
 	native  bool // the tool was called by a name of its own
-
-	// unknown answers, if it is set, a call of a tool that is not there after all.
-	unknown func()
 }
 
 // run takes a call to its server.
 func (s *Surface) run(v *invocation, arguments wire.Payload) {
+	v.surface = s
 	call.Start(s.visible, call.Request{
 		Ref: v.ref, Arguments: arguments, Meta: v.request.Meta, PassErrors: s.mode == config.Direct,
 		Client: v.request.Session, Ticket: v.request.Ticket, Replier: v,
@@ -238,8 +237,8 @@ func (v *invocation) Reply(outcome call.Outcome, err error) {
 		v.request.Answerer.Answer(Answer{Cancelled: err})
 		return
 	}
-	if failure.NotFound && v.unknown != nil {
-		v.unknown()
+	if failure.NotFound && v.surface.mode == config.Direct {
+		v.surface.answerUnknown(v.request)
 		return
 	}
 	text := v.prefix(failure.NotFound) + failure.Message

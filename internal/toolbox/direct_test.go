@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,44 @@ func TestNamesStay(t *testing.T) {
 	}
 	if ref, ok := names.Find("x"); !ok || ref != early {
 		t.Errorf("the name that was held leads to %v", ref)
+	}
+}
+
+// Whatever servers come and go in whatever order: no two tools share a name, and none
+// changes it.
+func TestNamesNeverMeanAnother(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	parts := []string{"a", "b", "a__a", "b__a", "a__b__a", "a b", strings.Repeat("a", 62)}
+	var all []Ref
+	for _, box := range parts[:3] {
+		for _, server := range parts {
+			for _, name := range parts {
+				all = append(all, Ref{box, server, name})
+			}
+		}
+	}
+	var names Names
+	given, owner := make(map[Ref]string), make(map[string]Ref)
+	for range 200 {
+		var offered []Ref
+		for _, ref := range all {
+			if random.IntN(4) == 0 {
+				offered = append(offered, ref)
+			}
+		}
+		for i, name := range names.Give(offered) {
+			ref := offered[i]
+			if before, ok := given[ref]; ok && before != name {
+				t.Fatalf("%v was %q and is %q", ref, before, name)
+			}
+			if other, ok := owner[name]; ok && other != ref {
+				t.Fatalf("%q is %v and was %v", name, ref, other)
+			}
+			if len(name) > nativeLimit {
+				t.Fatalf("%v is %q, which is too long", ref, name)
+			}
+			given[ref], owner[name] = name, ref
+		}
 	}
 }
 
