@@ -17,8 +17,8 @@ import (
 
 // GateOptions are what a gate needs.
 type GateOptions struct {
-	Store *Store // of the tokens; nil asks for none
-	Rules Rules  // what is allowed beyond the usual
+	Store *Store       // of the tokens; nil asks for none
+	Rules Rules        // what is allowed beyond the usual
 	Log   *slog.Logger // nil: none
 
 	// NeedsNoToken says for which paths anybody may ask, such as /healthz. Host and origin
