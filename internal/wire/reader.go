@@ -81,7 +81,7 @@ func (r *Reader) Next() (Frame, error) {
 func (f *Frame) trim() {
 	data := bytes.TrimRight(f.Bytes(), " \t\r\n")
 	f.buf = f.buf[:f.start+len(data)]
-	left := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r")
+	left := bytes.TrimLeft(bytes.TrimPrefix(data, []byte(byteOrderMark)), " \t\r")
 	f.start += len(data) - len(left)
 }
 
