@@ -56,18 +56,18 @@ func (s *Session) handshake(ctx context.Context) error {
 	select {
 	case got := <-probe:
 		if got.err != nil && s.Err() != nil {
-			return s.blameProbe(fmt.Errorf("no answer to '%s': %w", protocol.MethodDiscover, s.Err()))
+			return s.transport.blame(fmt.Errorf("no answer to '%s': %w", protocol.MethodDiscover, s.Err()))
 		}
 		offer, modern, err := judge(got)
 		if err != nil {
 			return err
 		}
 		if modern && !speaksLegacy(offer) {
-			return s.adopt(offer)
+			return s.adopt(ctx, offer)
 		}
 		result, err := s.initialize(ctx)
 		if _, refused := errors.AsType[*RPCError](err); refused && modern {
-			return s.adopt(offer) // the probe has settled it on the modern era
+			return s.adopt(ctx, offer) // the probe has settled it on the modern era
 		}
 		if err != nil {
 			return err
@@ -100,10 +100,10 @@ func (s *Session) initializeToo(ctx context.Context, probe waiter) error {
 		select {
 		case got := <-probe:
 			if got.err != nil && s.Err() != nil {
-				return s.blameProbe(fmt.Errorf("no answer to '%s': %w", protocol.MethodInitialize, s.Err()))
+				return s.transport.blame(fmt.Errorf("no answer to '%s': %w", protocol.MethodInitialize, s.Err()))
 			}
 			if offer, modern, _ := judge(got); modern {
-				return s.adopt(offer)
+				return s.adopt(ctx, offer)
 			}
 			if refusal != nil {
 				return refusal
@@ -118,7 +118,7 @@ func (s *Session) initializeToo(ctx context.Context, probe waiter) error {
 			case probe == nil:
 				return got.err
 			case !refused:
-				return s.blameProbe(got.err)
+				return s.transport.blame(got.err)
 			}
 			// A modern server that is slow may refuse initialize before it answers the probe.
 			refusal = got.err
@@ -144,7 +144,7 @@ func (s *Session) initializeFirst(ctx context.Context) error {
 	select {
 	case got := <-s.sendProbe():
 		if offer, modern, _ := judge(got); modern {
-			return s.adopt(offer)
+			return s.adopt(ctx, offer)
 		}
 	case <-patience.C:
 	case <-ctx.Done():
@@ -164,7 +164,7 @@ func (s *Session) sendProbe() waiter {
 	s.mu.Unlock()
 	message := append([]byte(nil), `{"jsonrpc":"2.0","id":`+probeID+`,"method":"`+protocol.MethodDiscover+`","params":{"_meta":{`...)
 	message = append(message, s.modernMembers()...)
-	s.post(append(message, "}}"+wire.Suffix...), probeKey)
+	s.transport.send(outgoing{message: append(message, "}}"+wire.Suffix...), id: probeKey, method: protocol.MethodDiscover})
 	return probe
 }
 
@@ -203,19 +203,4 @@ func revisionsIn(list wire.Payload) (revisions []protocol.Revision) {
 		}
 	}
 	return revisions
-}
-
-// blameProbe is the error of a handshake that broke off with the probe unanswered, unless
-// the server is known not to have read the probe: then it would have ended anyway.
-func (s *Session) blameProbe(err error) error {
-	var taken, known bool
-	if s.options.InputTaken != nil {
-		taken, known = s.options.InputTaken()
-	}
-	broken := s.writer.Err()
-	unwritten := broken != nil && !errors.Is(broken, wire.ErrClosed) // which is by ourselves
-	if known && (!taken || unwritten) {
-		return err
-	}
-	return &ProbeError{Ended: known && s.Err() != nil, Err: err}
 }

@@ -63,7 +63,7 @@ func (s *Session) accept(ctx context.Context, result wire.Payload) error {
 		return fmt.Errorf("it speaks protocol revision '%.40s', and the workbench speaks %s", revision, spoken())
 	}
 	s.hasTools = result.Member("capabilities").Member("tools").Kind() == "object"
-	return s.writer.Write(ctx, wire.Notification(protocol.NotifyInitialized, nil))
+	return s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))
 }
 
 func spoken() string {

@@ -1,6 +1,7 @@
 package downstream
 
 import (
+	"context"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -14,12 +15,15 @@ import (
 func (s *Session) Modern() bool { return s.modern.Load() }
 
 // adopt begins a session of the modern era with what the server offers.
-func (s *Session) adopt(offer wire.Payload) error {
+func (s *Session) adopt(ctx context.Context, offer wire.Payload) error {
 	s.revision = protocol.Revision20260728
 	s.reserved = s.modernMembers()
 	s.modern.Store(true)
 	tools := offer.Member("capabilities").Member("tools")
 	s.hasTools = tools.Kind() == "object"
+	if err := s.transport.begin(ctx, s.revision, nil); err != nil {
+		return err
+	}
 	if string(tools.Member("listChanged").Bytes()) != "true" || s.options.ToolsChanged == nil {
 		return nil
 	}
@@ -65,18 +69,13 @@ func (s *Session) listen(pause time.Duration) error {
 	}
 	message := wire.AppendRequestPrefix(nil, id, protocol.MethodListen)
 	message = append(message, s.params([]byte(`"notifications":{"toolsListChanged":true}`))...)
-	s.post(append(message, wire.Suffix...), id)
+	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: protocol.MethodListen})
 	return nil
 }
 
 // listenAgain subscribes again after a pause. What changed until then nobody told.
 func (s *Session) listenAgain(pause time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return // the subscription ended with the session
-	}
-	s.goroutines.Go(func() {
+	s.run(func() { // unless the subscription ended with the session
 		timer := time.NewTimer(pause)
 		defer timer.Stop()
 		select {

@@ -50,24 +50,6 @@ func (s *Session) register(sink Sink, timely bool) (id uint64, err error) {
 	return s.lastID, nil
 }
 
-// post sends a message; it does not block. A server that does not read is waited for in
-// the background, and if that ends in vain, the request with that id has failed.
-func (s *Session) post(message []byte, id uint64) {
-	if s.writer.TryWrite(message) {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return // all requests have failed already
-	}
-	s.goroutines.Go(func() {
-		if err := s.writer.Write(s.life, message); err != nil {
-			s.fail(id, fmt.Errorf("%w: %w", ErrInputBroken, err))
-		}
-	})
-}
-
 // Cancel ends a request that is still in flight and tells the server to stop working on
 // it; reason is a JSON string or nil. It reports whether it did: if not, Done was called
 // or is being called. It does not block.
@@ -85,7 +67,7 @@ func (s *Session) cancel(id uint64, reason []byte) (pending, bool) {
 	if reason != nil {
 		params = append(append(params, `,"reason":`...), reason...)
 	}
-	s.post(wire.Notification(protocol.NotifyCancelled, append(params, '}')), id)
+	s.transport.cancel(id, wire.Notification(protocol.NotifyCancelled, append(params, '}')))
 	return p, true
 }
 
@@ -98,10 +80,20 @@ func (s *Session) fail(id uint64, err error) {
 
 func (s *Session) remove(id uint64) (p pending, ok bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	p, ok = s.pending[id]
 	delete(s.pending, id)
+	s.mu.Unlock()
+	if ok {
+		s.transport.forget(id)
+	}
 	return p, ok
+}
+
+func (s *Session) isPending(id uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.pending[id]
+	return ok
 }
 
 // hear returns a request that the server gives a sign of life for.

@@ -50,7 +50,7 @@ func (s *Session) request(ctx context.Context, method string, params []byte) (wi
 	}
 	message := wire.AppendRequestPrefix(nil, id, method)
 	message = append(message, params...)
-	s.post(append(message, wire.Suffix...), id)
+	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: method})
 	var got answer
 	select {
 	case got = <-w:
@@ -94,7 +94,7 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	if arguments.IsAbsent() {
 		arguments = wire.Raw([]byte("{}"))
 	}
-	s.post(arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id)
+	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name})
 	return id, nil
 }
 

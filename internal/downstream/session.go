@@ -5,7 +5,6 @@ package downstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -43,7 +42,8 @@ type Options struct {
 type Session struct {
 	options Options
 	log     *slog.Logger
-	writer  *wire.Writer
+
+	transport transport
 
 	revision protocol.Revision
 	hasTools bool
@@ -61,12 +61,6 @@ type Session struct {
 	lastID   uint64
 	watchdog *time.Timer // ends silent requests; nil while none may be due
 }
-
-// queueLimit bounds the bytes that wait for a server that does not read.
-const queueLimit = 4 << 20
-
-// drainTime is how long a server whose input broke may still send answers.
-const drainTime = 500 * time.Millisecond
 
 const defaultPatience = 5 * time.Minute
 
@@ -91,19 +85,24 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 	if options.Patience <= 0 {
 		options.Patience = defaultPatience
 	}
+	if options.MaxMessage <= 0 {
+		options.MaxMessage = wire.DefaultLimit
+	}
 	s := &Session{
 		options: options,
 		log:     options.Log,
-		writer:  wire.NewWriter(options.Stdin, queueLimit),
 		pending: make(map[uint64]pending),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.goroutines.Go(s.read)
-	s.goroutines.Go(s.watchWriter)
-	if err := s.handshake(ctx); err != nil {
+	s.transport = newStdio(s)
+	err := s.transport.open(ctx)
+	if err == nil {
+		err = s.handshake(ctx)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -127,9 +126,17 @@ func (s *Session) Err() error {
 // goroutines. It may be called more than once. The server's process is not ours.
 func (s *Session) Close() {
 	s.finish(ErrClosed)
-	s.options.Stdin.Close()
-	s.options.Stdout.Close()
+	s.transport.close()
 	s.goroutines.Wait()
+}
+
+// run starts a goroutine that Close waits for, unless the session has ended.
+func (s *Session) run(task func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.goroutines.Go(task)
+	}
 }
 
 // finish ends the session for a reason, unless it has ended already.
@@ -149,155 +156,5 @@ func (s *Session) finish(err error) {
 	s.end()
 	for _, p := range unanswered {
 		p.sink.Done(wire.Message{}, err)
-	}
-}
-
-// watchWriter ends the session when the server's input breaks, but lets answers
-// that are under way arrive first.
-func (s *Session) watchWriter() {
-	select {
-	case <-s.writer.Closed():
-		patience := time.NewTimer(drainTime)
-		defer patience.Stop()
-		select {
-		case <-s.life.Done():
-		case <-patience.C:
-			s.finish(fmt.Errorf("%w: %w", ErrInputBroken, s.writer.Err()))
-		}
-	case <-s.life.Done():
-	}
-	// A write that is stuck ends when Close has closed the server's input.
-	_ = s.writer.Close(s.life)
-}
-
-// read is the session's one reader: what it hands on stays in the server's order.
-func (s *Session) read() {
-	limit := s.options.MaxMessage
-	if limit <= 0 {
-		limit = wire.DefaultLimit
-	}
-	reader := wire.NewReader(s.options.Stdout, limit)
-	reader.MaxSkip = endless * int64(limit)
-	for {
-		frame, err := reader.Next()
-		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
-			s.log.Warn("skipped a message of the server", "reason", err)
-			s.failRequest(tooLong.ID, tooLong.IsRequest, tooLong)
-			continue
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			err = ErrOutputClosed
-		case errors.Is(err, wire.ErrEndless):
-			err = fmt.Errorf("the server sent %w", err)
-		}
-		if err != nil {
-			s.finish(err)
-			return
-		}
-		s.receive(frame)
-	}
-}
-
-// receive takes in one frame. What is no message is ignored, since many servers
-// print to their output what belongs on stderr.
-func (s *Session) receive(frame wire.Frame) {
-	if !frame.IsBatch() {
-		message, err := wire.Parse(frame)
-		if err != nil {
-			if !frame.IsCut() { // otherwise the end of the server says more
-				s.reject(frame, err)
-			}
-			return
-		}
-		s.dispatch(message)
-		return
-	}
-	messages, rejected, err := wire.ParseBatch(frame)
-	for _, reason := range append(rejected, err) {
-		if reason != nil {
-			s.reject(frame, reason)
-		}
-	}
-	for _, message := range messages {
-		s.dispatch(message)
-	}
-}
-
-func (s *Session) reject(frame wire.Frame, reason error) {
-	s.log.Debug("ignored output of the server that is no message", "reason", reason, "bytes", len(frame.Bytes()))
-	if shape, ok := errors.AsType[*wire.ShapeError](reason); ok {
-		if shape.IsRPC {
-			s.failRequest(shape.ID.Bytes(), false, reason)
-		}
-		return
-	}
-	if id, isRequest := wire.Skim(frame.Bytes()); len(frame.Bytes()) > 0 && frame.Bytes()[0] == '{' {
-		s.failRequest(id, isRequest, reason)
-	}
-}
-
-// failRequest tells the one who waits for a message that it came, but is unusable.
-func (s *Session) failRequest(id []byte, isRequest bool, reason error) {
-	if !isRequest {
-		s.fail(rawID(id), fmt.Errorf("the server's answer cannot be used: %w", reason))
-	}
-}
-
-func (s *Session) dispatch(message wire.Message) {
-	if message.Repaired {
-		s.log.Warn("replaced bytes of the server that are not UTF-8", "bytes", message.Size)
-	}
-	switch {
-	case message.IsResponse():
-		id := rawID(message.ID.Bytes())
-		if message.ID.IsAbsent() {
-			id = probeKey // a legacy server may not even take the probe for a request
-		}
-		p, ok := s.remove(id)
-		if !ok {
-			s.log.Debug("ignored an answer that nobody waits for")
-			return
-		}
-		p.sink.Done(message, nil)
-	case message.IsRequest():
-		s.answer(message)
-	default:
-		s.notice(message)
-	}
-}
-
-// answer replies to the server's own requests. A reply that finds no room is
-// dropped: a server that asks without reading must not stop our reading.
-func (s *Session) answer(message wire.Message) {
-	if s.modern.Load() {
-		s.log.Debug("ignored a request of the server: its revision has none, and no answers to them")
-		return
-	}
-	var reply []byte
-	if string(message.Method) == protocol.MethodPing {
-		reply = wire.Result(message.ID.Bytes(), []byte("{}"))
-	} else {
-		reply = wire.ErrorResponse(message.ID.Bytes(), protocol.CodeMethodNotFound,
-			fmt.Sprintf("The client does not support '%.100s'", message.Method))
-	}
-	if !s.writer.TryWrite(reply) {
-		s.log.Debug("dropped a reply to the server, which does not read")
-	}
-}
-
-func (s *Session) notice(message wire.Message) {
-	switch string(message.Method) {
-	case protocol.NotifyProgress:
-		token := message.Params.Member(protocol.ProgressToken)
-		if p, ok := s.hear(rawID(token.Bytes())); ok {
-			p.sink.Progress(message)
-		}
-	case protocol.NotifyToolsList:
-		// In the modern era it comes for our one subscription, so there is nothing to tell
-		// apart by its id.
-		if s.options.ToolsChanged != nil {
-			s.options.ToolsChanged()
-		}
 	}
 }

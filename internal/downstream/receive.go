@@ -1,0 +1,121 @@
+package downstream
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// This file takes in what a server sends, by whatever transport.
+
+// receive takes in one frame. What is no message is ignored, since many servers
+// print to their output what belongs on stderr. A response without an id is taken for that
+// to the request owner.
+func (s *Session) receive(frame wire.Frame, owner uint64) {
+	if !frame.IsBatch() {
+		message, err := wire.Parse(frame)
+		if err != nil {
+			if !frame.IsCut() { // otherwise the end of the server says more
+				s.reject(frame, err)
+			}
+			return
+		}
+		s.dispatch(message, owner)
+		return
+	}
+	messages, rejected, err := wire.ParseBatch(frame)
+	for _, reason := range append(rejected, err) {
+		if reason != nil {
+			s.reject(frame, reason)
+		}
+	}
+	for _, message := range messages {
+		s.dispatch(message, owner)
+	}
+}
+
+// skipped tells the one who waits for a message that it was too long.
+func (s *Session) skipped(reason *wire.TooLongError) {
+	s.log.Warn("skipped a message of the server", "reason", reason)
+	s.failRequest(reason.ID, reason.IsRequest, reason)
+}
+
+func (s *Session) reject(frame wire.Frame, reason error) {
+	s.log.Debug("ignored output of the server that is no message", "reason", reason, "bytes", len(frame.Bytes()))
+	if shape, ok := errors.AsType[*wire.ShapeError](reason); ok {
+		if shape.IsRPC {
+			s.failRequest(shape.ID.Bytes(), false, reason)
+		}
+		return
+	}
+	if id, isRequest := wire.Skim(frame.Bytes()); len(frame.Bytes()) > 0 && frame.Bytes()[0] == '{' {
+		s.failRequest(id, isRequest, reason)
+	}
+}
+
+// failRequest tells the one who waits for a message that it came, but is unusable.
+func (s *Session) failRequest(id []byte, isRequest bool, reason error) {
+	if !isRequest {
+		s.fail(rawID(id), fmt.Errorf("the server's answer cannot be used: %w", reason))
+	}
+}
+
+func (s *Session) dispatch(message wire.Message, owner uint64) {
+	if message.Repaired {
+		s.log.Warn("replaced bytes of the server that are not UTF-8", "bytes", message.Size)
+	}
+	switch {
+	case message.IsResponse():
+		id := rawID(message.ID.Bytes())
+		if message.ID.IsAbsent() {
+			id = owner
+		}
+		p, ok := s.remove(id)
+		if !ok {
+			s.log.Debug("ignored an answer that nobody waits for")
+			return
+		}
+		p.sink.Done(message, nil)
+	case message.IsRequest():
+		s.answer(message)
+	default:
+		s.notice(message)
+	}
+}
+
+// answer replies to the server's own requests. A reply that finds no room is
+// dropped: a server that asks without reading must not stop our reading.
+func (s *Session) answer(message wire.Message) {
+	if s.modern.Load() {
+		s.log.Debug("ignored a request of the server: its revision has none, and no answers to them")
+		return
+	}
+	var reply []byte
+	if string(message.Method) == protocol.MethodPing {
+		reply = wire.Result(message.ID.Bytes(), []byte("{}"))
+	} else {
+		reply = wire.ErrorResponse(message.ID.Bytes(), protocol.CodeMethodNotFound,
+			fmt.Sprintf("The client does not support '%.100s'", message.Method))
+	}
+	if !s.transport.reply(reply) {
+		s.log.Debug("dropped a reply to the server, which does not read")
+	}
+}
+
+func (s *Session) notice(message wire.Message) {
+	switch string(message.Method) {
+	case protocol.NotifyProgress:
+		token := message.Params.Member(protocol.ProgressToken)
+		if p, ok := s.hear(rawID(token.Bytes())); ok {
+			p.sink.Progress(message)
+		}
+	case protocol.NotifyToolsList:
+		// In the modern era it comes for our one subscription, so there is nothing to tell
+		// apart by its id.
+		if s.options.ToolsChanged != nil {
+			s.options.ToolsChanged()
+		}
+	}
+}
