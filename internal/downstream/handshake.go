@@ -62,8 +62,13 @@ func (s *Session) accept(ctx context.Context, result wire.Payload) error {
 	if !s.revision.Known() {
 		return fmt.Errorf("it speaks protocol revision '%.40s', and the workbench speaks %s", revision, spoken())
 	}
-	s.hasTools = result.Member("capabilities").Member("tools").Kind() == "object"
+	s.hasTools = offersTools(result)
 	return s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))
+}
+
+// offersTools reads the result of initialize or of the probe.
+func offersTools(result wire.Payload) bool {
+	return result.Member("capabilities").Member("tools").Kind() == "object"
 }
 
 func spoken() string {

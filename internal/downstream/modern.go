@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -19,15 +20,14 @@ func (s *Session) adopt(ctx context.Context, offer wire.Payload) error {
 	s.revision = protocol.Revision20260728
 	s.reserved = s.modernMembers()
 	s.modern.Store(true)
-	tools := offer.Member("capabilities").Member("tools")
-	s.hasTools = tools.Kind() == "object"
+	s.hasTools = offersTools(offer)
 	if err := s.transport.begin(ctx, s.revision, nil); err != nil {
 		return err
 	}
-	if string(tools.Member("listChanged").Bytes()) != "true" || s.options.ToolsChanged == nil {
+	if string(offer.Member("capabilities").Member("tools").Member("listChanged").Bytes()) != "true" || s.options.ToolsChanged == nil {
 		return nil
 	}
-	return s.listen(firstListenPause)
+	return s.listen(firstPause)
 }
 
 // modernMembers are the members that the _meta of every request has to have.
@@ -52,18 +52,11 @@ func (s *Session) params(members []byte) []byte {
 	return append(params, '}')
 }
 
-// The pause before a subscription that ended is made again doubles from the first to the
-// last, and starts over after one that lasted.
-const (
-	firstListenPause = time.Second
-	lastListenPause  = 10 * time.Second
-)
-
 // listen subscribes to changes of the tools, which the server does not tell otherwise.
-// The request stays in flight as long as the session, unless the server ends it; pause is
-// how long to wait then.
-func (s *Session) listen(pause time.Duration) error {
-	id, err := s.register(subscription{session: s, began: time.Now(), pause: pause}, false)
+// The request stays in flight as long as the session, unless the server or the connection
+// ends it; next is how long to wait then.
+func (s *Session) listen(next time.Duration) error {
+	id, err := s.register(subscription{session: s, began: time.Now(), next: next}, false)
 	if err != nil {
 		return err
 	}
@@ -73,39 +66,30 @@ func (s *Session) listen(pause time.Duration) error {
 	return nil
 }
 
-// listenAgain subscribes again after a pause. What changed until then nobody told.
-func (s *Session) listenAgain(pause time.Duration) {
-	s.run(func() { // unless the subscription ended with the session
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-s.life.Done():
-			return
-		}
-		if s.listen(min(2*pause, lastListenPause)) == nil {
-			s.options.ToolsChanged()
-		}
-	})
-}
-
 // subscription is the sink of the subscription.
 type subscription struct {
 	session *Session
 	began   time.Time
-	pause   time.Duration // before the next one, if this one does not last
+	next    time.Duration // the pause before it is made again, if this one does not last
 }
 
 func (subscription) Progress(wire.Message) {}
 
+// Done subscribes once more, and takes the tools for changed: nobody told meanwhile. A
+// server that refused would do so again; its tools stay as they were last read.
 func (l subscription) Done(response wire.Message, err error) {
-	if err == nil && !response.Error.IsAbsent() {
-		// It refused, and would again. Its tools stay as they were last read.
-		l.session.log.Debug("the server does not tell changes of its tools", "reason", NewRPCError(response.Error))
+	s := l.session
+	status, _ := errors.AsType[*StatusError](err)
+	if status != nil && status.Code < 500 || err == nil && !response.Error.IsAbsent() {
+		s.log.Debug("the server does not tell changes of its tools")
 		return
 	}
-	if time.Since(l.began) >= lastListenPause {
-		l.pause = firstListenPause
+	if time.Since(l.began) >= lastPause {
+		l.next = firstPause
 	}
-	l.session.listenAgain(l.pause)
+	s.run(func() {
+		if pause(s.life, l.next) && s.listen(min(2*l.next, lastPause)) == nil {
+			s.options.ToolsChanged()
+		}
+	})
 }

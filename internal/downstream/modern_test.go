@@ -131,7 +131,7 @@ func TestModernSubscriptionIsMadeAgain(t *testing.T) {
 		{"not if it is refused", `"error":{"code":-32601,"message":"no"}`, atOnce, []time.Duration{0}},
 		{"soon if it lasted", ended, func(n int) time.Duration {
 			if n == 3 {
-				return lastListenPause
+				return lastPause
 			}
 			return 0
 		}, []time.Duration{0, 1 * second, 3 * second, 14 * second, 16 * second, 20 * second, 28 * second, 38 * second}},

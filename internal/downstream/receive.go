@@ -12,28 +12,30 @@ import (
 
 // receive takes in one frame. What is no message is ignored, since many servers
 // print to their output what belongs on stderr. A response without an id is taken for that
-// to the request owner.
-func (s *Session) receive(frame wire.Frame, owner uint64) {
+// to the request owner. The error says what is wrong with the frame.
+func (s *Session) receive(frame wire.Frame, owner uint64) error {
 	if !frame.IsBatch() {
 		message, err := wire.Parse(frame)
 		if err != nil {
 			if !frame.IsCut() { // otherwise the end of the server says more
 				s.reject(frame, err)
 			}
-			return
+			return err
 		}
 		s.dispatch(message, owner)
-		return
+		return nil
 	}
 	messages, rejected, err := wire.ParseBatch(frame)
 	for _, reason := range append(rejected, err) {
 		if reason != nil {
 			s.reject(frame, reason)
+			err = reason
 		}
 	}
 	for _, message := range messages {
 		s.dispatch(message, owner)
 	}
+	return err
 }
 
 // skipped tells the one who waits for a message that it was too long.
@@ -58,8 +60,12 @@ func (s *Session) reject(frame wire.Frame, reason error) {
 // failRequest tells the one who waits for a message that it came, but is unusable.
 func (s *Session) failRequest(id []byte, isRequest bool, reason error) {
 	if !isRequest {
-		s.fail(rawID(id), fmt.Errorf("the server's answer cannot be used: %w", reason))
+		s.fail(rawID(id), unusable(reason))
 	}
+}
+
+func unusable(reason error) error {
+	return fmt.Errorf("the server's answer cannot be used: %w", reason)
 }
 
 func (s *Session) dispatch(message wire.Message, owner uint64) {

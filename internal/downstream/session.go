@@ -19,6 +19,8 @@ import (
 type Options struct {
 	Stdin  io.WriteCloser // the server's input; the session closes it
 	Stdout io.ReadCloser  // the server's output; the session closes it
+	// Remote is where the server is, if it is no process with Stdin and Stdout.
+	Remote *Remote
 
 	MaxMessage int           // limit in bytes of one message; default wire.DefaultLimit
 	Patience   time.Duration // how long a call may be without a sign of life; default 5 minutes
@@ -37,8 +39,8 @@ type Options struct {
 	Log          *slog.Logger // default: discard
 }
 
-// Session is safe for concurrent use. It ends when the server closes its output,
-// when nothing can be written any more, or by Close.
+// Session is safe for concurrent use. It ends when the server closes its output or cannot
+// be reached, when nothing can be written any more, or by Close.
 type Session struct {
 	options Options
 	log     *slog.Logger
@@ -78,12 +80,15 @@ var ErrOutputClosed = errors.New("the server closed its output")
 // ErrInputBroken is the error of a session whose server takes no input any more.
 var ErrInputBroken = errors.New("the server does not take input any more")
 
-// Connect does the handshake with a server that was just started. It blocks until
+// Connect does the handshake with a server, which was just started or is remote. It blocks until
 // the server answered or ctx ends. On an error the session is closed; a *ProbeError
 // says that the server may well be usable with InitializeFirst.
 func Connect(ctx context.Context, options Options) (*Session, error) {
 	if options.Patience <= 0 {
 		options.Patience = defaultPatience
+	}
+	if options.Remote != nil && options.Remote.SSE {
+		options.InitializeFirst = true // this transport is older than the other era
 	}
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
@@ -97,9 +102,11 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.transport = newStdio(s)
-	err := s.transport.open(ctx)
-	if err == nil {
+	var err error
+	if s.transport, err = newTransport(s); err != nil {
+		return nil, err
+	}
+	if err = s.transport.open(ctx); err == nil {
 		err = s.handshake(ctx)
 	}
 	if err != nil {

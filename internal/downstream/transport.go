@@ -38,3 +38,19 @@ type outgoing struct {
 	method  string
 	name    string // of the tool that is called; "" for other requests
 }
+
+// newTransport makes the transport that the session's options ask for.
+func newTransport(s *Session) (transport, error) {
+	if s.options.Remote == nil {
+		return newStdio(s), nil
+	}
+	r, err := newRemote(s)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.options.Remote.SSE:
+		return &sse{remote: r}, nil
+	default:
+		return &streamable{remote: r}, nil
+	}
+}

@@ -1,0 +1,188 @@
+package downstream
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+)
+
+// Limits of the HTTP client. There is none for the time until an answer begins: a call may
+// take long, and the session watches over it.
+const (
+	dialTime        = 10 * time.Second
+	tlsTime         = 10 * time.Second
+	idleTime        = 90 * time.Second // after which an unused connection is closed
+	maxHeader       = 64 << 10
+	maxConnections  = 512 // to one server; further requests wait for one of them
+	maxRedirects    = 5
+	connectionCheck = 30 * time.Second // of silence, after which an HTTP/2 connection is tested
+)
+
+// newClient makes the HTTP client of one session. The file extraCA holds certificates of
+// authorities that count beside those of the system; "" stands for none.
+func newClient(extraCA string, log *slog.Logger) *http.Client {
+	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: connectionCheck}
+	return &http.Client{
+		CheckRedirect: checkRedirect,
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         dialer.DialContext,
+			TLSClientConfig:     &tls.Config{RootCAs: authorities(extraCA, log), MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout: tlsTime,
+			ForceAttemptHTTP2:   true,
+			HTTP2:               &http.HTTP2Config{SendPingTimeout: connectionCheck, PingTimeout: dialTime},
+			// What is forwarded must be as it was sent, and events must come at once.
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: maxHeader,
+			MaxConnsPerHost:        maxConnections,
+			MaxIdleConnsPerHost:    maxConnections,
+			IdleConnTimeout:        idleTime,
+		},
+	}
+}
+
+// authorities returns who may sign a server's certificate; nil stands for those of the
+// system, to which SSL_CERT_FILE and SSL_CERT_DIR belong where Go knows them.
+func authorities(extraCA string, log *slog.Logger) *x509.CertPool {
+	if extraCA == "" {
+		return nil
+	}
+	certificates, err := os.ReadFile(extraCA)
+	if err != nil {
+		log.Warn("ignored NODE_EXTRA_CA_CERTS", "reason", err)
+		return nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(certificates) {
+		log.Warn("ignored NODE_EXTRA_CA_CERTS", "reason", "the file holds no certificate")
+	}
+	return pool
+}
+
+// checkRedirect lets only those redirects be followed that lead to the same server with the
+// same request. Nothing is sent elsewhere: it could hold a token, and would hold arguments.
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case !sameOrigin(next.URL, first.URL):
+		return &redirectError{next.URL, "another server"}
+	case next.Method != first.Method:
+		return &redirectError{next.URL, "another kind of request"}
+	case len(via) > maxRedirects:
+		return &redirectError{next.URL, "one more address after many"}
+	}
+	return nil
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	default:
+		return "80"
+	}
+}
+
+// redirectError is a redirect that was not followed.
+type redirectError struct {
+	target *url.URL
+	kind   string
+}
+
+func (e *redirectError) Error() string {
+	return fmt.Sprintf("the server redirects to %s, which was not followed; if this address is right, put it into 'url': %s", e.kind, e.Words())
+}
+
+// Words returns the part of the text that comes from the server.
+func (e *redirectError) Words() string { return brief(plainAddress(e.target)) }
+
+// plainAddress is an address without what may be secret in it.
+func plainAddress(u *url.URL) string {
+	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return plain.String()
+}
+
+// UnreachableError says that there is no connection to a server at all.
+type UnreachableError struct {
+	text string
+	err  error
+}
+
+func (e *UnreachableError) Error() string { return "cannot connect to the server: " + e.text }
+
+// Unwrap returns what the system said.
+func (e *UnreachableError) Unwrap() error { return e.err }
+
+// brokenError is a request that got no answer, or half of one.
+type brokenError struct{ err error }
+
+func (e *brokenError) Error() string { return "the connection to the server broke off: " + e.Words() }
+
+// Words returns the part of the text that may come from the server.
+func (e *brokenError) Words() string { return brief(e.err.Error()) }
+
+func (e *brokenError) Unwrap() error { return e.err }
+
+// clientError makes an error of the HTTP client one for people. The client's own text is
+// not used: it holds the whole address.
+func clientError(err error) error {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err
+	}
+	if redirect, ok := errors.AsType[*redirectError](err); ok {
+		return redirect
+	}
+	if text := certificateProblem(err); text != "" {
+		return &UnreachableError{text, err}
+	}
+	if network, ok := errors.AsType[*net.OpError](err); ok && (network.Op == "dial" || network.Op == "proxyconnect" || network.Op == "socks connect") {
+		return &UnreachableError{network.Error() + "; is it running, and is 'url' right?", err}
+	}
+	return &brokenError{err}
+}
+
+// certificateProblem says what is wrong with TLS, or "" if something else is.
+func certificateProblem(err error) string {
+	const hint = "; if you trust it, name a file with its certificate in SSL_CERT_FILE (instead of the system's) or NODE_EXTRA_CA_CERTS (beside them)"
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "its certificate is self-signed, or signed by an unknown authority" + hint
+	}
+	if name, ok := errors.AsType[x509.HostnameError](err); ok {
+		return fmt.Sprintf("its certificate is not valid for the host name '%.200s'; use the name that it was issued for in 'url'", name.Host)
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		if invalid.Reason == x509.Expired {
+			return "its certificate has expired or is not valid yet; renew it, or set this machine's clock"
+		}
+		return "its certificate is not valid: " + invalid.Error() + hint
+	}
+	if verification, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return verification.Err.Error() + hint
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return "it does not speak TLS; does 'url' have to begin with http://?"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "it does not speak TLS; does 'url' have to begin with http://?"
+	}
+	if alert, ok := errors.AsType[tls.AlertError](err); ok {
+		return "it refuses TLS: " + alert.Error()
+	}
+	return ""
+}

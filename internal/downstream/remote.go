@@ -1,0 +1,262 @@
+package downstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Remote says how a server is reached over HTTP.
+type Remote struct {
+	URL     string
+	Headers []Header // sent with every request
+	// SSE chooses the transport of revision 2024-11-05. Default: Streamable HTTP.
+	SSE bool
+	// ExtraCA is a file with certificates of authorities beside the system's. Default: none.
+	ExtraCA string
+}
+
+// Header is one HTTP header.
+type Header struct{ Name, Value string }
+
+const (
+	// lingerTime is how long a request that was answered may stay open: a stream that ends
+	// by itself leaves a connection that can be used again.
+	lingerTime = time.Second
+	// noteTime is how long a notification or a reply may take.
+	noteTime = 10 * time.Second
+	// maxNoters is how many of them are under way at once. Others wait within queueLimit.
+	maxNoters = 8
+	// partingTime is how long the end of a session may take.
+	partingTime = time.Second
+)
+
+const eventStream = "text/event-stream"
+
+// remote is what both HTTP transports share: requests in flight, each with a goroutine of
+// its own, and notifications and replies that wait to be sent.
+type remote struct {
+	session *Session
+	client  *http.Client
+	address *url.URL
+	headers http.Header
+
+	mu      sync.Mutex
+	flights map[uint64]*flight
+	notes   [][]byte
+	noted   int // bytes in notes
+	noters  int // goroutines that send notes
+}
+
+// flight is a request that was sent, until its answer has been read.
+type flight struct {
+	cancel context.CancelFunc
+	linger *time.Timer // not nil: nobody waits for it any more
+}
+
+func newRemote(s *Session) (*remote, error) {
+	options := s.options.Remote
+	address, err := url.Parse(options.URL)
+	if err != nil || address.Host == "" { // the parser's words would quote the address
+		return nil, errors.New("'url' is not an address that can be used")
+	}
+	headers := make(http.Header)
+	headers.Set("User-Agent", "mcp-workbench/"+s.options.Version)
+	for _, header := range options.Headers {
+		headers.Set(header.Name, header.Value)
+	}
+	headers.Del("Accept-Encoding") // nothing here could read what is compressed
+	return &remote{
+		session: s, client: newClient(options.ExtraCA, s.log), address: address, headers: headers,
+		flights: make(map[uint64]*flight),
+	}, nil
+}
+
+// do sends one HTTP request. A body belongs to it from then on. The caller closes the
+// response's body.
+func (t *remote) do(ctx context.Context, method string, address *url.URL, body []byte, header http.Header) (*http.Response, error) {
+	var content io.Reader
+	if body != nil {
+		content = bytes.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, address.String(), content)
+	if err != nil {
+		return nil, clientError(err)
+	}
+	for _, set := range []http.Header{t.headers, header} {
+		for name, values := range set {
+			request.Header[name] = values
+		}
+	}
+	if host := t.headers.Get("Host"); host != "" {
+		request.Host = host
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := t.client.Do(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, clientError(err)
+	}
+	return response, nil
+}
+
+// fly runs a request in a goroutine of its own, whose context ends with the session, or
+// when nobody waits for the answer any more.
+func (t *remote) fly(id uint64, exchange func(ctx context.Context)) {
+	ctx, cancel := context.WithCancel(t.session.life)
+	t.mu.Lock()
+	t.flights[id] = &flight{cancel: cancel}
+	t.mu.Unlock()
+	t.session.run(func() {
+		defer t.land(id)
+		exchange(ctx)
+	})
+}
+
+func (t *remote) land(id uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.flights[id]
+	delete(t.flights, id)
+	f.cancel()
+	if f.linger != nil {
+		f.linger.Stop()
+	}
+}
+
+func (t *remote) forget(id uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.flights[id]; f != nil && f.linger == nil {
+		f.linger = time.AfterFunc(lingerTime, f.cancel)
+	}
+}
+
+// abandon ends a request at once.
+func (t *remote) abandon(id uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.flights[id]; f != nil {
+		f.cancel()
+	}
+}
+
+// failed ends a request that got no response. Without a connection the server is gone, and
+// so is the session.
+func (t *remote) failed(ctx context.Context, id uint64, err error) {
+	if _, gone := errors.AsType[*UnreachableError](err); gone {
+		t.session.finish(err)
+		return
+	}
+	if ctx.Err() == nil {
+		t.session.fail(id, err)
+	}
+}
+
+// note sends a notification or a reply in the background, by send; it reports whether
+// there was room for it.
+func (t *remote) note(message []byte, send func(ctx context.Context, message []byte) error) bool {
+	t.mu.Lock()
+	if t.noted+len(message) > queueLimit {
+		t.mu.Unlock()
+		return false
+	}
+	t.notes = append(t.notes, message)
+	t.noted += len(message)
+	enough := t.noters == maxNoters
+	if !enough {
+		t.noters++
+	}
+	t.mu.Unlock()
+	if !enough {
+		t.session.run(func() { t.sendNotes(send) })
+	}
+	return true
+}
+
+func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error) {
+	for {
+		t.mu.Lock()
+		if len(t.notes) == 0 {
+			t.noters--
+			t.mu.Unlock()
+			return
+		}
+		message := t.notes[0]
+		t.notes = t.notes[1:]
+		t.noted -= len(message)
+		t.mu.Unlock()
+		ctx, cancel := context.WithTimeout(t.session.life, noteTime)
+		if err := send(ctx, message); err != nil {
+			t.session.log.Debug("could not send a notification or a reply to the server")
+		}
+		cancel()
+	}
+}
+
+// accepted reads the answer to a message that is no request: there is none but the status.
+func accepted(response *http.Response) error {
+	defer response.Body.Close()
+	body := refusal(response)
+	if response.StatusCode/100 != 2 {
+		return newStatusError(response, body)
+	}
+	return nil
+}
+
+// pump hands the messages of a stream to the session until it ends, and returns how many
+// there were and why it ended. What is unusable fails the request owner, if there is one.
+func (t *remote) pump(reader *wire.EventReader, owner uint64) (events int, err error) {
+	s := t.session
+	reader.MaxSkip = endless * int64(s.options.MaxMessage)
+	for {
+		event, err := reader.Next()
+		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
+			s.skipped(tooLong)
+			s.fail(owner, unusable(tooLong))
+			continue
+		}
+		if errors.Is(err, wire.ErrEndless) {
+			err = fmt.Errorf("the server sent %w", err)
+		}
+		if err != nil {
+			return events, err
+		}
+		events++
+		if event.Name == "" || event.Name == "message" {
+			_ = s.receive(event.Data, owner) // the next event may be usable
+		}
+	}
+}
+
+// blame leaves the probe alone: a remote server does not end by a request.
+func (t *remote) blame(err error) error {
+	if unreachable, ok := errors.AsType[*UnreachableError](err); ok {
+		return unreachable
+	}
+	return err
+}
+
+// pause waits for a while; it reports whether ctx lasted.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
