@@ -20,9 +20,15 @@ const (
 	exitTime = 500 * time.Millisecond
 )
 
+// quoting is an error whose text ends with a server's words.
+type quoting interface {
+	error
+	Words() string
+}
+
 // explain turns the error of a request to a server into one for people. Secrets are
 // masked in the server's words, not in ours. A timeout of zero means that no setting of
-// ours limited the time.
+// ours limited the time. A remote server has no child.
 func (s *Server) explain(child *process.Process, err error, timeout time.Duration) error {
 	masker := s.fleet.masker.Load()
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
@@ -30,6 +36,9 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 		return &Failure{text: cut(ours + masker.Mask(rpc.Message)), cause: rpc}
 	}
 	text := err.Error()
+	if quote, ok := errors.AsType[quoting](err); ok {
+		text = strings.TrimSuffix(text, quote.Words()) + masker.Mask(quote.Words())
+	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && timeout > 0:
 		text = strings.TrimSuffix(text, ": "+context.DeadlineExceeded.Error())
@@ -41,8 +50,10 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 			text = "the server " + exit
 		}
 	}
-	if tail := child.StderrTail(maxStderrLines); len(tail) > 0 {
-		text += "; its last output was: " + masker.Mask(strings.Join(tail, " | "))
+	if child != nil {
+		if tail := child.StderrTail(maxStderrLines); len(tail) > 0 {
+			text += "; its last output was: " + masker.Mask(strings.Join(tail, " | "))
+		}
 	}
 	return &Failure{text: cut(text), cause: err}
 }

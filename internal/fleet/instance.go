@@ -12,9 +12,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
-// instance is one running process of a server, and the session with it.
+// instance is one life of a server: its process and the session with it.
 type instance struct {
-	process *process.Process
+	process *process.Process // nil for a remote server
 	session *downstream.Session
 	tools   atomic.Pointer[catalog.Snapshot]
 	changed chan struct{} // holds a token when the server said that its tools changed
@@ -159,25 +159,36 @@ func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Durati
 	return left
 }
 
-// discard stops the process and all that it started.
+// discard stops the process and all that it started, and ends the session, in bounded time.
 func (s *Server) discard(in *instance) {
-	s.end(in.process)
-	in.session.Close()
-}
-
-// end stops a process tree in bounded time.
-func (s *Server) end(child *process.Process) {
 	s.mu.Lock()
 	s.stopping++
 	s.mu.Unlock()
+	if in.process != nil {
+		s.end(in.process)
+	}
+	if in.session != nil {
+		in.session.Close()
+	}
+	s.mu.Lock()
+	s.stopping--
+	s.mu.Unlock()
+}
+
+func (s *Server) end(child *process.Process) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	if err := child.Stop(ctx); err != nil {
 		s.log.Warn("server did not stop cleanly", "reason", err)
 	}
-	s.mu.Lock()
-	s.stopping--
-	s.mu.Unlock()
+}
+
+// pid returns the id of the process, or 0 for a remote server.
+func (in *instance) pid() int {
+	if in.process == nil {
+		return 0
+	}
+	return in.process.PID()
 }
 
 // refresh reads the tools again, and then rests for a while: notices that come

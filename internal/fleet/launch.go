@@ -36,11 +36,11 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	return nil, err
 }
 
-// launchOnce starts the process, does the handshake and reads the tools. Whatever fails,
-// nothing of it is left.
+// launchOnce starts or reaches the server, does the handshake and reads the tools. Whatever
+// fails, nothing of it is left.
 func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	if s.config.URL != "" {
-		return nil, errors.New("a server with a 'url' cannot be reached by this version of the workbench; use one with a 'command'")
+		return s.reach(ctx)
 	}
 	started := time.Now()
 	spec, withheld := s.spec()
@@ -52,29 +52,41 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	s.last = child
 	s.mu.Unlock()
 	in := &instance{process: child, changed: make(chan struct{}, 1)}
-	in.session, err = downstream.Connect(ctx, downstream.Options{
-		Stdin: child.Stdin(), Stdout: child.Stdout(),
-		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
-		InitializeFirst: s.initializeFirst, InputTaken: child.InputTaken,
-		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
-	})
-	if err == nil {
-		var tools *catalog.Snapshot
-		if tools, err = s.list(ctx, in.session); err == nil {
-			in.tools.Store(tools)
-			in.ready, in.used, in.took = time.Now(), time.Now(), time.Since(started)
-			return in, nil
-		}
+	options := s.sessionOptions(in)
+	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
+	options.InitializeFirst, options.InputTaken = s.initializeFirst, child.InputTaken
+	if err = s.connect(ctx, in, options); err == nil {
+		in.took = time.Since(started)
+		return in, nil
 	}
 	err = s.explain(child, err, s.config.Timeouts.Connect)
 	if hint := mentioned(withheld, child); hint != "" {
 		err = fmt.Errorf("%w; %s", err, hint)
 	}
-	s.end(child)
-	if in.session != nil {
-		in.session.Close()
-	}
+	s.discard(in)
 	return nil, err
+}
+
+func (s *Server) sessionOptions(in *instance) downstream.Options {
+	return downstream.Options{
+		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
+		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
+	}
+}
+
+// connect begins the instance's session and reads the tools. Even with an error there may
+// be a session.
+func (s *Server) connect(ctx context.Context, in *instance, options downstream.Options) (err error) {
+	if in.session, err = downstream.Connect(ctx, options); err != nil {
+		return err
+	}
+	tools, err := s.list(ctx, in.session)
+	if err != nil {
+		return err
+	}
+	in.tools.Store(tools)
+	in.ready, in.used = time.Now(), time.Now()
+	return nil
 }
 
 // list reads the server's tools, and notices what changed since they were last read.

@@ -26,6 +26,8 @@ type Server struct {
 	// initializeFirst is for the next start; see launch. Only the one start at a time
 	// uses it.
 	initializeFirst bool
+	// speaksSSE is for the next start of a remote server; see reach. As above.
+	speaksSSE bool
 
 	mu       sync.Mutex
 	starting *attempt          // not nil: starting
@@ -33,7 +35,7 @@ type Server struct {
 	failure  *failure          // the last one, until the next success
 	failures int               // in a row; a server that stays up for a while starts over
 	starts   int               // that succeeded
-	stopping int               // processes that are being stopped
+	stopping int               // instances that are being stopped
 	last     *process.Process  // started last; its stderr may be asked for after its end
 	offered  *catalog.Snapshot // the tools last seen; nil before the first start
 }
@@ -206,7 +208,7 @@ func (s *Server) live(pending *attempt) {
 		s.log.Warn("server did not start", "reason", err)
 		return
 	}
-	s.log.Info("server is ready", "pid", in.process.PID(), "tools", len(in.snapshot().Tools),
+	s.log.Info("server is ready", "pid", in.pid(), "tools", len(in.snapshot().Tools),
 		"revision", in.session.Revision(), "took", in.took.Round(time.Millisecond))
 	s.watch(in)
 }

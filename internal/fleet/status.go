@@ -19,7 +19,7 @@ const (
 type Status struct {
 	Toolbox, Server string
 	State           State
-	PID             int           // 0 unless it is ready
+	PID             int           // 0 unless it is ready, and for a remote server
 	Uptime          time.Duration // since it was ready
 	Tools           int           // that it offered last
 	Restarts        int           // starts that succeeded after the first
@@ -56,7 +56,7 @@ func (s *Server) Status() Status {
 		status.NextTry = max(time.Until(s.failure.until), 0)
 	}
 	if s.running != nil {
-		status.PID, status.Uptime = s.running.process.PID(), time.Since(s.running.ready)
+		status.PID, status.Uptime = s.running.pid(), time.Since(s.running.ready)
 	}
 	if s.last != nil {
 		masker := s.fleet.masker.Load()
