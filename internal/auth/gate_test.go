@@ -55,19 +55,10 @@ func request(method, path string, headers ...string) *http.Request {
 	return r
 }
 
-func ask(g *Gate, r *http.Request) *http.Response {
+func ask(g *Gate, r *http.Request) *httptest.ResponseRecorder {
 	recorder := httptest.NewRecorder()
 	g.ServeHTTP(recorder, r)
-	return recorder.Result()
-}
-
-func body(t *testing.T, response *http.Response) string {
-	t.Helper()
-	var out bytes.Buffer
-	if _, err := out.ReadFrom(response.Body); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+	return recorder
 }
 
 func TestOrigins(t *testing.T) {
@@ -118,14 +109,14 @@ func TestOrigins(t *testing.T) {
 				r.TLS = &tls.ConnectionState{}
 			}
 			response := ask(g, r)
-			if response.StatusCode != test.status || response.Header.Get("Access-Control-Allow-Origin") != test.allowed {
-				t.Errorf("status %d, headers %v", response.StatusCode, response.Header)
+			if response.Code != test.status || response.Header().Get("Access-Control-Allow-Origin") != test.allowed {
+				t.Errorf("status %d, headers %v", response.Code, response.Header())
 			}
-			if test.allowed == "" && strings.Contains(fmt.Sprint(response.Header), "Access-Control") {
-				t.Errorf("headers for another origin: %v", response.Header)
+			if test.allowed == "" && strings.Contains(fmt.Sprint(response.Header()), "Access-Control") {
+				t.Errorf("headers for another origin: %v", response.Header())
 			}
-			if test.allowed != "" && (response.Header.Get("Vary") != "Origin" || response.Header.Get("Access-Control-Expose-Headers") != "Mcp-Session-Id") {
-				t.Errorf("headers %v", response.Header)
+			if test.allowed != "" && (response.Header().Get("Vary") != "Origin" || response.Header().Get("Access-Control-Expose-Headers") != "Mcp-Session-Id") {
+				t.Errorf("headers %v", response.Header())
 			}
 		})
 	}
@@ -144,8 +135,8 @@ func TestPreflight(t *testing.T) {
 		"Access-Control-Max-Age":        {"600"},
 		"Vary":                          {"Origin", "Access-Control-Request-Headers"},
 	}
-	if diff := cmp.Diff(want, response.Header); response.StatusCode != http.StatusNoContent || diff != "" {
-		t.Errorf("status %d, headers (-want +got):\n%s", response.StatusCode, diff)
+	if diff := cmp.Diff(want, response.Header()); response.Code != http.StatusNoContent || diff != "" {
+		t.Errorf("status %d, headers (-want +got):\n%s", response.Code, diff)
 	}
 	for name, test := range map[string]struct {
 		status  int
@@ -157,8 +148,8 @@ func TestPreflight(t *testing.T) {
 		"just OPTIONS":     {401, []string{"Origin: https://app.example.com"}},
 		"another host too": {403, []string{"Host: evil.com", "Origin: https://app.example.com", "Access-Control-Request-Method: POST"}},
 	} {
-		if response := ask(g, request("OPTIONS", "/mcp", test.headers...)); response.StatusCode != test.status {
-			t.Errorf("%s: status %d", name, response.StatusCode)
+		if response := ask(g, request("OPTIONS", "/mcp", test.headers...)); response.Code != test.status {
+			t.Errorf("%s: status %d", name, response.Code)
 		}
 	}
 }
@@ -198,15 +189,15 @@ func TestTokens(t *testing.T) {
 			t.Run(test.name+"/"+method, func(t *testing.T) {
 				g.wrong = newLimiter()
 				response := ask(g, request(method, test.path, test.headers...))
-				got := body(t, response)
-				if response.StatusCode != test.status || test.status == 200 && got != test.body {
-					t.Errorf("status %d, %s", response.StatusCode, got)
+				got := response.Body.String()
+				if response.Code != test.status || test.status == 200 && got != test.body {
+					t.Errorf("status %d, %s", response.Code, got)
 				}
-				if strings.Contains(got, token) || strings.Contains(fmt.Sprint(response.Header), token) {
+				if strings.Contains(got, token) || strings.Contains(fmt.Sprint(response.Header()), token) {
 					t.Error("the token is in the answer")
 				}
-				if want := test.status == 401; (response.Header.Get("WWW-Authenticate") == "Bearer") != want {
-					t.Errorf("headers %v", response.Header)
+				if want := test.status == 401; (response.Header().Get("WWW-Authenticate") == "Bearer") != want {
+					t.Errorf("headers %v", response.Header())
 				}
 			})
 		}
@@ -215,11 +206,11 @@ func TestTokens(t *testing.T) {
 
 func TestWithoutTokens(t *testing.T) {
 	g := NewGate(inside, GateOptions{})
-	if response := ask(g, request("POST", "/mcp")); response.StatusCode != 200 || body(t, response) != `"" [] true` {
-		t.Errorf("status %d", response.StatusCode)
+	if response := ask(g, request("POST", "/mcp")); response.Code != 200 || response.Body.String() != `"" [] true` {
+		t.Errorf("status %d", response.Code)
 	}
-	if response := ask(g, request("POST", "/mcp", "Host: evil.com")); response.StatusCode != 403 {
-		t.Errorf("status %d for another host", response.StatusCode)
+	if response := ask(g, request("POST", "/mcp", "Host: evil.com")); response.Code != 403 {
+		t.Errorf("status %d for another host", response.Code)
 	}
 	if _, ok := IdentityFrom(t.Context()); ok {
 		t.Error("a request that did not pass the gate has an identity")
@@ -240,11 +231,11 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	} {
 		response := ask(g, request("POST", "/mcp", test.headers...))
 		var refused map[string]string
-		if err := json.Unmarshal([]byte(body(t, response)), &refused); err != nil || len(refused) != 2 || refused["error"] == "" || !strings.Contains(refused["hint"], test.hint) {
+		if err := json.Unmarshal(response.Body.Bytes(), &refused); err != nil || len(refused) != 2 || refused["error"] == "" || !strings.Contains(refused["hint"], test.hint) {
 			t.Errorf("%s: %v %v", name, refused, err)
 		}
 		for key, want := range map[string]string{"Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
-			if got := response.Header.Get(key); got != want {
+			if got := response.Header().Get(key); got != want {
 				t.Errorf("%s: %s is %q", name, key, got)
 			}
 		}
@@ -259,10 +250,10 @@ func TestWrongTokensAreLimited(t *testing.T) {
 			r := request("POST", "/mcp", "Authorization: Bearer "+token)
 			r.RemoteAddr = remote
 			response := ask(g, r)
-			if (response.StatusCode == http.StatusTooManyRequests) != (response.Header.Get("Retry-After") == "1") {
-				t.Errorf("status %d with headers %v", response.StatusCode, response.Header)
+			if (response.Code == http.StatusTooManyRequests) != (response.Header().Get("Retry-After") == "1") {
+				t.Errorf("status %d with headers %v", response.Code, response.Header())
 			}
-			return response.StatusCode
+			return response.Code
 		}
 		for i := range wrongBurst {
 			if got := from(fmt.Sprintf("10.0.0.1:%d", 1000+i), "wrong"); got != 401 {
@@ -279,7 +270,7 @@ func TestWrongTokensAreLimited(t *testing.T) {
 		}
 		r := request("POST", "/mcp")
 		r.RemoteAddr = "10.0.0.1:5"
-		if got := ask(g, r).StatusCode; got != 401 {
+		if got := ask(g, r).Code; got != 401 {
 			t.Errorf("a missing token was taken for a wrong one: status %d", got)
 		}
 		<-time.After(time.Second) // of the bubble
@@ -340,7 +331,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 func TestRulesChangeWhileInUse(t *testing.T) {
 	g := NewGate(inside, GateOptions{})
 	status := func() int {
-		return ask(g, request("GET", "/", "Host: mcp.example.com", "Origin: https://app.example.com")).StatusCode
+		return ask(g, request("GET", "/", "Host: mcp.example.com", "Origin: https://app.example.com")).Code
 	}
 	if got := status(); got != 403 {
 		t.Errorf("before: %d", got)

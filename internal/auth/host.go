@@ -18,12 +18,10 @@ type host struct {
 // parseHost takes a Host header apart. It accepts just what a client that means well
 // sends: a name or an address, in brackets if it is one of IPv6, and at most a port.
 func parseHost(text string) (h host, port string, ok bool) {
-	inside := text
-	if rest, isBracketed := strings.CutPrefix(text, "["); isBracketed {
-		var after string
-		inside, after, ok = strings.Cut(rest, "]")
+	if bracketed, isBracketed := strings.CutPrefix(text, "["); isBracketed {
+		inside, after, closed := strings.Cut(bracketed, "]")
 		addr, err := netip.ParseAddr(inside)
-		if !ok || err != nil || !addr.Is6() || addr.Zone() != "" {
+		if !closed || err != nil || !addr.Is6() || addr.Zone() != "" {
 			return host{}, "", false
 		}
 		if after == "" {

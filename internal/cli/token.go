@@ -146,13 +146,17 @@ func addToken(out, errOut io.Writer, g *globals, name string, toolboxes []string
 // toolboxes it only serves to know the address, and a file with mistakes does not matter.
 func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
 	cfg, untrusted, err := g.loadTrusted()
-	switch {
-	case len(toolboxes) == 0 && err != nil:
-		return config.Empty(), nil
-	case err != nil:
+	if len(toolboxes) == 0 {
+		if err != nil {
+			cfg = config.Empty()
+		}
+		return cfg, nil
+	}
+	if err == nil && untrusted != nil {
+		err = errors.New(untrusted.notice())
+	}
+	if err != nil {
 		return nil, err
-	case len(toolboxes) > 0 && untrusted != nil:
-		return nil, errors.New(untrusted.notice())
 	}
 	var names []string
 	for _, box := range cfg.Toolboxes {
