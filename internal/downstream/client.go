@@ -25,16 +25,18 @@ const (
 	connectionCheck = 30 * time.Second // of silence, after which an HTTP/2 connection is tested
 )
 
-// newClient makes the HTTP client of one session. The file extraCA holds certificates of
-// authorities that count beside those of the system; "" stands for none.
-func newClient(extraCA string, log *slog.Logger) *http.Client {
-	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: connectionCheck}
+// newClient makes the HTTP client of one session.
+func newClient(options *Remote, log *slog.Logger) *http.Client {
+	dial := options.dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialTime, KeepAlive: connectionCheck}).DialContext
+	}
 	return &http.Client{
 		CheckRedirect: checkRedirect,
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         dialer.DialContext,
-			TLSClientConfig:     &tls.Config{RootCAs: authorities(extraCA, log), MinVersion: tls.VersionTLS12},
+			DialContext:         dial,
+			TLSClientConfig:     &tls.Config{RootCAs: authorities(options.ExtraCA, log), MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout: tlsTime,
 			ForceAttemptHTTP2:   true,
 			HTTP2:               &http.HTTP2Config{SendPingTimeout: connectionCheck, PingTimeout: dialTime},

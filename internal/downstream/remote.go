@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -22,6 +23,8 @@ type Remote struct {
 	SSE bool
 	// ExtraCA is a file with certificates of authorities beside the system's. Default: none.
 	ExtraCA string
+
+	dial func(ctx context.Context, network, address string) (net.Conn, error) // for tests
 }
 
 // Header is one HTTP header.
@@ -75,7 +78,7 @@ func newRemote(s *Session) (*remote, error) {
 	}
 	headers.Del("Accept-Encoding") // nothing here could read what is compressed
 	return &remote{
-		session: s, client: newClient(options.ExtraCA, s.log), address: address, headers: headers,
+		session: s, client: newClient(options, s.log), address: address, headers: headers,
 		flights: make(map[uint64]*flight),
 	}, nil
 }
