@@ -39,8 +39,8 @@ func (t *streamable) follow(ctx context.Context, request outgoing, body io.ReadC
 		if !t.session.isPending(request.id) {
 			return
 		}
-		if id := reader.LastID(); events > 0 || id != last {
-			last, fruitless = lastOf(last, id), 0
+		if id := lastOf(last, reader.LastID()); events > 0 || id != last {
+			last, fruitless = id, 0
 		}
 		if retry := reader.Retry(); retry > 0 {
 			wait = min(retry, longestRetry)
