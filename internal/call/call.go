@@ -18,6 +18,10 @@ type Client interface {
 	// Notify sends a complete message to the client. It blocks while the client has too
 	// much to read, until its session ends.
 	Notify(message []byte) error
+	// Ask puts a question of the server to the client. It does not block.
+	Ask(question *downstream.Question)
+	// Party is the client as the fleet knows it; nil for one that declares nothing.
+	Party() *fleet.Party
 }
 
 // Request is one call of a tool.
@@ -25,6 +29,7 @@ type Request struct {
 	Ref       toolbox.Ref
 	Arguments wire.Payload // an object; absent means {}. Its buffer is used up by the call
 	Meta      wire.Payload // the request's _meta; may be absent
+	Extra     []byte       // raw text of further members of the params; may be nil
 	Client    Client
 	Ticket    *Ticket // cancels the call
 	Replier   Replier
@@ -79,16 +84,26 @@ func Start(visible Toolboxes, request Request) {
 		request.Replier.Reply(Outcome{}, err)
 		return
 	}
-	if lease := server.TryLease(); lease != nil && send(lease, request) {
+	server = server.For(request.Client.Party())
+	if lease := server.TryLease(); lease != nil && request.send(lease) {
 		return
 	}
-	go startAndSend(server, request)
+	later := request // so that the usual call stays off the heap
+	go startAndSend(server, &later, later.Ticket, later.Replier)
 }
 
-// startAndSend makes a call to a server that has to be started first, which takes its
+// sending is a request of a client that a server is leased for.
+type sending interface {
+	// send sends it. It returns false if the session had ended: the server cannot have seen
+	// it then, so that it may be sent to the next one. What may have been seen is never sent
+	// again.
+	send(lease *fleet.Lease) bool
+}
+
+// startAndSend sends a request to a server that has to be started first, which takes its
 // time.
-func startAndSend(server *fleet.Server, request Request) {
-	ctx, stop := request.Ticket.Context()
+func startAndSend(server *fleet.Server, request sending, ticket *Ticket, replier Replier) {
+	ctx, stop := ticket.Context()
 	lease, err := server.Lease(ctx)
 	cause := context.Cause(ctx)
 	stop()
@@ -97,19 +112,17 @@ func startAndSend(server *fleet.Server, request Request) {
 		if lease != nil {
 			lease.Release()
 		}
-		request.Replier.Reply(Outcome{}, cause)
+		replier.Reply(Outcome{}, cause)
 	case err != nil:
-		request.Replier.Reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
-	case !send(lease, request):
+		replier.Reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+	case !request.send(lease):
 		err := lease.Explain(lease.Session.Err())
-		request.Replier.Reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+		replier.Reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
 	}
 }
 
-// send finds the tool and sends the call. It returns false if the session had ended: the
-// server cannot have seen the call then, so that it may be sent to the next one. What may
-// have been seen is never sent again.
-func send(lease *fleet.Lease, request Request) bool {
+// send implements sending: it finds the tool and sends the call.
+func (request *Request) send(lease *fleet.Lease) bool {
 	tool, err := resolveTool(lease.Tools, request.Ref)
 	if err != nil {
 		lease.Release()
@@ -123,7 +136,7 @@ func send(lease *fleet.Lease, request Request) bool {
 		token: bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes()),
 	}
 	r.mu.Lock() // an answer has to wait until the id is known
-	r.id, err = lease.Session.CallTool(downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta}, r)
+	r.id, err = lease.Session.CallTool(downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Extra: request.Extra}, r)
 	r.mu.Unlock()
 	if err != nil {
 		lease.Release()

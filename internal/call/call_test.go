@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
@@ -82,6 +83,10 @@ func (c *caller) Notify(message []byte) error {
 	c.notices <- string(message)
 	return nil
 }
+
+func (c *caller) Ask(q *downstream.Question) { q.RefuseUnsupported() }
+
+func (c *caller) Party() *fleet.Party { return nil }
 
 func (c *caller) Reply(outcome Outcome, err error) { c.replies <- reply{outcome, err} }
 

@@ -23,6 +23,7 @@ type run struct {
 	token   []byte // the client's progress token; empty without one
 
 	passErrors bool
+	raw        bool // it is no call of a tool, and its result may be of any kind
 
 	mu   sync.Mutex
 	id   uint64
@@ -49,6 +50,24 @@ func progressFor(message wire.Message, token []byte) []byte {
 	params := wire.AppendEdited(nil, message.Params,
 		wire.Edit{Part: message.Params.Member(protocol.ProgressToken), With: token})
 	return wire.Notification(protocol.NotifyProgress, params)
+}
+
+// Caller implements downstream.Sink.
+func (r *run) Caller() downstream.Caller { return r }
+
+// Party implements downstream.Caller.
+func (r *run) Party() any { return r.client.Party() }
+
+// Ask implements downstream.Caller.
+func (r *run) Ask(question *downstream.Question) { r.client.Ask(question) }
+
+// Notice implements downstream.Caller. Nothing may follow the answer.
+func (r *run) Notice(message wire.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		_ = r.client.Notify(wire.Notification(string(message.Method), message.Params.Bytes()))
+	}
 }
 
 // Done ends the call with its response.
@@ -98,7 +117,7 @@ func (r *run) failure(err error) error {
 // in words.
 func (r *run) shape(response wire.Message) (Outcome, error) {
 	if response.Error.IsAbsent() {
-		if kind := response.Result.Kind(); kind != "object" {
+		if kind := response.Result.Kind(); kind != "object" && !r.raw {
 			return Outcome{}, &Failure{Message: "the server's result is no object but " + kind}
 		}
 		if failure := r.unfinished(response.Result); failure != nil {

@@ -40,7 +40,7 @@ func NewSnapshot(server string, listing Listing, filter toolbox.Filter) *Snapsho
 	}
 	for i, definition := range listing.Definitions {
 		original, _ := definition.Member("name").Text()
-		name := cleanText(original)
+		name := CleanText(original)
 		if name == "" {
 			s.warn("Tool number %d of server '%s' has no name and was left out", i+1, server)
 			continue

@@ -43,7 +43,7 @@ func appendCleaning(edits []wire.Edit, value wire.Payload, isMap bool, depth int
 			holdsMap = !isMap
 		case "name", "title", "description":
 			if text, ok := member.Text(); ok {
-				if clean := cleanText(text); clean != text {
+				if clean := CleanText(text); clean != text {
 					edits = append(edits, wire.Edit{Part: member, With: wire.AppendString(nil, clean)})
 				}
 				continue
@@ -79,7 +79,7 @@ var terminalSequence = regexp.MustCompile(
 // is much faster than the expression.
 const terminalIntroducers = "\x1b\u0090\u0098\u009b\u009d\u009e\u009f"
 
-func cleanText(text string) string {
+func CleanText(text string) string {
 	if strings.IndexFunc(text, isInvisible) < 0 {
 		return text
 	}

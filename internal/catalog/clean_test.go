@@ -95,11 +95,11 @@ func TestTerminalSequences(t *testing.T) {
 		{"text before and after stays", "Größe\t\x1b[1m漢\n", "Größe\t漢\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := cleanText(test.in)
+			got := CleanText(test.in)
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if again := cleanText(got); again != got {
+			if again := CleanText(got); again != got {
 				t.Errorf("cleaned again: %q", again)
 			}
 		})
@@ -186,12 +186,12 @@ func FuzzClean(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		clean := cleanText(text)
+		clean := CleanText(text)
 		if i := strings.IndexFunc(clean, isInvisible); i >= 0 {
 			t.Fatalf("%q became %q", text, clean)
 		}
-		if cleanText(clean) != clean || len(clean) > len(text) && utf8.ValidString(text) {
-			t.Fatalf("%q became %q and then %q", text, clean, cleanText(clean))
+		if CleanText(clean) != clean || len(clean) > len(text) && utf8.ValidString(text) {
+			t.Fatalf("%q became %q and then %q", text, clean, CleanText(clean))
 		}
 	})
 }

@@ -23,7 +23,7 @@ const ellipsis = "…"
 // read_file(path: string, head?: number).
 func (t Tool) Signature() string {
 	// Keys and constants are not cleaned in the definition, since they are computed with.
-	return t.Name + "(" + cleanText(parameters(t.Definition.Member("inputSchema"), 0)) + ")"
+	return t.Name + "(" + CleanText(parameters(t.Definition.Member("inputSchema"), 0)) + ")"
 }
 
 // parameters lists the properties of an object's schema.

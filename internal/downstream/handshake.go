@@ -46,8 +46,17 @@ func remaining(offers []protocol.Revision, refusal *RPCError) []protocol.Revisio
 func (s *Session) initializeParams(offer protocol.Revision) []byte {
 	params := append([]byte(nil), `{"protocolVersion":`...)
 	params = wire.AppendString(params, string(offer))
-	params = append(params, `,"capabilities":{},"clientInfo":`...)
+	params = append(params, `,"capabilities":`...)
+	params = append(params, s.capabilities()...)
+	params = append(params, `,"clientInfo":`...)
 	return append(append(params, s.clientInfo()...), '}')
+}
+
+func (s *Session) capabilities() []byte {
+	if len(s.options.Capabilities) == 0 {
+		return []byte("{}")
+	}
+	return s.options.Capabilities
 }
 
 func (s *Session) clientInfo() []byte {
@@ -62,7 +71,7 @@ func (s *Session) accept(ctx context.Context, result wire.Payload) error {
 	if !s.revision.Known() {
 		return fmt.Errorf("it speaks protocol revision '%.40s', and the workbench speaks %s", revision, spoken())
 	}
-	s.hasTools = offersTools(result)
+	s.hasTools, s.offer = offersTools(result), result
 	return s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))
 }
 

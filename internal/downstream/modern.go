@@ -20,7 +20,7 @@ func (s *Session) adopt(ctx context.Context, offer wire.Payload) error {
 	s.revision = protocol.Revision20260728
 	s.reserved = s.modernMembers()
 	s.modern.Store(true)
-	s.hasTools = offersTools(offer)
+	s.hasTools, s.offer = offersTools(offer), offer
 	if err := s.transport.begin(ctx, s.revision, nil); err != nil {
 		return err
 	}
@@ -35,7 +35,8 @@ func (s *Session) modernMembers() []byte {
 	members := wire.AppendMember(nil, protocol.MetaProtocolVersion, string(protocol.Revision20260728))
 	members = append(members, `,"`+protocol.MetaClientInfo+`":`...)
 	members = append(members, s.clientInfo()...)
-	return append(members, `,"`+protocol.MetaClientCapabilities+`":{}`...)
+	members = append(members, `,"`+protocol.MetaClientCapabilities+`":`...)
+	return append(members, s.capabilities()...)
 }
 
 // params builds the params of a request of our own; members is the raw text of what they
@@ -74,6 +75,8 @@ type subscription struct {
 }
 
 func (subscription) Progress(wire.Message) {}
+
+func (subscription) Caller() Caller { return nil }
 
 // Done subscribes once more, and takes the tools for changed: nobody told meanwhile. A
 // server that refused would do so again; its tools stay as they were last read.

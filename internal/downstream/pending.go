@@ -18,6 +18,18 @@ type Sink interface {
 	// Done gets the response, or the reason why there is none. It is called once, unless
 	// the request is cancelled first.
 	Done(response wire.Message, err error)
+	// Caller returns who the request is made for; nil if that is nobody but us.
+	Caller() Caller
+}
+
+// Caller is who a request is made for. Its methods must not block.
+type Caller interface {
+	// Party is the same for all requests of one client.
+	Party() any
+	// Ask puts a question of the server to the client.
+	Ask(question *Question)
+	// Notice gets a notification that the server sent along with the request.
+	Notice(message wire.Message)
 }
 
 // pending is a request in flight. It is over when it is no longer in Session.pending;
@@ -114,6 +126,11 @@ func (s *Session) endSilent() {
 	s.mu.Lock()
 	s.watchdog = nil
 	next := time.Duration(-1)
+	if len(s.questions) > 0 { // the server waits for somebody else
+		s.watchdog = time.AfterFunc(s.options.Patience, s.endSilent)
+		s.mu.Unlock()
+		return
+	}
 	for id, p := range s.pending {
 		if !p.timely {
 			continue

@@ -18,6 +18,8 @@ type inbox struct{ messages chan answer }
 
 func newInbox() *inbox { return &inbox{make(chan answer, 5000)} }
 
+func (*inbox) Caller() Caller { return nil }
+
 func (b *inbox) Progress(message wire.Message) { b.messages <- answer{message, nil} }
 
 func (b *inbox) Done(response wire.Message, err error) { b.messages <- answer{response, err} }
@@ -261,7 +263,7 @@ func TestSilentCallsEndWithoutTheOthers(t *testing.T) {
 			}
 			<-time.After(20 * time.Second) // of the bubble's clock: the calls begin one after the other
 			if i == 1 {
-				session.notice(mustParse(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}`))
+				session.notice(mustParse(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}`), 0)
 			}
 		}
 		<-calls[0].messages // the progress, which gives it another minute

@@ -85,32 +85,13 @@ func (s *Session) dispatch(message wire.Message, owner uint64) {
 		}
 		p.sink.Done(message, nil)
 	case message.IsRequest():
-		s.answer(message)
+		s.asked(message, owner)
 	default:
-		s.notice(message)
+		s.notice(message, owner)
 	}
 }
 
-// answer replies to the server's own requests. A reply that finds no room is
-// dropped: a server that asks without reading must not stop our reading.
-func (s *Session) answer(message wire.Message) {
-	if s.modern.Load() {
-		s.log.Debug("ignored a request of the server: its revision has none, and no answers to them")
-		return
-	}
-	var reply []byte
-	if string(message.Method) == protocol.MethodPing {
-		reply = wire.Result(message.ID.Bytes(), []byte("{}"))
-	} else {
-		reply = wire.ErrorResponse(message.ID.Bytes(), protocol.CodeMethodNotFound,
-			fmt.Sprintf("The client does not support '%.100s'", message.Method))
-	}
-	if !s.transport.reply(reply) {
-		s.log.Debug("dropped a reply to the server, which does not read")
-	}
-}
-
-func (s *Session) notice(message wire.Message) {
+func (s *Session) notice(message wire.Message, owner uint64) {
 	switch string(message.Method) {
 	case protocol.NotifyProgress:
 		token := message.Params.Member(protocol.ProgressToken)
@@ -122,6 +103,13 @@ func (s *Session) notice(message wire.Message) {
 		// apart by its id.
 		if s.options.ToolsChanged != nil {
 			s.options.ToolsChanged()
+		}
+	case protocol.NotifyCancelled:
+		s.withdraw(message.Params)
+	default:
+		if s.options.Noticed != nil {
+			caller, several := s.callerOf(owner)
+			s.options.Noticed(message, caller, several)
 		}
 	}
 }

@@ -39,6 +39,8 @@ type answer struct {
 
 func (w waiter) Progress(wire.Message) {}
 
+func (w waiter) Caller() Caller { return nil }
+
 func (w waiter) Done(response wire.Message, err error) { w <- answer{response, err} }
 
 // request sends a request of our own and waits for its result.
@@ -72,6 +74,7 @@ type ToolCall struct {
 	Name      string
 	Arguments wire.Payload // an object; absent means {}
 	Meta      wire.Payload // the client's _meta, forwarded but for its progress token; may be absent
+	Extra     []byte       // raw text of further members of the params, without braces; may be nil
 }
 
 // CallTool sends a call, whose answer goes to the sink; it does not block. The buffer
@@ -89,6 +92,9 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 		prefix = append(prefix, `,"_meta":`...)
 		prefix = s.appendMeta(prefix, call.Meta, id)
 	}
+	if len(call.Extra) > 0 {
+		prefix = append(append(prefix, ','), call.Extra...)
+	}
 	prefix = append(prefix, `,"arguments":`...)
 	arguments := call.Arguments
 	if arguments.IsAbsent() {
@@ -96,6 +102,57 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	}
 	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name})
 	return id, nil
+}
+
+// Forward is any request of a client on its way down.
+type Forward struct {
+	Method string
+	Params wire.Payload // as the client sent them; may be absent
+	Edits  []wire.Edit  // of parts of Params
+	Name   string       // of what the request is about, if it has a name; for a header
+}
+
+// Forward sends a request as it came but for the edits and the progress token; its answer
+// goes to the sink. It does not block. On an error nothing was sent.
+func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
+	id, err = s.register(sink, true)
+	if err != nil {
+		return 0, err
+	}
+	message := wire.AppendRequestPrefix(make([]byte, 0, len(request.Params.Bytes())+256), id, request.Method)
+	meta := request.Params.Member("_meta")
+	edits := request.Edits
+	switch {
+	case meta.Kind() == "object" && (s.reserved != nil || !meta.Member(protocol.ProgressToken).IsAbsent()):
+		edits = append(edits[:len(edits):len(edits)], wire.Edit{Part: meta, With: s.appendMeta(nil, meta, id)})
+		message = wire.AppendEdited(message, request.Params, edits...)
+	case s.reserved != nil:
+		reserved := append(append([]byte(`"_meta":{`), s.reserved...), '}')
+		params := wire.Raw(wire.AppendEdited(nil, request.Params, edits...))
+		message = wire.AppendWithMembers(message, params, func(string) bool { return false }, reserved)
+	case request.Params.IsAbsent():
+		message = append(message, "{}"...)
+	default:
+		message = wire.AppendEdited(message, request.Params, edits...)
+	}
+	s.transport.send(outgoing{append(message, wire.Suffix...), id, request.Method, request.Name})
+	return id, nil
+}
+
+// Send sends a request of our own whose answer does not matter; it does not block.
+func (s *Session) Send(method string, params []byte) {
+	id, err := s.register(make(waiter, 1), true)
+	if err != nil {
+		return
+	}
+	message := append(wire.AppendRequestPrefix(nil, id, method), params...)
+	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: method})
+}
+
+// Notify sends a notification to the server, and reports whether there was room for it;
+// nil params are left out.
+func (s *Session) Notify(method string, params []byte) bool {
+	return s.transport.reply(wire.Notification(method, params))
 }
 
 // appendMeta forwards _meta with the progress token, if there is one, replaced by the

@@ -25,6 +25,8 @@ type Options struct {
 	MaxMessage int           // limit in bytes of one message; default wire.DefaultLimit
 	Patience   time.Duration // how long a call may be without a sign of life; default 5 minutes
 	Version    string        // the workbench's version, told to the server
+	// Capabilities are those of the client, as it declared them; default {}.
+	Capabilities []byte
 
 	// InitializeFirst is for a server that does not survive the question for its era: it
 	// is asked only if the server refuses initialize.
@@ -36,7 +38,14 @@ type Options struct {
 	// ToolsChanged is called when the server says that its tools changed, or when they may
 	// have without a word. It must not block. Default: nothing.
 	ToolsChanged func()
-	Log          *slog.Logger // default: discard
+	// Asked is called with a question of the server; caller is whose request it belongs to,
+	// as far as that is known. Without one, several says that it may be that of several.
+	// It must not block. Default: every question is refused.
+	Asked func(question *Question, caller Caller, several bool)
+	// Noticed is called with a notification that belongs to no request, or to which one is
+	// not known; caller and several are as above. It must not block. Default: nothing.
+	Noticed func(message wire.Message, caller Caller, several bool)
+	Log     *slog.Logger // default: discard
 }
 
 // Session is safe for concurrent use. It ends when the server closes its output or cannot
@@ -49,19 +58,21 @@ type Session struct {
 
 	revision protocol.Revision
 	hasTools bool
-	modern   atomic.Bool // revision is of the modern era; for the reader
-	reserved []byte      // members for the _meta of every request; nil in the legacy era
+	offer    wire.Payload // what the server said of itself in the handshake
+	modern   atomic.Bool  // revision is of the modern era; for the reader
+	reserved []byte       // members for the _meta of every request; nil in the legacy era
 
 	life context.Context // ends with the session
 	end  context.CancelFunc
 
 	goroutines sync.WaitGroup // none is added once err is set
 
-	mu       sync.Mutex
-	err      error // why the session ended; nil while it lives
-	pending  map[uint64]pending
-	lastID   uint64
-	watchdog *time.Timer // ends silent requests; nil while none may be due
+	mu        sync.Mutex
+	err       error // why the session ended; nil while it lives
+	pending   map[uint64]pending
+	questions map[string]*Question // of the server that are not answered yet, by id
+	lastID    uint64
+	watchdog  *time.Timer // ends silent requests; nil while none may be due
 }
 
 const defaultPatience = 5 * time.Minute
@@ -96,7 +107,7 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 	s := &Session{
 		options: options,
 		log:     options.Log,
-		pending: make(map[uint64]pending),
+		pending: make(map[uint64]pending), questions: make(map[string]*Question),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	if s.log == nil {
@@ -118,6 +129,15 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 
 // Revision returns the revision that both sides agreed on.
 func (s *Session) Revision() protocol.Revision { return s.revision }
+
+// Capabilities returns what the server declared that it can do.
+func (s *Session) Capabilities() wire.Payload { return s.offer.Member("capabilities") }
+
+// Instructions returns what the server says of how to use it; "" if nothing.
+func (s *Session) Instructions() string {
+	text, _ := s.offer.Member("instructions").Text()
+	return text
+}
 
 // Done is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
@@ -159,8 +179,13 @@ func (s *Session) finish(err error) {
 	}
 	unanswered := s.pending
 	s.pending = make(map[uint64]pending)
+	open := s.questions
+	s.questions = make(map[string]*Question)
 	s.mu.Unlock()
 	s.end()
+	for _, q := range open {
+		q.withdrawn(nil)
+	}
 	for _, p := range unanswered {
 		p.sink.Done(wire.Message{}, err)
 	}

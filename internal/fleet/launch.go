@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 )
 
 // launch starts the server. Some legacy servers end when the first request is not
@@ -20,7 +21,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 		return in, nil
 	}
 	probe, blamed := errors.AsType[*downstream.ProbeError](err)
-	s.initializeFirst = blamed
+	s.habits.initializeFirst.Store(blamed)
 	if !blamed || !probe.Ended || ctx.Err() != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	case ctx.Err() == nil:
 		err = again
 	}
-	s.initializeFirst = false
+	s.habits.initializeFirst.Store(false)
 	return nil, err
 }
 
@@ -54,7 +55,7 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	in := &instance{process: child, changed: make(chan struct{}, 1)}
 	options := s.sessionOptions(in)
 	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
-	options.InitializeFirst, options.InputTaken = s.initializeFirst, child.InputTaken
+	options.InitializeFirst, options.InputTaken = s.habits.initializeFirst.Load(), child.InputTaken
 	if err = s.connect(ctx, in, options); err == nil {
 		in.took = time.Since(started)
 		return in, nil
@@ -70,6 +71,7 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 func (s *Server) sessionOptions(in *instance) downstream.Options {
 	return downstream.Options{
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
+		Capabilities: s.capabilities, Asked: s.asked, Noticed: s.noticed,
 		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
 	}
 }
@@ -80,6 +82,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	if in.session, err = downstream.Connect(ctx, options); err != nil {
 		return err
 	}
+	s.setLevel(in.session)
 	tools, err := s.list(ctx, in.session)
 	if err != nil {
 		return err
@@ -87,6 +90,18 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	in.tools.Store(tools)
 	in.ready, in.used = time.Now(), time.Now()
 	return nil
+}
+
+// setLevel repeats the level of log messages that the one client of the session asked for
+// before there was this session.
+func (s *Server) setLevel(session *downstream.Session) {
+	parties := s.parties()
+	if len(parties) != 1 || session.Capabilities().Member("logging").IsAbsent() {
+		return
+	}
+	if level := parties[0].logLevel(); level != nil {
+		session.Send(protocol.MethodSetLevel, level)
+	}
 }
 
 // list reads the server's tools, and notices what changed since they were last read.

@@ -14,7 +14,7 @@ import (
 // two HTTP transports it speaks, it is asked for the newer one first. What worked is tried
 // first at the next start.
 func (s *Server) reach(ctx context.Context) (*instance, error) {
-	sse := s.config.Transport == "sse" || s.config.Transport == "" && s.speaksSSE
+	sse := s.config.Transport == "sse" || s.config.Transport == "" && s.habits.speaksSSE.Load()
 	in, err := s.reachBy(ctx, sse)
 	if err == nil || s.config.Transport != "" {
 		return in, s.explainRemote(err)
@@ -25,7 +25,7 @@ func (s *Server) reach(ctx context.Context) (*instance, error) {
 	}
 	in, other := s.reachBy(ctx, !sse)
 	if other == nil {
-		s.speaksSSE = !sse
+		s.habits.speaksSSE.Store(!sse)
 		return in, nil
 	}
 	first, second := s.explainRemote(err), s.explainRemote(other)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
@@ -13,21 +14,23 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
-// Server is one configured server. At any time it is in one state: idle, starting,
-// ready, or backing off from its last failure; mu guards all of it.
+// Server is one configured server, or a variant of it; see For. At any time it is in one
+// state: idle, starting, ready, or backing off from its last failure; mu guards all of it.
 type Server struct {
 	fleet   *Fleet
 	toolbox string
 	config  config.Server
 	log     *slog.Logger
 
+	variants     variants // of a configured server
+	origin       *Server  // of a variant: the configured server; otherwise nil
+	key          string   // of a variant
+	capabilities []byte   // of its clients, told to the server; nil: none
+
 	maxMessage int
-	dismissed  chan struct{} // closed when the server is no longer part of the configuration
-	// initializeFirst is for the next start; see launch. Only the one start at a time
-	// uses it.
-	initializeFirst bool
-	// speaksSSE is for the next start of a remote server; see reach. As above.
-	speaksSSE bool
+	dismissing sync.Once
+	dismissed  chan struct{} // closed when the server is no longer needed
+	habits     *habits
 
 	mu       sync.Mutex
 	starting *attempt          // not nil: starting
@@ -38,6 +41,12 @@ type Server struct {
 	stopping int               // instances that are being stopped
 	last     *process.Process  // started last; its stderr may be asked for after its end
 	offered  *catalog.Snapshot // the tools last seen; nil before the first start
+}
+
+// habits are what was learned of a server for its next start. Its variants share them.
+type habits struct {
+	initializeFirst atomic.Bool // see launch
+	speaksSSE       atomic.Bool // see reach
 }
 
 // attempt is one start, shared by all who wait for it.
@@ -70,12 +79,19 @@ var (
 func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *Server {
 	return &Server{
 		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
-		log: f.options.Log.With("toolbox", toolbox, "server", server.Name),
+		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{},
 	}
 }
 
-// dismiss lets a server end when its calls have. It must be called once.
-func (s *Server) dismiss() { close(s.dismissed) }
+// dismiss lets a server and its variants end when their calls have.
+func (s *Server) dismiss() {
+	s.dismissing.Do(func() { close(s.dismissed) })
+	if s.origin == nil {
+		for _, variant := range s.allVariants()[1:] {
+			variant.dismiss()
+		}
+	}
+}
 
 func (s *Server) isDismissed() bool {
 	select {

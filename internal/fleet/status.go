@@ -32,15 +32,27 @@ type Status struct {
 // statusLines is how many lines of stderr a status holds.
 const statusLines = 20
 
-// Status returns the status of every configured server, in order.
+// Status returns the status of every configured server, in order; of one that several
+// clients use in sessions of their own, there is one for each session.
 func (f *Fleet) Status() []Status {
 	var all []Status
 	for _, box := range f.Toolboxes() {
 		for _, server := range box.Servers {
-			all = append(all, server.Status())
+			sessions := server.allVariants()
+			for i, session := range sessions {
+				status := session.Status()
+				if i > 0 || len(sessions) == 1 || !status.unused() {
+					all = append(all, status)
+				}
+			}
 		}
 	}
 	return all
+}
+
+// unused reports whether nothing ever happened to the server.
+func (s *Status) unused() bool {
+	return s.State == Idle && s.LastError == "" && s.Tools == 0 && s.Restarts == 0
 }
 
 // Status returns the server's status.

@@ -36,20 +36,20 @@ type Opened struct {
 	Err    error
 }
 
-// Open connects all servers of the toolbox in parallel, as far as they are not, and
-// returns them in order. Release the leases. connected is called, if it is not nil,
-// as each server is done, from one goroutine at a time.
-func (t *Toolbox) Open(ctx context.Context, connected func(Opened)) []Opened {
-	return Connect(ctx, t.Servers, connected)
+// Open connects all servers of the toolbox for a party in parallel, as far as they are
+// not, and returns them in order. Release the leases. connected is called, if it is not
+// nil, as each server is done, from one goroutine at a time.
+func (t *Toolbox) Open(ctx context.Context, party *Party, connected func(Opened)) []Opened {
+	return Connect(ctx, t.Servers, party, connected)
 }
 
-// Connect is Open for any servers.
-func Connect(ctx context.Context, servers []*Server, connected func(Opened)) []Opened {
+// Connect is Open for any configured servers.
+func Connect(ctx context.Context, servers []*Server, party *Party, connected func(Opened)) []Opened {
 	results := make([]Opened, len(servers))
 	done := make(chan int)
 	for i, server := range servers {
 		go func() {
-			lease, err := server.Lease(ctx)
+			lease, err := server.For(party).Lease(ctx)
 			results[i] = Opened{server, lease, err}
 			done <- i
 		}()

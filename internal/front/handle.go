@@ -1,10 +1,13 @@
 package front
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -40,7 +43,8 @@ func (r *request) handle(message wire.Message) {
 }
 
 func (r *request) callTool(message wire.Message) {
-	name, ok := message.Params.Member("name").Text()
+	params := readCall(message.Params)
+	name, ok := params.name.Text()
 	if !ok {
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams,
 			"Invalid params: 'name' must be a string, the name of a tool"))
@@ -48,16 +52,53 @@ func (r *request) callTool(message wire.Message) {
 	}
 	r.session.surface.Load().Call(metatool.Request{
 		Name:      name,
-		Arguments: message.Params.Member("arguments"),
-		Meta:      message.Params.Member("_meta"),
+		Arguments: params.arguments,
+		Meta:      params.meta,
+		Extra:     params.extra,
 		Session:   r,
 		Ticket:    &r.ticket,
 		Answerer:  r,
 	})
 }
 
+// callParams are the params of a tools/call.
+type callParams struct {
+	name, arguments, meta wire.Payload
+	extra                 []byte // raw text of the other members
+}
+
+// readCall goes through the params once. Of members that stand twice the last counts, as
+// in most decoders.
+func readCall(params wire.Payload) (p callParams) {
+	for key, value := range params.Members() {
+		switch string(key) {
+		case "name":
+			p.name = value
+		case "arguments":
+			p.arguments = value
+		case "_meta":
+			p.meta = value
+		default:
+			if len(p.extra) > 0 {
+				p.extra = append(p.extra, ',')
+			}
+			p.extra = append(wire.AppendString(p.extra, string(key)), ':')
+			p.extra = append(p.extra, value.Bytes()...)
+		}
+	}
+	return p
+}
+
 // Notify implements call.Client: what comes before the answer goes the same way.
 func (r *request) Notify(message []byte) error { return r.to.notify(message) }
+
+// Ask implements call.Client: a question goes the way of the answer, too.
+func (r *request) Ask(question *downstream.Question) {
+	r.session.ask(question, func(message []byte) bool { return r.to.notify(message) == nil })
+}
+
+// Party implements call.Client.
+func (r *request) Party() *fleet.Party { return r.session.Party() }
 
 // IsOpen implements metatool.Session.
 func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox) }
@@ -114,9 +155,12 @@ func (s *session) initialize(message wire.Message) []byte {
 	if !revision.Known() {
 		revision = protocol.Newest()
 	}
+	// Copied: they outlive the message.
+	capabilities := bytes.Clone(message.Params.Member("capabilities").Bytes())
 	s.mu.Lock()
-	s.revision = revision
+	s.revision, s.capabilities = revision, wire.Raw(capabilities)
 	s.mu.Unlock()
+	s.join(capabilities)
 
 	result := wire.AppendMember([]byte("{"), "protocolVersion", string(revision))
 	result = append(result, `,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{`...)

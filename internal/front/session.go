@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -31,11 +33,16 @@ type session struct {
 	requests sync.WaitGroup
 	slots    chan struct{} // a token for each request in flight
 
-	mu       sync.Mutex
-	revision protocol.Revision   // "" before initialize
-	opened   map[string]struct{} // toolboxes that the client opened
-	inFlight map[string]*request
-	ending   bool // no request is taken any more
+	party atomic.Pointer[fleet.Party] // nil before initialize
+
+	mu           sync.Mutex
+	capabilities wire.Payload      // that the client declared
+	asked        map[uint64]asking // questions of servers that the client has not answered
+	lastAsked    uint64
+	revision     protocol.Revision   // "" before initialize
+	opened       map[string]struct{} // toolboxes that the client opened
+	inFlight     map[string]*request
+	ending       bool // no request is taken any more
 }
 
 // sender takes what the client gets for one message of its own.
@@ -66,6 +73,7 @@ func newSession(server *Server, audience Audience) *session {
 		slots:    make(chan struct{}, maxInFlight),
 		opened:   make(map[string]struct{}),
 		inFlight: make(map[string]*request),
+		asked:    make(map[uint64]asking),
 	}
 	s.life, s.giveUp = context.WithCancel(context.Background())
 	return s
@@ -77,6 +85,35 @@ func (s *session) Notify(message []byte) error {
 		return errUnread
 	}
 	return nil
+}
+
+// Ask implements call.Client, for questions that belong to no request.
+func (s *session) Ask(question *downstream.Question) { s.ask(question, s.own.tell) }
+
+// Party implements call.Client.
+func (s *session) Party() *fleet.Party { return s.party.Load() }
+
+// join makes the client known to the fleet by what it declares.
+func (s *session) join(capabilities []byte) {
+	next := fleet.NewParty(fleet.PartyOptions{Capabilities: capabilities, Ask: s.Ask, Notice: s.noticed})
+	if before := s.party.Swap(next); before != nil {
+		before.Close()
+	}
+}
+
+// part ends what join began.
+func (s *session) part() {
+	s.refuseAsked()
+	if party := s.party.Load(); party != nil {
+		party.Close()
+	}
+}
+
+// noticed passes a server's notification on that belongs to no request.
+func (s *session) noticed(_ *fleet.Server, message wire.Message) {
+	if err := s.Notify(wire.Notification(string(message.Method), message.Params.Bytes())); err != nil {
+		s.log.Debug("dropped a notification for a client", "reason", err)
+	}
 }
 
 // IsOpen reports whether the client opened the toolbox.
@@ -129,8 +166,24 @@ func (s *session) dispatch(message wire.Message, to sender) {
 		to.send(s.initialize(message))
 	case message.IsRequest():
 		s.begin(message, to)
-	case string(message.Method) == protocol.NotifyCancelled:
+	case message.IsResponse():
+		s.takeAnswer(message)
+	default:
+		s.hear(message)
+	}
+}
+
+// hear takes in a notification of the client.
+func (s *session) hear(message wire.Message) {
+	switch string(message.Method) {
+	case protocol.NotifyCancelled:
 		s.cancel(message.Params)
+	case protocol.NotifyProgress:
+		s.progressOfAnswer(message.Params)
+	case protocol.NotifyRootsList:
+		if party := s.Party(); party != nil {
+			party.Notify(protocol.NotifyRootsList, message.Params.Bytes())
+		}
 	}
 }
 
@@ -197,6 +250,7 @@ func (s *session) abandon(cause error) {
 	s.mu.Unlock()
 	s.giveUp()
 	s.cancelAll(cause)
+	s.part()
 }
 
 // busy reports whether requests are in flight.
@@ -233,6 +287,7 @@ func (s *session) end(gone <-chan struct{}) {
 	}
 	s.giveUp()
 	s.cancelAll(errGivenUp)
+	s.part()
 	patience.Reset(cancelTime)
 	select {
 	case <-answered:

@@ -26,11 +26,11 @@ type direct struct {
 	unseen []*fleet.Server // were never up, so that nothing is known of them
 }
 
-func (s *Surface) direct() direct {
+func (s *Surface) direct(party *fleet.Party) direct {
 	var d direct
 	for _, box := range s.visible.Toolboxes() {
 		for _, server := range box.Servers {
-			offered := server.Offered()
+			offered := server.For(party).Offered()
 			if offered == nil {
 				d.unseen = append(d.unseen, server)
 				continue
@@ -58,7 +58,7 @@ func (s *Surface) listDirect(request Request) Answer {
 	for _, box := range boxes { // before looking: what comes up afterwards is told
 		request.Session.MarkOpen(box.Name)
 	}
-	d := s.direct()
+	d := s.direct(request.Session.Party())
 	result := []byte(`{"tools":[`)
 	for i, name := range s.visible.Names().Give(d.refs) {
 		if i > 0 {
@@ -71,8 +71,8 @@ func (s *Surface) listDirect(request Request) Answer {
 
 // listedDirect gives no names: who comes first gets the better one, and that has to be
 // the first in the file, not the first to be up.
-func (s *Surface) listedDirect() []byte {
-	d := s.direct()
+func (s *Surface) listedDirect(party *fleet.Party) []byte {
+	d := s.direct(party)
 	var result []byte
 	for i, ref := range d.refs {
 		name, ok := s.visible.Names().Name(ref)
@@ -102,7 +102,7 @@ func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
 func connectAll(request Request, servers []*fleet.Server) error {
 	ctx, stop := request.Ticket.Context()
 	defer stop()
-	for _, opened := range fleet.Connect(ctx, servers, nil) {
+	for _, opened := range fleet.Connect(ctx, servers, request.Session.Party(), nil) {
 		if opened.Lease != nil {
 			opened.Lease.Release()
 		}
@@ -113,11 +113,11 @@ func connectAll(request Request, servers []*fleet.Server) error {
 // callDirect runs a tool by the name that it was given. A client may know the name from
 // an earlier session, so that servers are asked before it counts as unknown.
 func (s *Surface) callDirect(request Request) {
-	if ref, ok := s.findDirect(request.Name); ok {
+	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
 		s.runDirect(request, ref)
 		return
 	}
-	d := s.direct()
+	d := s.direct(request.Session.Party())
 	if len(d.unseen) == 0 {
 		s.nameAndCall(request, d)
 		return
@@ -127,14 +127,14 @@ func (s *Surface) callDirect(request Request) {
 			request.Answerer.Answer(Answer{Cancelled: err})
 			return
 		}
-		s.nameAndCall(request, s.direct())
+		s.nameAndCall(request, s.direct(request.Session.Party()))
 	}()
 }
 
 // nameAndCall names what is known by now, and looks again.
 func (s *Surface) nameAndCall(request Request, d direct) {
 	s.visible.Names().Give(d.refs)
-	if ref, ok := s.findDirect(request.Name); ok {
+	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
 		s.runDirect(request, ref)
 		return
 	}
@@ -142,7 +142,7 @@ func (s *Surface) nameAndCall(request Request, d direct) {
 }
 
 // findDirect returns the tool of a name if it is visible and, as far as we know, offered.
-func (s *Surface) findDirect(name string) (toolbox.Ref, bool) {
+func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool) {
 	ref, ok := s.visible.Names().Find(name)
 	if !ok {
 		return ref, false
@@ -155,7 +155,7 @@ func (s *Surface) findDirect(name string) (toolbox.Ref, bool) {
 	if !ok {
 		return ref, false
 	}
-	offered := server.Offered()
+	offered := server.For(party).Offered()
 	if offered == nil { // configured anew since the name was given: the call will tell
 		return ref, true
 	}
@@ -170,7 +170,7 @@ func (s *Surface) runDirect(request Request, ref toolbox.Ref) {
 // answerUnknown says which names there are that may have been meant, and which servers
 // could not be asked.
 func (s *Surface) answerUnknown(request Request) {
-	d := s.direct()
+	d := s.direct(request.Session.Party())
 	var names []string
 	for _, ref := range d.refs {
 		if name, ok := s.visible.Names().Name(ref); ok {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
@@ -92,6 +93,10 @@ func newSession() *session {
 }
 
 func (s *session) Notify([]byte) error { return nil }
+
+func (s *session) Ask(q *downstream.Question) { q.RefuseUnsupported() }
+
+func (s *session) Party() *fleet.Party { return nil }
 
 func (s *session) IsOpen(toolbox string) bool {
 	s.mu.Lock()
@@ -259,7 +264,7 @@ func TestNameServers(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		servers = append(servers, fake{"t", name, ""})
 	}
-	d := New(fleet.New(fleet.Options{Config: fakes(t, servers...)}), config.Direct).direct()
+	d := New(fleet.New(fleet.Options{Config: fakes(t, servers...)}), config.Direct).direct(nil)
 	if got := nameServers(d.unseen); !strings.HasPrefix(got, "server 'a' (toolbox 't'), server 'b'") || !strings.HasSuffix(got, "server 'e' (toolbox 't') and 2 more") {
 		t.Errorf("got %s", got)
 	}

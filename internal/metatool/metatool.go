@@ -56,6 +56,7 @@ type Request struct {
 	Name      string // of the tool; this and the arguments are for a call only
 	Arguments wire.Payload
 	Meta      wire.Payload
+	Extra     []byte // raw text of further members of the params; may be nil
 	Session   Session
 	Ticket    *call.Ticket // cancels the request
 	Answerer  Answerer
@@ -125,7 +126,7 @@ func (s *Surface) List(request Request) {
 // ask first.
 func (s *Surface) Listed(session Session) []byte {
 	if s.mode == config.Direct {
-		return s.listedDirect()
+		return s.listedDirect(session.Party())
 	}
 	result := append([]byte(`{"tools":[`), openDefinition(s.visible)...)
 	result = append(result, ',')
@@ -221,7 +222,7 @@ type invocation struct {
 func (s *Surface) run(v *invocation, arguments wire.Payload) {
 	v.surface = s
 	call.Start(s.visible, call.Request{
-		Ref: v.ref, Arguments: arguments, Meta: v.request.Meta, PassErrors: s.mode == config.Direct,
+		Ref: v.ref, Arguments: arguments, Meta: v.request.Meta, Extra: v.request.Extra, PassErrors: s.mode == config.Direct,
 		Client: v.request.Session, Ticket: v.request.Ticket, Replier: v,
 	})
 }

@@ -27,7 +27,7 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 			continue
 		}
 		for _, server := range box.Servers {
-			offer(box, server, func(ref toolbox.Ref, tool catalog.Tool) {
+			offer(box, server.For(session.Party()), func(ref toolbox.Ref, tool catalog.Tool) {
 				list = appendNativeDefinition(append(list, ','), ref, tool)
 			})
 		}
@@ -95,13 +95,17 @@ func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
 			continue
 		}
 		for _, server := range box.Servers {
-			if ref, ok := s.names.find(box, server, name); ok {
+			if ref, ok := s.names.find(box, server.For(session.Party()), name); ok {
 				return ref, true
 			}
 		}
 	}
 	return toolbox.Ref{}, false
 }
+
+// maxNativeTables is how many tables are kept: clients may have variants of servers of
+// their own, which go with them.
+const maxNativeTables = 1000
 
 // nativeNames maps native names to tools, a table per server that is made anew when
 // the server's tools change.
@@ -122,7 +126,7 @@ func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, name string
 	if offered := server.Offered(); table.of != offered {
 		table = nativeTable{of: offered, refs: make(map[string]toolbox.Ref)}
 		offer(box, server, func(ref toolbox.Ref, _ catalog.Tool) { table.refs[ref.NativeName()] = ref })
-		if n.tables == nil {
+		if n.tables == nil || len(n.tables) >= maxNativeTables {
 			n.tables = make(map[*fleet.Server]nativeTable)
 		}
 		n.tables[server] = table

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -115,7 +116,7 @@ func (s *Surface) openToolbox(request Request) {
 func (s *Surface) connect(box *fleet.Toolbox, request Request) Answer {
 	ctx, stop := request.Ticket.Context()
 	defer stop()
-	opened := box.Open(ctx, progressOf(request, len(box.Servers)))
+	opened := box.Open(ctx, request.Session.Party(), progressOf(request, len(box.Servers)))
 	for _, o := range opened {
 		if o.Lease != nil {
 			defer o.Lease.Release()
@@ -169,7 +170,7 @@ func progressOf(request Request, total int) func(fleet.Opened) {
 
 // render builds the answer of open_toolbox, and the reasons of the servers that failed.
 func render(box *fleet.Toolbox, opened []fleet.Opened) (text string, errs []string) {
-	var tools []byte
+	var tools, instructions []byte
 	var warnings []string
 	connected := 0
 	for _, o := range opened {
@@ -179,6 +180,9 @@ func render(box *fleet.Toolbox, opened []fleet.Opened) (text string, errs []stri
 		}
 		connected++
 		warnings = append(warnings, o.Lease.Tools.Warnings...)
+		if text := catalog.CleanText(o.Lease.Session.Instructions()); text != "" {
+			instructions = wire.AppendMember(instructions, o.Server.Name(), text)
+		}
 		origin := originMembers(box.Name, o.Server.Name())
 		for _, tool := range o.Lease.Tools.Tools {
 			if len(tools) > 0 {
@@ -193,6 +197,9 @@ func render(box *fleet.Toolbox, opened []fleet.Opened) (text string, errs []stri
 	result = strconv.AppendInt(result, int64(connected), 10)
 	result = append(result, `,"tools":[`...)
 	result = append(append(result, tools...), ']')
+	if len(instructions) > 0 {
+		result = append(append(append(result, `,"instructions":{`...), instructions...), '}')
+	}
 	result = appendTexts(result, "_errors", errs)
 	result = appendTexts(result, "_warnings", warnings)
 	return string(append(result, '}')), errs

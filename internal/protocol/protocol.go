@@ -16,6 +16,15 @@ const (
 	NotifyCancelled   = "notifications/cancelled"
 	NotifyProgress    = "notifications/progress"
 	NotifyToolsList   = "notifications/tools/list_changed"
+
+	MethodSetLevel        = "logging/setLevel"
+	MethodRootsList       = "roots/list"
+	MethodSampling        = "sampling/createMessage"
+	MethodElicitation     = "elicitation/create"
+	NotifyRootsList       = "notifications/roots/list_changed"
+	NotifyResourcesList   = "notifications/resources/list_changed"
+	NotifyResourceUpdated = "notifications/resources/updated"
+	NotifyPromptsList     = "notifications/prompts/list_changed"
 )
 
 // ProgressToken is the key in a request's _meta that asks for progress, and the one

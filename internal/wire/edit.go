@@ -1,14 +1,22 @@
 package wire
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Edit replaces one part of a value by other raw JSON.
 type Edit struct {
 	Part Payload // found in the value that is edited
 	With []byte
 }
 
-// AppendEdited appends the value with the edits applied, which must not overlap and
-// must stand in the value's order. All other bytes stay as they are.
+// AppendEdited appends the value with the edits applied, which must not overlap; their
+// order does not matter, but it is changed. All other bytes stay as they are.
 func AppendEdited(dst []byte, value Payload, edits ...Edit) []byte {
+	if len(edits) > 1 {
+		slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Part.start, b.Part.start) })
+	}
 	at := value.start
 	for _, edit := range edits {
 		dst = append(dst, value.buf[at:edit.Part.start]...)

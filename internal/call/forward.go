@@ -1,0 +1,52 @@
+package call
+
+import (
+	"bytes"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Forwarding is any request of a client that goes to one server as it is. What comes back
+// is passed on as it is, too, errors included.
+type Forwarding struct {
+	Method  string
+	Params  wire.Payload // as the client sent them; may be absent
+	Edits   []wire.Edit  // of parts of Params
+	Name    string       // of what the request is about, if it has a name
+	Client  Client
+	Ticket  *Ticket // cancels the request
+	Replier Replier
+}
+
+// Forward begins to send a request to a configured server, which is started if needed; it
+// does not block.
+func Forward(server *fleet.Server, request Forwarding) {
+	server = server.For(request.Client.Party())
+	if lease := server.TryLease(); lease != nil && request.send(lease) {
+		return
+	}
+	go startAndSend(server, &request, request.Ticket, request.Replier)
+}
+
+// send implements sending.
+func (request *Forwarding) send(lease *fleet.Lease) bool {
+	r := &run{
+		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, raw: true, passErrors: true,
+		token: bytes.Clone(request.Params.Member("_meta").Member(protocol.ProgressToken).Bytes()),
+	}
+	var err error
+	r.mu.Lock() // an answer has to wait until the id is known
+	r.id, err = lease.Session.Forward(downstream.Forward{
+		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
+	}, r)
+	r.mu.Unlock()
+	if err != nil {
+		lease.Release()
+		return false
+	}
+	request.Ticket.tell(r)
+	return true
+}

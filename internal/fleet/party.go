@@ -1,0 +1,278 @@
+package fleet
+
+import (
+	"bytes"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Party is a client as the fleet knows it. Servers are told what their client can be
+// asked, and may ask it, so that only parties that are alike share a session with a
+// server: those that declared the same, and have nothing that is their own. See Server.For.
+type Party struct {
+	options PartyOptions
+	number  uint64 // tells parties apart
+	private bool   // it has sessions of its own
+
+	mu      sync.Mutex
+	servers map[*Server]*Server // the variant of each configured server that it uses
+	closed  bool
+	level   []byte // params of the last logging/setLevel; nil without one
+}
+
+// PartyOptions say what a party is like, and where it hears. The functions must not block.
+type PartyOptions struct {
+	Capabilities []byte // as the client declared them; nil: none
+	// Ask puts a question to the client that belongs to none of its requests.
+	Ask func(*downstream.Question)
+	// Notice gets a notification of a configured server that belongs to no request.
+	Notice func(*Server, wire.Message)
+}
+
+var lastParty atomic.Uint64
+
+// NewParty makes a party. Close it when the client is gone.
+func NewParty(options PartyOptions) *Party {
+	options.Capabilities = bytes.TrimSpace(options.Capabilities)
+	return &Party{
+		options: options, number: lastParty.Add(1), servers: make(map[*Server]*Server),
+		// What a client's roots are, a session would tell all who share it.
+		private: !wire.Raw(options.Capabilities).Member("roots").IsAbsent(),
+	}
+}
+
+// Close ends the party's part in all sessions. Those that nobody else has a part in end.
+func (p *Party) Close() {
+	p.mu.Lock()
+	servers := p.servers
+	p.servers, p.closed = nil, true
+	p.mu.Unlock()
+	for _, variant := range servers {
+		variant.leave(p)
+	}
+}
+
+// Notify sends a notification to every server that the party has a session with, such as
+// that its roots changed.
+func (p *Party) Notify(method string, params []byte) {
+	p.mu.Lock()
+	var running []*Server
+	for _, variant := range p.servers {
+		running = append(running, variant)
+	}
+	p.mu.Unlock()
+	for _, variant := range running {
+		if lease := variant.TryLease(); lease != nil {
+			lease.Session.Notify(method, params)
+			lease.Release()
+		}
+	}
+}
+
+// SetLogLevel has servers that are yet to be started told the level, too; params are those
+// of logging/setLevel.
+func (p *Party) SetLogLevel(params []byte) {
+	p.mu.Lock()
+	p.level = bytes.Clone(params)
+	p.mu.Unlock()
+}
+
+func (p *Party) logLevel() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.level
+}
+
+// key tells which parties may share a session.
+func (p *Party) key(apart bool) string {
+	switch {
+	case apart || p.private:
+		return "\x00" + strconv.FormatUint(p.number, 10)
+	case len(p.options.Capabilities) == 0 || string(p.options.Capabilities) == "{}":
+		return ""
+	default:
+		return string(p.options.Capabilities)
+	}
+}
+
+// maxVariants is how many sessions with one server there may be at once. Further parties
+// use it as clients that cannot be asked anything.
+const maxVariants = 200
+
+// lingerTime is how long a session that several parties may share is kept for the next.
+const lingerTime = time.Minute
+
+// variants of a configured server are servers of the same definition whose sessions are
+// for other parties. The configured one itself is for those that declare nothing.
+type variants struct {
+	asks atomic.Bool // it asks questions that nobody can tell whom they are for
+
+	mu      sync.Mutex
+	byKey   map[string]*Server
+	members map[*Server]map[*Party]struct{} // of each, the configured one included
+}
+
+// For returns the server as the party uses it; a nil party declares nothing.
+func (s *Server) For(p *Party) *Server {
+	if p == nil {
+		return s
+	}
+	apart := s.variants.asks.Load()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	used, ok := p.servers[s]
+	if ok && (used.key[:min(len(used.key), 1)] == "\x00" || !apart) {
+		return used
+	}
+	if p.closed {
+		return s
+	}
+	next := s.variants.join(s, p, p.key(apart))
+	p.servers[s] = next
+	if ok {
+		used.leave(p)
+	}
+	return next
+}
+
+// join returns the variant of a key, which the party has a part in from now on.
+func (v *variants) join(s *Server, p *Party, key string) *Server {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	variant := s
+	if key != "" {
+		known, ok := v.byKey[key]
+		switch {
+		case ok:
+			variant = known
+		case len(v.byKey) < maxVariants:
+			variant = newServer(s.fleet, s.toolbox, s.config, s.maxMessage)
+			variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
+			variant.habits = s.habits
+			if v.byKey == nil {
+				v.byKey = make(map[string]*Server)
+			}
+			v.byKey[key] = variant
+			if s.isDismissed() {
+				variant.dismiss()
+			}
+		default:
+			s.log.Warn("too many clients need sessions of their own with the server; one more is treated as if it could not be asked")
+		}
+	}
+	if v.members == nil {
+		v.members = make(map[*Server]map[*Party]struct{})
+	}
+	if v.members[variant] == nil {
+		v.members[variant] = make(map[*Party]struct{})
+	}
+	v.members[variant][p] = struct{}{}
+	return variant
+}
+
+// leave ends a party's part in the server, which ends if nobody else has one.
+func (s *Server) leave(p *Party) {
+	v := &s.configured().variants
+	v.mu.Lock()
+	delete(v.members[s], p)
+	empty := len(v.members[s]) == 0
+	v.mu.Unlock()
+	switch {
+	case !empty || s.origin == nil:
+	case s.key[0] == 0:
+		s.abandon()
+	default:
+		time.AfterFunc(lingerTime, s.abandon)
+	}
+}
+
+// abandon ends a variant that nobody has a part in.
+func (s *Server) abandon() {
+	v := &s.origin.variants
+	v.mu.Lock()
+	empty := len(v.members[s]) == 0
+	if empty {
+		delete(v.byKey, s.key)
+		delete(v.members, s)
+	}
+	v.mu.Unlock()
+	if empty {
+		s.dismiss()
+	}
+}
+
+// configured returns the server that this one is a variant of, or itself.
+func (s *Server) configured() *Server {
+	if s.origin != nil {
+		return s.origin
+	}
+	return s
+}
+
+// allVariants returns the sessions of a configured server: itself, and then its variants.
+func (s *Server) allVariants() []*Server {
+	s.variants.mu.Lock()
+	defer s.variants.mu.Unlock()
+	all := []*Server{s}
+	for _, variant := range s.variants.byKey {
+		all = append(all, variant)
+	}
+	return all
+}
+
+func (s *Server) parties() []*Party {
+	v := &s.configured().variants
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var all []*Party
+	for p := range v.members[s] {
+		all = append(all, p)
+	}
+	return all
+}
+
+// asked takes a question of the server to the party that it is for. Where that cannot be
+// told it is refused, and from then on each party has a session of its own.
+func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several bool) {
+	if caller != nil {
+		caller.Ask(q)
+		return
+	}
+	parties := s.parties()
+	switch {
+	case !several && len(parties) == 1:
+		parties[0].options.Ask(q)
+	case len(parties) == 0 && !several:
+		q.RefuseUnsupported()
+	default:
+		s.configured().variants.asks.Store(true)
+		s.log.Info("server asks its clients; from now on each has a session of its own with it")
+		q.Refuse(protocol.CodeInternalError, "Several clients use this session, and none is known to be the one to ask")
+	}
+}
+
+// noticed takes a notification of the server to those that it is for.
+func (s *Server) noticed(message wire.Message, caller downstream.Caller, several bool) {
+	switch string(message.Method) {
+	case protocol.NotifyResourcesList, protocol.NotifyPromptsList, protocol.NotifyResourceUpdated:
+		for _, p := range s.parties() {
+			p.options.Notice(s.configured(), message)
+		}
+		return
+	}
+	parties := s.parties()
+	switch {
+	case caller != nil:
+		caller.Notice(message)
+	case !several && len(parties) == 1:
+		parties[0].options.Notice(s.configured(), message)
+	default:
+		s.log.Debug("dropped a notification of the server: it is not known whom it is for", "method", string(message.Method))
+	}
+}
