@@ -217,6 +217,18 @@ func TestWithoutTokens(t *testing.T) {
 	}
 }
 
+// In HTTP/2 the host has a place of its own, and a header may name another.
+func TestTwoHosts(t *testing.T) {
+	g := NewGate(inside, GateOptions{})
+	for host, want := range map[string]int{"localhost:7420": 200, "evil.com": 403} {
+		r := request("GET", "/")
+		r.Header["Host"] = []string{host}
+		if got := ask(g, r).Code; got != want {
+			t.Errorf("%s: status %d", host, got)
+		}
+	}
+}
+
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	s, _ := openStore(t)
 	g := NewGate(inside, GateOptions{Store: s})

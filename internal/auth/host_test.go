@@ -113,6 +113,17 @@ func TestAllowedHosts(t *testing.T) {
 	}
 }
 
+func TestParseHost(t *testing.T) {
+	for _, text := range []string{"a..b", ".a", "a.", ".", strings.Repeat("a", 64), strings.Repeat("a.", 127) + "aa", "a:b", "a%b"} {
+		if h, _, ok := parseHost(text); ok {
+			t.Errorf("%q was taken for %+v", text, h)
+		}
+	}
+	if h, port, ok := parseHost("My_Host-1.Example:8080"); !ok || h.name != "my_host-1.example" || port != "8080" {
+		t.Errorf("%+v, %q, %v", h, port, ok)
+	}
+}
+
 // Whatever is let through on a loopback listener is nothing but one of the few forms.
 func FuzzHost(f *testing.F) {
 	for _, seed := range []string{
