@@ -21,8 +21,8 @@ type GateOptions struct {
 	Rules Rules        // what is allowed beyond the usual
 	Log   *slog.Logger // nil: none
 
-	// NeedsNoToken says for which paths anybody may ask, such as /healthz. Host and origin
-	// are checked there too. Nil: for none.
+	// NeedsNoToken says for which paths, as they were sent, anybody may ask, such as
+	// /healthz. Host and origin are checked there too. Nil: for none.
 	NeedsNoToken func(path string) bool
 }
 
@@ -119,7 +119,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			return
 		}
 	}
-	if g.exempt != nil && g.exempt(request.URL.Path) {
+	if g.exempt != nil && g.exempt(request.URL.EscapedPath()) {
 		g.next.ServeHTTP(w, request)
 		return
 	}

@@ -180,6 +180,7 @@ func TestTokens(t *testing.T) {
 		{"in the address", "/mcp?access_token=" + token, nil, 401, ""},
 		{"not needed", "/healthz", nil, 200, `"" [] false`},
 		{"not needed, but wrong", "/healthz", []string{"Authorization: Bearer x"}, 200, `"" [] false`},
+		{"not needed, in another spelling", "/%68ealthz", nil, 401, ""},
 		{"not needed below", "/healthz/x", nil, 401, ""},
 		{"not needed, but the host is wrong", "/healthz", []string{"Host: evil.com"}, 403, ""},
 		{"not needed, but the origin is wrong", "/healthz", []string{"Origin: https://evil.com"}, 403, ""},
@@ -398,5 +399,31 @@ func TestRawRequests(t *testing.T) {
 				t.Errorf("status %d", response.StatusCode)
 			}
 		})
+	}
+}
+
+// With TLS, and so with HTTP/2, the own origin has another scheme.
+func TestOwnOriginOverTLS(t *testing.T) {
+	server := httptest.NewUnstartedServer(NewGate(inside, GateOptions{}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	for origin, want := range map[string]int{"": 200, "https://" + address: 200, "http://" + address: 403, "https://evil.com": 403} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		response, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want || response.ProtoMajor != 2 {
+			t.Errorf("%q: status %d by %s", origin, response.StatusCode, response.Proto)
+		}
 	}
 }

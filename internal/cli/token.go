@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -132,7 +131,7 @@ func addToken(out, errOut io.Writer, g *globals, name string, toolboxes []string
 	fmt.Fprintln(out, token)
 	may := "all toolboxes"
 	if toolboxes != nil {
-		may = "the toolboxes " + strings.Join(quoteEach(toolboxes), ", ")
+		may = "the toolboxes " + list(toolboxes)
 	}
 	fmt.Fprintf(errOut, "\nToken '%s' is made, for %s. It is not shown again.\n\n", name, may)
 	if !isInteractive(out) {
@@ -183,7 +182,7 @@ func unknownToolbox(cfg *config.Config, name string, names []string) error {
 	if near := toolbox.Nearest(name, names, 1); len(near) > 0 {
 		hint = "Did you mean " + trust.Quote(near[0]) + "? Or name another file with --config."
 	} else if len(names) > 0 && len(names) <= 20 {
-		hint = "It has " + strings.Join(quoteEach(names), ", ") + ". " + hint
+		hint = "It has " + list(names) + ". " + hint
 	}
 	return &toolbox.Error{Message: fmt.Sprintf("There is no toolbox %s in %s", trust.Quote(name), file), Hint: hint}
 }
@@ -203,18 +202,9 @@ func listTokens(out io.Writer) error {
 	for _, token := range tokens {
 		may := "all"
 		if token.Toolboxes != nil {
-			may = strings.Join(quoteEach(token.Toolboxes), ", ")
+			may = list(token.Toolboxes)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", token.Name, may, token.Created.Local().Format("2006-01-02 15:04"))
 	}
 	return table.Flush()
-}
-
-// quoteEach makes names safe to print: they are any text.
-func quoteEach(names []string) []string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = trust.Quote(name)
-	}
-	return quoted
 }
