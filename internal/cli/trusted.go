@@ -139,6 +139,7 @@ func review(out io.Writer, source *config.Source) error {
 	for _, server := range preview.Servers {
 		fmt.Fprintf(out, "  %s/%s: %s\n", trust.Quote(server.Toolbox), trust.Quote(server.Name), program(server))
 	}
+	reviewHTTP(out, preview.HTTP)
 	if len(preview.Variables) > 0 {
 		fmt.Fprintf(out, "The workbench.env beside it sets %s, whose values are not shown here.\n", list(preview.Variables))
 	}
@@ -146,6 +147,19 @@ func review(out io.Writer, source *config.Source) error {
 		fmt.Fprintf(out, "Variables decide what these keys of it mean, so read the file: %s\n", list(preview.Unclear))
 	}
 	return nil
+}
+
+// reviewHTTP tells whom the file lets in, which matters to 'serve' alone.
+func reviewHTTP(out io.Writer, settings config.PreviewHTTP) {
+	if settings.Listen != "" {
+		fmt.Fprintf(out, "As a service it would listen on %s.\n", trust.Quote(settings.Listen))
+	}
+	if len(settings.Hosts) > 0 {
+		fmt.Fprintf(out, "As a service it could be called by the names %s.\n", list(settings.Hosts))
+	}
+	if len(settings.Origins) > 0 {
+		fmt.Fprintf(out, "As a service it could be used by web pages of %s.\n", list(settings.Origins))
+	}
 }
 
 // program is one server in a review. Of variables, only names are shown.

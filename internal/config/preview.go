@@ -14,6 +14,13 @@ type Preview struct {
 	Servers   []PreviewServer // in file order, disabled ones included
 	Variables []string        // what workbench.env sets, by name
 	Unclear   []string        // keys that are only known once a variable is
+	HTTP      PreviewHTTP
+}
+
+// PreviewHTTP is whom a file would let in over HTTP.
+type PreviewHTTP struct {
+	Listen         string
+	Hosts, Origins []string
 }
 
 // PreviewServer is one server of a preview.
@@ -48,6 +55,13 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	}
 	tree := g.value(root, rootPath, false)
 	preview.look(&tree)
+	if settings := tree.get("http"); settings != nil {
+		preview.look(settings)
+		preview.HTTP = PreviewHTTP{
+			Listen: settings.get("listen").written(),
+			Hosts:  settings.get("allowedHosts").allWritten(), Origins: settings.get("allowedOrigins").allWritten(),
+		}
+	}
 	for _, box := range tree.get("toolboxes").entries() {
 		preview.look(&box.value)
 		for _, server := range box.value.get("mcpServers").entries() {
@@ -72,17 +86,12 @@ func previewServer(box string, m member, folder string) PreviewServer {
 	n := &m.value
 	s := PreviewServer{
 		Toolbox: box, Name: m.raw,
-		Builtin: n.get("builtin").written(), Command: n.get("command").written(),
+		Builtin: n.get("builtin").written(), Command: n.get("command").written(), Args: n.get("args").allWritten(),
 		Host: host(n.get("url").written()), Dir: n.get("cwd").written(),
 		Disabled: n.get("disabled").isTrue(),
 	}
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) && !strings.HasPrefix(s.Dir, "~") && !strings.Contains(s.Dir, "${") {
 		s.Dir = filepath.Join(folder, s.Dir)
-	}
-	if args := n.get("args"); args != nil {
-		for i := range args.elements {
-			s.Args = append(s.Args, args.elements[i].written())
-		}
 	}
 	for _, variable := range n.get("env").entries() {
 		s.Env = append(s.Env, variable.raw)
@@ -96,6 +105,17 @@ func (n *node) written() string {
 		return ""
 	}
 	return n.raw
+}
+
+func (n *node) allWritten() []string {
+	if n == nil {
+		return nil
+	}
+	var texts []string
+	for i := range n.elements {
+		texts = append(texts, n.elements[i].written())
+	}
+	return texts
 }
 
 // host returns the host of an address that may hold variables, and neither its user nor
