@@ -15,9 +15,11 @@ import (
 	"time"
 )
 
-// Server is how a server stands in the configuration. With a Role this binary plays it.
+// Server is how a server stands in the configuration. With a Role this binary plays it; one
+// with a URL is there already.
 type Server struct {
 	Role    string
+	URL     string
 	Command string
 	Args    []string
 	Env     map[string]string
@@ -127,6 +129,9 @@ func (w *Workbench) configuration(o Options) ([]byte, error) {
 			env := map[string]string{mark: value}
 			maps.Copy(env, server.Env)
 			entry["env"] = env
+			if server.URL != "" {
+				entry = map[string]any{"url": server.URL}
+			}
 			maps.Copy(entry, server.More)
 			servers[name] = entry
 		}
