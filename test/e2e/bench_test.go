@@ -19,6 +19,7 @@ type server struct {
 	command string
 	args    []string
 	env     map[string]string
+	url     string // instead of a command: the server is there already
 }
 
 // box is one toolbox. Slices, not maps: the order of the file is part of the contract.
@@ -77,6 +78,10 @@ func configuration(t *testing.T, m *mark, mode string, boxes []box) []byte {
 		for j, s := range b.servers {
 			if j > 0 {
 				out.WriteString(", ")
+			}
+			if s.url != "" {
+				fmt.Fprintf(&out, "\n%s: {\"url\": %s}", text(s.name), text(s.url))
+				continue
 			}
 			// Servers inherit only a short environment, so the mark is named here.
 			env := map[string]string{markVariable: m.id}

@@ -33,8 +33,13 @@ type countInput struct {
 }
 
 func playGoSDK() error {
+	return newGoSDK(os.Getenv(goSDKRevisions)).Run(context.Background(), &mcp.StdioTransport{})
+}
+
+// newGoSDK makes a server that speaks one revision, or all of them.
+func newGoSDK(revision string) *mcp.Server {
 	options := new(mcp.ServerOptions)
-	if revision := os.Getenv(goSDKRevisions); revision != "" {
+	if revision != "" {
 		options.SupportedProtocolVersions = []string{revision}
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "gosdk", Version: "1"}, options)
@@ -45,7 +50,7 @@ func playGoSDK() error {
 			mcp.AddTool(server, &mcp.Tool{Name: "grown", Description: "Was not there before"}, greet)
 			return nil, nil, nil
 		})
-	return server.Run(context.Background(), &mcp.StdioTransport{})
+	return server
 }
 
 func greet(_ context.Context, _ *mcp.CallToolRequest, in greetInput) (*mcp.CallToolResult, greetOutput, error) {
