@@ -139,7 +139,7 @@ func TestSSEThatDoesNotBegin(t *testing.T) {
 		get  func(w http.ResponseWriter, r *http.Request, id string)
 		want string
 	}{
-		{"refused", func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(404) }, "HTTP status 404"},
+		{"refused", func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(http.StatusNotFound) }, "HTTP status 404"},
 		{"HTML", func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.Header().Set("Content-Type", "text/html")
 		}, "an HTML page"},

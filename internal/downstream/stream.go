@@ -52,15 +52,13 @@ func (t *streamable) follow(ctx context.Context, request outgoing, body io.ReadC
 		if !pause(ctx, wait) {
 			return
 		}
-		response, refused := t.get(ctx, last)
-		switch {
-		case refused != nil:
+		next, problem := t.get(ctx, last)
+		if isFinal(problem) {
 			t.failed(ctx, request.id, cut(err))
 			return
-		case response == nil:
+		}
+		if body = next; problem != nil {
 			body = http.NoBody
-		default:
-			body = response.Body
 		}
 	}
 }
@@ -82,9 +80,8 @@ func cut(err error) error {
 	return fmt.Errorf("%w: %w", errCut, &brokenError{err})
 }
 
-// get opens a stream with a GET. The error is a refusal that will not change; without it
-// a nil response means that it may be tried again.
-func (t *streamable) get(ctx context.Context, last string) (*http.Response, error) {
+// get opens a stream with a GET.
+func (t *streamable) get(ctx context.Context, last string) (io.ReadCloser, error) {
 	session, err := t.current(ctx)
 	if err != nil {
 		return nil, err
@@ -95,21 +92,23 @@ func (t *streamable) get(ctx context.Context, last string) (*http.Response, erro
 		header.Set(headerLastID, last)
 	}
 	response, err := t.do(ctx, http.MethodGet, t.address, nil, header)
-	if _, redirected := errors.AsType[*redirectError](err); redirected {
+	if err != nil {
 		return nil, err
 	}
-	if err != nil {
-		return nil, nil
-	}
 	if response.StatusCode == http.StatusOK && mediaType(response) == eventStream {
-		return response, nil
+		return response.Body, nil
 	}
-	body := refusal(response)
-	response.Body.Close()
-	if response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests {
-		return nil, nil
+	defer response.Body.Close()
+	return nil, newStatusError(response, refusal(response))
+}
+
+// isFinal reports whether a stream that could not be opened will not be there later either.
+func isFinal(err error) bool {
+	if _, redirected := errors.AsType[*redirectError](err); redirected {
+		return true
 	}
-	return nil, newStatusError(response, body)
+	status, refused := errors.AsType[*StatusError](err)
+	return refused && status.Code < 500 && status.Code != http.StatusTooManyRequests
 }
 
 // listen opens the stream of messages that belong to no request, instead of the one before.
@@ -134,16 +133,16 @@ func (t *streamable) hearOut(ctx context.Context) {
 	var last string
 	wait := firstPause
 	for {
-		response, refused := t.get(ctx, last)
-		if refused != nil {
-			t.session.log.Debug("the server has no stream of its own messages", "reason", refused)
+		body, problem := t.get(ctx, last)
+		if isFinal(problem) {
+			t.session.log.Debug("the server has no stream of its own messages")
 			return
 		}
 		var retry time.Duration
-		if response != nil {
-			reader := wire.NewEventReader(response.Body, t.session.options.MaxMessage)
+		if problem == nil {
+			reader := wire.NewEventReader(body, t.session.options.MaxMessage)
 			events, err := t.pump(reader, 0)
-			response.Body.Close()
+			body.Close()
 			last, retry = lastOf(last, reader.LastID()), min(reader.Retry(), longestRetry)
 			if errors.Is(err, wire.ErrEndless) {
 				last = "" // it would come again

@@ -27,7 +27,9 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 		{
 			"with an id", "id: 1\ndata:\n\n",
 			func(w http.ResponseWriter, _ int, id string) { events(w)(answer(id)) },
-			`{"late":true}`, []string{"1"}, firstPause,
+			`{"late":true}`,
+			[]string{"1"},
+			firstPause,
 		},
 		{
 			"as the server asks", "id: 1\nretry: 50\ndata:\n\n",
@@ -38,13 +40,17 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 				}
 				events(w)(answer(id))
 			},
-			`{"late":true}`, []string{"1", "1-1", "1-2"}, 150 * time.Millisecond,
+			`{"late":true}`,
+			[]string{"1", "1-1", "1-2"},
+			150 * time.Millisecond,
 		},
 		{"without an id", "data: {}\n\n", nil, errCut.Error(), nil, 0},
 		{
 			"refused", "id: 1\ndata:\n\n",
 			func(w http.ResponseWriter, _ int, _ string) { w.WriteHeader(http.StatusNotFound) },
-			errCut.Error(), []string{"1"}, firstPause,
+			errCut.Error(),
+			[]string{"1"},
+			firstPause,
 		},
 		{
 			"in trouble for a while", "id: 1\ndata:\n\n",
@@ -55,12 +61,16 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 				}
 				events(w)(answer(id))
 			},
-			`{"late":true}`, []string{"1", "1"}, 2 * firstPause,
+			`{"late":true}`,
+			[]string{"1", "1"},
+			2 * firstPause,
 		},
 		{
 			"in vain", "id: 1\ndata:\n\n",
 			func(w http.ResponseWriter, _ int, _ string) { events(w)(":\n\n") },
-			errCut.Error(), []string{"1", "1", "1", "1", "1"}, maxResumes * firstPause,
+			errCut.Error(),
+			[]string{"1", "1", "1", "1", "1"},
+			maxResumes * firstPause,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -107,7 +117,7 @@ func TestStreamOfItsOwnMessages(t *testing.T) {
 		changes int
 		want    []opened // within 25 s
 	}{
-		{"there is none", func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(405) }, 0, []opened{{0, ""}}},
+		{"there is none", func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusMethodNotAllowed) }, 0, []opened{{0, ""}}},
 		{"there is something else", func(w http.ResponseWriter, _ *http.Request, _ int) {
 			w.Header().Set("Content-Type", "text/html")
 		}, 0, []opened{{0, ""}}},
@@ -121,10 +131,10 @@ func TestStreamOfItsOwnMessages(t *testing.T) {
 				<-r.Context().Done()
 			}
 		}, 3, []opened{{0, ""}, {time.Second, "1"}, {2 * time.Second, "2"}}},
-		{"it asks for a pause", func(w http.ResponseWriter, r *http.Request, try int) {
+		{"it asks for a pause", func(w http.ResponseWriter, _ *http.Request, _ int) {
 			events(w)("retry: 20000\n" + notice)
 		}, 2, []opened{{0, ""}, {20 * time.Second, ""}}},
-		{"it is in trouble", func(w http.ResponseWriter, r *http.Request, try int) { w.WriteHeader(503) }, 0, []opened{
+		{"it is in trouble", func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusServiceUnavailable) }, 0, []opened{
 			{0, ""}, {time.Second, ""}, {3 * time.Second, ""}, {7 * time.Second, ""}, {15 * time.Second, ""},
 		}},
 	} {
@@ -161,7 +171,7 @@ func TestExpiredSessionIsBegunAgain(t *testing.T) {
 		want   string
 		again  bool
 	}{
-		{"404", func(w http.ResponseWriter, _ string) { w.WriteHeader(404) }, `{"ok":true}`, true},
+		{"404", func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusNotFound) }, `{"ok":true}`, true},
 		{"404 with an error", func(w http.ResponseWriter, _ string) {
 			jsonAnswer(w, 404, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
 		}, `{"ok":true}`, true},
@@ -169,7 +179,7 @@ func TestExpiredSessionIsBegunAgain(t *testing.T) {
 		{"400 for the call", func(w http.ResponseWriter, id string) {
 			jsonAnswer(w, 400, strings.Replace(speaksOfIt, "null", id, 1))
 		}, "error Bad Request: No valid session ID provided", false},
-		{"400 of another kind", func(w http.ResponseWriter, _ string) { w.WriteHeader(400) }, "the server answered with HTTP status 400 (Bad Request)", false},
+		{"400 of another kind", func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusBadRequest) }, "the server answered with HTTP status 400 (Bad Request)", false},
 		{"404 for the method", func(w http.ResponseWriter, id string) {
 			jsonAnswer(w, 404, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32601,"message":"no calls"}}`)
 		}, "error no calls", false},
@@ -224,8 +234,8 @@ func TestSessionThatCannotBeBegunAgain(t *testing.T) {
 		ended   bool
 	}{
 		{"always expired", func(http.ResponseWriter, string) bool { return false }, "HTTP status 404", false},
-		{"refused", func(w http.ResponseWriter, body string) bool {
-			w.WriteHeader(500)
+		{"refused", func(w http.ResponseWriter, _ string) bool {
+			w.WriteHeader(http.StatusInternalServerError)
 			return true
 		}, "the server's session expired, and a new one could not be begun: no answer to 'initialize': the server answered with HTTP status 500", false},
 		{"another revision", func(w http.ResponseWriter, body string) bool {
@@ -246,7 +256,7 @@ func TestSessionThatCannotBeBegunAgain(t *testing.T) {
 				synctest.Wait()
 				f.before = func(w http.ResponseWriter, r *http.Request, body string) bool {
 					if strings.Contains(body, "tools/call") {
-						w.WriteHeader(404)
+						w.WriteHeader(http.StatusNotFound)
 						return true
 					}
 					return r.Method == http.MethodPost && test.refuses(w, body)

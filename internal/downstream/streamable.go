@@ -99,7 +99,8 @@ func (t *streamable) headerOf(request outgoing, session string) http.Header {
 // headerValue writes text into a header as the modern era wants it.
 func headerValue(text string) string {
 	const prefix, suffix = "=?base64?", "?="
-	plain := strings.TrimSpace(text) == text && !(strings.HasPrefix(text, prefix) && strings.HasSuffix(text, suffix))
+	encoded := strings.HasPrefix(text, prefix) && strings.HasSuffix(text, suffix)
+	plain := strings.TrimSpace(text) == text && !encoded
 	for i := 0; i < len(text) && plain; i++ {
 		plain = text[i] >= ' ' && text[i] <= '~'
 	}

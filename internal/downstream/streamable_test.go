@@ -145,7 +145,7 @@ func TestStreamableAnswers(t *testing.T) {
 		{"404 without a session", raw(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}`), "error no"},
 		{"401", func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="x", resource_metadata="https://u:p@example.com/meta?secret=1"`)
-			w.WriteHeader(401)
+			w.WriteHeader(http.StatusUnauthorized)
 		}, `HTTP status 401 (Unauthorized); put a token that it accepts into the server's 'headers', such as {"Authorization": "Bearer ${TOKEN}"}; it said: resource_metadata https://example.com/meta`},
 		{"403", raw(403, "text/plain", "not you"), `}; it said: not you`},
 		{"a redirect to the same server", func(w http.ResponseWriter, r *http.Request, id string) {

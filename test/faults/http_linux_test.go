@@ -220,7 +220,7 @@ func TestHTTPCalls(t *testing.T) {
 		call  http.HandlerFunc
 		words []string
 	}{
-		{"101 and 102 500", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, []string{"HTTP status 500"}},
+		{"101 and 102 500", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, []string{"HTTP status 500"}},
 		{"101 dropped connection", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, []string{"broke off"}},
 		{"101 HTML page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, []string{"HTML page"}},
 		{"101 cut event stream", func(w http.ResponseWriter, _ *http.Request) { stream(w, "data: {\"jsonrpc\"") }, []string{"ended its event stream"}},
