@@ -75,9 +75,14 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, fault := range answerFaults {
 		row(t, fault.row, func(t *testing.T) {
-			b := start(t, box{"rogue": {Role: "answers"}, "good": {Role: "good"}})
+			// Megabytes take their time on a busy machine, with the race detector.
+			top := patientTimeouts
+			if fault.tool == "unknown-id" { // waits for the timeout
+				top = shortTimeouts
+			}
+			b := startWith(t, rig.Options{Top: top, Boxes: map[string]box{"dev": {"rogue": {Role: "answers"}, "good": {Role: "good"}}}})
 			b.open(promptly)
-			fault.check(b, b.use("rogue", fault.tool, promptly))
+			fault.check(b, b.use("rogue", fault.tool, 25*time.Second))
 			b.works("good", "echo", sibling)
 			b.recovers("rogue")
 		})
