@@ -13,8 +13,7 @@ import (
 // Client is an MCP client that does exactly what it is told and keeps every line that it
 // receives. It is safe for concurrent use.
 type Client struct {
-	writing sync.Mutex
-	out     io.Writer
+	write func(line string) error
 
 	mu       sync.Mutex
 	received []Message
@@ -45,7 +44,14 @@ type RPCError struct {
 // NewClient makes a client that writes to a server's input and reads its output, in a
 // goroutine that ends with it.
 func NewClient(in io.Writer, out io.Reader) *Client {
-	c := &Client{out: in, changed: make(chan struct{})}
+	var writing sync.Mutex
+	c := &Client{changed: make(chan struct{})}
+	c.write = func(line string) error {
+		writing.Lock()
+		defer writing.Unlock()
+		_, err := io.WriteString(in, line+"\n")
+		return err
+	}
 	go c.read(bufio.NewReader(out))
 	return c
 }
@@ -53,18 +59,33 @@ func NewClient(in io.Writer, out io.Reader) *Client {
 func (c *Client) read(in *bufio.Reader) {
 	for {
 		line, err := in.ReadBytes('\n')
-		c.mu.Lock()
-		if len(line) > 0 {
-			c.received = append(c.received, parse(line))
-		}
-		c.ended = err
-		close(c.changed)
-		c.changed = make(chan struct{})
-		c.mu.Unlock()
+		c.add(line, err)
 		if err != nil {
 			return
 		}
 	}
+}
+
+// add notes a line that came, if there is one, and the end if there is an error.
+func (c *Client) add(line []byte, ended error) {
+	if len(line) > 0 {
+		c.addMessage(parse(line))
+	}
+	if ended != nil {
+		c.update(func() { c.ended = ended })
+	}
+}
+
+func (c *Client) addMessage(message Message) {
+	c.update(func() { c.received = append(c.received, message) })
+}
+
+func (c *Client) update(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+	close(c.changed)
+	c.changed = make(chan struct{})
 }
 
 func parse(line []byte) Message {
@@ -91,12 +112,7 @@ func parse(line []byte) Message {
 }
 
 // Send writes one line as it is.
-func (c *Client) Send(line string) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	_, err := io.WriteString(c.out, line+"\n")
-	return err
-}
+func (c *Client) Send(line string) error { return c.write(line) }
 
 // Begin sends a request and returns its id; Response waits for the answer. params may be
 // empty.

@@ -1,26 +1,23 @@
 package mcptest
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 )
 
-// conn is a server that serves a client.
+// conn is a server at work: for the one client of a pair of pipes, or for all that come
+// over HTTP.
 type conn struct {
 	server *Server
-	in     *bufio.Reader
-	input  io.Reader
-	output io.Writer
+	out    outlet        // for what belongs to no request
 	quit   chan struct{} // closed when the server ends
 	work   sync.WaitGroup
 
-	writing sync.Mutex // one message at a time
 	logging sync.Mutex
+	telling sync.Mutex // so that a subscription is acknowledged before anything is told
 
 	mu        sync.Mutex
 	err       error         // why it ended
@@ -32,7 +29,15 @@ type conn struct {
 	answers   map[string]bool // ids of our requests that were answered
 	asked     int
 	eof       bool
-	listener  json.RawMessage // id of the request that subscribed to changes of the tools
+	listeners []request // those that subscribed to changes of the tools
+}
+
+// outlet is where messages of the server go: the client's input, or one response or
+// stream of HTTP.
+type outlet interface {
+	write(message []byte) error
+	// cut ends it without another word.
+	cut()
 }
 
 // request is a message of the client, as far as the fake understands it. The zero value
@@ -52,15 +57,22 @@ type request struct {
 			Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
 		} `json:"_meta"`
 	} `json:"params"`
+
+	out outlet // where what belongs to it goes; nil: to conn.out
+	// scope is what its id is unique in: a session, or itself.
+	scope string
 }
 
-func newConn(s *Server, in io.Reader, out io.Writer) *conn {
+// key is the request's id among those of all clients.
+func (r request) key() string { return r.scope + " " + string(r.ID) }
+
+func newConn(s *Server, out outlet) *conn {
 	pages := s.Pages
 	if len(pages) == 0 {
 		pages = [][]json.RawMessage{s.Tools}
 	}
 	return &conn{
-		server: s, in: bufio.NewReader(in), input: in, output: out, pages: pages,
+		server: s, out: out, pages: pages,
 		quit: make(chan struct{}), changed: make(chan struct{}),
 		cancelled: make(map[string]bool), answers: make(map[string]bool),
 	}
@@ -76,55 +88,18 @@ func (c *conn) end(err error) {
 	}
 }
 
-// close waits for what the server is doing. A reader that cannot be closed may go on
-// reading, so it is not waited for.
-func (c *conn) close() {
-	closeIf(c.output)
-	if closeIf(c.input) {
-		c.work.Wait()
-	}
-}
-
-func closeIf(stream any) bool {
-	closer, ok := stream.(io.Closer)
-	if ok {
-		_ = closer.Close() // it may be closed already
-	}
-	return ok
-}
-
-// read takes the client's messages until they end.
-func (c *conn) read() {
-	for {
-		line, err := c.in.ReadBytes('\n')
-		if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 {
-			if !c.isUntoldProbe(line) {
-				c.logf("recv %s", line)
-			}
-			c.receive(line)
-		}
-		if err != nil {
-			break
-		}
-	}
-	select {
-	case <-c.quit: // the input was closed by ourselves
-		return
-	default:
-	}
-	c.logf("eof")
-	c.update(func() { c.eof = true })
-	if !c.server.IgnoreEOF {
-		c.end(nil)
-	}
-}
-
-func (c *conn) receive(line []byte) {
-	var message request
+// take reads a message; ok is false if it is none.
+func (c *conn) take(line []byte, scope string) (message request, ok bool) {
 	if err := json.Unmarshal(line, &message); err != nil {
 		c.logf("cannot read that: %v", err)
-		return
+		return message, false
 	}
+	message.scope = scope
+	return message, true
+}
+
+// note tells steps that wait for it that a message came.
+func (c *conn) note(message request) {
 	c.update(func() {
 		switch message.Method {
 		case "":
@@ -132,9 +107,14 @@ func (c *conn) receive(line []byte) {
 		case "tools/call":
 			c.calls = append(c.calls, message.Params.Name)
 		case "notifications/cancelled":
-			c.cancelled[string(message.Params.RequestID)] = true
+			c.cancelled[request{ID: message.Params.RequestID, scope: message.scope}.key()] = true
 		}
 	})
+}
+
+// receive notes a message and answers it in its own time.
+func (c *conn) receive(message request) {
+	c.note(message)
 	switch message.Method {
 	case "":
 	case "subscriptions/listen":
@@ -250,23 +230,25 @@ func (c *conn) echo(message request) {
 }
 
 func (c *conn) result(message request, raw []byte) {
-	c.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, message.ID, raw))
+	c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, message.ID, raw))
 }
 
 func (c *conn) fail(message request, raw []byte) {
-	c.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, message.ID, raw))
+	c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, message.ID, raw))
 }
 
-func (c *conn) send(line []byte) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	end := c.server.LineEnd
-	if end == "" {
-		end = "\n"
-	}
-	if _, err := c.output.Write(append(line, end...)); err != nil {
+// send writes a message that belongs to a request.
+func (c *conn) send(to request, message []byte) {
+	if err := c.outletOf(to).write(message); err != nil {
 		c.logf("cannot write: %v", err)
 	}
+}
+
+func (c *conn) outletOf(message request) outlet {
+	if message.out != nil {
+		return message.out
+	}
+	return c.out
 }
 
 // logf writes each event at once, so that processes can share a log file.

@@ -66,30 +66,34 @@ func (c *conn) discover(message request) {
 	c.result(message, fmt.Appendf(nil, `{%s"supportedVersions":%s,"capabilities":%s}`, message.cached(), supported, c.capabilities()))
 }
 
-// listen acknowledges a subscription, which lasts as long as the session.
+// listen acknowledges a subscription, which lasts as long as the session, or over HTTP its response.
 func (c *conn) listen(message request) {
 	if c.server.Era == "" {
 		c.unknown(message)
 		return
 	}
-	c.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{%s,"notifications":{"toolsListChanged":true}}}`,
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{%s,"notifications":{"toolsListChanged":true}}}`,
 		subscriptionMeta(message.ID)))
-	c.update(func() { c.listener = message.ID })
+	c.update(func() { c.listeners = append(c.listeners, message) })
 }
 
 // tellChange says that the tools changed, to a modern client only if it subscribed.
 func (c *conn) tellChange() {
+	c.telling.Lock()
+	defer c.telling.Unlock()
 	c.mu.Lock()
-	listener := c.listener
+	listeners := c.listeners
 	c.mu.Unlock()
-	params := ""
-	switch {
-	case listener != nil:
-		params = fmt.Sprintf(`,"params":{%s}`, subscriptionMeta(listener))
-	case c.server.Era == "modern":
+	for _, listener := range listeners {
+		c.send(listener, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{%s}}`, subscriptionMeta(listener.ID)))
+	}
+	// A client of stdio that subscribed is told once; over HTTP others may be there.
+	if len(listeners) > 0 && listeners[0].out == nil || c.server.Era == "modern" {
 		return
 	}
-	c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"` + params + "}"))
+	c.send(request{}, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
 }
 
 func subscriptionMeta(id json.RawMessage) string {

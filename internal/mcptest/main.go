@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -15,9 +17,19 @@ import (
 // appended to the log, which is SPEC.log unless told; see Server.Log. It also says there
 // what it was started with: "cwd FOLDER", "arg TEXT" for each of ARGS, and "env NAME=value"
 // or "env NAME is not set" for each of Server.Env. The returned code is its exit code.
+//
+// With -http FILE or -sse FILE before all that it serves on a port of 127.0.0.1 and writes
+// its address into the file; "fd:3" instead of a file is a listening socket that it was
+// started with.
 func Main(args []string) int {
+	serve := serveOnPipes
+	if len(args) > 1 && (args[0] == "-http" || args[0] == "-sse") {
+		transport, where := args[0][1:], args[1]
+		serve = func(s *Server) error { return s.serveOnPort(transport, where) }
+		args = args[2:]
+	}
 	if len(args) < 1 {
-		fmt.Fprintln(os.Stderr, "usage: fakeserver SPEC.json [LOG [ARGS]]")
+		fmt.Fprintln(os.Stderr, "usage: fakeserver [-http FILE | -sse FILE] SPEC.json [LOG [ARGS]]")
 		return 2
 	}
 	server, err := Load(args[0])
@@ -35,12 +47,63 @@ func Main(args []string) int {
 	}
 	server.catch()
 	server.tellCircumstances(args[min(2, len(args)):])
-	// Without its Close: that would not end a Read that is under way.
-	err = server.Serve(struct{ io.Reader }{os.Stdin}, os.Stdout)
+	err = serve(server)
 	if exit, ok := errors.AsType[*Exit](err); ok {
 		return exit.Code
 	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fakeserver:", err)
+		return 1
+	}
 	return 0
+}
+
+func serveOnPipes(s *Server) error {
+	// Without its Close: that would not end a Read that is under way.
+	return s.Serve(struct{ io.Reader }{os.Stdin}, os.Stdout)
+}
+
+// paths are where servers over HTTP are found.
+var paths = map[string]string{"http": "/mcp", "sse": "/sse"}
+
+func (s *Server) serveOnPort(transport, where string) error {
+	var listener net.Listener
+	var err error
+	if fd, ok := strings.CutPrefix(where, "fd:"); ok {
+		listener, err = inherited(fd)
+	} else {
+		listener, err = announced(where, paths[transport])
+	}
+	if err != nil {
+		return err
+	}
+	if transport == "sse" {
+		return s.ServeSSE(listener)
+	}
+	return s.ServeStreamable(listener)
+}
+
+func inherited(fd string) (net.Listener, error) {
+	number, err := strconv.Atoi(fd)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(number), "listener")
+	defer file.Close()
+	return net.FileListener(file)
+}
+
+// announced listens, and writes the address whole: who waits for the file can read it.
+func announced(file, path string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := fmt.Sprintf("http://%s%s\n", listener.Addr(), path)
+	if err := os.WriteFile(file+".new", []byte(address), 0o600); err != nil {
+		return nil, err
+	}
+	return listener, os.Rename(file+".new", file)
 }
 
 // logTo appends to a log file, which also tells how often the server was started.

@@ -46,6 +46,13 @@ type Server struct {
 	// Calls is done when the tool of that name is called.
 	Calls map[string][]Step `json:"calls"`
 
+	// Reply is how a server over HTTP answers: "json", "sse", or "" for JSON unless there
+	// is something to say before the response. With "json" that goes to the GET stream.
+	Reply string `json:"reply"`
+	// NoStream makes it refuse the GET stream, and NoSession give out no session ids.
+	NoStream  bool `json:"noStream"`
+	NoSession bool `json:"noSession"`
+
 	LineEnd   string `json:"lineEnd"`   // default "\n"
 	IgnoreEOF bool   `json:"ignoreEOF"` // lives on when its input ends
 	// IgnoreSIGTERM makes the process live on, and Env names variables that it logs; both
@@ -54,7 +61,10 @@ type Server struct {
 	Env           []string `json:"env"`
 
 	// Log gets a line for each event: "start PID", "recv " and the raw line, "spawn PID"
-	// for a process that it started, "signal NAME", "eof", "exit CODE". May be nil.
+	// for a process that it started, "signal NAME", "eof", "exit CODE". Over HTTP also
+	// "session N", "session N ended", "gone ID" for a modern request whose connection was
+	// closed, and "refused STATUS REASON" for what the specification does not allow a
+	// client. May be nil.
 	Log io.Writer `json:"-"`
 	// Number says which start of the server this is, from 1; Step.Starts depends on it.
 	Number int `json:"-"`
@@ -89,7 +99,9 @@ type Step struct {
 	// its own. It ignores SIGTERM.
 	Spawn string `json:"spawn"`
 
-	CloseStdout bool `json:"closeStdout"`
+	CloseStdout bool `json:"closeStdout"` // over HTTP: the connection of the request
+	// Forget ends all sessions, as a server over HTTP may at any time.
+	Forget bool `json:"forget"`
 
 	Result   json.RawMessage `json:"result"`   // answers the request
 	Error    json.RawMessage `json:"error"`    // answers it with an error
@@ -155,18 +167,3 @@ func (s *Server) checkLines() error {
 type Exit struct{ Code int }
 
 func (e *Exit) Error() string { return fmt.Sprintf("exit %d", e.Code) }
-
-// Serve serves one client until its side ends. It returns nil then, and an *Exit if a
-// step ended it; with IgnoreEOF only a step ends it. It closes in and out where it can.
-func (s *Server) Serve(in io.Reader, out io.Writer) error {
-	c := newConn(s, in, out)
-	defer c.close()
-	c.logf("start %d", os.Getpid())
-	c.work.Go(func() {
-		if !c.do(request{}, s.Start) {
-			c.read()
-		}
-	})
-	<-c.quit
-	return c.err
-}

@@ -20,7 +20,7 @@ func (c *conn) do(message request, steps []Step) (answered bool) {
 			return true
 		}
 		c.say(message, step)
-		if c.act(step) {
+		if c.act(message, step) {
 			return true
 		}
 		switch {
@@ -40,15 +40,15 @@ func (c *conn) say(message request, step Step) {
 		fmt.Fprintln(os.Stderr, step.Stderr)
 	}
 	if len(step.Send) > 0 {
-		c.send(fill(step.Send, message))
+		c.send(message, fill(step.Send, message))
 	}
 	if len(step.Progress) > 0 {
 		params := bytes.TrimPrefix(step.Progress, []byte("{"))
-		c.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,%s}`,
+		c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,%s}`,
 			message.Params.Meta.Token, params))
 	}
 	if step.Ask != "" {
-		c.ask(step.Ask)
+		c.ask(message, step.Ask)
 	}
 	if step.Change != nil {
 		c.update(func() { c.pages = [][]json.RawMessage{step.Change} })
@@ -58,7 +58,7 @@ func (c *conn) say(message request, step Step) {
 
 // act does the parts of a step that concern the process; it reports whether the server
 // ends.
-func (c *conn) act(step Step) (ends bool) {
+func (c *conn) act(message request, step Step) (ends bool) {
 	if step.Spawn != "" {
 		pid, err := spawn(step.Spawn)
 		if err != nil {
@@ -68,7 +68,10 @@ func (c *conn) act(step Step) (ends bool) {
 		}
 	}
 	if step.CloseStdout {
-		closeIf(c.output)
+		c.outletOf(message).cut()
+	}
+	if sessions, ok := c.out.(*sessions); ok && step.Forget {
+		sessions.forget(c)
 	}
 	if step.Exit != nil {
 		c.logf("exit %d", *step.Exit)
@@ -93,12 +96,12 @@ func fill(send json.RawMessage, message request) []byte {
 }
 
 // ask sends a request to the client and waits for its answer.
-func (c *conn) ask(method string) {
+func (c *conn) ask(message request, method string) {
 	c.mu.Lock()
 	c.asked++
 	id := fmt.Sprintf(`"ask-%d"`, c.asked)
 	c.mu.Unlock()
-	c.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%s}`, id, quote(method)))
+	c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%s}`, id, quote(method)))
 	c.until(func() bool { return c.answers[id] })
 }
 
@@ -107,7 +110,7 @@ func (c *conn) wait(message request, what string) bool {
 	kind, detail, _ := strings.Cut(what, " ")
 	switch kind {
 	case "cancelled":
-		return c.until(func() bool { return c.cancelled[string(message.ID)] })
+		return c.until(func() bool { return c.cancelled[message.key()] })
 	case "call":
 		return c.until(func() bool {
 			for _, name := range c.calls {
