@@ -1,6 +1,6 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
-# make lint, make bench, make e2e, make fuzz, make torture TIME=60s
+# make lint, make bench, make e2e, make pairings, make fuzz, make torture TIME=60s
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
@@ -8,7 +8,7 @@ GOTOOL  := go tool -modfile=tools/go.mod
 FUZZTIME ?= 20s
 TIME ?= 60s
 
-.PHONY: run build test e2e lint bench fuzz torture cross clean
+.PHONY: run build test e2e pairings lint bench fuzz torture cross clean
 
 run: build
 	bin/mcp-workbench try
@@ -21,6 +21,11 @@ test:
 
 e2e:
 	go test -race -count=1 -v ./test/e2e/
+
+# The contract scripts over every pairing of transports, above and below the workbench.
+# In the folder itself, since go test shows what a passing test prints only there.
+pairings:
+	cd test/script && PAIRING=all go test -count=1 -timeout 20m -run TestPairings
 
 lint:
 	$(GOTOOL) golangci-lint run ./...

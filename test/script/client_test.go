@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,19 +21,21 @@ import (
 
 // state is what the commands of one script share.
 type state struct {
-	env []string
-	dir string
+	env     []string
+	dir     string
+	pairing pairing
 
-	cmd     *exec.Cmd // the workbench; nil if none runs
-	stdin   io.WriteCloser
-	client  *mcptest.Client
-	exited  chan struct{}
-	began   time.Time // of the end: when stdin was closed or a signal was sent
-	begun   map[string]pending
-	last    mcptest.Message // what checks are about
-	lastIn  int             // its index among what was received
-	lastOut int             // how much had been received when its request was sent
-	noted   int             // notifications before this index were taken
+	cmd      *exec.Cmd // the workbench; nil if none runs
+	client   *mcptest.Client
+	hangUp   func() // ends the client's side; over stdio that is the end of stdin
+	exited   chan struct{}
+	began    time.Time // of the end: when stdin was closed or a signal was sent
+	begun    map[string]pending
+	last     mcptest.Message     // what checks are about
+	lastIn   int                 // its index among what was received
+	services map[string]*service // fakes over HTTP, by what they are
+	lastOut  int                 // how much had been received when its request was sent
+	noted    int                 // notifications before this index were taken
 }
 
 // pending is a request that was sent.
@@ -89,7 +90,7 @@ var actions = map[string]func(s *state, args []string) error{
 	"reply":        func(s *state, args []string) error { return s.await(pending{id: args[0]}) },
 	"notification": (*state).notification,
 	"cancel":       (*state).cancel,
-	"eof":          func(s *state, _ []string) error { s.began = time.Now(); return s.stdin.Close() },
+	"eof":          func(s *state, _ []string) error { s.began = time.Now(); s.hangUp(); return nil },
 	"signal":       (*state).signal,
 	"exit":         (*state).exit,
 	"stop":         (*state).stop,
@@ -159,6 +160,9 @@ func (s *state) launch(dir string, env, args []string, raw bool, revision string
 	if s.cmd != nil {
 		return errors.New("a workbench is running already; stop it first")
 	}
+	if s.pairing.above == overHTTP {
+		args = append([]string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}, args...)
+	}
 	cmd := exec.Command("mcp-workbench", args...)
 	cmd.Dir, cmd.Env = dir, slices.Concat(env, []string{"PWD=" + dir})
 	stderr, err := os.Create(filepath.Join(s.dir, "stderr"))
@@ -167,22 +171,13 @@ func (s *state) launch(dir string, env, args []string, raw bool, revision string
 	}
 	defer stderr.Close()
 	cmd.Stderr = stderr
-	stdout, theirs, err := os.Pipe()
-	if err != nil {
+	connect := s.overStdio
+	if s.pairing.above == overHTTP {
+		connect = s.overHTTP
+	}
+	if err := connect(cmd); err != nil {
 		return err
 	}
-	defer theirs.Close()
-	cmd.Stdout = theirs
-	if s.stdin, err = cmd.StdinPipe(); err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	s.cmd, s.exited, s.noted = cmd, make(chan struct{}), 0
-	exited := s.exited
-	go func() { _ = cmd.Wait(); close(exited) }() // ExitCode tells all
-	s.client = mcptest.NewClient(s.stdin, stdout)
 	if raw {
 		return nil
 	}
@@ -190,6 +185,37 @@ func (s *state) launch(dir string, env, args []string, raw bool, revision string
 	defer cancel()
 	s.last, err = s.client.Initialize(ctx, revision)
 	return err
+}
+
+// run starts the workbench and notes when it ends.
+func (s *state) run(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.cmd, s.exited, s.noted = cmd, make(chan struct{}), 0
+	exited := s.exited
+	go func() { _ = cmd.Wait(); close(exited) }() // ExitCode tells all
+	return nil
+}
+
+// overStdio starts the workbench with a client at its stdin and stdout.
+func (s *state) overStdio(cmd *exec.Cmd) error {
+	stdout, theirs, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	cmd.Stdout = theirs
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.run(cmd); err != nil {
+		return err
+	}
+	s.client = mcptest.NewClient(stdin, stdout)
+	s.hangUp = func() { _ = stdin.Close() } // it may be closed already
+	return nil
 }
 
 func (s *state) call(name, arguments, meta string) error {

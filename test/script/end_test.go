@@ -5,20 +5,29 @@ package script
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 )
 
-// stop ends the workbench as a client does and expects exit code 0.
+// stop ends the workbench and expects exit code 0. Over stdio its client ends it; over
+// HTTP it outlives them, and who runs it ends it.
 func (s *state) stop([]string) error {
 	s.began = time.Now()
-	_ = s.stdin.Close() // it may be closed already
+	s.hangUp()
+	if s.pairing.above == overHTTP {
+		s.began = time.Now()
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+	}
 	return s.exit(nil)
 }
 
@@ -46,21 +55,43 @@ func (s *state) exit(args []string) error {
 	if got := ended.ProcessState.ExitCode(); got != code {
 		return fmt.Errorf("exit code %d (%s); want %d", got, ended.ProcessState, code)
 	}
-	return s.checkOutput()
+	s.hangUp()
+	return errors.Join(s.checkOutput(), s.checkRefused())
 }
 
-// checkOutput sees that stdout carried protocol messages only, to its end.
+// checkRefused sees that no fake had to refuse something: then the workbench did what
+// the specification of its transport does not allow.
+func (s *state) checkRefused() error {
+	logs, err := filepath.Glob(filepath.Join(s.dir, "*.log"))
+	for _, log := range logs {
+		refused, readErr := lines(log, "refused")
+		err = errors.Join(err, readErr)
+		if len(refused) > 0 {
+			err = errors.Join(err, fmt.Errorf("%s: a server refused: %s", filepath.Base(log), strings.Join(refused, "; ")))
+		}
+	}
+	return err
+}
+
+// checkOutput sees that the client got protocol messages only, and stdout carried
+// nothing else.
 func (s *state) checkOutput() error {
 	ctx, cancel := context.WithTimeout(context.Background(), replyTime)
 	defer cancel()
-	_, _, err := s.client.Await(ctx, 0, func(m mcptest.Message) bool { return m.Bad != nil })
-	if err == nil || ctx.Err() != nil {
-		for _, message := range s.client.Received() {
-			if message.Bad != nil {
-				return fmt.Errorf("stdout holds a line that is no message: %.300q: %w", message.Raw, message.Bad)
-			}
-		}
+	_, _, err := s.client.Await(ctx, 0, func(mcptest.Message) bool { return false })
+	if ctx.Err() != nil {
 		return fmt.Errorf("stdout did not end with the workbench: %w", err)
+	}
+	for _, message := range s.client.Received() {
+		// Over HTTP a request that the end overtook has no bytes.
+		if message.Bad != nil && message.Raw != nil {
+			return fmt.Errorf("this is no message: %.300q: %w", message.Raw, message.Bad)
+		}
+	}
+	if s.pairing.above == overHTTP {
+		if text, err := os.ReadFile(filepath.Join(s.dir, servedOutput)); err != nil || len(text) > 0 {
+			return fmt.Errorf("stdout holds %.300q: %w", text, err)
+		}
 	}
 	return nil
 }
@@ -84,6 +115,10 @@ func (s *state) cleanUp() {
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill()
 		<-s.exited
+		s.hangUp()
+	}
+	for _, service := range s.services {
+		service.stop()
 	}
 	logs, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))
 	for _, log := range logs {

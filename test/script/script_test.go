@@ -63,30 +63,24 @@ const (
 	endTime   = 5 * time.Second  // for the end of the workbench and of its processes
 )
 
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                ".",
-		RequireUniqueNames: true,
-		Setup:              setup,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"mcp":  mcp,
-			"fake": fake,
-		},
-	})
-}
+func TestScripts(t *testing.T) { runPairing(t, pairing{overStdio, overStdio}) }
 
 type stateKey struct{}
 
-// setup gives the script a home of its own, so that nothing of the user's is read.
-func setup(env *testscript.Env) error {
+// setup gives the script a home of its own, so that nothing of the user's is read, and
+// its fakes the transport that they are to have.
+func (p pairing) setup(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
 	// A program with the race detector would otherwise sleep a second when it ends.
 	env.Vars = append(env.Vars, "HOME="+home, "GORACE=atexit_sleep_ms=0")
-	s := &state{env: append([]string{}, env.Vars...), dir: env.WorkDir, begun: make(map[string]pending)}
+	s := &state{env: append([]string{}, env.Vars...), dir: env.WorkDir, pairing: p, begun: make(map[string]pending)}
 	env.Values[stateKey{}] = s
 	env.Defer(s.cleanUp)
-	return nil
+	if p.below == overStdio {
+		return nil
+	}
+	return s.rewriteConfigurations()
 }

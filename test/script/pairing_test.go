@@ -1,0 +1,113 @@
+//go:build unix
+
+package script
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// This file runs the same scripts with other transports: above the workbench, between
+// it and its client, and below, between it and its servers.
+
+const (
+	overStdio = "stdio"
+	overHTTP  = "http"
+	overSSE   = "sse"
+)
+
+type pairing struct{ above, below string }
+
+func (p pairing) String() string { return p.above + "-" + p.below }
+
+// pairings are all but the one that TestScripts is about.
+var pairings = []pairing{
+	{overStdio, overHTTP}, {overStdio, overSSE},
+	{overHTTP, overStdio}, {overHTTP, overHTTP}, {overHTTP, overSSE},
+}
+
+// pairingVariable names the pairings to run, such as "http-sse,http-stdio", or "all".
+const pairingVariable = "PAIRING"
+
+func TestPairings(t *testing.T) {
+	wanted := strings.Split(os.Getenv(pairingVariable), ",")
+	if wanted[0] == "" {
+		t.Skipf("set %s to 'all' or to names such as %s; 'make pairings' does", pairingVariable, pairings[0])
+	}
+	ran := 0
+	for _, p := range pairings {
+		if wanted[0] == "all" || slices.Contains(wanted, p.String()) {
+			ran++
+			t.Run(p.String(), func(t *testing.T) {
+				t.Parallel()
+				runPairing(t, p)
+			})
+		}
+	}
+	if ran == 0 {
+		t.Errorf("%s=%s names none of %v", pairingVariable, os.Getenv(pairingVariable), pairings)
+	}
+}
+
+// runPairing runs all scripts, and says at the end how many did run.
+func runPairing(t *testing.T, p pairing) {
+	count := &counts{}
+	t.Cleanup(func() {
+		fmt.Printf("%s: %d scripts passed, %d failed, %d skipped\n", p, count.passed.Load(), count.failed.Load(), count.skipped.Load())
+	})
+	testscript.RunT(counted{t, count}, testscript.Params{
+		Dir:                ".",
+		RequireUniqueNames: true,
+		Setup:              p.setup,
+		Condition:          p.condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"mcp":  mcp,
+			"fake": fake,
+		},
+	})
+}
+
+// condition is true for the names of this pairing: [above-http], [below-stdio].
+func (p pairing) condition(name string) (bool, error) {
+	side, transport, _ := strings.Cut(name, "-")
+	known := []string{overStdio, overHTTP, overSSE}
+	switch {
+	case side == "above" && slices.Contains(known[:2], transport):
+		return transport == p.above, nil
+	case side == "below" && slices.Contains(known, transport):
+		return transport == p.below, nil
+	}
+	return false, fmt.Errorf("unknown condition '%s'", name)
+}
+
+type counts struct{ passed, failed, skipped atomic.Int32 }
+
+// counted is a test whose scripts are counted.
+type counted struct {
+	*testing.T
+	count *counts
+}
+
+func (c counted) Verbose() bool { return testing.Verbose() }
+
+func (c counted) Run(name string, script func(testscript.T)) {
+	c.T.Run(name, func(t *testing.T) {
+		t.Cleanup(func() {
+			switch {
+			case t.Failed():
+				c.count.failed.Add(1)
+			case t.Skipped():
+				c.count.skipped.Add(1)
+			default:
+				c.count.passed.Add(1)
+			}
+		})
+		script(counted{t, c.count})
+	})
+}
