@@ -52,8 +52,8 @@ func (s *Server) serveHTTP(listener net.Listener, routes func(*httpServer) http.
 		h.end(nil)
 	})
 	<-h.quit
-	_ = server.Close() // ends all connections
-	_ = listener.Close()
+	_ = listener.Close() // first: who comes now is for the next process at this socket
+	_ = server.Close()   // ends all connections
 	h.work.Wait()
 	return h.err
 }
@@ -236,7 +236,7 @@ func (h *httpServer) sessionOf(w http.ResponseWriter, r *http.Request) (*session
 	}
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
-		h.refuse(w, http.StatusBadRequest, "Bad Request: Mcp-Session-Id header is required")
+		h.refuse(w, http.StatusBadRequest, "Bad Request: Mcp-Session-Id header is required for "+r.Method)
 		return nil, false
 	}
 	one := h.sessions.get(id)
@@ -262,7 +262,15 @@ func (h *httpServer) respond(w http.ResponseWriter, r *http.Request, message req
 		o.begin(true, nil)
 	}
 	h.note(message)
-	h.answer(message)
+	answered := make(chan struct{})
+	h.work.Go(func() {
+		defer close(answered)
+		h.answer(message)
+	})
+	select {
+	case <-answered:
+	case <-o.cutting:
+	}
 	if !o.isDone() {
 		select {
 		case <-r.Context().Done():
@@ -270,10 +278,10 @@ func (h *httpServer) respond(w http.ResponseWriter, r *http.Request, message req
 		case <-o.cutting:
 		}
 	}
+	o.finish()
 	if o.isCut() {
 		panic(http.ErrAbortHandler)
 	}
-	o.finish()
 }
 
 // listen is the GET stream of a session.
@@ -314,6 +322,8 @@ func (h *httpServer) delete(w http.ResponseWriter, r *http.Request) {
 	if one, ok := h.sessionOf(w, r); ok && one != nil {
 		h.sessions.end(h.conn, one)
 		w.WriteHeader(http.StatusNoContent)
+		_ = http.NewResponseController(w).Flush() // the client may be gone
+		h.sessions.unused(h.conn)
 	}
 }
 

@@ -30,7 +30,10 @@ func (h *httpServer) legacy() http.Handler {
 
 func (h *httpServer) openStream(w http.ResponseWriter, r *http.Request) {
 	one := h.sessions.begin(h.conn, "")
-	defer h.sessions.end(h.conn, one)
+	defer func() {
+		h.sessions.end(h.conn, one)
+		h.sessions.unused(h.conn)
+	}()
 	if err := beginEvents(w); err != nil {
 		return
 	}

@@ -52,6 +52,11 @@ func (c *conn) readLines(in *bufio.Reader) {
 		return
 	default:
 	}
+	c.inputEnded()
+}
+
+// inputEnded ends a server that has nobody to serve any more, unless it is stubborn.
+func (c *conn) inputEnded() {
 	c.logf("eof")
 	c.update(func() { c.eof = true })
 	if !c.server.IgnoreEOF {

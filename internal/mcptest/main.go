@@ -20,7 +20,7 @@ import (
 //
 // With -http FILE or -sse FILE before all that it serves on a port of 127.0.0.1 and writes
 // its address into the file; "fd:3" instead of a file is a listening socket that it was
-// started with.
+// started with, as a service on demand, which ends when it is not used any more.
 func Main(args []string) int {
 	serve := serveOnPipes
 	if len(args) > 1 && (args[0] == "-http" || args[0] == "-sse") {
@@ -70,6 +70,7 @@ func (s *Server) serveOnPort(transport, where string) error {
 	var listener net.Listener
 	var err error
 	if fd, ok := strings.CutPrefix(where, "fd:"); ok {
+		s.EndWhenUnused = true
 		listener, err = inherited(fd)
 	} else {
 		listener, err = announced(where, paths[transport])

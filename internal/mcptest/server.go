@@ -66,6 +66,9 @@ type Server struct {
 	// closed, and "refused STATUS REASON" for what the specification does not allow a
 	// client. May be nil.
 	Log io.Writer `json:"-"`
+	// EndWhenUnused makes a server over HTTP end with its last session, as one over stdio
+	// does and a service that is started on demand may; see IgnoreEOF. "eof" is logged then.
+	EndWhenUnused bool `json:"-"`
 	// Number says which start of the server this is, from 1; Step.Starts depends on it.
 	Number int `json:"-"`
 }

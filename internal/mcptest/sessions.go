@@ -51,6 +51,7 @@ func (s *sessions) get(id string) *session {
 	return s.open[id]
 }
 
+// end ends a session. Whoever calls it calls unused afterwards.
 func (s *sessions) end(c *conn, one *session) {
 	s.mu.Lock()
 	_, open := s.open[one.id]
@@ -59,6 +60,13 @@ func (s *sessions) end(c *conn, one *session) {
 	if open {
 		close(one.over)
 		c.logf("session %s ended", one.id)
+	}
+}
+
+// unused ends the server if there is no session any more, and it is one that ends then.
+func (s *sessions) unused(c *conn) {
+	if len(s.all()) == 0 && c.server.EndWhenUnused {
+		c.inputEnded()
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *state) rewriteConfigurations() error {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		if err != nil || !entry.Match(text) {
+		if err != nil || !namesFake(text) {
 			return err
 		}
 		info, err := file.Info()
@@ -46,13 +46,26 @@ func (s *state) rewriteConfigurations() error {
 	})
 }
 
+// namesFake reports whether there is something to rewrite.
+func namesFake(text []byte) bool {
+	for _, found := range entry.FindAllSubmatch(text, -1) {
+		if isPlain(string(found[1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlain is false for arguments of which only the workbench knows what they are.
+func isPlain(args string) bool { return !strings.Contains(args, "${") }
+
 func (s *state) rewrite(text []byte, folder string) ([]byte, error) {
 	seen := make(map[string]int)
 	var errs []error
 	changed := entry.ReplaceAllFunc(text, func(found []byte) []byte {
 		args := string(entry.FindSubmatch(found)[1])
-		if strings.Contains(args, "${") {
-			return found // only the workbench knows what that is
+		if !isPlain(args) {
+			return found
 		}
 		// The same entry in another file of the script is the same service.
 		seen[args]++

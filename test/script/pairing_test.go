@@ -3,8 +3,10 @@
 package script
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -61,8 +63,9 @@ func runPairing(t *testing.T, p pairing) {
 	t.Cleanup(func() {
 		fmt.Printf("%s: %d scripts passed, %d failed, %d skipped\n", p, count.passed.Load(), count.failed.Load(), count.skipped.Load())
 	})
+	scripts := p.scripts(t)
 	testscript.RunT(counted{t, count}, testscript.Params{
-		Dir:                ".",
+		Files:              scripts,
 		RequireUniqueNames: true,
 		Setup:              p.setup,
 		Condition:          p.condition,
@@ -71,6 +74,27 @@ func runPairing(t *testing.T, p pairing) {
 			"fake": fake,
 		},
 	})
+}
+
+// scripts are those that the pairing can make a difference to.
+func (p pairing) scripts(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var concerned []string
+	for _, script := range all {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p == (pairing{overStdio, overStdio}) ||
+			p.above != overStdio && bytes.Contains(text, []byte("\nmcp start")) || p.below != overStdio && namesFake(text) {
+			concerned = append(concerned, script)
+		}
+	}
+	return concerned
 }
 
 // condition is true for the names of this pairing: [above-http], [below-stdio].
