@@ -156,8 +156,11 @@ func (c *HTTPClient) takeResponse(response *http.Response, message outgoing) err
 		if err != nil {
 			return err
 		}
-		take(raw)
-		return nil // whatever it is, the checks are about it
+		take(bytes.TrimSuffix(raw, []byte("\n")))
+		if !answered {
+			return fmt.Errorf("HTTP %s, without an answer to this request: %.1000s", response.Status, raw)
+		}
+		return nil
 	case "text/event-stream":
 		err := eachMessage(response.Body, take)
 		if !answered && err == nil {
@@ -229,7 +232,7 @@ func (c *HTTPClient) do(ctx context.Context, method string, body []byte, message
 		request.Header.Set("Accept", "text/event-stream")
 	}
 	session, revision := c.settled()
-	if modern := message.Params.Meta.Revision; modern != "" {
+	if modern := message.Params.Meta.Revision; modern >= modernRevision {
 		session, revision = "", modern
 		request.Header.Set("Mcp-Method", message.Method)
 		if message.Params.Name != "" {
