@@ -1,14 +1,16 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
-# make lint, make bench, make e2e, make pairings, make fuzz, make torture TIME=60s
+# make lint, make bench, make e2e, make pairings, make load, make fuzz, make torture TIME=60s
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
 GOTOOL  := go tool -modfile=tools/go.mod
 FUZZTIME ?= 20s
 TIME ?= 60s
+CLIENTS ?= 1000
+CALLS ?= 10
 
-.PHONY: run build test e2e pairings lint bench fuzz torture cross clean
+.PHONY: run build test e2e pairings load lint bench fuzz torture cross clean
 
 run: build
 	bin/mcp-workbench try
@@ -26,6 +28,11 @@ e2e:
 # In the folder itself, since go test shows what a passing test prints only there.
 pairings:
 	cd test/script && PAIRING=all go test -count=1 -timeout 20m -run TestPairings
+
+# Many clients of one workbench over HTTP; it prints figures, and fails for a wrong answer
+# or too much memory, never for the time it took.
+load:
+	cd test/load && LOAD_CLIENTS=$(CLIENTS) LOAD_CALLS=$(CALLS) go test -count=1 -timeout 30m -run TestManyClients
 
 lint:
 	$(GOTOOL) golangci-lint run ./...

@@ -1,0 +1,3 @@
+// Package load serves many clients over HTTP with one workbench and checks every answer:
+// that it is the caller's own, that nothing is missing, and that memory stays bounded.
+package load
