@@ -81,17 +81,19 @@ func (t *streamable) headerOf(request outgoing, session string) http.Header {
 	if request.method == protocol.MethodDiscover {
 		revision = protocol.Revision20260728
 	}
-	if request.method == protocol.MethodInitialize || revision == "" {
+	if request.method == protocol.MethodInitialize {
 		return header
 	}
-	header.Set(headerRevision, string(revision))
+	if revision != "" {
+		header.Set(headerRevision, string(revision))
+	}
 	if revision == protocol.Revision20260728 {
 		header.Set(headerMethod, request.method)
 		if request.name != "" {
 			header.Set(headerName, headerValue(request.name))
 		}
 	} else if session != "" {
-		header.Set(headerSession, session)
+		header.Set(headerSession, session) // also of a session that was begun in vain
 	}
 	return header
 }
