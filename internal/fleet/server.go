@@ -108,6 +108,9 @@ func (s *Server) Name() string { return s.config.Name }
 // Toolbox returns the name of the toolbox that the server is in.
 func (s *Server) Toolbox() string { return s.toolbox }
 
+// Permits reports whether the configuration lets a tool of that name be used.
+func (s *Server) Permits(tool string) bool { return s.config.Filter.Allows(tool) }
+
 // Offered returns the tools that were last seen, or nil before the first start.
 func (s *Server) Offered() *catalog.Snapshot {
 	s.mu.Lock()

@@ -55,6 +55,7 @@ func (r *request) callTool(message wire.Message) {
 		Arguments: params.arguments,
 		Meta:      params.meta,
 		Extra:     params.extra,
+		Params:    message.Params,
 		Session:   r,
 		Ticket:    &r.ticket,
 		Answerer:  r,

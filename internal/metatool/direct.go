@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -138,7 +139,30 @@ func (s *Surface) nameAndCall(request Request, d direct) {
 		s.runDirect(request, ref)
 		return
 	}
+	_, given := s.visible.Names().Find(request.Name) // to a tool that is gone, and never to another one
+	if server, ok := s.onlyServer(); ok && !given && server.Permits(request.Name) {
+		// What it says of a tool that it did not list is what the client is to see.
+		call.Forward(server, call.Forwarding{
+			Method: protocol.MethodToolsCall, Params: request.Params, Name: request.Name,
+			Client: request.Session, Ticket: request.Ticket,
+			Replier: &invocation{request: request, ref: toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, native: true},
+		})
+		return
+	}
 	s.answerUnknown(request)
+}
+
+// onlyServer returns the one server that is visible, if it is just one.
+func (s *Surface) onlyServer() (only *fleet.Server, ok bool) {
+	for _, box := range s.visible.Toolboxes() {
+		for _, server := range box.Servers {
+			if only != nil {
+				return nil, false
+			}
+			only = server
+		}
+	}
+	return only, only != nil
 }
 
 // findDirect returns the tool of a name if it is visible and, as far as we know, offered.

@@ -56,7 +56,8 @@ type Request struct {
 	Name      string // of the tool; this and the arguments are for a call only
 	Arguments wire.Payload
 	Meta      wire.Payload
-	Extra     []byte // raw text of further members of the params; may be nil
+	Extra     []byte       // raw text of further members of the params; may be nil
+	Params    wire.Payload // all of them, as they came
 	Session   Session
 	Ticket    *call.Ticket // cancels the request
 	Answerer  Answerer
