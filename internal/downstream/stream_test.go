@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -224,6 +225,42 @@ func TestExpiredSessionIsBegunAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A refusal of the old session may arrive when the new one is long there.
+func TestSessionIsBegunAgainOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newWeb(t)
+		f.session = "old"
+		f.call = func(w http.ResponseWriter, r *http.Request, id string) {
+			if r.Header.Get("Mcp-Session-Id") == "new" {
+				jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":`+id+`,"result":{}}`)
+				return
+			}
+			seconds, _ := strconv.Atoi(id) // our own
+			<-time.After(time.Duration(seconds) * time.Second)
+			w.WriteHeader(http.StatusNotFound)
+		}
+		session := f.mustConnect(Options{})
+		synctest.Wait()
+		f.session = "new"
+		var inboxes []*inbox
+		for range 3 {
+			in := newInbox()
+			if _, err := session.CallTool(ToolCall{Name: "a"}, in); err != nil {
+				t.Fatal(err)
+			}
+			inboxes = append(inboxes, in)
+		}
+		for _, in := range inboxes {
+			if got := in.outcome(); got != "{}" {
+				t.Errorf("got %s", got)
+			}
+		}
+		if begun := len(f.seen("POST initialize")); begun != 2 {
+			t.Errorf("%d sessions were begun", begun)
+		}
+	})
 }
 
 func TestSessionThatCannotBeBegunAgain(t *testing.T) {

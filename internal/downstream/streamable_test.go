@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,6 +195,74 @@ func counted(n int) string {
 	return text.String()
 }
 
+func TestAnsweredStreamIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newWeb(t)
+		ended := make(chan struct{})
+		f.call = func(w http.ResponseWriter, r *http.Request, id string) {
+			events(w)(`data: {"jsonrpc":"2.0","id":` + id + `,"result":{}}` + "\n\n")
+			<-r.Context().Done()
+			close(ended)
+		}
+		session := f.mustConnect(Options{})
+		began := time.Now()
+		if got := result(t, session); got != "{}" || time.Since(began) > 0 {
+			t.Errorf("got %s after %s", got, time.Since(began))
+		}
+		if <-ended; time.Since(began) != lingerTime {
+			t.Errorf("the stream was closed after %s", time.Since(began))
+		}
+	})
+}
+
+func TestSubscriptionIsRenewed(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		listen  func(w http.ResponseWriter, id string)
+		want    []time.Duration // when it is asked for, within 10 s
+		changes int
+	}{
+		{"cut", func(w http.ResponseWriter, _ string) { events(w)(":\n\n") }, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}, 3},
+		{"in trouble", func(w http.ResponseWriter, _ string) {
+			w.WriteHeader(http.StatusBadGateway)
+		}, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}, 3},
+		{"refused", func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusNotFound) }, []time.Duration{0}, 0},
+		{"an error", func(w http.ResponseWriter, id string) {
+			jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-1,"message":"no"}}`)
+		}, []time.Duration{0}, 0},
+		{"ended by the server", func(w http.ResponseWriter, id string) {
+			events(w)(`data: {"jsonrpc":"2.0","id":` + id + `,"result":{}}` + "\n\n")
+		}, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}, 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newWeb(t)
+				began := time.Now()
+				var asked []time.Duration
+				f.before = func(w http.ResponseWriter, _ *http.Request, body string) bool {
+					switch {
+					case strings.Contains(body, "server/discover"):
+						jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":"discover","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}}}`)
+					case strings.Contains(body, "subscriptions/listen"):
+						asked = append(asked, time.Since(began))
+						test.listen(w, fmt.Sprint(len(asked)))
+					default:
+						return false
+					}
+					return true
+				}
+				var changes atomic.Int32
+				f.mustConnect(Options{ToolsChanged: func() { changes.Add(1) }})
+				<-time.After(10 * time.Second)
+				synctest.Wait()
+				if !slices.Equal(asked, test.want) || int(changes.Load()) != test.changes {
+					t.Errorf("asked at %v with %d changes, want %v with %d", asked, changes.Load(), test.want, test.changes)
+				}
+			})
+		})
+	}
+}
+
 func TestSilentStreamIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newWeb(t)
@@ -320,8 +389,11 @@ func TestCancelOverHTTP(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
+		began := time.Now()
 		session.Cancel(id, []byte(`"enough"`))
-		<-ended
+		if <-ended; time.Since(began) > 0 {
+			t.Errorf("the request ended only after %s", time.Since(began))
+		}
 		synctest.Wait()
 		f.mu.Lock()
 		last := f.bodies[len(f.bodies)-1]
