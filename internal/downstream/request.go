@@ -100,7 +100,8 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	if arguments.IsAbsent() {
 		arguments = wire.Raw([]byte("{}"))
 	}
-	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name})
+	header := s.mirrored(call.Name, arguments) // before its buffer is used up
+	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name, header})
 	return id, nil
 }
 
@@ -135,7 +136,7 @@ func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 	default:
 		message = wire.AppendEdited(message, request.Params, edits...)
 	}
-	s.transport.send(outgoing{append(message, wire.Suffix...), id, request.Method, request.Name})
+	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: request.Method, name: request.Name})
 	return id, nil
 }
 

@@ -62,6 +62,8 @@ type Session struct {
 	modern   atomic.Bool  // revision is of the modern era; for the reader
 	reserved []byte       // members for the _meta of every request; nil in the legacy era
 
+	mirrors atomic.Pointer[mirrors] // of the tools that were listed last; nil if there are none
+
 	life context.Context // ends with the session
 	end  context.CancelFunc
 

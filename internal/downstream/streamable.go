@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -88,6 +89,7 @@ func (t *streamable) headerOf(request outgoing, session string) http.Header {
 		header.Set(headerRevision, string(revision))
 	}
 	if revision == protocol.Revision20260728 {
+		maps.Copy(header, request.header)
 		header.Set(headerMethod, request.method)
 		if request.name != "" {
 			header.Set(headerName, headerValue(request.name))

@@ -20,6 +20,18 @@ const (
 // in the server's order. A listing that does not come to an end is cut off, which
 // note then says, as long as there is a first page.
 func (s *Session) ListTools(ctx context.Context) (tools []wire.Payload, note string, err error) {
+	tools, note, err = s.listAll(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	tools, refused := s.heed(tools)
+	if note != "" && refused != "" {
+		note += "; "
+	}
+	return tools, note + refused, nil
+}
+
+func (s *Session) listAll(ctx context.Context) (tools []wire.Payload, note string, err error) {
 	if !s.hasTools {
 		return nil, "", nil
 	}

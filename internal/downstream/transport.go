@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 )
@@ -36,7 +37,8 @@ type outgoing struct {
 	message []byte
 	id      uint64
 	method  string
-	name    string // of the tool that is called; "" for other requests
+	name    string      // of the tool that is called; "" for other requests
+	header  http.Header // that a call over HTTP has of its own; nil for none
 }
 
 // newTransport makes the transport that the session's options ask for.
