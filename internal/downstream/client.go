@@ -21,6 +21,7 @@ const (
 	idleTime        = 90 * time.Second // after which an unused connection is closed
 	maxHeader       = 64 << 10
 	maxConnections  = 512 // to one server; further requests wait for one of them
+	maxIdle         = 64  // of these that are kept for later
 	maxRedirects    = 5
 	connectionCheck = 30 * time.Second // of silence, after which an HTTP/2 connection is tested
 )
@@ -44,7 +45,7 @@ func newClient(options *Remote, log *slog.Logger) *http.Client {
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
 			MaxConnsPerHost:        maxConnections,
-			MaxIdleConnsPerHost:    maxConnections,
+			MaxIdleConnsPerHost:    maxIdle,
 			IdleConnTimeout:        idleTime,
 		},
 	}

@@ -93,11 +93,8 @@ func findMirrors(schema wire.Payload, path []string, plain bool, depth int, foun
 }
 
 func checkMirror(header string, schema wire.Payload, others []mirror) error {
-	const marks = "!#$%&'*+-.^_`|~"
-	strange := strings.ContainsFunc(header, func(c rune) bool {
-		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(marks, c))
-	})
-	if header == "" || strange {
+	const token = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if header == "" || strings.ContainsFunc(header, func(c rune) bool { return !strings.ContainsRune(token, c) }) {
 		return fmt.Errorf("'%s' is not the name of a header", mirrorKey)
 	}
 	if slices.ContainsFunc(others, func(m mirror) bool { return strings.EqualFold(m.header, header) }) {

@@ -26,6 +26,7 @@ func TestMirrors(t *testing.T) {
 		{"empty", `{"properties":{"s":{"type":"string","x-mcp-header":""}}}`, `{}`, "error 'x-mcp-header' is not the name of a header"},
 		{"no text", `{"properties":{"s":{"type":"string","x-mcp-header":5}}}`, `{}`, "error 'x-mcp-header' is not the name of a header"},
 		{"a line end", `{"properties":{"s":{"type":"string","x-mcp-header":"a\r\nb"}}}`, `{}`, "error 'x-mcp-header' is not the name of a header"},
+		{"a space", `{"properties":{"s":{"type":"string","x-mcp-header":"a b"}}}`, `{}`, "error 'x-mcp-header' is not the name of a header"},
 		{"number", `{"properties":{"s":{"type":"number","x-mcp-header":"S"}}}`, `{}`, "error 'x-mcp-header' is only for strings, integers and booleans"},
 		{"twice", `{"properties":{"a":{"type":"string","x-mcp-header":"S"},"b":{"type":"string","x-mcp-header":"s"}}}`, `{}`, "error 'x-mcp-header' names the same header twice"},
 		{"items", `{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"S"}}}}`, `{}`, "error 'x-mcp-header' stands where it is not allowed"},

@@ -212,9 +212,13 @@ func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error)
 // accepted reads the answer to a message that is no request: there is none but the status.
 func accepted(response *http.Response) error {
 	defer response.Body.Close()
-	body := refusal(response)
 	if response.StatusCode/100 != 2 {
-		return newStatusError(response, body)
+		return newStatusError(response, refusal(response))
+	}
+	// A body that was read leaves a connection that can be used again. Some servers begin
+	// a stream that never brings anything.
+	if response.ContentLength >= 0 {
+		refusal(response)
 	}
 	return nil
 }

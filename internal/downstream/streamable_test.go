@@ -347,6 +347,24 @@ func TestHandshakeOverHTTP(t *testing.T) {
 	}
 }
 
+func TestNotificationThatIsAnsweredWithAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newWeb(t)
+		f.before = func(w http.ResponseWriter, r *http.Request, body string) bool {
+			if !strings.Contains(body, "initialized") {
+				return false
+			}
+			events(w)
+			<-r.Context().Done()
+			return true
+		}
+		began := time.Now()
+		if session := f.mustConnect(Options{}); result(t, session) != `{"ok":true}` || time.Since(began) > 0 {
+			t.Errorf("took %s", time.Since(began))
+		}
+	})
+}
+
 func TestServerRequestsOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newWeb(t)
