@@ -64,6 +64,8 @@ func TestMirroredCall(t *testing.T) {
 			jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":1,"result":{"tools":[
 				{"name":"bad","inputSchema":{"x-mcp-header":"X"}},
 				{"name":"good","inputSchema":{"properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}]}}`)
+		case strings.Contains(body, `"name":"changed"`):
+			jsonAnswer(w, http.StatusBadRequest, `{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"Header mismatch"}}`)
 		case strings.Contains(body, "tools/call"):
 			region <- fmt.Sprint(r.Header["Mcp-Param-Region"])
 			return false
@@ -72,7 +74,8 @@ func TestMirroredCall(t *testing.T) {
 		}
 		return true
 	}
-	session := f.mustConnect(Options{})
+	changed := make(chan struct{}, 10)
+	session := f.mustConnect(Options{ToolsChanged: func() { changed <- struct{}{} }})
 	tools, note, err := session.ListTools(t.Context())
 	if err != nil || len(tools) != 1 || note != "Tool 'bad' was left out: 'x-mcp-header' stands where it is not allowed" {
 		t.Errorf("%d tools, note %q, error %v", len(tools), note, err)
@@ -83,4 +86,12 @@ func TestMirroredCall(t *testing.T) {
 			t.Errorf("%s: the header is %s, want %s", test.tool, got, test.want)
 		}
 	}
+	in := newInbox()
+	if _, err := session.CallTool(ToolCall{Name: "changed"}, in); err != nil {
+		t.Fatal(err)
+	}
+	if got := in.outcome(); got != "error Header mismatch" {
+		t.Errorf("got %s", got)
+	}
+	<-changed // the tools are read again
 }

@@ -188,6 +188,9 @@ func (t *streamable) takeRefusal(request outgoing, response *http.Response, mayE
 		t.session.fail(request.id, refused)
 		return false
 	}
+	if rpc.Code == protocol.CodeHeaderMismatch && t.session.options.ToolsChanged != nil {
+		t.session.options.ToolsChanged() // the schema may ask for other headers by now
+	}
 	if p, ok := t.session.remove(request.id); ok {
 		p.sink.Done(message, nil)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -185,6 +186,32 @@ func TestStreamableAnswers(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestEachCallOverHTTPGetsItsOwnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newWeb(t)
+		f.call = func(w http.ResponseWriter, _ *http.Request, id string) {
+			seconds, _ := strconv.Atoi(id) // our own
+			<-time.After(time.Duration(100-seconds%100) * time.Second)
+			jsonAnswer(w, http.StatusOK, `{"jsonrpc":"2.0","id":`+id+`,"result":{"id":`+id+`}}`)
+		}
+		session := f.mustConnect(Options{})
+		inboxes := make(map[uint64]*inbox)
+		for range 300 {
+			in := newInbox()
+			id, err := session.CallTool(ToolCall{Name: "a"}, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inboxes[id] = in
+		}
+		for id, in := range inboxes {
+			if got, want := in.outcome(), fmt.Sprintf(`{"id":%d}`, id); got != want {
+				t.Errorf("call %d got %s", id, got)
+			}
+		}
+	})
 }
 
 func counted(n int) string {
