@@ -12,68 +12,72 @@ import (
 	"time"
 )
 
+func lateAnswer(id string) string {
+	return `data: {"jsonrpc":"2.0","id":` + id + `,"result":{"late":true}}` + "\n\n"
+}
+
+// broken are streams of a call that end before its answer.
+var broken = []struct {
+	name  string
+	first string // what the stream of the call brings before it ends
+	get   func(w http.ResponseWriter, try int, id string)
+	want  string
+	tries []string // the last ids of the GETs that resume
+	took  time.Duration
+}{
+	{
+		"with an id", "id: 1\ndata:\n\n",
+		func(w http.ResponseWriter, _ int, id string) { events(w)(lateAnswer(id)) },
+		`{"late":true}`,
+		[]string{"1"},
+		firstPause,
+	},
+	{
+		"as the server asks", "id: 1\nretry: 50\ndata:\n\n",
+		func(w http.ResponseWriter, try int, id string) {
+			if try < 3 {
+				events(w)(fmt.Sprintf("id: 1-%d\ndata:\n\n", try))
+				return
+			}
+			events(w)(lateAnswer(id))
+		},
+		`{"late":true}`,
+		[]string{"1", "1-1", "1-2"},
+		150 * time.Millisecond,
+	},
+	{"without an id", "data: {}\n\n", nil, errCut.Error(), nil, 0},
+	{
+		"refused", "id: 1\ndata:\n\n",
+		func(w http.ResponseWriter, _ int, _ string) { w.WriteHeader(http.StatusNotFound) },
+		errCut.Error(),
+		[]string{"1"},
+		firstPause,
+	},
+	{
+		"in trouble for a while", "id: 1\ndata:\n\n",
+		func(w http.ResponseWriter, try int, id string) {
+			if try == 1 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			events(w)(lateAnswer(id))
+		},
+		`{"late":true}`,
+		[]string{"1", "1"},
+		2 * firstPause,
+	},
+	{
+		"in vain", "id: 1\ndata:\n\n",
+		func(w http.ResponseWriter, _ int, _ string) { events(w)(":\n\n") },
+		errCut.Error(),
+		[]string{"1", "1", "1", "1", "1"},
+		maxResumes * firstPause,
+	},
+}
+
 func TestBrokenStreamIsResumed(t *testing.T) {
-	answer := func(id string) string {
-		return `data: {"jsonrpc":"2.0","id":` + id + `,"result":{"late":true}}` + "\n\n"
-	}
 	var callID atomic.Value
-	for _, test := range []struct {
-		name  string
-		first string // what the stream of the call brings before it ends
-		get   func(w http.ResponseWriter, try int, id string)
-		want  string
-		tries []string // the last ids of the GETs that resume
-		took  time.Duration
-	}{
-		{
-			"with an id", "id: 1\ndata:\n\n",
-			func(w http.ResponseWriter, _ int, id string) { events(w)(answer(id)) },
-			`{"late":true}`,
-			[]string{"1"},
-			firstPause,
-		},
-		{
-			"as the server asks", "id: 1\nretry: 50\ndata:\n\n",
-			func(w http.ResponseWriter, try int, id string) {
-				if try < 3 {
-					events(w)(fmt.Sprintf("id: 1-%d\ndata:\n\n", try))
-					return
-				}
-				events(w)(answer(id))
-			},
-			`{"late":true}`,
-			[]string{"1", "1-1", "1-2"},
-			150 * time.Millisecond,
-		},
-		{"without an id", "data: {}\n\n", nil, errCut.Error(), nil, 0},
-		{
-			"refused", "id: 1\ndata:\n\n",
-			func(w http.ResponseWriter, _ int, _ string) { w.WriteHeader(http.StatusNotFound) },
-			errCut.Error(),
-			[]string{"1"},
-			firstPause,
-		},
-		{
-			"in trouble for a while", "id: 1\ndata:\n\n",
-			func(w http.ResponseWriter, try int, id string) {
-				if try == 1 {
-					w.WriteHeader(http.StatusServiceUnavailable)
-					return
-				}
-				events(w)(answer(id))
-			},
-			`{"late":true}`,
-			[]string{"1", "1"},
-			2 * firstPause,
-		},
-		{
-			"in vain", "id: 1\ndata:\n\n",
-			func(w http.ResponseWriter, _ int, _ string) { events(w)(":\n\n") },
-			errCut.Error(),
-			[]string{"1", "1", "1", "1", "1"},
-			maxResumes * firstPause,
-		},
-	} {
+	for _, test := range broken {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newWeb(t)

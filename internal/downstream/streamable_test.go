@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,136 +36,96 @@ func TestStreamableHeaders(t *testing.T) {
 	}
 }
 
-func TestStreamableModern(t *testing.T) {
-	f := newWeb(t)
-	changed := make(chan struct{}, 10)
-	ended := make(chan struct{})
-	f.before = func(w http.ResponseWriter, r *http.Request, body string) bool {
-		switch {
-		case strings.Contains(body, "server/discover"):
-			jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":"discover","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}}}`)
-		case strings.Contains(body, "subscriptions/listen"):
-			events(w)("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
-			<-r.Context().Done()
-		case strings.Contains(body, `"name":"stuck"`):
-			<-r.Context().Done()
-			close(ended)
-		default:
-			return false
-		}
-		return true
-	}
-	session := f.mustConnect(Options{ToolsChanged: func() { changed <- struct{}{} }})
-	<-changed
-	for _, name := range []string{"plain name", "grüße", " padded", "=?base64?x?="} {
-		mustCall(t, session, ToolCall{Name: name})
-	}
-	id, err := session.CallTool(ToolCall{Name: "stuck"}, newInbox())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for len(f.seen("POST tools/call")) < 5 {
-		<-f.arrived
-	}
-	if !session.Cancel(id, nil) {
-		t.Error("the call could not be cancelled")
-	}
-	<-ended
-	session.Close()
-	const common = "POST tools/call Accept=application/json, text/event-stream Mcp-Protocol-Version=2026-07-28 Mcp-Method=tools/call Mcp-Name="
-	want := []string{common + "plain name", common + "=?base64?Z3LDvMOfZQ==?=", common + "=?base64?IHBhZGRlZA==?=", common + "=?base64?PT9iYXNlNjQ/eD89?=", common + "stuck"}
-	if got := f.seen("POST tools/call"); !slices.Equal(got, want) {
-		t.Errorf("the calls were\n%s", strings.Join(got, "\n"))
-	}
-	if others := slices.Concat(f.seen("GET"), f.seen("DELETE"), f.seen("POST notifications")); len(others) > 0 {
-		t.Errorf("this era has no %q", others)
+func answerTo(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{"a": 1.0}}` }
+
+func progressOf(id string, n int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, id, n)
+}
+
+func always(status int, kind, body string) func(http.ResponseWriter, *http.Request, string) {
+	return func(w http.ResponseWriter, _ *http.Request, _ string) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
 	}
 }
 
-func TestStreamableAnswers(t *testing.T) {
-	answer := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{"a": 1.0}}` }
-	progress := func(id string, n int) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, id, n)
-	}
-	raw := func(status int, kind, body string) func(http.ResponseWriter, *http.Request, string) {
-		return func(w http.ResponseWriter, _ *http.Request, _ string) {
-			w.Header().Set("Content-Type", kind)
-			w.WriteHeader(status)
-			_, _ = w.Write([]byte(body))
+// answers are what a server over HTTP may answer to a call, and what has to come of it.
+var answers = []struct {
+	name string
+	call func(w http.ResponseWriter, r *http.Request, id string)
+	want string
+}{
+	{"JSON", func(w http.ResponseWriter, _ *http.Request, id string) { jsonAnswer(w, 200, answerTo(id)+"\n") }, `{"a": 1.0}`},
+	{"an error", func(w http.ResponseWriter, _ *http.Request, id string) {
+		jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-1,"message":"no"}}`)
+	}, "error no"},
+	{"events in order", func(w http.ResponseWriter, _ *http.Request, id string) {
+		send := events(w)
+		for i := range 100 {
+			send("event: message\ndata: " + progressOf(id, i) + "\n\n")
 		}
-	}
-	for _, test := range []struct {
-		name string
-		call func(w http.ResponseWriter, r *http.Request, id string)
-		want string
-	}{
-		{"JSON", func(w http.ResponseWriter, _ *http.Request, id string) { jsonAnswer(w, 200, answer(id)+"\n") }, `{"a": 1.0}`},
-		{"an error", func(w http.ResponseWriter, _ *http.Request, id string) {
-			jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-1,"message":"no"}}`)
-		}, "error no"},
-		{"events in order", func(w http.ResponseWriter, _ *http.Request, id string) {
-			send := events(w)
-			for i := range 100 {
-				send("event: message\ndata: " + progress(id, i) + "\n\n")
-			}
-			send("data: " + answer(id) + "\n\n")
-		}, counted(100) + `{"a": 1.0}`},
-		{"a stream that stays open", func(w http.ResponseWriter, r *http.Request, id string) {
-			events(w)("data: " + answer(id) + "\n\n")
-			<-r.Context().Done()
-		}, `{"a": 1.0}`},
-		{"other events and comments", func(w http.ResponseWriter, _ *http.Request, id string) {
-			events(w)(": hi\n\nevent: ping\ndata: x\n\ndata: no JSON\n\ndata: " + answer(id) + "\n\n")
-		}, `{"a": 1.0}`},
-		{"a cut stream", func(w http.ResponseWriter, _ *http.Request, id string) {
-			events(w)("data: " + progress(id, 0) + "\n\ndata: {")
-		}, "0 " + errCut.Error()},
-		{"a dropped connection", func(http.ResponseWriter, *http.Request, string) { panic(http.ErrAbortHandler) }, "the connection to the server broke off: EOF"},
-		{"too long", func(w http.ResponseWriter, _ *http.Request, id string) {
-			jsonAnswer(w, 200, strings.Replace(answer(id), "1.0", strings.Repeat("1", 2000), 1))
-		}, "the server's answer cannot be used: message of 1001 bytes is longer than the limit of 1000 (maxMessageSize)"},
-		{"an event that is too long", func(w http.ResponseWriter, _ *http.Request, _ string) {
-			events(w)("data: " + strings.Repeat("1", 2000) + "\n\n")
-		}, "the server's answer cannot be used: message of 2000 bytes is longer than the limit of 1000 (maxMessageSize)"},
-		{"an event without end", func(w http.ResponseWriter, r *http.Request, _ string) {
-			send := events(w)
-			for send("data: "); r.Context().Err() == nil; {
-				send(strings.Repeat("x", 1000))
-			}
-		}, "the server sent a message without end: more than"},
-		{"no JSON-RPC", raw(200, "application/json", `{"hello":1}`), "the server's answer cannot be used: 'jsonrpc' must be"},
-		{"no JSON", raw(200, "application/json", `oops`), "the server's answer cannot be used: "},
-		{"the answer to something else", raw(200, "application/json", `{"jsonrpc":"2.0","id":77,"result":{}}`), "the server's answer is for another request"},
-		{"HTML", raw(200, "text/html", `<html>login</html>`), "the server answered with an HTML page; is 'url'"},
-		{"nothing", raw(202, "", ""), "the server accepted the request with HTTP status 202, but gave no answer to it"},
-		{"500", raw(500, "text/plain", "boom\nboom"), "the server answered with HTTP status 500 (Internal Server Error); it said: boom boom"},
-		{"502 page", raw(502, "text/html", "<html>"), "the server answered with HTTP status 502 (Bad Gateway); it said: an HTML page"},
-		{"500 with the answer", func(w http.ResponseWriter, _ *http.Request, id string) {
-			jsonAnswer(w, 500, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-1,"message":"no"}}`)
-		}, "error no"},
-		{"404 without a session", raw(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}`), "error no"},
-		{"401", func(w http.ResponseWriter, _ *http.Request, _ string) {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="x", resource_metadata="https://u:p@example.com/meta?secret=1"`)
-			w.WriteHeader(http.StatusUnauthorized)
-		}, `HTTP status 401 (Unauthorized); put a token that it accepts into the server's 'headers', such as {"Authorization": "Bearer ${TOKEN}"}; it said: resource_metadata https://example.com/meta`},
-		{"403", raw(403, "text/plain", "not you"), `}; it said: not you`},
-		{"a redirect to the same server", func(w http.ResponseWriter, r *http.Request, id string) {
-			if r.URL.Path == "/mcp" {
-				http.Redirect(w, r, "/mcp/", http.StatusPermanentRedirect)
-				return
-			}
-			jsonAnswer(w, 200, answer(id))
-		}, `{"a": 1.0}`},
-		{"a redirect that changes the request", func(w http.ResponseWriter, r *http.Request, _ string) {
-			http.Redirect(w, r, "/other", http.StatusFound)
-		}, "the server redirects to another kind of request, which was not followed; if this address is right, put it into 'url': http://127.0.0.1/other"},
-		{"a redirect to another server", func(w http.ResponseWriter, r *http.Request, _ string) {
-			http.Redirect(w, r, "https://user:word@other.example/x?token=1", http.StatusTemporaryRedirect)
-		}, "the server redirects to another server, which was not followed; if this address is right, put it into 'url': https://other.example/x"},
-		{"redirects without end", func(w http.ResponseWriter, r *http.Request, _ string) {
-			http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)
-		}, "one more address after many"},
-	} {
+		send("data: " + answerTo(id) + "\n\n")
+	}, counted(100) + `{"a": 1.0}`},
+	{"a stream that stays open", func(w http.ResponseWriter, r *http.Request, id string) {
+		events(w)("data: " + answerTo(id) + "\n\n")
+		<-r.Context().Done()
+	}, `{"a": 1.0}`},
+	{"other events and comments", func(w http.ResponseWriter, _ *http.Request, id string) {
+		events(w)(": hi\n\nevent: ping\ndata: x\n\ndata: no JSON\n\ndata: " + answerTo(id) + "\n\n")
+	}, `{"a": 1.0}`},
+	{"a cut stream", func(w http.ResponseWriter, _ *http.Request, id string) {
+		events(w)("data: " + progressOf(id, 0) + "\n\ndata: {")
+	}, "0 " + errCut.Error()},
+	{"a dropped connection", func(http.ResponseWriter, *http.Request, string) { panic(http.ErrAbortHandler) }, "the connection to the server broke off: EOF"},
+	{"too long", func(w http.ResponseWriter, _ *http.Request, id string) {
+		jsonAnswer(w, 200, strings.Replace(answerTo(id), "1.0", strings.Repeat("1", 2000), 1))
+	}, "the server's answer cannot be used: message of 1001 bytes is longer than the limit of 1000 (maxMessageSize)"},
+	{"an event that is too long", func(w http.ResponseWriter, _ *http.Request, _ string) {
+		events(w)("data: " + strings.Repeat("1", 2000) + "\n\n")
+	}, "the server's answer cannot be used: message of 2000 bytes is longer than the limit of 1000 (maxMessageSize)"},
+	{"an event without end", func(w http.ResponseWriter, r *http.Request, _ string) {
+		send := events(w)
+		for send("data: "); r.Context().Err() == nil; {
+			send(strings.Repeat("x", 1000))
+		}
+	}, "the server sent a message without end: more than"},
+	{"no JSON-RPC", always(200, "application/json", `{"hello":1}`), "the server's answer cannot be used: 'jsonrpc' must be"},
+	{"no JSON", always(200, "application/json", `oops`), "the server's answer cannot be used: "},
+	{"the answer to something else", always(200, "application/json", `{"jsonrpc":"2.0","id":77,"result":{}}`), "the server's answer is for another request"},
+	{"HTML", always(200, "text/html", `<html>login</html>`), "the server answered with an HTML page; is 'url'"},
+	{"nothing", always(202, "", ""), "the server accepted the request with HTTP status 202, but gave no answer to it"},
+	{"500", always(500, "text/plain", "boom\nboom"), "the server answered with HTTP status 500 (Internal Server Error); it said: boom boom"},
+	{"502 page", always(502, "text/html", "<html>"), "the server answered with HTTP status 502 (Bad Gateway); it said: an HTML page"},
+	{"500 with the answer", func(w http.ResponseWriter, _ *http.Request, id string) {
+		jsonAnswer(w, 500, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-1,"message":"no"}}`)
+	}, "error no"},
+	{"404 without a session", always(404, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}`), "error no"},
+	{"401", func(w http.ResponseWriter, _ *http.Request, _ string) {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="x", resource_metadata="https://u:p@example.com/meta?secret=1"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}, `HTTP status 401 (Unauthorized); put a token that it accepts into the server's 'headers', such as {"Authorization": "Bearer ${TOKEN}"}; it said: resource_metadata https://example.com/meta`},
+	{"403", always(403, "text/plain", "not you"), `}; it said: not you`},
+	{"a redirect to the same server", func(w http.ResponseWriter, r *http.Request, id string) {
+		if r.URL.Path == "/mcp" {
+			http.Redirect(w, r, "/mcp/", http.StatusPermanentRedirect)
+			return
+		}
+		jsonAnswer(w, 200, answerTo(id))
+	}, `{"a": 1.0}`},
+	{"a redirect that changes the request", func(w http.ResponseWriter, r *http.Request, _ string) {
+		http.Redirect(w, r, "/other", http.StatusFound)
+	}, "the server redirects to another kind of request, which was not followed; if this address is right, put it into 'url': http://127.0.0.1/other"},
+	{"a redirect to another server", func(w http.ResponseWriter, r *http.Request, _ string) {
+		http.Redirect(w, r, "https://user:word@other.example/x?token=1", http.StatusTemporaryRedirect)
+	}, "the server redirects to another server, which was not followed; if this address is right, put it into 'url': https://other.example/x"},
+	{"redirects without end", func(w http.ResponseWriter, r *http.Request, _ string) {
+		http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)
+	}, "one more address after many"},
+}
+
+func TestStreamableAnswers(t *testing.T) {
+	for _, test := range answers {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newWeb(t)
@@ -240,54 +199,6 @@ func TestAnsweredStreamIsClosed(t *testing.T) {
 			t.Errorf("the stream was closed after %s", time.Since(began))
 		}
 	})
-}
-
-func TestSubscriptionIsRenewed(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		listen  func(w http.ResponseWriter, id string)
-		want    []time.Duration // when it is asked for, within 10 s
-		changes int
-	}{
-		{"cut", func(w http.ResponseWriter, _ string) { events(w)(":\n\n") }, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}, 3},
-		{"in trouble", func(w http.ResponseWriter, _ string) {
-			w.WriteHeader(http.StatusBadGateway)
-		}, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}, 3},
-		{"refused", func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusNotFound) }, []time.Duration{0}, 0},
-		{"an error", func(w http.ResponseWriter, id string) {
-			jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-1,"message":"no"}}`)
-		}, []time.Duration{0}, 0},
-		{"ended by the server", func(w http.ResponseWriter, id string) {
-			events(w)(`data: {"jsonrpc":"2.0","id":` + id + `,"result":{}}` + "\n\n")
-		}, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}, 3},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newWeb(t)
-				began := time.Now()
-				var asked []time.Duration
-				f.before = func(w http.ResponseWriter, _ *http.Request, body string) bool {
-					switch {
-					case strings.Contains(body, "server/discover"):
-						jsonAnswer(w, 200, `{"jsonrpc":"2.0","id":"discover","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}}}`)
-					case strings.Contains(body, "subscriptions/listen"):
-						asked = append(asked, time.Since(began))
-						test.listen(w, fmt.Sprint(len(asked)))
-					default:
-						return false
-					}
-					return true
-				}
-				var changes atomic.Int32
-				f.mustConnect(Options{ToolsChanged: func() { changes.Add(1) }})
-				<-time.After(10 * time.Second)
-				synctest.Wait()
-				if !slices.Equal(asked, test.want) || int(changes.Load()) != test.changes {
-					t.Errorf("asked at %v with %d changes, want %v with %d", asked, changes.Load(), test.want, test.changes)
-				}
-			})
-		})
-	}
 }
 
 func TestSilentStreamIsEnded(t *testing.T) {
