@@ -80,7 +80,7 @@ var answers = []struct {
 	{"a dropped connection", func(http.ResponseWriter, *http.Request, string) { panic(http.ErrAbortHandler) }, "the connection to the server broke off: EOF"},
 	{"too long", func(w http.ResponseWriter, _ *http.Request, id string) {
 		jsonAnswer(w, 200, strings.Replace(answerTo(id), "1.0", strings.Repeat("1", 2000), 1))
-	}, "the server's answer cannot be used: message of 1001 bytes is longer than the limit of 1000 (maxMessageSize)"},
+	}, "the server's answer cannot be used: message of 2041 bytes is longer than the limit of 1000 (maxMessageSize)"},
 	{"an event that is too long", func(w http.ResponseWriter, _ *http.Request, _ string) {
 		events(w)("data: " + strings.Repeat("1", 2000) + "\n\n")
 	}, "the server's answer cannot be used: message of 2000 bytes is longer than the limit of 1000 (maxMessageSize)"},

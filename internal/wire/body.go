@@ -26,7 +26,7 @@ func ReadBody(src io.Reader, size int64, limit int) (Frame, error) {
 		buf = buf[:len(buf)+n]
 		if read := len(buf) - headroom; read > limit {
 			id, isRequest := Skim(buf[headroom:])
-			return Frame{}, &TooLongError{Limit: limit, Size: int64(read), ID: id, IsRequest: isRequest}
+			return Frame{}, &TooLongError{Limit: limit, Size: max(int64(read), size), ID: id, IsRequest: isRequest}
 		}
 		if errors.Is(err, io.EOF) {
 			frame := Frame{buf: buf, start: headroom}
