@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"internal/config", "internal/process", "internal/downstream", "internal/catalog", "internal/builtin", "internal/trust", "internal/auth"},
 	{"internal/fleet"},
 	{"internal/call"},
-	{"internal/metatool"},
+	{"internal/metatool", "internal/passage"},
 	{"internal/front"},
 	{"internal/app"},
 	{"internal/cli"},

@@ -1,0 +1,101 @@
+package passage
+
+import (
+	"net/url"
+	"strings"
+)
+
+// scheme begins the URIs that we make. A server's own that begins with it is renamed like
+// one that another server has, so that such a URI always says where it leads.
+const scheme = "workbench://"
+
+// origin is a server, by its names: a reload may make another object of it.
+type origin struct{ toolbox, server string }
+
+// rename returns the URI under which the client knows a server's URI that it cannot have
+// as it is.
+func (o origin) rename(uri string) string {
+	return scheme + escape(o.toolbox) + "/" + escape(o.server) + "/" + escape(uri)
+}
+
+// parseRenamed undoes rename.
+func parseRenamed(renamed string) (o origin, uri string, ok bool) {
+	rest, ok := strings.CutPrefix(renamed, scheme)
+	parts := strings.Split(rest, "/")
+	if !ok || len(parts) != 3 {
+		return o, "", false
+	}
+	for i, part := range parts {
+		text, err := url.PathUnescape(part)
+		if err != nil || text == "" {
+			return o, "", false
+		}
+		parts[i] = text
+	}
+	return origin{parts[0], parts[1]}, parts[2], true
+}
+
+// escape encodes everything but what RFC 3986 calls unreserved: what programs that
+// normalise URIs leave alone.
+func escape(text string) string {
+	const digits = "0123456789ABCDEF"
+	var out strings.Builder
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
+			out.WriteByte(c)
+		default:
+			out.Write([]byte{'%', digits[c>>4], digits[c&15]})
+		}
+	}
+	return out.String()
+}
+
+// claims say which server a URI leads to where several have it. A URI stays with the one
+// that it was given to first, whatever comes and goes.
+type claims struct {
+	owners  map[string]origin
+	renamed map[origin]map[string]struct{} // URIs that a server has under another name
+}
+
+// maxClaims is how many URIs are remembered of a client's servers.
+const maxClaims = 200_000
+
+// give returns the URI under which the client knows the server's.
+func (c *claims) give(o origin, uri string) string {
+	if c.owners == nil {
+		c.owners, c.renamed = make(map[string]origin), make(map[origin]map[string]struct{})
+	}
+	if !strings.HasPrefix(uri, scheme) {
+		owner, taken := c.owners[uri]
+		if !taken {
+			c.owners[uri] = o
+		}
+		if !taken || owner == o {
+			return uri
+		}
+	}
+	if c.renamed[o] == nil {
+		c.renamed[o] = make(map[string]struct{})
+	}
+	c.renamed[o][uri] = struct{}{}
+	return o.rename(uri)
+}
+
+// known returns the URI under which the client knows the server's, and whether that is
+// another.
+func (c *claims) known(o origin, uri string) (as string, renamed bool) {
+	if _, renamed = c.renamed[o][uri]; renamed {
+		return o.rename(uri), true
+	}
+	return uri, false
+}
+
+// isFull reports whether so much is remembered that it has to be forgotten.
+func (c *claims) isFull() bool {
+	n := len(c.owners)
+	for _, renamed := range c.renamed {
+		n += len(renamed)
+	}
+	return n > maxClaims
+}
