@@ -1,0 +1,189 @@
+package passage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fake is a server behind a fake carrier.
+type fake struct {
+	name         string // toolbox/server
+	capabilities string // "": it cannot be reached
+	// answers are raw results or error objects, by "method" or by "method params"; "fail"
+	// is a failure, and "hang" waits for the cancellation. Others are "Method not found".
+	answers map[string]string
+}
+
+// bench is a passage to fake servers, and their carrier.
+type bench struct {
+	*Passage
+	fleet  *fleet.Fleet
+	client *client
+	log    *strings.Builder
+
+	mu      sync.Mutex
+	fakes   map[origin]*fake
+	sent    []string // "server method params", in order
+	level   string
+	asked   chan string // gets the method of each question that hangs
+	session map[*fleet.Server]any
+}
+
+// client is a client's session.
+type client struct {
+	open   []string
+	memory *Memory
+}
+
+func (c *client) Notify([]byte) error        { return nil }
+func (c *client) IsOpen(toolbox string) bool { return slices.Contains(c.open, toolbox) }
+func (c *client) Memory() *Memory            { return c.memory }
+
+// newBench makes a bench whose client opened all toolboxes.
+func newBench(t *testing.T, mode config.ToolMode, fakes ...*fake) *bench {
+	t.Helper()
+	cfg := &config.Config{}
+	b := &bench{
+		fakes: make(map[origin]*fake), asked: make(chan string, 10), session: make(map[*fleet.Server]any), log: &strings.Builder{},
+		client: &client{memory: NewMemory(NewSubscriptions())},
+	}
+	for _, f := range fakes {
+		box, server, _ := strings.Cut(f.name, "/")
+		last := len(cfg.Toolboxes) - 1
+		if last < 0 || cfg.Toolboxes[last].Name != box {
+			cfg.Toolboxes = append(cfg.Toolboxes, config.Toolbox{Name: box})
+			b.client.open = append(b.client.open, box)
+			last++
+		}
+		cfg.Toolboxes[last].Servers = append(cfg.Toolboxes[last].Servers, config.Server{Name: server, Command: "none"})
+		b.fakes[origin{box, server}] = f
+	}
+	b.fleet = fleet.New(fleet.Options{Config: cfg})
+	b.Passage = New(b.fleet, mode, slog.New(slog.NewTextHandler(&locked{b: b}, nil)))
+	b.carry = func(Session) carrier { return b }
+	for _, box := range b.fleet.Toolboxes() {
+		for _, server := range box.Servers {
+			b.session[server] = "session of " + server.Name()
+		}
+	}
+	return b
+}
+
+// locked writes the log.
+type locked struct{ b *bench }
+
+func (l *locked) Write(line []byte) (int, error) {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	return l.b.log.Write(line)
+}
+
+func (b *bench) reach(_ context.Context, server *fleet.Server) (wire.Payload, error) {
+	f := b.fakes[originOf(server)]
+	if f.capabilities == "" {
+		return wire.Payload{}, errors.New("it does not start")
+	}
+	return wire.Raw([]byte(f.capabilities)), nil
+}
+
+func (b *bench) live(server *fleet.Server) any { return b.session[server] }
+
+func (b *bench) setLogLevel(params []byte) { b.level = string(params) }
+
+func (b *bench) forward(server *fleet.Server, f forwarding) {
+	params := string(wire.AppendEdited(nil, f.params, f.edits...))
+	b.mu.Lock()
+	b.sent = append(b.sent, strings.TrimSpace(server.Name()+" "+f.method+" "+params))
+	fake := b.fakes[originOf(server)]
+	answer, ok := fake.answers[f.method+" "+params]
+	if !ok {
+		answer, ok = fake.answers[f.method]
+	}
+	b.mu.Unlock()
+	switch {
+	case !ok:
+		answer = `{"code":-32601,"message":"Method not found"}`
+	case answer == "fail":
+		f.replier.Reply(call.Outcome{}, &call.Failure{Message: "it crashed", Hint: "Mend it."})
+		return
+	case answer == "hang":
+		go func() {
+			ctx, stop := f.ticket.Context()
+			defer stop()
+			b.asked <- f.method
+			<-ctx.Done()
+			f.replier.Reply(call.Outcome{}, context.Cause(ctx))
+		}()
+		return
+	}
+	if strings.HasPrefix(answer, `{"code"`) {
+		f.replier.Reply(call.Outcome{Error: wire.Raw([]byte(answer))}, nil)
+		return
+	}
+	f.replier.Reply(call.Outcome{Result: wire.Raw([]byte(answer))}, nil)
+}
+
+// begin sends a request of a client; the answer comes through the channel.
+func (b *bench) begin(from *client, ticket *call.Ticket, method, params string) waiter {
+	reply := make(waiter, 2)
+	b.Handle(Request{Method: method, Params: wire.Raw([]byte(params)), Session: from, Ticket: ticket, Replier: reply})
+	return reply
+}
+
+// ask returns the answer to a request of the client: the result, or the error object.
+func (b *bench) ask(t *testing.T, method, params string) string {
+	t.Helper()
+	return b.askAs(t, b.client, method, params)
+}
+
+func (b *bench) askAs(t *testing.T, from *client, method, params string) string {
+	t.Helper()
+	a := <-b.begin(from, &call.Ticket{}, method, params)
+	if a.err != nil {
+		t.Fatal(a.err)
+	}
+	return string(a.outcome.Error.Bytes()) + string(a.outcome.Result.Bytes())
+}
+
+// want asks and compares; what was sent to servers since the last time is compared too,
+// unless it is nil.
+func (b *bench) want(t *testing.T, method, params, answer string, sent ...string) {
+	t.Helper()
+	b.sent = nil
+	if got := b.ask(t, method, params); got != answer {
+		t.Errorf("%s %s: got %s, want %s", method, params, got, answer)
+	}
+	if sent != nil && !slices.Equal(b.sent, sent) {
+		t.Errorf("%s %s: sent %q, want %q", method, params, b.sent, sent)
+	}
+}
+
+func (b *bench) server(name string) *fleet.Server {
+	box, server, _ := strings.Cut(name, "/")
+	toolbox, _ := b.fleet.Toolbox(box)
+	found, _ := toolbox.Server(server)
+	return found
+}
+
+func notification(t *testing.T, line string) wire.Message {
+	t.Helper()
+	message, err := wire.Parse(wire.NewFrame([]byte(line)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return message
+}

@@ -1,0 +1,255 @@
+package passage
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Memory is what is remembered of one client: what its servers listed and under which
+// names, its tasks and its subscriptions. It is safe for concurrent use.
+type Memory struct {
+	subscriptions *Subscriptions
+	prompts       toolbox.Names
+	renamed       atomic.Bool // something has another name than its server gave it
+
+	mu       sync.Mutex
+	books    map[bookKey]*book
+	versions map[bookKey]uint64
+	uris     claims
+	tasks    map[string]origin
+	taskIDs  []string // in the order in which they were learnt
+
+	// Guarded by the lock of subscriptions:
+	own map[subscribed]string // with the URI as the client knows it
+}
+
+// NewMemory makes the memory of a client. Subscriptions are those of all clients.
+func NewMemory(subscriptions *Subscriptions) *Memory {
+	return &Memory{
+		subscriptions: subscriptions,
+		books:         make(map[bookKey]*book), versions: make(map[bookKey]uint64),
+		tasks: make(map[string]origin), own: make(map[subscribed]string),
+	}
+}
+
+// bookKey names one list of one server.
+type bookKey struct {
+	list   *listing
+	origin origin
+}
+
+// book is what a server listed, until it says that this changed.
+type book struct {
+	names     []string
+	templates []template
+}
+
+// maxTemplates is how many templates of a server are matched against.
+const maxTemplates = 1000
+
+// version counts the changes of a list, so that one that was read before a change is not
+// taken for the one after it.
+func (m *Memory) version(l *listing, o origin) uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.versions[bookKey{l, o}]
+}
+
+// forget is to be called when a list changed.
+func (m *Memory) forget(l *listing, o origin) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := bookKey{l, o}
+	delete(m.books, key)
+	m.versions[key]++
+}
+
+func (m *Memory) knows(l *listing, o origin) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.books[bookKey{l, o}] != nil
+}
+
+// name takes in what servers listed, in the order of the configuration, and returns under
+// which names the client knows it: for each list, one for each entry.
+func (m *Memory) name(l *listing, lists []offered) [][]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := make([][]string, len(lists))
+	for i, list := range lists {
+		names[i] = entryNames(l, list.entries)
+		m.note(l, list, names[i])
+	}
+	switch l {
+	case resources:
+		m.nameResources(lists, names)
+	case prompts:
+		m.namePrompts(lists, names)
+	}
+	return names
+}
+
+func entryNames(l *listing, entries []wire.Payload) []string {
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i], _ = entry.Member(l.key).Text()
+	}
+	return names
+}
+
+// note remembers a list. Called with mu held.
+func (m *Memory) note(l *listing, list offered, names []string) {
+	key := bookKey{l, list.origin}
+	if l == tasks {
+		for _, id := range names {
+			m.learn(id, list.origin)
+		}
+		return
+	}
+	if list.unsure || m.versions[key] != list.version {
+		return
+	}
+	b := &book{}
+	switch l {
+	case templates:
+		for _, text := range names[:min(len(names), maxTemplates)] {
+			b.templates = append(b.templates, parseTemplate(text))
+		}
+	case prompts:
+		b.names = slices.Clone(names)
+	}
+	m.books[key] = b
+}
+
+// nameResources replaces the URIs of servers by those that the client knows. Called with
+// mu held.
+func (m *Memory) nameResources(lists []offered, names [][]string) {
+	if m.uris.isFull() {
+		m.uris = claims{}
+		for key := range m.books {
+			if key.list == resources {
+				delete(m.books, key)
+			}
+		}
+		for _, list := range lists {
+			m.note(resources, list, nil)
+		}
+	}
+	for i, list := range lists {
+		for j, uri := range names[i] {
+			if uri == "" {
+				continue
+			}
+			names[i][j] = m.uris.give(list.origin, uri)
+			if names[i][j] != uri {
+				m.renamed.Store(true)
+			}
+		}
+	}
+}
+
+// namePrompts replaces the names of prompts by those that the client knows. Called with mu
+// held.
+func (m *Memory) namePrompts(lists []offered, names [][]string) {
+	var refs []toolbox.Ref
+	for i, list := range lists {
+		for _, name := range names[i] {
+			refs = append(refs, toolbox.Ref{Toolbox: list.origin.toolbox, Server: list.origin.server, Name: name})
+		}
+	}
+	// Those of servers that were not asked just now are offered as well.
+	all := slices.Clone(refs)
+	for key, b := range m.books {
+		isAsked := func(list offered) bool { return list.origin == key.origin }
+		if key.list != prompts || slices.ContainsFunc(lists, isAsked) {
+			continue
+		}
+		for _, name := range b.names {
+			all = append(all, toolbox.Ref{Toolbox: key.origin.toolbox, Server: key.origin.server, Name: name})
+		}
+	}
+	given := m.prompts.Give(all)
+	for i := range names {
+		for j, name := range names[i] {
+			names[i][j], given = given[0], given[1:]
+			if names[i][j] != name {
+				m.renamed.Store(true)
+			}
+		}
+	}
+}
+
+// hasRenamed reports whether the client knows something of the server by another name than
+// the server does. It costs nothing as long as nothing is renamed at all.
+func (m *Memory) hasRenamed(o origin) bool {
+	if !m.renamed.Load() {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.uris.renamed[o]) > 0 {
+		return true
+	}
+	b := m.books[bookKey{prompts, o}]
+	if b == nil {
+		return false
+	}
+	return slices.ContainsFunc(b.names, func(name string) bool {
+		known, ok := m.prompts.Name(toolbox.Ref{Toolbox: o.toolbox, Server: o.server, Name: name})
+		return ok && known != name
+	})
+}
+
+// owner returns the server that a URI belongs to by the lists.
+func (m *Memory) owner(uri string) (origin, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o, ok := m.uris.owners[uri]
+	return o, ok
+}
+
+// hasTemplate reports whether a server lists this very template.
+func (m *Memory) hasTemplate(o origin, text string) bool {
+	return m.anyTemplate(o, func(t template) bool { return t.text == text })
+}
+
+// matches reports whether a server has a template for the URI.
+func (m *Memory) matches(o origin, uri string) bool {
+	return m.anyTemplate(o, func(t template) bool { return t.matches(uri) })
+}
+
+func (m *Memory) anyTemplate(o origin, is func(template) bool) bool {
+	m.mu.Lock()
+	b := m.books[bookKey{templates, o}]
+	m.mu.Unlock() // a book never changes
+	return b != nil && slices.ContainsFunc(b.templates, is)
+}
+
+// maxTasks is how many tasks of a client are remembered.
+const maxTasks = 10_000
+
+// learn remembers whose task it is. Called with mu held.
+func (m *Memory) learn(id string, o origin) {
+	if id == "" {
+		return
+	}
+	if _, known := m.tasks[id]; !known {
+		if len(m.taskIDs) == maxTasks {
+			delete(m.tasks, m.taskIDs[0])
+			m.taskIDs = m.taskIDs[1:]
+		}
+		m.taskIDs = append(m.taskIDs, id)
+	}
+	m.tasks[id] = o
+}
+
+func (m *Memory) taskOwner(id string) (origin, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o, ok := m.tasks[id]
+	return o, ok
+}

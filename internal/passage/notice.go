@@ -1,0 +1,99 @@
+package passage
+
+import (
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Notifications that say something about what we remember.
+const (
+	notifyResources = "notifications/resources/list_changed"
+	notifyPrompts   = "notifications/prompts/list_changed"
+	notifyUpdated   = "notifications/resources/updated"
+)
+
+// Notice takes in a notification of a server that a client may get, and returns what it
+// gets, if anything.
+func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Message) (forClient []byte, ok bool) {
+	memory, o := session.Memory(), originOf(server)
+	switch string(message.Method) {
+	case notifyResources:
+		memory.forget(resources, o)
+		memory.forget(templates, o)
+	case notifyPrompts:
+		memory.forget(prompts, o)
+	}
+	if !p.sees(session, server) {
+		return nil, false
+	}
+	if string(message.Method) == notifyUpdated {
+		return memory.updated(o, message)
+	}
+	return wire.Notification(string(message.Method), rawParams(message)), true
+}
+
+// updated returns the notification with the URI as the client knows it.
+func (m *Memory) updated(o origin, message wire.Message) (forClient []byte, ok bool) {
+	part := message.Params.Member("uri")
+	uri, isText := part.Text()
+	asked, wanted := m.wantsUpdate(o, uri)
+	if !wanted {
+		return nil, false
+	}
+	params := rawParams(message)
+	if isText {
+		if asked == "" {
+			m.mu.Lock()
+			asked, _ = m.uris.known(o, uri)
+			m.mu.Unlock()
+		}
+		if asked != uri {
+			params = wire.AppendEdited(nil, message.Params, wire.Edit{Part: part, With: wire.AppendString(nil, asked)})
+		}
+	}
+	return wire.Notification(notifyUpdated, params), true
+}
+
+func rawParams(message wire.Message) []byte {
+	if message.Params.IsAbsent() {
+		return nil
+	}
+	return message.Params.Bytes()
+}
+
+// Learn takes in the result of a tool call that a server answered: if it made the call a
+// task, requests about that task are for the same server.
+func (p *Passage) Learn(session Session, server *fleet.Server, result wire.Payload) {
+	id, ok := result.Member("task").Member("taskId").Text()
+	if !ok {
+		return
+	}
+	memory := session.Memory()
+	memory.mu.Lock()
+	defer memory.mu.Unlock()
+	memory.learn(id, originOf(server))
+}
+
+// Leave is to be called when a client has left. Servers whose sessions go on are told that
+// its subscriptions ended, as far as nobody else has them. It does not block.
+func (p *Passage) Leave(session Session) {
+	carrier := p.carry(session)
+	for key, of := range session.Memory().leave() {
+		box, ok := p.visible.Toolbox(key.origin.toolbox)
+		if !ok {
+			continue
+		}
+		server, ok := box.Server(key.origin.server)
+		if !ok || carrier.live(server) != of {
+			continue
+		}
+		params := append(wire.AppendMember([]byte("{"), "uri", key.uri), '}')
+		carrier.forward(server, forwarding{method: methodUnsubscribe, params: wire.Raw(params), ticket: &call.Ticket{}, replier: nobody{}})
+	}
+}
+
+// nobody takes answers that do not matter.
+type nobody struct{}
+
+func (nobody) Reply(call.Outcome, error) {}

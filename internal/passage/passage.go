@@ -1,0 +1,118 @@
+// Package passage takes what is no tool to the servers that have it: resources, prompts,
+// completion, log levels, tasks, and whatever else MCP may know.
+package passage
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Session is the client session that a request came from.
+type Session interface {
+	call.Client
+	// IsOpen reports whether the client opened the toolbox.
+	IsOpen(toolbox string) bool
+	// Memory returns what is remembered of the client: always the same.
+	Memory() *Memory
+}
+
+// Toolboxes are what a client may see of the fleet: all of it, or a view.
+type Toolboxes interface {
+	Toolboxes() []*fleet.Toolbox
+	Toolbox(name string) (*fleet.Toolbox, bool)
+}
+
+// Passage leads the requests of clients to servers. It costs next to nothing to make; what
+// is remembered is in the clients' memories.
+type Passage struct {
+	visible Toolboxes
+	mode    config.ToolMode
+	log     *slog.Logger
+	carry   func(Session) carrier
+}
+
+// New makes the passage to what is visible; in direct mode clients need not open it.
+func New(visible Toolboxes, mode config.ToolMode, log *slog.Logger) *Passage {
+	return &Passage{visible: visible, mode: mode, log: log}
+}
+
+// Request is a request as it came from the client.
+type Request struct {
+	Method  string
+	Params  wire.Payload // may be absent
+	Session Session
+	Ticket  *call.Ticket // cancels the request
+	// Replier gets the answer: what a server or we answered, be it a result or an error,
+	// or the cause of the cancellation. It is called exactly once, perhaps before Handle
+	// returns.
+	Replier call.Replier
+}
+
+// Handle answers a request. It does not block.
+//
+// While there is but one server that a request can be for, it gets it as it came, and so
+// does the client its answer. Only among several is anything gathered or renamed.
+func (p *Passage) Handle(request Request) {
+	e := &errand{
+		passage: p, request: request, memory: request.Session.Memory(), carrier: p.carry(request.Session),
+		scope: p.scope(request.Session),
+	}
+	kind, known := methods[request.Method]
+	switch {
+	case len(e.scope) == 1 && !e.memory.hasRenamed(originOf(e.scope[0])):
+		e.pass(kind, e.scope[0])
+	case !known:
+		e.refuseUnknown()
+	case len(e.scope) == 0:
+		kind.nobody(e)
+	default:
+		go e.choose(kind)
+	}
+}
+
+// scope returns the servers that the client's requests may be for, in the order of the
+// configuration.
+func (p *Passage) scope(session Session) (servers []*fleet.Server) {
+	for _, box := range p.visible.Toolboxes() {
+		if p.mode == config.Direct || session.IsOpen(box.Name) {
+			servers = append(servers, box.Servers...)
+		}
+	}
+	return servers
+}
+
+// sees reports whether the server is in the client's scope.
+func (p *Passage) sees(session Session, server *fleet.Server) bool {
+	_, visible := p.visible.Toolbox(server.Toolbox())
+	return visible && (p.mode == config.Direct || session.IsOpen(server.Toolbox()))
+}
+
+func originOf(server *fleet.Server) origin { return origin{server.Toolbox(), server.Name()} }
+
+// carrier takes requests to servers on behalf of one client.
+type carrier interface {
+	// reach returns what the server declared that it can do. It starts the server if
+	// needed, and blocks until it is there, that failed, or ctx ends.
+	reach(ctx context.Context, server *fleet.Server) (capabilities wire.Payload, err error)
+	// forward sends a request to the server, which is started if needed. It does not block.
+	forward(server *fleet.Server, f forwarding)
+	// live identifies the session with the server that the client uses at this moment; nil
+	// if there is none.
+	live(server *fleet.Server) any
+	// setLogLevel has the level set in sessions that begin later.
+	setLogLevel(params []byte)
+}
+
+// forwarding is a request on its way to a server.
+type forwarding struct {
+	method  string
+	params  wire.Payload // stay as they are
+	edits   []wire.Edit  // of parts of params
+	ticket  *call.Ticket
+	replier call.Replier // gets the server's own answer, a *call.Failure or the ticket's cause
+}

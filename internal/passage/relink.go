@@ -1,0 +1,107 @@
+package passage
+
+import (
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Relink returns the edits by which links to resources that the client knows by another
+// URI lead to them, in a result of the server or in the definition of a tool. It costs
+// nothing while nothing of the server is renamed, as is usual.
+func (p *Passage) Relink(session Session, server *fleet.Server, payload wire.Payload) []wire.Edit {
+	return session.Memory().relink(originOf(server), payload, "", "")
+}
+
+// relink is Relink; original, if it is not "", is one more URI that is renamed, to asked.
+func (m *Memory) relink(o origin, payload wire.Payload, original, asked string) []wire.Edit {
+	if original == asked && !m.renamed.Load() {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if original == asked && len(m.uris.renamed[o]) == 0 {
+		return nil
+	}
+	l := linker{origin: o, uris: &m.uris, original: original, asked: asked}
+	l.whole(payload)
+	return l.edits
+}
+
+// linker collects edits in the order of the payload.
+type linker struct {
+	origin          origin
+	uris            *claims
+	original, asked string
+	edits           []wire.Edit
+}
+
+// whole looks through a result or a definition.
+func (l *linker) whole(payload wire.Payload) {
+	for key, value := range payload.Members() {
+		switch string(key) {
+		case "content": // of a tool's result
+			l.blocks(value)
+		case "contents": // of a resource
+			for content := range value.Elements() {
+				l.uri(content)
+			}
+		case "messages": // of a prompt
+			for message := range value.Elements() {
+				l.blocks(message.Member("content"))
+			}
+		case "tools": // a list of definitions
+			for tool := range value.Elements() {
+				l.meta(tool.Member("_meta"))
+			}
+		case "_meta":
+			l.meta(value)
+		}
+	}
+}
+
+// blocks looks through the blocks of a content, or the one that it is.
+func (l *linker) blocks(content wire.Payload) {
+	if content.Kind() == "object" {
+		l.block(content)
+	}
+	for block := range content.Elements() {
+		l.block(block)
+	}
+}
+
+func (l *linker) block(block wire.Payload) {
+	switch kind, _ := block.Member("type").Text(); kind {
+	case "resource_link":
+		l.uri(block)
+	case "resource":
+		l.uri(block.Member("resource"))
+	}
+}
+
+func (l *linker) uri(object wire.Payload) { l.link(object.Member("uri")) }
+
+// meta looks for the resource that shows a tool's results: MCP Apps.
+func (l *linker) meta(meta wire.Payload) {
+	for key, value := range meta.Members() {
+		switch string(key) {
+		case "ui":
+			l.link(value.Member("resourceUri"))
+		case "ui/resourceUri":
+			l.link(value)
+		}
+	}
+}
+
+func (l *linker) link(part wire.Payload) {
+	uri, ok := part.Text()
+	if !ok {
+		return
+	}
+	as, renamed := l.uris.known(l.origin, uri)
+	if uri == l.original {
+		as, renamed = l.asked, uri != l.asked
+	}
+	if renamed {
+		l.edits = append(l.edits, wire.Edit{Part: part, With: wire.AppendString(nil, as)})
+	}
+}

@@ -1,0 +1,140 @@
+package passage
+
+import "sync"
+
+// Subscriptions are those of all clients. Clients may share a session with a server, which
+// then knows only one subscriber.
+type Subscriptions struct {
+	mu      sync.Mutex
+	clients map[subscribed]map[*Memory]any // with the session that it was made in
+	counts  map[origin]map[*Memory]int     // of subscriptions
+}
+
+// subscribed is a resource of a server, by the server's URI.
+type subscribed struct {
+	origin origin
+	uri    string
+}
+
+// maxSubscriptions is how many subscriptions a client can have.
+const maxSubscriptions = 10_000
+
+// NewSubscriptions makes an empty one.
+func NewSubscriptions() *Subscriptions {
+	return &Subscriptions{clients: make(map[subscribed]map[*Memory]any), counts: make(map[origin]map[*Memory]int)}
+}
+
+// subscribe remembers a subscription, or the session that it is in; ok is false if the
+// client has too many.
+func (m *Memory) subscribe(o origin, uri, asked string, session any) (fresh, ok bool) {
+	s, key := m.subscriptions, subscribed{o, uri}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := m.own[key]; !known {
+		if len(m.own) >= maxSubscriptions {
+			return false, false
+		}
+		fresh = true
+		if s.counts[o] == nil {
+			s.counts[o] = make(map[*Memory]int)
+		}
+		s.counts[o][m]++
+	}
+	m.own[key] = asked
+	if s.clients[key] == nil {
+		s.clients[key] = make(map[*Memory]any)
+	}
+	s.clients[key][m] = session
+	return fresh, true
+}
+
+// unsubscribe forgets a subscription, and reports whether another client still has one in
+// the same session.
+func (m *Memory) unsubscribe(o origin, uri string, session any) (shared bool) {
+	s := m.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := subscribed{o, uri}
+	s.remove(m, key)
+	return s.isShared(key, session)
+}
+
+// remove takes out a subscription. Called with mu held.
+func (s *Subscriptions) remove(m *Memory, key subscribed) {
+	if _, known := m.own[key]; !known {
+		return
+	}
+	delete(m.own, key)
+	delete(s.clients[key], m)
+	if len(s.clients[key]) == 0 {
+		delete(s.clients, key)
+	}
+	if s.counts[key.origin][m]--; s.counts[key.origin][m] == 0 {
+		delete(s.counts[key.origin], m)
+	}
+	if len(s.counts[key.origin]) == 0 {
+		delete(s.counts, key.origin)
+	}
+}
+
+// isShared reports whether a client has the subscription in that session. Called with mu
+// held.
+func (s *Subscriptions) isShared(key subscribed, session any) bool {
+	if session == nil {
+		return false
+	}
+	for _, in := range s.clients[key] {
+		if in == session {
+			return true
+		}
+	}
+	return false
+}
+
+// subscription returns what the client subscribed to by a URI.
+func (m *Memory) subscription(asked string) (o origin, uri string, ok bool) {
+	s := m.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, as := range m.own {
+		if as == asked {
+			return key.origin, key.uri, true
+		}
+	}
+	return origin{}, "", false
+}
+
+// wantsUpdate reports whether an update of a resource is for the client, and by which URI
+// it subscribed, if it did. An update may be of a part of what was subscribed to, so that
+// one that nobody subscribed to by name goes to all who have subscriptions with that
+// server, and where nobody has, to all.
+func (m *Memory) wantsUpdate(o origin, uri string) (asked string, wanted bool) {
+	s := m.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := subscribed{o, uri}
+	if asked, ok := m.own[key]; ok {
+		return asked, true
+	}
+	if len(s.clients[key]) > 0 {
+		return "", false
+	}
+	return "", s.counts[o][m] > 0 || len(s.counts[o]) == 0
+}
+
+// leave forgets all subscriptions of the client, and returns those of a session that
+// nobody else has.
+func (m *Memory) leave() (orphaned map[subscribed]any) {
+	s := m.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	orphaned = make(map[subscribed]any)
+	for key := range m.own {
+		session := s.clients[key][m]
+		s.remove(m, key)
+		if session != nil && !s.isShared(key, session) {
+			orphaned[key] = session
+		}
+	}
+	return orphaned
+}
