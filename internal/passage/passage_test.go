@@ -85,8 +85,10 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-func is(want string) func(string) bool  { return func(s string) bool { return s == want } }
-func has(want string) func(string) bool { return func(s string) bool { return strings.Contains(s, want) } }
+func is(want string) func(string) bool { return func(s string) bool { return s == want } }
+func has(want string) func(string) bool {
+	return func(s string) bool { return strings.Contains(s, want) }
+}
 
 // Clients are told of resources and the like before anything is open. That a server does
 // not know them is no error then.

@@ -1,0 +1,217 @@
+package passage
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// three are servers that collide in every way. Each reads what it has: its answers name it.
+func three() []*fake {
+	const all = `{"resources":{"subscribe":true},"prompts":{},"tasks":{},"completions":{}}`
+	missing := `{"code":-32002,"message":"Resource not found"}`
+	return []*fake{
+		{name: "t/a", capabilities: all, answers: map[string]string{
+			methodResources: `{"resources":[{"uri":"x:1"},{"uri":"n:listed"}]}`,
+			methodTemplates: `{"resourceTemplates":[{"uriTemplate":"note:{id}"}]}`,
+			methodPrompts:   `{"prompts":[{"name":"p"}]}`,
+			methodRead:      missing, methodRead + ` {"uri":"x:1"}`: `{"contents":[{"uri":"x:1","text":"a"}]}`,
+			methodRead + ` {"uri":"note:1"}`: `{"contents":[{"uri":"note:1","text":"a"}]}`,
+			methodPrompt:                     `{"code":-32602,"message":"Unknown prompt"}`, methodPrompt + ` {"name":"p"}`: `{"a":1}`,
+			methodTask:     `{"code":-32602,"message":"Failed to retrieve task: Task not found"}`,
+			methodComplete: `{"completion":{"values":["a"]}}`,
+		}},
+		{name: "t/b", capabilities: all, answers: map[string]string{
+			methodResources: `{"resources":[{"uri":"x:1"},{"uri":"x:2"}]}`,
+			methodTemplates: `{"resourceTemplates":[{"uriTemplate":"note:{id}"},{"uriTemplate":"n:{+all}"}]}`,
+			methodPrompts:   `{"prompts":[{"name":"p"},{"name":"q"}]}`,
+			methodRead:      `{"code":-32602,"message":"there is no x"}`, methodRead + ` {"uri":"x:1"}`: `{"contents":[{"uri":"x:1","text":"b"},{"uri":"x:2"},{"uri":"x:9"}]}`,
+			methodRead + ` {"uri":"note:2"}`: `{"contents":[{"uri":"note:2","text":"b"}]}`,
+			methodRead + ` {"uri":"n:else"}`: `{"b":"n"}`,
+			methodPrompt:                     `{"b":1}`,
+			methodTask:                       `{"taskId":"7","b":1}`,
+			methodComplete:                   `{"completion":{"values":["b"]}}`,
+		}},
+		{name: "u/c", capabilities: all, answers: map[string]string{
+			methodTemplates: `{"resourceTemplates":[{"uriTemplate":"note:{id}"}]}`,
+			methodRead:      `{"code":0,"message":"Unknown resource: that"}`, methodRead + ` {"uri":"z:1"}`: `{"contents":[{"uri":"z:1","text":"c"}]}`,
+			methodPrompts: `{"prompts":[{"name":"q"}]}`,
+			methodPrompt:  `{"c":1}`,
+		}},
+	}
+}
+
+func TestResourcesAreFound(t *testing.T) {
+	for _, test := range []struct {
+		name, params, answer string
+		reads                []string
+	}{
+		{"the first keeps it", `{"uri":"x:1"}`, `{"contents":[{"uri":"x:1","text":"a"}]}`, []string{`a {"uri":"x:1"}`}},
+		{"a later one under its new name", `{"uri": "workbench://t/b/x%3A1" ,"_meta":{}}`, `{"code":-32602,"message":"there is no x"}`, []string{`b {"uri": "x:1" ,"_meta":{}}`}},
+		{"which it has in the answer", `{"uri":"workbench://t/b/x%3A1"}`, `{"contents":[{"uri":"workbench://t/b/x%3A1","text":"b"},{"uri":"x:2"},{"uri":"x:9"}]}`, []string{`b {"uri":"x:1"}`}},
+		{"a new name for what was not renamed", `{"uri":"workbench://t/a/x%3A1"}`, `{"contents":[{"uri":"workbench://t/a/x%3A1","text":"a"}]}`, []string{`a {"uri":"x:1"}`}},
+		{"listed before template", `{"uri":"n:listed"}`, `{"code":-32002,"message":"Resource not found"}`, []string{`a {"uri":"n:listed"}`}},
+		{"template", `{"uri":"n:else"}`, `{"b":"n"}`, []string{`b {"uri":"n:else"}`}},
+		{"template of the first", `{"uri":"note:1"}`, `{"contents":[{"uri":"note:1","text":"a"}]}`, []string{`a {"uri":"note:1"}`}},
+		{"template of another", `{"uri":"note:2"}`, `{"contents":[{"uri":"note:2","text":"b"}]}`, []string{`a {"uri":"note:2"}`, `b {"uri":"note:2"}`}},
+		{"asked everywhere", `{"uri":"z:1"}`, `{"code":-32602,"message":"there is no x"}`, []string{`a {"uri":"z:1"}`, `b {"uri":"z:1"}`}},
+		{"nowhere", `{"uri":"x"}`, `{"code":0,"message":"Unknown resource: that"}`, []string{`a {"uri":"x"}`, `b {"uri":"x"}`, `c {"uri":"x"}`}},
+		{"nowhere we know", `{"uri":"workbench://t/x/x%3A1"}`, `{"code":-32602,"message":"there is no x"}`, []string{`a {"uri":"workbench://t/x/x%3A1"}`, `b {"uri":"workbench://t/x/x%3A1"}`}},
+		{"no URI", `{"uri":5}`, `{"code":-32602,"message":"Invalid params: 'uri' must be a string, the URI of a resource"}`, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t, "", three()...)
+			for _, first := range []string{"", methodResources} { // whether or not the client ever saw the list
+				if first != "" {
+					b.ask(t, first, `{}`)
+				}
+				b.want(t, methodRead, test.params, test.answer)
+				var reads []string
+				for _, sent := range b.sent {
+					if server, params, ok := strings.Cut(sent, " "+methodRead+" "); ok {
+						reads = append(reads, server+" "+params)
+					}
+				}
+				if fmt.Sprint(reads) != fmt.Sprint(test.reads) {
+					t.Errorf("asked %q, want %q", reads, test.reads)
+				}
+			}
+		})
+	}
+}
+
+func TestListsAreAskedForAgainAfterAChange(t *testing.T) {
+	fakes := three()
+	b := newBench(t, "", fakes...)
+	b.ask(t, methodRead, `{"uri":"x:2"}`)
+	b.want(t, methodRead, `{"uri":"x:2"}`, `{"code":-32602,"message":"there is no x"}`, `b resources/read {"uri":"x:2"}`)
+	fakes[0].answers[methodResources] = `{"resources":[{"uri":"x:3"}]}`
+	fakes[0].answers[methodRead+` {"uri":"x:3"}`] = `{"a":3}`
+	b.Notice(b.client, b.server("t/a"), notification(t, `{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`))
+	b.want(t, methodRead, `{"uri":"x:3"}`, `{"a":3}`, `a resources/list {}`, `a resources/read {"uri":"x:3"}`)
+	// A list that was on its way when it changed is not kept.
+	m, o := b.client.memory, origin{"t", "a"}
+	old := offered{origin: o, version: m.version(resources, o)}
+	m.forget(resources, o)
+	m.name(resources, []offered{old})
+	if m.knows(resources, o) {
+		t.Error("an old list counts as the new one")
+	}
+}
+
+func TestPromptsAreFound(t *testing.T) {
+	for _, test := range []struct{ params, answer, sent string }{
+		{`{"name":"p"}`, `{"a":1}`, `a prompts/get {"name":"p"}`},
+		{`{"name":"b__p","arguments":{ }}`, `{"b":1}`, `b prompts/get {"name":"p","arguments":{ }}`},
+		{`{"name":"q"}`, `{"b":1}`, `b prompts/get {"name":"q"}`},
+		{`{"name":"c__q"}`, `{"c":1}`, `c prompts/get {"name":"q"}`},
+		{`{"name":"unlisted"}`, `{"b":1}`, `b prompts/get {"name":"unlisted"}`},
+		{`{}`, `{"code":-32602,"message":"Invalid params: 'name' must be a string, the name of a prompt"}`, ""},
+	} {
+		b := newBench(t, "", three()...)
+		b.want(t, methodPrompt, test.params, test.answer)
+		if last := b.sent; test.sent != "" && last[len(last)-1] != test.sent {
+			t.Errorf("sent %q", last)
+		}
+	}
+}
+
+// Prompts that were renamed keep their names when just one server is left in scope.
+func TestRenamedStaysFoundWhenAlone(t *testing.T) {
+	fakes := three()
+	b := newBench(t, "", fakes...)
+	b.ask(t, methodPrompts, `{}`)
+	b.ask(t, methodResources, `{}`)
+	fakes[0].capabilities, fakes[2].capabilities = "{}", "{}"
+	b.want(t, methodPrompt, `{"name":"b__p"}`, `{"b":1}`, `b prompts/get {"name":"p"}`)
+	b.want(t, methodPrompts, `{}`, `{"prompts":[{"name":"b__p"},{"name":"q"}]}`)
+	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"workbench://t/b/x%3A1"},{"uri":"x:2"}]}`)
+	b.client.open = []string{"u"}
+	fakes[2].capabilities = hasPrompts
+	b.want(t, methodPrompt, `{"name":"c__q"}`, `{"c":1}`, `c prompts/get {"name":"q"}`)
+}
+
+func TestCompletions(t *testing.T) {
+	for _, test := range []struct{ ref, answer, sent string }{
+		{`{"type":"ref/prompt","name":"p"}`, "a", `a completion/complete {"ref":{"type":"ref/prompt","name":"p"}}`},
+		{`{"type":"ref/prompt","name":"b__p"}`, "b", `b completion/complete {"ref":{"type":"ref/prompt","name":"p"}}`},
+		{`{"type":"ref/resource","uri":"note:{id}"}`, "a", ""},
+		{`{"type":"ref/resource","uri":"n:{+all}"}`, "b", ""},
+		{`{"type":"ref/resource","uri":"x:2"}`, "b", ""},
+		{`{"uri":"workbench://t/b/x%3A1","type":"ref/resource"}`, "b", `b completion/complete {"ref":{"uri":"x:1","type":"ref/resource"}}`},
+		{`{"type":"ref/prompt","name":"c__q"}`, "", `c completion/complete {"ref":{"type":"ref/prompt","name":"q"}}`}, // it cannot complete
+		{`{"type":"ref/prompt"}`, "!", ""},
+		{`{"type":"ref/new","name":"p"}`, "!", ""},
+	} {
+		b := newBench(t, "", three()...)
+		want := `{"completion":{"values":["` + test.answer + `"]}}`
+		switch test.answer {
+		case "":
+			want = noCompletion
+		case "!":
+			want = `{"code":-32602,"message":"Invalid params: 'ref' must name a prompt, or a resource by its URI or template"}`
+		}
+		b.want(t, methodComplete, `{"ref":`+test.ref+`}`, want)
+		if last := b.sent; test.sent != "" && last[len(last)-1] != test.sent {
+			t.Errorf("sent %q", last)
+		}
+	}
+}
+
+func TestTasks(t *testing.T) {
+	fakes := three()
+	b := newBench(t, "", fakes...)
+	b.want(t, methodTask, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `a tasks/get {"taskId":"7"}`, `b tasks/get {"taskId":"7"}`)
+	b.Learn(b.client, b.server("t/b"), wire.Raw([]byte(`{"task":{"taskId":"7"}}`)))
+	b.want(t, methodTask, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `b tasks/get {"taskId":"7"}`)
+	b.Learn(b.client, b.server("t/b"), wire.Raw([]byte(`{"content":[]}`)))
+	fakes[2].answers[methodTasks] = `{"tasks":[{"taskId":"8"}]}`
+	fakes[2].answers[methodTaskResult] = `{"c":8}`
+	b.ask(t, methodTasks, `{}`)
+	b.want(t, methodTaskResult, `{"taskId":"8"}`, `{"c":8}`, `c tasks/result {"taskId":"8"}`)
+	b.want(t, methodTaskCancel, `{}`, `{"code":-32602,"message":"Invalid params: 'taskId' must be a string, the id of a task"}`, []string{}...)
+
+	for i := range maxTasks + 1 {
+		b.Learn(b.client, b.server("t/a"), wire.Raw(fmt.Appendf(nil, `{"task":{"taskId":"n%d"}}`, i)))
+	}
+	m := b.client.memory
+	if len(m.tasks) != maxTasks || len(m.taskIDs) != maxTasks {
+		t.Errorf("%d tasks are remembered", len(m.tasks))
+	}
+	if _, ok := m.taskOwner("n0"); ok {
+		t.Error("the oldest task is still remembered")
+	}
+}
+
+func TestAFailedServerIsNotTheLastWord(t *testing.T) {
+	fakes := three()
+	fakes[0].answers[methodRead] = "fail"
+	fakes[1].answers[methodRead] = `{"code":-32002,"message":"no"}`
+	b := newBench(t, "", fakes...)
+	b.want(t, methodRead, `{"uri":"z:1"}`, `{"contents":[{"uri":"z:1","text":"c"}]}`)
+}
+
+func TestIsMissing(t *testing.T) {
+	for _, test := range []struct {
+		object string
+		want   bool
+	}{
+		{`{"code":-32002,"message":"whatever"}`, true},
+		{`{"code":-32601,"message":"Method not found"}`, true},
+		{`{"code":-32602,"message":"Resource x:1 not found"}`, true},
+		{`{"code":-32602,"message":"bad: X:1"}`, true},
+		{`{"code":-32602,"message":"bad cursor"}`, false},
+		{`{"code":-32603,"message":"Unknown resource: x:1"}`, true},
+		{`{"code":-32603,"message":"x:1 is on fire"}`, false},
+		{`{"code":0,"message":"No such file"}`, true},
+		{`{"code":-32042,"message":"not found"}`, false},
+		{`{"code":-32001,"message":"not found"}`, false},
+		{`{"message":"disk full"}`, false},
+	} {
+		if got := isMissing(wire.Raw([]byte(test.object)), "x:1"); got != test.want {
+			t.Errorf("%s: %t", test.object, got)
+		}
+	}
+}

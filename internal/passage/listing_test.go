@@ -1,0 +1,146 @@
+package passage
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+)
+
+func TestListsAreGathered(t *testing.T) {
+	a := &fake{name: "t/a", capabilities: `{"resources":{},"prompts":{},"tasks":{}}`, answers: map[string]string{
+		methodResources:                        `{"resources":[ {"n":1.0,"uri":"x:1"} ,{"uri":"x:\u0032"}],"nextCursor":"p2"}`,
+		methodResources + ` {"cursor":"p2"}`:   `{"resources":[{"uri":"x:3"},{"uri":"x:3","again":true},{"nameless":1}]}`,
+		methodTemplates:                        `{"resourceTemplates":[{"uriTemplate":"x:{id}"}]}`,
+		methodPrompts:                          `{"prompts":[{"name":"p"},{"name":"q"}]}`,
+		methodTasks:                            `{"tasks":[{"taskId":"1"}]}`,
+		methodTasks + ` {"_meta":{"trace":1}}`: `{"tasks":[]}`,
+	}}
+	broken := &fake{name: "t/broken", capabilities: a.capabilities, answers: map[string]string{
+		methodResources: `{"code":-32603,"message":"oh"}`, methodPrompts: `{"prompts":{}}`, methodTemplates: "fail",
+	}}
+	b2 := &fake{name: "u/a", capabilities: a.capabilities, answers: map[string]string{
+		methodResources: `{"resources":[{"uri":"x:2", "title":"t"},{"uri":"x:4"},{"uri":"workbench://t/a/x%3A4"}]}`,
+		methodTemplates: `{"resourceTemplates":[{"uriTemplate":"x:{id}"},{"uriTemplate":"y:{id}"}]}`,
+		methodPrompts:   `{"prompts":[{"name":"a__p"},{"title":"P","name":"p"}]}`,
+		methodTasks:     `{"tasks":[{"taskId":"2"}]}`,
+	}}
+	for range 3 { // the names stay
+		b := newBench(t, config.Direct, a, broken, b2)
+		for range 3 {
+			b.want(t, methodResources, `{}`, `{"resources":[{"n":1.0,"uri":"x:1"},{"uri":"x:\u0032"},{"uri":"x:3"},{"uri":"x:3","again":true},{"nameless":1},`+
+				`{"uri":"workbench://u/a/x%3A2", "title":"t"},{"uri":"x:4"},{"uri":"workbench://u/a/workbench%3A%2F%2Ft%2Fa%2Fx%253A4"}]}`)
+			b.want(t, methodTemplates, `{}`, `{"resourceTemplates":[{"uriTemplate":"x:{id}"},{"uriTemplate":"x:{id}"},{"uriTemplate":"y:{id}"}]}`)
+			b.want(t, methodPrompts, `{}`, `{"prompts":[{"name":"p"},{"name":"q"},{"name":"a__p"},{"title":"P","name":"u__a__p"}]}`)
+			b.want(t, methodTasks, `{}`, `{"tasks":[{"taskId":"1"},{"taskId":"2"}]}`)
+			// What is not for one hop goes along, but nobody can report the progress of several.
+			b.want(t, methodTasks, `{"_meta":{"progressToken":1,"trace":1}}`, `{"tasks":[{"taskId":"2"}]}`)
+		}
+		if log := b.log.String(); strings.Count(log, "left out of a list") != 9 || strings.Contains(log, "tasks/list") {
+			t.Errorf("logged: %s", log)
+		}
+		if got := b.ask(t, methodResources, `{"cursor":"p2"}`); !strings.Contains(got, "-32602") || !strings.Contains(got, "unknown cursor") {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+// The server that is first in the file comes last: what was given to another stays there.
+func TestNamesStayWithTheFirstComer(t *testing.T) {
+	a := &fake{name: "t/a", capabilities: "", answers: map[string]string{methodResources: `{"resources":[{"uri":"x:1"}]}`}}
+	other := map[string]string{methodResources: `{"resources":[{"uri":"x:1"}]}`}
+	b := newBench(t, "", a, &fake{name: "t/b", capabilities: hasResources, answers: other}, &fake{name: "t/c", capabilities: hasResources, answers: other})
+	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"x:1"},{"uri":"workbench://t/c/x%3A1"}]}`)
+	a.capabilities = hasResources
+	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"workbench://t/a/x%3A1"},{"uri":"x:1"},{"uri":"workbench://t/c/x%3A1"}]}`)
+}
+
+func TestListsAreLimited(t *testing.T) {
+	many := strings.TrimSuffix(strings.Repeat(`{"uri":"x:1"},`, maxEntries-1), ",")
+	large := strings.Repeat("x", maxBytes/2)
+	for _, test := range []struct {
+		name    string
+		answers map[string]string
+		entries int // of both servers; the other has one
+		log     string
+	}{
+		{"the same page again and again", map[string]string{methodResources: `{"resources":[{"uri":"x:1"}],"nextCursor":"1"}`}, 3, "does not come to an end after 2 pages"},
+		{"an empty cursor", map[string]string{methodResources: `{"resources":[{"uri":"x:1"}],"nextCursor":""}`}, 2, ""},
+		{"too many entries", map[string]string{methodResources: `{"resources":[` + many + `],"nextCursor":"1"}`}, maxEntries, "it is too long"},
+		{"too long entries", map[string]string{methodResources: `{"resources":[{"uri":"x:1"},{"t":"` + large + `"},{"t":"` + large + `"}]}`}, 3, "it is too long"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t, "", &fake{name: "t/b", capabilities: hasResources, answers: map[string]string{methodResources: `{"resources":[{"uri":"x:2"}]}`}},
+				&fake{name: "t/a", capabilities: hasResources, answers: test.answers})
+			got := b.ask(t, methodResources, `{}`)
+			if n := strings.Count(got, `"uri"`) + strings.Count(got, `"t"`); n != test.entries && n != test.entries-1 { // one of the servers is too late
+				t.Errorf("%d entries, want %d", n, test.entries)
+			}
+			if log := b.log.String(); (log == "") != (test.log == "") || !strings.Contains(log, test.log) {
+				t.Errorf("logged: %s", log)
+			}
+		})
+	}
+}
+
+func TestEndlessPagesEnd(t *testing.T) {
+	answers := make(map[string]string)
+	for i := range maxPages + 5 {
+		key := methodResources
+		if i > 0 {
+			key += fmt.Sprintf(` {"cursor":"%d"}`, i)
+		}
+		answers[key] = fmt.Sprintf(`{"resources":[{"uri":"x:%d"}],"nextCursor":"%d"}`, i, i+1)
+	}
+	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: answers}, &fake{name: "t/b", capabilities: hasResources})
+	if n := strings.Count(b.ask(t, methodResources, `{}`), `"uri"`); n != maxPages {
+		t.Errorf("%d entries", n)
+	}
+}
+
+func TestSlowServersAreLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{methodResources: "hang", methodRead: `{"contents":[]}`}},
+			&fake{name: "t/b", capabilities: hasResources, answers: map[string]string{
+				methodResources: `{"resources":[{"uri":"x:1"}],"nextCursor":"1"}`, methodResources + ` {"cursor":"1"}`: "hang",
+			}})
+		began := time.Now()
+		b.want(t, methodResources, `{}`, `{"resources":[{"uri":"x:1"}]}`)
+		if took := time.Since(began); took != listTime {
+			t.Errorf("it took %v", took)
+		}
+		if log := b.log.String(); !strings.Contains(log, "page 2 did not come in time") || strings.Count(log, "\n") != 2 {
+			t.Errorf("logged: %s", log)
+		}
+		// One that does not answer is not waited for again with each request.
+		began = time.Now()
+		b.want(t, methodRead, `{"uri":"x:2"}`, `{"contents":[]}`)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestClaimsAreLimited(t *testing.T) {
+	list := func(from int) string {
+		var entries strings.Builder
+		for i := range maxEntries - 10 {
+			fmt.Fprintf(&entries, `{"uri":"x:%d"},`, from+i)
+		}
+		return `{"resources":[` + strings.TrimSuffix(entries.String(), ",") + `]}`
+	}
+	a := &fake{name: "t/a", capabilities: hasResources, answers: make(map[string]string)}
+	b := newBench(t, "", a, &fake{name: "t/b", capabilities: hasResources})
+	for i := range 5 {
+		a.answers[methodResources] = list(i * maxEntries)
+		b.ask(t, methodResources, `{}`)
+		if n := len(b.client.memory.uris.owners); n > maxClaims+maxEntries {
+			t.Fatalf("%d URIs are remembered", n)
+		}
+	}
+	a.answers[methodRead] = `{}`
+	b.want(t, methodRead, fmt.Sprintf(`{"uri":"x:%d"}`, 4*maxEntries), `{}`)
+}
