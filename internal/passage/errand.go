@@ -111,11 +111,11 @@ func isDeclared(capability wire.Payload) bool {
 func (e *errand) pass(k kind, server *fleet.Server) {
 	at := place{server: server}
 	switch e.request.Method {
-	case methodSetLevel:
+	case protocol.MethodSetLevel:
 		if level, _ := e.request.Params.Member("level").Text(); isLevel(level) {
 			e.carrier.setLogLevel(e.plainParams())
 		}
-	case methodSubscribe, methodUnsubscribe:
+	case protocol.MethodSubscribe, protocol.MethodUnsubscribe:
 		at.asked, _ = e.request.Params.Member("uri").Text()
 		at.original = at.asked
 	}
@@ -138,14 +138,14 @@ type place struct {
 func (e *errand) try(places []place, none string) {
 	a := &attempt{errand: e, place: places[0], rest: places[1:], none: none}
 	switch e.request.Method {
-	case methodSubscribe:
+	case protocol.MethodSubscribe:
 		fresh, ok := e.memory.subscribe(originOf(a.server), a.original, a.asked, e.carrier.live(a.server))
 		if !ok {
-			e.refuse(protocol.CodeInternalError, fmt.Sprintf("Too many subscriptions: a client can have %d; end others with %s first", maxSubscriptions, methodUnsubscribe), nil)
+			e.refuse(protocol.CodeInternalError, fmt.Sprintf("Too many subscriptions: a client can have %d; end others with %s first", maxSubscriptions, protocol.MethodUnsubscribe), nil)
 			return
 		}
 		a.fresh = fresh
-	case methodUnsubscribe:
+	case protocol.MethodUnsubscribe:
 		if shared := e.memory.unsubscribe(originOf(a.server), a.original, e.carrier.live(a.server)); shared {
 			e.answer([]byte("{}")) // to the server, nothing changes
 			return
@@ -153,7 +153,7 @@ func (e *errand) try(places []place, none string) {
 	}
 	f := forwarding{method: e.request.Method, params: e.request.Params, ticket: e.request.Ticket, replier: a}
 	if a.asked != a.original {
-		f.edits = []wire.Edit{{Part: a.part, With: wire.AppendString(nil, a.original)}}
+		f.edits, f.name = []wire.Edit{{Part: a.part, With: wire.AppendString(nil, a.original)}}, a.original
 	}
 	e.carrier.forward(a.server, f)
 }
@@ -194,11 +194,11 @@ func (a *attempt) Reply(outcome call.Outcome, err error) {
 
 // finish passes a result on, in which links lead where the client finds them.
 func (a *attempt) finish(outcome call.Outcome) {
-	if a.request.Method == methodSubscribe {
+	if a.request.Method == protocol.MethodSubscribe {
 		a.memory.subscribe(originOf(a.server), a.original, a.asked, a.carrier.live(a.server))
 	}
 	original, asked := "", ""
-	if a.request.Method == methodRead {
+	if a.request.Method == protocol.MethodResourcesRead {
 		original, asked = a.original, a.asked
 	}
 	edits := a.memory.relink(originOf(a.server), outcome.Result, original, asked)
@@ -242,7 +242,7 @@ func code(rpcError wire.Payload) int {
 // for. Only resources have a code of their own for that, which not all servers use.
 func isMissing(rpcError wire.Payload, name string) bool {
 	switch code(rpcError) {
-	case codeResourceNotFound, protocol.CodeMethodNotFound:
+	case protocol.CodeResourceNotFound, protocol.CodeMethodNotFound:
 		return true
 	case protocol.CodeInvalidParams, protocol.CodeInternalError, 0: // 0 is what some SDKs make of any exception
 	default:

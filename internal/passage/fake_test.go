@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -51,6 +52,8 @@ type client struct {
 
 func (c *client) Notify([]byte) error        { return nil }
 func (c *client) IsOpen(toolbox string) bool { return slices.Contains(c.open, toolbox) }
+func (c *client) Ask(*downstream.Question)   {}
+func (c *client) Party() *fleet.Party        { return nil }
 func (c *client) Memory() *Memory            { return c.memory }
 
 // newBench makes a bench whose client opened all toolboxes.

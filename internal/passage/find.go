@@ -16,7 +16,7 @@ func (e *errand) findResource(ctx context.Context) (then func()) {
 	if !ok {
 		return e.invalid("'uri' must be a string, the URI of a resource")
 	}
-	if o, original, known := e.memory.subscription(uri); known && e.request.Method == methodUnsubscribe {
+	if o, original, known := e.memory.subscription(uri); known && e.request.Method == protocol.MethodUnsubscribe {
 		if server, ok := find(e.scope, o); ok {
 			return e.trying([]place{{server, part, uri, original}})
 		}
@@ -110,7 +110,7 @@ func (e *errand) findReference(ctx context.Context) (then func()) {
 	case len(able) == 0:
 		return e.noCompletion
 	case len(able) == 1 && !e.memory.hasRenamed(originOf(able[0])):
-		return func() { e.pass(methods[methodComplete], able[0]) }
+		return func() { e.pass(methods[protocol.MethodComplete], able[0]) }
 	case !isText:
 		return e.invalid("'ref' must name a prompt, or a resource by its URI or template")
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -14,31 +15,31 @@ func three() []*fake {
 	missing := `{"code":-32002,"message":"Resource not found"}`
 	return []*fake{
 		{name: "t/a", capabilities: all, answers: map[string]string{
-			methodResources: `{"resources":[{"uri":"x:1"},{"uri":"n:listed"}]}`,
-			methodTemplates: `{"resourceTemplates":[{"uriTemplate":"note:{id}"}]}`,
-			methodPrompts:   `{"prompts":[{"name":"p"}]}`,
-			methodRead:      missing, methodRead + ` {"uri":"x:1"}`: `{"contents":[{"uri":"x:1","text":"a"}]}`,
-			methodRead + ` {"uri":"note:1"}`: `{"contents":[{"uri":"note:1","text":"a"}]}`,
-			methodPrompt:                     `{"code":-32602,"message":"Unknown prompt"}`, methodPrompt + ` {"name":"p"}`: `{"a":1}`,
-			methodTask:     `{"code":-32602,"message":"Failed to retrieve task: Task not found"}`,
-			methodComplete: `{"completion":{"values":["a"]}}`,
+			protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"},{"uri":"n:listed"}]}`,
+			protocol.MethodTemplatesList: `{"resourceTemplates":[{"uriTemplate":"note:{id}"}]}`,
+			protocol.MethodPromptsList:   `{"prompts":[{"name":"p"}]}`,
+			protocol.MethodResourcesRead: missing, protocol.MethodResourcesRead + ` {"uri":"x:1"}`: `{"contents":[{"uri":"x:1","text":"a"}]}`,
+			protocol.MethodResourcesRead + ` {"uri":"note:1"}`: `{"contents":[{"uri":"note:1","text":"a"}]}`,
+			protocol.MethodPromptsGet:                          `{"code":-32602,"message":"Unknown prompt"}`, protocol.MethodPromptsGet + ` {"name":"p"}`: `{"a":1}`,
+			protocol.MethodTasksGet: `{"code":-32602,"message":"Failed to retrieve task: Task not found"}`,
+			protocol.MethodComplete: `{"completion":{"values":["a"]}}`,
 		}},
 		{name: "t/b", capabilities: all, answers: map[string]string{
-			methodResources: `{"resources":[{"uri":"x:1"},{"uri":"x:2"}]}`,
-			methodTemplates: `{"resourceTemplates":[{"uriTemplate":"note:{id}"},{"uriTemplate":"n:{+all}"}]}`,
-			methodPrompts:   `{"prompts":[{"name":"p"},{"name":"q"}]}`,
-			methodRead:      `{"code":-32602,"message":"there is no x"}`, methodRead + ` {"uri":"x:1"}`: `{"contents":[{"uri":"x:1","text":"b"},{"uri":"x:2"},{"uri":"x:9"}]}`,
-			methodRead + ` {"uri":"note:2"}`: `{"contents":[{"uri":"note:2","text":"b"}]}`,
-			methodRead + ` {"uri":"n:else"}`: `{"b":"n"}`,
-			methodPrompt:                     `{"b":1}`,
-			methodTask:                       `{"taskId":"7","b":1}`,
-			methodComplete:                   `{"completion":{"values":["b"]}}`,
+			protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"},{"uri":"x:2"}]}`,
+			protocol.MethodTemplatesList: `{"resourceTemplates":[{"uriTemplate":"note:{id}"},{"uriTemplate":"n:{+all}"}]}`,
+			protocol.MethodPromptsList:   `{"prompts":[{"name":"p"},{"name":"q"}]}`,
+			protocol.MethodResourcesRead: `{"code":-32602,"message":"there is no x"}`, protocol.MethodResourcesRead + ` {"uri":"x:1"}`: `{"contents":[{"uri":"x:1","text":"b"},{"uri":"x:2"},{"uri":"x:9"}]}`,
+			protocol.MethodResourcesRead + ` {"uri":"note:2"}`: `{"contents":[{"uri":"note:2","text":"b"}]}`,
+			protocol.MethodResourcesRead + ` {"uri":"n:else"}`: `{"b":"n"}`,
+			protocol.MethodPromptsGet:                          `{"b":1}`,
+			protocol.MethodTasksGet:                            `{"taskId":"7","b":1}`,
+			protocol.MethodComplete:                            `{"completion":{"values":["b"]}}`,
 		}},
 		{name: "u/c", capabilities: all, answers: map[string]string{
-			methodTemplates: `{"resourceTemplates":[{"uriTemplate":"note:{id}"}]}`,
-			methodRead:      `{"code":0,"message":"Unknown resource: that"}`, methodRead + ` {"uri":"z:1"}`: `{"contents":[{"uri":"z:1","text":"c"}]}`,
-			methodPrompts: `{"prompts":[{"name":"q"}]}`,
-			methodPrompt:  `{"c":1}`,
+			protocol.MethodTemplatesList: `{"resourceTemplates":[{"uriTemplate":"note:{id}"}]}`,
+			protocol.MethodResourcesRead: `{"code":0,"message":"Unknown resource: that"}`, protocol.MethodResourcesRead + ` {"uri":"z:1"}`: `{"contents":[{"uri":"z:1","text":"c"}]}`,
+			protocol.MethodPromptsList: `{"prompts":[{"name":"q"}]}`,
+			protocol.MethodPromptsGet:  `{"c":1}`,
 		}},
 	}
 }
@@ -63,14 +64,14 @@ func TestResourcesAreFound(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, "", three()...)
-			for _, first := range []string{"", methodResources} { // whether or not the client ever saw the list
+			for _, first := range []string{"", protocol.MethodResourcesList} { // whether or not the client ever saw the list
 				if first != "" {
 					b.ask(t, first, `{}`)
 				}
-				b.want(t, methodRead, test.params, test.answer)
+				b.want(t, protocol.MethodResourcesRead, test.params, test.answer)
 				var reads []string
 				for _, sent := range b.sent {
-					if server, params, ok := strings.Cut(sent, " "+methodRead+" "); ok {
+					if server, params, ok := strings.Cut(sent, " "+protocol.MethodResourcesRead+" "); ok {
 						reads = append(reads, server+" "+params)
 					}
 				}
@@ -85,12 +86,12 @@ func TestResourcesAreFound(t *testing.T) {
 func TestListsAreAskedForAgainAfterAChange(t *testing.T) {
 	fakes := three()
 	b := newBench(t, "", fakes...)
-	b.ask(t, methodRead, `{"uri":"x:2"}`)
-	b.want(t, methodRead, `{"uri":"x:2"}`, `{"code":-32602,"message":"there is no x"}`, `b resources/read {"uri":"x:2"}`)
-	fakes[0].answers[methodResources] = `{"resources":[{"uri":"x:3"}]}`
-	fakes[0].answers[methodRead+` {"uri":"x:3"}`] = `{"a":3}`
+	b.ask(t, protocol.MethodResourcesRead, `{"uri":"x:2"}`)
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:2"}`, `{"code":-32602,"message":"there is no x"}`, `b resources/read {"uri":"x:2"}`)
+	fakes[0].answers[protocol.MethodResourcesList] = `{"resources":[{"uri":"x:3"}]}`
+	fakes[0].answers[protocol.MethodResourcesRead+` {"uri":"x:3"}`] = `{"a":3}`
 	b.Notice(b.client, b.server("t/a"), notification(t, `{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`))
-	b.want(t, methodRead, `{"uri":"x:3"}`, `{"a":3}`, `a resources/list {}`, `a resources/read {"uri":"x:3"}`)
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:3"}`, `{"a":3}`, `a resources/list {}`, `a resources/read {"uri":"x:3"}`)
 	// A list that was on its way when it changed is not kept.
 	m, o := b.client.memory, origin{"t", "a"}
 	old := offered{origin: o, version: m.version(resources, o)}
@@ -111,7 +112,7 @@ func TestPromptsAreFound(t *testing.T) {
 		{`{}`, `{"code":-32602,"message":"Invalid params: 'name' must be a string, the name of a prompt"}`, ""},
 	} {
 		b := newBench(t, "", three()...)
-		b.want(t, methodPrompt, test.params, test.answer)
+		b.want(t, protocol.MethodPromptsGet, test.params, test.answer)
 		if last := b.sent; test.sent != "" && last[len(last)-1] != test.sent {
 			t.Errorf("sent %q", last)
 		}
@@ -122,15 +123,15 @@ func TestPromptsAreFound(t *testing.T) {
 func TestRenamedStaysFoundWhenAlone(t *testing.T) {
 	fakes := three()
 	b := newBench(t, "", fakes...)
-	b.ask(t, methodPrompts, `{}`)
-	b.ask(t, methodResources, `{}`)
+	b.ask(t, protocol.MethodPromptsList, `{}`)
+	b.ask(t, protocol.MethodResourcesList, `{}`)
 	fakes[0].capabilities, fakes[2].capabilities = "{}", "{}"
-	b.want(t, methodPrompt, `{"name":"b__p"}`, `{"b":1}`, `b prompts/get {"name":"p"}`)
-	b.want(t, methodPrompts, `{}`, `{"prompts":[{"name":"b__p"},{"name":"q"}]}`)
-	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"workbench://t/b/x%3A1"},{"uri":"x:2"}]}`)
+	b.want(t, protocol.MethodPromptsGet, `{"name":"b__p"}`, `{"b":1}`, `b prompts/get {"name":"p"}`)
+	b.want(t, protocol.MethodPromptsList, `{}`, `{"prompts":[{"name":"b__p"},{"name":"q"}]}`)
+	b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"uri":"workbench://t/b/x%3A1"},{"uri":"x:2"}]}`)
 	b.client.open = []string{"u"}
 	fakes[2].capabilities = hasPrompts
-	b.want(t, methodPrompt, `{"name":"c__q"}`, `{"c":1}`, `c prompts/get {"name":"q"}`)
+	b.want(t, protocol.MethodPromptsGet, `{"name":"c__q"}`, `{"c":1}`, `c prompts/get {"name":"q"}`)
 }
 
 func TestCompletions(t *testing.T) {
@@ -153,7 +154,7 @@ func TestCompletions(t *testing.T) {
 		case "!":
 			want = `{"code":-32602,"message":"Invalid params: 'ref' must name a prompt, or a resource by its URI or template"}`
 		}
-		b.want(t, methodComplete, `{"ref":`+test.ref+`}`, want)
+		b.want(t, protocol.MethodComplete, `{"ref":`+test.ref+`}`, want)
 		if last := b.sent; test.sent != "" && last[len(last)-1] != test.sent {
 			t.Errorf("sent %q", last)
 		}
@@ -163,15 +164,15 @@ func TestCompletions(t *testing.T) {
 func TestTasks(t *testing.T) {
 	fakes := three()
 	b := newBench(t, "", fakes...)
-	b.want(t, methodTask, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `a tasks/get {"taskId":"7"}`, `b tasks/get {"taskId":"7"}`)
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `a tasks/get {"taskId":"7"}`, `b tasks/get {"taskId":"7"}`)
 	b.Learn(b.client, b.server("t/b"), wire.Raw([]byte(`{"task":{"taskId":"7"}}`)))
-	b.want(t, methodTask, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `b tasks/get {"taskId":"7"}`)
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `b tasks/get {"taskId":"7"}`)
 	b.Learn(b.client, b.server("t/b"), wire.Raw([]byte(`{"content":[]}`)))
-	fakes[2].answers[methodTasks] = `{"tasks":[{"taskId":"8"}]}`
-	fakes[2].answers[methodTaskResult] = `{"c":8}`
-	b.ask(t, methodTasks, `{}`)
-	b.want(t, methodTaskResult, `{"taskId":"8"}`, `{"c":8}`, `c tasks/result {"taskId":"8"}`)
-	b.want(t, methodTaskCancel, `{}`, `{"code":-32602,"message":"Invalid params: 'taskId' must be a string, the id of a task"}`, []string{}...)
+	fakes[2].answers[protocol.MethodTasksList] = `{"tasks":[{"taskId":"8"}]}`
+	fakes[2].answers[protocol.MethodTasksResult] = `{"c":8}`
+	b.ask(t, protocol.MethodTasksList, `{}`)
+	b.want(t, protocol.MethodTasksResult, `{"taskId":"8"}`, `{"c":8}`, `c tasks/result {"taskId":"8"}`)
+	b.want(t, protocol.MethodTasksCancel, `{}`, `{"code":-32602,"message":"Invalid params: 'taskId' must be a string, the id of a task"}`, []string{}...)
 
 	for i := range maxTasks + 1 {
 		b.Learn(b.client, b.server("t/a"), wire.Raw(fmt.Appendf(nil, `{"task":{"taskId":"n%d"}}`, i)))
@@ -187,10 +188,10 @@ func TestTasks(t *testing.T) {
 
 func TestAFailedServerIsNotTheLastWord(t *testing.T) {
 	fakes := three()
-	fakes[0].answers[methodRead] = "fail"
-	fakes[1].answers[methodRead] = `{"code":-32002,"message":"no"}`
+	fakes[0].answers[protocol.MethodResourcesRead] = "fail"
+	fakes[1].answers[protocol.MethodResourcesRead] = `{"code":-32002,"message":"no"}`
 	b := newBench(t, "", fakes...)
-	b.want(t, methodRead, `{"uri":"z:1"}`, `{"contents":[{"uri":"z:1","text":"c"}]}`)
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"z:1"}`, `{"contents":[{"uri":"z:1","text":"c"}]}`)
 }
 
 func TestIsMissing(t *testing.T) {

@@ -1,13 +1,14 @@
 package passage
 
 import (
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"slices"
 	"testing"
 )
 
 func TestSetLevel(t *testing.T) {
 	const logs = `{"logging":{}}`
-	accepts, refuses := map[string]string{methodSetLevel: `{"own":1}`}, map[string]string{methodSetLevel: `{"code":-32602,"message":"no"}`}
+	accepts, refuses := map[string]string{protocol.MethodSetLevel: `{"own":1}`}, map[string]string{protocol.MethodSetLevel: `{"code":-32602,"message":"no"}`}
 	for _, test := range []struct {
 		name, params, answer, later string
 		fakes                       []*fake
@@ -30,7 +31,7 @@ func TestSetLevel(t *testing.T) {
 		},
 		{
 			"one fails", `{"level":"info"}`, `{"code":-32603,"message":"'logging/setLevel' failed in server 'a' (toolbox 't'): it crashed\nMend it."}`, `{"level":"info"}`,
-			[]*fake{{name: "t/a", capabilities: logs, answers: map[string]string{methodSetLevel: "fail"}}, {name: "t/b", capabilities: "{}"}},
+			[]*fake{{name: "t/a", capabilities: logs, answers: map[string]string{protocol.MethodSetLevel: "fail"}}, {name: "t/b", capabilities: "{}"}},
 			[]string{`a logging/setLevel {"level":"info"}`},
 		},
 		{"one server alone", `{"level":"info"}`, `{"own":1}`, `{"level":"info"}`, []*fake{{name: "t/a", capabilities: logs, answers: accepts}}, []string{`a logging/setLevel {"level":"info"}`}},
@@ -39,7 +40,7 @@ func TestSetLevel(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, "", test.fakes...)
-			b.want(t, methodSetLevel, test.params, test.answer)
+			b.want(t, protocol.MethodSetLevel, test.params, test.answer)
 			slices.Sort(b.sent)
 			if !slices.Equal(b.sent, test.sent) {
 				t.Errorf("sent %q, want %q", b.sent, test.sent)

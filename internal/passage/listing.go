@@ -23,10 +23,10 @@ type listing struct {
 }
 
 var (
-	resources = &listing{methodResources, "resources", "resources", "uri"}
-	templates = &listing{methodTemplates, "resources", "resourceTemplates", "uriTemplate"}
-	prompts   = &listing{methodPrompts, "prompts", "prompts", "name"}
-	tasks     = &listing{methodTasks, "tasks", "tasks", "taskId"}
+	resources = &listing{protocol.MethodResourcesList, "resources", "resources", "uri"}
+	templates = &listing{protocol.MethodTemplatesList, "resources", "resourceTemplates", "uriTemplate"}
+	prompts   = &listing{protocol.MethodPromptsList, "prompts", "prompts", "name"}
+	tasks     = &listing{protocol.MethodTasksList, "tasks", "tasks", "taskId"}
 )
 
 // Limits of one listing. They are beyond what an honest server sends, and what a client

@@ -8,41 +8,42 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 )
 
 func TestListsAreGathered(t *testing.T) {
 	a := &fake{name: "t/a", capabilities: `{"resources":{},"prompts":{},"tasks":{}}`, answers: map[string]string{
-		methodResources:                        `{"resources":[ {"n":1.0,"uri":"x:1"} ,{"uri":"x:\u0032"}],"nextCursor":"p2"}`,
-		methodResources + ` {"cursor":"p2"}`:   `{"resources":[{"uri":"x:3"},{"uri":"x:3","again":true},{"nameless":1}]}`,
-		methodTemplates:                        `{"resourceTemplates":[{"uriTemplate":"x:{id}"}]}`,
-		methodPrompts:                          `{"prompts":[{"name":"p"},{"name":"q"}]}`,
-		methodTasks:                            `{"tasks":[{"taskId":"1"}]}`,
-		methodTasks + ` {"_meta":{"trace":1}}`: `{"tasks":[]}`,
+		protocol.MethodResourcesList:                        `{"resources":[ {"n":1.0,"uri":"x:1"} ,{"uri":"x:\u0032"}],"nextCursor":"p2"}`,
+		protocol.MethodResourcesList + ` {"cursor":"p2"}`:   `{"resources":[{"uri":"x:3"},{"uri":"x:3","again":true},{"nameless":1}]}`,
+		protocol.MethodTemplatesList:                        `{"resourceTemplates":[{"uriTemplate":"x:{id}"}]}`,
+		protocol.MethodPromptsList:                          `{"prompts":[{"name":"p"},{"name":"q"}]}`,
+		protocol.MethodTasksList:                            `{"tasks":[{"taskId":"1"}]}`,
+		protocol.MethodTasksList + ` {"_meta":{"trace":1}}`: `{"tasks":[]}`,
 	}}
 	broken := &fake{name: "t/broken", capabilities: a.capabilities, answers: map[string]string{
-		methodResources: `{"code":-32603,"message":"oh"}`, methodPrompts: `{"prompts":{}}`, methodTemplates: "fail",
+		protocol.MethodResourcesList: `{"code":-32603,"message":"oh"}`, protocol.MethodPromptsList: `{"prompts":{}}`, protocol.MethodTemplatesList: "fail",
 	}}
 	b2 := &fake{name: "u/a", capabilities: a.capabilities, answers: map[string]string{
-		methodResources: `{"resources":[{"uri":"x:2", "title":"t"},{"uri":"x:4"},{"uri":"workbench://t/a/x%3A4"}]}`,
-		methodTemplates: `{"resourceTemplates":[{"uriTemplate":"x:{id}"},{"uriTemplate":"y:{id}"}]}`,
-		methodPrompts:   `{"prompts":[{"name":"a__p"},{"title":"P","name":"p"}]}`,
-		methodTasks:     `{"tasks":[{"taskId":"2"}]}`,
+		protocol.MethodResourcesList: `{"resources":[{"uri":"x:2", "title":"t"},{"uri":"x:4"},{"uri":"workbench://t/a/x%3A4"}]}`,
+		protocol.MethodTemplatesList: `{"resourceTemplates":[{"uriTemplate":"x:{id}"},{"uriTemplate":"y:{id}"}]}`,
+		protocol.MethodPromptsList:   `{"prompts":[{"name":"a__p"},{"title":"P","name":"p"}]}`,
+		protocol.MethodTasksList:     `{"tasks":[{"taskId":"2"}]}`,
 	}}
 	for range 3 { // the names stay
 		b := newBench(t, config.Direct, a, broken, b2)
 		for range 3 {
-			b.want(t, methodResources, `{}`, `{"resources":[{"n":1.0,"uri":"x:1"},{"uri":"x:\u0032"},{"uri":"x:3"},{"uri":"x:3","again":true},{"nameless":1},`+
+			b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"n":1.0,"uri":"x:1"},{"uri":"x:\u0032"},{"uri":"x:3"},{"uri":"x:3","again":true},{"nameless":1},`+
 				`{"uri":"workbench://u/a/x%3A2", "title":"t"},{"uri":"x:4"},{"uri":"workbench://u/a/workbench%3A%2F%2Ft%2Fa%2Fx%253A4"}]}`)
-			b.want(t, methodTemplates, `{}`, `{"resourceTemplates":[{"uriTemplate":"x:{id}"},{"uriTemplate":"x:{id}"},{"uriTemplate":"y:{id}"}]}`)
-			b.want(t, methodPrompts, `{}`, `{"prompts":[{"name":"p"},{"name":"q"},{"name":"a__p"},{"title":"P","name":"u__a__p"}]}`)
-			b.want(t, methodTasks, `{}`, `{"tasks":[{"taskId":"1"},{"taskId":"2"}]}`)
+			b.want(t, protocol.MethodTemplatesList, `{}`, `{"resourceTemplates":[{"uriTemplate":"x:{id}"},{"uriTemplate":"x:{id}"},{"uriTemplate":"y:{id}"}]}`)
+			b.want(t, protocol.MethodPromptsList, `{}`, `{"prompts":[{"name":"p"},{"name":"q"},{"name":"a__p"},{"title":"P","name":"u__a__p"}]}`)
+			b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"1"},{"taskId":"2"}]}`)
 			// What is not for one hop goes along, but nobody can report the progress of several.
-			b.want(t, methodTasks, `{"_meta":{"progressToken":1,"trace":1}}`, `{"tasks":[{"taskId":"2"}]}`)
+			b.want(t, protocol.MethodTasksList, `{"_meta":{"progressToken":1,"trace":1}}`, `{"tasks":[{"taskId":"2"}]}`)
 		}
 		if log := b.log.String(); strings.Count(log, "left out of a list") != 9 || strings.Contains(log, "tasks/list") {
 			t.Errorf("logged: %s", log)
 		}
-		if got := b.ask(t, methodResources, `{"cursor":"p2"}`); !strings.Contains(got, "-32602") || !strings.Contains(got, "unknown cursor") {
+		if got := b.ask(t, protocol.MethodResourcesList, `{"cursor":"p2"}`); !strings.Contains(got, "-32602") || !strings.Contains(got, "unknown cursor") {
 			t.Errorf("got %s", got)
 		}
 	}
@@ -50,12 +51,12 @@ func TestListsAreGathered(t *testing.T) {
 
 // The server that is first in the file comes last: what was given to another stays there.
 func TestNamesStayWithTheFirstComer(t *testing.T) {
-	a := &fake{name: "t/a", capabilities: "", answers: map[string]string{methodResources: `{"resources":[{"uri":"x:1"}]}`}}
-	other := map[string]string{methodResources: `{"resources":[{"uri":"x:1"}]}`}
+	a := &fake{name: "t/a", capabilities: "", answers: map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}]}`}}
+	other := map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}]}`}
 	b := newBench(t, "", a, &fake{name: "t/b", capabilities: hasResources, answers: other}, &fake{name: "t/c", capabilities: hasResources, answers: other})
-	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"x:1"},{"uri":"workbench://t/c/x%3A1"}]}`)
+	b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"uri":"x:1"},{"uri":"workbench://t/c/x%3A1"}]}`)
 	a.capabilities = hasResources
-	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"workbench://t/a/x%3A1"},{"uri":"x:1"},{"uri":"workbench://t/c/x%3A1"}]}`)
+	b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"uri":"workbench://t/a/x%3A1"},{"uri":"x:1"},{"uri":"workbench://t/c/x%3A1"}]}`)
 }
 
 func TestListsAreLimited(t *testing.T) {
@@ -67,15 +68,15 @@ func TestListsAreLimited(t *testing.T) {
 		entries int // of both servers; the other has one
 		log     string
 	}{
-		{"the same page again and again", map[string]string{methodResources: `{"resources":[{"uri":"x:1"}],"nextCursor":"1"}`}, 3, "does not come to an end after 2 pages"},
-		{"an empty cursor", map[string]string{methodResources: `{"resources":[{"uri":"x:1"}],"nextCursor":""}`}, 2, ""},
-		{"too many entries", map[string]string{methodResources: `{"resources":[` + many + `],"nextCursor":"1"}`}, maxEntries, "it is too long"},
-		{"too long entries", map[string]string{methodResources: `{"resources":[{"uri":"x:1"},{"t":"` + large + `"},{"t":"` + large + `"}]}`}, 3, "it is too long"},
+		{"the same page again and again", map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}],"nextCursor":"1"}`}, 3, "does not come to an end after 2 pages"},
+		{"an empty cursor", map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}],"nextCursor":""}`}, 2, ""},
+		{"too many entries", map[string]string{protocol.MethodResourcesList: `{"resources":[` + many + `],"nextCursor":"1"}`}, maxEntries, "it is too long"},
+		{"too long entries", map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"},{"t":"` + large + `"},{"t":"` + large + `"}]}`}, 3, "it is too long"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t, "", &fake{name: "t/b", capabilities: hasResources, answers: map[string]string{methodResources: `{"resources":[{"uri":"x:2"}]}`}},
+			b := newBench(t, "", &fake{name: "t/b", capabilities: hasResources, answers: map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:2"}]}`}},
 				&fake{name: "t/a", capabilities: hasResources, answers: test.answers})
-			got := b.ask(t, methodResources, `{}`)
+			got := b.ask(t, protocol.MethodResourcesList, `{}`)
 			if n := strings.Count(got, `"uri"`) + strings.Count(got, `"t"`); n != test.entries && n != test.entries-1 { // one of the servers is too late
 				t.Errorf("%d entries, want %d", n, test.entries)
 			}
@@ -89,26 +90,26 @@ func TestListsAreLimited(t *testing.T) {
 func TestEndlessPagesEnd(t *testing.T) {
 	answers := make(map[string]string)
 	for i := range maxPages + 5 {
-		key := methodResources
+		key := protocol.MethodResourcesList
 		if i > 0 {
 			key += fmt.Sprintf(` {"cursor":"%d"}`, i)
 		}
 		answers[key] = fmt.Sprintf(`{"resources":[{"uri":"x:%d"}],"nextCursor":"%d"}`, i, i+1)
 	}
 	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: answers}, &fake{name: "t/b", capabilities: hasResources})
-	if n := strings.Count(b.ask(t, methodResources, `{}`), `"uri"`); n != maxPages {
+	if n := strings.Count(b.ask(t, protocol.MethodResourcesList, `{}`), `"uri"`); n != maxPages {
 		t.Errorf("%d entries", n)
 	}
 }
 
 func TestSlowServersAreLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{methodResources: "hang", methodRead: `{"contents":[]}`}},
+		b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodResourcesList: "hang", protocol.MethodResourcesRead: `{"contents":[]}`}},
 			&fake{name: "t/b", capabilities: hasResources, answers: map[string]string{
-				methodResources: `{"resources":[{"uri":"x:1"}],"nextCursor":"1"}`, methodResources + ` {"cursor":"1"}`: "hang",
+				protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}],"nextCursor":"1"}`, protocol.MethodResourcesList + ` {"cursor":"1"}`: "hang",
 			}})
 		began := time.Now()
-		b.want(t, methodResources, `{}`, `{"resources":[{"uri":"x:1"}]}`)
+		b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"uri":"x:1"}]}`)
 		if took := time.Since(began); took != listTime {
 			t.Errorf("it took %v", took)
 		}
@@ -117,7 +118,7 @@ func TestSlowServersAreLeftOut(t *testing.T) {
 		}
 		// One that does not answer is not waited for again with each request.
 		began = time.Now()
-		b.want(t, methodRead, `{"uri":"x:2"}`, `{"contents":[]}`)
+		b.want(t, protocol.MethodResourcesRead, `{"uri":"x:2"}`, `{"contents":[]}`)
 		if took := time.Since(began); took != 0 {
 			t.Errorf("it took %v", took)
 		}
@@ -135,12 +136,12 @@ func TestClaimsAreLimited(t *testing.T) {
 	a := &fake{name: "t/a", capabilities: hasResources, answers: make(map[string]string)}
 	b := newBench(t, "", a, &fake{name: "t/b", capabilities: hasResources})
 	for i := range 5 {
-		a.answers[methodResources] = list(i * maxEntries)
-		b.ask(t, methodResources, `{}`)
+		a.answers[protocol.MethodResourcesList] = list(i * maxEntries)
+		b.ask(t, protocol.MethodResourcesList, `{}`)
 		if n := len(b.client.memory.uris.owners); n > maxClaims+maxEntries {
 			t.Fatalf("%d URIs are remembered", n)
 		}
 	}
-	a.answers[methodRead] = `{}`
-	b.want(t, methodRead, fmt.Sprintf(`{"uri":"x:%d"}`, 4*maxEntries), `{}`)
+	a.answers[protocol.MethodResourcesRead] = `{}`
+	b.want(t, protocol.MethodResourcesRead, fmt.Sprintf(`{"uri":"x:%d"}`, 4*maxEntries), `{}`)
 }

@@ -9,25 +9,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// Methods whose way we know.
-const (
-	methodResources   = "resources/list"
-	methodTemplates   = "resources/templates/list"
-	methodRead        = "resources/read"
-	methodSubscribe   = "resources/subscribe"
-	methodUnsubscribe = "resources/unsubscribe"
-	methodPrompts     = "prompts/list"
-	methodPrompt      = "prompts/get"
-	methodComplete    = "completion/complete"
-	methodSetLevel    = "logging/setLevel"
-	methodTasks       = "tasks/list"
-	methodTask        = "tasks/get"
-	methodTaskResult  = "tasks/result"
-	methodTaskCancel  = "tasks/cancel"
-)
-
-const codeResourceNotFound = -32002
-
 // kind is what there is to know of a method. The zero value is that of an unknown one.
 type kind struct {
 	capability string // that a server must have declared
@@ -45,19 +26,19 @@ var methods map[string]kind
 
 func init() { // the functions refer to the table
 	methods = map[string]kind{
-		methodResources:   listKind(resources),
-		methodTemplates:   listKind(templates),
-		methodPrompts:     listKind(prompts),
-		methodTasks:       listKind(tasks),
-		methodRead:        {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
-		methodSubscribe:   {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
-		methodUnsubscribe: {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
-		methodPrompt:      {capability: "prompts", decide: (*errand).findPrompt, nobody: (*errand).noPrompt},
-		methodTask:        {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		methodTaskResult:  {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		methodTaskCancel:  {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		methodComplete:    {decide: (*errand).findReference, nobody: (*errand).noCompletion, none: noCompletion},
-		methodSetLevel:    {decide: (*errand).setLevel, nobody: (*errand).levelForLater, none: `{}`},
+		protocol.MethodResourcesList: listKind(resources),
+		protocol.MethodTemplatesList: listKind(templates),
+		protocol.MethodPromptsList:   listKind(prompts),
+		protocol.MethodTasksList:     listKind(tasks),
+		protocol.MethodResourcesRead: {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
+		protocol.MethodSubscribe:     {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
+		protocol.MethodUnsubscribe:   {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
+		protocol.MethodPromptsGet:    {capability: "prompts", decide: (*errand).findPrompt, nobody: (*errand).noPrompt},
+		protocol.MethodTasksGet:      {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
+		protocol.MethodTasksResult:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
+		protocol.MethodTasksCancel:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
+		protocol.MethodComplete:      {decide: (*errand).findReference, nobody: (*errand).noCompletion, none: noCompletion},
+		protocol.MethodSetLevel:      {decide: (*errand).setLevel, nobody: (*errand).levelForLater, none: `{}`},
 	}
 }
 
@@ -78,7 +59,7 @@ func (e *errand) noCompletion() { e.answer([]byte(noCompletion)) }
 func (e *errand) noResource() {
 	uri, _ := e.request.Params.Member("uri").Text()
 	data := append(wire.AppendMember([]byte("{"), "uri", uri), '}')
-	e.refuse(codeResourceNotFound, fmt.Sprintf("Resource not found: '%.1000s'. %s", uri, e.whyNobody("resources")), data)
+	e.refuse(protocol.CodeResourceNotFound, fmt.Sprintf("Resource not found: '%.1000s'. %s", uri, e.whyNobody("resources")), data)
 }
 
 func (e *errand) noPrompt() {

@@ -3,14 +3,8 @@ package passage
 import (
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
-)
-
-// Notifications that say something about what we remember.
-const (
-	notifyResources = "notifications/resources/list_changed"
-	notifyPrompts   = "notifications/prompts/list_changed"
-	notifyUpdated   = "notifications/resources/updated"
 )
 
 // Notice takes in a notification of a server that a client may get, and returns what it
@@ -18,16 +12,16 @@ const (
 func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Message) (forClient []byte, ok bool) {
 	memory, o := session.Memory(), originOf(server)
 	switch string(message.Method) {
-	case notifyResources:
+	case protocol.NotifyResourcesList:
 		memory.forget(resources, o)
 		memory.forget(templates, o)
-	case notifyPrompts:
+	case protocol.NotifyPromptsList:
 		memory.forget(prompts, o)
 	}
 	if !p.sees(session, server) {
 		return nil, false
 	}
-	if string(message.Method) == notifyUpdated {
+	if string(message.Method) == protocol.NotifyResourceUpdated {
 		return memory.updated(o, message)
 	}
 	return wire.Notification(string(message.Method), rawParams(message)), true
@@ -52,7 +46,7 @@ func (m *Memory) updated(o origin, message wire.Message) (forClient []byte, ok b
 			params = wire.AppendEdited(nil, message.Params, wire.Edit{Part: part, With: wire.AppendString(nil, asked)})
 		}
 	}
-	return wire.Notification(notifyUpdated, params), true
+	return wire.Notification(protocol.NotifyResourceUpdated, params), true
 }
 
 func rawParams(message wire.Message) []byte {
@@ -89,7 +83,7 @@ func (p *Passage) Leave(session Session) {
 			continue
 		}
 		params := append(wire.AppendMember([]byte("{"), "uri", key.uri), '}')
-		carrier.forward(server, forwarding{method: methodUnsubscribe, params: wire.Raw(params), ticket: &call.Ticket{}, replier: nobody{}})
+		carrier.forward(server, forwarding{method: protocol.MethodUnsubscribe, params: wire.Raw(params), ticket: &call.Ticket{}, replier: nobody{}})
 	}
 }
 

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 func TestNotices(t *testing.T) {
 	b := newBench(t, "", three()...)
-	b.ask(t, methodResources, `{}`)
+	b.ask(t, protocol.MethodResourcesList, `{}`)
 	for _, test := range []struct{ name, message, want string }{
 		{"list changed", `{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`, `{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`},
 		{"log", `{"jsonrpc":"2.0","method":"notifications/message","params":{ "level":"info","data":1.0}}`, `{"jsonrpc":"2.0","method":"notifications/message","params":{ "level":"info","data":1.0}}`},
@@ -54,7 +55,7 @@ func update(t *testing.T, b *bench, server, uri string, clients ...*client) (got
 func TestSubscriptions(t *testing.T) {
 	fakes := three()
 	for _, f := range fakes {
-		f.answers[methodSubscribe], f.answers[methodUnsubscribe] = `{"own":1}`, `{"own":2}`
+		f.answers[protocol.MethodSubscribe], f.answers[protocol.MethodUnsubscribe] = `{"own":1}`, `{"own":2}`
 	}
 	b := newBench(t, "", fakes...)
 	one := b.client
@@ -74,27 +75,27 @@ func TestSubscriptions(t *testing.T) {
 	}
 	const renamed = "workbench://t/b/x%3A1"
 	check("t/b", "x:1", "0 x:1", "1 x:1") // nobody has any subscription
-	ask(one, methodSubscribe, renamed, `{"own":1}`)
+	ask(one, protocol.MethodSubscribe, renamed, `{"own":1}`)
 	check("t/b", "x:1", "0 "+renamed)
 	check("t/a", "x:1", "0 x:1", "1 x:1") // another server
 	check("t/b", "x:1/part", "0 x:1/part")
-	ask(other, methodSubscribe, renamed, `{"own":1}`)
+	ask(other, protocol.MethodSubscribe, renamed, `{"own":1}`)
 	check("t/b", "x:1", "0 "+renamed, "1 "+renamed)
-	ask(other, methodSubscribe, "x:2", `{"own":1}`)
+	ask(other, protocol.MethodSubscribe, "x:2", `{"own":1}`)
 	check("t/b", "x:2", "1 x:2")
 
-	ask(one, methodUnsubscribe, renamed, `{}`)
+	ask(one, protocol.MethodUnsubscribe, renamed, `{}`)
 	if len(b.sent) > 0 {
 		t.Errorf("sent %q while another client is subscribed", b.sent)
 	}
 	check("t/b", "x:1", "1 "+renamed)
-	ask(other, methodUnsubscribe, renamed, `{"own":2}`)
+	ask(other, protocol.MethodUnsubscribe, renamed, `{"own":2}`)
 	if want := []string{`b resources/unsubscribe {"uri":"x:1"}`}; !slices.Equal(b.sent, want) {
 		t.Errorf("sent %q", b.sent)
 	}
 
 	// Who leaves takes its subscriptions along.
-	ask(one, methodSubscribe, "x:2", `{"own":1}`)
+	ask(one, protocol.MethodSubscribe, "x:2", `{"own":1}`)
 	b.sent = nil
 	b.Leave(one)
 	if len(b.sent) > 0 {
@@ -110,21 +111,21 @@ func TestSubscriptions(t *testing.T) {
 }
 
 func TestSubscriptionsOfOneServerAlone(t *testing.T) {
-	f := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{methodSubscribe: `{}`, methodUnsubscribe: `{}`}}
+	f := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodSubscribe: `{}`, protocol.MethodUnsubscribe: `{}`}}
 	b := newBench(t, "", f)
 	one := b.client
 	other := &client{open: one.open, memory: NewMemory(one.memory.subscriptions)}
-	b.want(t, methodSubscribe, `{"uri":"x:1"}`, `{}`, `a resources/subscribe {"uri":"x:1"}`)
+	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, `{}`, `a resources/subscribe {"uri":"x:1"}`)
 	if got := update(t, b, "t/a", "x:1", one, other); !slices.Equal(got, []string{"0 x:1"}) {
 		t.Errorf("%q got the update", got)
 	}
-	b.askAs(t, other, methodSubscribe, `{"uri":"x:1"}`)
-	b.want(t, methodUnsubscribe, `{"uri":"x:1"}`, `{}`, []string{}...)
+	b.askAs(t, other, protocol.MethodSubscribe, `{"uri":"x:1"}`)
+	b.want(t, protocol.MethodUnsubscribe, `{"uri":"x:1"}`, `{}`, []string{}...)
 
 	// In sessions of their own each is the last one.
-	b.want(t, methodSubscribe, `{"uri":"x:1"}`, `{}`)
+	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, `{}`)
 	b.session[b.server("t/a")] = "another session"
-	b.want(t, methodUnsubscribe, `{"uri":"x:1"}`, `{}`, `a resources/unsubscribe {"uri":"x:1"}`)
+	b.want(t, protocol.MethodUnsubscribe, `{"uri":"x:1"}`, `{}`, `a resources/unsubscribe {"uri":"x:1"}`)
 
 	// The session of the other is over: nobody is to be told.
 	b.sent = nil
@@ -135,28 +136,28 @@ func TestSubscriptionsOfOneServerAlone(t *testing.T) {
 }
 
 func TestRefusedSubscriptionsAreForgotten(t *testing.T) {
-	f := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{methodSubscribe: `{"code":-32602,"message":"no"}`}}
+	f := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodSubscribe: `{"code":-32602,"message":"no"}`}}
 	b := newBench(t, "", f)
-	b.want(t, methodSubscribe, `{"uri":"x:1"}`, f.answers[methodSubscribe])
+	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, f.answers[protocol.MethodSubscribe])
 	if _, _, ok := b.client.memory.subscription("x:1"); ok {
 		t.Error("a subscription that was refused is remembered")
 	}
-	f.answers[methodSubscribe] = "{}"
-	b.want(t, methodSubscribe, `{"uri":"x:1"}`, "{}")
-	f.answers[methodSubscribe] = "fail"
-	b.ask(t, methodSubscribe, `{"uri":"x:1"}`)
+	f.answers[protocol.MethodSubscribe] = "{}"
+	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, "{}")
+	f.answers[protocol.MethodSubscribe] = "fail"
+	b.ask(t, protocol.MethodSubscribe, `{"uri":"x:1"}`)
 	if _, _, ok := b.client.memory.subscription("x:1"); !ok {
 		t.Error("a subscription is forgotten because it could not be repeated")
 	}
 }
 
 func TestSubscriptionsAreLimited(t *testing.T) {
-	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{methodSubscribe: `{}`}})
+	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodSubscribe: `{}`}})
 	for i := range maxSubscriptions {
-		b.want(t, methodSubscribe, fmt.Sprintf(`{"uri":"x:%d"}`, i), `{}`)
+		b.want(t, protocol.MethodSubscribe, fmt.Sprintf(`{"uri":"x:%d"}`, i), `{}`)
 	}
-	b.want(t, methodSubscribe, `{"uri":"y"}`, `{"code":-32603,"message":"Too many subscriptions: a client can have 10000; end others with resources/unsubscribe first"}`)
-	b.want(t, methodSubscribe, `{"uri":"x:1"}`, `{}`) // again
+	b.want(t, protocol.MethodSubscribe, `{"uri":"y"}`, `{"code":-32603,"message":"Too many subscriptions: a client can have 10000; end others with resources/unsubscribe first"}`)
+	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, `{}`) // again
 }
 
 func TestRelink(t *testing.T) {
@@ -164,7 +165,7 @@ func TestRelink(t *testing.T) {
 	if edits := b.Relink(b.client, b.server("t/b"), wire.Raw([]byte(`{"contents":[{"uri":"x:1"}]}`))); edits != nil {
 		t.Error("something is edited although nothing is renamed")
 	}
-	b.ask(t, methodResources, `{}`)
+	b.ask(t, protocol.MethodResourcesList, `{}`)
 	const renamed = `"workbench://t/b/x%3A1"`
 	for _, test := range []struct{ payload, want string }{ // @ is the URI
 		{`{"content":[{"type":"text","text":"x:1"},{"type":"resource_link","uri":@},{"uri":@ ,"type":"resource_link","x":1.0}]}`, ""},

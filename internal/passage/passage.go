@@ -3,7 +3,6 @@
 package passage
 
 import (
-	"context"
 	"log/slog"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
@@ -38,7 +37,10 @@ type Passage struct {
 
 // New makes the passage to what is visible; in direct mode clients need not open it.
 func New(visible Toolboxes, mode config.ToolMode, log *slog.Logger) *Passage {
-	return &Passage{visible: visible, mode: mode, log: log}
+	return &Passage{
+		visible: visible, mode: mode, log: log,
+		carry: func(session Session) carrier { return fleetCarrier{session} },
+	}
 }
 
 // Request is a request as it came from the client.
@@ -93,26 +95,3 @@ func (p *Passage) sees(session Session, server *fleet.Server) bool {
 }
 
 func originOf(server *fleet.Server) origin { return origin{server.Toolbox(), server.Name()} }
-
-// carrier takes requests to servers on behalf of one client.
-type carrier interface {
-	// reach returns what the server declared that it can do. It starts the server if
-	// needed, and blocks until it is there, that failed, or ctx ends.
-	reach(ctx context.Context, server *fleet.Server) (capabilities wire.Payload, err error)
-	// forward sends a request to the server, which is started if needed. It does not block.
-	forward(server *fleet.Server, f forwarding)
-	// live identifies the session with the server that the client uses at this moment; nil
-	// if there is none.
-	live(server *fleet.Server) any
-	// setLogLevel has the level set in sessions that begin later.
-	setLogLevel(params []byte)
-}
-
-// forwarding is a request on its way to a server.
-type forwarding struct {
-	method  string
-	params  wire.Payload // stay as they are
-	edits   []wire.Edit  // of parts of params
-	ticket  *call.Ticket
-	replier call.Replier // gets the server's own answer, a *call.Failure or the ticket's cause
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 )
 
 const hasResources, hasPrompts = `{"resources":{}}`, `{"prompts":{}}`
@@ -20,14 +21,14 @@ func TestOneServerGetsRequestsAsTheyAre(t *testing.T) {
 		{{name: "t/b"}, {name: "u/c", capabilities: `{}`}},
 	} {
 		one := &fake{name: "t/a", capabilities: `{"resources":{},"prompts":{},"logging":{},"completions":{},"tasks":{}}`, answers: map[string]string{
-			methodResources: odd, methodRead: `{"contents":[{"uri":"y:2"}]}`, methodPrompts: `{"prompts":[],"x":1}`,
-			methodPrompt: `{"code":-32602,"message":"no","data":1}`, methodSetLevel: `{"odd":1}`, methodTask: `{"taskId":"1"}`,
-			methodComplete: `{"completion":{"values":["a"]}}`,
+			protocol.MethodResourcesList: odd, protocol.MethodResourcesRead: `{"contents":[{"uri":"y:2"}]}`, protocol.MethodPromptsList: `{"prompts":[],"x":1}`,
+			protocol.MethodPromptsGet: `{"code":-32602,"message":"no","data":1}`, protocol.MethodSetLevel: `{"odd":1}`, protocol.MethodTasksGet: `{"taskId":"1"}`,
+			protocol.MethodComplete: `{"completion":{"values":["a"]}}`,
 		}}
 		b := newBench(t, "", append([]*fake{one}, others...)...)
 		for method, answer := range one.answers {
 			params := `{"cursor":"1", "_meta":{"progressToken":7} }`
-			if method == methodSetLevel && len(others) > 0 {
+			if method == protocol.MethodSetLevel && len(others) > 0 {
 				answer = "{}" // one answer for all
 				b.want(t, method, `{"level":"info"}`, answer)
 				continue
@@ -52,16 +53,16 @@ func TestUnknownMethods(t *testing.T) {
 
 func TestNobody(t *testing.T) {
 	for _, test := range []struct{ method, params, want string }{
-		{methodResources, `{}`, `{"resources":[]}`},
-		{methodTemplates, ``, `{"resourceTemplates":[]}`},
-		{methodPrompts, `{}`, `{"prompts":[]}`},
-		{methodTasks, `{}`, `{"tasks":[]}`},
-		{methodComplete, `{}`, noCompletion},
-		{methodSetLevel, `{"level":"debug"}`, `{}`},
-		{methodSetLevel, `{"level":"loud"}`, `{"code":-32602,"message":"Invalid params: 'level' must be one of debug, info, notice, warning, error, critical, alert, emergency"}`},
-		{methodRead, `{"uri":"x:1"}`, `{"code":-32002,"message":"Resource not found: 'x:1'. WHY","data":{"uri":"x:1"}}`},
-		{methodPrompt, `{"name":"p"}`, `{"code":-32602,"message":"Prompt not found: 'p'. WHY"}`},
-		{methodTask, `{"taskId":"7"}`, `{"code":-32602,"message":"Task not found: '7'. WHY"}`},
+		{protocol.MethodResourcesList, `{}`, `{"resources":[]}`},
+		{protocol.MethodTemplatesList, ``, `{"resourceTemplates":[]}`},
+		{protocol.MethodPromptsList, `{}`, `{"prompts":[]}`},
+		{protocol.MethodTasksList, `{}`, `{"tasks":[]}`},
+		{protocol.MethodComplete, `{}`, noCompletion},
+		{protocol.MethodSetLevel, `{"level":"debug"}`, `{}`},
+		{protocol.MethodSetLevel, `{"level":"loud"}`, `{"code":-32602,"message":"Invalid params: 'level' must be one of debug, info, notice, warning, error, critical, alert, emergency"}`},
+		{protocol.MethodResourcesRead, `{"uri":"x:1"}`, `{"code":-32002,"message":"Resource not found: 'x:1'. WHY","data":{"uri":"x:1"}}`},
+		{protocol.MethodPromptsGet, `{"name":"p"}`, `{"code":-32602,"message":"Prompt not found: 'p'. WHY"}`},
+		{protocol.MethodTasksGet, `{"taskId":"7"}`, `{"code":-32602,"message":"Task not found: '7'. WHY"}`},
 	} {
 		for _, scene := range []struct {
 			fakes []*fake
@@ -96,20 +97,20 @@ func TestWhatWeDeclaredIsNoError(t *testing.T) {
 	for mode, direct := range map[config.ToolMode]bool{"": false, config.Dynamic: false, config.Direct: true} {
 		b := newBench(t, mode, &fake{name: "t/a", capabilities: "{}"})
 		for method, want := range map[string]string{
-			methodResources: `{"resources":[]}`, methodPrompts: `{"prompts":[]}`, methodSetLevel: `{}`, methodComplete: noCompletion,
+			protocol.MethodResourcesList: `{"resources":[]}`, protocol.MethodPromptsList: `{"prompts":[]}`, protocol.MethodSetLevel: `{}`, protocol.MethodComplete: noCompletion,
 		} {
 			if direct {
 				want = `{"code":-32601,"message":"Method not found"}`
 			}
 			b.want(t, method, `{"level":"info"}`, want)
 		}
-		b.want(t, methodRead, `{"uri":"x:1"}`, `{"code":-32601,"message":"Method not found"}`)
+		b.want(t, protocol.MethodResourcesRead, `{"uri":"x:1"}`, `{"code":-32601,"message":"Method not found"}`)
 	}
 }
 
 func TestScope(t *testing.T) {
 	lists := func(uri string) map[string]string {
-		return map[string]string{methodResources: `{"resources":[{"uri":"` + uri + `"}]}`}
+		return map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"` + uri + `"}]}`}
 	}
 	fakes := []*fake{
 		{name: "t/a", capabilities: hasResources, answers: lists("x:a")},
@@ -118,17 +119,17 @@ func TestScope(t *testing.T) {
 	}
 	b := newBench(t, "", fakes...)
 	b.client.open = []string{"v", "t"}
-	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"x:a"},{"uri":"x:c"}]}`)
+	b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"uri":"x:a"},{"uri":"x:c"}]}`)
 	b.client.open = []string{"u"}
-	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"x:b"}]}`)
+	b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"uri":"x:b"}]}`)
 	b = newBench(t, config.Direct, fakes...)
 	b.client.open = nil
-	b.want(t, methodResources, `{}`, `{"resources":[{"uri":"x:a"},{"uri":"x:b"},{"uri":"x:c"}]}`)
+	b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"uri":"x:a"},{"uri":"x:b"},{"uri":"x:c"}]}`)
 }
 
 func TestFailuresAreTold(t *testing.T) {
-	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{methodRead: "fail"}})
-	b.want(t, methodRead, `{"uri":"x:1"}`, `{"code":-32603,"message":"'resources/read' failed in server 'a' (toolbox 't'): it crashed\nMend it."}`)
+	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodResourcesRead: "fail"}})
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:1"}`, `{"code":-32603,"message":"'resources/read' failed in server 'a' (toolbox 't'): it crashed\nMend it."}`)
 }
 
 func TestCancelling(t *testing.T) {
@@ -136,13 +137,13 @@ func TestCancelling(t *testing.T) {
 		name, method, params string
 		first                map[string]string
 	}{
-		{"one server", methodRead, `{"uri":"x:1"}`, nil},
-		{"a list of several", methodResources, `{}`, map[string]string{methodResources: `{"resources":[]}`}},
-		{"before it is known where", methodRead, `{"uri":"x:1"}`, map[string]string{methodResources: `{"resources":[]}`}},
+		{"one server", protocol.MethodResourcesRead, `{"uri":"x:1"}`, nil},
+		{"a list of several", protocol.MethodResourcesList, `{}`, map[string]string{protocol.MethodResourcesList: `{"resources":[]}`}},
+		{"before it is known where", protocol.MethodResourcesRead, `{"uri":"x:1"}`, map[string]string{protocol.MethodResourcesList: `{"resources":[]}`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hanging := map[string]string{methodRead: "hang", methodResources: "hang"}
+				hanging := map[string]string{protocol.MethodResourcesRead: "hang", protocol.MethodResourcesList: "hang"}
 				fakes := []*fake{{name: "t/a", capabilities: hasResources, answers: hanging}}
 				if test.first != nil {
 					fakes = append(fakes, &fake{name: "t/b", capabilities: hasResources, answers: test.first})

@@ -17,6 +17,18 @@ const (
 	NotifyProgress    = "notifications/progress"
 	NotifyToolsList   = "notifications/tools/list_changed"
 
+	MethodResourcesList   = "resources/list"
+	MethodTemplatesList   = "resources/templates/list"
+	MethodResourcesRead   = "resources/read"
+	MethodSubscribe       = "resources/subscribe"
+	MethodUnsubscribe     = "resources/unsubscribe"
+	MethodPromptsList     = "prompts/list"
+	MethodPromptsGet      = "prompts/get"
+	MethodComplete        = "completion/complete"
+	MethodTasksList       = "tasks/list"
+	MethodTasksGet        = "tasks/get"
+	MethodTasksResult     = "tasks/result"
+	MethodTasksCancel     = "tasks/cancel"
 	MethodSetLevel        = "logging/setLevel"
 	MethodRootsList       = "roots/list"
 	MethodSampling        = "sampling/createMessage"
@@ -67,6 +79,7 @@ const (
 	CodeInvalidParams  = -32602
 	CodeInternalError  = -32603
 
+	CodeResourceNotFound       = -32002
 	CodeHeaderMismatch         = -32020
 	CodeMissingCapability      = -32021
 	CodeUnsupportedRevision    = -32022

@@ -1,0 +1,88 @@
+package passage
+
+import (
+	"context"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// carrier takes requests to servers on behalf of one client.
+type carrier interface {
+	// reach returns what the server declared that it can do. It starts the server if
+	// needed, and blocks until it is there, that failed, or ctx ends.
+	reach(ctx context.Context, server *fleet.Server) (capabilities wire.Payload, err error)
+	// forward sends a request to the server, which is started if needed. It does not block.
+	forward(server *fleet.Server, f forwarding)
+	// live identifies the session with the server that the client uses at this moment; nil
+	// if there is none.
+	live(server *fleet.Server) any
+	// setLogLevel has the level set in sessions that begin later.
+	setLogLevel(params []byte)
+}
+
+// forwarding is a request on its way to a server.
+type forwarding struct {
+	method  string
+	params  wire.Payload // stay as they are
+	edits   []wire.Edit  // of parts of params
+	name    string       // of what it is about, if that is not in params as the server knows it
+	ticket  *call.Ticket
+	replier call.Replier // gets the server's own answer, a *call.Failure or the ticket's cause
+}
+
+// fleetCarrier carries for a session, with the sessions that its party has.
+type fleetCarrier struct{ session Session }
+
+func (c fleetCarrier) reach(ctx context.Context, server *fleet.Server) (wire.Payload, error) {
+	lease, err := server.For(c.session.Party()).Lease(ctx)
+	if err != nil {
+		return wire.Payload{}, err
+	}
+	defer lease.Release()
+	return lease.Session.Capabilities(), nil
+}
+
+func (c fleetCarrier) forward(server *fleet.Server, f forwarding) {
+	call.Forward(server, call.Forwarding{
+		Method: f.method, Params: f.params, Edits: f.edits, Name: f.subject(),
+		Client: c.session, Ticket: f.ticket, Replier: f.replier,
+	})
+}
+
+// subject names what the request is about.
+func (f forwarding) subject() string {
+	key := ""
+	switch f.method {
+	case protocol.MethodResourcesRead:
+		key = "uri"
+	case protocol.MethodPromptsGet:
+		key = "name"
+	case protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksCancel:
+		key = "taskId"
+	default:
+		return ""
+	}
+	if f.name != "" {
+		return f.name
+	}
+	name, _ := f.params.Member(key).Text()
+	return name
+}
+
+func (c fleetCarrier) live(server *fleet.Server) any {
+	lease := server.For(c.session.Party()).TryLease()
+	if lease == nil {
+		return nil
+	}
+	defer lease.Release()
+	return lease.Session
+}
+
+func (c fleetCarrier) setLogLevel(params []byte) {
+	if party := c.session.Party(); party != nil {
+		party.SetLogLevel(params)
+	}
+}
