@@ -14,14 +14,19 @@ const usual = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"list
 // the configuration.
 const ours = `{"tools":{"listChanged":true}}`
 
-// Capabilities returns what a client is told that we can do: in direct mode what the
-// servers in view can, which are connected for it. A server that is not there may come
-// later with whatever is usual. It blocks for that as long as servers may take to connect,
-// at most until ctx ends.
-func (p *Passage) Capabilities(ctx context.Context, session Session) []byte {
+// Capabilities finds what a client is told that we can do, and gives it to then, which is
+// called once: at once, or in direct mode, where it is what the servers in view can, later,
+// when they are connected or ctx has ended. A server that is not there may come later with
+// whatever is usual. It does not block.
+func (p *Passage) Capabilities(ctx context.Context, session Session, then func(capabilities []byte)) {
 	if p.mode != config.Direct {
-		return []byte(usual)
+		then([]byte(usual))
+		return
 	}
+	go func() { then(p.unitedCapabilities(ctx, session)) }()
+}
+
+func (p *Passage) unitedCapabilities(ctx context.Context, session Session) []byte {
 	e := &errand{passage: p, carrier: p.carry(session), scope: p.scope(session)}
 	e.reach(ctx)
 	all := []byte(ours)

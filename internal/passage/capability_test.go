@@ -34,7 +34,9 @@ func TestCapabilities(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, test.mode, test.fakes...)
-			if got := string(b.Capabilities(t.Context(), b.client)); got != test.want {
+			told := make(chan string, 1)
+			b.Capabilities(t.Context(), b.client, func(capabilities []byte) { told <- string(capabilities) })
+			if got := <-told; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -165,9 +166,9 @@ func TestTasks(t *testing.T) {
 	fakes := three()
 	b := newBench(t, "", fakes...)
 	b.want(t, protocol.MethodTasksGet, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `a tasks/get {"taskId":"7"}`, `b tasks/get {"taskId":"7"}`)
-	b.Learn(b.client, b.server("t/b"), wire.Raw([]byte(`{"task":{"taskId":"7"}}`)))
+	b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"task":{"taskId":"7"}}`)))
 	b.want(t, protocol.MethodTasksGet, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `b tasks/get {"taskId":"7"}`)
-	b.Learn(b.client, b.server("t/b"), wire.Raw([]byte(`{"content":[]}`)))
+	b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"content":[]}`)))
 	fakes[2].answers[protocol.MethodTasksList] = `{"tasks":[{"taskId":"8"}]}`
 	fakes[2].answers[protocol.MethodTasksResult] = `{"c":8}`
 	b.ask(t, protocol.MethodTasksList, `{}`)
@@ -175,7 +176,7 @@ func TestTasks(t *testing.T) {
 	b.want(t, protocol.MethodTasksCancel, `{}`, `{"code":-32602,"message":"Invalid params: 'taskId' must be a string, the id of a task"}`, []string{}...)
 
 	for i := range maxTasks + 1 {
-		b.Learn(b.client, b.server("t/a"), wire.Raw(fmt.Appendf(nil, `{"task":{"taskId":"n%d"}}`, i)))
+		b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, wire.Raw(fmt.Appendf(nil, `{"task":{"taskId":"n%d"}}`, i)))
 	}
 	m := b.client.memory
 	if len(m.tasks) != maxTasks || len(m.taskIDs) != maxTasks {

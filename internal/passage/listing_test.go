@@ -126,22 +126,18 @@ func TestSlowServersAreLeftOut(t *testing.T) {
 }
 
 func TestClaimsAreLimited(t *testing.T) {
-	list := func(from int) string {
-		var entries strings.Builder
-		for i := range maxEntries - 10 {
-			fmt.Fprintf(&entries, `{"uri":"x:%d"},`, from+i)
-		}
-		return `{"resources":[` + strings.TrimSuffix(entries.String(), ",") + `]}`
-	}
-	a := &fake{name: "t/a", capabilities: hasResources, answers: make(map[string]string)}
+	a := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{
+		protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}]}`, protocol.MethodResourcesRead: `{}`,
+	}}
 	b := newBench(t, "", a, &fake{name: "t/b", capabilities: hasResources})
-	for i := range 5 {
-		a.answers[protocol.MethodResourcesList] = list(i * maxEntries)
-		b.ask(t, protocol.MethodResourcesList, `{}`)
-		if n := len(b.client.memory.uris.owners); n > maxClaims+maxEntries {
-			t.Fatalf("%d URIs are remembered", n)
-		}
+	b.ask(t, protocol.MethodResourcesList, `{}`)
+	m := b.client.memory
+	for i := range maxClaims {
+		m.uris.give(origin{"t", "a"}, fmt.Sprint(i))
 	}
-	a.answers[protocol.MethodResourcesRead] = `{}`
-	b.want(t, protocol.MethodResourcesRead, fmt.Sprintf(`{"uri":"x:%d"}`, 4*maxEntries), `{}`)
+	b.ask(t, protocol.MethodResourcesList, `{}`)
+	if n := len(m.uris.owners); n != 1 {
+		t.Errorf("%d URIs are remembered", n)
+	}
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:1"}`, `{}`, `a resources/read {"uri":"x:1"}`)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -56,9 +57,9 @@ func rawParams(message wire.Message) []byte {
 	return message.Params.Bytes()
 }
 
-// Learn takes in the result of a tool call that a server answered: if it made the call a
-// task, requests about that task are for the same server.
-func (p *Passage) Learn(session Session, server *fleet.Server, result wire.Payload) {
+// Learn takes in the result of a tool call: if the server made the call a task, requests
+// about that task are for the same server.
+func (p *Passage) Learn(session Session, ref toolbox.Ref, result wire.Payload) {
 	id, ok := result.Member("task").Member("taskId").Text()
 	if !ok {
 		return
@@ -66,10 +67,10 @@ func (p *Passage) Learn(session Session, server *fleet.Server, result wire.Paylo
 	memory := session.Memory()
 	memory.mu.Lock()
 	defer memory.mu.Unlock()
-	memory.learn(id, originOf(server))
+	memory.learn(id, origin{ref.Toolbox, ref.Server})
 }
 
-// Leave is to be called when a client has left. Servers whose sessions go on are told that
+// Leave is to be called when a client leaves, before its party is closed. Servers whose sessions go on are told that
 // its subscriptions ended, as far as nobody else has them. It does not block.
 func (p *Passage) Leave(session Session) {
 	carrier := p.carry(session)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -162,7 +163,7 @@ func TestSubscriptionsAreLimited(t *testing.T) {
 
 func TestRelink(t *testing.T) {
 	b := newBench(t, "", three()...)
-	if edits := b.Relink(b.client, b.server("t/b"), wire.Raw([]byte(`{"contents":[{"uri":"x:1"}]}`))); edits != nil {
+	if edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"contents":[{"uri":"x:1"}]}`))); edits != nil {
 		t.Error("something is edited although nothing is renamed")
 	}
 	b.ask(t, protocol.MethodResourcesList, `{}`)
@@ -180,12 +181,12 @@ func TestRelink(t *testing.T) {
 		{`[]`, "same"},
 	} {
 		payload := wire.Raw([]byte(strings.ReplaceAll(test.payload, "@", `"x:\u0031"`)))
-		edits := b.Relink(b.client, b.server("t/b"), payload)
+		edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, payload)
 		got := string(wire.AppendEdited(nil, payload, edits...))
 		if want := strings.ReplaceAll(test.payload, "@", renamed); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if edits := b.Relink(b.client, b.server("t/a"), payload); edits != nil {
+		if edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, payload); edits != nil {
 			t.Errorf("the server that kept its URI is edited: %s", payload.Bytes())
 		}
 	}

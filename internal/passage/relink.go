@@ -1,15 +1,15 @@
 package passage
 
 import (
-	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // Relink returns the edits by which links to resources that the client knows by another
-// URI lead to them, in a result of the server or in the definition of a tool. It costs
+// URI lead to them, in a result of the tool or in its definition. It costs
 // nothing while nothing of the server is renamed, as is usual.
-func (p *Passage) Relink(session Session, server *fleet.Server, payload wire.Payload) []wire.Edit {
-	return session.Memory().relink(originOf(server), payload, "", "")
+func (p *Passage) Relink(session Session, ref toolbox.Ref, payload wire.Payload) []wire.Edit {
+	return session.Memory().relink(origin{ref.Toolbox, ref.Server}, payload, "", "")
 }
 
 // relink is Relink; original, if it is not "", is one more URI that is renamed, to asked.
