@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
@@ -103,19 +104,28 @@ func New(options Options) (*App, error) {
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: a.surface,
+		Surface: a.surface, Passage: a.passage,
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil
 }
 
+// mode is how an audience sees tools.
+func (a *App) mode(audience front.Audience) config.ToolMode {
+	if audience.Only != "" {
+		return config.Direct
+	}
+	return a.config.Load().ToolMode
+}
+
+// passage makes the way of an audience to what is no tool.
+func (a *App) passage(audience front.Audience) *passage.Passage {
+	return passage.New(a.view(audience), a.mode(audience), a.log)
+}
+
 // surface makes what an audience sees of the fleet as it is now.
 func (a *App) surface(audience front.Audience) *metatool.Surface {
-	mode := a.config.Load().ToolMode
-	if audience.Only != "" {
-		mode = config.Direct
-	}
-	surface := metatool.New(a.view(audience), mode)
+	surface := metatool.New(a.view(audience), a.mode(audience))
 	surface.Withhold(a.withheld.Load().(string))
 	return surface
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -65,7 +67,12 @@ func BenchmarkUseTool(b *testing.B) {
 	}
 	served := make(chan error, 1)
 	go func() {
-		served <- New(Options{Surface: func(Audience) *metatool.Surface { return metatool.New(servers, config.Proxy) }}).ServeStdio(context.Background(), in, out)
+		served <- New(Options{
+			Surface: func(Audience) *metatool.Surface { return metatool.New(servers, config.Proxy) },
+			Passage: func(Audience) *passage.Passage {
+				return passage.New(servers, config.Proxy, slog.New(slog.DiscardHandler))
+			},
+		}).ServeStdio(context.Background(), in, out)
 	}()
 	answers := bufio.NewReader(fromServer)
 	ask := func(line []byte) []byte {

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -17,7 +19,9 @@ import (
 // Options say what a server serves.
 type Options struct {
 	// Surface makes what an audience sees. It is called again after a Change.
-	Surface    func(Audience) *metatool.Surface
+	Surface func(Audience) *metatool.Surface
+	// Passage makes the way of an audience to what is no tool. As above.
+	Passage    func(Audience) *passage.Passage
 	Version    string       // told to clients
 	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
 	Log        *slog.Logger // default: discard
@@ -37,7 +41,8 @@ func (a Audience) equals(b Audience) bool {
 
 // Server serves any number of clients.
 type Server struct {
-	options Options
+	options       Options
+	subscriptions *passage.Subscriptions
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -47,6 +52,7 @@ type Server struct {
 type audienceSurface struct {
 	audience Audience
 	surface  *metatool.Surface
+	passage  *passage.Passage
 }
 
 // New makes a server.
@@ -57,14 +63,14 @@ func New(options Options) *Server {
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
 	}
-	return &Server{options: options, sessions: make(map[*session]struct{})}
+	return &Server{options: options, subscriptions: passage.NewSubscriptions(), sessions: make(map[*session]struct{})}
 }
 
-// add takes a session in, whose surface it sets.
+// add takes a session in, whose surface and passage it sets.
 func (s *Server) add(client *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	client.surface.Store(s.surfaceFor(client.audience))
+	s.show(client)
 	s.sessions[client] = struct{}{}
 }
 
@@ -78,37 +84,56 @@ func (s *Server) remove(client *session) {
 // tokens come and go.
 const maxSurfaces = 100
 
+// show gives a client what its audience sees. It is called with mu held.
+func (s *Server) show(client *session) {
+	shown := s.surfaceFor(client.audience)
+	client.surface.Store(shown.surface)
+	client.passage.Store(shown.passage)
+}
+
 // surfaceFor is called with mu held.
-func (s *Server) surfaceFor(audience Audience) *metatool.Surface {
+func (s *Server) surfaceFor(audience Audience) audienceSurface {
 	for _, known := range s.surfaces {
 		if known.audience.equals(audience) {
-			return known.surface
+			return known
 		}
 	}
 	if len(s.surfaces) == maxSurfaces {
 		s.surfaces = slices.Delete(s.surfaces, 0, 1)
 	}
-	surface := s.options.Surface(audience)
-	s.surfaces = append(s.surfaces, audienceSurface{audience, surface})
-	return surface
+	made := audienceSurface{audience, s.options.Surface(audience), s.options.Passage(audience)}
+	s.surfaces = append(s.surfaces, made)
+	return made
 }
 
 // Change changes what is served: apply does it, and the surfaces are made anew. Clients
-// are told if that changes their list of tools.
+// are told if that changes their list of tools, or the servers that their resources and
+// prompts are of.
 func (s *Server) Change(apply func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := make(map[*session][]byte, len(s.sessions))
+	type seen struct {
+		tools   []byte
+		servers []*fleet.Server
+	}
+	see := func(client *session) seen {
+		return seen{client.surface.Load().Listed(client), client.passage.Load().Servers(client)}
+	}
+	before := make(map[*session]seen, len(s.sessions))
 	for client := range s.sessions {
-		before[client] = client.surface.Load().Listed(client)
+		before[client] = see(client)
 	}
 	apply()
 	s.surfaces = nil
-	for client, list := range before {
-		surface := s.surfaceFor(client.audience)
-		client.surface.Store(surface)
-		if !bytes.Equal(list, surface.Listed(client)) {
-			client.tellToolsChanged()
+	for client, was := range before {
+		s.show(client)
+		is := see(client)
+		if !bytes.Equal(was.tools, is.tools) {
+			client.tellChanged(protocol.NotifyToolsList)
+		}
+		if !slices.Equal(was.servers, is.servers) {
+			client.tellChanged(protocol.NotifyResourcesList)
+			client.tellChanged(protocol.NotifyPromptsList)
 		}
 	}
 }
@@ -119,14 +144,14 @@ func (s *Server) ToolsChanged(toolbox string) {
 	defer s.mu.Unlock()
 	for client := range s.sessions {
 		if client.surface.Load().Shows(client, toolbox) {
-			client.tellToolsChanged()
+			client.tellChanged(protocol.NotifyToolsList)
 		}
 	}
 }
 
-func (s *session) tellToolsChanged() {
-	if err := s.Notify(wire.Notification(protocol.NotifyToolsList, nil)); err != nil {
-		s.log.Warn("client was not told that tools changed", "reason", err)
+func (s *session) tellChanged(method string) {
+	if err := s.Notify(wire.Notification(method, nil)); err != nil {
+		s.log.Warn("client was not told that a list changed", "method", method, "reason", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
@@ -37,6 +39,9 @@ func newServer(options Options) *Server {
 		{Name: "empty", Description: "Nothing in it"},
 	}}})
 	options.Surface = func(Audience) *metatool.Surface { return metatool.New(servers, config.Dynamic) }
+	options.Passage = func(Audience) *passage.Passage {
+		return passage.New(servers, config.Dynamic, slog.New(slog.DiscardHandler))
+	}
 	options.Version = "1.2.3"
 	return New(options)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -20,25 +21,27 @@ type request struct {
 	id      []byte // as the client wrote it
 	key     string // the id as it is compared
 	ticket  call.Ticket
+	mayTask bool // it is a call that the server may make a task
 }
 
 // handle answers the request, now or later; it does not block for long.
 func (r *request) handle(message wire.Message) {
-	switch method := string(message.Method); method {
-	case protocol.MethodPing:
+	switch method := string(message.Method); {
+	case method == protocol.MethodPing:
 		r.finish(wire.Result(r.id, []byte("{}")))
-	case protocol.MethodToolsList, protocol.MethodToolsCall:
-		switch {
-		case !r.session.initialized():
-			r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
-				fmt.Sprintf("Invalid request: '%s' came before 'initialize'; begin the session with an initialize request", method)))
-		case method == protocol.MethodToolsList:
-			r.listTools(message)
-		default:
-			r.callTool(message)
-		}
+	case method == protocol.MethodDiscover, method == protocol.MethodListen: // of an era that we do not speak to clients
+		r.finish(wire.ErrorResponse(r.id, protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%s'", method)))
+	case !r.session.initialized():
+		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
+			fmt.Sprintf("Invalid request: '%.200s' came before 'initialize'; begin the session with an initialize request", method)))
+	case method == protocol.MethodToolsList:
+		r.listTools(message)
+	case method == protocol.MethodToolsCall:
+		r.callTool(message)
 	default:
-		r.finish(wire.ErrorResponse(r.id, protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%.200s'", method)))
+		r.session.passage.Load().Handle(passage.Request{
+			Method: method, Params: message.Params, Session: r, Ticket: &r.ticket, Replier: r,
+		})
 	}
 }
 
@@ -50,6 +53,7 @@ func (r *request) callTool(message wire.Message) {
 			"Invalid params: 'name' must be a string, the name of a tool"))
 		return
 	}
+	r.mayTask = len(params.extra) > 0 // with the member "task", which there is no need to look for
 	r.session.surface.Load().Call(metatool.Request{
 		Name:      name,
 		Arguments: params.arguments,
@@ -107,8 +111,28 @@ func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox)
 // MarkOpen implements metatool.Session.
 func (r *request) MarkOpen(toolbox string) (first bool) { return r.session.MarkOpen(toolbox) }
 
-// Answer implements metatool.Answerer.
-func (r *request) Answer(answer metatool.Answer) { r.finish(encode(r.id, answer)) }
+// Memory implements passage.Session.
+func (r *request) Memory() *passage.Memory { return r.session.memory }
+
+// Answer implements metatool.Answerer. What a tool's result says of other things is what
+// the passage needs to know, and what it may know better.
+func (r *request) Answer(answer metatool.Answer) {
+	if result := answer.Outcome.Result; !result.IsAbsent() {
+		way := r.session.passage.Load()
+		if r.mayTask {
+			way.Learn(r, answer.From, result)
+		}
+		if edits := way.Relink(r, answer.From, result); len(edits) > 0 {
+			answer.Outcome.Result = wire.Raw(wire.AppendEdited(nil, result, edits...))
+		}
+	}
+	r.finish(encode(r.id, answer))
+}
+
+// Reply implements call.Replier, for what took the passage.
+func (r *request) Reply(outcome call.Outcome, cancelled error) {
+	r.finish(encode(r.id, metatool.Answer{Outcome: outcome, Cancelled: cancelled}))
+}
 
 // finish ends the request with its answer, unless the client cancelled it.
 func (r *request) finish(answer []byte) {
@@ -149,28 +173,45 @@ func (s *session) initialized() bool {
 }
 
 // initialize agrees on the revision that the client asks for if we know it, and on the
-// newest otherwise.
-func (s *session) initialize(message wire.Message) []byte {
+// newest otherwise. What we can do may have to be found out first.
+func (s *session) initialize(message wire.Message, to sender) {
 	asked, _ := message.Params.Member("protocolVersion").Text()
 	revision := protocol.Revision(asked)
 	if !revision.Known() {
 		revision = protocol.Newest()
 	}
 	// Copied: they outlive the message.
+	id := bytes.Clone(message.ID.Bytes())
 	capabilities := bytes.Clone(message.Params.Member("capabilities").Bytes())
 	s.mu.Lock()
-	s.revision, s.capabilities = revision, wire.Raw(capabilities)
+	taken := !s.ending
+	if taken {
+		s.revision, s.capabilities = revision, wire.Raw(capabilities)
+		s.requests.Add(1)
+	}
 	s.mu.Unlock()
+	if !taken {
+		to.send(nil)
+		return
+	}
 	s.join(capabilities)
+	s.passage.Load().Capabilities(s.life, s, func(ours []byte) {
+		to.send(wire.Result(id, s.introduction(revision, ours)))
+		s.requests.Done()
+	})
+}
 
+// introduction is the result of initialize.
+func (s *session) introduction(revision protocol.Revision, capabilities []byte) []byte {
 	result := wire.AppendMember([]byte("{"), "protocolVersion", string(revision))
-	result = append(result, `,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{`...)
+	result = append(append(result, `,"capabilities":`...), capabilities...)
+	result = append(result, `,"serverInfo":{`...)
 	result = wire.AppendMember(result, "name", "mcp-workbench")
 	result = wire.AppendMember(result, "title", "MCP Workbench")
 	result = wire.AppendMember(result, "version", s.server.options.Version)
 	result = append(result, '}')
 	result = wire.AppendMember(result, "instructions", s.surface.Load().Instructions())
-	return wire.Result(message.ID.Bytes(), append(result, '}'))
+	return append(result, '}')
 }
 
 func (r *request) listTools(message wire.Message) {

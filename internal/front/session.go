@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -25,6 +26,8 @@ type session struct {
 	server   *Server
 	audience Audience
 	surface  atomic.Pointer[metatool.Surface]
+	passage  atomic.Pointer[passage.Passage]
+	memory   *passage.Memory
 	log      *slog.Logger
 	own      listener
 
@@ -70,6 +73,7 @@ var (
 func newSession(server *Server, audience Audience) *session {
 	s := &session{
 		server: server, audience: audience, log: server.options.Log,
+		memory:   passage.NewMemory(server.subscriptions),
 		slots:    make(chan struct{}, maxInFlight),
 		opened:   make(map[string]struct{}),
 		inFlight: make(map[string]*request),
@@ -104,14 +108,19 @@ func (s *session) join(capabilities []byte) {
 // part ends what join began.
 func (s *session) part() {
 	s.refuseAsked()
+	s.passage.Load().Leave(s)
 	if party := s.party.Load(); party != nil {
 		party.Close()
 	}
 }
 
 // noticed passes a server's notification on that belongs to no request.
-func (s *session) noticed(_ *fleet.Server, message wire.Message) {
-	if err := s.Notify(wire.Notification(string(message.Method), message.Params.Bytes())); err != nil {
+func (s *session) noticed(server *fleet.Server, message wire.Message) {
+	notice, ok := s.passage.Load().Notice(s, server, message)
+	if !ok {
+		return
+	}
+	if err := s.Notify(notice); err != nil {
 		s.log.Debug("dropped a notification for a client", "reason", err)
 	}
 }
@@ -123,6 +132,9 @@ func (s *session) IsOpen(toolbox string) bool {
 	_, ok := s.opened[toolbox]
 	return ok
 }
+
+// Memory implements passage.Session.
+func (s *session) Memory() *passage.Memory { return s.memory }
 
 // MarkOpen implements metatool.Session.
 func (s *session) MarkOpen(toolbox string) (first bool) {
@@ -163,7 +175,7 @@ func (s *session) dispatch(message wire.Message, to sender) {
 	}
 	switch {
 	case message.IsRequest() && string(message.Method) == protocol.MethodInitialize:
-		to.send(s.initialize(message))
+		s.initialize(message, to)
 	case message.IsRequest():
 		s.begin(message, to)
 	case message.IsResponse():

@@ -70,12 +70,15 @@ type Answerer interface {
 	Answer(answer Answer)
 }
 
-// Answer is the answer to a request. Exactly one of its fields is set.
+// Answer is the answer to a request. Exactly one of its fields is set, but for From.
 type Answer struct {
 	Text      []byte       // a result that we made
 	Outcome   call.Outcome // a server's answer, to be passed on as it is
 	Error     *Error       // a JSON-RPC error
 	Cancelled error        // why the request was cancelled
+
+	// From is the tool that the outcome comes from.
+	From toolbox.Ref
 }
 
 // Error is a JSON-RPC error.
@@ -231,7 +234,7 @@ func (s *Surface) run(v *invocation, arguments wire.Payload) {
 // Reply implements call.Replier: it passes the outcome on, or phrases the failure.
 func (v *invocation) Reply(outcome call.Outcome, err error) {
 	if err == nil {
-		v.request.Answerer.Answer(Answer{Outcome: outcome})
+		v.request.Answerer.Answer(Answer{Outcome: outcome, From: v.ref})
 		return
 	}
 	failure, ok := errors.AsType[*call.Failure](err)

@@ -3,6 +3,7 @@ package metatool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,10 +131,31 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request) Answer {
 		return Answer{Text: textResult(true, strings.Join(errs, "\n"))}
 	}
 	// Of servers that come up later, clients are told when they do; see Shows.
-	if first := request.Session.MarkOpen(box.Name); first && s.mode == config.Dynamic {
-		_ = request.Session.Notify(wire.Notification(protocol.NotifyToolsList, nil)) // fails only with the session
+	if first := request.Session.MarkOpen(box.Name); first {
+		for _, method := range s.changedBy(opened) {
+			_ = request.Session.Notify(wire.Notification(method, nil)) // fails only with the session
+		}
 	}
 	return Answer{Text: textResult(false, result)}
+}
+
+// changedBy returns the notifications about what the client can see and could not before
+// the servers were opened to it.
+func (s *Surface) changedBy(opened []fleet.Opened) (methods []string) {
+	if s.mode == config.Dynamic {
+		methods = append(methods, protocol.NotifyToolsList)
+	}
+	for _, list := range []struct{ capability, method string }{
+		{"resources", protocol.NotifyResourcesList}, {"prompts", protocol.NotifyPromptsList},
+	} {
+		has := func(o fleet.Opened) bool {
+			return o.Lease != nil && o.Lease.Session.Capabilities().Member(list.capability).Kind() == "object"
+		}
+		if slices.ContainsFunc(opened, has) {
+			methods = append(methods, list.method)
+		}
+	}
+	return methods
 }
 
 func (s *Surface) available() string {

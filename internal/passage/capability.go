@@ -27,7 +27,7 @@ func (p *Passage) Capabilities(ctx context.Context, session Session, then func(c
 }
 
 func (p *Passage) unitedCapabilities(ctx context.Context, session Session) []byte {
-	e := &errand{passage: p, carrier: p.carry(session), scope: p.scope(session)}
+	e := &errand{passage: p, carrier: p.carry(session), scope: p.Servers(session)}
 	e.reach(ctx)
 	all := []byte(ours)
 	for _, r := range e.reached {

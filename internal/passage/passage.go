@@ -62,7 +62,7 @@ type Request struct {
 func (p *Passage) Handle(request Request) {
 	e := &errand{
 		passage: p, request: request, memory: request.Session.Memory(), carrier: p.carry(request.Session),
-		scope: p.scope(request.Session),
+		scope: p.Servers(request.Session),
 	}
 	kind, known := methods[request.Method]
 	switch {
@@ -77,9 +77,9 @@ func (p *Passage) Handle(request Request) {
 	}
 }
 
-// scope returns the servers that the client's requests may be for, in the order of the
+// Servers returns the servers that the client's requests may be for, in the order of the
 // configuration.
-func (p *Passage) scope(session Session) (servers []*fleet.Server) {
+func (p *Passage) Servers(session Session) (servers []*fleet.Server) {
 	for _, box := range p.visible.Toolboxes() {
 		if p.mode == config.Direct || session.IsOpen(box.Name) {
 			servers = append(servers, box.Servers...)
