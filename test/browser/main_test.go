@@ -1,0 +1,174 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	// Go caches results of tests by what they import: without this, a result would
+	// stay after the workbench changed.
+	_ "github.com/mcp-workbench/mcp-workbench/internal/cli"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+)
+
+// This file brings the browser and the workbench.
+
+// roleVariable makes this test binary play a fake server.
+const roleVariable = "BROWSER_ROLE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleVariable) != "" {
+		os.Exit(mcptest.Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+const installTime = 5 * time.Minute
+
+// installed finds a browser, and brings what drives it from npm.
+var installed = sync.OnceValues(func() (found [2]string, err error) {
+	for i, names := range [][]string{{"node"}, {os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"}} {
+		for _, name := range names {
+			if path, err := exec.LookPath(name); err == nil && found[i] == "" {
+				found[i] = path
+			}
+		}
+		if found[i] == "" {
+			return found, fmt.Errorf("none of %q is in PATH", names)
+		}
+	}
+	if _, err := os.Stat("node_modules/playwright-core/package.json"); err == nil {
+		return found, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), installTime)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
+		return found, fmt.Errorf("npm ci: %w\n%s", err, out)
+	}
+	return found, nil
+})
+
+// needBrowser returns the paths of node and of a browser. Without them the test is
+// skipped, but on CI, where a skipped test would go unnoticed, it fails.
+func needBrowser(t *testing.T) (node, chromium string) {
+	t.Helper()
+	found, err := installed()
+	switch {
+	case err != nil && os.Getenv("CI") != "":
+		t.Fatalf("a browser is needed on CI: %v", err)
+	case err != nil:
+		t.Skipf("skipped, there is no browser: %v; on Debian 'apt-get install chromium' brings one", err)
+	}
+	return found[0], found[1]
+}
+
+// bench is a workbench that listens and asks nobody for a token: only the origin and the
+// host of a request can keep a page out.
+type bench struct {
+	address string
+	log     string // is there once a server was started
+}
+
+const waitTime = 30 * time.Second
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	needBrowser(t) // before the work of a build
+	dir := t.TempDir()
+	binary := build(t, dir)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := json.Marshal(map[string]any{"toolboxes": map[string]any{"dev": map[string]any{"mcpServers": map[string]any{
+		"fake": map[string]any{"command": self, "args": []string{filepath.Join(dir, "fake.json"), logOf(dir)}, "env": map[string]string{roleVariable: "fake"}},
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "workbench-config.json")
+	if err := errors.Join(os.WriteFile(path, config, 0o600), os.WriteFile(filepath.Join(dir, "fake.json"), []byte(`{}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "serve", "--listen", "127.0.0.1:0", "--no-auth", "--config", path)
+	stderr := &output{}
+	cmd.Dir, cmd.Stderr = dir, stderr
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended, which shows below
+		overdue := time.AfterFunc(waitTime, func() { _ = cmd.Process.Kill() })
+		defer overdue.Stop()
+		if err := <-exited; err != nil {
+			t.Errorf("the workbench ended with %v\n%s", err, stderr)
+		}
+	})
+	return &bench{address: stderr.address(t), log: logOf(dir)}
+}
+
+func build(t *testing.T, dir string) string {
+	t.Helper()
+	binary := filepath.Join(dir, "mcp-workbench")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-o", binary, "../../cmd/mcp-workbench")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// output is what the workbench printed.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+var listening = regexp.MustCompile(`listening on (http://\S+)`)
+
+// address waits until the workbench says where it is.
+func (o *output) address(t *testing.T) string {
+	t.Helper()
+	deadline, again := time.NewTimer(waitTime), time.NewTicker(10*time.Millisecond)
+	defer deadline.Stop()
+	defer again.Stop()
+	for {
+		if found := listening.FindStringSubmatch(o.String()); found != nil {
+			return found[1]
+		}
+		select {
+		case <-deadline.C:
+			t.Fatalf("the workbench does not listen\n%s", o)
+		case <-again.C:
+		}
+	}
+}
