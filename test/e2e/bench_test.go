@@ -36,6 +36,10 @@ type bench struct {
 	config string // path of the file
 	state  string // where it keeps what outlives it: never the user's own folder
 	stderr *tail
+
+	overHTTP bool      // clients come over HTTP
+	served   *exec.Cmd // then: the one process that serves them all
+	address  string    // and where it listens
 }
 
 // newBench writes a configuration; mode may be empty.

@@ -49,13 +49,52 @@ var unusualDefinitions = []string{
 	`{"name":"everything","title":null,"description":null,"annotations":{},"outputSchema":{"type":"object"},"execution":{"taskSupport":"optional"},"inputSchema":{}}`,
 }
 
-// fidelityBench has the fake behind a tap.
-func fidelityBench(t *testing.T, mode string) (*rawClient, *tap) {
+// pairing is how a client reaches the workbench, and the workbench the fake.
+type pairing struct {
+	above string // stdio, http
+	below string // stdio, or as remoteFake has it: json, events, sse
+}
+
+func (p pairing) String() string { return p.above + "-" + p.below }
+
+// allPairings are what matters for bytes; two of them will do where it is the way of
+// calling that matters.
+var (
+	allPairings = []pairing{
+		{"stdio", "stdio"}, {"stdio", "json"}, {"stdio", "events"}, {"stdio", "sse"},
+		{"http", "stdio"}, {"http", "json"}, {"http", "events"}, {"http", "sse"},
+	}
+	twoPairings = []pairing{{"stdio", "stdio"}, {"http", "events"}}
+)
+
+func eachPairing(t *testing.T, name string, pairings []pairing, test func(t *testing.T, p pairing)) {
 	t.Helper()
-	p := newTap(t)
-	c := newBench(t, mode, box{"box", "", []server{p.around(fakeServer(t, ""))}}).client(newest)
+	for _, p := range pairings {
+		t.Run(fmt.Sprintf("%s over %s", name, p), func(t *testing.T) {
+			t.Parallel()
+			test(t, p)
+		})
+	}
+}
+
+// fake is the fake as the pairing wants it, seen by a tap.
+func (p pairing) fake(t *testing.T, seen *tap) server {
+	t.Helper()
+	if p.below == "stdio" {
+		return seen.around(fakeServer(t, ""))
+	}
+	return remoteFake(t, p.below, seen)
+}
+
+// fidelityBench has the fake behind a tap.
+func fidelityBench(t *testing.T, mode string, p pairing) (*rawClient, *tap) {
+	t.Helper()
+	seen := newTap(t)
+	b := newBench(t, mode, box{"box", "", []server{p.fake(t, seen)}})
+	b.overHTTP = p.above == "http"
+	c := b.client(newest)
 	c.open("box")
-	return c, p
+	return c, seen
 }
 
 // ways are how a tool of the fake is called in each mode, as raw parameters.
@@ -75,10 +114,13 @@ var ways = []struct {
 }
 
 func TestBytesOfResultsAndArguments(t *testing.T) {
-	for _, way := range ways {
-		t.Run(way.name, func(t *testing.T) {
-			t.Parallel()
-			c, p := fidelityBench(t, way.mode)
+	for i, way := range ways {
+		pairings := allPairings
+		if i > 0 {
+			pairings = twoPairings
+		}
+		eachPairing(t, way.name, pairings, func(t *testing.T, pairing pairing) {
+			c, p := fidelityBench(t, way.mode, pairing)
 			for _, sample := range fidelitySamples() {
 				// The one change: a message is one line, so that line ends between tokens become spaces.
 				want := strings.ReplaceAll(sample.json, "\r", " ")
@@ -97,9 +139,8 @@ func TestBytesOfResultsAndArguments(t *testing.T) {
 // TestArgumentsThatAreNoObject: what stands for an object goes down as that object.
 func TestArgumentsThatAreNoObject(t *testing.T) {
 	for _, way := range ways {
-		t.Run(way.name, func(t *testing.T) {
-			t.Parallel()
-			c, p := fidelityBench(t, way.mode)
+		eachPairing(t, way.name, twoPairings, func(t *testing.T, pairing pairing) {
+			c, p := fidelityBench(t, way.mode, pairing)
 			for sent, want := range map[string]string{`null`: `{}`, `"{ \"b\":1.0,\"a\":\"\\u00e9\"}"`: `{ "b":1.0,"a":"\u00e9"}`} {
 				c.request("tools/call", way.params("text", sent))
 				if got := argumentsOf(t, p.findCall()); got != want {
@@ -132,31 +173,34 @@ func excerpt(text, other string) string {
 
 // TestBytesOfMeta: all of _meta goes down but for the progress token.
 func TestBytesOfMeta(t *testing.T) {
-	t.Parallel()
-	c, p := fidelityBench(t, "")
-	const meta = `{ "z":1.0,"example.com/trace" : "\u00e9é", "a":{"a":9007199254740993,"a":null} }`
-	c.request("tools/call", fmt.Sprintf(`{"_meta":%s,"name":"use_tool","arguments":%s}`, meta, useArguments("box", "fake", "text", "{}")))
-	var params struct {
-		Meta json.RawMessage `json:"_meta"`
-	}
-	if err := json.Unmarshal(p.findCall().Params, &params); err != nil || string(params.Meta) != meta {
-		t.Errorf("the server got %s, %v; want %s", params.Meta, err, meta)
-	}
+	eachPairing(t, "meta", allPairings, func(t *testing.T, pairing pairing) {
+		c, p := fidelityBench(t, "", pairing)
+		const meta = `{ "z":1.0,"example.com/trace" : "\u00e9é", "a":{"a":9007199254740993,"a":null} }`
+		c.request("tools/call", fmt.Sprintf(`{"_meta":%s,"name":"use_tool","arguments":%s}`, meta, useArguments("box", "fake", "text", "{}")))
+		var params struct {
+			Meta json.RawMessage `json:"_meta"`
+		}
+		if err := json.Unmarshal(p.findCall().Params, &params); err != nil || string(params.Meta) != meta {
+			t.Errorf("the server got %s, %v; want %s", params.Meta, err, meta)
+		}
+	})
 }
 
 func TestBytesOfDefinitions(t *testing.T) {
-	t.Parallel()
-	c := newBench(t, "", box{"box", "", []server{fakeServer(t, "")}}).client(newest)
-	answer := c.open("box")
-	definitions := fakeDefinitions()
-	if len(answer.Tools) != len(definitions) {
-		t.Fatalf("%d tools, want %d; warnings: %q", len(answer.Tools), len(definitions), answer.Warnings)
-	}
-	for i, want := range definitions {
-		// Our members follow the last one; space that was after it has no place to be.
-		want = strings.TrimRight(strings.TrimSuffix(want, "}"), " \t") + "}"
-		if got := withoutOrigin(t, answer.Tools[i], "box", "fake"); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
+	eachPairing(t, "definitions", allPairings, func(t *testing.T, pairing pairing) {
+		b := newBench(t, "", box{"box", "", []server{pairing.fake(t, newTap(t))}})
+		b.overHTTP = pairing.above == "http"
+		answer := b.client(newest).open("box")
+		definitions := fakeDefinitions()
+		if len(answer.Tools) != len(definitions) {
+			t.Fatalf("%d tools, want %d; warnings: %q", len(answer.Tools), len(definitions), answer.Warnings)
 		}
-	}
+		for i, want := range definitions {
+			// Our members follow the last one; space that was after it has no place to be.
+			want = strings.TrimRight(strings.TrimSuffix(want, "}"), " \t") + "}"
+			if got := withoutOrigin(t, answer.Tools[i], "box", "fake"); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		}
+	})
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 )
 
 // This file is a client that knows lines and nothing else, so that tests see the very
@@ -33,6 +35,7 @@ type rawClient struct {
 	lastID int
 	notes  []message // notifications that came while an answer was waited for
 	closed bool
+	remote *mcptest.HTTPClient // instead of cmd and stdin: the process serves others as well
 }
 
 // dial starts the command. Its end is part of the test's clean-up.
@@ -67,6 +70,9 @@ func dial(t *testing.T, m *mark, cmd *exec.Cmd) *rawClient {
 // client starts the workbench and agrees on a revision.
 func (b *bench) client(revision string) *rawClient {
 	b.t.Helper()
+	if b.overHTTP {
+		return b.remoteClient(revision)
+	}
 	c := dial(b.t, b.mark, b.command())
 	c.initialize(revision)
 	return c
@@ -78,6 +84,10 @@ func (c *rawClient) close() error {
 		return nil
 	}
 	c.closed = true
+	if c.remote != nil {
+		c.remote.Close()
+		return nil
+	}
 	c.mark.record(c.cmd.Process.Pid)
 	c.stdin.Close()
 	return c.wait()
@@ -98,7 +108,11 @@ func (c *rawClient) wait() error {
 
 func (c *rawClient) send(line string) {
 	c.t.Helper()
-	if _, err := io.WriteString(c.stdin, line+"\n"); err != nil {
+	write := func(line string) error { _, err := io.WriteString(c.stdin, line+"\n"); return err }
+	if c.remote != nil {
+		write = c.remote.Send
+	}
+	if err := write(line); err != nil {
 		c.t.Fatalf("could not send: %v", err)
 	}
 }

@@ -134,10 +134,14 @@ func (p *tap) read(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		select {
-		case p.lines <- tapped{line[0], line[1 : len(line)-1]}:
-		case <-p.over: // the test does not look any more, but the server must not be held up
-		}
+		p.saw(line[0], line[1:len(line)-1])
+	}
+}
+
+func (p *tap) saw(direction byte, line []byte) {
+	select {
+	case p.lines <- tapped{direction, line}:
+	case <-p.over: // the test does not look any more, but the server must not be held up
 	}
 }
 
