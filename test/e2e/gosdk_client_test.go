@@ -23,9 +23,13 @@ const newest = "2025-11-25"
 func (b *bench) connect(revision string, options *mcp.ClientOptions) *mcp.ClientSession {
 	b.t.Helper()
 	cmd := b.command()
+	var transport mcp.Transport = &mcp.CommandTransport{Command: cmd}
+	if b.overHTTP {
+		transport = &mcp.StreamableClientTransport{Endpoint: b.serve()}
+		cmd = b.served
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, options)
-	session, err := client.Connect(deadline(b.t), &mcp.CommandTransport{Command: cmd},
-		&mcp.ClientSessionOptions{ProtocolVersion: revision})
+	session, err := client.Connect(deadline(b.t), transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -92,13 +96,26 @@ func sdkText(t *testing.T, result *mcp.CallToolResult) string {
 	return strings.Join(texts, "\n")
 }
 
-func TestGoSDKClientWithNPMServers(t *testing.T) {
-	t.Parallel()
+// eachAbove runs a test with the client over stdio and over HTTP.
+func eachAbove(t *testing.T, test func(t *testing.T, overHTTP bool)) {
+	t.Helper()
+	for name, overHTTP := range map[string]bool{"stdio": false, "http": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, overHTTP)
+		})
+	}
+}
+
+func TestGoSDKClientWithNPMServers(t *testing.T) { eachAbove(t, goSDKClientWithNPMServers) }
+
+func goSDKClientWithNPMServers(t *testing.T, overHTTP bool) {
 	folder, memory := realTempDir(t), filepath.Join(t.TempDir(), "memory.jsonl")
 	b := newBench(t, "", box{
 		"all", "Three servers",
 		[]server{memoryServer(t, memory), everythingServer(t), filesystemServer(t, folder)},
 	})
+	b.overHTTP = overHTTP
 	// The client asks for the newest revision it knows, and settles for what it gets.
 	session := b.connect("", nil)
 	checkFirstSight(t, session)
@@ -196,10 +213,12 @@ func useEverything(t *testing.T, session *mcp.ClientSession) {
 	}
 }
 
-func TestGoSDKClientProgressAndCancel(t *testing.T) {
-	t.Parallel()
+func TestGoSDKClientProgressAndCancel(t *testing.T) { eachAbove(t, goSDKClientProgressAndCancel) }
+
+func goSDKClientProgressAndCancel(t *testing.T, overHTTP bool) {
 	p := newTap(t)
 	b := newBench(t, "", box{"all", "", []server{p.around(everythingServer(t))}})
+	b.overHTTP = overHTTP
 	progress := make(chan float64, 100)
 	session := b.connect(newest, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {

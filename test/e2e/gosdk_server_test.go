@@ -85,10 +85,11 @@ type dynamicClient struct {
 	progress chan string
 }
 
-func newDynamicClient(t *testing.T) *dynamicClient {
+func newDynamicClient(t *testing.T, overHTTP bool) *dynamicClient {
 	t.Helper()
 	c := &dynamicClient{t: t, changes: make(chan struct{}, 100), progress: make(chan string, 100)}
 	b := newBench(t, "dynamic", box{"tools", "", []server{goSDKServer(t)}})
+	b.overHTTP = overHTTP
 	c.session = b.connect(newest, &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.changes <- struct{}{} },
 		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
@@ -117,9 +118,10 @@ func (c *dynamicClient) call(name string, arguments any) *mcp.CallToolResult {
 	return sdkCall(c.t, c.session, &mcp.CallToolParams{Name: name, Arguments: arguments})
 }
 
-func TestGoSDKServerInDynamicMode(t *testing.T) {
-	t.Parallel()
-	c := newDynamicClient(t)
+func TestGoSDKServerInDynamicMode(t *testing.T) { eachAbove(t, goSDKServerInDynamicMode) }
+
+func goSDKServerInDynamicMode(t *testing.T, overHTTP bool) {
+	c := newDynamicClient(t, overHTTP)
 	sdkOpen(t, c.session, "tools")
 	receive(t, c.changes, "the notice that tools changed")
 
@@ -162,9 +164,10 @@ func checkNative(t *testing.T, tool *mcp.Tool) {
 	}
 }
 
-func TestToolAddedAtRunTime(t *testing.T) {
-	t.Parallel()
-	c := newDynamicClient(t)
+func TestToolAddedAtRunTime(t *testing.T) { eachAbove(t, toolAddedAtRunTime) }
+
+func toolAddedAtRunTime(t *testing.T, overHTTP bool) {
+	c := newDynamicClient(t, overHTTP)
 	sdkOpen(t, c.session, "tools")
 	receive(t, c.changes, "the notice that the toolbox was opened")
 	if tool, names := c.list("tools__gosdk__grown"); tool != nil {

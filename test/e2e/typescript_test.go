@@ -42,7 +42,11 @@ func runScript(t *testing.T, b *bench, mode string) map[string]scriptLine {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience*2)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, needNode(t), script, b.binary, b.config, mode)
+	args := []string{script, b.binary, b.config, mode}
+	if b.overHTTP {
+		args = append(args, b.serve())
+	}
+	cmd := exec.CommandContext(ctx, needNode(t), args...)
 	cmd.Env, cmd.Stderr = b.environ(), b.stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -72,16 +76,19 @@ func runScript(t *testing.T, b *bench, mode string) map[string]scriptLine {
 	return lines
 }
 
-func scriptBench(t *testing.T, mode string, p *tap) *bench {
+func scriptBench(t *testing.T, mode string, p *tap, overHTTP bool) *bench {
 	t.Helper()
 	memory := filepath.Join(t.TempDir(), "memory.jsonl")
-	return newBench(t, mode, box{"all", "Two servers", []server{p.around(everythingServer(t)), memoryServer(t, memory)}})
+	b := newBench(t, mode, box{"all", "Two servers", []server{p.around(everythingServer(t)), memoryServer(t, memory)}})
+	b.overHTTP = overHTTP
+	return b
 }
 
-func TestTypeScriptClientProxy(t *testing.T) {
-	t.Parallel()
+func TestTypeScriptClientProxy(t *testing.T) { eachAbove(t, typeScriptClientProxy) }
+
+func typeScriptClientProxy(t *testing.T, overHTTP bool) {
 	p := newTap(t)
-	lines := runScript(t, scriptBench(t, "", p), "proxy")
+	lines := runScript(t, scriptBench(t, "", p, overHTTP), "proxy")
 	if hello := lines["connected"]; hello.Server.Name != "mcp-workbench" || !strings.Contains(hello.Instructions, "all (2 servers)") {
 		t.Errorf("connected: %+v", hello)
 	}
@@ -105,10 +112,11 @@ func TestTypeScriptClientProxy(t *testing.T) {
 	}
 }
 
-func TestTypeScriptClientDynamic(t *testing.T) {
-	t.Parallel()
+func TestTypeScriptClientDynamic(t *testing.T) { eachAbove(t, typeScriptClientDynamic) }
+
+func typeScriptClientDynamic(t *testing.T, overHTTP bool) {
 	p := newTap(t)
-	lines := runScript(t, scriptBench(t, "dynamic", p), "dynamic")
+	lines := runScript(t, scriptBench(t, "dynamic", p, overHTTP), "dynamic")
 	if before := lines["listed"].Tools; slices.ContainsFunc(before, func(name string) bool { return strings.Contains(name, "__") }) {
 		t.Errorf("tools of a toolbox that is not open: %v", before)
 	}
