@@ -3,6 +3,7 @@ package mcptest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -110,7 +111,7 @@ func TestHTTPExitDropsConnections(t *testing.T) {
 	if err != nil || answer.Bad == nil {
 		t.Errorf("answer = %s, %v; want none", answer.Raw, err)
 	}
-	if exit, ok := (<-ended).(*Exit); !ok || exit.Code != 3 {
+	if exit, ok := errors.AsType[*Exit](<-ended); !ok || exit.Code != 3 {
 		t.Errorf("it ended with %v", exit)
 	}
 }

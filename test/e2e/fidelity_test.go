@@ -61,8 +61,14 @@ func (p pairing) String() string { return p.above + "-" + p.below }
 // calling that matters.
 var (
 	allPairings = []pairing{
-		{"stdio", "stdio"}, {"stdio", "json"}, {"stdio", "events"}, {"stdio", "sse"},
-		{"http", "stdio"}, {"http", "json"}, {"http", "events"}, {"http", "sse"},
+		{"stdio", "stdio"},
+		{"stdio", "json"},
+		{"stdio", "events"},
+		{"stdio", "sse"},
+		{"http", "stdio"},
+		{"http", "json"},
+		{"http", "events"},
+		{"http", "sse"},
 	}
 	twoPairings = []pairing{{"stdio", "stdio"}, {"http", "events"}}
 )

@@ -30,8 +30,11 @@ func (p pairing) String() string { return p.above + "-" + p.below }
 
 // pairings are all but the one that TestScripts is about.
 var pairings = []pairing{
-	{overStdio, overHTTP}, {overStdio, overSSE},
-	{overHTTP, overStdio}, {overHTTP, overHTTP}, {overHTTP, overSSE},
+	{overStdio, overHTTP},
+	{overStdio, overSSE},
+	{overHTTP, overStdio},
+	{overHTTP, overHTTP},
+	{overHTTP, overSSE},
 }
 
 // pairingVariable names the pairings to run, such as "http-sse,http-stdio", or "all".
