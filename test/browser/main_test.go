@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 
 const installTime = 5 * time.Minute
 
+// installedLock is the lock file for which node_modules was made.
+const installedLock = "node_modules/.installed-lock"
+
 // installed finds a browser, and brings what drives it from npm.
 var installed = sync.OnceValues(func() (found [2]string, err error) {
 	for i, names := range [][]string{{"node"}, {os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"}} {
@@ -48,7 +51,11 @@ var installed = sync.OnceValues(func() (found [2]string, err error) {
 			return found, fmt.Errorf("none of %q is in PATH", names)
 		}
 	}
-	if _, err := os.Stat("node_modules/playwright-core/package.json"); err == nil {
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		return found, err
+	}
+	if have, err := os.ReadFile(installedLock); err == nil && bytes.Equal(have, lock) {
 		return found, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), installTime)
@@ -56,7 +63,7 @@ var installed = sync.OnceValues(func() (found [2]string, err error) {
 	if out, err := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
 		return found, fmt.Errorf("npm ci: %w\n%s", err, out)
 	}
-	return found, nil
+	return found, os.WriteFile(installedLock, lock, 0o600)
 })
 
 // needBrowser returns the paths of node and of a browser. Without them the test is
