@@ -1,6 +1,6 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
-# make lint, make bench, make e2e, make pairings, make load, make fuzz, make torture TIME=60s
+# make lint, make bench, make e2e, make pairings, make load, make fuzz, make torture TIME=60s, make diff, make conformance
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
@@ -10,7 +10,7 @@ TIME ?= 60s
 CLIENTS ?= 1000
 CALLS ?= 10
 
-.PHONY: run build test e2e pairings load lint bench fuzz torture cross clean
+.PHONY: run build test e2e pairings load lint bench fuzz torture conformance diff cross clean
 
 run: build
 	bin/mcp-workbench try
@@ -56,6 +56,16 @@ fuzz:
 torture: build
 	go build -o bin/torture ./test/torture
 	bin/torture -binary bin/mcp-workbench -time $(TIME)
+
+# The conformance suite of MCP, directly and through the workbench, into docs/conformance.md. With CHECK=1
+# nothing is written: it fails if the workbench does worse than what is below it, or than that page says.
+conformance: build
+	go build -o bin/conformance ./test/conformance
+	bin/conformance -binary bin/mcp-workbench $(if $(CHECK),-check)
+
+# Every message of a session, directly and through the workbench, byte for byte.
+diff:
+	go test -race -count=1 -v ./test/diff/
 
 # The platforms that are released, built and vetted.
 cross:

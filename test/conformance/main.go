@@ -1,0 +1,115 @@
+// Command conformance runs the conformance suite of MCP against servers and clients that
+// others wrote, once directly and once with the workbench between, and writes both results
+// side by side into docs/conformance.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// limit bounds the whole run, installing included.
+const limit = 15 * time.Minute
+
+// orders are the command line.
+type orders struct {
+	binary string
+	folder string
+	report string
+	only   string
+	keep   string
+	check  bool
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == betweenRole {
+		os.Exit(between(os.Args[2:]))
+	}
+	var o orders
+	flag.StringVar(&o.binary, "binary", "bin/mcp-workbench", "the workbench")
+	flag.StringVar(&o.folder, "folder", "test/conformance", "where package.json is")
+	flag.StringVar(&o.report, "report", "docs/conformance.md", "the table that is written, or compared with")
+	flag.StringVar(&o.only, "only", "", "run one subject only, such as go-sdk; nothing is written")
+	flag.StringVar(&o.keep, "keep", "", "keep what the suite saved in this folder")
+	flag.BoolVar(&o.check, "check", false, "write nothing; fail if the workbench does worse than the server or client alone, or than the table")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o orders) error {
+	scratch, err := os.MkdirTemp("", "workbench-conformance-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	saved := filepath.Join(scratch, "results")
+	if o.keep != "" {
+		if saved, err = filepath.Abs(o.keep); err != nil {
+			return err
+		}
+	}
+	tools, err := prepare(ctx, o, scratch)
+	if err != nil {
+		return err
+	}
+	required, err := tools.requirements(ctx)
+	if err != nil {
+		return err
+	}
+	report := &report{versions: tools.versions, required: required}
+	for _, subject := range tools.subjects() {
+		if o.only != "" && o.only != subject.name {
+			continue
+		}
+		for _, route := range subject.routes {
+			begun := time.Now()
+			results, err := route.run(ctx, filepath.Join(saved, subject.name+" "+route.name))
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", subject.name, route.name, err)
+			}
+			report.add(subject, route.name, results)
+			fmt.Printf("%-18s %-22s %s (%.0f s)\n", subject.name, route.name, report.total(subject.name, route.name), time.Since(begun).Seconds())
+		}
+	}
+	return conclude(o, report)
+}
+
+// conclude writes the report, or holds it against the one that is checked in.
+func conclude(o orders, found *report) error {
+	worse := found.worseThanDirect()
+	if o.check {
+		text, err := os.ReadFile(o.report)
+		if err != nil {
+			return err
+		}
+		worse = append(worse, found.worseThan(parseCells(string(text)))...)
+	}
+	for _, line := range worse {
+		fmt.Println("worse:", line)
+	}
+	if !o.check && o.only == "" {
+		if err := os.WriteFile(o.report, []byte(found.markdown()), 0o644); err != nil {
+			return err
+		}
+		fmt.Println("wrote", o.report)
+	}
+	if len(worse) > 0 && o.check {
+		return errors.New("the workbench does worse than it should: see the lines above")
+	}
+	return nil
+}

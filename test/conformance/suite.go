@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// revision is the set of scenarios that is run.
+const revision = "2025-11-25"
+
+// What one scenario may take. Clients start all at once, each with a workbench of its own.
+const (
+	serverTime = 30 * time.Second
+	clientTime = 60 * time.Second
+)
+
+// results are the checks of each scenario that ran.
+type results map[string][]check
+
+// check is one statement of the suite about the subject.
+type check struct {
+	ID      string `json:"id"`
+	Status  string `json:"status"`
+	Message string `json:"errorMessage"`
+}
+
+// scenario is what the suite's revision asks for.
+type scenario struct {
+	name   string
+	client bool
+	scored bool
+}
+
+func (t *tools) testServer(ctx context.Context, url, saved string) (results, error) {
+	found, err := t.suiteRun(ctx, saved, "server", "--url", url, "--timeout", milliseconds(serverTime))
+	stripped := make(results, len(found))
+	for name, checks := range found {
+		// The suite puts its side before the names of the folders, for servers only.
+		stripped[strings.TrimPrefix(name, "server-")] = checks
+	}
+	return stripped, err
+}
+
+func (t *tools) testClient(ctx context.Context, command, saved string) (results, error) {
+	return t.suiteRun(ctx, saved, "client", "--command", command, "--timeout", milliseconds(clientTime))
+}
+
+func milliseconds(d time.Duration) string {
+	return strconv.FormatInt(d.Milliseconds(), 10)
+}
+
+// suiteRun runs the suite and reads what it saved. Its exit code says only that something failed,
+// which the checks say better.
+func (t *tools) suiteRun(ctx context.Context, saved string, arguments ...string) (results, error) {
+	arguments = append([]string{t.suite}, arguments...)
+	arguments = append(arguments, "--requirements", revision, "--output-dir", saved)
+	cmd := exec.CommandContext(ctx, t.node, arguments...)
+	cmd.WaitDelay = stopTime
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("the suite was stopped: %w", context.Cause(ctx))
+	}
+	found, err := readResults(saved)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("the suite saved no results; it said:\n%s", out)
+	}
+	return found, err
+}
+
+// timestamp is what the suite puts behind the name of a scenario.
+var timestamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[\d-]+Z$`)
+
+// readResults reads every checks.json below a folder. The names of some scenarios have a slash,
+// which is a folder there.
+func readResults(folder string) (results, error) {
+	found := make(results)
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() != "checks.json" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var checks []check
+		if err := json.Unmarshal(text, &checks); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		name, err := filepath.Rel(folder, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		name = timestamp.ReplaceAllString(filepath.ToSlash(name), "")
+		found[name] = checks
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return found, nil
+	}
+	return found, err
+}
+
+// requirements asks the suite what the revision requires.
+func (t *tools) requirements(ctx context.Context) ([]scenario, error) {
+	out, err := exec.CommandContext(ctx, t.node, t.suite, "list", "--requirements", revision).Output()
+	if err != nil {
+		return nil, fmt.Errorf("the suite does not list its scenarios: %w", err)
+	}
+	return parseRequirements(out), nil
+}
+
+// parseRequirements reads the suite's list: two headed lists of what is scored, and then what is
+// only reported, each with its side in brackets.
+func parseRequirements(text []byte) []scenario {
+	var found []scenario
+	client, scored := false, true
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		name, isItem := strings.CutPrefix(line, "- ")
+		switch {
+		case strings.HasPrefix(line, "Server scenarios"):
+			client = false
+		case strings.HasPrefix(line, "Client scenarios"):
+			client = true
+		case strings.HasPrefix(line, "Run and reported"):
+			scored = false
+		case isItem && scored:
+			found = append(found, scenario{name, client, true})
+		case isItem:
+			name, side, _ := strings.Cut(name, " ")
+			found = append(found, scenario{name, side == "[client]", false})
+		}
+	}
+	return found
+}
