@@ -43,6 +43,26 @@ func (r *report) add(s subject, route string, found results) {
 	r.sections[last].columns = append(r.sections[last].columns, column{route, found})
 }
 
+// suspects are the scenarios that do worse in the column that was added last than directly, without a
+// reason that is known.
+func (r *report) suspects() []string {
+	s := r.sections[len(r.sections)-1]
+	last := s.columns[len(s.columns)-1]
+	var names []string
+	for _, one := range r.scenarios(s) {
+		if reasonFor(one) == "" && worseIn(s.columns[0], last, one.name) {
+			names = append(names, one.name)
+		}
+	}
+	return names
+}
+
+// replace puts other checks into the column that was added last.
+func (r *report) replace(scenario string, checks []check) {
+	columns := r.sections[len(r.sections)-1].columns
+	columns[len(columns)-1].results[scenario] = checks
+}
+
 // scenarios are those of the subject's side.
 func (r *report) scenarios(s section) []scenario {
 	return slices.DeleteFunc(slices.Clone(r.required), func(one scenario) bool { return one.client != s.client })

@@ -31,7 +31,7 @@ type subject struct {
 // route is one way between the suite and the subject.
 type route struct {
 	name string
-	run  func(ctx context.Context, saved string) (results, error)
+	run  func(ctx context.Context, what selection, saved string) (results, error)
 }
 
 func (t *tools) subjects() []subject {
@@ -64,24 +64,24 @@ type http struct {
 // server makes a subject of a server that speaks both transports.
 func (t *tools) server(name string, remote http, local []string) subject {
 	return subject{name: name, routes: []route{
-		{direct, func(ctx context.Context, saved string) (results, error) {
+		{direct, func(ctx context.Context, what selection, saved string) (results, error) {
 			server, url, err := remote.start(ctx)
 			if err != nil {
 				return nil, err
 			}
 			defer server.stop()
-			return t.testServer(ctx, url, saved)
+			return t.testServer(ctx, what, url, saved)
 		}},
-		{throughHTTP, func(ctx context.Context, saved string) (results, error) {
+		{throughHTTP, func(ctx context.Context, what selection, saved string) (results, error) {
 			server, url, err := remote.start(ctx)
 			if err != nil {
 				return nil, err
 			}
 			defer server.stop()
-			return t.testThrough(ctx, map[string]any{"url": url}, saved)
+			return t.testThrough(ctx, what, map[string]any{"url": url}, saved)
 		}},
-		{throughStdio, func(ctx context.Context, saved string) (results, error) {
-			return t.testThrough(ctx, map[string]any{"command": local[0], "args": local[1:]}, saved)
+		{throughStdio, func(ctx context.Context, what selection, saved string) (results, error) {
+			return t.testThrough(ctx, what, map[string]any{"command": local[0], "args": local[1:]}, saved)
 		}},
 	}}
 }
@@ -100,7 +100,7 @@ func (h http) start(ctx context.Context) (server *process, url string, err error
 }
 
 // testThrough runs the suite's server scenarios against a workbench with that server below.
-func (t *tools) testThrough(ctx context.Context, server map[string]any, saved string) (results, error) {
+func (t *tools) testThrough(ctx context.Context, what selection, server map[string]any, saved string) (results, error) {
 	folder, err := os.MkdirTemp(t.scratch, "workbench-")
 	if err != nil {
 		return nil, err
@@ -114,17 +114,17 @@ func (t *tools) testThrough(ctx context.Context, server map[string]any, saved st
 		return nil, err
 	}
 	defer workbench.stop()
-	return t.testServer(ctx, url, saved)
+	return t.testServer(ctx, what, url, saved)
 }
 
 // client makes a subject of the SDK's client, which the suite starts itself.
 func (t *tools) client() subject {
 	return subject{name: "go-sdk client", client: true, routes: []route{
-		{direct, func(ctx context.Context, saved string) (results, error) {
-			return t.testClient(ctx, t.goClient, saved)
+		{direct, func(ctx context.Context, what selection, saved string) (results, error) {
+			return t.testClient(ctx, what, t.goClient, saved)
 		}},
-		{throughHTTP, func(ctx context.Context, saved string) (results, error) {
-			return t.testClient(ctx, t.self+" "+betweenRole+" "+t.workbench+" "+t.goClient, saved)
+		{throughHTTP, func(ctx context.Context, what selection, saved string) (results, error) {
+			return t.testClient(ctx, what, t.self+" "+betweenRole+" "+t.workbench+" "+t.goClient, saved)
 		}},
 	}}
 }

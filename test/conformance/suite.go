@@ -43,8 +43,18 @@ type scenario struct {
 	scored bool
 }
 
-func (t *tools) testServer(ctx context.Context, url, saved string) (results, error) {
-	found, err := t.suiteRun(ctx, saved, "server", "--url", url, "--timeout", milliseconds(serverTime))
+// selection is what the suite runs: everything that the revision requires, or one scenario.
+type selection struct{ scenario string }
+
+func (s selection) arguments() []string {
+	if s.scenario == "" {
+		return []string{"--requirements", revision}
+	}
+	return []string{"--scenario", s.scenario, "--spec-version", revision}
+}
+
+func (t *tools) testServer(ctx context.Context, what selection, url, saved string) (results, error) {
+	found, err := t.suiteRun(ctx, what, saved, "server", "--url", url, "--timeout", milliseconds(serverTime))
 	stripped := make(results, len(found))
 	for name, checks := range found {
 		// The suite puts its side before the names of the folders, for servers only.
@@ -53,8 +63,8 @@ func (t *tools) testServer(ctx context.Context, url, saved string) (results, err
 	return stripped, err
 }
 
-func (t *tools) testClient(ctx context.Context, command, saved string) (results, error) {
-	return t.suiteRun(ctx, saved, "client", "--command", command, "--timeout", milliseconds(clientTime))
+func (t *tools) testClient(ctx context.Context, what selection, command, saved string) (results, error) {
+	return t.suiteRun(ctx, what, saved, "client", "--command", command, "--timeout", milliseconds(clientTime))
 }
 
 func milliseconds(d time.Duration) string {
@@ -63,9 +73,10 @@ func milliseconds(d time.Duration) string {
 
 // suiteRun runs the suite and reads what it saved. Its exit code says only that something failed,
 // which the checks say better.
-func (t *tools) suiteRun(ctx context.Context, saved string, arguments ...string) (results, error) {
+func (t *tools) suiteRun(ctx context.Context, what selection, saved string, arguments ...string) (results, error) {
 	arguments = append([]string{t.suite}, arguments...)
-	arguments = append(arguments, "--requirements", revision, "--output-dir", saved)
+	arguments = append(arguments, what.arguments()...)
+	arguments = append(arguments, "--output-dir", saved)
 	cmd := exec.CommandContext(ctx, t.node, arguments...)
 	cmd.WaitDelay = stopTime
 	out, err := cmd.CombinedOutput()
