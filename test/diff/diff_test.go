@@ -1,0 +1,135 @@
+package diff
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// route is a way through the workbench to the fake.
+type route struct {
+	name string
+	dial func(t *testing.T) link
+}
+
+func localFake(t *testing.T) map[string]any {
+	t.Helper()
+	command, environment := fakeCommand(t)
+	return map[string]any{"command": command[0], "env": environment}
+}
+
+var serve = []string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}
+
+var routes = []route{
+	{"stdio above, stdio below", func(t *testing.T) link {
+		return dialStdio(t, workbenchCommand(t, localFake(t)))
+	}},
+	{"stdio above, HTTP below", func(t *testing.T) link {
+		return dialStdio(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t)}))
+	}},
+	{"HTTP above, stdio below", func(t *testing.T) link {
+		return dialWorkbench(t, workbenchCommand(t, localFake(t), serve...))
+	}},
+	{"HTTP above, HTTP below", func(t *testing.T) link {
+		return dialWorkbench(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t)}, serve...))
+	}},
+}
+
+func directFake(t *testing.T) link {
+	t.Helper()
+	command, environment := fakeCommand(t)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = os.Environ()
+	for name, value := range environment {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	return dialStdio(t, cmd)
+}
+
+func TestASessionIsTheSameThroughTheWorkbench(t *testing.T) {
+	steps := script()
+	want := session(t, directFake(t), steps, func(step) time.Duration { return patience })
+	if left, ok := want[unexpected]; ok {
+		t.Fatalf("the server alone sends more than the script knows:\n%s", left.describe())
+	}
+	for _, r := range routes {
+		t.Run(r.name, func(t *testing.T) {
+			compare(t, steps, want, session(t, r.dial(t), steps, shorter(pending)), pending)
+		})
+	}
+}
+
+// shorter does not wait long for what is known not to come.
+func shorter(pending map[string]string) func(step) time.Duration {
+	return func(s step) time.Duration {
+		if pending[s.name] != "" {
+			return settle
+		}
+		return patience
+	}
+}
+
+// compare reports every step that differs.
+func compare(t *testing.T, steps []step, want, got map[string]exchange, pending map[string]string) {
+	t.Helper()
+	for _, s := range append(steps, step{name: unexpected}) {
+		difference := differ(want[s.name].describe(), got[s.name].describe())
+		reason, isPending := pending[s.name]
+		switch {
+		case difference == "" && isPending:
+			t.Logf("'%s' does not differ here; it is pending because: %s", s.name, reason)
+		case difference != "" && isPending && testing.Verbose():
+			t.Logf("pending, '%s' (%s):\n%s", s.name, reason, difference)
+		case difference != "" && !isPending:
+			t.Errorf("'%s' differs:\n%s", s.name, difference)
+		}
+	}
+}
+
+// shown is how much of a long line is shown before and behind the place where it differs.
+const shown = 200
+
+// differ shows two texts line by line, as far as they differ; "" if they do not.
+func differ(want, got string) string {
+	if want == got {
+		return ""
+	}
+	var out strings.Builder
+	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range max(len(wants), len(gots)) {
+		var a, b string
+		if i < len(wants) {
+			a = wants[i]
+		}
+		if i < len(gots) {
+			b = gots[i]
+		}
+		if a == b {
+			continue
+		}
+		at := 0
+		for at < min(len(a), len(b)) && a[at] == b[at] {
+			at++
+		}
+		fmt.Fprintf(&out, "  direct:  %s\n  through: %s\n", around(a, at), around(b, at))
+	}
+	return out.String()
+}
+
+func around(text string, at int) string {
+	if text == "" {
+		return "(nothing)"
+	}
+	from, to := max(0, at-shown), min(len(text), at+shown)
+	part := text[from:to]
+	if from > 0 {
+		part = "…" + part
+	}
+	if to < len(text) {
+		part += "…"
+	}
+	return part
+}
