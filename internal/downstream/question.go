@@ -17,7 +17,7 @@ type Question struct {
 	session *Session
 	id      []byte // as the server wrote it
 	// withdraw is told that no answer is wanted any more; guarded by Session.mu.
-	withdraw func(reason []byte)
+	withdraw func(params wire.Payload)
 }
 
 // maxQuestions is how many questions of a server may be open at once.
@@ -80,7 +80,7 @@ func (s *Session) callerOf(owner uint64) (caller Caller, several bool) {
 
 // OnWithdraw has a function called if the server withdraws the question, with its reason
 // (a JSON string, or nil), or ends before there was an answer.
-func (q *Question) OnWithdraw(withdraw func(reason []byte)) {
+func (q *Question) OnWithdraw(withdraw func(params wire.Payload)) {
 	q.session.mu.Lock()
 	q.withdraw = withdraw
 	q.session.mu.Unlock()
@@ -143,12 +143,12 @@ func (q *Question) reply(message []byte) {
 }
 
 // withdrawn tells whoever answers the question that it is over.
-func (q *Question) withdrawn(reason []byte) {
+func (q *Question) withdrawn(params wire.Payload) {
 	q.session.mu.Lock()
 	withdraw := q.withdraw
 	q.session.mu.Unlock()
 	if withdraw != nil {
-		withdraw(reason)
+		withdraw(params)
 	}
 }
 
@@ -160,9 +160,5 @@ func (s *Session) withdraw(params wire.Payload) {
 	if !ok || !q.close() {
 		return
 	}
-	var reason []byte
-	if text := params.Member("reason"); text.Kind() == "string" {
-		reason = text.Bytes()
-	}
-	q.withdrawn(reason)
+	q.withdrawn(params)
 }

@@ -136,15 +136,15 @@ func TestWithdrawnQuestion(t *testing.T) {
 	withdrawn := make(chan string, 1)
 	options := hearing(nil)
 	options.Asked = func(question *Question, _ Caller, _ bool) {
-		question.OnWithdraw(func(reason []byte) { withdrawn <- string(reason) })
+		question.OnWithdraw(func(params wire.Payload) { withdrawn <- string(params.Bytes()) })
 	}
 	session := raw(t, options, askingServer(nil))
 	caller := newAsker("p")
 	if _, err := session.CallTool(ToolCall{Name: "withdraw"}, caller); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-withdrawn; got != `"never mind"` {
-		t.Errorf("it was withdrawn for %s", got)
+	if got := <-withdrawn; got != `{"requestId":7,"reason":"never mind"}` {
+		t.Errorf("it was withdrawn with %s", got)
 	}
 }
 

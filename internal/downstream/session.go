@@ -186,7 +186,7 @@ func (s *Session) finish(err error) {
 	s.mu.Unlock()
 	s.end()
 	for _, q := range open {
-		q.withdrawn(nil)
+		q.withdrawn(wire.Payload{})
 	}
 	for _, p := range unanswered {
 		p.sink.Done(wire.Message{}, err)

@@ -30,39 +30,41 @@ func (s *session) ask(question *downstream.Question, to func(message []byte) boo
 	s.asked[id] = asking{question, token.Bytes()}
 	s.mu.Unlock()
 
-	message := wire.AppendRequestPrefix(make([]byte, 0, len(question.Params.Bytes())+128), id, question.Method)
-	switch {
-	case question.Params.IsAbsent():
-		message = append(message, "{}"...)
-	case token.IsAbsent():
-		message = append(message, question.Params.Bytes()...)
-	default: // tokens of several servers may be the same
-		message = wire.AppendEdited(message, question.Params, wire.Edit{Part: token, With: strconv.AppendUint(nil, id, 10)})
+	params := question.Params.Bytes()
+	if !token.IsAbsent() { // those of several servers may be the same
+		params = wire.AppendEdited(nil, question.Params, wire.Edit{Part: token, With: strconv.AppendUint(nil, id, 10)})
 	}
-	question.OnWithdraw(func(reason []byte) { s.withdraw(id, reason, to) })
-	if !to(append(message, wire.Suffix...)) {
+	question.OnWithdraw(func(params wire.Payload) { s.withdraw(id, params, to) })
+	if !to(wire.Request(id, question.Method, params)) {
 		s.takeAsking(id)
 		question.Refuse(protocol.CodeInternalError, errUnread.Error())
 	}
 }
 
 // canBeAsked reports whether a client declared what a question needs: the methods of a
-// capability begin with its name.
+// capability begin with its name. What the protocol does not know is between the two.
 func canBeAsked(capabilities wire.Payload, method string) bool {
-	area, _, _ := strings.Cut(method, "/")
-	return capabilities.Member(area).Kind() == "object"
+	switch area, _, _ := strings.Cut(method, "/"); area {
+	case "sampling", "elicitation", "roots", "tasks":
+		return capabilities.Member(area).Kind() == "object"
+	}
+	return true
 }
 
-// withdraw tells the client that a server does not want an answer any more.
-func (s *session) withdraw(id uint64, reason []byte, to func(message []byte) bool) {
+// withdraw tells the client that a server does not want an answer any more; params are
+// those of the server's notification, absent if the server has ended.
+func (s *session) withdraw(id uint64, params wire.Payload, to func(message []byte) bool) {
 	if _, ok := s.takeAsking(id); !ok {
 		return
 	}
-	params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
-	if reason != nil {
-		params = append(append(params, `,"reason":`...), reason...)
+	theirs := strconv.AppendUint(nil, id, 10)
+	var notice []byte
+	if params.IsAbsent() {
+		notice = append(append([]byte(`{"requestId":`), theirs...), '}')
+	} else {
+		notice = wire.AppendEdited(nil, params, wire.Edit{Part: params.Member("requestId"), With: theirs})
 	}
-	to(wire.Notification(protocol.NotifyCancelled, append(params, '}')))
+	to(wire.Notification(protocol.NotifyCancelled, notice))
 }
 
 // takeAnswer takes in a client's answer to a server's question.

@@ -2,8 +2,10 @@ package front
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
@@ -172,6 +174,10 @@ func (s *session) initialized() bool {
 	return s.revision != ""
 }
 
+// introductionTime is how long a client waits at most for servers that have to be
+// connected to know what they can do; clients have patience of their own.
+const introductionTime = 10 * time.Second
+
 // initialize agrees on the revision that the client asks for if we know it, and on the
 // newest otherwise. What we can do may have to be found out first.
 func (s *session) initialize(message wire.Message, to sender) {
@@ -195,7 +201,9 @@ func (s *session) initialize(message wire.Message, to sender) {
 		return
 	}
 	s.join(capabilities)
-	s.passage.Load().Capabilities(s.life, s, func(ours []byte) {
+	ctx, cancel := context.WithTimeout(s.life, introductionTime)
+	s.passage.Load().Capabilities(ctx, s, func(ours []byte) {
+		cancel()
 		to.send(wire.Result(id, s.introduction(revision, ours)))
 		s.requests.Done()
 	})

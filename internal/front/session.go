@@ -196,6 +196,20 @@ func (s *session) hear(message wire.Message) {
 		if party := s.Party(); party != nil {
 			party.Notify(protocol.NotifyRootsList, message.Params.Bytes())
 		}
+	case protocol.NotifyInitialized:
+	default:
+		s.passOn(message)
+	}
+}
+
+// passOn takes a notification that the protocol does not know to the server that it can
+// only be for.
+func (s *session) passOn(message wire.Message) {
+	if servers := s.passage.Load().Servers(s); len(servers) == 1 {
+		if lease := servers[0].For(s.Party()).TryLease(); lease != nil {
+			lease.Session.Notify(string(message.Method), message.Params.Bytes())
+			lease.Release()
+		}
 	}
 }
 

@@ -17,11 +17,24 @@ func AppendRequestPrefix(dst []byte, id uint64, method string) []byte {
 	return append(dst, `,"params":`...)
 }
 
+// Request builds a request; nil params are left out.
+func Request(id uint64, method string, params []byte) []byte {
+	message := append(make([]byte, 0, len(params)+len(method)+64), `{"jsonrpc":"2.0","id":`...)
+	message = strconv.AppendUint(message, id, 10)
+	message = append(message, `,"method":`...)
+	message = AppendString(message, method)
+	if len(params) > 0 {
+		message = append(message, `,"params":`...)
+		message = append(message, params...)
+	}
+	return append(message, Suffix...)
+}
+
 // Notification builds a notification; nil params are left out.
 func Notification(method string, params []byte) []byte {
 	message := append([]byte(nil), `{"jsonrpc":"2.0","method":`...)
 	message = AppendString(message, method)
-	if params != nil {
+	if len(params) > 0 {
 		message = append(message, `,"params":`...)
 		message = append(message, params...)
 	}
