@@ -21,7 +21,7 @@ const browser = await chromium.launch({
 // What runs in the page. Each function returns what the page can see of the answer.
 const inPage = {
   fetch: async ({ url, init }) => {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(8000) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(20_000) });
     if (response.type === "opaque") return { outcome: "opaque" };
     // A stream of events has no end, and its beginning is enough.
     const { value } = response.body ? await response.body.getReader().read() : {};
@@ -132,7 +132,7 @@ async function rebound(page, origin) {
 const watchdog = setTimeout(() => {
   console.error("the browser takes too long");
   process.exit(1);
-}, 120_000);
+}, 170_000);
 try {
   const context = await browser.newContext();
   context.setDefaultTimeout(within);
