@@ -51,13 +51,14 @@ func directFake(t *testing.T) link {
 
 func TestASessionIsTheSameThroughTheWorkbench(t *testing.T) {
 	steps := script()
-	want := session(t, directFake(t), steps, func(step) time.Duration { return patience })
+	want := session(t, directFake(t), oddIDs, steps, func(step) time.Duration { return patience })
 	if left, ok := want[unexpected]; ok {
 		t.Fatalf("the server alone sends more than the script knows:\n%s", left.describe())
 	}
 	for _, r := range routes {
 		t.Run(r.name, func(t *testing.T) {
-			compare(t, steps, want, session(t, r.dial(t), steps, shorter(pending)), pending)
+			t.Parallel()
+			compare(t, steps, want, session(t, r.dial(t), oddIDs, steps, shorter(pending)), pending)
 		})
 	}
 }
