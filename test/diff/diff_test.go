@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ func shorter(pending map[string]string) func(step) time.Duration {
 // compare reports every step that differs.
 func compare(t *testing.T, steps []step, want, got map[string]exchange, pending map[string]string) {
 	t.Helper()
-	for _, s := range append(steps, step{name: unexpected}) {
+	for _, s := range slices.Concat(steps, []step{{name: unexpected}}) {
 		difference := differ(want[s.name].describe(), got[s.name].describe())
 		reason, isPending := pending[s.name]
 		switch {

@@ -20,7 +20,7 @@ type step struct {
 	list    string  // the member of the results whose pages are read to the end and joined
 	replies []reply // to the questions that come meanwhile
 	notes   int     // notifications that come besides progress, in any order
-	cancels bool    // the client cancels after the first progress; there is no answer
+	cancels int     // after so many progress notifications the client cancels; there is no answer
 }
 
 // reply is what the client says to a question.
@@ -114,7 +114,7 @@ func (c *client) once(s step, id, params string, got *exchange, patience time.Du
 				answer, answered = m, true
 				deadline.Reset(settle)
 			}
-			if s.cancels && m.Method == "notifications/progress" && !answered {
+			if s.cancels > 0 && len(got.inOrder) == s.cancels && !answered {
 				c.link.send(fmt.Sprintf(`{"method":"notifications/cancelled","params":{"requestId":%s,"reason":"ch\u0061nged my mind"},"jsonrpc":"2.0"}`, id))
 				answered = true
 				deadline.Reset(settle)

@@ -77,7 +77,7 @@ var calls = []step{
 	{name: "progress with a number", method: "tools/call", params: `{"_meta":{"a":1.0,"progressToken":9007199254740993},"name":"progress"}`},
 	{name: "progress and members of _meta", method: "tools/call", params: `{"_meta":{"b":1.0,"progressToken":7,"a":[ ]},"name":"echo"}`},
 	call("no progress without a token", "progress", `{}`),
-	{name: "cancelling", method: "tools/call", params: `{"name":"hang","_meta":{"progressToken":"h"}}`, cancels: true},
+	{name: "cancelling", method: "tools/call", params: `{"name":"hang","_meta":{"progressToken":"h"}}`, cancels: 2},
 }
 
 var resources = []step{
