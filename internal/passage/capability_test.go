@@ -19,18 +19,23 @@ func TestCapabilities(t *testing.T) {
 		{"dynamic", config.Dynamic, nil, usual},
 		{"direct, no servers", config.Direct, nil, `{"tools":{"listChanged":true}}`},
 		{
-			"direct, one server", config.Direct, []*fake{{name: "t/a", capabilities: `{"tools":{},"experimental":{"x": {"y":1.0}},"logging":{}}`}},
+			"direct, one server", config.Direct,
+			[]*fake{{name: "t/a", capabilities: `{"tools":{},"experimental":{"x": {"y":1.0}},"logging":{}}`}},
 			`{"tools":{"listChanged":true},"experimental":{"x": {"y":1.0}},"logging":{}}`,
 		},
 		{
-			"direct, several", config.Direct, []*fake{
+			"direct, several", config.Direct,
+			[]*fake{
 				{name: "t/a", capabilities: `{"resources":{"subscribe":false,"listChanged":true},"tasks":{"list":{},"requests":{"tools":{"call":{}}}}}`},
 				{name: "t/b", capabilities: `{"resources":{"subscribe":true,"listChanged":false},"tasks":{"cancel":{},"requests":{"tools":{"more":{}}}},"prompts":{}}`},
 			},
 			`{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tasks":{"list":{},"requests":{"tools":{"call":{},"more":{}}},"cancel":{}},"prompts":{}}`,
 		},
-		{"direct, one that may come later", config.Direct, []*fake{{name: "t/a", capabilities: `{"x":{}}`}, {name: "t/b"}},
-			`{"tools":{"listChanged":true},"x":{},` + strings.TrimPrefix(usual, `{"tools":{"listChanged":true},`)},
+		{
+			"direct, one that may come later", config.Direct,
+			[]*fake{{name: "t/a", capabilities: `{"x":{}}`}, {name: "t/b"}},
+			`{"tools":{"listChanged":true},"x":{},` + strings.TrimPrefix(usual, `{"tools":{"listChanged":true},`),
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, test.mode, test.fakes...)

@@ -1,9 +1,10 @@
 package passage
 
 import (
-	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"slices"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 )
 
 func TestSetLevel(t *testing.T) {
