@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -112,6 +113,11 @@ func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox)
 
 // MarkOpen implements metatool.Session.
 func (r *request) MarkOpen(toolbox string) (first bool) { return r.session.MarkOpen(toolbox) }
+
+// Links implements metatool.Session.
+func (r *request) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
+	return r.session.Links(ref, definition)
+}
 
 // Memory implements passage.Session.
 func (r *request) Memory() *passage.Memory { return r.session.memory }

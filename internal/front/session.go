@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -135,6 +136,11 @@ func (s *session) IsOpen(toolbox string) bool {
 
 // Memory implements passage.Session.
 func (s *session) Memory() *passage.Memory { return s.memory }
+
+// Links implements metatool.Session.
+func (s *session) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
+	return s.passage.Load().Define(s, ref, definition)
+}
 
 // MarkOpen implements metatool.Session.
 func (s *session) MarkOpen(toolbox string) (first bool) {

@@ -65,7 +65,7 @@ func (s *Surface) listDirect(request Request) Answer {
 		if i > 0 {
 			result = append(result, ',')
 		}
-		result = appendRenamed(result, d.tools[i], name)
+		result = appendRenamed(result, linked(request.Session, d.refs[i], d.tools[i]), name)
 	}
 	return Answer{Text: append(result, "]}"...)}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // fakeVariable makes the test binary play a fake server.
@@ -97,6 +99,8 @@ func (s *session) Notify([]byte) error { return nil }
 func (s *session) Ask(q *downstream.Question) { q.RefuseUnsupported() }
 
 func (s *session) Party() *fleet.Party { return nil }
+
+func (s *session) Links(toolbox.Ref, wire.Payload) []wire.Edit { return nil }
 
 func (s *session) IsOpen(toolbox string) bool {
 	s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -23,6 +24,9 @@ type Session interface {
 	IsOpen(toolbox string) bool
 	// MarkOpen remembers that it did; first says that this is new.
 	MarkOpen(toolbox string) (first bool)
+	// Links returns the edits by which links in the definition of a tool lead to resources
+	// that the client knows by another URI.
+	Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit
 }
 
 // Toolboxes are what a client may see of the fleet: all of it, or a view.
@@ -191,6 +195,15 @@ func (s *Surface) Instructions() string {
 		return "Toolboxes: " + strings.Join(names, ", ") + "\n\n" + text
 	}
 	return text
+}
+
+// linked returns the tool as the client gets it defined: its links lead to the resources
+// of its own server, even if those of another one have the same URIs.
+func linked(session Session, ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
+	if edits := session.Links(ref, tool.Definition); len(edits) > 0 {
+		tool.Definition = wire.Raw(wire.AppendEdited(nil, tool.Definition, edits...))
+	}
+	return tool
 }
 
 // fail answers with an error result of one or more text blocks.

@@ -28,7 +28,7 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 		}
 		for _, server := range box.Servers {
 			offer(box, server.For(session.Party()), func(ref toolbox.Ref, tool catalog.Tool) {
-				list = appendNativeDefinition(append(list, ','), ref, tool)
+				list = appendNativeDefinition(append(list, ','), ref, linked(session, ref, tool))
 			})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -126,7 +127,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request) Answer {
 	if ctx.Err() != nil {
 		return Answer{Cancelled: context.Cause(ctx)}
 	}
-	result, errs := render(box, opened)
+	result, errs := render(request.Session, box, opened)
 	if len(errs) > 0 && len(errs) == len(opened) {
 		return Answer{Text: textResult(true, strings.Join(errs, "\n"))}
 	}
@@ -191,7 +192,7 @@ func progressOf(request Request, total int) func(fleet.Opened) {
 }
 
 // render builds the answer of open_toolbox, and the reasons of the servers that failed.
-func render(box *fleet.Toolbox, opened []fleet.Opened) (text string, errs []string) {
+func render(session Session, box *fleet.Toolbox, opened []fleet.Opened) (text string, errs []string) {
 	var tools, instructions []byte
 	var warnings []string
 	connected := 0
@@ -210,7 +211,8 @@ func render(box *fleet.Toolbox, opened []fleet.Opened) (text string, errs []stri
 			if len(tools) > 0 {
 				tools = append(tools, ',')
 			}
-			tools = wire.AppendWithMembers(tools, tool.Definition, isOriginMember, origin)
+			ref := toolbox.Ref{Toolbox: box.Name, Server: o.Server.Name(), Name: tool.Name}
+			tools = wire.AppendWithMembers(tools, linked(session, ref, tool).Definition, isOriginMember, origin)
 		}
 	}
 	result := wire.AppendMember([]byte("{"), "toolbox", box.Name)

@@ -174,10 +174,8 @@ func TestRelink(t *testing.T) {
 		{`{"_meta":{"ui/resourceUri":@,"ui":{"resourceUri":@}},"content":[{"type":"resource_link","uri":@}]}`, ""},
 		{`{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":@}}},{"content":[{"type":"resource_link","uri":@}]}]}`, ""},
 		{`{"contents":[{"uri":@},{"uri":"x:2"},{"uri":5},{}]}`, ""},
-		{`{"name":"tool","_meta":{"ui":{"visibility":["app"],"resourceUri":@}}}`, ""},
-		{`{"tools":[{"name":"x:1"},{"_meta":{"ui/resourceUri":@}}]}`, ""},
 		{`{"content":[{"type":"text","uri":"x:1"},{"type":"other","resource":{"uri":"x:1"}}],"structuredContent":{"uri":"x:1"},"uri":"x:1"}`, "same"},
-		{`{"content":"x:1","messages":{},"contents":null,"tools":1,"_meta":[]}`, "same"},
+		{`{"content":"x:1","messages":{},"contents":null,"_meta":[]}`, "same"},
 		{`[]`, "same"},
 	} {
 		payload := wire.Raw([]byte(strings.ReplaceAll(test.payload, "@", `"x:\u0031"`)))
@@ -190,4 +188,31 @@ func TestRelink(t *testing.T) {
 			t.Errorf("the server that kept its URI is edited: %s", payload.Bytes())
 		}
 	}
+}
+
+// Servers need not list the resources that show their tools' results.
+func TestDefinitionsLinkToTheirOwnServer(t *testing.T) {
+	fakes := three()
+	b := newBench(t, "", fakes...)
+	a, other := toolbox.Ref{Toolbox: "t", Server: "a", Name: "n"}, toolbox.Ref{Toolbox: "t", Server: "b", Name: "n"}
+	const renamed = "workbench://t/b/ui%3A%2F%2Fview"
+	define := func(ref toolbox.Ref, definition, want string) {
+		t.Helper()
+		payload := wire.Raw([]byte(definition))
+		if got := string(wire.AppendEdited(nil, payload, b.Define(b.client, ref, payload)...)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	link := func(uri string) string {
+		return `{"name":"n","_meta":{"ui":{"visibility":["app"],"resourceUri":"` + uri + `"},"ui/resourceUri":"` + uri + `"}}`
+	}
+	define(a, link("ui://view"), link("ui://view"))
+	define(other, link("ui://view"), link(renamed))
+	define(other, link("ui://own"), link("ui://own"))
+	define(other, link("workbench://x/y/z"), link("workbench://x/y/z"))
+	define(other, `{"name":"resourceUri","_meta":[]}`, `{"name":"resourceUri","_meta":[]}`)
+	fakes[0].answers[protocol.MethodResourcesRead+` {"uri":"ui://view"}`] = `{"contents":[{"uri":"ui://view","text":"a"}]}`
+	fakes[1].answers[protocol.MethodResourcesRead+` {"uri":"ui://view"}`] = `{"contents":[{"uri":"ui://view","text":"b"}]}`
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"ui://view"}`, `{"contents":[{"uri":"ui://view","text":"a"}]}`)
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"`+renamed+`"}`, `{"contents":[{"uri":"`+renamed+`","text":"b"}]}`)
 }

@@ -1,15 +1,36 @@
 package passage
 
 import (
+	"bytes"
+	"strings"
+
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // Relink returns the edits by which links to resources that the client knows by another
-// URI lead to them, in a result of the tool or in its definition. It costs
+// URI lead to them, in a result of the tool. It costs
 // nothing while nothing of the server is renamed, as is usual.
 func (p *Passage) Relink(session Session, ref toolbox.Ref, payload wire.Payload) []wire.Edit {
 	return session.Memory().relink(origin{ref.Toolbox, ref.Server}, payload, "", "")
+}
+
+// Define returns the edits by which links to resources in the definition of a tool lead to
+// those of its own server. Servers need not list what such links lead to (MCP Apps), so
+// that the link itself is what makes the URI the server's.
+func (p *Passage) Define(session Session, ref toolbox.Ref, definition wire.Payload) []wire.Edit {
+	if !bytes.Contains(definition.Bytes(), []byte("resourceUri")) {
+		return nil
+	}
+	m := session.Memory()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := linker{origin: origin{ref.Toolbox, ref.Server}, uris: &m.uris, claims: true}
+	l.meta(definition.Member("_meta"))
+	if len(l.edits) > 0 {
+		m.renamed.Store(true)
+	}
+	return l.edits
 }
 
 // relink is Relink; original, if it is not "", is one more URI that is renamed, to asked.
@@ -32,10 +53,11 @@ type linker struct {
 	origin          origin
 	uris            *claims
 	original, asked string
+	claims          bool // a URI that is nobody's becomes this server's
 	edits           []wire.Edit
 }
 
-// whole looks through a result or a definition.
+// whole looks through a result.
 func (l *linker) whole(payload wire.Payload) {
 	for key, value := range payload.Members() {
 		switch string(key) {
@@ -48,10 +70,6 @@ func (l *linker) whole(payload wire.Payload) {
 		case "messages": // of a prompt
 			for message := range value.Elements() {
 				l.blocks(message.Member("content"))
-			}
-		case "tools": // a list of definitions
-			for tool := range value.Elements() {
-				l.meta(tool.Member("_meta"))
 			}
 		case "_meta":
 			l.meta(value)
@@ -96,6 +114,9 @@ func (l *linker) link(part wire.Payload) {
 	uri, ok := part.Text()
 	if !ok {
 		return
+	}
+	if l.claims && !strings.HasPrefix(uri, scheme) && !l.uris.isFull() {
+		l.uris.give(l.origin, uri)
 	}
 	as, renamed := l.uris.known(l.origin, uri)
 	if uri == l.original {
