@@ -79,6 +79,7 @@ var terminalSequence = regexp.MustCompile(
 // is much faster than the expression.
 const terminalIntroducers = "\x1b\u0090\u0098\u009b\u009d\u009e\u009f"
 
+// CleanText removes what people and models cannot see from a text.
 func CleanText(text string) string {
 	if strings.IndexFunc(text, isInvisible) < 0 {
 		return text

@@ -70,7 +70,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }() // again, where it was served
 	url := scheme + "://" + listener.Addr().String() + "/mcp"
 	if store != nil {
 		token, created, err := ensureToken(store)

@@ -130,12 +130,12 @@ func (f *face) end(server *http.Server) {
 	}
 	ending.Wait()
 	stopping.Wait()
-	server.Close()
+	_ = server.Close() // what is left would not have ended
 }
 
 // endSession lets the requests of a session finish, and then forgets it.
 func (f *face) endSession(client *httpSession) {
-	f.sessions.take(client)
+	f.sessions.remove(client)
 	client.own.send(nil) // its connection ends
 	client.end(nil)
 	f.server.remove(client.session)
@@ -163,7 +163,7 @@ func (f *face) sweep(ctx context.Context) {
 
 // forget ends a session at once.
 func (f *face) forget(client *httpSession) {
-	f.sessions.take(client)
+	f.sessions.remove(client)
 	client.abandon(errSessionEnded)
 	client.own.send(nil)
 	f.server.remove(client.session)

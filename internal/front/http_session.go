@@ -184,13 +184,10 @@ func (g *registry) add(client *httpSession) (ended *httpSession, ok bool) {
 	return ended, true
 }
 
-// take removes a session; it reports whether it was there.
-func (g *registry) take(client *httpSession) bool {
+func (g *registry) remove(client *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, ok := g.byID[client.id]
 	delete(g.byID, client.id)
-	return ok
 }
 
 func (g *registry) find(id string) (*httpSession, bool) {

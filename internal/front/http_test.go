@@ -46,8 +46,15 @@ func listen(t *testing.T, server *Server, options HTTPOptions) (address string, 
 	return "http://" + listener.Addr().String(), stop
 }
 
+// head is an answer without its body.
+type head struct {
+	StatusCode int
+	Status     string
+	Header     http.Header
+}
+
 // exchangeWith sends a request and returns the answer with its body read.
-func exchangeWith(t *testing.T, method, address, body string, headers ...string) (*http.Response, string) {
+func exchangeWith(t *testing.T, method, address, body string, headers ...string) (head, string) {
 	t.Helper()
 	response := open(t, method, address, body, headers...)
 	defer response.Body.Close()
@@ -55,7 +62,7 @@ func exchangeWith(t *testing.T, method, address, body string, headers ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response, string(text)
+	return head{response.StatusCode, response.Status, response.Header}, string(text)
 }
 
 // open sends a request with the usual headers, and others as "Name: value"; without a
@@ -179,7 +186,7 @@ func lines(t *testing.T, serve func(http.ResponseWriter, *http.Request)) (out *b
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(serve))
 	ctx, cancel := context.WithCancel(t.Context())
-	request, err := http.NewRequestWithContext(ctx, "POST", server.URL, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

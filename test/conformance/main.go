@@ -41,17 +41,17 @@ func main() {
 	flag.BoolVar(&o.check, "check", false, "write nothing; fail if the workbench does worse than the server or client alone, or than the table")
 	flag.Parse()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	if err := run(ctx, o); err != nil {
+	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o orders) error {
+func run(o orders) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	scratch, err := os.MkdirTemp("", "workbench-conformance-")
 	if err != nil {
 		return err

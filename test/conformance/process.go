@@ -77,7 +77,7 @@ func startServer(ctx context.Context, address string, environment []string, comm
 	for {
 		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		if err == nil {
-			connection.Close()
+			_ = connection.Close()
 			return p, nil
 		}
 		select {
@@ -128,6 +128,6 @@ func freeAddress() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	address := listener.Addr().String()
+	return address, listener.Close()
 }
