@@ -201,10 +201,14 @@ func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error)
 		t.notes = t.notes[1:]
 		t.noted -= len(message)
 		t.mu.Unlock()
-		ctx, cancel := context.WithTimeout(t.session.life, noteTime)
+		// What was to be told before the session ended, such as that a call is cancelled, is
+		// told still, but not for long.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.session.life), noteTime)
+		stop := context.AfterFunc(t.session.life, func() { time.AfterFunc(partingTime, cancel) })
 		if err := send(ctx, message); err != nil {
 			t.session.log.Debug("could not send a notification or a reply to the server")
 		}
+		stop()
 		cancel()
 	}
 }

@@ -111,6 +111,18 @@ func isFinal(err error) bool {
 	return refused && status.Code < 500 && status.Code != http.StatusTooManyRequests
 }
 
+// isExpired reports whether a stream could not be opened because the session is not known.
+func isExpired(err error) bool {
+	status, refused := errors.AsType[*StatusError](err)
+	return refused && status.Code == http.StatusNotFound
+}
+
+func (t *streamable) sessionID() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.id
+}
+
 // listen opens the stream of messages that belong to no request, instead of the one before.
 func (t *streamable) listen() {
 	ctx, cancel := context.WithCancel(t.session.life)
@@ -132,14 +144,24 @@ func (t *streamable) listen() {
 func (t *streamable) hearOut(ctx context.Context) {
 	var last string
 	wait := firstPause
-	for {
+	for offered := false; ; {
 		body, problem := t.get(ctx, last)
+		if offered && isExpired(problem) {
+			// The server does not know us any more, perhaps since it was started again. The new
+			// session has a stream of its own; without one, the next request tries again.
+			if t.renew(ctx, t.sessionID()) == nil {
+				return
+			}
+			offered = false
+			continue
+		}
 		if isFinal(problem) {
 			t.session.log.Debug("the server has no stream of its own messages")
 			return
 		}
 		var retry time.Duration
 		if problem == nil {
+			offered = true
 			reader := wire.NewEventReader(body, t.session.options.MaxMessage)
 			events, err := t.pump(reader, 0)
 			body.Close()

@@ -228,10 +228,7 @@ func (t *streamable) begin(ctx context.Context, revision protocol.Revision, init
 }
 
 func (t *streamable) sendNote(ctx context.Context, message []byte) error {
-	t.mu.Lock()
-	session := t.id
-	t.mu.Unlock()
-	response, err := t.do(ctx, http.MethodPost, t.address, message, t.headerOf(outgoing{}, session))
+	response, err := t.do(ctx, http.MethodPost, t.address, message, t.headerOf(outgoing{}, t.sessionID()))
 	if err != nil {
 		return err
 	}
@@ -251,9 +248,7 @@ func (t *streamable) cancel(id uint64, notice []byte) {
 // close ends the server's session, if it can be expected to be there.
 func (t *streamable) close() {
 	t.parting.Do(func() {
-		t.mu.Lock()
-		session := t.id
-		t.mu.Unlock()
+		session := t.sessionID()
 		if session != "" && errors.Is(t.session.Err(), ErrClosed) {
 			ctx, cancel := context.WithTimeout(context.Background(), partingTime)
 			defer cancel()
