@@ -168,20 +168,20 @@ func TestRelink(t *testing.T) {
 	}
 	b.ask(t, protocol.MethodResourcesList, `{}`)
 	const renamed = `"workbench://t/b/x%3A1"`
-	for _, test := range []struct{ payload, want string }{ // @ is the URI
-		{`{"content":[{"type":"text","text":"x:1"},{"type":"resource_link","uri":@},{"uri":@ ,"type":"resource_link","x":1.0}]}`, ""},
-		{`{"content":[{"type":"resource","resource":{"uri":@,"text":"t"}},{"type":"resource_link","uri":"x:2"}],"isError":true}`, ""},
-		{`{"_meta":{"ui/resourceUri":@,"ui":{"resourceUri":@}},"content":[{"type":"resource_link","uri":@}]}`, ""},
-		{`{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":@}}},{"content":[{"type":"resource_link","uri":@}]}]}`, ""},
-		{`{"contents":[{"uri":@},{"uri":"x:2"},{"uri":5},{}]}`, ""},
-		{`{"content":[{"type":"text","uri":"x:1"},{"type":"other","resource":{"uri":"x:1"}}],"structuredContent":{"uri":"x:1"},"uri":"x:1"}`, "same"},
-		{`{"content":"x:1","messages":{},"contents":null,"_meta":[]}`, "same"},
-		{`[]`, "same"},
+	for _, test := range []string{ // @ is the URI
+		`{"content":[{"type":"text","text":"x:1"},{"type":"resource_link","uri":@},{"uri":@ ,"type":"resource_link","x":1.0}]}`,
+		`{"content":[{"type":"resource","resource":{"uri":@,"text":"t"}},{"type":"resource_link","uri":"x:2"}],"isError":true}`,
+		`{"_meta":{"ui/resourceUri":@,"ui":{"resourceUri":@}},"content":[{"type":"resource_link","uri":@}]}`,
+		`{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":@}}},{"content":[{"type":"resource_link","uri":@}]}]}`,
+		`{"contents":[{"uri":@},{"uri":"x:2"},{"uri":5},{}]}`,
+		`{"content":[{"type":"text","uri":"x:1"},{"type":"other","resource":{"uri":"x:1"}}],"structuredContent":{"uri":"x:1"},"uri":"x:1"}`,
+		`{"content":"x:1","messages":{},"contents":null,"_meta":[]}`,
+		`[]`,
 	} {
-		payload := wire.Raw([]byte(strings.ReplaceAll(test.payload, "@", `"x:\u0031"`)))
+		payload := wire.Raw([]byte(strings.ReplaceAll(test, "@", `"x:\u0031"`)))
 		edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, payload)
 		got := string(wire.AppendEdited(nil, payload, edits...))
-		if want := strings.ReplaceAll(test.payload, "@", renamed); got != want {
+		if want := strings.ReplaceAll(test, "@", renamed); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		if edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, payload); edits != nil {
