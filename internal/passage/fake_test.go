@@ -40,6 +40,7 @@ type bench struct {
 	fakes   map[origin]*fake
 	sent    []string // "server method params", in order
 	level   string
+	cause   error       // why the last question that hung was cancelled
 	asked   chan string // gets the method of each question that hangs
 	session map[*fleet.Server]any
 }
@@ -129,6 +130,9 @@ func (b *bench) forward(server *fleet.Server, f forwarding) {
 			defer stop()
 			b.asked <- f.method
 			<-ctx.Done()
+			b.mu.Lock()
+			b.cause = context.Cause(ctx)
+			b.mu.Unlock()
 			f.replier.Reply(call.Outcome{}, context.Cause(ctx))
 		}()
 		return

@@ -136,6 +136,18 @@ func TestSubscriptionsOfOneServerAlone(t *testing.T) {
 	}
 }
 
+func TestUnsubscribingGoesWhereTheSubscriptionIs(t *testing.T) {
+	fakes := three()
+	fakes[0].answers[protocol.MethodSubscribe] = `{"code":-32002,"message":"no"}`
+	fakes[1].answers[protocol.MethodSubscribe] = `{}`
+	for _, f := range fakes {
+		f.answers[protocol.MethodUnsubscribe] = `{}`
+	}
+	b := newBench(t, "", fakes...)
+	b.want(t, protocol.MethodSubscribe, `{"uri":"z:9"}`, `{}`)
+	b.want(t, protocol.MethodUnsubscribe, `{"uri":"z:9"}`, `{}`, `b resources/unsubscribe {"uri":"z:9"}`)
+}
+
 func TestRefusedSubscriptionsAreForgotten(t *testing.T) {
 	f := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodSubscribe: `{"code":-32602,"message":"no"}`}}
 	b := newBench(t, "", f)

@@ -161,6 +161,9 @@ func TestCancelling(t *testing.T) {
 				if len(reply) > 0 {
 					t.Error("answered twice")
 				}
+				if _, ok := errors.AsType[call.Cancelled](b.cause); !ok {
+					t.Errorf("the server was told %v", b.cause)
+				}
 				if b.log.Len() > 0 {
 					t.Errorf("logged: %s", b.log)
 				}
