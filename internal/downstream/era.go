@@ -67,7 +67,11 @@ func (s *Session) handshake(ctx context.Context) error {
 		}
 		result, err := s.initialize(ctx)
 		if _, refused := errors.AsType[*RPCError](err); refused && modern {
-			return s.adopt(ctx, offer) // the probe has settled it on the modern era
+			if s.options.Remote == nil {
+				// The probe has settled a process on the modern era; a fresh one can be had in ours.
+				return &ProbeError{Ended: true, Err: err}
+			}
+			return s.adopt(ctx, offer)
 		}
 		if err != nil {
 			return err

@@ -23,7 +23,6 @@ func TestEra(t *testing.T) {
 	}{
 		{name: "modern", spec: `{"era":"modern"}`, want: modern},
 		{name: "both", spec: `{"era":"both"}`, want: "2025-11-25"},
-		{name: "both, but settled by the probe", spec: `{"era":"both","on":{"initialize":[{"error":{"code":-32600,"message":"x"}}]}}`, want: modern},
 		{name: "legacy", spec: `{}`, want: "2025-11-25"},
 		{name: "ignores the probe", spec: probed(`{"answered":true}`), want: "2025-11-25", took: probeTime},
 		{name: "invalid request", spec: probed(`{"error":{"code":-32600,"message":"x"}}`), want: "2025-11-25"},
@@ -62,6 +61,20 @@ func TestEra(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A fresh process of it can be spoken to in the legacy era.
+func TestServerOfBothErasThatTheProbeSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, err := dial(t, `{"era":"both","on":{"initialize":[{"error":{"code":-32600,"message":"x"}}]}}`, Options{})
+		if probe, blamed := errors.AsType[*ProbeError](err); !blamed || !probe.Ended {
+			t.Errorf("the error is %v, want one that blames the probe", err)
+		}
+		session, _, err := dial(t, `{"era":"both"}`, Options{InitializeFirst: true})
+		if err != nil || session.Modern() {
+			t.Errorf("with initialize first the session is not a legacy one: %v", err)
+		}
+	})
 }
 
 const (

@@ -36,8 +36,6 @@ const (
 	lingerTime = time.Second
 	// noteTime is how long a notification or a reply may take.
 	noteTime = 10 * time.Second
-	// maxNoters is how many of them are under way at once. Others wait within queueLimit.
-	maxNoters = 8
 	// partingTime is how long the end of a session may take.
 	partingTime = time.Second
 )
@@ -55,8 +53,8 @@ type remote struct {
 	mu      sync.Mutex
 	flights map[uint64]*flight
 	notes   [][]byte
-	noted   int // bytes in notes
-	noters  int // goroutines that send notes
+	noted   int  // bytes in notes
+	noting  bool // a goroutine sends them
 }
 
 // flight is a request that was sent, until its answer has been read.
@@ -168,8 +166,8 @@ func (t *remote) failed(ctx context.Context, id uint64, err error) {
 	}
 }
 
-// note sends a notification or a reply in the background, by send; it reports whether
-// there was room for it.
+// note sends a notification or a reply in the background, by send, one after the other as
+// on a pipe; it reports whether there was room for it.
 func (t *remote) note(message []byte, send func(ctx context.Context, message []byte) error) bool {
 	t.mu.Lock()
 	if t.noted+len(message) > queueLimit {
@@ -178,12 +176,10 @@ func (t *remote) note(message []byte, send func(ctx context.Context, message []b
 	}
 	t.notes = append(t.notes, message)
 	t.noted += len(message)
-	enough := t.noters == maxNoters
-	if !enough {
-		t.noters++
-	}
+	before := t.noting
+	t.noting = true
 	t.mu.Unlock()
-	if !enough {
+	if !before {
 		t.session.run(func() { t.sendNotes(send) })
 	}
 	return true
@@ -193,7 +189,7 @@ func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error)
 	for {
 		t.mu.Lock()
 		if len(t.notes) == 0 {
-			t.noters--
+			t.noting = false
 			t.mu.Unlock()
 			return
 		}

@@ -120,6 +120,10 @@ func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if request.Params.IsAbsent() && s.reserved == nil {
+		s.transport.send(outgoing{message: wire.Request(id, request.Method, nil), id: id, method: request.Method, name: request.Name})
+		return id, nil
+	}
 	message := wire.AppendRequestPrefix(make([]byte, 0, len(request.Params.Bytes())+256), id, request.Method)
 	meta := request.Params.Member("_meta")
 	edits := request.Edits
@@ -131,8 +135,6 @@ func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 		reserved := append(append([]byte(`"_meta":{`), s.reserved...), '}')
 		params := wire.Raw(wire.AppendEdited(nil, request.Params, edits...))
 		message = wire.AppendWithMembers(message, params, func(string) bool { return false }, reserved)
-	case request.Params.IsAbsent():
-		message = append(message, "{}"...)
 	default:
 		message = wire.AppendEdited(message, request.Params, edits...)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -18,6 +19,7 @@ const (
 	firstPause   = time.Second
 	lastPause    = 10 * time.Second
 	longestRetry = time.Minute // that a server may ask for
+	listenTime   = 2 * time.Second
 )
 
 // maxResumes is how often in a row the stream of a request is opened again without a
@@ -124,6 +126,7 @@ func (t *streamable) sessionID() string {
 }
 
 // listen opens the stream of messages that belong to no request, instead of the one before.
+// It waits for it, but not for long: some servers drop what they send before there is one.
 func (t *streamable) listen() {
 	ctx, cancel := context.WithCancel(t.session.life)
 	t.mu.Lock()
@@ -133,19 +136,29 @@ func (t *streamable) listen() {
 	if before != nil {
 		before()
 	}
+	opened := make(chan struct{})
 	t.session.run(func() {
 		defer cancel()
-		t.hearOut(ctx)
+		t.hearOut(ctx, sync.OnceFunc(func() { close(opened) }))
 	})
+	patience := time.NewTimer(listenTime)
+	defer patience.Stop()
+	select {
+	case <-opened:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
 }
 
 // hearOut reads that stream, and opens it again whenever it ends, unless the server does
-// not offer one.
-func (t *streamable) hearOut(ctx context.Context) {
+// not offer one. answered is called when the server has said something to that, perhaps more
+// than once.
+func (t *streamable) hearOut(ctx context.Context, answered func()) {
 	var last string
 	wait := firstPause
 	for offered := false; ; {
 		body, problem := t.get(ctx, last)
+		answered()
 		if offered && isExpired(problem) {
 			// The server does not know us any more, perhaps since it was started again. The new
 			// session has a stream of its own; without one, the next request tries again.

@@ -19,7 +19,7 @@ type asking struct {
 // that it belongs to, or unasked; a client that did not say that it can be asked is not.
 func (s *session) ask(question *downstream.Question, to func(message []byte) bool) {
 	s.mu.Lock()
-	if s.ending || !canBeAsked(s.capabilities, question.Method) {
+	if s.ending || !canBeAsked(s.capabilities, question) {
 		s.mu.Unlock()
 		question.RefuseUnsupported()
 		return
@@ -42,11 +42,24 @@ func (s *session) ask(question *downstream.Question, to func(message []byte) boo
 }
 
 // canBeAsked reports whether a client declared what a question needs: the methods of a
-// capability begin with its name. What the protocol does not know is between the two.
-func canBeAsked(capabilities wire.Payload, method string) bool {
-	switch area, _, _ := strings.Cut(method, "/"); area {
-	case "sampling", "elicitation", "roots", "tasks":
-		return capabilities.Member(area).Kind() == "object"
+// capability begin with its name, and some of what they ask for is declared inside of it.
+// What the protocol does not know is between the two.
+func canBeAsked(capabilities wire.Payload, question *downstream.Question) bool {
+	area, _, _ := strings.Cut(question.Method, "/")
+	declared := capabilities.Member(area)
+	has := func(part string) bool { return declared.Member(part).Kind() == "object" }
+	switch area {
+	case "roots", "tasks":
+		return declared.Kind() == "object"
+	case "sampling":
+		needsTools := !question.Params.Member("tools").IsAbsent() || !question.Params.Member("toolChoice").IsAbsent()
+		return declared.Kind() == "object" && (!needsTools || has("tools"))
+	case "elicitation":
+		if mode, _ := question.Params.Member("mode").Text(); mode == "url" {
+			return has("url")
+		}
+		// Before there were modes, there were just forms.
+		return has("form") || declared.Kind() == "object" && !has("url")
 	}
 	return true
 }

@@ -10,7 +10,6 @@ import (
 // client would have answered does not matter: it must not see the question.
 func TestAClientIsNotAskedForWhatItLacks(t *testing.T) {
 	const (
-		modes    = "the parts of a capability are not looked at"
 		sampling = `{"messages":[],"maxTokens":1}`
 		tools    = `{"messages":[],"maxTokens":1,"tools":[],"toolChoice":{"mode":"auto"}}`
 		form     = `{"mode":"form","message":"m","requestedSchema":{"type":"object","properties":{}}}`
@@ -24,12 +23,12 @@ func TestAClientIsNotAskedForWhatItLacks(t *testing.T) {
 		{"roots", `{}`, "roots/list", ``, false, ""},
 		{"sampling", `{"roots":{}}`, "sampling/createMessage", sampling, false, ""},
 		{"elicitation", `{"sampling":{}}`, "elicitation/create", form, false, ""},
-		{"sampling with tools", `{"sampling":{}}`, "sampling/createMessage", tools, false, modes},
+		{"sampling with tools", `{"sampling":{}}`, "sampling/createMessage", tools, false, ""},
 		{"sampling with tools that it can", `{"sampling":{"tools":{}}}`, "sampling/createMessage", tools, true, ""},
-		{"a URL", `{"elicitation":{}}`, "elicitation/create", url, false, modes},
-		{"a URL of a client with forms", `{"elicitation":{"form":{}}}`, "elicitation/create", url, false, modes},
+		{"a URL", `{"elicitation":{}}`, "elicitation/create", url, false, ""},
+		{"a URL of a client with forms", `{"elicitation":{"form":{}}}`, "elicitation/create", url, false, ""},
 		{"a form, without a word about modes", `{"elicitation":{}}`, "elicitation/create", form, true, ""},
-		{"a form of a client with URLs only", `{"elicitation":{"url":{}}}`, "elicitation/create", form, false, modes},
+		{"a form of a client with URLs only", `{"elicitation":{"url":{}}}`, "elicitation/create", form, false, ""},
 		{"roots that it has", `{"roots":{"listChanged":false}}`, "roots/list", ``, true, ""},
 	}
 	for _, r := range routes[:1] {
