@@ -16,7 +16,7 @@ const betweenRole = "between"
 
 // betweenTime is shorter than what the suite grants a client: it would only kill the shell
 // around us, and leave the workbench behind.
-const betweenTime = clientTime - 10*time.Second
+const betweenTime = clientTime - 15*time.Second
 
 // between takes the workbench, the client and the address of the suite's server.
 func between(arguments []string) int {

@@ -23,7 +23,7 @@ const revision = "2025-11-25"
 // What one scenario may take. Clients start all at once, each with a workbench of its own.
 const (
 	serverTime = 30 * time.Second
-	clientTime = 60 * time.Second
+	clientTime = 40 * time.Second
 )
 
 // results are the checks of each scenario that ran.
