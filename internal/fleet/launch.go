@@ -83,6 +83,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 		return err
 	}
 	s.setLevel(in.session)
+	s.tellBegun(in.session)
 	tools, err := s.list(ctx, in.session)
 	if err != nil {
 		return err
@@ -101,6 +102,15 @@ func (s *Server) setLevel(session *downstream.Session) {
 	}
 	if level := parties[0].logLevel(); level != nil {
 		session.Send(protocol.MethodSetLevel, level)
+	}
+}
+
+// tellBegun tells the parties that the server knows nothing of what they did before.
+func (s *Server) tellBegun(session *downstream.Session) {
+	for _, p := range s.parties() {
+		if p.options.Began != nil {
+			p.options.Began(s.configured(), session)
+		}
 	}
 }
 

@@ -33,6 +33,9 @@ type PartyOptions struct {
 	Ask func(*downstream.Question)
 	// Notice gets a notification of a configured server that belongs to no request.
 	Notice func(*Server, wire.Message)
+	// Began is told of a session with a configured server that has just begun, perhaps in
+	// the place of one that ended. Default: nothing.
+	Began func(*Server, *downstream.Session)
 }
 
 var lastParty atomic.Uint64

@@ -100,7 +100,7 @@ func (s *session) Party() *fleet.Party { return s.party.Load() }
 
 // join makes the client known to the fleet by what it declares.
 func (s *session) join(capabilities []byte) {
-	next := fleet.NewParty(fleet.PartyOptions{Capabilities: capabilities, Ask: s.Ask, Notice: s.noticed})
+	next := fleet.NewParty(fleet.PartyOptions{Capabilities: capabilities, Ask: s.Ask, Notice: s.noticed, Began: s.began})
 	if before := s.party.Swap(next); before != nil {
 		before.Close()
 	}
@@ -113,6 +113,11 @@ func (s *session) part() {
 	if party := s.party.Load(); party != nil {
 		party.Close()
 	}
+}
+
+// began has a server's new session know what that of before knew of the client.
+func (s *session) began(server *fleet.Server, session *downstream.Session) {
+	s.passage.Load().Began(s, server, session)
 }
 
 // noticed passes a server's notification on that belongs to no request.

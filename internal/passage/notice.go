@@ -57,6 +57,21 @@ func rawParams(message wire.Message) []byte {
 	return message.Params.Bytes()
 }
 
+// Began takes in that a session with a server has begun in which the client has a part.
+// If it is not the first one, its lists may be others, and the server is told again what
+// the client had subscribed to. It does not block.
+func (p *Passage) Began(session Session, server *fleet.Server, begun interface {
+	Send(method string, params []byte)
+}) {
+	memory, o := session.Memory(), originOf(server)
+	for _, l := range []*listing{resources, templates, prompts} {
+		memory.forget(l, o)
+	}
+	for _, uri := range memory.renew(o, begun) {
+		begun.Send(protocol.MethodSubscribe, append(wire.AppendMember([]byte("{"), "uri", uri), '}'))
+	}
+}
+
 // Learn takes in the result of a tool call: if the server made the call a task, requests
 // about that task are for the same server.
 func (p *Passage) Learn(session Session, ref toolbox.Ref, result wire.Payload) {

@@ -148,6 +148,38 @@ func TestUnsubscribingGoesWhereTheSubscriptionIs(t *testing.T) {
 	b.want(t, protocol.MethodUnsubscribe, `{"uri":"z:9"}`, `{}`, `b resources/unsubscribe {"uri":"z:9"}`)
 }
 
+// sessionOf is a server's session that keeps what it is sent.
+type sessionOf struct{ sent []string }
+
+func (s *sessionOf) Send(method string, params []byte) {
+	s.sent = append(s.sent, method+" "+string(params))
+}
+
+func TestSubscriptionsOutliveASession(t *testing.T) {
+	fakes := three()
+	fakes[1].answers[protocol.MethodSubscribe], fakes[1].answers[protocol.MethodUnsubscribe] = `{}`, `{}`
+	b := newBench(t, "", fakes...)
+	server := b.server("t/b")
+	b.ask(t, protocol.MethodSubscribe, `{"uri":"workbench://t/b/x%3A1"}`)
+	b.client.memory.subscribe(origin{"t", "b"}, "x:new", "x:new", nil) // on its way to this very session
+	next := &sessionOf{}
+	b.Began(b.client, b.server("t/a"), next)
+	b.Began(b.client, server, next)
+	b.Began(b.client, server, next)
+	if want := []string{`resources/subscribe {"uri":"x:1"}`}; !slices.Equal(next.sent, want) {
+		t.Errorf("the next session was sent %q, want %q", next.sent, want)
+	}
+	if b.client.memory.knows(resources, origin{"t", "b"}) {
+		t.Error("the lists of the session before count as those of the next")
+	}
+	b.session[server] = next
+	b.sent = nil
+	b.Leave(b.client)
+	if want := []string{`b resources/unsubscribe {"uri":"x:1"}`}; !slices.Equal(b.sent, want) {
+		t.Errorf("sent %q, want %q", b.sent, want)
+	}
+}
+
 func TestRefusedSubscriptionsAreForgotten(t *testing.T) {
 	f := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodSubscribe: `{"code":-32602,"message":"no"}`}}
 	b := newBench(t, "", f)

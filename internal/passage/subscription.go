@@ -122,6 +122,21 @@ func (m *Memory) wantsUpdate(o origin, uri string) (asked string, wanted bool) {
 	return "", s.counts[o][m] > 0 || len(s.counts[o]) == 0
 }
 
+// renew moves the client's subscriptions with a server to another session, and returns
+// their URIs, but for those that are just being made.
+func (m *Memory) renew(o origin, session any) (uris []string) {
+	s := m.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range m.own {
+		if before := s.clients[key][m]; key.origin == o && before != nil && before != session {
+			s.clients[key][m] = session
+			uris = append(uris, key.uri)
+		}
+	}
+	return uris
+}
+
 // leave forgets all subscriptions of the client, and returns those of a session that
 // nobody else has.
 func (m *Memory) leave() (orphaned map[subscribed]any) {
