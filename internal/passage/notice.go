@@ -57,12 +57,16 @@ func rawParams(message wire.Message) []byte {
 	return message.Params.Bytes()
 }
 
+// Begun is a session with a server that has just begun.
+type Begun interface {
+	// Send sends a request whose answer does not matter; it does not block.
+	Send(method string, params []byte)
+}
+
 // Began takes in that a session with a server has begun in which the client has a part.
 // If it is not the first one, its lists may be others, and the server is told again what
 // the client had subscribed to. It does not block.
-func (p *Passage) Began(session Session, server *fleet.Server, begun interface {
-	Send(method string, params []byte)
-}) {
+func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
 	memory, o := session.Memory(), originOf(server)
 	for _, l := range []*listing{resources, templates, prompts} {
 		memory.forget(l, o)
