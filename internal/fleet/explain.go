@@ -33,7 +33,7 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 	masker := s.fleet.masker.Load()
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
 		ours := strings.TrimSuffix(err.Error(), rpc.Message)
-		return &Failure{text: cut(ours + masker.Mask(rpc.Message)), cause: rpc}
+		return &Failure{text: cut(ours + masker.Mask(rpc.Message)), cause: err}
 	}
 	text := err.Error()
 	if quote, ok := errors.AsType[quoting](err); ok {

@@ -77,10 +77,13 @@ var (
 )
 
 func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *Server {
-	return &Server{
+	s := &Server{
 		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
 		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{},
 	}
+	// Our own speak both eras, and settle on the one that they are spoken to in first.
+	s.habits.initializeFirst.Store(server.Builtin != "")
+	return s
 }
 
 // dismiss lets a server and its variants end when their calls have.
