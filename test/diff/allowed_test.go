@@ -21,7 +21,7 @@ import (
 //  6. In the params of a call, as the server gets them: the order of members, and arguments {} where there were none.
 //  7. ping, which asks about a hop and is answered there.
 //  8. How often tools/list_changed comes. The workbench looks what changed, and is silent if nothing did.
-//  9. The order of notifications other than progress and cancelled.
+//  9. The order of notifications other than progress and cancelled, in both directions.
 
 // answerLines is an answer as it is compared.
 func answerLines(s step, m *line) []string {

@@ -83,12 +83,12 @@ func TestTheServerOfNpmIsTheSameThroughTheWorkbench(t *testing.T) {
 	want := session(t, dialStdio(t, exec.Command(command[0], command[1:]...)), plainIDs, steps, func(step) time.Duration { return patience })
 	server := map[string]any{"command": command[0], "args": command[1:]}
 	for _, r := range []route{
-		{"stdio above", func(t *testing.T) link { return dialStdio(t, workbenchCommand(t, server)) }},
-		{"HTTP above", func(t *testing.T) link { return dialWorkbench(t, workbenchCommand(t, server, serve...)) }},
+		{"stdio above", pendingOfNpm, func(t *testing.T) link { return dialStdio(t, workbenchCommand(t, server)) }},
+		{"HTTP above", pendingOfNpm, func(t *testing.T) link { return dialWorkbench(t, workbenchCommand(t, server, serve...)) }},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			compare(t, steps, want, session(t, r.dial(t), plainIDs, steps, shorter(pendingOfNpm)), pendingOfNpm)
+			compare(t, steps, want, session(t, r.dial(t), plainIDs, steps, shorter(r.pending)), r.pending)
 		})
 	}
 }

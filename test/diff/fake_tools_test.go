@@ -57,7 +57,7 @@ func (f *fake) call(m line, name string, stop <-chan struct{}) {
 		f.respond(m, `{"content":[]}`)
 	case "heard":
 		f.mu.Lock()
-		heard, cancelled := strings.Join(f.heard, ","), f.cancelled
+		heard, cancelled := strings.Join(slices.Sorted(slices.Values(f.heard)), ","), f.cancelled
 		f.mu.Unlock()
 		f.respond(m, fmt.Sprintf(`{"content":[],"heard":[%s],"cancelled":%d}`, heard, cancelled))
 	case "told":

@@ -90,9 +90,14 @@ func fakeCommand(t *testing.T) (command []string, environment map[string]string)
 // workbenchCommand is a workbench in direct mode with one server, as the configuration writes it.
 func workbenchCommand(t *testing.T, server map[string]any, arguments ...string) *exec.Cmd {
 	t.Helper()
+	return workbenchInMode(t, "direct", server, arguments...)
+}
+
+func workbenchInMode(t *testing.T, mode string, server map[string]any, arguments ...string) *exec.Cmd {
+	t.Helper()
 	folder := t.TempDir()
 	text, err := json.Marshal(map[string]any{
-		"toolMode":  "direct",
+		"toolMode":  mode,
 		"toolboxes": map[string]any{toolboxName: map[string]any{"description": "", "mcpServers": map[string]any{"fake": server}}},
 	})
 	if err != nil {
