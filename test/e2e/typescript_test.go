@@ -33,10 +33,9 @@ type scriptLine struct {
 	Structured   map[string]any
 }
 
-// runScript runs client.mjs to its end and returns its lines by step.
-func runScript(t *testing.T, b *bench, mode string) map[string]scriptLine {
+// runScript runs a script to its end and returns its lines by step.
+func runScript(t *testing.T, b *bench, script, mode string) map[string]scriptLine {
 	t.Helper()
-	const script = "client.mjs"
 	if _, err := os.Stat(script); err != nil { // also tells Go's cache of results that we depend on it
 		t.Fatal(err)
 	}
@@ -59,7 +58,7 @@ func runScript(t *testing.T, b *bench, mode string) map[string]scriptLine {
 	for scanner := bufio.NewScanner(stdout); scanner.Scan(); {
 		var line scriptLine
 		if err := json.Unmarshal(scanner.Bytes(), &line); err != nil {
-			t.Errorf("client.mjs printed %q: %v", scanner.Text(), err)
+			t.Errorf("%s printed %q: %v", script, scanner.Text(), err)
 			continue
 		}
 		if line.PID != 0 {
@@ -68,10 +67,10 @@ func runScript(t *testing.T, b *bench, mode string) map[string]scriptLine {
 		lines[line.Step] = line
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Fatalf("client.mjs: %v\n%s", err, b.stderr)
+		t.Fatalf("%s: %v\n%s", script, err, b.stderr)
 	}
 	if _, ok := lines["closed"]; !ok {
-		t.Fatal("client.mjs did not come to its end")
+		t.Fatalf("%s did not come to its end", script)
 	}
 	return lines
 }
@@ -88,7 +87,7 @@ func TestTypeScriptClientProxy(t *testing.T) { eachAbove(t, typeScriptClientProx
 
 func typeScriptClientProxy(t *testing.T, overHTTP bool) {
 	p := newTap(t)
-	lines := runScript(t, scriptBench(t, "", p, overHTTP), "proxy")
+	lines := runScript(t, scriptBench(t, "", p, overHTTP), "client.mjs", "proxy")
 	if hello := lines["connected"]; hello.Server.Name != "mcp-workbench" || !strings.Contains(hello.Instructions, "all (2 servers)") {
 		t.Errorf("connected: %+v", hello)
 	}
@@ -116,7 +115,7 @@ func TestTypeScriptClientDynamic(t *testing.T) { eachAbove(t, typeScriptClientDy
 
 func typeScriptClientDynamic(t *testing.T, overHTTP bool) {
 	p := newTap(t)
-	lines := runScript(t, scriptBench(t, "dynamic", p, overHTTP), "dynamic")
+	lines := runScript(t, scriptBench(t, "dynamic", p, overHTTP), "client.mjs", "dynamic")
 	if before := lines["listed"].Tools; slices.ContainsFunc(before, func(name string) bool { return strings.Contains(name, "__") }) {
 		t.Errorf("tools of a toolbox that is not open: %v", before)
 	}
