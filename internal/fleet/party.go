@@ -18,9 +18,10 @@ import (
 type Party struct {
 	options PartyOptions
 	number  uint64 // tells parties apart
-	private bool   // it has sessions of its own
+	private bool   // it has sessions of its own while its roots are not known
 
 	mu      sync.Mutex
+	roots   []byte              // the client's roots; nil while they are not known
 	servers map[*Server]*Server // the variant of each configured server that it uses
 	closed  bool
 	level   []byte // params of the last logging/setLevel; nil without one
@@ -92,17 +93,42 @@ func (p *Party) logLevel() []byte {
 	return p.level
 }
 
-// key tells which parties may share a session.
+// SetRoots says what the client's roots are, so that it can share sessions with clients
+// that have the same. If they are others than before, it leaves those who have not.
+func (p *Party) SetRoots(roots []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	changed := p.roots != nil && !bytes.Equal(p.roots, roots)
+	p.roots = bytes.Clone(roots)
+	if !changed {
+		return
+	}
+	for server, variant := range p.servers {
+		if !variant.isPrivate() && !server.variants.keepFor(p, variant) {
+			delete(p.servers, server)
+			variant.leave(p)
+		}
+	}
+}
+
+// key tells which parties may share a session. Called with mu held.
 func (p *Party) key(apart bool) string {
 	switch {
-	case apart || p.private:
-		return "\x00" + strconv.FormatUint(p.number, 10)
+	case apart || p.private && p.roots == nil:
+		return p.ownKey()
+	case p.private:
+		return string(p.options.Capabilities) + "\x00" + string(p.roots)
 	case len(p.options.Capabilities) == 0 || string(p.options.Capabilities) == "{}":
 		return ""
 	default:
 		return string(p.options.Capabilities)
 	}
 }
+
+// ownKey is the key of sessions that nobody else has a part in.
+func (p *Party) ownKey() string { return "\x00" + strconv.FormatUint(p.number, 10) }
+
+func (s *Server) isPrivate() bool { return s.key != "" && s.key[0] == 0 }
 
 // maxVariants is how many sessions with one server there may be at once. Further parties
 // use it as clients that cannot be asked anything.
@@ -130,7 +156,7 @@ func (s *Server) For(p *Party) *Server {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	used, ok := p.servers[s]
-	if ok && (used.key[:min(len(used.key), 1)] == "\x00" || !apart) {
+	if ok && (used.isPrivate() || !apart) {
 		return used
 	}
 	if p.closed {
@@ -179,6 +205,20 @@ func (v *variants) join(s *Server, p *Party, key string) *Server {
 	return variant
 }
 
+// keepFor makes a variant that only this party has a part in its own. It reports whether
+// that was so.
+func (v *variants) keepFor(p *Party, variant *Server) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.members[variant]) != 1 || variant.origin == nil {
+		return false
+	}
+	delete(v.byKey, variant.key)
+	variant.key = p.ownKey()
+	v.byKey[variant.key] = variant
+	return true
+}
+
 // leave ends a party's part in the server, which ends if nobody else has one.
 func (s *Server) leave(p *Party) {
 	v := &s.configured().variants
@@ -188,7 +228,7 @@ func (s *Server) leave(p *Party) {
 	v.mu.Unlock()
 	switch {
 	case !empty || s.origin == nil:
-	case s.key[0] == 0:
+	case s.isPrivate():
 		s.abandon()
 	default:
 		time.AfterFunc(lingerTime, s.abandon)
@@ -249,6 +289,8 @@ func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several
 	}
 	parties := s.parties()
 	switch {
+	case q.Method == protocol.MethodRootsList && len(parties) > 0:
+		parties[0].options.Ask(q) // those who share a session have the same
 	case !several && len(parties) == 1:
 		parties[0].options.Ask(q)
 	case len(parties) == 0 && !several:

@@ -80,6 +80,29 @@ func TestPartiesThatAreAlikeShareASession(t *testing.T) {
 	}
 }
 
+func TestPartiesWithTheSameRootsShareASession(t *testing.T) {
+	r := newRig(t, map[string]string{"S": askTools}, nil, Options{})
+	server := r.server(t, "S")
+	a, b, c := newMember(t, `{"roots":{}}`), newMember(t, `{"roots":{}}`), newMember(t, `{"roots":{}}`)
+	for _, m := range []*member{a, b} {
+		m.SetRoots([]byte(`[{"uri":"file:///x"}]`))
+	}
+	c.SetRoots([]byte(`[{"uri":"file:///y"}]`))
+	shared := server.For(a.Party)
+	if shared == server || server.For(b.Party) != shared || server.For(c.Party) == shared {
+		t.Error("not just those with the same roots share a session")
+	}
+	own := server.For(c.Party)
+	c.SetRoots([]byte(`[]`))
+	if server.For(c.Party) != own {
+		t.Error("who has a session alone lost it with a change of its roots")
+	}
+	a.SetRoots([]byte(`[]`))
+	if moved := server.For(a.Party); moved == shared || moved == own || server.For(b.Party) != shared {
+		t.Error("after a change of its roots, a party is not by itself")
+	}
+}
+
 func TestQuestionOfASharedSessionReachesTheOneThatCalled(t *testing.T) {
 	r := newRig(t, map[string]string{"S": askTools}, nil, Options{})
 	server := r.server(t, "S")

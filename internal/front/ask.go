@@ -1,18 +1,21 @@
 package front
 
 import (
+	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// asking is a server's question that waits for the client's answer.
+// asking is a question that waits for the client's answer: a server's, or one of ours.
 type asking struct {
 	question *downstream.Question
 	token    []byte // the server's progress token; empty without one
+	ours     func(answer wire.Message)
 }
 
 // ask puts a server's question to the client. It goes the way of the answer to the request
@@ -27,7 +30,7 @@ func (s *session) ask(question *downstream.Question, to func(message []byte) boo
 	s.lastAsked++
 	id := s.lastAsked
 	token := question.Params.Member("_meta").Member(protocol.ProgressToken)
-	s.asked[id] = asking{question, token.Bytes()}
+	s.asked[id] = asking{question: question, token: token.Bytes()}
 	s.mu.Unlock()
 
 	params := question.Params.Bytes()
@@ -86,8 +89,66 @@ func (s *session) takeAnswer(message wire.Message) {
 	if err != nil {
 		return
 	}
-	if a, ok := s.takeAsking(id); ok {
+	a, ok := s.takeAsking(id)
+	switch {
+	case !ok:
+	case a.ours != nil:
+		a.ours(message)
+	default:
 		a.question.Answer(message)
+	}
+}
+
+// rootsTime is how long a client may take to tell its roots before it is treated as one
+// that has nothing in common with others.
+const rootsTime = time.Second
+
+// askRoots asks a client that may share servers with others for its roots.
+func (s *session) askRoots() {
+	s.mu.Lock()
+	if !s.shared || s.capabilities.Member("roots").Kind() != "object" {
+		s.mu.Unlock()
+		return
+	}
+	s.lastAsked++
+	id := s.lastAsked
+	s.asked[id] = asking{ours: func(answer wire.Message) {
+		if roots := answer.Result.Member("roots"); roots.Kind() == "array" {
+			s.Party().SetRoots(roots.Bytes())
+		}
+		s.settle()
+	}}
+	s.mu.Unlock()
+	if !s.own.tell(wire.Request(id, protocol.MethodRootsList, nil)) {
+		s.takeAsking(id)
+	}
+}
+
+// settle lets the requests go on that wait for the client's roots.
+func (s *session) settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.settled != nil {
+		close(s.settled)
+		s.settled = nil
+	}
+}
+
+// awaitRoots waits for the roots of a client that has just begun its session.
+func (s *session) awaitRoots(ctx context.Context) {
+	s.mu.Lock()
+	settled := s.settled
+	s.mu.Unlock()
+	if settled == nil {
+		return
+	}
+	patience := time.NewTimer(rootsTime)
+	defer patience.Stop()
+	select {
+	case <-settled:
+	case <-patience.C:
+		s.settle()
+	case <-ctx.Done():
 	}
 }
 
@@ -121,6 +182,9 @@ func (s *session) refuseAsked() {
 	s.asked = make(map[uint64]asking)
 	s.mu.Unlock()
 	for _, a := range open {
+		if a.question == nil {
+			continue
+		}
 		a.question.Refuse(protocol.CodeInternalError, "The client is gone")
 	}
 }

@@ -121,6 +121,9 @@ func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts)
 		v.w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	if method := string(message.Method); method != protocol.MethodInitialize && method != protocol.MethodPing {
+		client.awaitRoots(v.r.Context())
+	}
 	st := client.newPOST(bytes.Clone(message.ID.Bytes()))
 	client.dispatch(message, st)
 	v.answer(client, st, accepted)

@@ -40,6 +40,8 @@ type session struct {
 	party atomic.Pointer[fleet.Party] // nil before initialize
 
 	mu           sync.Mutex
+	shared       bool              // servers may be shared with other clients
+	settled      chan struct{}     // not nil until it is known which of them are alike
 	capabilities wire.Payload      // that the client declared
 	asked        map[uint64]asking // questions of servers that the client has not answered
 	lastAsked    uint64
@@ -206,8 +208,10 @@ func (s *session) hear(message wire.Message) {
 	case protocol.NotifyRootsList:
 		if party := s.Party(); party != nil {
 			party.Notify(protocol.NotifyRootsList, message.Params.Bytes())
+			s.askRoots()
 		}
 	case protocol.NotifyInitialized:
+		s.askRoots()
 	default:
 		s.passOn(message)
 	}
