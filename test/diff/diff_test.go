@@ -29,16 +29,16 @@ var routes = []route{
 	{"stdio above, stdio below", pending, func(t *testing.T) link {
 		return dialStdio(t, workbenchCommand(t, localFake(t)))
 	}},
-	{"stdio above, HTTP below", pending, func(t *testing.T) link {
+	{"stdio above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
 		return dialStdio(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t)}))
 	}},
-	{"stdio above, SSE below", pending, func(t *testing.T) link {
+	{"stdio above, SSE below", pendingOverHTTP, func(t *testing.T) link {
 		return dialStdio(t, workbenchCommand(t, map[string]any{"url": serveSSE(t), "transport": "sse"}))
 	}},
 	{"HTTP above, stdio below", pending, func(t *testing.T) link {
 		return dialWorkbench(t, workbenchCommand(t, localFake(t), serve...))
 	}},
-	{"HTTP above, HTTP below", pending, func(t *testing.T) link {
+	{"HTTP above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
 		return dialWorkbench(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t)}, serve...))
 	}},
 }

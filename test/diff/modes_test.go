@@ -91,7 +91,7 @@ func TestASessionIsTheSameInEveryMode(t *testing.T) {
 		want := session(t, directFake(t), oddIDs, plain, func(step) time.Duration { return patience })
 		for _, r := range []route{
 			{"stdio above, stdio below", pending, func(t *testing.T) link { return dialStdio(t, workbenchInMode(t, m.mode, localFake(t))) }},
-			{"stdio above, HTTP below", pending, func(t *testing.T) link {
+			{"stdio above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
 				return dialStdio(t, workbenchInMode(t, m.mode, map[string]any{"url": serveHTTP(t)}))
 			}},
 		} {
