@@ -98,13 +98,14 @@ func (p *Party) logLevel() []byte {
 func (p *Party) SetRoots(roots []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	changed := p.roots != nil && !bytes.Equal(p.roots, roots)
+	first, same := p.roots == nil, bytes.Equal(p.roots, roots)
 	p.roots = bytes.Clone(roots)
-	if !changed {
-		return
-	}
 	for server, variant := range p.servers {
-		if !variant.isPrivate() && !server.variants.keepFor(p, variant) {
+		switch {
+		case first && !server.variants.asks.Load():
+			server.variants.rekey(variant, p.key(false)) // others may join from now on
+		case first, same, variant.isPrivate():
+		case !server.variants.rekey(variant, p.ownKey()):
 			delete(p.servers, server)
 			variant.leave(p)
 		}
@@ -205,17 +206,18 @@ func (v *variants) join(s *Server, p *Party, key string) *Server {
 	return variant
 }
 
-// keepFor makes a variant that only this party has a part in its own. It reports whether
-// that was so.
-func (v *variants) keepFor(p *Party, variant *Server) bool {
+// rekey changes whom a variant is for that just one party has a part in. It reports
+// whether that was so, and no other is there for the key.
+func (v *variants) rekey(variant *Server, key string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.members[variant]) != 1 || variant.origin == nil {
+	_, taken := v.byKey[key]
+	if len(v.members[variant]) != 1 || variant.origin == nil || taken {
 		return false
 	}
 	delete(v.byKey, variant.key)
-	variant.key = p.ownKey()
-	v.byKey[variant.key] = variant
+	variant.key = key
+	v.byKey[key] = variant
 	return true
 }
 

@@ -84,11 +84,14 @@ func TestPartiesWithTheSameRootsShareASession(t *testing.T) {
 	r := newRig(t, map[string]string{"S": askTools}, nil, Options{})
 	server := r.server(t, "S")
 	a, b, c := newMember(t, `{"roots":{}}`), newMember(t, `{"roots":{}}`), newMember(t, `{"roots":{}}`)
+	shared := server.For(a.Party) // alone, as long as nobody knows its roots
 	for _, m := range []*member{a, b} {
 		m.SetRoots([]byte(`[{"uri":"file:///x"}]`))
 	}
 	c.SetRoots([]byte(`[{"uri":"file:///y"}]`))
-	shared := server.For(a.Party)
+	if server.For(a.Party) != shared {
+		t.Error("it lost its session when its roots became known")
+	}
 	if shared == server || server.For(b.Party) != shared || server.For(c.Party) == shared {
 		t.Error("not just those with the same roots share a session")
 	}

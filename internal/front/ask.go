@@ -103,12 +103,29 @@ func (s *session) takeAnswer(message wire.Message) {
 // that has nothing in common with others.
 const rootsTime = time.Second
 
-// askRoots asks a client that may share servers with others for its roots.
+// meetAlike has this client and those that declare the same tell their roots: then those
+// who have the same can share servers. A client by itself is not asked.
+func (s *session) meetAlike() {
+	alike := s.server.alike(s)
+	if len(alike) == 1 {
+		return
+	}
+	for _, client := range alike {
+		client.mu.Lock()
+		asked := client.rootsAsked
+		client.rootsAsked = true
+		client.mu.Unlock()
+		if !asked {
+			client.askRoots()
+		}
+	}
+}
+
+// askRoots asks the client for its roots, and has its requests wait for them.
 func (s *session) askRoots() {
 	s.mu.Lock()
-	if !s.shared || s.capabilities.Member("roots").Kind() != "object" {
-		s.mu.Unlock()
-		return
+	if s.settled == nil {
+		s.settled = make(chan struct{})
 	}
 	s.lastAsked++
 	id := s.lastAsked
@@ -121,6 +138,7 @@ func (s *session) askRoots() {
 	s.mu.Unlock()
 	if !s.own.tell(wire.Request(id, protocol.MethodRootsList, nil)) {
 		s.takeAsking(id)
+		s.settle()
 	}
 }
 
@@ -134,7 +152,7 @@ func (s *session) settle() {
 	}
 }
 
-// awaitRoots waits for the roots of a client that has just begun its session.
+// awaitRoots waits for the roots of a client that was asked for them.
 func (s *session) awaitRoots(ctx context.Context) {
 	s.mu.Lock()
 	settled := s.settled

@@ -80,6 +80,29 @@ func (s *Server) remove(client *session) {
 	delete(s.sessions, client)
 }
 
+// alike returns the clients that declare the same as this one, roots among it, and itself.
+func (s *Server) alike(client *session) (alike []*session) {
+	declared := client.declared()
+	if declared.Member("roots").Kind() != "object" {
+		return []*session{client}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for other := range s.sessions {
+		if bytes.Equal(other.declared().Bytes(), declared.Bytes()) {
+			alike = append(alike, other)
+		}
+	}
+	return alike
+}
+
+// declared returns the capabilities that the client declared.
+func (s *session) declared() wire.Payload {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.capabilities
+}
+
 // maxSurfaces is how many surfaces are kept for audiences to come: there are few, unless
 // tokens come and go.
 const maxSurfaces = 100

@@ -199,9 +199,6 @@ func (s *session) initialize(message wire.Message, to sender) {
 	taken := !s.ending
 	if taken {
 		s.revision, s.capabilities = revision, wire.Raw(capabilities)
-		if s.shared && s.settled == nil && s.capabilities.Member("roots").Kind() == "object" {
-			s.settled = make(chan struct{})
-		}
 		s.requests.Add(1)
 	}
 	s.mu.Unlock()

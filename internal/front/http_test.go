@@ -269,20 +269,34 @@ func TestHTTPOwnMessagesReachTheStreamOfTheGET(t *testing.T) {
 	second.Body.Close()
 }
 
-// Clients with the same roots may share servers, so that they are asked for them first.
-func TestHTTPClientTellsItsRoots(t *testing.T) {
+// Clients with the same roots may share servers, so that they are asked for them when there
+// are two that may be alike.
+func TestHTTPClientsTellTheirRoots(t *testing.T) {
 	server := newServer(Options{})
 	address, _ := listen(t, server, HTTPOptions{})
 	hello := strings.Replace(fmt.Sprintf(initialize, protocol.Revision20250618), `"capabilities":{}`, `"capabilities":{"roots":{}}`, 1)
-	response, _ := exchangeWith(t, "POST", address+"/mcp", hello)
-	session := "Mcp-Session-Id: " + response.Header.Get("Mcp-Session-Id")
-	own := open(t, "GET", address+"/mcp", "", session)
-	defer own.Body.Close()
-	exchangeWith(t, "POST", address+"/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session)
-	expect(t, bufio.NewReader(own.Body), "id: 0-1\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n\n")
-	answer, _ := exchangeWith(t, "POST", address+"/mcp", `{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`, session)
-	if answer.StatusCode != http.StatusAccepted {
-		t.Errorf("the answer is taken with %s", answer.Status)
+	var sessions []string
+	for range 2 {
+		response, _ := exchangeWith(t, "POST", address+"/mcp", hello)
+		session := "Mcp-Session-Id: " + response.Header.Get("Mcp-Session-Id")
+		exchangeWith(t, "POST", address+"/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session)
+		sessions = append(sessions, session)
+		if len(sessions) == 1 {
+			for client := range server.sessions {
+				if client.rootsAsked {
+					t.Error("a client by itself was asked")
+				}
+			}
+		}
+	}
+	for _, session := range sessions {
+		own := open(t, "GET", address+"/mcp", "", session)
+		expect(t, bufio.NewReader(own.Body), "id: 0-1\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n\n")
+		own.Body.Close()
+		answer, _ := exchangeWith(t, "POST", address+"/mcp", `{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`, session)
+		if answer.StatusCode != http.StatusAccepted {
+			t.Errorf("the answer is taken with %s", answer.Status)
+		}
 	}
 	for client := range server.sessions {
 		if client.settled != nil {

@@ -40,8 +40,8 @@ type session struct {
 	party atomic.Pointer[fleet.Party] // nil before initialize
 
 	mu           sync.Mutex
-	shared       bool              // servers may be shared with other clients
-	settled      chan struct{}     // not nil until it is known which of them are alike
+	rootsAsked   bool              // the client was asked for its roots
+	settled      chan struct{}     // not nil while it has not told them
 	capabilities wire.Payload      // that the client declared
 	asked        map[uint64]asking // questions of servers that the client has not answered
 	lastAsked    uint64
@@ -208,10 +208,15 @@ func (s *session) hear(message wire.Message) {
 	case protocol.NotifyRootsList:
 		if party := s.Party(); party != nil {
 			party.Notify(protocol.NotifyRootsList, message.Params.Bytes())
-			s.askRoots()
+			s.mu.Lock()
+			asked := s.rootsAsked
+			s.mu.Unlock()
+			if asked {
+				s.askRoots()
+			}
 		}
 	case protocol.NotifyInitialized:
-		s.askRoots()
+		s.meetAlike()
 	default:
 		s.passOn(message)
 	}
