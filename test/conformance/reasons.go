@@ -6,7 +6,7 @@ import "strings"
 // must.
 func reasonFor(one scenario) string {
 	if one.client && strings.HasPrefix(one.name, "auth/") {
-		return "The workbench does not sign in to servers with OAuth, and a client's sign-in is with the workbench, not with what is below."
+		return "These are about how a client signs in to a server with OAuth. The client signs in to the workbench, and the workbench does not sign in to servers this way yet: it sends the headers of its configuration."
 	}
 	return ""
 }

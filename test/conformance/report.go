@@ -187,15 +187,21 @@ func (r *report) total(subject, route string) string {
 			if s.subject != subject || c.route != route {
 				continue
 			}
-			good, all := 0, 0
+			good, all, excused := 0, 0, 0
 			for _, one := range r.scenarios(s) {
 				if !one.scored {
 					continue
 				}
 				all++
-				if v := c.verdict(one.name); v == passed || v == warned {
+				switch v := c.verdict(one.name); {
+				case v == passed || v == warned:
 					good++
+				case reasonFor(one) != "":
+					excused++
 				}
+			}
+			if excused > 0 {
+				return fmt.Sprintf("%d of %d; %d more have a reason, below", good, all, excused)
 			}
 			return fmt.Sprintf("%d of %d", good, all)
 		}
