@@ -19,7 +19,9 @@ const (
 	firstPause   = time.Second
 	lastPause    = 10 * time.Second
 	longestRetry = time.Minute // that a server may ask for
-	listenTime   = 2 * time.Second
+	// listenTime is how long a session waits for the stream of the server's own messages.
+	// Some servers answer at once, and others with the first message.
+	listenTime = 250 * time.Millisecond
 )
 
 // maxResumes is how often in a row the stream of a request is opened again without a
