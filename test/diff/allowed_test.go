@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,13 @@ import (
 //  6. In the params of a call, as the server gets them: the order of members, and arguments {} where there were none.
 //  7. ping, which asks about a hop and is answered there.
 //  8. How often tools/list_changed comes. The workbench looks what changed, and is silent if nothing did.
-//  9. The order of notifications other than progress and cancelled, in both directions.
+//  9. The workbench asks for roots itself, over HTTP, where clients with the same roots share servers.
+//  10. The order of notifications other than progress and cancelled, in both directions.
+
+// isWorkbenchsOwn reports whether a question is not that of a server: no step waits for it.
+func isWorkbenchsOwn(s step, question *line) bool {
+	return question.Method == "roots/list" && !slices.ContainsFunc(s.replies, func(r reply) bool { return r.method == question.Method })
+}
 
 // answerLines is an answer as it is compared.
 func answerLines(s step, m *line) []string {

@@ -55,16 +55,36 @@ func directFake(t *testing.T) link {
 }
 
 func TestASessionIsTheSameThroughTheWorkbench(t *testing.T) {
-	steps := script()
-	want := session(t, directFake(t), oddIDs, steps, func(step) time.Duration { return patience })
-	if left, ok := want[unexpected]; ok {
-		t.Fatalf("the server alone sends more than the script knows:\n%s", left.describe())
-	}
+	steps, want := directly(t, newest)
 	for _, r := range routes {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			compare(t, steps, want, session(t, r.dial(t), oddIDs, steps, shorter(r.pending)), r.pending)
 		})
+	}
+}
+
+// directly runs the script against the fake alone.
+func directly(t *testing.T, revision string) (steps []step, got map[string]exchange) {
+	t.Helper()
+	steps = script(revision)
+	got = session(t, directFake(t), oddIDs, steps, func(step) time.Duration { return patience })
+	if left, ok := got[unexpected]; ok {
+		t.Fatalf("the server alone sends more than the script knows:\n%s", left.describe())
+	}
+	return steps, got
+}
+
+// Older revisions know less, but what they do not know passes all the same.
+func TestASessionIsTheSameInOlderRevisions(t *testing.T) {
+	for _, revision := range []string{"2025-06-18", "2025-03-26", "2024-11-05"} {
+		steps, want := directly(t, revision)
+		for _, r := range []route{routes[0], routes[len(routes)-1]} {
+			t.Run(revision+", "+r.name, func(t *testing.T) {
+				t.Parallel()
+				compare(t, steps, want, session(t, r.dial(t), oddIDs, steps, shorter(r.pending)), r.pending)
+			})
+		}
 	}
 }
 

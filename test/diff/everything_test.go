@@ -36,7 +36,7 @@ func needEverything(t *testing.T) []string {
 // everythingScript leaves roots out: that server asks for them some time after the start, whatever the
 // client does.
 func everythingScript() []step {
-	return append(hello(`{"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`),
+	return append(hello(newest, `{"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`),
 		step{name: "ping", method: "ping"},
 		step{name: "list tools", method: "tools/list", list: "tools"},
 		step{name: "list resources", method: "resources/list", list: "resources"},

@@ -35,7 +35,7 @@ func TestAClientIsNotAskedForWhatItLacks(t *testing.T) {
 		for _, test := range tests {
 			t.Run(test.name+", "+r.name, func(t *testing.T) {
 				t.Parallel()
-				steps := append(hello(test.capabilities),
+				steps := append(hello(newest, test.capabilities),
 					step{name: "list tools", method: "tools/list", list: "tools"},
 					call("told", "told", `{}`),
 					ask("question", test.method, test.params, reply{body: `"result":{"seen":true}`}))

@@ -104,9 +104,20 @@ func (l *httpLink) post(text string, begins bool) {
 		return
 	}
 	if begins {
-		l.session, l.version = response.Header.Get("Mcp-Session-Id"), newest
+		l.session, l.version = response.Header.Get("Mcp-Session-Id"), versionIn(text)
 	}
 	l.take(response)
+}
+
+// versionIn is the revision that initialize asks for, which is what it gets here.
+func versionIn(text string) string {
+	var m struct {
+		Params struct {
+			Version string `json:"protocolVersion"`
+		} `json:"params"`
+	}
+	_ = json.Unmarshal([]byte(text), &m)
+	return m.Params.Version
 }
 
 // listen opens the stream for what belongs to no request.

@@ -79,7 +79,7 @@ func rewritten(t *testing.T, params string, write func(tool, arguments string) (
 func TestASessionIsTheSameInEveryMode(t *testing.T) {
 	for _, m := range opened {
 		apart := with(unlike, m.unlike)
-		steps := inMode(t, script(), m.call)
+		steps := inMode(t, script(newest), m.call)
 		for i := range steps {
 			if apart[steps[i].name] != "" {
 				steps[i].notes = 0 // they may not come
@@ -87,7 +87,7 @@ func TestASessionIsTheSameInEveryMode(t *testing.T) {
 		}
 		// The server alone gets the step of opening as well, so that ids are the same, and
 		// the calls as they were.
-		plain := inMode(t, script(), func(tool, arguments string) (string, string) { return tool, arguments })
+		plain := inMode(t, script(newest), func(tool, arguments string) (string, string) { return tool, arguments })
 		want := session(t, directFake(t), oddIDs, plain, func(step) time.Duration { return patience })
 		for _, r := range []route{
 			{"stdio above, stdio below", pending, func(t *testing.T) link { return dialStdio(t, workbenchInMode(t, m.mode, localFake(t))) }},

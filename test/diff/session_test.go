@@ -140,6 +140,8 @@ func (c *client) take(s step, text []byte, id string, got *exchange) (m *line, i
 		return m, string(m.ID) == id
 	case m.ID != nil && m.Method == "ping":
 		c.reply(s, m)
+	case m.ID != nil && isWorkbenchsOwn(s, m):
+		c.reply(step{replies: []reply{{method: m.Method, body: `"result":{"roots":[{"uri":"file:///home"}]}`}}}, m)
 	case m.ID != nil:
 		c.questions[string(m.ID)] = len(c.questions) + 1
 		got.inOrder = append(got.inOrder, "question "+m.Method+" "+hideQuestionToken(m.Params))
@@ -191,7 +193,10 @@ func (c *client) rest() []string {
 			if !ok {
 				return left
 			}
-			left = append(left, string(text))
+			var m line
+			if err := json.Unmarshal(text, &m); err != nil || !isWorkbenchsOwn(step{}, &m) {
+				left = append(left, string(text))
+			}
 		default:
 			return left
 		}

@@ -6,9 +6,9 @@ package diff
 const capabilities = `{"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}},` +
 	`"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}},"experimental":{"x/y":{"big":9007199254740993}}}`
 
-func hello(capabilities string) []step {
+func hello(revision, capabilities string) []step {
 	return []step{
-		{name: "initialize", method: "initialize", params: `{"protocolVersion":"` + newest + `","capabilities":` + capabilities + `,"clientInfo":{"name":"script","version":"1"}}`},
+		{name: "initialize", method: "initialize", params: `{"protocolVersion":"` + revision + `","capabilities":` + capabilities + `,"clientInfo":{"name":"script","version":"1"}}`},
 		{name: "initialized", method: "notifications/initialized", isNote: true},
 	}
 }
@@ -38,9 +38,9 @@ func notes(name, list string, count int) step {
 	return call(name, "notes", `{"notes":[`+list+`]}`).with(func(s *step) { s.notes = count })
 }
 
-func script() []step {
+func script(revision string) []step {
 	var all []step
-	for _, part := range [][]step{hello(capabilities), lists, calls, resources, prompts, questions, notifications, tasks, others} {
+	for _, part := range [][]step{hello(revision, capabilities), lists, calls, resources, prompts, questions, clientTasks, notifications, tasks, others} {
 		all = append(all, part...)
 	}
 	return append(all, step{name: "ping at the end", method: "ping"})
@@ -122,6 +122,21 @@ var questions = []step{
 	call("a question that is taken back", "take_back", `{}`).with(func(s *step) { s.replies = []reply{{method: "elicitation/create"}} }),
 	ask("a ping of the server", "ping", ``, reply{body: `"result":{}`}),
 	ask("a request that nobody knows", "vendor/question", `{"n":1.0,"\u0061":[ ]}`, reply{body: `"result":{"vendor":9007199254740993}`}),
+}
+
+// clientTasks are tasks that the client works on for the server.
+var clientTasks = []step{
+	ask("sampling as a task", "sampling/createMessage", `{"messages":[],"maxTokens":1,"task":{"ttl":60000.0}}`,
+		reply{body: `"result":{"task":{"taskId":"cl\u0069ent-1","status":"working","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:40:00Z","ttl":60000.0,"zzz":null}}`}),
+	ask("a form as a task", "elicitation/create", `{"message":"m","requestedSchema":{"type":"object","properties":{}},"task":{}}`,
+		reply{body: `"result":{"task":{"taskId":"cl\u0069ent-2","status":"working","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:40:00Z","ttl":null}}`}),
+	{name: "the client tells of its task", method: "notifications/tasks/status", isNote: true,
+		params: `{"taskId":"cl\u0069ent-1","status":"completed","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:50:00Z","ttl":1.0}`},
+	ask("the status of the client's task", "tasks/get", `{"taskId":"cl\u0069ent-1"}`, reply{body: `"result":{"taskId":"cl\u0069ent-1","status":"completed","ttl":1.0,"createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:50:00Z"}`}),
+	ask("the result of the client's task", "tasks/result", `{"taskId":"cl\u0069ent-1","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"cl\u0069ent-1"}}}`,
+		reply{body: `"result":{"role":"assistant","content":{"type":"text","text":""},"model":"m","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"cl\u0069ent-1"}}}`}),
+	ask("the list of the client's tasks", "tasks/list", ``, reply{body: `"result":{"tasks":[ ]}`}),
+	ask("the client's task is cancelled", "tasks/cancel", `{"taskId":"cl\u0069ent-2"}`, reply{body: `"error":{"code":-32602,"message":"already \u0064one"}`}),
 }
 
 var notifications = []step{
