@@ -31,6 +31,20 @@ type httpLink struct {
 // dialWorkbench starts a workbench that serves over HTTP, and connects to its toolbox.
 func dialWorkbench(t *testing.T, cmd *exec.Cmd) link {
 	t.Helper()
+	url, end := startWorkbench(t, cmd)
+	return dialHTTP(t, url, end)
+}
+
+// dialHTTP connects to an address; end is called when the link was closed.
+func dialHTTP(t *testing.T, url string, end func()) link {
+	t.Helper()
+	life, stop := context.WithCancel(context.Background())
+	return &httpLink{t: t, url: url, life: life, stop: stop, lines: make(chan []byte, 1024), end: end}
+}
+
+// startWorkbench returns the address of the toolbox of a workbench that serves over HTTP.
+func startWorkbench(t *testing.T, cmd *exec.Cmd) (url string, end func()) {
+	t.Helper()
 	address := make(chan string, 1)
 	cmd.Stderr = &told{tap: func(text string) {
 		if url, ok := strings.CutPrefix(text, "mcp-workbench: listening on "); ok {
@@ -40,7 +54,7 @@ func dialWorkbench(t *testing.T, cmd *exec.Cmd) link {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	end := func() {
+	end = func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		overdue := time.AfterFunc(patience, func() {
 			t.Errorf("process %d did not end", cmd.Process.Pid)
@@ -51,13 +65,12 @@ func dialWorkbench(t *testing.T, cmd *exec.Cmd) link {
 	}
 	select {
 	case url := <-address:
-		life, stop := context.WithCancel(context.Background())
-		return &httpLink{t: t, url: url + "/" + toolboxName, life: life, stop: stop, lines: make(chan []byte, 1024), end: end}
+		return url + "/" + toolboxName, end
 	case <-time.After(patience):
 		end()
 		t.Fatal("the workbench does not say where it listens")
 	}
-	return nil
+	return "", nil
 }
 
 func (l *httpLink) received() <-chan []byte { return l.lines }
@@ -170,5 +183,4 @@ func (l *httpLink) close() {
 	for range l.lines {
 	}
 	l.end()
-	http.DefaultClient.CloseIdleConnections()
 }
