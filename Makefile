@@ -1,6 +1,6 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
-# make lint, make bench, make e2e, make pairings, make load, make fuzz, make torture TIME=60s, make diff, make conformance
+# make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make fuzz, make torture TIME=60s, make diff, make conformance
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
@@ -10,7 +10,7 @@ TIME ?= 60s
 CLIENTS ?= 1000
 CALLS ?= 10
 
-.PHONY: run build test e2e pairings load lint bench fuzz torture conformance diff cross clean
+.PHONY: run build test e2e pairings fault-pairings load lint bench fuzz torture conformance diff cross clean
 
 run: build
 	bin/mcp-workbench try
@@ -28,6 +28,11 @@ e2e:
 # In the folder itself, since go test shows what a passing test prints only there.
 pairings:
 	cd test/script && PAIRING=all go test -count=1 -timeout 20m -run TestPairings
+
+# The rows of the faults over every pairing of transports but the one that make test has.
+# Without the race detector, which would see the tests only, and not the workbench.
+fault-pairings:
+	FAULTS_PAIRING=all go test -count=1 -timeout 20m ./test/faults/
 
 # Many clients of one workbench over HTTP; it prints figures, and fails for a wrong answer
 # or too much memory, never for the time it took.

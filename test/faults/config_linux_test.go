@@ -55,38 +55,38 @@ func TestConfiguration(t *testing.T) {
 		{"92 wrong type", fmt.Sprintf(aServer, `,"args":5`), []string{"'s'", "args"}},
 		{"92 unset variable", fmt.Sprintf(aServer, `,"args":["${NOT_THERE_AT_ALL}"]`), []string{"NOT_THERE_AT_ALL", "args"}},
 	} {
-		row(t, fault.row, func(t *testing.T) {
+		row(t, fault.row, func(t *testing.T, p pairing) {
 			refused(t, writeConfig(t, fault.text), fault.words...)
-		})
+		}, noClient, noServer)
 	}
-	row(t, "91 missing", func(t *testing.T) { refused(t, "/no/such/file.json", "/no/such/file.json") })
-	row(t, "91 directory", func(t *testing.T) {
+	row(t, "91 missing", func(t *testing.T, p pairing) { refused(t, "/no/such/file.json", "/no/such/file.json") }, noClient, noServer)
+	row(t, "91 directory", func(t *testing.T, p pairing) {
 		dir := t.TempDir()
 		refused(t, dir, dir)
-	})
-	row(t, "93 unknown field", func(t *testing.T) {
+	}, noClient, noServer)
+	row(t, "93 unknown field", func(t *testing.T, p pairing) {
 		warned(t, writeConfig(t, fmt.Sprintf(aServer, `,"comand":"x"`)), "unknown key 'comand' is ignored", "did you mean 'command'?")
-	})
-	row(t, "93 duplicate key", func(t *testing.T) {
+	}, noClient, noServer)
+	row(t, "93 duplicate key", func(t *testing.T, p pairing) {
 		refused(t, writeConfig(t, fmt.Sprintf(aServer, `,"command":"x"`)), "workbench.json:1:", "Duplicate key 'command'")
-	})
-	row(t, "93 world-writable file", func(t *testing.T) {
+	}, noClient, noServer)
+	row(t, "93 world-writable file", func(t *testing.T, p pairing) {
 		path := writeConfig(t, fmt.Sprintf(aServer, ""))
 		if err := os.Chmod(path, 0o666); err != nil { // WriteFile obeys the umask
 			t.Fatal(err)
 		}
 		warned(t, path, "workbench.json can be changed by every user", "chmod o-w")
-	})
-	row(t, "94 symlink", func(t *testing.T) {
+	}, noClient, noServer)
+	row(t, "94 symlink", func(t *testing.T, p pairing) {
 		link := filepath.Join(t.TempDir(), "link.json")
 		if err := os.Symlink(writeConfig(t, fmt.Sprintf(aServer, "")), link); err != nil {
 			t.Fatal(err)
 		}
 		accepted(t, link)
-	})
-	row(t, "94 byte order mark", func(t *testing.T) { accepted(t, writeConfig(t, "\ufeff"+fmt.Sprintf(aServer, ""))) })
-	row(t, "94 no toolboxes", func(t *testing.T) { accepted(t, writeConfig(t, `{"toolboxes":{}}`)) })
-	row(t, "95 2000 toolboxes of 5 servers", testManyToolboxes)
+	}, noClient, noServer)
+	row(t, "94 byte order mark", func(t *testing.T, p pairing) { accepted(t, writeConfig(t, "\ufeff"+fmt.Sprintf(aServer, ""))) }, noClient, noServer)
+	row(t, "94 no toolboxes", func(t *testing.T, p pairing) { accepted(t, writeConfig(t, `{"toolboxes":{}}`)) }, noClient, noServer)
+	row(t, "95 2000 toolboxes of 5 servers", testManyToolboxes, noServer)
 }
 
 func refused(t *testing.T, path string, words ...string) {
@@ -124,7 +124,7 @@ func accepted(t *testing.T, path string) {
 	}
 }
 
-func testManyToolboxes(t *testing.T) {
+func testManyToolboxes(t *testing.T, p pairing) {
 	boxes := make(map[string]box)
 	for i := range 2000 {
 		servers := make(box)
@@ -134,7 +134,7 @@ func testManyToolboxes(t *testing.T) {
 		boxes[fmt.Sprint("box", i)] = servers
 	}
 	began := time.Now()
-	b := startWith(t, rig.Options{Boxes: boxes})
+	b := startWith(t, p, rig.Options{Boxes: boxes})
 	if took := time.Since(began); took > sibling {
 		t.Errorf("initialize took %v", took)
 	}

@@ -113,9 +113,9 @@ func TestHTTPUsable(t *testing.T) {
 		"98 modern era":    func(site *website) { site.modern = true },
 		"98 bearer header": func(site *website) { site.token = "t0k3n-t0k3n" },
 	} {
-		row(t, name, func(t *testing.T) {
+		row(t, name, func(t *testing.T, p pairing) {
 			site := newWebsite(t, change)
-			b := start(t, box{"odd": {URL: site.URL + "/mcp", More: map[string]any{
+			b := start(t, p, box{"odd": {URL: site.URL + "/mcp", More: map[string]any{
 				"headers": map[string]string{"Authorization": "Bearer " + site.token},
 			}}})
 			if o := b.open(promptly); o.Connected != 1 {
@@ -124,7 +124,7 @@ func TestHTTPUsable(t *testing.T) {
 			for range 3 {
 				b.works("odd", "echo", sibling)
 			}
-		})
+		}, ownWebsite)
 	}
 }
 
@@ -168,16 +168,16 @@ func TestHTTPStart(t *testing.T) {
 			return answering(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		}, []string{"timeouts.connect): timeout"}},
 	} {
-		row(t, fault.row+"/alone", func(t *testing.T) {
-			b := start(t, box{"rogue": {URL: fault.address(t)}})
+		row(t, fault.row+"/alone", func(t *testing.T, p pairing) {
+			b := start(t, p, box{"rogue": {URL: fault.address(t)}})
 			b.named(b.wait(b.Open("dev"), promptly), "rogue", fault.words...)
-		})
-		row(t, fault.row+"/beside", func(t *testing.T) {
-			b := start(t, box{"rogue": {URL: fault.address(t)}, "good": {Role: "good"}})
+		}, ownWebsite)
+		row(t, fault.row+"/beside", func(t *testing.T, p pairing) {
+			b := start(t, p, box{"rogue": {URL: fault.address(t)}, "good": {Role: "good"}})
 			b.besideGood(fault.words...)
-		})
+		}, ownWebsite)
 	}
-	row(t, "100 redirect to another origin", testRedirect)
+	row(t, "100 redirect to another origin", testRedirect, ownWebsite)
 }
 
 // freeAddress returns one that nobody listens on.
@@ -191,13 +191,13 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-func testRedirect(t *testing.T) {
+func testRedirect(t *testing.T, p pairing) {
 	var visits atomic.Int32
 	elsewhere := answering(t, func(http.ResponseWriter, *http.Request) { visits.Add(1) })
 	address := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere+"/mcp", http.StatusTemporaryRedirect)
 	})
-	b := start(t, box{"rogue": {URL: address, More: map[string]any{"headers": map[string]string{"Authorization": "Bearer t0k3n-t0k3n"}}}})
+	b := start(t, p, box{"rogue": {URL: address, More: map[string]any{"headers": map[string]string{"Authorization": "Bearer t0k3n-t0k3n"}}}})
 	a := b.wait(b.Open("dev"), promptly)
 	b.named(a, "rogue", "redirects to another server, which was not followed; if this address is right, put it into 'url': "+elsewhere+"/mcp")
 	if visits.Load() > 0 {
@@ -239,9 +239,9 @@ func TestHTTPCalls(t *testing.T) {
 			}
 		}, []string{"without end", "timeout"}},
 	} {
-		row(t, fault.row, func(t *testing.T) {
+		row(t, fault.row, func(t *testing.T, p pairing) {
 			site := newWebsite(t, func(site *website) { site.call = fault.call })
-			b := start(t, box{"rogue": {URL: site.URL}, "good": {Role: "good"}})
+			b := start(t, p, box{"rogue": {URL: site.URL}, "good": {Role: "good"}})
 			b.open(promptly)
 			call := b.Use("dev", "rogue", "fault", "{}")
 			b.works("good", "echo", sibling)
@@ -250,23 +250,23 @@ func TestHTTPCalls(t *testing.T) {
 			if calls := site.calls.Load(); calls != 1 {
 				t.Errorf("it was called %d times", calls)
 			}
-		})
+		}, ownWebsite)
 	}
-	row(t, "104 session expired", func(t *testing.T) {
+	row(t, "104 session expired", func(t *testing.T, p pairing) {
 		site := newWebsite(t, nil)
-		b := start(t, box{"rogue": {URL: site.URL}})
+		b := start(t, p, box{"rogue": {URL: site.URL}})
 		b.open(promptly)
 		b.works("rogue", "echo", sibling)
 		site.expire()
 		b.works("rogue", "echo", sibling)
-	})
-	row(t, "105 server restarts", testRestart)
+	}, ownWebsite)
+	row(t, "105 server restarts", testRestart, ownWebsite)
 }
 
-func testRestart(t *testing.T) {
+func testRestart(t *testing.T, p pairing) {
 	site := newWebsite(t, nil)
 	address := site.Listener.Addr().String()
-	b := start(t, box{"rogue": {URL: site.URL}})
+	b := start(t, p, box{"rogue": {URL: site.URL}})
 	b.open(promptly)
 	b.works("rogue", "echo", sibling)
 	site.CloseClientConnections()

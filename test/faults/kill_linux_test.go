@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"os"
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
@@ -10,6 +11,9 @@ import (
 const nodeModules = "../e2e/node_modules"
 
 func TestKill(t *testing.T) {
+	if os.Getenv(pairingVariable) != "" {
+		t.Skip("it has nothing to do with transports")
+	}
 	for i := range rig.KillRounds(10) {
 		if err := rig.KillRound(binary, t.TempDir(), nodeModules); err != nil {
 			t.Errorf("round %d: %v", i+1, err)

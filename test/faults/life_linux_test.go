@@ -15,8 +15,9 @@ import (
 
 // ending is a way to end the workbench.
 type ending struct {
-	name string
-	end  func(b *bench) error
+	name  string
+	end   func(b *bench) error
+	trait trait
 }
 
 func bySignal(sig syscall.Signal) func(b *bench) error {
@@ -24,9 +25,9 @@ func bySignal(sig syscall.Signal) func(b *bench) error {
 }
 
 var endings = []ending{
-	{"SIGTERM", bySignal(syscall.SIGTERM)},
-	{"SIGINT", bySignal(syscall.SIGINT)},
-	{"stdin closed", func(b *bench) error { return b.CloseStdin() }},
+	{"SIGTERM", bySignal(syscall.SIGTERM), trait{}},
+	{"SIGINT", bySignal(syscall.SIGINT), trait{}},
+	{"stdin closed", func(b *bench) error { return b.CloseStdin() }, onStdin},
 }
 
 // ends ends the workbench and checks that it is gone in time, with all that it started.
@@ -68,45 +69,58 @@ func TestLife(t *testing.T) {
 	}
 	for _, fleet := range fleets {
 		for _, ending := range endings {
-			row(t, fleet.row+"/"+ending.name, func(t *testing.T) {
-				b := start(t, fleet.servers)
+			row(t, fleet.row+"/"+ending.name, func(t *testing.T, p pairing) {
+				b := start(t, p, fleet.servers)
 				b.open(promptly)
 				b.ends(ending.end, 2*time.Second)
-			})
+			}, ownProcess, ending.trait)
 		}
-		row(t, "77 SIGKILL/"+fleet.row[3:], func(t *testing.T) {
-			b := start(t, fleet.servers)
+		row(t, "77 SIGKILL/"+fleet.row[3:], func(t *testing.T, p pairing) {
+			b := start(t, p, fleet.servers)
 			b.open(promptly)
 			b.ends(bySignal(syscall.SIGKILL), 5*time.Second)
-		})
+		}, ownProcess)
 	}
-	row(t, "78 second SIGTERM", func(t *testing.T) {
-		b := start(t, stubbornServers(3))
+	row(t, "78 second SIGTERM", func(t *testing.T, p pairing) {
+		b := start(t, p, stubbornServers(3))
 		b.open(promptly)
 		b.ends(func(b *bench) error { return errors.Join(b.Signal(syscall.SIGTERM), b.Signal(syscall.SIGTERM)) }, 2*time.Second)
-	})
-	row(t, "78 SIGTERM while a server hangs at start", func(t *testing.T) {
-		b := start(t, box{"rogue": {Role: "hangs-stubborn"}})
+	}, ownProcess)
+	row(t, "78 SIGTERM while a server hangs at start", func(t *testing.T, p pairing) {
+		b := start(t, p, box{"rogue": {Role: "hangs-stubborn"}})
 		b.Open("dev")
 		b.awaitLog("rogue", `"initialize"`, sibling)
 		b.ends(bySignal(syscall.SIGTERM), 2*time.Second)
-	})
-	row(t, "78 client gone during a call", func(t *testing.T) {
-		b := startCalls(t)
+	}, ownProcess)
+	row(t, "78 client gone during a call", func(t *testing.T, p pairing) {
+		b := startCalls(t, p)
 		b.Use("dev", "rogue", "hang", "{}")
 		b.awaitLog("rogue", `"hang"`, sibling)
 		b.ends(func(b *bench) error { return b.CloseStdin() }, 2*time.Second)
-	})
-	row(t, "79 SIGTERM during a 1 s call", func(t *testing.T) {
-		b := startCalls(t)
+	}, ownProcess, onStdin)
+	row(t, "78 client ends its session during a call", func(t *testing.T, p pairing) {
+		b := startCalls(t, p)
+		call := b.Use("dev", "rogue", "hang", "{}")
+		b.awaitLog("rogue", `"hang"`, sibling)
+		if err := b.Leave(); err != nil {
+			t.Fatal(err)
+		}
+		if a := b.wait(call, sibling); !a.IsError || !strings.Contains(a.Text, "the session has ended") {
+			t.Errorf("answered %s", a.Line)
+		}
+		b.awaitLog("rogue", `"notifications/cancelled"`, sibling)
+		b.ends(bySignal(syscall.SIGTERM), 2*time.Second)
+	}, aboveOnly(rig.HTTP, "over stdio a session ends with stdin"))
+	row(t, "79 SIGTERM during a 1 s call", func(t *testing.T, p pairing) {
+		b := startCalls(t, p)
 		call := b.Use("dev", "rogue", "one-second", "{}")
 		b.awaitLog("rogue", "one-second began", sibling)
 		b.ends(bySignal(syscall.SIGTERM), 2*time.Second)
 		isText("one second later")(b, b.wait(call, promptly))
-	})
-	row(t, "80 SIGHUP", testHangup)
-	row(t, "81 nothing opened", func(t *testing.T) {
-		b := start(t, box{"s": {Role: "good"}})
+	}, ownProcess)
+	row(t, "80 SIGHUP", testHangup, ownProcess)
+	row(t, "81 nothing opened", func(t *testing.T, p pairing) {
+		b := start(t, p, box{"s": {Role: "good"}})
 		b.wait(b.Begin("tools/list", "{}"), promptly)
 		if starts := b.Starts("s"); starts != 0 {
 			t.Errorf("%d servers were started", starts)
@@ -114,13 +128,13 @@ func TestLife(t *testing.T) {
 		if below := rig.Below(b.PID); len(below) != 0 {
 			t.Errorf("processes were started: %v", below)
 		}
-	})
-	row(t, "82 idle with 5 servers", testIdle)
+	}, ownProcess)
+	row(t, "82 idle with 5 servers", testIdle, ownProcess)
 }
 
 // testHangup is about a workbench without a terminal, where a hang-up is the order to reload.
-func testHangup(t *testing.T) {
-	b := startWith(t, rig.Options{Args: []string{"--log-level", "info"}, Boxes: map[string]box{"dev": {"rogue": {Role: "calls"}}}})
+func testHangup(t *testing.T, p pairing) {
+	b := startWith(t, p, rig.Options{Args: []string{"--log-level", "info"}, Boxes: map[string]box{"dev": {"rogue": {Role: "calls"}}}})
 	b.open(promptly)
 	if err := b.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
@@ -140,8 +154,8 @@ func testHangup(t *testing.T) {
 	}
 }
 
-func testIdle(t *testing.T) {
-	b := start(t, box{"a": {Role: "good"}, "b": {Role: "good"}, "c": {Role: "good"}, "d": {Role: "good"}, "e": {Role: "good"}})
+func testIdle(t *testing.T, p pairing) {
+	b := start(t, p, box{"a": {Role: "good"}, "b": {Role: "good"}, "c": {Role: "good"}, "d": {Role: "good"}, "e": {Role: "good"}})
 	b.open(promptly)
 	const watched = 5 * time.Second
 	<-time.After(time.Second) // what belongs to the opening is over

@@ -24,54 +24,54 @@ func (o opened) count(name string) int {
 
 func TestLists(t *testing.T) {
 	t.Parallel()
-	row(t, "42 same name twice", func(t *testing.T) {
-		b := start(t, box{"rogue": {Role: "twice"}})
+	row(t, "42 same name twice", func(t *testing.T, p pairing) {
+		b := start(t, p, box{"rogue": {Role: "twice"}})
 		if o := b.open(promptly); o.count("same") != 1 || o.count("echo") != 1 {
 			t.Errorf("listed: %+v", o.Tools)
 		}
 		b.works("rogue", "same", sibling)
 	})
-	row(t, "43 absurd schemas, nameless tools", func(t *testing.T) {
-		b := start(t, box{"rogue": {Role: "absurd"}})
+	row(t, "43 absurd schemas, nameless tools", func(t *testing.T, p pairing) {
+		b := start(t, p, box{"rogue": {Role: "absurd"}})
 		if o := b.open(promptly); o.count("fine") != 1 || o.count("") != 0 {
 			t.Errorf("listed: %+v", o.Tools)
 		}
 		b.works("rogue", "fine", sibling)
 		b.works("rogue", "echo", sibling)
 	})
-	row(t, "44 10000 tools", func(t *testing.T) {
-		b := start(t, box{"rogue": {Role: "many"}})
+	row(t, "44 10000 tools", func(t *testing.T, p pairing) {
+		b := start(t, p, box{"rogue": {Role: "many"}})
 		if o := b.open(recovery); len(o.Tools) != 10001 {
 			t.Errorf("%d tools are listed", len(o.Tools))
 		}
 		b.works("rogue", "tool-9999", sibling)
 	})
-	row(t, "45 three pages", func(t *testing.T) {
-		b := start(t, box{"rogue": {Role: "pages"}})
+	row(t, "45 three pages", func(t *testing.T, p pairing) {
+		b := start(t, p, box{"rogue": {Role: "pages"}})
 		b.open(promptly)
 		for _, name := range []string{"echo", "second", "third"} {
 			b.works("rogue", name, sibling)
 		}
-	})
+	}, sample)
 	for _, role := range []string{"endless-pages", "repeated-page"} {
-		row(t, "46 "+role, func(t *testing.T) {
-			b := start(t, box{"rogue": {Role: role}, "good": {Role: "good"}})
+		row(t, "46 "+role, func(t *testing.T, p pairing) {
+			b := start(t, p, box{"rogue": {Role: role}, "good": {Role: "good"}})
 			b.open(30 * time.Second)
 			b.works("rogue", "echo", sibling)
 			b.works("good", "echo", sibling)
 		})
 	}
 	row(t, "47 5000 list_changed in one go", testListChangedFlood)
-	row(t, "48 tool added at run time", testToolAdded)
+	row(t, "48 tool added at run time", testToolAdded, sample)
 	row(t, "49 tool removed at run time", testToolRemoved)
 	row(t, "51 hidden characters in a description", testHidden)
 	row(t, "52 tools named like the meta-tools", testImpostor)
 	row(t, "53 tool outside toolFilters", testFiltered)
 }
 
-func testListChangedFlood(t *testing.T) {
+func testListChangedFlood(t *testing.T, p pairing) {
 	top := map[string]any{"toolMode": "dynamic"}
-	b := startWith(t, rig.Options{Top: top, Boxes: map[string]box{"dev": {"rogue": {Role: "changing"}, "good": {Role: "good"}}}})
+	b := startWith(t, p, rig.Options{Top: top, Boxes: map[string]box{"dev": {"rogue": {Role: "changing"}, "good": {Role: "good"}}}})
 	b.open(promptly)
 	flood := b.Use("dev", "rogue", "flood", "{}")
 	b.works("good", "echo", sibling)
@@ -95,8 +95,8 @@ func testListChangedFlood(t *testing.T) {
 	}
 }
 
-func testToolAdded(t *testing.T) {
-	b := start(t, box{"rogue": {Role: "changing"}})
+func testToolAdded(t *testing.T, p pairing) {
+	b := start(t, p, box{"rogue": {Role: "changing"}})
 	b.open(promptly)
 	b.use("rogue", "add", promptly)
 	err := rig.Eventually(promptly, func() error {
@@ -110,8 +110,8 @@ func testToolAdded(t *testing.T) {
 	}
 }
 
-func testToolRemoved(t *testing.T) {
-	b := start(t, box{"rogue": {Role: "changing"}})
+func testToolRemoved(t *testing.T, p pairing) {
+	b := start(t, p, box{"rogue": {Role: "changing"}})
 	b.open(promptly)
 	b.use("rogue", "remove", promptly)
 	const gone = "Tool 'victim' not found in server 'rogue' (toolbox 'dev')"
@@ -130,9 +130,9 @@ func testToolRemoved(t *testing.T) {
 	b.works("rogue", "echo", sibling)
 }
 
-func testHidden(t *testing.T) {
+func testHidden(t *testing.T, p pairing) {
 	for _, mode := range []string{"proxy", "dynamic"} {
-		b := startWith(t, rig.Options{
+		b := startWith(t, p, rig.Options{
 			Top: map[string]any{"toolMode": mode}, Boxes: map[string]box{"dev": {"rogue": {Role: "hidden"}}},
 		})
 		a := b.wait(b.Open("dev"), promptly)
@@ -148,9 +148,9 @@ func testHidden(t *testing.T) {
 	}
 }
 
-func testImpostor(t *testing.T) {
+func testImpostor(t *testing.T, p pairing) {
 	for _, mode := range []string{"proxy", "dynamic"} {
-		b := startWith(t, rig.Options{
+		b := startWith(t, p, rig.Options{
 			Top: map[string]any{"toolMode": mode}, Boxes: map[string]box{"dev": {"rogue": {Role: "impostor"}}},
 		})
 		before := toolNames(t, b.wait(b.Begin("tools/list", "{}"), promptly))
@@ -166,8 +166,8 @@ func testImpostor(t *testing.T) {
 	}
 }
 
-func testFiltered(t *testing.T) {
-	b := start(t, box{"rogue": {Role: "changing", More: map[string]any{"toolFilters": []string{"echo"}}}})
+func testFiltered(t *testing.T, p pairing) {
+	b := start(t, p, box{"rogue": {Role: "changing", More: map[string]any{"toolFilters": []string{"echo"}}}})
 	if o := b.open(promptly); len(o.Tools) != 1 || o.count("echo") != 1 {
 		t.Errorf("listed: %+v", o.Tools)
 	}

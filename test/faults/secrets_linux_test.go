@@ -27,15 +27,15 @@ func hides(t *testing.T, where, text string) {
 
 func TestSecrets(t *testing.T) {
 	t.Parallel()
-	row(t, "69 dying server prints its secret", func(t *testing.T) {
-		b := startSecret(t, box{"rogue": {Role: "tells-and-dies", Env: map[string]string{"TOKEN": "${TOKEN}"}}})
+	row(t, "69 dying server prints its secret", func(t *testing.T, p pairing) {
+		b := startSecret(t, p, box{"rogue": {Role: "tells-and-dies", Env: map[string]string{"TOKEN": "${TOKEN}"}}})
 		a := b.wait(b.Open("dev"), promptly)
 		b.named(a, "rogue", "dying with")
 		hides(t, "the answer", string(a.Line))
 		hides(t, "the log", b.Log())
-	})
-	row(t, "69 error message holds the secret", func(t *testing.T) {
-		b := startSecret(t, box{"rogue": {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}"}}})
+	}, ownProcess)
+	row(t, "69 error message holds the secret", func(t *testing.T, p pairing) {
+		b := startSecret(t, p, box{"rogue": {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}"}}})
 		b.open(promptly)
 		a := b.use("rogue", "tell", promptly)
 		b.named(a, "rogue", "the error says")
@@ -48,15 +48,15 @@ func TestSecrets(t *testing.T) {
 }
 
 // startSecret starts a workbench that logs everything and has the secret in TOKEN.
-func startSecret(t *testing.T, servers box) *bench {
+func startSecret(t *testing.T, p pairing, servers box) *bench {
 	t.Helper()
-	return startWith(t, rig.Options{
+	return startWith(t, p, rig.Options{
 		Boxes: map[string]box{"dev": servers}, Env: []string{"TOKEN=" + secret, "OTHER=" + other}, Args: []string{"--log-level", "debug"},
 	})
 }
 
-func testNeverLogged(t *testing.T) {
-	b := startSecret(t, box{
+func testNeverLogged(t *testing.T, p pairing) {
+	b := startSecret(t, p, box{
 		"rogue": {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}"}},
 		"args":  {Command: "sh", Args: []string{"-c", "echo $0 >&2; exit 3", "${TOKEN}"}},
 		"none":  {Command: "/no/such/${OTHER}"},
@@ -70,8 +70,8 @@ func testNeverLogged(t *testing.T) {
 	hides(t, "the log", b.Log())
 }
 
-func testEnvironment(t *testing.T) {
-	b := startSecret(t, box{
+func testEnvironment(t *testing.T, p pairing) {
+	b := startSecret(t, p, box{
 		"rogue": {Role: "calls"},
 		"has":   {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}"}},
 	})
@@ -82,8 +82,8 @@ func testEnvironment(t *testing.T) {
 	}
 }
 
-func testStateFiles(t *testing.T) {
-	b := startSecret(t, box{"rogue": {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}"}}})
+func testStateFiles(t *testing.T, p pairing) {
+	b := startSecret(t, p, box{"rogue": {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}"}}})
 	b.open(promptly)
 	b.use("rogue", "tell", promptly)
 	found := 0

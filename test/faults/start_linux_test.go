@@ -15,6 +15,7 @@ type startFault struct {
 	row    string
 	server rig.Server
 	words  []string // one of them is in the error
+	traits []trait
 }
 
 func startFaults(t *testing.T) []startFault {
@@ -25,51 +26,52 @@ func startFaults(t *testing.T) []startFault {
 	}
 	role := func(name string) rig.Server { return rig.Server{Role: name} }
 	timeout := []string{"timeout", "timed out", "did not answer", "no answer"}
-	gone := []string{"exited", "code"}
+	gone := []string{exited, "code"}
+	process := []trait{ownProcess}
 	return []startFault{
-		{"1 missing binary", rig.Server{Command: "/no/such/binary"}, []string{"/no/such/binary", "not found"}},
-		{"2 not executable", rig.Server{Command: plain}, []string{"permission"}},
-		{"3 exits with a reason", role("exits-loud"), []string{"the licence has expired", "code 7"}},
-		{"4 exits silently", role("exits-silent"), []string{"exited"}},
-		{"5 hangs on initialize", role("hangs-initialize"), timeout},
-		{"6 never reads stdin", role("never-reads"), timeout},
-		{"7 stopped", role("stops-itself"), timeout},
-		{"8 junk for ever", role("junk"), timeout},
-		{"9 one line without end", role("endless-line"), append(timeout, "too long", "longer than", "limit")},
-		{"10 initialize answered with an error", role("initialize-error"), []string{"the moon is full"}},
-		{"11 crashes on initialize", role("crash-initialize"), gone},
-		{"12 never answers tools list", role("hangs-list"), timeout},
-		{"13 tools list answered with an error", role("list-error"), []string{"the tools are lent out"}},
-		{"14 tools is not an array", role("list-no-array"), []string{"tools"}},
-		{"15 crashes on tools list", role("crash-list"), gone},
+		{"1 missing binary", rig.Server{Command: "/no/such/binary"}, []string{"/no/such/binary", "not found"}, process},
+		{"2 not executable", rig.Server{Command: plain}, []string{"permission"}, process},
+		{"3 exits with a reason", role("exits-loud"), []string{"the licence has expired", "code 7"}, process},
+		{"4 exits silently", role("exits-silent"), []string{exited}, process},
+		{"5 hangs on initialize", role("hangs-initialize"), timeout, nil},
+		{"6 never reads stdin", role("never-reads"), timeout, process},
+		{"7 stopped", role("stops-itself"), timeout, process},
+		{"8 junk for ever", role("junk"), timeout, nil},
+		{"9 one line without end", role("endless-line"), append(timeout, "too long", "longer than", "limit"), nil},
+		{"10 initialize answered with an error", role("initialize-error"), []string{"the moon is full"}, nil},
+		{"11 crashes on initialize", role("crash-initialize"), gone, nil},
+		{"12 never answers tools list", role("hangs-list"), timeout, nil},
+		{"13 tools list answered with an error", role("list-error"), []string{"the tools are lent out"}, nil},
+		{"14 tools is not an array", role("list-no-array"), []string{"tools"}, nil},
+		{"15 crashes on tools list", role("crash-list"), gone, nil},
 	}
 }
 
 func TestStart(t *testing.T) {
 	t.Parallel()
 	for _, fault := range startFaults(t) {
-		row(t, fault.row+"/alone", func(t *testing.T) {
-			b := start(t, box{"rogue": fault.server})
+		row(t, fault.row+"/alone", func(t *testing.T, p pairing) {
+			b := start(t, p, box{"rogue": fault.server})
 			b.named(b.wait(b.Open("dev"), promptly), "rogue", fault.words...)
-		})
-		row(t, fault.row+"/beside", func(t *testing.T) {
-			b := start(t, box{"rogue": fault.server, "good": {Role: "good"}})
+		}, fault.traits...)
+		row(t, fault.row+"/beside", func(t *testing.T, p pairing) {
+			b := start(t, p, box{"rogue": fault.server, "good": {Role: "good"}})
 			b.besideGood(fault.words...)
-		})
+		}, fault.traits...)
 	}
-	row(t, "16 negotiates version 1999-01-01", func(t *testing.T) {
-		b := start(t, box{"rogue": {Role: "ancient"}, "good": {Role: "good"}})
+	row(t, "16 negotiates version 1999-01-01", func(t *testing.T, p pairing) {
+		b := start(t, p, box{"rogue": {Role: "ancient"}, "good": {Role: "good"}})
 		b.open(promptly)
 		b.works("good", "echo", sibling)
 	})
-	row(t, "17 has no tools capability", func(t *testing.T) {
-		b := start(t, box{"rogue": {Role: "no-tools"}, "good": {Role: "good"}})
+	row(t, "17 has no tools capability", func(t *testing.T, p pairing) {
+		b := start(t, p, box{"rogue": {Role: "no-tools"}, "good": {Role: "good"}})
 		b.open(promptly)
 		b.works("good", "echo", sibling)
 	})
-	row(t, "18 start timed out and ignores signals", testTimedOutIsEnded)
-	row(t, "19 opened five times with a broken server", testOpenedFiveTimes)
-	row(t, "20 always dies at start", testAlwaysDies)
+	row(t, "18 start timed out and ignores signals", testTimedOutIsEnded, ownProcess)
+	row(t, "19 opened five times with a broken server", testOpenedFiveTimes, ownProcess)
+	row(t, "20 always dies at start", testAlwaysDies, ownProcess)
 }
 
 // besideGood checks that a toolbox opens although a server named rogue does not start.
@@ -83,8 +85,8 @@ func (b *bench) besideGood(words ...string) {
 	b.works("good", "echo", sibling)
 }
 
-func testTimedOutIsEnded(t *testing.T) {
-	b := start(t, box{"rogue": {Role: "hangs-stubborn"}})
+func testTimedOutIsEnded(t *testing.T, p pairing) {
+	b := start(t, p, box{"rogue": {Role: "hangs-stubborn"}})
 	b.named(b.wait(b.Open("dev"), promptly), "rogue")
 	err := rig.Eventually(recovery, func() error {
 		if living := b.Living("rogue"); len(living) > 0 {
@@ -100,8 +102,8 @@ func testTimedOutIsEnded(t *testing.T) {
 	}
 }
 
-func testOpenedFiveTimes(t *testing.T) {
-	b := start(t, box{"rogue": {Role: "exits-loud"}, "one": {Role: "good"}, "two": {Role: "good"}})
+func testOpenedFiveTimes(t *testing.T, p pairing) {
+	b := start(t, p, box{"rogue": {Role: "exits-loud"}, "one": {Role: "good"}, "two": {Role: "good"}})
 	for range 5 {
 		b.open(promptly)
 	}
@@ -112,8 +114,8 @@ func testOpenedFiveTimes(t *testing.T) {
 	}
 }
 
-func testAlwaysDies(t *testing.T) {
-	b := start(t, box{"rogue": {Role: "exits-loud"}})
+func testAlwaysDies(t *testing.T, p pairing) {
+	b := start(t, p, box{"rogue": {Role: "exits-loud"}})
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
 	for range 50 {
@@ -127,24 +129,27 @@ func testAlwaysDies(t *testing.T) {
 
 func TestOdd(t *testing.T) {
 	t.Parallel()
-	for name, role := range map[string]string{
-		"21 log lines and bare values before the handshake": "chatty-start",
-		"22 a log line before every message":                "chatty",
-		"23 messages in small pieces":                       "pieces",
-		"24 CRLF":                                           "crlf",
-		"25 several messages and blank lines in one write":  "together",
-		"26 5 s before it reads":                            "slow-5s",
-		"26 20 s before it reads":                           "slow-20s",
-		"27 64 MiB on stderr":                               "loud-stderr",
+	for _, odd := range []struct {
+		row, role string
+		traits    []trait
+	}{
+		{"21 log lines and bare values before the handshake", "chatty-start", nil},
+		{"22 a log line before every message", "chatty", nil},
+		{"23 messages in small pieces", "pieces", nil},
+		{"24 CRLF", "crlf", nil},
+		{"25 several messages and blank lines in one write", "together", nil},
+		{"26 5 s before it reads", "slow-5s", nil},
+		{"26 20 s before it reads", "slow-20s", []trait{ownProcess}},
+		{"27 64 MiB on stderr", "loud-stderr", []trait{ownProcess}},
 	} {
-		row(t, name, func(t *testing.T) {
-			b := startWith(t, rig.Options{Top: patientTimeouts, Boxes: map[string]box{"dev": {"odd": {Role: role}}}})
+		row(t, odd.row, func(t *testing.T, p pairing) {
+			b := startWith(t, p, rig.Options{Top: patientTimeouts, Boxes: map[string]box{"dev": {"odd": {Role: odd.role}}}})
 			if o := b.open(35 * time.Second); o.Connected != 1 {
 				t.Fatalf("it is not connected: %+v", o)
 			}
 			for range 3 {
 				b.works("odd", "echo", sibling)
 			}
-		})
+		}, odd.traits...)
 	}
 }

@@ -15,8 +15,7 @@ import (
 
 // Client speaks with a workbench, and notes everything that no workbench may ever send.
 type Client struct {
-	in   io.WriteCloser
-	send sync.Mutex
+	link link
 
 	gate sync.RWMutex // locked while the client does not read
 
@@ -29,7 +28,15 @@ type Client struct {
 	notices    map[string]int
 	asks       int // requests of the workbench, but pings
 	violations []string
-	ended      chan struct{} // closed at the end of stdout
+	ended      chan struct{} // closed when nothing more can come
+}
+
+// link carries lines to the workbench.
+type link interface {
+	send(line string) error
+	ready()         // the session has begun
+	trouble() error // that explains why an answer does not come; nil without any
+	close() error
 }
 
 // Answer is a response.
@@ -41,22 +48,37 @@ type Answer struct {
 	IsError bool   // of either kind
 }
 
-func newClient(in io.WriteCloser, out io.Reader) *Client {
-	c := &Client{
-		in: in, capable: "{}", pending: make(map[string][]chan Answer), answered: make(map[string]bool),
+func newClient(way link) *Client {
+	return &Client{
+		link: way, capable: "{}", pending: make(map[string][]chan Answer), answered: make(map[string]bool),
 		notices: make(map[string]int), ended: make(chan struct{}),
 	}
-	go c.read(out) // until the workbench is gone
-	return c
 }
 
-func (c *Client) read(out io.Reader) {
-	defer close(c.ended)
+// pipe is the way to a workbench over stdio.
+type pipe struct {
+	mu sync.Mutex
+	in io.WriteCloser
+}
+
+func (p *pipe) send(line string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, err := io.WriteString(p.in, line+"\n")
+	return err
+}
+
+func (*pipe) ready()         {}
+func (*pipe) trouble() error { return nil }
+func (p *pipe) close() error { return p.in.Close() }
+
+// read passes lines to take until the workbench is gone.
+func (c *Client) read(out io.Reader, take func(line []byte)) {
 	lines := bufio.NewReaderSize(out, 1<<16)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			c.pass(line)
+			take(line)
 		}
 		if err != nil {
 			return
@@ -88,10 +110,9 @@ type message struct {
 	} `json:"error"`
 }
 
-func (c *Client) receive(line []byte) {
+func (c *Client) receive(line []byte) (m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var m message
 	switch {
 	case !utf8.Valid(line):
 		c.violate("not UTF-8", line)
@@ -106,6 +127,7 @@ func (c *Client) receive(line []byte) {
 	default:
 		c.answer(m, line)
 	}
+	return m
 }
 
 // asked refuses a request of the workbench, which may be one only for what was declared.
@@ -139,6 +161,15 @@ func (c *Client) answer(m message, line []byte) {
 	waiters[0] <- newAnswer(m, line)
 }
 
+// belongs checks that an answer came where that to a request with this id belongs.
+func (c *Client) belongs(m message, id string, line []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if answer := string(m.ID); !c.loose && answer != id && answer != "null" {
+		c.violate("came as the answer to "+id, line)
+	}
+}
+
 func newAnswer(m message, line []byte) Answer {
 	a := Answer{Line: line, Result: m.Result}
 	if m.Error != nil {
@@ -161,6 +192,13 @@ func newAnswer(m message, line []byte) Answer {
 
 func (c *Client) violate(what string, line []byte) {
 	c.violations = append(c.violations, fmt.Sprintf("%s: %.300q", what, bytes.TrimSpace(line)))
+}
+
+// protest is violate for those who do not hold the lock.
+func (c *Client) protest(what string, line []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.violate(what, line)
 }
 
 // Loosen is for tests that send nonsense: answers to ids that the client did not give are
@@ -192,13 +230,8 @@ func (c *Client) Asks() int {
 	return c.asks
 }
 
-// Send writes a line.
-func (c *Client) Send(line string) error {
-	c.send.Lock()
-	defer c.send.Unlock()
-	_, err := io.WriteString(c.in, line+"\n")
-	return err
-}
+// Send sends a line.
+func (c *Client) Send(line string) error { return c.link.send(line) }
 
 // Call is a request that was sent.
 type Call struct {
@@ -235,7 +268,7 @@ func (p *Call) Wait(limit time.Duration) (Answer, error) {
 	case a := <-p.answer:
 		return a, nil
 	case <-timer.C:
-		return Answer{}, fmt.Errorf("no answer within %v", limit)
+		return Answer{}, errors.Join(fmt.Errorf("no answer within %v", limit), p.client.link.trouble())
 	case <-p.client.ended:
 		select {
 		case a := <-p.answer: // it was the last thing
@@ -268,7 +301,9 @@ func (c *Client) Initialize(capabilities string, limit time.Duration) (Answer, e
 	if err != nil {
 		return a, err
 	}
-	return a, c.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	err = c.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.link.ready()
+	return a, err
 }
 
 // Open begins to open a toolbox.

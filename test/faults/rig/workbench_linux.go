@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,7 +17,7 @@ import (
 )
 
 // Server is how a server stands in the configuration. With a Role this binary plays it; one
-// with a URL is there already.
+// with a URL is there already. A played server has Env in its environment however it is reached.
 type Server struct {
 	Role    string
 	URL     string
@@ -35,7 +36,19 @@ type Options struct {
 	Args         []string
 	Env          []string
 	Capabilities string // of the client; "": it does not initialize
+	Above        Transport
+	Below        Transport // of servers with a Role
 }
+
+// Transport is what messages go over; "" is Stdio.
+type Transport string
+
+// The transports. Above the workbench there is no SSE.
+const (
+	Stdio Transport = "stdio"
+	HTTP  Transport = "http"
+	SSE   Transport = "sse"
+)
 
 // Workbench is a running workbench with its client.
 type Workbench struct {
@@ -43,9 +56,10 @@ type Workbench struct {
 	Dir, Mark string
 	PID       int
 
-	cmd    *exec.Cmd
-	exited chan struct{}
-	family map[Process]bool // all that was ever seen below it
+	cmd      *exec.Cmd
+	exited   chan struct{}
+	adapters []*adapter       // of played servers that are not reached over stdio
+	family   map[Process]bool // all that was ever seen below it
 }
 
 // patience is for what nothing of the page speaks of.
@@ -56,59 +70,118 @@ func Start(o Options) (*Workbench, error) {
 	w := &Workbench{
 		Dir: o.Dir, Mark: "FAULT_MARK=" + rand.Text(), exited: make(chan struct{}), family: make(map[Process]bool),
 	}
-	if err := os.MkdirAll(filepath.Join(o.Dir, "home"), 0o700); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(o.Dir, "config.json")
-	if o.Boxes != nil {
-		text, err := w.configuration(o)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	log, err := os.Create(w.LogPath())
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	w.cmd = exec.Command(o.Binary, append([]string{"--config", path}, o.Args...)...)
-	w.cmd.Dir, w.cmd.Stderr = o.Dir, log
-	w.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(o.Dir, "home"), w.Mark}, o.Env...)
-	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
-		w.cmd.Env = append(w.cmd.Env, "GOCOVERDIR="+dir)
-	}
-	if err := w.launch(); err != nil {
+	if err := w.prepare(o); err != nil {
+		w.closeAdapters()
 		return nil, err
 	}
 	if o.Capabilities == "" {
 		return w, nil
 	}
-	if _, err = w.Initialize(o.Capabilities, patience); err != nil {
+	_, err := w.Initialize(o.Capabilities, patience)
+	if err != nil {
 		err = fmt.Errorf("initialize: %w\n%s", err, w.Log())
 	}
 	return w, err
 }
 
-func (w *Workbench) launch() error {
-	in, err := w.cmd.StdinPipe()
+// prepare writes the configuration and launches the workbench.
+func (w *Workbench) prepare(o Options) error {
+	if err := os.MkdirAll(filepath.Join(o.Dir, "home"), 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(o.Dir, "config.json")
+	if o.Boxes != nil {
+		text, err := w.configuration(o)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return err
+		}
+	}
+	log, err := os.Create(w.LogPath())
 	if err != nil {
 		return err
 	}
+	defer log.Close()
+	args := append([]string{"--config", path}, o.Args...)
+	if o.Above == HTTP {
+		args = append([]string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}, args...)
+	}
+	w.cmd = exec.Command(o.Binary, args...)
+	w.cmd.Dir, w.cmd.Stderr = o.Dir, log
+	w.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(o.Dir, "home"), w.Mark}, o.Env...)
+	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
+		w.cmd.Env = append(w.cmd.Env, "GOCOVERDIR="+dir)
+	}
+	return w.launch(o.Above)
+}
+
+func (w *Workbench) launch(above Transport) error {
 	out, theirs, err := os.Pipe() // not StdoutPipe, which Wait would close before all was read
 	if err != nil {
 		return err
 	}
 	defer theirs.Close()
 	w.cmd.Stdout = theirs
+	if above == HTTP {
+		return w.launchHTTP(out)
+	}
+	in, err := w.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := w.run(); err != nil {
+		return err
+	}
+	client := newClient(&pipe{in: in})
+	w.Client = client
+	go func() {
+		defer close(client.ended)
+		client.read(out, client.pass)
+	}()
+	return nil
+}
+
+func (w *Workbench) run() error {
 	if err := w.cmd.Start(); err != nil {
 		return err
 	}
 	w.PID = w.cmd.Process.Pid
-	w.Client = newClient(in, out)
 	go func() { _ = w.cmd.Wait(); close(w.exited) }() // the exit code is asked for later
+	return nil
+}
+
+// launchHTTP launches a workbench that says where it listens.
+func (w *Workbench) launchHTTP(out io.Reader) error {
+	if err := w.run(); err != nil {
+		return err
+	}
+	const announced = "mcp-workbench: listening on "
+	way := newWeb("")
+	err := Eventually(patience, func() error {
+		_, rest, _ := strings.Cut(w.Log(), announced)
+		address, _, complete := strings.Cut(rest, "\n")
+		if way.address = address; !complete && w.Running() {
+			return errors.New("the workbench does not say where it listens:\n" + w.Log())
+		}
+		return nil
+	})
+	if err == nil && way.address == "" {
+		err = errors.New("the workbench does not serve:\n" + w.Log())
+	}
+	if err != nil {
+		w.kill()
+		return err
+	}
+	client := newClient(way)
+	way.client, w.Client = client, client
+	go func() {
+		defer close(client.ended)
+		client.read(out, func(line []byte) { client.protest("on stdout", line) })
+		<-w.exited
+		_ = way.close() // never fails
+	}()
 	return nil
 }
 
@@ -131,6 +204,13 @@ func (w *Workbench) configuration(o Options) ([]byte, error) {
 			entry["env"] = env
 			if server.URL != "" {
 				entry = map[string]any{"url": server.URL}
+			}
+			if server.Role != "" && (o.Below == HTTP || o.Below == SSE) {
+				adapted, err := w.adapt(o.Below, []string{self, ServeArg, server.Role, w.ServerLogPath(name)})
+				if err != nil {
+					return nil, err
+				}
+				entry = map[string]any{"url": adapted, "transport": o.Below, "headers": envHeaders(server.Env)}
 			}
 			maps.Copy(entry, server.More)
 			servers[name] = entry
@@ -261,7 +341,11 @@ func (w *Workbench) Signal(sig syscall.Signal) error {
 // CloseStdin is what a client does to end the workbench.
 func (w *Workbench) CloseStdin() error {
 	w.look()
-	return w.in.Close()
+	p, ok := w.link.(*pipe)
+	if !ok {
+		return errors.New("the workbench has no stdin that matters")
+	}
+	return p.close()
 }
 
 // AwaitExit waits for the end of the workbench and returns its exit code.
@@ -288,19 +372,29 @@ func (w *Workbench) Running() bool {
 
 // Discard ends by force whatever a failed test left.
 func (w *Workbench) Discard() {
+	w.kill()
+	for _, p := range w.Left() {
+		p.Kill()
+	}
+	w.closeAdapters()
+}
+
+func (w *Workbench) kill() {
 	if w.Running() {
 		w.look()
 		_ = w.cmd.Process.Kill() // it may end by itself
 		<-w.exited
 	}
-	for _, p := range w.Left() {
-		p.Kill()
-	}
 }
 
-// End closes stdin and checks that the workbench ends in time, politely, and alone.
+// End closes stdin, or over HTTP sends SIGTERM, and checks that the workbench ends in time,
+// politely, and alone.
 func (w *Workbench) End() error {
-	if err := w.CloseStdin(); err != nil {
+	end := w.CloseStdin
+	if _, ok := w.link.(*web); ok {
+		end = func() error { return w.Signal(syscall.SIGTERM) }
+	}
+	if err := end(); err != nil {
 		return err
 	}
 	code, err := w.AwaitExit(10 * time.Second)
