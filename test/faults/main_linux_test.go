@@ -143,9 +143,16 @@ func (b *bench) checkLife() {
 		b.t.Error("the workbench is gone before its time")
 		return
 	}
+	limit := files
+	if b.below != rig.Stdio {
+		limit += idleConnections
+	}
 	err := rig.Eventually(afterwards, func() error {
 		if zombies := b.Zombies(); len(zombies) > 0 {
 			return fmt.Errorf("zombies: %v", zombies)
+		}
+		if open := b.Descriptors(); open > limit {
+			return fmt.Errorf("the workbench holds %d files open", open)
 		}
 		return nil
 	})
@@ -154,13 +161,6 @@ func (b *bench) checkLife() {
 	}
 	if peak := b.PeakMemory(); peak > memory {
 		b.t.Errorf("the workbench had %d MiB of memory, more than %d", peak>>20, memory>>20)
-	}
-	limit := files
-	if b.below != rig.Stdio {
-		limit += idleConnections
-	}
-	if files := b.Descriptors(); files > limit {
-		b.t.Errorf("the workbench holds %d files open", files)
 	}
 }
 

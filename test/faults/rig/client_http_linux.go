@@ -20,6 +20,7 @@ import (
 type web struct {
 	client  *Client
 	address string
+	token   string // "" for none
 	http    *http.Client
 	life    context.Context
 	cancel  context.CancelFunc
@@ -108,6 +109,9 @@ func (l *web) request(method string, body io.Reader) (*http.Response, error) {
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	if method == http.MethodPost {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if l.token != "" {
+		request.Header.Set("Authorization", "Bearer "+l.token)
 	}
 	l.mu.Lock()
 	if l.session != "" {
@@ -212,11 +216,46 @@ func (l *web) ready() {
 	}()
 }
 
-// Leave ends the client's session, as a client does that is done.
-func (w *Workbench) Leave() error {
-	l, ok := w.link.(*web)
+var errStdio = errors.New("there is no session over stdio")
+
+// Join begins a session of another client, who has this token. Close it.
+func (w *Workbench) Join(token string) (*Client, error) {
+	first, ok := w.link.(*web)
 	if !ok {
-		return errors.New("there is no session over stdio")
+		return nil, errStdio
+	}
+	way := newWeb(first.address)
+	way.token = token
+	way.client = newClient(way)
+	if _, err := way.client.Initialize("{}", patience); err != nil {
+		way.cancel()
+		return nil, errors.Join(err, way.close())
+	}
+	return way.client, nil
+}
+
+// Close ends the session of a client that joined.
+func (c *Client) Close() error {
+	err := c.Leave()
+	return errors.Join(err, c.link.close())
+}
+
+// Place is where a client's messages go over HTTP, and as which session.
+func (c *Client) Place() (address, session string) {
+	l, ok := c.link.(*web)
+	if !ok {
+		return "", ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.address, l.session
+}
+
+// Leave ends the client's session, as a client does that is done.
+func (c *Client) Leave() error {
+	l, ok := c.link.(*web)
+	if !ok {
+		return errStdio
 	}
 	response, err := l.request(http.MethodDelete, nil)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,6 +37,7 @@ type Options struct {
 	Args         []string
 	Env          []string
 	Capabilities string // of the client; "": it does not initialize
+	Auth         bool   // over HTTP clients need a token
 	Above        Transport
 	Below        Transport // of servers with a Role
 }
@@ -106,7 +108,10 @@ func (w *Workbench) prepare(o Options) error {
 	defer log.Close()
 	args := append([]string{"--config", path}, o.Args...)
 	if o.Above == HTTP {
-		args = append([]string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}, args...)
+		args = append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)
+		if !o.Auth {
+			args = append(args, "--no-auth")
+		}
 	}
 	w.cmd = exec.Command(o.Binary, args...)
 	w.cmd.Dir, w.cmd.Stderr = o.Dir, log
@@ -174,6 +179,7 @@ func (w *Workbench) launchHTTP(out io.Reader) error {
 		w.kill()
 		return err
 	}
+	way.token = tokenPattern.FindString(w.Log()) // the first is printed
 	client := newClient(way)
 	way.client, w.Client = client, client
 	go func() {
@@ -183,6 +189,19 @@ func (w *Workbench) launchHTTP(out io.Reader) error {
 		_ = way.close() // never fails
 	}()
 	return nil
+}
+
+var tokenPattern = regexp.MustCompile(`mcpw_[A-Za-z0-9_-]+`)
+
+// NewToken makes a token for some toolboxes.
+func (w *Workbench) NewToken(name string, toolboxes ...string) (string, error) {
+	cmd := exec.Command(w.cmd.Path, "token", "add", name, "--config", filepath.Join(w.Dir, "config.json"))
+	for _, box := range toolboxes {
+		cmd.Args = append(cmd.Args, "--toolbox", box)
+	}
+	cmd.Env, cmd.Dir = w.cmd.Env, w.Dir
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
 }
 
 func (w *Workbench) configuration(o Options) ([]byte, error) {
