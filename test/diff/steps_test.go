@@ -130,8 +130,10 @@ var clientTasks = []step{
 		reply{body: `"result":{"task":{"taskId":"cl\u0069ent-1","status":"working","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:40:00Z","ttl":60000.0,"zzz":null}}`}),
 	ask("a form as a task", "elicitation/create", `{"message":"m","requestedSchema":{"type":"object","properties":{}},"task":{}}`,
 		reply{body: `"result":{"task":{"taskId":"cl\u0069ent-2","status":"working","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:40:00Z","ttl":null}}`}),
-	{name: "the client tells of its task", method: "notifications/tasks/status", isNote: true,
-		params: `{"taskId":"cl\u0069ent-1","status":"completed","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:50:00Z","ttl":1.0}`},
+	{
+		name: "the client tells of its task", method: "notifications/tasks/status", isNote: true,
+		params: `{"taskId":"cl\u0069ent-1","status":"completed","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:50:00Z","ttl":1.0}`,
+	},
 	ask("the status of the client's task", "tasks/get", `{"taskId":"cl\u0069ent-1"}`, reply{body: `"result":{"taskId":"cl\u0069ent-1","status":"completed","ttl":1.0,"createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:50:00Z"}`}),
 	ask("the result of the client's task", "tasks/result", `{"taskId":"cl\u0069ent-1","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"cl\u0069ent-1"}}}`,
 		reply{body: `"result":{"role":"assistant","content":{"type":"text","text":""},"model":"m","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"cl\u0069ent-1"}}}`}),
