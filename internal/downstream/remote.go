@@ -36,6 +36,8 @@ const (
 	lingerTime = time.Second
 	// noteTime is how long a notification or a reply may take.
 	noteTime = 10 * time.Second
+	// orderTime is how long a request waits for what was to be told before it.
+	orderTime = time.Second
 	// partingTime is how long the end of a session may take.
 	partingTime = time.Second
 )
@@ -52,9 +54,16 @@ type remote struct {
 
 	mu      sync.Mutex
 	flights map[uint64]*flight
-	notes   [][]byte
-	noted   int  // bytes in notes
-	noting  bool // a goroutine sends them
+	notes   []note
+	latest  chan struct{} // of the note that was queued last; nil before the first
+	noted   int           // bytes in notes
+	noting  bool          // a goroutine sends them
+}
+
+// note is a notification or a reply on its way.
+type note struct {
+	message []byte
+	sent    chan struct{} // closed when it was sent, or could not be
 }
 
 // flight is a request that was sent, until its answer has been read.
@@ -119,11 +128,33 @@ func (t *remote) fly(id uint64, exchange func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(t.session.life)
 	t.mu.Lock()
 	t.flights[id] = &flight{cancel: cancel}
+	before := t.latest
 	t.mu.Unlock()
 	t.session.run(func() {
 		defer t.land(id)
+		awaitNote(ctx, before)
 		exchange(ctx)
 	})
+}
+
+// awaitNote keeps a request behind what was to be told before it, as on a pipe, unless that
+// takes too long. A nil note was there never.
+func awaitNote(ctx context.Context, sent <-chan struct{}) {
+	if sent == nil {
+		return
+	}
+	select {
+	case <-sent:
+		return
+	default:
+	}
+	patience := time.NewTimer(orderTime)
+	defer patience.Stop()
+	select {
+	case <-sent:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
 }
 
 func (t *remote) land(id uint64) {
@@ -174,7 +205,8 @@ func (t *remote) note(message []byte, send func(ctx context.Context, message []b
 		t.mu.Unlock()
 		return false
 	}
-	t.notes = append(t.notes, message)
+	t.latest = make(chan struct{})
+	t.notes = append(t.notes, note{message, t.latest})
 	t.noted += len(message)
 	before := t.noting
 	t.noting = true
@@ -193,19 +225,20 @@ func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error)
 			t.mu.Unlock()
 			return
 		}
-		message := t.notes[0]
+		next := t.notes[0]
 		t.notes = t.notes[1:]
-		t.noted -= len(message)
+		t.noted -= len(next.message)
 		t.mu.Unlock()
 		// What was to be told before the session ended, such as that a call is cancelled, is
 		// told still, but not for long.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.session.life), noteTime)
 		stop := context.AfterFunc(t.session.life, func() { time.AfterFunc(partingTime, cancel) })
-		if err := send(ctx, message); err != nil {
+		if err := send(ctx, next.message); err != nil {
 			t.session.log.Debug("could not send a notification or a reply to the server")
 		}
 		stop()
 		cancel()
+		close(next.sent)
 	}
 }
 
