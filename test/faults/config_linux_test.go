@@ -55,37 +55,37 @@ func TestConfiguration(t *testing.T) {
 		{"92 wrong type", fmt.Sprintf(aServer, `,"args":5`), []string{"'s'", "args"}},
 		{"92 unset variable", fmt.Sprintf(aServer, `,"args":["${NOT_THERE_AT_ALL}"]`), []string{"NOT_THERE_AT_ALL", "args"}},
 	} {
-		row(t, fault.row, func(t *testing.T, p pairing) {
+		row(t, fault.row, func(t *testing.T, _ pairing) {
 			refused(t, writeConfig(t, fault.text), fault.words...)
 		}, noClient, noServer)
 	}
-	row(t, "91 missing", func(t *testing.T, p pairing) { refused(t, "/no/such/file.json", "/no/such/file.json") }, noClient, noServer)
-	row(t, "91 directory", func(t *testing.T, p pairing) {
+	row(t, "91 missing", func(t *testing.T, _ pairing) { refused(t, "/no/such/file.json", "/no/such/file.json") }, noClient, noServer)
+	row(t, "91 directory", func(t *testing.T, _ pairing) {
 		dir := t.TempDir()
 		refused(t, dir, dir)
 	}, noClient, noServer)
-	row(t, "93 unknown field", func(t *testing.T, p pairing) {
+	row(t, "93 unknown field", func(t *testing.T, _ pairing) {
 		warned(t, writeConfig(t, fmt.Sprintf(aServer, `,"comand":"x"`)), "unknown key 'comand' is ignored", "did you mean 'command'?")
 	}, noClient, noServer)
-	row(t, "93 duplicate key", func(t *testing.T, p pairing) {
+	row(t, "93 duplicate key", func(t *testing.T, _ pairing) {
 		refused(t, writeConfig(t, fmt.Sprintf(aServer, `,"command":"x"`)), "workbench.json:1:", "Duplicate key 'command'")
 	}, noClient, noServer)
-	row(t, "93 world-writable file", func(t *testing.T, p pairing) {
+	row(t, "93 world-writable file", func(t *testing.T, _ pairing) {
 		path := writeConfig(t, fmt.Sprintf(aServer, ""))
 		if err := os.Chmod(path, 0o666); err != nil { // WriteFile obeys the umask
 			t.Fatal(err)
 		}
 		warned(t, path, "workbench.json can be changed by every user", "chmod o-w")
 	}, noClient, noServer)
-	row(t, "94 symlink", func(t *testing.T, p pairing) {
+	row(t, "94 symlink", func(t *testing.T, _ pairing) {
 		link := filepath.Join(t.TempDir(), "link.json")
 		if err := os.Symlink(writeConfig(t, fmt.Sprintf(aServer, "")), link); err != nil {
 			t.Fatal(err)
 		}
 		accepted(t, link)
 	}, noClient, noServer)
-	row(t, "94 byte order mark", func(t *testing.T, p pairing) { accepted(t, writeConfig(t, "\ufeff"+fmt.Sprintf(aServer, ""))) }, noClient, noServer)
-	row(t, "94 no toolboxes", func(t *testing.T, p pairing) { accepted(t, writeConfig(t, `{"toolboxes":{}}`)) }, noClient, noServer)
+	row(t, "94 byte order mark", func(t *testing.T, _ pairing) { accepted(t, writeConfig(t, "\ufeff"+fmt.Sprintf(aServer, ""))) }, noClient, noServer)
+	row(t, "94 no toolboxes", func(t *testing.T, _ pairing) { accepted(t, writeConfig(t, `{"toolboxes":{}}`)) }, noClient, noServer)
 	row(t, "95 2000 toolboxes of 5 servers", testManyToolboxes, noServer)
 }
 

@@ -39,9 +39,15 @@ func startServe(t *testing.T, p pairing, auth bool) *bench {
 	return b
 }
 
-// visit sends a ping in the client's session, with headers changed, and returns the
-// response, whose body was read.
-func (b *bench) visit(header map[string]string) (*http.Response, string) {
+// reply is the response to a visit.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// visit sends a ping in the client's session, with headers changed.
+func (b *bench) visit(header map[string]string) reply {
 	b.t.Helper()
 	address, session := b.Place()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, address, strings.NewReader(`{"jsonrpc":"2.0","id":"v","method":"ping"}`))
@@ -68,15 +74,14 @@ func (b *bench) visit(header map[string]string) (*http.Response, string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return response, string(body)
+	return reply{response.StatusCode, response.Header, string(body)}
 }
 
 // refuses wants a status for a request with these headers, and a word in what is said.
 func (b *bench) refuses(status int, word string, header map[string]string) {
 	b.t.Helper()
-	response, body := b.visit(header)
-	if response.StatusCode != status || !strings.Contains(body, word) {
-		b.t.Errorf("%q: HTTP status %d: %s", header, response.StatusCode, body)
+	if r := b.visit(header); r.status != status || !strings.Contains(r.body, word) {
+		b.t.Errorf("%q: HTTP status %d: %s", header, r.status, r.body)
 	}
 }
 
@@ -101,18 +106,17 @@ func testStrangers(t *testing.T, p pairing) {
 func testTokens(t *testing.T, p pairing) {
 	b := startServe(t, p, true) // its own client has a token
 	const wrong = "mcpw_wr0ng-wr0ng-wr0ng-wr0ng"
-	response, _ := b.visit(nil)
-	if response.StatusCode != http.StatusUnauthorized || response.Header.Get("WWW-Authenticate") == "" {
-		t.Errorf("without a token: HTTP status %d, %v", response.StatusCode, response.Header)
+	if r := b.visit(nil); r.status != http.StatusUnauthorized || r.header.Get("WWW-Authenticate") == "" {
+		t.Errorf("without a token: HTTP status %d, %v", r.status, r.header)
 	}
 	b.refuses(http.StatusUnauthorized, "bearer", map[string]string{"Authorization": "Basic dXNlcjpwYXNz"})
 	b.refuses(http.StatusUnauthorized, "token", map[string]string{"Authorization": "Bearer " + wrong})
 	limited := false
 	for range 50 {
-		response, body := b.visit(map[string]string{"Authorization": "Bearer " + wrong})
-		limited = limited || response.StatusCode == http.StatusTooManyRequests
-		if strings.Contains(body, wrong) {
-			t.Errorf("the answer repeats the token: %s", body)
+		r := b.visit(map[string]string{"Authorization": "Bearer " + wrong})
+		limited = limited || r.status == http.StatusTooManyRequests
+		if strings.Contains(r.body, wrong) {
+			t.Errorf("the answer repeats the token: %s", r.body)
 		}
 	}
 	if !limited {
@@ -132,9 +136,9 @@ func testAudience(t *testing.T, p pairing) {
 	}
 	var narrow *rig.Client
 	err = rig.Eventually(sibling, func() error { // a workbench that runs notices within a second
-		response, body := b.visit(map[string]string{"Authorization": "Bearer " + token})
-		if response.StatusCode != http.StatusNotFound { // the session is the first client's
-			return fmt.Errorf("the new token gets HTTP status %d: %s", response.StatusCode, body)
+		r := b.visit(map[string]string{"Authorization": "Bearer " + token})
+		if r.status != http.StatusNotFound { // the session is the first client's
+			return fmt.Errorf("the new token gets HTTP status %d: %s", r.status, r.body)
 		}
 		return nil
 	})
