@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -48,6 +50,8 @@ const (
 	headerTime    = 10 * time.Second // for the headers of a request
 	idleTime      = 2 * time.Minute  // between two requests
 	bodyTime      = 2 * time.Minute  // for the body of a request
+	bodyPause     = 10 * time.Second // without a byte of it
+	bodyWait      = 10 * time.Second // for room to read a large one
 	maxHeader     = 32 << 10
 	defaultIdle   = time.Hour
 	sweepInterval = 15 * time.Second
@@ -57,11 +61,18 @@ const (
 
 const defaultMaxSessions = 10_000
 
+// Requests with a body of more than smallBody share a budget of memory.
+const (
+	smallBody  = 64 << 10
+	bodyBudget = 64 << 20
+)
+
 // face is the HTTP side of a server.
 type face struct {
 	server   *Server
 	options  HTTPOptions
 	shelf    *shelf
+	bodies   *semaphore.Weighted // bytes of large bodies that are being read
 	sessions registry
 	draining atomic.Bool
 }
@@ -83,7 +94,7 @@ func (s *Server) newFace(options HTTPOptions) *face {
 		options.MaxSessions = defaultMaxSessions
 	}
 	return &face{
-		server: s, options: options, shelf: newShelf(),
+		server: s, options: options, shelf: newShelf(), bodies: semaphore.NewWeighted(bodyBudget),
 		sessions: registry{limit: options.MaxSessions, byID: make(map[string]*httpSession)},
 	}
 }

@@ -2,6 +2,7 @@ package front
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log"
@@ -49,11 +50,24 @@ func (f *face) post(v visit) {
 	v.exchange(client, frame, accepted)
 }
 
-// body reads the message that a request brings.
+// body reads the message that a request brings. Large ones have a common budget: whoever
+// finds it spent waits, and with TCP the client does.
 func (f *face) body(w http.ResponseWriter, r *http.Request) (wire.Frame, bool) {
+	size := f.bodySize(r)
+	if size > smallBody {
+		ctx, cancel := context.WithTimeout(r.Context(), bodyWait)
+		defer cancel()
+		if f.bodies.Acquire(ctx, size) != nil {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Retry-After", "5")
+			refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError, "Too many large requests are being read. Try again later")
+			return wire.Frame{}, false
+		}
+		defer f.bodies.Release(size)
+	}
 	connection := http.NewResponseController(w)
-	_ = connection.SetReadDeadline(time.Now().Add(bodyTime)) // not all connections have one
-	frame, err := wire.ReadBody(r.Body, r.ContentLength, f.server.options.MaxMessage)
+	source := &timelyReader{r.Body, connection, time.Now().Add(bodyTime)}
+	frame, err := wire.ReadBody(source, r.ContentLength, f.server.options.MaxMessage)
 	_ = connection.SetReadDeadline(time.Time{})
 	tooLong, isTooLong := errors.AsType[*wire.TooLongError](err)
 	switch {
@@ -67,6 +81,32 @@ func (f *face) body(w http.ResponseWriter, r *http.Request) (wire.Frame, bool) {
 		refuse(w, http.StatusBadRequest, protocol.CodeParseError, "The request broke off")
 	}
 	return frame, false
+}
+
+// bodySize returns what reading a body may take of memory, within the budget: the buffer
+// grows by doubling. One whose length is not told may be as long as any.
+func (f *face) bodySize(r *http.Request) int64 {
+	length := r.ContentLength
+	if longest := int64(f.server.options.MaxMessage); length < 0 || length > longest {
+		length = longest
+	}
+	return min(2*length, bodyBudget)
+}
+
+// timelyReader reads a body that has to go on, and to come to its end.
+type timelyReader struct {
+	source     io.Reader
+	connection *http.ResponseController
+	end        time.Time
+}
+
+func (t *timelyReader) Read(into []byte) (int, error) {
+	deadline := time.Now().Add(bodyPause)
+	if deadline.After(t.end) {
+		deadline = t.end
+	}
+	_ = t.connection.SetReadDeadline(deadline) // not all connections have one
+	return t.source.Read(into)
 }
 
 // isInitialize looks whether a frame begins a session, without taking it apart for good:

@@ -26,6 +26,7 @@ func TestServe(t *testing.T) {
 	row(t, "89 sessions", testSessions, sample, onHTTP, noServer)
 	row(t, "89 slow headers", testSlowHeaders, sample, onHTTP, noServer)
 	row(t, "89 slow bodies", testSlowBodies, sample, onHTTP, noServer)
+	row(t, "89 large bodies that stop", testLargeBodies, onHTTP, noServer)
 	row(t, "89 1000 sessions", testManySessions, onHTTP, noServer)
 }
 
@@ -240,6 +241,25 @@ func testSlowBodies(t *testing.T, p pairing) {
 	for _, conn := range slow {
 		conn.Close()
 	}
+	b.works("s", "echo", sibling)
+}
+
+// testLargeBodies sends most of many large bodies, and never the rest.
+func testLargeBodies(t *testing.T, p pairing) {
+	b := startServe(t, p, false)
+	_, session := b.Place()
+	const size = 20 << 20
+	head := fmt.Sprintf("Content-Type: application/json\r\nMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n", session, size)
+	slow := b.slowClients(20, head)
+	most := make([]byte, size-1)
+	var all sync.WaitGroup
+	for _, conn := range slow {
+		all.Go(func() { _, _ = conn.Write(most) }) // it may be refused
+	}
+	for range 20 {
+		b.works("s", "echo", sibling)
+	}
+	all.Wait()
 	b.works("s", "echo", sibling)
 }
 
