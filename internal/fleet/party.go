@@ -30,6 +30,9 @@ type Party struct {
 // PartyOptions say what a party is like, and where it hears. The functions must not block.
 type PartyOptions struct {
 	Capabilities []byte // as the client declared them; nil: none
+	// Modern says that the client is of the era without sessions. A server of both eras is
+	// spoken to in that of its client.
+	Modern bool
 	// Ask puts a question to the client that belongs to none of its requests.
 	Ask func(*downstream.Question)
 	// Notice gets a notification of a configured server that belongs to no request.
@@ -49,6 +52,17 @@ func NewParty(options PartyOptions) *Party {
 		// What a client's roots are, a session would tell all who share it.
 		private: !wire.Raw(options.Capabilities).Member("roots").IsAbsent(),
 	}
+}
+
+// Modern reports whether the client is of the modern era; a nil party is not.
+func (p *Party) Modern() bool { return p != nil && p.options.Modern }
+
+// Capabilities returns what the client declared; a nil party declared nothing.
+func (p *Party) Capabilities() wire.Payload {
+	if p == nil {
+		return wire.Payload{}
+	}
+	return wire.Raw(p.options.Capabilities)
 }
 
 // Close ends the party's part in all sessions. Those that nobody else has a part in end.
@@ -73,7 +87,9 @@ func (p *Party) Notify(method string, params []byte) {
 	p.mu.Unlock()
 	for _, variant := range running {
 		if lease := variant.TryLease(); lease != nil {
-			lease.Session.Notify(method, params)
+			if !lease.Session.Modern() { // that era has no notifications of the client
+				lease.Session.Notify(method, params)
+			}
 			lease.Release()
 		}
 	}
@@ -112,17 +128,34 @@ func (p *Party) SetRoots(roots []byte) {
 	}
 }
 
+// LogLevel returns the level that the client asked for last; "" if it did not, and for a nil
+// party.
+func (p *Party) LogLevel() string {
+	if p == nil {
+		return ""
+	}
+	level, _ := wire.Raw(p.logLevel()).Member("level").Text()
+	return level
+}
+
+// modernKey begins the keys of sessions for clients of the modern era.
+const modernKey = "\x01"
+
 // key tells which parties may share a session. Called with mu held.
 func (p *Party) key(apart bool) string {
+	era := ""
+	if p.options.Modern {
+		era = modernKey
+	}
 	switch {
 	case apart || p.private && p.roots == nil:
 		return p.ownKey()
 	case p.private:
-		return string(p.options.Capabilities) + "\x00" + string(p.roots)
+		return era + string(p.options.Capabilities) + "\x00" + string(p.roots)
 	case len(p.options.Capabilities) == 0 || string(p.options.Capabilities) == "{}":
-		return ""
+		return era
 	default:
-		return string(p.options.Capabilities)
+		return era + string(p.options.Capabilities)
 	}
 }
 
@@ -139,7 +172,8 @@ const maxVariants = 200
 const lingerTime = time.Minute
 
 // variants of a configured server are servers of the same definition whose sessions are
-// for other parties. The configured one itself is for those that declare nothing.
+// for other parties. The configured one itself is for those of the legacy era that declare
+// nothing.
 type variants struct {
 	asks atomic.Bool // it asks questions that nobody can tell whom they are for
 
@@ -184,7 +218,7 @@ func (v *variants) join(s *Server, p *Party, key string) *Server {
 		case len(v.byKey) < maxVariants:
 			variant = newServer(s.fleet, s.toolbox, s.config, s.maxMessage)
 			variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
-			variant.habits = s.habits
+			variant.habits, variant.modern = s.habits, p.options.Modern
 			if v.byKey == nil {
 				v.byKey = make(map[string]*Server)
 			}

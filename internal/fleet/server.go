@@ -26,6 +26,7 @@ type Server struct {
 	origin       *Server  // of a variant: the configured server; otherwise nil
 	key          string   // of a variant
 	capabilities []byte   // of its clients, told to the server; nil: none
+	modern       bool     // its clients are of the modern era
 
 	maxMessage int
 	dismissing sync.Once

@@ -37,6 +37,9 @@ const (
 	NotifyResourcesList   = "notifications/resources/list_changed"
 	NotifyResourceUpdated = "notifications/resources/updated"
 	NotifyPromptsList     = "notifications/prompts/list_changed"
+	NotifyMessage         = "notifications/message"
+	NotifyAcknowledged    = "notifications/subscriptions/acknowledged"
+	MethodTasksUpdate     = "tasks/update"
 )
 
 // ProgressToken is the key in a request's _meta that asks for progress, and the one
@@ -51,6 +54,41 @@ const (
 	MetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
 	MetaLogLevel           = "io.modelcontextprotocol/logLevel"
 )
+
+// Keys in the _meta of a result or a notification that belong to one hop.
+const (
+	MetaServerInfo     = "io.modelcontextprotocol/serverInfo"
+	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
+)
+
+// Members of the params with which a request is sent again that the server had questions
+// on, since revision 2026-07-28.
+const (
+	InputResponses = "inputResponses"
+	RequestState   = "requestState"
+)
+
+// Levels of log messages, the least severe first.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// Severity returns the rank of a level of log messages, and -1 for what is none.
+func Severity(level string) int { return slices.Index(levels, level) }
+
+// Members of a result that say how long it may be kept and for whom, since revision
+// 2026-07-28.
+const (
+	TTL        = "ttlMs"
+	CacheScope = "cacheScope"
+)
+
+// IsCacheable reports whether the results of a method have to say how long they may be kept.
+func IsCacheable(method string) bool {
+	switch method {
+	case MethodDiscover, MethodToolsList, MethodResourcesList, MethodTemplatesList, MethodResourcesRead, MethodPromptsList:
+		return true
+	}
+	return false
+}
 
 // OfOneHop reports whether a key of _meta says something about the two ends of one hop,
 // so that it must not be forwarded.

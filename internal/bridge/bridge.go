@@ -1,0 +1,192 @@
+// Package bridge changes messages on their way between a client of one era of the protocol
+// and a server of the other.
+//
+// "Lower" is towards the legacy era, which begins with initialize, and "raise" towards the
+// modern one, revision 2026-07-28. What needs no change is returned as it is. All that is
+// changed is a copy: the buffers of what came are not written to.
+package bridge
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+const metaKey = "_meta"
+
+// LowerParams returns the params of a modern client's request for a legacy server.
+func LowerParams(params wire.Payload) wire.Payload {
+	return without(params, isInput, protocol.OfOneHop)
+}
+
+// LowerMeta returns the _meta of a modern client's request for a legacy server; absent if
+// nothing is left of it.
+func LowerMeta(meta wire.Payload) wire.Payload {
+	if !has(meta, protocol.OfOneHop) {
+		return meta
+	}
+	lowered := wire.Raw(wire.AppendWithMembers(nil, meta, protocol.OfOneHop, nil))
+	if isEmpty(lowered) {
+		return wire.Payload{}
+	}
+	return lowered
+}
+
+// LowerMembers is LowerParams for the raw text of members without braces, none of which is
+// _meta.
+func LowerMembers(members []byte) []byte {
+	if len(members) == 0 {
+		return nil
+	}
+	object := wire.Raw(append(append([]byte("{"), members...), '}'))
+	if !has(object, isInput) {
+		return members
+	}
+	lowered := wire.AppendWithMembers(nil, object, isInput, nil)
+	return lowered[1 : len(lowered)-1]
+}
+
+// isInput reports whether a member of the params belongs to a request that is sent again.
+func isInput(key string) bool {
+	return key == protocol.InputResponses || key == protocol.RequestState
+}
+
+// RaiseResult returns a legacy server's result of a method for a modern client; serverInfo
+// is what the server said of itself at the start, and may be absent.
+func RaiseResult(method string, result, serverInfo wire.Payload) wire.Payload {
+	if result.Kind() != "object" {
+		return result
+	}
+	var extra []byte
+	if result.Member(protocol.ResultType).IsAbsent() {
+		extra = wire.AppendMember(extra, protocol.ResultType, protocol.ResultComplete)
+	}
+	if protocol.IsCacheable(method) {
+		// Nothing is known of what a legacy server's result depends on.
+		if result.Member(protocol.TTL).IsAbsent() {
+			extra = append(comma(extra), `"`+protocol.TTL+`":0`...)
+		}
+		if result.Member(protocol.CacheScope).IsAbsent() {
+			extra = wire.AppendMember(extra, protocol.CacheScope, "private")
+		}
+	}
+	meta := result.Member(metaKey)
+	drop := func(string) bool { return false }
+	if serverInfo.Kind() == "object" && (meta.IsAbsent() || meta.Kind() == "object" && meta.Member(protocol.MetaServerInfo).IsAbsent()) {
+		info := append([]byte(`"`+protocol.MetaServerInfo+`":`), serverInfo.Bytes()...)
+		extra = append(comma(extra), `"`+metaKey+`":`...)
+		extra = wire.AppendWithMembers(extra, meta, drop, info)
+		drop = func(key string) bool { return key == metaKey }
+	}
+	if len(extra) == 0 {
+		return result
+	}
+	return wire.Raw(wire.AppendWithMembers(make([]byte, 0, len(result.Bytes())+len(extra)+2), result, drop, extra))
+}
+
+// LowerResult returns a modern server's complete result of a method for a legacy client.
+func LowerResult(method string, result wire.Payload) wire.Payload {
+	cacheable := protocol.IsCacheable(method)
+	return without(result, func(key string) bool {
+		return key == protocol.ResultType || cacheable && (key == protocol.TTL || key == protocol.CacheScope)
+	}, ofServer)
+}
+
+// LowerNotice returns the params of a modern server's notification without what names the
+// subscription that it came by, which only the two ends of that know.
+func LowerNotice(params wire.Payload) wire.Payload {
+	return without(params, func(string) bool { return false }, ofServer)
+}
+
+// ofServer reports whether a key in the _meta of what a server sends belongs to one hop.
+func ofServer(key string) bool {
+	return key == protocol.MetaServerInfo || key == protocol.MetaSubscriptionID
+}
+
+// RaiseError returns a legacy server's error for a modern client: there is no code of its
+// own any more for resources that do not exist.
+func RaiseError(rpcError wire.Payload) wire.Payload {
+	return recode(rpcError, protocol.CodeResourceNotFound, protocol.CodeInvalidParams)
+}
+
+// LowerError returns a modern server's error for a legacy client. Among invalid params, a
+// resource that does not exist is known by the data that names it.
+func LowerError(method string, rpcError wire.Payload) wire.Payload {
+	if method != protocol.MethodResourcesRead || rpcError.Member("data").Member("uri").IsAbsent() {
+		return rpcError
+	}
+	return recode(rpcError, protocol.CodeInvalidParams, protocol.CodeResourceNotFound)
+}
+
+func recode(rpcError wire.Payload, from, to int) wire.Payload {
+	code := rpcError.Member("code")
+	if string(code.Bytes()) != strconv.Itoa(from) {
+		return rpcError
+	}
+	return wire.Raw(wire.AppendEdited(nil, rpcError, wire.Edit{Part: code, With: strconv.AppendInt(nil, int64(to), 10)}))
+}
+
+// LowerQuestion returns the params of a modern server's question for a legacy client, where
+// a page that is to be opened has an id: that of the question.
+func LowerQuestion(method string, params wire.Payload, id string) wire.Payload {
+	if !opensPage(method, params) || !params.Member(elicitationID).IsAbsent() {
+		return params
+	}
+	return wire.Raw(wire.AppendWithMembers(nil, params, func(string) bool { return false }, wire.AppendMember(nil, elicitationID, id)))
+}
+
+// RaiseQuestion returns the params of a legacy server's question for a modern client.
+func RaiseQuestion(method string, params wire.Payload) wire.Payload {
+	if !opensPage(method, params) {
+		return params
+	}
+	return without(params, func(key string) bool { return key == elicitationID }, func(string) bool { return false })
+}
+
+const elicitationID = "elicitationId"
+
+func opensPage(method string, params wire.Payload) bool {
+	mode, _ := params.Member("mode").Text()
+	return method == protocol.MethodElicitation && mode == "url"
+}
+
+// without returns an object without some of its members, and without some of those of its
+// _meta, which goes as well if it is empty then.
+func without(object wire.Payload, drop, dropMeta func(key string) bool) wire.Payload {
+	meta := object.Member(metaKey)
+	if has(meta, dropMeta) {
+		lowered := wire.AppendWithMembers(nil, meta, dropMeta, nil)
+		if isEmpty(wire.Raw(lowered)) {
+			return wire.Raw(wire.AppendWithMembers(make([]byte, 0, len(object.Bytes())), object,
+				func(key string) bool { return key == metaKey || drop(key) }, nil))
+		}
+		object = wire.Raw(wire.AppendEdited(make([]byte, 0, len(object.Bytes())), object, wire.Edit{Part: meta, With: lowered}))
+	}
+	if !has(object, drop) {
+		return object
+	}
+	return wire.Raw(wire.AppendWithMembers(make([]byte, 0, len(object.Bytes())), object, drop, nil))
+}
+
+// has reports whether an object has a member of that kind.
+func has(object wire.Payload, is func(key string) bool) bool {
+	for key := range object.Members() {
+		if is(string(key)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isEmpty(object wire.Payload) bool {
+	return len(bytes.TrimSpace(bytes.Trim(object.Bytes(), "{}"))) == 0
+}
+
+func comma(members []byte) []byte {
+	if len(members) > 0 {
+		return append(members, ',')
+	}
+	return members
+}
