@@ -27,10 +27,27 @@ const (
 // ProbeError is the end of a handshake in which the probe was not answered and may have
 // been what the server did not survive.
 type ProbeError struct {
-	// Ended says for sure that the server read the probe and ended then.
+	// Ended says for sure that the server read the probe and ended then, or is settled on an
+	// era that it was not wanted in.
 	Ended bool
-	Err   error
+	// Eras is what the probe found out, if it was answered after all.
+	Eras Eras
+	Err  error
 }
+
+// Eras says which eras a server speaks, as far as it told.
+type Eras int32
+
+// What is known of a server's eras.
+const (
+	ErasUnknown Eras = iota
+	OnlyLegacy
+	OnlyModern
+	BothEras
+)
+
+// Eras returns what the handshake found out about the server's eras.
+func (s *Session) Eras() Eras { return s.eras }
 
 func (e *ProbeError) Error() string { return e.Err.Error() }
 
@@ -39,8 +56,8 @@ func (e *ProbeError) Unwrap() error { return e.Err }
 
 // handshake finds out the server's era and begins a session of it. The probe is a request
 // of the modern era. A legacy server answers it with any error, and then, or when it is
-// silent, gets initialize; the first valid answer of the two decides. So does a server that
-// offers both: our clients are legacy ones, and their sessions with it are then what they
+// silent, gets initialize; the first valid answer of the two decides. A server that offers
+// both is spoken to in the era of its clients, whose sessions with it are then what they
 // would be without us.
 func (s *Session) handshake(ctx context.Context) error {
 	if s.options.InitializeFirst {
@@ -62,16 +79,13 @@ func (s *Session) handshake(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if modern && !speaksLegacy(offer) {
+		s.eras = erasOf(got, offer, modern)
+		if s.eras == OnlyModern || modern && s.options.Modern {
 			return s.adopt(ctx, offer)
 		}
 		result, err := s.initialize(ctx)
 		if _, refused := errors.AsType[*RPCError](err); refused && modern {
-			if s.options.Remote == nil {
-				// The probe has settled a process on the modern era; a fresh one can be had in ours.
-				return &ProbeError{Ended: true, Err: err}
-			}
-			return s.adopt(ctx, offer)
+			return s.settled(ctx, offer, err)
 		}
 		if err != nil {
 			return err
@@ -81,6 +95,16 @@ func (s *Session) handshake(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return s.initializeToo(ctx, probe)
+}
+
+// settled goes on with a server of both eras that refused initialize after the probe, with
+// err. The probe has settled a process on the modern era; a fresh one can be had in the
+// other.
+func (s *Session) settled(ctx context.Context, offer wire.Payload, err error) error {
+	if s.options.Remote == nil {
+		return &ProbeError{Ended: true, Eras: BothEras, Err: err}
+	}
+	return s.adopt(ctx, offer)
 }
 
 // initializeToo goes on with a server that has not answered the probe yet. It may be slow
@@ -99,6 +123,7 @@ func (s *Session) initializeToo(ctx context.Context, probe waiter) error {
 		initialized <- outcome{result, err}
 	}()
 	var refusal error
+	var both wire.Payload // what a server of both eras offers, from which the legacy one is wanted
 	var grace <-chan time.Time
 	for {
 		select {
@@ -106,19 +131,26 @@ func (s *Session) initializeToo(ctx context.Context, probe waiter) error {
 			if got.err != nil && s.Err() != nil {
 				return s.transport.blame(fmt.Errorf("no answer to '%s': %w", protocol.MethodInitialize, s.Err()))
 			}
-			if offer, modern, _ := judge(got); modern {
+			offer, modern, _ := judge(got)
+			s.eras = erasOf(got, offer, modern)
+			if s.eras == OnlyModern || modern && s.options.Modern {
 				return s.adopt(ctx, offer)
 			}
-			if refusal != nil {
+			switch {
+			case refusal != nil && modern:
+				return s.settled(ctx, offer, refusal)
+			case refusal != nil:
 				return refusal
 			}
-			probe = nil // answered: the other answer decides
+			probe, both = nil, offer // answered: the other answer decides
 		case got := <-initialized:
 			if got.err == nil {
 				return s.accept(ctx, got.result)
 			}
 			_, refused := errors.AsType[*RPCError](got.err)
 			switch {
+			case probe == nil && s.eras == BothEras && refused:
+				return s.settled(ctx, both, got.err)
 			case probe == nil:
 				return got.err
 			case !refused:
@@ -148,6 +180,7 @@ func (s *Session) initializeFirst(ctx context.Context) error {
 	select {
 	case got := <-s.sendProbe():
 		if offer, modern, _ := judge(got); modern {
+			s.eras = OnlyModern // whatever it says: it refused the other
 			return s.adopt(ctx, offer)
 		}
 	case <-patience.C:
@@ -192,6 +225,23 @@ func judge(got answer) (offer wire.Payload, modern bool, err error) {
 		err = fmt.Errorf("it speaks protocol revisions %.200q, and the workbench speaks %s", supported, spoken())
 	}
 	return offer, false, err
+}
+
+// erasOf says what an answer to the probe that was judged tells of the server's eras.
+func erasOf(got answer, offer wire.Payload, modern bool) Eras {
+	switch {
+	case modern && speaksLegacy(offer):
+		return BothEras
+	case modern:
+		return OnlyModern
+	case got.err != nil || got.response.Error.IsAbsent():
+		return ErasUnknown
+	}
+	switch NewRPCError(got.response.Error).Code {
+	case protocol.CodeInternalError, protocol.CodeHeaderMismatch, protocol.CodeMissingCapability, protocol.CodeUnsupportedRevision:
+		return ErasUnknown // it may answer otherwise another time
+	}
+	return OnlyLegacy
 }
 
 // speaksLegacy reports whether a server that answered the probe also knows a revision that

@@ -63,6 +63,62 @@ func TestEra(t *testing.T) {
 	}
 }
 
+func TestWantedEra(t *testing.T) {
+	for spec, want := range map[string]struct {
+		revision protocol.Revision
+		eras     Eras
+	}{
+		`{"era":"both"}`:                {protocol.Revision20260728, BothEras},
+		`{"era":"modern"}`:              {protocol.Revision20260728, OnlyModern},
+		`{"on":{"server/discover":[]}}`: {"2025-11-25", OnlyLegacy},
+		`{"on":{"server/discover":[{"error":{"code":-32603,"message":"x"}}]}}`: {"2025-11-25", ErasUnknown},
+		`{"on":{"server/discover":[{"answered":true}]}}`:                       {"2025-11-25", ErasUnknown},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			session, _, err := dial(t, spec, Options{Modern: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if session.Revision() != want.revision || session.Eras() != want.eras {
+				t.Errorf("%s: speaks %s, eras %d, want %v", spec, session.Revision(), session.Eras(), want)
+			}
+		})
+	}
+}
+
+// A slow server of both eras that answers both questions is spoken to in the wanted one.
+func TestWantedEraOfSlowServers(t *testing.T) {
+	both := strings.Replace(discovered, `["2026-07-28"]`, `["2026-07-28","2025-11-25"]`, 1)
+	for _, test := range []struct {
+		name, answers string
+		modern        bool
+		want          protocol.Revision
+		settled       bool
+	}{
+		{"legacy", both + "\n" + ready, false, "2025-11-25", false},
+		{"modern", both + "\n" + ready, true, protocol.Revision20260728, false},
+		{"legacy, but settled", both + "\n" + refused, false, "", true},
+		{"legacy, but settled, the other way round", refused + "\n" + both, false, "", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				session, err := converse(t, Options{Modern: test.modern}, func(line string) string {
+					if strings.Contains(line, `"initialize"`) {
+						return test.answers
+					}
+					return ""
+				})
+				if probe, blamed := errors.AsType[*ProbeError](err); test.settled && (!blamed || probe.Eras != BothEras) {
+					t.Errorf("error is %#v", err)
+				}
+				if !test.settled && (err != nil || session.Revision() != test.want) {
+					t.Errorf("speaks another revision, or %v", err)
+				}
+			})
+		})
+	}
+}
+
 // A fresh process of it can be spoken to in the legacy era.
 func TestServerOfBothErasThatTheProbeSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -28,6 +28,8 @@ type Options struct {
 	// Capabilities are those of the client, as it declared them; default {}.
 	Capabilities []byte
 
+	// Modern is the era that a server of both is spoken to in. Default: the legacy one.
+	Modern bool
 	// InitializeFirst is for a server that does not survive the question for its era: it
 	// is asked only if the server refuses initialize.
 	InitializeFirst bool
@@ -57,6 +59,7 @@ type Session struct {
 	transport transport
 
 	revision protocol.Revision
+	eras     Eras
 	hasTools bool
 	offer    wire.Payload // what the server said of itself in the handshake
 	modern   atomic.Bool  // revision is of the modern era; for the reader
@@ -134,6 +137,9 @@ func (s *Session) Revision() protocol.Revision { return s.revision }
 
 // Capabilities returns what the server declared that it can do.
 func (s *Session) Capabilities() wire.Payload { return s.offer.Member("capabilities") }
+
+// ServerInfo returns how a server of the legacy era introduced itself.
+func (s *Session) ServerInfo() wire.Payload { return s.offer.Member("serverInfo") }
 
 // Instructions returns what the server says of how to use it; "" if nothing.
 func (s *Session) Instructions() string {

@@ -21,6 +21,11 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 		return in, nil
 	}
 	probe, blamed := errors.AsType[*downstream.ProbeError](err)
+	if blamed && probe.Eras == downstream.BothEras {
+		s.habits.learnEras(probe.Eras)
+		s.log.Info("server of both eras was settled on the other one; starting it again")
+		return s.launchOnce(ctx)
+	}
 	s.habits.initializeFirst.Store(blamed)
 	if !blamed || !probe.Ended || ctx.Err() != nil {
 		return nil, err
@@ -55,7 +60,7 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	in := &instance{process: child, changed: make(chan struct{}, 1)}
 	options := s.sessionOptions(in)
 	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
-	options.InitializeFirst, options.InputTaken = s.habits.initializeFirst.Load(), child.InputTaken
+	options.InputTaken = child.InputTaken
 	if err = s.connect(ctx, in, options); err == nil {
 		in.took = time.Since(started)
 		return in, nil
@@ -72,6 +77,7 @@ func (s *Server) sessionOptions(in *instance) downstream.Options {
 	return downstream.Options{
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
 		Capabilities: s.capabilities, Asked: s.asked, Noticed: s.noticed,
+		Modern: s.modern, InitializeFirst: s.habits.startsWithInitialize(s.modern),
 		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
 	}
 }
@@ -82,6 +88,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	if in.session, err = downstream.Connect(ctx, options); err != nil {
 		return err
 	}
+	s.habits.learnEras(in.session.Eras())
 	s.setLevel(in.session)
 	s.tellBegun(in.session)
 	tools, err := s.list(ctx, in.session)
@@ -97,7 +104,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 // before there was this session.
 func (s *Server) setLevel(session *downstream.Session) {
 	parties := s.parties()
-	if len(parties) != 1 || session.Capabilities().Member("logging").IsAbsent() {
+	if len(parties) != 1 || session.Modern() || session.Capabilities().Member("logging").IsAbsent() {
 		return
 	}
 	if level := parties[0].logLevel(); level != nil {

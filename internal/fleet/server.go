@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
@@ -46,8 +47,28 @@ type Server struct {
 
 // habits are what was learned of a server for its next start. Its variants share them.
 type habits struct {
-	initializeFirst atomic.Bool // see launch
-	speaksSSE       atomic.Bool // see reach
+	initializeFirst atomic.Bool  // see launch
+	eras            atomic.Int32 // a downstream.Eras that is certain
+	speaksSSE       atomic.Bool  // see reach
+}
+
+// startsWithInitialize reports whether a session for clients of an era need not begin with
+// the question for the server's.
+func (h *habits) startsWithInitialize(modern bool) bool {
+	switch downstream.Eras(h.eras.Load()) {
+	case downstream.OnlyLegacy:
+		return true
+	case downstream.BothEras:
+		return !modern
+	}
+	return h.initializeFirst.Load()
+}
+
+// learnEras remembers what a server told about its eras, if it did.
+func (h *habits) learnEras(eras downstream.Eras) {
+	if eras != downstream.ErasUnknown {
+		h.eras.Store(int32(eras))
+	}
 }
 
 // attempt is one start, shared by all who wait for it.
