@@ -94,12 +94,6 @@ func LowerResult(method string, result wire.Payload) wire.Payload {
 	}, ofServer)
 }
 
-// LowerNotice returns the params of a modern server's notification without what names the
-// subscription that it came by, which only the two ends of that know.
-func LowerNotice(params wire.Payload) wire.Payload {
-	return without(params, func(string) bool { return false }, ofServer)
-}
-
 // ofServer reports whether a key in the _meta of what a server sends belongs to one hop.
 func ofServer(key string) bool {
 	return key == protocol.MetaServerInfo || key == protocol.MetaSubscriptionID

@@ -103,13 +103,6 @@ func TestLowerResult(t *testing.T) {
 	}
 }
 
-func TestLowerNotice(t *testing.T) {
-	check(t, `{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"uri":"a:b"}`, LowerNotice, `{"uri":"a:b"}`)
-	check(t, `{"_meta":{"x":2,"io.modelcontextprotocol/subscriptionId":1}}`, LowerNotice, `{"_meta":{"x":2}}`)
-	check(t, `{"uri": "a:b"}`, LowerNotice, `{"uri": "a:b"}`)
-	check(t, ``, LowerNotice, ``)
-}
-
 func TestErrors(t *testing.T) {
 	const missing, invalid = `{"code":-32002,"message":"m","data":{"uri":"a:b"}}`, `{"code":-32602,"message":"m","data":{"uri":"a:b"}}`
 	lower := func(method string) func(wire.Payload) wire.Payload {

@@ -101,6 +101,16 @@ func (s *Session) remove(id uint64) (p pending, ok bool) {
 	return p, ok
 }
 
+// untime lets a request go on without a sign of life.
+func (s *Session) untime(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok := s.pending[id]; ok {
+		p.timely = false
+		s.pending[id] = p
+	}
+}
+
 func (s *Session) isPending(id uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -99,17 +99,48 @@ func (s *Session) notice(message wire.Message, owner uint64) {
 			p.sink.Progress(message)
 		}
 	case protocol.NotifyToolsList:
-		// In the modern era it comes for our one subscription, so there is nothing to tell
-		// apart by its id.
+		// In the modern era it comes for our one subscription to it, so there is nothing to
+		// tell apart by its id.
 		if s.options.ToolsChanged != nil {
 			s.options.ToolsChanged()
 		}
 	case protocol.NotifyCancelled:
 		s.withdraw(message.Params)
-	default:
-		if s.options.Noticed != nil {
-			caller, several := s.callerOf(owner)
-			s.options.Noticed(message, caller, several)
+	case protocol.NotifyAcknowledged:
+		if s.modern.Load() {
+			s.acknowledged(message.Params)
 		}
+	default:
+		s.pass(message, owner)
 	}
+}
+
+// pass hands on a notification that may be for clients.
+func (s *Session) pass(message wire.Message, owner uint64) {
+	if s.options.Noticed == nil {
+		return
+	}
+	if s.modern.Load() {
+		if string(message.Method) == protocol.NotifyResourceUpdated && !s.isWanted(message.Params) {
+			return
+		}
+		message.Params = unsubscribed(message.Params)
+	}
+	caller, several := s.callerOf(owner)
+	s.options.Noticed(message, caller, several)
+}
+
+// unsubscribed returns the params of a notification without the id of our subscription that
+// it came by, which says nothing to others.
+func unsubscribed(params wire.Payload) wire.Payload {
+	meta := params.Member("_meta")
+	if meta.Member(protocol.MetaSubscriptionID).IsAbsent() {
+		return params
+	}
+	isID := func(key string) bool { return key == protocol.MetaSubscriptionID }
+	rest := wire.AppendWithMembers(nil, meta, isID, nil)
+	if string(rest) != "{}" {
+		return wire.Raw(wire.AppendEdited(nil, params, wire.Edit{Part: meta, With: rest}))
+	}
+	return wire.Raw(wire.AppendWithMembers(nil, params, func(key string) bool { return key == "_meta" }, nil))
 }

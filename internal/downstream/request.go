@@ -75,6 +75,15 @@ type ToolCall struct {
 	Arguments wire.Payload // an object; absent means {}
 	Meta      wire.Payload // the client's _meta, forwarded but for its progress token; may be absent
 	Extra     []byte       // raw text of further members of the params, without braces; may be nil
+	Asker     Asker
+}
+
+// Asker is what a request tells a server of the modern era about the client that it is for.
+type Asker struct {
+	// Modern says that the client is of that era, too. Then its own _meta tells everything.
+	Modern bool
+	// LogLevel is from which level on another client wants log messages; "" for none.
+	LogLevel string
 }
 
 // CallTool sends a call, whose answer goes to the sink; it does not block. The buffer
@@ -90,7 +99,7 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	prefix = wire.AppendString(prefix, call.Name)
 	if call.Meta.Kind() == "object" || s.reserved != nil {
 		prefix = append(prefix, `,"_meta":`...)
-		prefix = s.appendMeta(prefix, call.Meta, id)
+		prefix = s.appendMeta(prefix, call.Meta, id, call.Asker)
 	}
 	if len(call.Extra) > 0 {
 		prefix = append(append(prefix, ','), call.Extra...)
@@ -110,46 +119,95 @@ type Forward struct {
 	Method string
 	Params wire.Payload // as the client sent them; may be absent
 	Edits  []wire.Edit  // of parts of Params
-	Name   string       // of what the request is about, if it has a name; for a header
+	Extra  []byte       // raw text of further members of the params, without braces; may be nil
+	Name   string       // of what the request is about, for a header; "": it is in Params
+	Asker  Asker
 }
 
-// Forward sends a request as it came but for the edits and the progress token; its answer
-// goes to the sink. It does not block. On an error nothing was sent.
+// Forward sends a request as it came but for the edits, what is added and the progress
+// token; its answer goes to the sink. It does not block. On an error nothing was sent.
 func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 	id, err = s.register(sink, true)
 	if err != nil {
 		return 0, err
 	}
-	if request.Params.IsAbsent() && s.reserved == nil {
-		s.transport.send(outgoing{message: wire.Request(id, request.Method, nil), id: id, method: request.Method, name: request.Name})
+	if s.reserved != nil && s.takeSubscription(id, request) {
 		return id, nil
+	}
+	out := outgoing{id: id, method: request.Method, name: request.Name}
+	if s.reserved != nil && out.name == "" {
+		out.name = subjectOf(request.Method, request.Params)
+	}
+	out.message = s.forwarded(request, id)
+	s.transport.send(out)
+	return id, nil
+}
+
+// forwarded returns the message of a request that is forwarded.
+func (s *Session) forwarded(request Forward, id uint64) []byte {
+	if request.Params.IsAbsent() && s.reserved == nil && len(request.Extra) == 0 {
+		return wire.Request(id, request.Method, nil)
 	}
 	message := wire.AppendRequestPrefix(make([]byte, 0, len(request.Params.Bytes())+256), id, request.Method)
 	meta := request.Params.Member("_meta")
-	edits := request.Edits
+	edits, extra := request.Edits, request.Extra
 	switch {
 	case meta.Kind() == "object" && (s.reserved != nil || !meta.Member(protocol.ProgressToken).IsAbsent()):
-		edits = append(edits[:len(edits):len(edits)], wire.Edit{Part: meta, With: s.appendMeta(nil, meta, id)})
-		message = wire.AppendEdited(message, request.Params, edits...)
+		edits = append(edits[:len(edits):len(edits)], wire.Edit{Part: meta, With: s.appendMeta(nil, meta, id, request.Asker)})
 	case s.reserved != nil:
-		reserved := append(append([]byte(`"_meta":{`), s.reserved...), '}')
-		params := wire.Raw(wire.AppendEdited(nil, request.Params, edits...))
-		message = wire.AppendWithMembers(message, params, func(string) bool { return false }, reserved)
-	default:
-		message = wire.AppendEdited(message, request.Params, edits...)
+		if len(extra) > 0 {
+			extra = append(extra[:len(extra):len(extra)], ',')
+		}
+		extra = append(extra[:len(extra):len(extra)], `"_meta":`...)
+		extra = s.appendMeta(extra, wire.Payload{}, id, request.Asker)
 	}
-	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: request.Method, name: request.Name})
-	return id, nil
+	if len(extra) == 0 {
+		return append(wire.AppendEdited(message, request.Params, edits...), wire.Suffix...)
+	}
+	params := wire.Raw(wire.AppendEdited(nil, request.Params, edits...))
+	message = wire.AppendWithMembers(message, params, func(key string) bool { return key == "_meta" && s.reserved != nil && meta.Kind() != "object" }, extra)
+	return append(message, wire.Suffix...)
+}
+
+// subjectOf names what a request is about, where the modern era wants that in a header.
+func subjectOf(method string, params wire.Payload) string {
+	key := ""
+	switch method {
+	case protocol.MethodResourcesRead:
+		key = "uri"
+	case protocol.MethodToolsCall, protocol.MethodPromptsGet:
+		key = "name"
+	case protocol.MethodTasksGet, protocol.MethodTasksUpdate, protocol.MethodTasksCancel:
+		key = "taskId"
+	default:
+		return ""
+	}
+	name, _ := params.Member(key).Text()
+	return name
 }
 
 // Send sends a request of our own whose answer does not matter; it does not block.
 func (s *Session) Send(method string, params []byte) {
-	id, err := s.register(make(waiter, 1), true)
-	if err != nil {
+	_, _ = s.Forward(Forward{Method: method, Params: wire.Raw(params)}, make(waiter, 1)) // a session that ended needs it no more
+}
+
+// AskForLogs makes sure that a server of the legacy era sends log messages from a level on. Who
+// shares the session may have asked for more, which stays.
+func (s *Session) AskForLogs(level string) {
+	rank := int32(protocol.Severity(level)) + 1
+	if rank == 0 || s.Modern() || s.Capabilities().Member("logging").IsAbsent() {
 		return
 	}
-	message := append(wire.AppendRequestPrefix(nil, id, method), params...)
-	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: method})
+	for {
+		asked := s.level.Load()
+		if asked != 0 && asked <= rank {
+			return
+		}
+		if s.level.CompareAndSwap(asked, rank) {
+			s.Send(protocol.MethodSetLevel, append(wire.AppendMember([]byte("{"), "level", level), '}'))
+			return
+		}
+	}
 }
 
 // Notify sends a notification to the server, and reports whether there was room for it;
@@ -160,16 +218,21 @@ func (s *Session) Notify(method string, params []byte) bool {
 
 // appendMeta forwards _meta with the progress token, if there is one, replaced by the
 // request's id: tokens must be unique among all who share the session. In the modern era
-// what belongs to our hop is added, instead of what the client said of its own.
-func (s *Session) appendMeta(dst []byte, meta wire.Payload, id uint64) []byte {
+// what belongs to our hop is added, instead of what the client said of its own, unless
+// that is of the same era.
+func (s *Session) appendMeta(dst []byte, meta wire.Payload, id uint64, asker Asker) []byte {
 	token := meta.Member(protocol.ProgressToken)
+	complete := s.reserved == nil || asker.Modern && !meta.Member(protocol.MetaProtocolVersion).IsAbsent()
 	switch {
-	case s.reserved == nil && token.IsAbsent():
+	case complete && token.IsAbsent():
 		return append(dst, meta.Bytes()...)
-	case s.reserved == nil:
+	case complete:
 		return wire.AppendEdited(dst, meta, wire.Edit{Part: token, With: strconv.AppendUint(nil, id, 10)})
 	}
 	extra := s.reserved
+	if asker.LogLevel != "" {
+		extra = wire.AppendMember(extra[:len(extra):len(extra)], protocol.MetaLogLevel, asker.LogLevel)
+	}
 	if !token.IsAbsent() {
 		extra = append(extra[:len(extra):len(extra)], `,"`+protocol.ProgressToken+`":`...)
 		extra = strconv.AppendUint(extra, id, 10)

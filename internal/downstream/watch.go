@@ -1,0 +1,288 @@
+package downstream
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// This file is about updates of resources that a server of the modern era tells: clients
+// subscribe to them one by one, as in the legacy era, and to the server goes one long
+// request for several of them.
+
+// Limits of the requests for updates that are in flight. Over HTTP each is a connection.
+// Beyond them one takes the place of all others.
+const (
+	maxRemoteWatches = 4
+	maxLocalWatches  = 500
+)
+
+// watches are the requests for updates of resources. At most one of them is not
+// acknowledged yet; what is subscribed to meanwhile waits for it.
+type watches struct {
+	mu      sync.Mutex
+	wanted  map[string]bool // the URIs that clients subscribed to
+	covered map[string]*watch
+	open    map[*watch]struct{} // those that were acknowledged
+	next    *watch              // the one that is not; nil if there is none
+	queue   []subscriber
+}
+
+// subscriber is a client's request that waits for a subscription.
+type subscriber struct {
+	id  uint64
+	uri string
+}
+
+// watch is one request for updates, and the sink of its messages.
+type watch struct {
+	session *Session
+	id      uint64
+	uris    []string
+	waiting []subscriber
+	merges  bool // it takes the place of all others
+	began   time.Time
+	pause   time.Duration // before it is made again, if it does not last
+}
+
+func (*watch) Progress(wire.Message) {}
+
+func (*watch) Caller() Caller { return nil }
+
+// takeSubscription takes a request that is about updates of a resource, for which the
+// modern era has no requests of their own, and reports whether it was one. Requests count in
+// the order in which they come; their answers come later, by another goroutine.
+func (s *Session) takeSubscription(id uint64, request Forward) bool {
+	if request.Method != protocol.MethodSubscribe && request.Method != protocol.MethodUnsubscribe {
+		return false
+	}
+	params := wire.Raw(wire.AppendEdited(nil, request.Params, request.Edits...))
+	uri, ok := params.Member("uri").Text()
+	answer := func() {
+		s.complete(id, refusalOf(protocol.CodeInvalidParams, "Invalid params: 'uri' must be a string"), nil)
+	}
+	switch {
+	case ok && request.Method == protocol.MethodSubscribe:
+		answer = s.want(subscriber{id, uri})
+	case ok:
+		s.unwant(uri)
+		answer = func() { s.complete(id, done, nil) }
+	}
+	if answer != nil {
+		s.run(answer)
+	}
+	return true
+}
+
+// done is the answer to a request that needs none in particular.
+var done = wire.Message{Result: wire.Raw([]byte("{}"))}
+
+// complete ends a request with an answer that is not the server's.
+func (s *Session) complete(id uint64, response wire.Message, err error) {
+	if p, ok := s.remove(id); ok {
+		p.sink.Done(response, err)
+	}
+}
+
+// want subscribes for a client. Unless the answer is to come from the server, it returns
+// what gives it.
+func (s *Session) want(client subscriber) (answer func()) {
+	w := &s.watches
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.wanted == nil {
+		w.wanted, w.covered, w.open = make(map[string]bool), make(map[string]*watch), make(map[*watch]struct{})
+	}
+	w.wanted[client.uri] = true
+	if w.covered[client.uri] != nil {
+		return func() { s.complete(client.id, done, nil) }
+	}
+	w.queue = append(w.queue, client)
+	if failed, err := s.watchNext(firstPause); err != nil {
+		return func() { s.completeAll(failed, wire.Message{}, err) }
+	}
+	return nil
+}
+
+// unwant forgets a subscription. Over HTTP, a request that is for nothing else ends;
+// elsewhere it costs nothing, and some servers would take it for the end of all of them.
+func (s *Session) unwant(uri string) {
+	w := &s.watches
+	w.mu.Lock()
+	delete(w.wanted, uri)
+	of := w.covered[uri]
+	useless := of != nil && s.options.Remote != nil && !slices.ContainsFunc(of.uris, func(uri string) bool { return w.wanted[uri] })
+	if useless {
+		w.drop(of)
+	}
+	w.mu.Unlock()
+	if useless {
+		s.cancel(of.id, nil)
+	}
+}
+
+// drop takes out a request. Called with mu held.
+func (w *watches) drop(of *watch) {
+	delete(w.open, of)
+	for _, uri := range of.uris {
+		if w.covered[uri] == of {
+			delete(w.covered, uri)
+		}
+	}
+}
+
+// watchNext sends the next request for updates, if there is need of one and none is under
+// way. If it cannot be sent, those who wait for it are returned with the reason. Called with
+// mu held.
+func (s *Session) watchNext(pause time.Duration) (failed []subscriber, err error) {
+	w := &s.watches
+	if w.next != nil || len(w.queue) == 0 {
+		return nil, nil
+	}
+	next := &watch{session: s, waiting: w.queue, began: time.Now(), pause: pause}
+	w.queue = nil
+	limit := maxLocalWatches
+	if s.options.Remote != nil {
+		limit = maxRemoteWatches
+	}
+	next.merges = len(w.open) >= limit
+	for _, client := range next.waiting {
+		if !slices.Contains(next.uris, client.uri) {
+			next.uris = append(next.uris, client.uri)
+		}
+	}
+	if next.merges {
+		for uri := range w.covered {
+			if w.wanted[uri] {
+				next.uris = append(next.uris, uri)
+			}
+		}
+	}
+	filter := []byte(`"resourceSubscriptions":[`)
+	for i, uri := range next.uris {
+		if i > 0 {
+			filter = append(filter, ',')
+		}
+		filter = wire.AppendString(filter, uri)
+	}
+	if next.id, err = s.subscribe(append(filter, ']'), next, true); err != nil {
+		return next.waiting, err
+	}
+	w.next = next
+	return nil, nil
+}
+
+// acknowledged takes in what the server agreed to.
+func (s *Session) acknowledged(params wire.Payload) {
+	w := &s.watches
+	w.mu.Lock()
+	of := w.next
+	if of == nil || rawID(params.Member("_meta").Member(protocol.MetaSubscriptionID).Bytes()) != of.id {
+		w.mu.Unlock()
+		return
+	}
+	agreed := make(map[string]bool)
+	for uri := range params.Member("notifications").Member("resourceSubscriptions").Elements() {
+		if text, ok := uri.Text(); ok {
+			agreed[text] = true
+		}
+	}
+	of.uris = slices.DeleteFunc(of.uris, func(uri string) bool { return !agreed[uri] })
+	w.next = nil
+	var replaced []*watch
+	if of.merges {
+		for other := range w.open {
+			replaced = append(replaced, other)
+			w.drop(other)
+		}
+	}
+	w.open[of] = struct{}{}
+	for _, uri := range of.uris {
+		w.covered[uri] = of
+	}
+	waiting := of.waiting
+	of.waiting = nil
+	failed, err := s.watchNext(firstPause)
+	w.mu.Unlock()
+	s.untime(of.id)
+	for _, other := range replaced {
+		s.cancel(other.id, nil)
+	}
+	for _, client := range waiting {
+		response := done
+		if !agreed[client.uri] {
+			response = refusalOf(protocol.CodeInvalidParams, "The server does not tell updates of this resource")
+		}
+		s.complete(client.id, response, nil)
+	}
+	s.completeAll(failed, wire.Message{}, err)
+}
+
+func (s *Session) completeAll(clients []subscriber, response wire.Message, err error) {
+	for _, client := range clients {
+		s.complete(client.id, response, err)
+	}
+}
+
+// Done takes in the end of a request for updates. One that was acknowledged is made again,
+// and its resources are taken for updated: nobody told meanwhile.
+func (of *watch) Done(response wire.Message, err error) {
+	s, w := of.session, &of.session.watches
+	w.mu.Lock()
+	_, wasOpen := w.open[of]
+	if w.next == of {
+		w.next = nil
+	}
+	w.drop(of)
+	failed, problem := s.watchNext(firstPause)
+	w.mu.Unlock()
+	s.completeAll(failed, wire.Message{}, problem)
+	if err == nil && response.Error.IsAbsent() {
+		response = refusalOf(protocol.CodeInvalidParams, "The server does not tell updates of resources")
+	}
+	s.completeAll(of.waiting, response, err)
+	if !wasOpen || isRefused(wire.Message{}, err) {
+		return
+	}
+	if time.Since(of.began) >= lastPause {
+		of.pause = firstPause
+	}
+	s.run(func() {
+		if pause(s.life, of.pause) {
+			s.rewatch(of)
+		}
+	})
+}
+
+// rewatch asks again for the updates that a request told which has ended.
+func (s *Session) rewatch(ended *watch) {
+	w := &s.watches
+	w.mu.Lock()
+	var lost []string
+	for _, uri := range ended.uris {
+		if w.wanted[uri] && w.covered[uri] == nil {
+			lost = append(lost, uri)
+			w.queue = append(w.queue, subscriber{uri: uri})
+		}
+	}
+	failed, err := s.watchNext(min(2*ended.pause, lastPause))
+	w.mu.Unlock()
+	s.completeAll(failed, wire.Message{}, err)
+	for _, uri := range lost {
+		params := append(wire.AppendMember([]byte("{"), "uri", uri), '}')
+		s.notice(wire.Message{Method: []byte(protocol.NotifyResourceUpdated), Params: wire.Raw(params)}, 0)
+	}
+}
+
+// isWanted reports whether an update is of something that a client subscribed to, or may be
+// of a part of it.
+func (s *Session) isWanted(params wire.Payload) bool {
+	uri, _ := params.Member("uri").Text()
+	w := &s.watches
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.wanted) > 0 && (w.wanted[uri] || w.covered[uri] == nil)
+}
