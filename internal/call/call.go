@@ -131,12 +131,17 @@ func (request *Request) send(lease *fleet.Lease) bool {
 	}
 	r := &run{
 		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, tool: tool,
-		passErrors: request.PassErrors,
+		method: protocol.MethodToolsCall, border: borderOf(request.Client, lease.Session), passErrors: request.PassErrors,
 		// Copied first: sending the call uses up the buffer that the token is in.
 		token: bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes()),
 	}
+	call := downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Extra: request.Extra}
+	if r.border != sameEra {
+		r.cross(&call)
+	}
+	call.Asker.Modern = request.Client.Party().Modern()
 	r.mu.Lock() // an answer has to wait until the id is known
-	r.id, err = lease.Session.CallTool(downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Extra: request.Extra}, r)
+	r.id, err = lease.Session.CallTool(call, r)
 	r.mu.Unlock()
 	if err != nil {
 		lease.Release()

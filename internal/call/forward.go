@@ -33,15 +33,26 @@ func Forward(server *fleet.Server, request Forwarding) {
 
 // send implements sending.
 func (request *Forwarding) send(lease *fleet.Lease) bool {
+	if outcome, ok := request.answerHere(lease.Session); ok {
+		lease.Release()
+		request.Replier.Reply(outcome, nil)
+		return true
+	}
 	r := &run{
 		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, raw: true, passErrors: true,
+		method: request.Method, border: borderOf(request.Client, lease.Session),
 		token: bytes.Clone(request.Params.Member("_meta").Member(protocol.ProgressToken).Bytes()),
+	}
+	forward := downstream.Forward{
+		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
+		Asker: downstream.Asker{Modern: request.Client.Party().Modern()},
+	}
+	if r.border != sameEra {
+		r.crossForward(&forward)
 	}
 	var err error
 	r.mu.Lock() // an answer has to wait until the id is known
-	r.id, err = lease.Session.Forward(downstream.Forward{
-		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
-	}, r)
+	r.id, err = lease.Session.Forward(forward, r)
 	r.mu.Unlock()
 	if err != nil {
 		lease.Release()

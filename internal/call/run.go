@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/bridge"
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -22,12 +23,22 @@ type run struct {
 	tool    catalog.Tool
 	token   []byte // the client's progress token; empty without one
 
+	method string
+	border border
+	// again sends the request once more with further members of the params, raw and without
+	// braces; nil unless the server may want that.
+	again  func(members []byte) (id uint64, err error)
+	rounds int // of questions so far
+
 	passErrors bool
 	raw        bool // it is no call of a tool, and its result may be of any kind
+	logs       int  // the rank of the least severe log messages that the client wants, from 1; only at a border
 
-	mu   sync.Mutex
-	id   uint64
-	over bool // the reply was given or is being given
+	mu      sync.Mutex
+	id      uint64
+	task    *task   // that the server made of the request; nil if it did not
+	between between // what is waited for while the server has no request of ours; nil if it has
+	over    bool    // the reply was given or is being given
 }
 
 // Progress carries a progress notification to the client. It holds the lock, so that
@@ -63,6 +74,9 @@ func (r *run) Ask(question *downstream.Question) { r.client.Ask(question) }
 
 // Notice implements downstream.Caller. Nothing may follow the answer.
 func (r *run) Notice(message wire.Message) {
+	if r.border == toLegacy && !r.wantsNotice(message) {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
@@ -78,14 +92,26 @@ func (r *run) Done(response wire.Message, err error) {
 		go func() { r.finish(Outcome{}, r.failure(err)) }()
 		return
 	}
+	if r.border == toModern && r.goesOn(response) {
+		return
+	}
 	r.finish(r.shape(response))
 }
 
 // cancelled ends the call because its ticket was cancelled.
 func (r *run) cancelled(cause error) {
 	r.mu.Lock()
-	id := r.id
+	id, interim, task := r.id, r.between, r.task
+	r.between = nil
 	r.mu.Unlock()
+	if task != nil {
+		task.cancel()
+	}
+	if interim != nil {
+		interim.stop()
+		r.finish(Outcome{}, cause)
+		return
+	}
 	var reason []byte
 	if cancelled, ok := errors.AsType[Cancelled](cause); ok {
 		reason = cancelled.Reason
@@ -120,30 +146,45 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 		if kind := response.Result.Kind(); kind != "object" && !r.raw {
 			return Outcome{}, &Failure{Message: "the server's result is no object but " + kind}
 		}
-		if failure := r.unfinished(response.Result); failure != nil {
-			return Outcome{}, failure
+		switch r.border {
+		case toModern:
+			if failure := unfinished(response.Result); failure != nil {
+				return Outcome{}, failure
+			}
+			return Outcome{Result: bridge.LowerResult(r.method, response.Result)}, nil
+		case toLegacy:
+			return Outcome{Result: bridge.RaiseResult(r.method, response.Result, r.lease.Session.ServerInfo())}, nil
 		}
 		return Outcome{Result: response.Result}, nil
 	}
 	rpc := downstream.NewRPCError(response.Error)
-	// In the modern era these errors are about our own hop.
-	modern := r.lease.Session.Modern()
-	if protocol.ClientMustAct(rpc.Code) {
-		if !modern {
-			return Outcome{Error: response.Error}, nil
-		}
-	} else if r.passErrors {
-		return Outcome{Error: r.withoutSecrets(rpc)}, nil
+	switch {
+	case r.isForClient(rpc.Code):
+		return Outcome{Error: response.Error}, nil
+	case r.passErrors && !protocol.ClientMustAct(rpc.Code):
+		return Outcome{Error: r.translated(r.withoutSecrets(rpc))}, nil
 	}
 	explained := r.lease.Explain(rpc)
 	failure := &Failure{Message: explained.Error(), Cause: explained}
-	if rpc.Code == protocol.CodeMissingCapability && modern {
-		failure.Hint = "It needs something of the client" + kinds(capabilityNames(rpc)) + " that this version of the workbench cannot offer it."
+	if rpc.Code == protocol.CodeMissingCapability && r.border == toModern {
+		failure.Hint = "It needs something of the client" + kinds(capabilityNames(rpc)) + " that this client does not offer."
 	}
 	if rpc.Code == protocol.CodeInvalidParams {
 		failure.Schema = bytes.Clone(r.tool.Definition.Member("inputSchema").Bytes())
 	}
 	return Outcome{}, failure
+}
+
+// isForClient reports whether an error asks the client's program to do something. In the
+// modern era some of them are about our own hop.
+func (r *run) isForClient(code int) bool {
+	switch {
+	case !protocol.ClientMustAct(code):
+		return false
+	case r.lease.Session.Modern():
+		return r.border == sameEra && code != protocol.CodeHeaderMismatch && code != protocol.CodeUnsupportedRevision
+	}
+	return true
 }
 
 // withoutSecrets returns the error as it was sent, unless it gives away a secret: then just

@@ -11,30 +11,17 @@ import (
 
 // unfinished returns why a result of a modern server is not the end of the call; nil if
 // it is. It would look like an empty success to a client that does not know such results.
-func (r *run) unfinished(result wire.Payload) error {
-	if !r.lease.Session.Modern() {
-		return nil
-	}
+func unfinished(result wire.Payload) error {
 	kind := result.Member(protocol.ResultType)
-	switch name, _ := kind.Text(); {
-	case kind.IsAbsent(), name == protocol.ResultComplete:
+	if name, _ := kind.Text(); kind.IsAbsent() || name == protocol.ResultComplete {
 		return nil
-	case name == protocol.ResultInputRequired && result.Member("inputRequests").IsAbsent():
-		return &Failure{
-			Message: "the server asks for the call to be sent again with its state, which this version of the workbench cannot do",
-			Hint:    "Try again later.",
-		}
-	case name == protocol.ResultInputRequired:
-		return &Failure{Message: "the server needs input" + kinds(inputNames(result)) + " that this version of the workbench cannot ask for"}
-	case name == protocol.ResultTask:
-		return &Failure{Message: "the server made the call a task, which this version of the workbench cannot wait for"}
 	}
 	return &Failure{Message: "the server's result is of a type that this version of the workbench does not know"}
 }
 
 // inputNames names what a server asks for.
-func inputNames(result wire.Payload) (names []string) {
-	for _, request := range result.Member("inputRequests").Members() {
+func inputNames(questions wire.Payload) (names []string) {
+	for _, request := range questions.Members() {
 		method, _ := request.Member("method").Text()
 		area, _, _ := strings.Cut(method, "/")
 		names = append(names, area)

@@ -141,6 +141,9 @@ func (s *Session) Revision() protocol.Revision { return s.revision }
 // Capabilities returns what the server declared that it can do.
 func (s *Session) Capabilities() wire.Payload { return s.offer.Member("capabilities") }
 
+// Patience returns how long a call may be without a sign of life.
+func (s *Session) Patience() time.Duration { return s.options.Patience }
+
 // ServerInfo returns how a server of the legacy era introduced itself.
 func (s *Session) ServerInfo() wire.Payload { return s.offer.Member("serverInfo") }
 

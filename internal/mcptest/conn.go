@@ -51,7 +51,10 @@ type request struct {
 		Cursor    string          `json:"cursor"`
 		RequestID json.RawMessage `json:"requestId"`
 		Version   string          `json:"protocolVersion"`
-		Meta      struct {
+		State     string          `json:"requestState"`
+		// Wanted is what a subscription is to.
+		Wanted json.RawMessage `json:"notifications"`
+		Meta   struct {
 			Token        json.RawMessage `json:"progressToken"`
 			Version      string          `json:"io.modelcontextprotocol/protocolVersion"`
 			Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // This file is about revision 2026-07-28, which has no handshake: see Server.Era.
@@ -74,8 +75,8 @@ func (c *conn) listen(message request) {
 	}
 	c.telling.Lock()
 	defer c.telling.Unlock()
-	c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{%s,"notifications":{"toolsListChanged":true}}}`,
-		subscriptionMeta(message.ID)))
+	c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{%s,"notifications":%s}}`,
+		subscriptionMeta(message.ID), message.Params.Wanted))
 	c.update(func() { c.listeners = append(c.listeners, message) })
 }
 
@@ -87,6 +88,9 @@ func (c *conn) tellChange() {
 	listeners := c.listeners
 	c.mu.Unlock()
 	for _, listener := range listeners {
+		if !bytes.Contains(listener.Params.Wanted, []byte("toolsListChanged")) {
+			continue
+		}
 		c.send(listener, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{%s}}`, subscriptionMeta(listener.ID)))
 	}
 	// A client of stdio that subscribed is told once; over HTTP others may be there.
@@ -94,6 +98,27 @@ func (c *conn) tellChange() {
 		return
 	}
 	c.send(request{}, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+}
+
+// tellUpdate says that a resource was updated.
+func (c *conn) tellUpdate(uri string) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	c.mu.Lock()
+	listeners := c.listeners
+	c.mu.Unlock()
+	for _, listener := range listeners {
+		var wanted struct {
+			Resources []string `json:"resourceSubscriptions"`
+		}
+		if json.Unmarshal(listener.Params.Wanted, &wanted) == nil && slices.Contains(wanted.Resources, uri) {
+			c.send(listener, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{%s,"uri":%s}}`,
+				subscriptionMeta(listener.ID), quote(uri)))
+		}
+	}
+	if c.server.Era != "modern" {
+		c.send(request{}, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%s}}`, quote(uri)))
+	}
 }
 
 func subscriptionMeta(id json.RawMessage) string {

@@ -78,6 +78,8 @@ type Server struct {
 type Step struct {
 	// Starts limits the step to the first starts of the server; 0: all.
 	Starts int `json:"starts"`
+	// State limits the step to requests with that requestState; "" is one without.
+	State *string `json:"state"`
 
 	// Wait blocks until something happened: "cancelled" (the call that this step belongs
 	// to), "call NAME" (a call of that tool came), "calls N" (so many calls came in all),
@@ -97,6 +99,10 @@ type Step struct {
 	// Change is a new list of tools; tools/list_changed is sent, by a modern server to
 	// the one who subscribed to it.
 	Change []json.RawMessage `json:"change"`
+
+	// Updated is the URI of a resource whose update is told, by a modern server to those who
+	// subscribed to it.
+	Updated string `json:"updated"`
 
 	// Spawn starts a process that sleeps: in the server's "group", or in a "session" of
 	// its own. It ignores SIGTERM.

@@ -16,6 +16,9 @@ func (c *conn) do(message request, steps []Step) (answered bool) {
 		if step.Starts > 0 && c.server.Number > step.Starts {
 			continue
 		}
+		if step.State != nil && *step.State != message.Params.State {
+			continue
+		}
 		if step.Wait != "" && !c.wait(message, step.Wait) {
 			return true
 		}
@@ -53,6 +56,9 @@ func (c *conn) say(message request, step Step) {
 	if step.Change != nil {
 		c.update(func() { c.pages = [][]json.RawMessage{step.Change} })
 		c.tellChange()
+	}
+	if step.Updated != "" {
+		c.tellUpdate(step.Updated)
 	}
 }
 
