@@ -29,6 +29,9 @@ type orders struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == eraRole {
+		os.Exit(holdEra(os.Args[2:]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == betweenRole {
 		os.Exit(between(os.Args[2:]))
 	}
@@ -67,11 +70,12 @@ func run(o orders) error {
 	if err != nil {
 		return err
 	}
-	required, err := tools.requirements(ctx)
-	if err != nil {
-		return err
+	report := &report{versions: tools.versions, required: make(map[string][]scenario)}
+	for _, revision := range []string{legacyRevision, modernRevision} {
+		if report.required[revision], err = tools.requirements(ctx, revision); err != nil {
+			return err
+		}
 	}
-	report := &report{versions: tools.versions, required: required}
 	for _, subject := range tools.subjects() {
 		if o.only != "" && o.only != subject.name {
 			continue
@@ -79,15 +83,15 @@ func run(o orders) error {
 		for _, route := range subject.routes {
 			begun := time.Now()
 			folder := filepath.Join(saved, subject.name+" "+route.name)
-			results, err := route.run(ctx, selection{}, folder)
+			results, err := route.run(ctx, selection{revision: subject.revision}, folder)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", subject.name, route.name, err)
 			}
 			report.add(subject, route.name, results)
-			if err := again(ctx, report, route, folder); err != nil {
+			if err := again(ctx, report, subject.revision, route, folder); err != nil {
 				return err
 			}
-			fmt.Printf("%-18s %-22s %s (%.0f s)\n", subject.name, route.name, report.total(subject.name, route.name), time.Since(begun).Seconds())
+			fmt.Printf("%-38s %-22s %s (%.0f s)\n", subject.name, route.name, report.total(subject.name, route.name), time.Since(begun).Seconds())
 		}
 	}
 	return conclude(o, report)
@@ -96,9 +100,9 @@ func run(o orders) error {
 // again runs what did worse than directly once more, each scenario alone: some of them give the
 // subject a fixed time, or leave it to chance which of two streams an answer takes, and the suite starts many
 // at once.
-func again(ctx context.Context, found *report, route route, folder string) error {
+func again(ctx context.Context, found *report, revision string, route route, folder string) error {
 	for _, name := range found.suspects() {
-		results, err := route.run(ctx, selection{scenario: name}, filepath.Join(folder, "again", name))
+		results, err := route.run(ctx, selection{revision, name}, filepath.Join(folder, "again", name))
 		if err != nil {
 			return fmt.Errorf("%s, once more: %w", name, err)
 		}

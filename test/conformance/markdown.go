@@ -12,8 +12,9 @@ against servers and clients that others wrote: once directly, and once with the 
 counts is that the columns are equal. A server that fails a scenario by itself must fail it in the same way through
 the workbench. ` + "`make conformance CHECK=1`" + ` fails if a column is worse than "direct", or than it is here.
 
-The scenarios are those that revision ` + revision + ` requires. The suite also runs some that it does not score: they are marked
-with a star.
+The scenarios are those that revisions ` + legacyRevision + ` and ` + modernRevision + ` require, one of each era of the protocol. The suite also
+runs some that it does not score: they are marked with a star. "Modern to legacy" is a client of the newer era with a server
+that knows only the older one, and "legacy to modern" the other way round; "direct" is the server in the era of the client.
 `
 
 // markdown is the report as a page.
@@ -24,9 +25,9 @@ func (r *report) markdown() string {
 	for _, v := range r.versions {
 		fmt.Fprintf(&page, "| `%s` | %s |\n", v.name, v.number)
 	}
-	page.WriteString("\n## Scored scenarios that pass\n\n| subject | direct | through, HTTP below | through, stdio below |\n| --- | --- | --- | --- |\n")
+	page.WriteString("\n## Scored scenarios that pass\n\n| subject | revision | direct | through, HTTP below | through, stdio below |\n| --- | --- | --- | --- | --- |\n")
 	for _, s := range r.sections {
-		fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", s.subject, r.total(s.subject, direct), r.total(s.subject, throughHTTP), r.total(s.subject, throughStdio))
+		fmt.Fprintf(&page, "| %s | %s | %s | %s | %s |\n", s.subject, s.revision, r.total(s.subject, direct), r.total(s.subject, throughHTTP), r.total(s.subject, throughStdio))
 	}
 	for _, s := range r.sections {
 		r.table(&page, s)
@@ -36,7 +37,7 @@ func (r *report) markdown() string {
 		if !worseIn(s.columns[0], through, one.name) {
 			return ""
 		}
-		if reason := reasonFor(one); reason != "" {
+		if reason := reasonFor(s.subject, one); reason != "" {
 			return reason
 		}
 		return messages(s.columns[0], through, one.name)

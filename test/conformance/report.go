@@ -18,15 +18,16 @@ const (
 // report holds what was found, in the order in which it was found.
 type report struct {
 	versions []version
-	required []scenario
+	required map[string][]scenario // of each revision
 	sections []section
 }
 
 // section is a subject with the results of its routes.
 type section struct {
-	subject string
-	client  bool
-	columns []column
+	subject  string
+	revision string
+	client   bool
+	columns  []column
 }
 
 type column struct {
@@ -37,7 +38,7 @@ type column struct {
 func (r *report) add(s subject, route string, found results) {
 	last := len(r.sections) - 1
 	if last < 0 || r.sections[last].subject != s.name {
-		r.sections = append(r.sections, section{subject: s.name, client: s.client})
+		r.sections = append(r.sections, section{subject: s.name, revision: s.revision, client: s.client})
 		last++
 	}
 	r.sections[last].columns = append(r.sections[last].columns, column{route, found})
@@ -50,7 +51,7 @@ func (r *report) suspects() []string {
 	last := s.columns[len(s.columns)-1]
 	var names []string
 	for _, one := range r.scenarios(s) {
-		if reasonFor(one) == "" && worseIn(s.columns[0], last, one.name) {
+		if reasonFor(s.subject, one) == "" && worseIn(s.columns[0], last, one.name) {
 			names = append(names, one.name)
 		}
 	}
@@ -63,9 +64,9 @@ func (r *report) replace(scenario string, checks []check) {
 	columns[len(columns)-1].results[scenario] = checks
 }
 
-// scenarios are those of the subject's side.
+// scenarios are those of the subject's revision and side.
 func (r *report) scenarios(s section) []scenario {
-	return slices.DeleteFunc(slices.Clone(r.required), func(one scenario) bool { return one.client != s.client })
+	return slices.DeleteFunc(slices.Clone(r.required[s.revision]), func(one scenario) bool { return one.client != s.client })
 }
 
 // verdict is the worst that a scenario's checks say.
@@ -142,7 +143,7 @@ func (r *report) worseThanDirect() []string {
 	for _, s := range r.sections {
 		for _, through := range s.columns[1:] {
 			for _, one := range r.scenarios(s) {
-				if reasonFor(one) == "" && worseIn(s.columns[0], through, one.name) {
+				if reasonFor(s.subject, one) == "" && worseIn(s.columns[0], through, one.name) {
 					lines = append(lines, fmt.Sprintf("%s, %s, %s: %s, and directly %s: %s", s.subject, through.route, one.name,
 						through.verdict(one.name), s.columns[0].verdict(one.name), messages(s.columns[0], through, one.name)))
 				}
@@ -196,7 +197,7 @@ func (r *report) total(subject, route string) string {
 				switch v := c.verdict(one.name); {
 				case v == passed || v == warned:
 					good++
-				case reasonFor(one) != "":
+				case reasonFor(s.subject, one) != "":
 					excused++
 				}
 			}

@@ -53,8 +53,8 @@ func TestResultsAreReadFromFolders(t *testing.T) {
 
 // example is a report about one server with a scenario of each kind.
 func example(through results) *report {
-	r := &report{required: []scenario{{"ping", false, true}, {"logging", false, true}, {"extra", false, false}, {"auth/x", true, true}}}
-	server := subject{name: "server"}
+	r := &report{required: map[string][]scenario{legacyRevision: {{"ping", false, true}, {"logging", false, true}, {"extra", false, false}, {"auth/x", true, true}}}}
+	server := subject{name: "server", revision: legacyRevision}
 	r.add(server, direct, results{
 		"ping":    {{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "SUCCESS"}},
 		"logging": {{ID: "c", Status: "FAILURE", Message: "no logging at 127.0.0.1:4711"}},

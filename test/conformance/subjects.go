@@ -23,10 +23,17 @@ const (
 
 // subject is a server or a client that the suite runs against.
 type subject struct {
-	name   string
-	client bool
-	routes []route
+	name     string
+	revision string
+	client   bool
+	routes   []route
 }
+
+// Names of the subjects across the border between the eras.
+const (
+	modernToLegacy = "go-sdk, modern to legacy"
+	legacyToModern = "go-sdk, legacy to modern"
+)
 
 // route is one way between the suite and the subject.
 type route struct {
@@ -35,23 +42,49 @@ type route struct {
 }
 
 func (t *tools) subjects() []subject {
+	// With sessions it speaks the older era only, without them both.
+	legacy, both := t.sdkServer("-stateless=false"), t.sdkServer("-stateless=true")
+	plain := []string{t.goServer}
 	return []subject{
-		t.server("go-sdk", http{
-			command: func(address string) []string {
-				return []string{t.goServer, "-http=" + address, "-stateless=false"}
-			},
-			path: "/",
-		}, []string{t.goServer}),
-		t.server("server-everything", http{
-			command: func(string) []string { return []string{t.node, t.npmServer, "streamableHttp"} },
-			environment: func(address string) []string {
-				_, port, _ := net.SplitHostPort(address)
-				return []string{"PORT=" + port}
-			},
-			path: "/mcp",
-		}, []string{t.node, t.npmServer, "stdio"}),
-		t.client(),
+		t.server("go-sdk", legacyRevision, legacy, legacy, plain),
+		t.server("go-sdk, modern", modernRevision, both, both, plain),
+		t.server(modernToLegacy, modernRevision, both, legacy, t.held(legacyEra, plain)),
+		t.server(legacyToModern, legacyRevision, legacy, t.heldRemote(modernEra, both), t.held(modernEra, plain)),
+		t.everything(),
+		t.client("go-sdk client", legacyRevision),
+		t.client("go-sdk client, modern", modernRevision),
 	}
+}
+
+func (t *tools) sdkServer(flag string) http {
+	return http{
+		command: func(address string) []string { return []string{t.goServer, "-http=" + address, flag} },
+		path:    "/",
+	}
+}
+
+// everything is a server of npm.
+func (t *tools) everything() subject {
+	remote := http{
+		command: func(string) []string { return []string{t.node, t.npmServer, "streamableHttp"} },
+		environment: func(address string) []string {
+			_, port, _ := net.SplitHostPort(address)
+			return []string{"PORT=" + port}
+		},
+		path: "/mcp",
+	}
+	return t.server("server-everything", legacyRevision, remote, remote, []string{t.node, t.npmServer, "stdio"})
+}
+
+// held is a server over stdio that speaks one era of its two.
+func (t *tools) held(era string, command []string) []string {
+	return append([]string{t.self, eraRole, era, "stdio"}, command...)
+}
+
+// heldRemote is held for a server over HTTP.
+func (t *tools) heldRemote(era string, remote http) http {
+	remote.before = func(address, url string) []string { return []string{t.self, eraRole, era, address, url} }
+	return remote
 }
 
 // http says how a server is started that listens on an address.
@@ -59,25 +92,28 @@ type http struct {
 	command     func(address string) []string
 	environment func(address string) []string
 	path        string
+	// before is the command of a program that stands before it at an address; nil for none.
+	before func(address, url string) []string
 }
 
-// server makes a subject of a server that speaks both transports.
-func (t *tools) server(name string, remote http, local []string) subject {
-	return subject{name: name, routes: []route{
+// server makes a subject of a server that speaks both transports; plain is what it is
+// without the workbench.
+func (t *tools) server(name, revision string, plain, remote http, local []string) subject {
+	return subject{name: name, revision: revision, routes: []route{
 		{direct, func(ctx context.Context, what selection, saved string) (results, error) {
-			server, url, err := remote.start(ctx)
+			stop, url, err := plain.start(ctx)
 			if err != nil {
 				return nil, err
 			}
-			defer server.stop()
+			defer stop()
 			return t.testServer(ctx, what, url, saved)
 		}},
 		{throughHTTP, func(ctx context.Context, what selection, saved string) (results, error) {
-			server, url, err := remote.start(ctx)
+			stop, url, err := remote.start(ctx)
 			if err != nil {
 				return nil, err
 			}
-			defer server.stop()
+			defer stop()
 			return t.testThrough(ctx, what, map[string]any{"url": url}, saved)
 		}},
 		{throughStdio, func(ctx context.Context, what selection, saved string) (results, error) {
@@ -86,7 +122,7 @@ func (t *tools) server(name string, remote http, local []string) subject {
 	}}
 }
 
-func (h http) start(ctx context.Context) (server *process, url string, err error) {
+func (h http) start(ctx context.Context) (stop func(), url string, err error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, "", err
@@ -95,8 +131,27 @@ func (h http) start(ctx context.Context) (server *process, url string, err error
 	if h.environment != nil {
 		environment = h.environment(address)
 	}
-	server, err = startServer(ctx, address, environment, h.command(address)...)
-	return server, "http://" + address + h.path, err
+	server, err := startServer(ctx, address, environment, h.command(address)...)
+	if err != nil {
+		return nil, "", err
+	}
+	url = "http://" + address + h.path
+	if h.before == nil {
+		return server.stop, url, nil
+	}
+	if address, err = freeAddress(); err != nil {
+		server.stop()
+		return nil, "", err
+	}
+	front, err := startServer(ctx, address, nil, h.before(address, url)...)
+	if err != nil {
+		server.stop()
+		return nil, "", err
+	}
+	return func() {
+		front.stop()
+		server.stop()
+	}, "http://" + address + h.path, nil
 }
 
 // testThrough runs the suite's server scenarios against a workbench with that server below.
@@ -118,8 +173,8 @@ func (t *tools) testThrough(ctx context.Context, what selection, server map[stri
 }
 
 // client makes a subject of the SDK's client, which the suite starts itself.
-func (t *tools) client() subject {
-	return subject{name: "go-sdk client", client: true, routes: []route{
+func (t *tools) client(name, revision string) subject {
+	return subject{name: name, revision: revision, client: true, routes: []route{
 		{direct, func(ctx context.Context, what selection, saved string) (results, error) {
 			return t.testClient(ctx, what, t.goClient, saved)
 		}},

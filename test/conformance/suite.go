@@ -17,8 +17,11 @@ import (
 	"time"
 )
 
-// revision is the set of scenarios that is run.
-const revision = "2025-11-25"
+// The revisions whose scenarios are run, one of each era.
+const (
+	legacyRevision = "2025-11-25"
+	modernRevision = "2026-07-28"
+)
 
 // What one scenario may take. Clients start all at once, each with a workbench of its own.
 const (
@@ -44,13 +47,13 @@ type scenario struct {
 }
 
 // selection is what the suite runs: everything that the revision requires, or one scenario.
-type selection struct{ scenario string }
+type selection struct{ revision, scenario string }
 
 func (s selection) arguments() []string {
 	if s.scenario == "" {
-		return []string{"--requirements", revision}
+		return []string{"--requirements", s.revision}
 	}
-	return []string{"--scenario", s.scenario, "--spec-version", revision}
+	return []string{"--scenario", s.scenario, "--spec-version", s.revision}
 }
 
 func (t *tools) testServer(ctx context.Context, what selection, url, saved string) (results, error) {
@@ -127,8 +130,8 @@ func readResults(folder string) (results, error) {
 	return found, err
 }
 
-// requirements asks the suite what the revision requires.
-func (t *tools) requirements(ctx context.Context) ([]scenario, error) {
+// requirements asks the suite what a revision requires.
+func (t *tools) requirements(ctx context.Context, revision string) ([]scenario, error) {
 	out, err := exec.CommandContext(ctx, t.node, t.suite, "list", "--requirements", revision).Output()
 	if err != nil {
 		return nil, fmt.Errorf("the suite does not list its scenarios: %w", err)
