@@ -126,7 +126,23 @@ func (s *Surface) List(request Request) {
 		go func() { request.Answerer.Answer(s.listDirect(request)) }()
 		return
 	}
+	if unseen := s.unseenNative(request.Session.Party()); len(unseen) > 0 {
+		go func() {
+			if err := connectAll(request, unseen); err != nil {
+				request.Answerer.Answer(Answer{Cancelled: err})
+				return
+			}
+			request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
+		}()
+		return
+	}
 	request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
+}
+
+// IsFixed reports whether instructions and the list of tools only depend on the
+// configuration.
+func (s *Surface) IsFixed() bool {
+	return s.mode != config.Direct && s.mode != config.Dynamic && s.notice == ""
 }
 
 // Listed returns the result of tools/list for a client as far as it is known now. In

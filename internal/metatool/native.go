@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -33,6 +34,23 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 		}
 	}
 	return list
+}
+
+// unseenNative returns the servers whose tools the list would lack because they were never
+// up. Where clients open toolboxes, there are none: opening does that. To clients of the
+// modern era the list must be the same from the beginning.
+func (s *Surface) unseenNative(party *fleet.Party) (unseen []*fleet.Server) {
+	if s.mode != config.Dynamic || !party.Modern() {
+		return nil
+	}
+	for _, box := range s.visible.Toolboxes() {
+		for _, server := range box.Servers {
+			if server.For(party).Offered() == nil {
+				unseen = append(unseen, server)
+			}
+		}
+	}
+	return unseen
 }
 
 // appendNativeDefinition appends a definition that is the server's own but for the
@@ -133,4 +151,35 @@ func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, name string
 	}
 	ref, ok := table.refs[name]
 	return ref, ok
+}
+
+// InputSchema returns the input schema of a tool that the client calls by a name of its
+// own; absent if it is not known, and for our own tools.
+func (s *Surface) InputSchema(session Session, name string) wire.Payload {
+	var ref toolbox.Ref
+	ok := false
+	switch {
+	case s.notice != "":
+	case s.mode == config.Direct:
+		ref, ok = s.findDirect(session.Party(), name)
+	case s.mode == config.Dynamic && name != openName && name != useName:
+		ref, ok = s.findNative(session, name)
+	}
+	if !ok {
+		return wire.Payload{}
+	}
+	box, ok := s.visible.Toolbox(ref.Toolbox)
+	if !ok {
+		return wire.Payload{}
+	}
+	server, ok := box.Server(ref.Server)
+	if !ok {
+		return wire.Payload{}
+	}
+	offered := server.For(session.Party()).Offered()
+	if offered == nil {
+		return wire.Payload{}
+	}
+	tool, _ := offered.Find(ref.Name)
+	return tool.Definition.Member("inputSchema")
 }

@@ -61,6 +61,10 @@ const (
 	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
 )
 
+// InputRequests is the member of a result that holds the questions that the client has to
+// answer first, since revision 2026-07-28.
+const InputRequests = "inputRequests"
+
 // Members of the params with which a request is sent again that the server had questions
 // on, since revision 2026-07-28.
 const (
@@ -137,8 +141,8 @@ func ClientMustAct(code int) bool {
 // Revision is a version of the protocol, named by its date.
 type Revision string
 
-// Revision20260728 has no handshake: each request says what it needs. Servers may speak
-// it; clients may not yet, so it is none of Revisions.
+// Revision20260728 has no handshake: each request says what it needs. It is none of
+// Revisions, which are agreed on by one.
 const Revision20260728 Revision = "2026-07-28"
 
 // The other revisions, newest first. All of them begin with an initialize handshake.
@@ -160,6 +164,13 @@ func Newest() Revision { return revisions[0] }
 
 // Known reports whether the revision is one of Revisions.
 func (r Revision) Known() bool { return slices.Contains(revisions, r) }
+
+// Supported returns all revisions that clients may speak, newest first.
+func Supported() []Revision { return append([]Revision{Revision20260728}, revisions...) }
+
+// IsModern reports whether the revision is of the era without a handshake. Revisions that
+// are yet to come are.
+func (r Revision) IsModern() bool { return r >= Revision20260728 }
 
 // HasBatches reports whether one frame may hold an array of messages.
 func (r Revision) HasBatches() bool {
