@@ -43,6 +43,7 @@ func (a Audience) equals(b Audience) bool {
 type Server struct {
 	options       Options
 	subscriptions *passage.Subscriptions
+	parking       *parking
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -63,7 +64,7 @@ func New(options Options) *Server {
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
 	}
-	return &Server{options: options, subscriptions: passage.NewSubscriptions(), sessions: make(map[*session]struct{})}
+	return &Server{options: options, subscriptions: passage.NewSubscriptions(), parking: newParking(), sessions: make(map[*session]struct{})}
 }
 
 // add takes a session in, whose surface and passage it sets.
@@ -173,6 +174,9 @@ func (s *Server) ToolsChanged(toolbox string) {
 }
 
 func (s *session) tellChanged(method string) {
+	if !s.initialized() {
+		return
+	}
 	if err := s.Notify(wire.Notification(method, nil)); err != nil {
 		s.log.Warn("client was not told that a list changed", "method", method, "reason", err)
 	}

@@ -144,7 +144,7 @@ func TestBeforeInitialize(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`:      `-32600`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:      `-32600`,
-		`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`: `-32601`,
+		`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`: `-32602`,
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:            `"result":{}`,
 	} {
 		if got := next(t, c, line); !strings.Contains(got, want) {

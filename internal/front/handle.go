@@ -32,7 +32,7 @@ func (r *request) handle(message wire.Message) {
 	switch method := string(message.Method); {
 	case method == protocol.MethodPing:
 		r.finish(wire.Result(r.id, []byte("{}")))
-	case method == protocol.MethodDiscover, method == protocol.MethodListen: // of an era that we do not speak to clients
+	case method == protocol.MethodDiscover, method == protocol.MethodListen: // of the era that the client did not choose
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%s'", method)))
 	case !r.session.initialized():
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
@@ -49,24 +49,25 @@ func (r *request) handle(message wire.Message) {
 }
 
 func (r *request) callTool(message wire.Message) {
-	params := readCall(message.Params)
-	name, ok := params.name.Text()
+	call, ok := readToolCall(message.Params)
 	if !ok {
-		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams,
-			"Invalid params: 'name' must be a string, the name of a tool"))
+		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, noToolName))
 		return
 	}
-	r.mayTask = len(params.extra) > 0 // with the member "task", which there is no need to look for
-	r.session.surface.Load().Call(metatool.Request{
-		Name:      name,
-		Arguments: params.arguments,
-		Meta:      params.meta,
-		Extra:     params.extra,
-		Params:    message.Params,
-		Session:   r,
-		Ticket:    &r.ticket,
-		Answerer:  r,
-	})
+	r.mayTask = len(call.Extra) > 0 // with the member "task", which there is no need to look for
+	call.Session, call.Ticket, call.Answerer = r, &r.ticket, r
+	r.session.surface.Load().Call(call)
+}
+
+const noToolName = "Invalid params: 'name' must be a string, the name of a tool"
+
+// readToolCall reads a tools/call; ok is false if it does not name a tool.
+func readToolCall(sent wire.Payload) (call metatool.Request, ok bool) {
+	params := readCall(sent)
+	name, ok := params.name.Text()
+	return metatool.Request{
+		Name: name, Arguments: params.arguments, Meta: params.meta, Extra: params.extra, Params: sent,
+	}, ok
 }
 
 // callParams are the params of a tools/call.
@@ -97,6 +98,9 @@ func readCall(params wire.Payload) (p callParams) {
 	return p
 }
 
+// cancel implements cancellable.
+func (r *request) cancel(cause error) { r.ticket.Cancel(cause) }
+
 // Notify implements call.Client: what comes before the answer goes the same way.
 func (r *request) Notify(message []byte) error { return r.to.notify(message) }
 
@@ -125,16 +129,24 @@ func (r *request) Memory() *passage.Memory { return r.session.memory }
 // Answer implements metatool.Answerer. What a tool's result says of other things is what
 // the passage needs to know, and what it may know better.
 func (r *request) Answer(answer metatool.Answer) {
-	if result := answer.Outcome.Result; !result.IsAbsent() {
-		way := r.session.passage.Load()
-		if r.mayTask {
-			way.Learn(r, answer.From, result)
-		}
-		if edits := way.Relink(r, answer.From, result); len(edits) > 0 {
-			answer.Outcome.Result = wire.Raw(wire.AppendEdited(nil, result, edits...))
-		}
-	}
+	r.session.relate(r, &answer, r.mayTask)
 	r.finish(encode(r.id, answer))
+}
+
+// relate has the passage know a tool's result, and its links lead where the client finds
+// what they name.
+func (s *session) relate(client passage.Session, answer *metatool.Answer, mayTask bool) {
+	result := answer.Outcome.Result
+	if result.IsAbsent() {
+		return
+	}
+	way := s.passage.Load()
+	if mayTask {
+		way.Learn(client, answer.From, result)
+	}
+	if edits := way.Relink(client, answer.From, result); len(edits) > 0 {
+		answer.Outcome.Result = wire.Raw(wire.AppendEdited(nil, result, edits...))
+	}
 }
 
 // Reply implements call.Replier, for what took the passage.

@@ -74,6 +74,7 @@ type face struct {
 	shelf    *shelf
 	bodies   *semaphore.Weighted // bytes of large bodies that are being read
 	sessions registry
+	guests   *guests
 	draining atomic.Bool
 }
 
@@ -95,6 +96,7 @@ func (s *Server) newFace(options HTTPOptions) *face {
 	}
 	return &face{
 		server: s, options: options, shelf: newShelf(), bodies: semaphore.NewWeighted(bodyBudget),
+		guests: newGuests(s, options.MaxSessions),
 		sessions: registry{limit: options.MaxSessions, byID: make(map[string]*httpSession)},
 	}
 }
@@ -139,6 +141,7 @@ func (f *face) end(server *http.Server) {
 	for _, client := range f.sessions.all() {
 		ending.Go(func() { f.endSession(client) })
 	}
+	ending.Go(func() { f.guests.end(nil) })
 	ending.Wait()
 	stopping.Wait()
 	_ = server.Close() // what is left would not have ended
@@ -159,6 +162,7 @@ func (f *face) sweep(ctx context.Context) {
 	for {
 		select {
 		case now := <-ticker.C:
+			f.guests.sweep()
 			for _, client := range f.sessions.all() {
 				client.sweep(now)
 				if client.idleFor() > f.options.SessionIdle {
@@ -245,12 +249,15 @@ func (f *face) serve(w http.ResponseWriter, r *http.Request, only string) {
 		refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError, "The workbench is shutting down")
 		return
 	}
-	switch r.Method {
-	case http.MethodPost:
+	switch {
+	case r.Method == http.MethodPost:
 		f.post(v)
-	case http.MethodGet:
+	case isModernVisit(r):
+		w.Header().Set("Allow", "POST")
+		refuse(w, http.StatusMethodNotAllowed, protocol.CodeInvalidRequest, "The method is not allowed in this revision of the protocol; use POST")
+	case r.Method == http.MethodGet:
 		f.get(v)
-	case http.MethodDelete:
+	case r.Method == http.MethodDelete:
 		if client, ok := f.session(v); ok {
 			f.forget(client)
 			w.WriteHeader(http.StatusNoContent)

@@ -37,6 +37,9 @@ func (f *face) post(v visit) {
 	if !ok {
 		return
 	}
+	if f.postModern(v, frame, accepted) {
+		return
+	}
 	if r.Header.Get(sessionHeader) == "" && isInitialize(frame) {
 		f.begin(v, frame, accepted)
 		return
@@ -151,9 +154,7 @@ func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts)
 	}
 	message, err := wire.Parse(frame)
 	if err != nil {
-		v.w.Header().Set("Content-Type", "application/json")
-		v.w.WriteHeader(http.StatusBadRequest)
-		_, _ = v.w.Write(rejection(frame, err))
+		v.reject(frame, err)
 		return
 	}
 	if !message.IsRequest() {
@@ -167,6 +168,13 @@ func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts)
 	st := client.newPOST(bytes.Clone(message.ID.Bytes()))
 	client.dispatch(message, st)
 	v.answer(client, st, accepted)
+}
+
+// reject answers a frame that holds no message.
+func (v visit) reject(frame wire.Frame, reason error) {
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.WriteHeader(http.StatusBadRequest)
+	_, _ = v.w.Write(rejection(frame, reason))
 }
 
 // noAnswer is the sender of a message that gets none.

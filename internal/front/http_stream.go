@@ -153,10 +153,11 @@ func (c *httpSession) primes() bool {
 type output struct {
 	w          http.ResponseWriter
 	connection *http.ResponseController
+	unnumbered bool // its events have no ids: nobody can come back for them
 }
 
 func newOutput(w http.ResponseWriter) *output {
-	return &output{w, http.NewResponseController(w)}
+	return &output{w: w, connection: http.NewResponseController(w)}
 }
 
 // Write implements io.Writer.
@@ -186,7 +187,11 @@ func (o *output) prime(st *stream, sequence uint64) {
 
 // event sends one message; it reports whether the client is still there.
 func (o *output) event(number uint64, e event) bool {
-	head := fmt.Appendf(make([]byte, 0, 64), "id: %d-%d\nevent: message\ndata: ", number, e.sequence)
+	head := make([]byte, 0, 64)
+	if !o.unnumbered {
+		head = fmt.Appendf(head, "id: %d-%d\n", number, e.sequence)
+	}
+	head = append(head, "event: message\ndata: "...)
 	if _, err := o.Write(head); err != nil {
 		return false
 	}

@@ -26,6 +26,7 @@ import (
 type session struct {
 	server   *Server
 	audience Audience
+	modern   bool // the client is of the modern era; see guest
 	surface  atomic.Pointer[metatool.Surface]
 	passage  atomic.Pointer[passage.Passage]
 	memory   *passage.Memory
@@ -47,7 +48,7 @@ type session struct {
 	lastAsked    uint64
 	revision     protocol.Revision   // "" before initialize
 	opened       map[string]struct{} // toolboxes that the client opened
-	inFlight     map[string]*request
+	inFlight     map[string]cancellable
 	ending       bool // no request is taken any more
 }
 
@@ -65,6 +66,11 @@ type listener interface {
 	tell(message []byte) bool
 }
 
+// cancellable is a request in flight.
+type cancellable interface {
+	cancel(cause error)
+}
+
 // maxInFlight limits the requests that one client can make us hold.
 const maxInFlight = 4096
 
@@ -79,7 +85,7 @@ func newSession(server *Server, audience Audience) *session {
 		memory:   passage.NewMemory(server.subscriptions),
 		slots:    make(chan struct{}, maxInFlight),
 		opened:   make(map[string]struct{}),
-		inFlight: make(map[string]*request),
+		inFlight: make(map[string]cancellable),
 		asked:    make(map[uint64]asking),
 	}
 	s.life, s.giveUp = context.WithCancel(context.Background())
@@ -94,15 +100,22 @@ func (s *session) Notify(message []byte) error {
 	return nil
 }
 
-// Ask implements call.Client, for questions that belong to no request.
-func (s *session) Ask(question *downstream.Question) { s.ask(question, s.own.tell) }
+// Ask implements call.Client, for questions that belong to no request. In the modern era
+// there is no way to ask them.
+func (s *session) Ask(question *downstream.Question) {
+	if s.modern {
+		question.RefuseUnsupported()
+		return
+	}
+	s.ask(question, s.own.tell)
+}
 
 // Party implements call.Client.
 func (s *session) Party() *fleet.Party { return s.party.Load() }
 
 // join makes the client known to the fleet by what it declares.
 func (s *session) join(capabilities []byte) {
-	next := fleet.NewParty(fleet.PartyOptions{Capabilities: capabilities, Ask: s.Ask, Notice: s.noticed, Began: s.began})
+	next := fleet.NewParty(fleet.PartyOptions{Capabilities: capabilities, Modern: s.modern, Ask: s.Ask, Notice: s.noticed, Began: s.began})
 	if before := s.party.Swap(next); before != nil {
 		before.Close()
 	}
@@ -133,8 +146,12 @@ func (s *session) noticed(server *fleet.Server, message wire.Message) {
 	}
 }
 
-// IsOpen reports whether the client opened the toolbox.
+// IsOpen reports whether the client opened the toolbox. Without sessions there is nothing
+// that it could be opened in, so that it always is.
 func (s *session) IsOpen(toolbox string) bool {
+	if s.modern {
+		return true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.opened[toolbox]
@@ -151,6 +168,9 @@ func (s *session) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
 
 // MarkOpen implements metatool.Session.
 func (s *session) MarkOpen(toolbox string) (first bool) {
+	if s.modern {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.opened[toolbox]
@@ -276,7 +296,7 @@ func (s *session) cancel(params wire.Payload) {
 	if reason := params.Member("reason"); reason.Kind() == "string" {
 		cause.Reason = reason.Bytes()
 	}
-	r.ticket.Cancel(cause)
+	r.cancel(cause)
 }
 
 // cancelAll cancels every request in flight.
@@ -285,7 +305,7 @@ func (s *session) cancelAll(cause error) {
 	all := slices.Collect(maps.Values(s.inFlight))
 	s.mu.Unlock()
 	for _, r := range all {
-		r.ticket.Cancel(cause)
+		r.cancel(cause)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -18,7 +19,7 @@ const outputQueue = 32 << 20
 // was read by then. It closes both in and out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	client := newSession(s, Audience{})
-	pipe := &pipe{session: client, writer: wire.NewWriter(out, outputQueue)}
+	pipe := &pipe{session: client, guests: newGuests(s, maxPipeGuests), writer: wire.NewWriter(out, outputQueue)}
 	client.own = pipe
 	s.add(client)
 	defer s.remove(client)
@@ -34,7 +35,10 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	case <-pipe.writer.Closed():
 		err = pipe.writer.Err()
 	}
+	var ending sync.WaitGroup
+	ending.Go(func() { pipe.guests.end(pipe.writer.Closed()) })
 	client.end(pipe.writer.Closed())
+	ending.Wait()
 	pipe.flush()
 	out.Close()
 	stopReading(in, ended)
@@ -64,7 +68,9 @@ func stopReading(in io.Closer, ended <-chan error) {
 // pipe is the two streams of a client that talks over stdio.
 type pipe struct {
 	session *session
+	guests  *guests // what the client is in the modern era
 	writer  *wire.Writer
+	era     era // that its client chose; of the reader alone
 }
 
 // read takes in the client's messages until it closes its side.
@@ -80,7 +86,11 @@ func (p *pipe) read(in io.Reader) error {
 		if err != nil {
 			return err
 		}
-		p.session.receive(frame, p)
+		if p.era == legacy {
+			p.session.receive(frame, p)
+		} else {
+			p.receive(frame)
+		}
 	}
 }
 

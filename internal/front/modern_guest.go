@@ -1,0 +1,199 @@
+package front
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// guest is a client of the modern era. There are no sessions in it, so that requests count
+// as one client's if they are from the same one and declare the same. What the client
+// should not have to wait for twice is kept for a while: its party, with sessions below,
+// and calls that wait for its answers.
+type guest struct {
+	*session
+	key     string
+	caller  string // who it is, whatever it declares
+	listens *listens
+
+	mu   sync.Mutex
+	uses int       // requests, and calls that outlast them
+	used time.Time // when the last one ended
+}
+
+// guests are those of one endpoint.
+type guests struct {
+	server *Server
+	limit  int
+
+	mu    sync.Mutex
+	byKey map[string]*guest
+	ended bool
+}
+
+// Limits of guests.
+const (
+	// guestIdle is after how long without a request a guest is forgotten.
+	guestIdle = 5 * time.Minute
+	// maxPipeGuests is for a client over stdio, which may declare something else each time.
+	maxPipeGuests = 16
+)
+
+func newGuests(server *Server, limit int) *guests {
+	return &guests{server: server, limit: limit, byKey: make(map[string]*guest)}
+}
+
+// enter returns the guest that a request is from; leave it when the request has ended.
+// There is none if there are too many.
+func (g *guests) enter(owner string, audience Audience, t terms) *guest {
+	caller := callerName(owner, audience)
+	key := guestKey(caller, t)
+	g.mu.Lock()
+	client, known := g.byKey[key]
+	var spared *guest
+	if !known && !g.ended {
+		if len(g.byKey) >= g.limit {
+			spared = g.spare()
+		}
+		if len(g.byKey) < g.limit {
+			client = newGuest(g.server, audience, caller, key, t)
+			g.byKey[key] = client
+		}
+	}
+	if client != nil {
+		client.enter()
+	}
+	g.mu.Unlock()
+	if spared != nil {
+		spared.close(errSessionEnded)
+	}
+	return client
+}
+
+// spare takes out the guest that has been idle for the longest time. Called with mu held.
+func (g *guests) spare() (spared *guest) {
+	longest := time.Duration(-1)
+	for _, candidate := range g.byKey {
+		if idle, isIdle := candidate.idleFor(); isIdle && idle > longest {
+			spared, longest = candidate, idle
+		}
+	}
+	if spared != nil {
+		delete(g.byKey, spared.key)
+	}
+	return spared
+}
+
+// sweep forgets guests that have not been heard of.
+func (g *guests) sweep() {
+	g.mu.Lock()
+	var gone []*guest
+	for key, client := range g.byKey {
+		if idle, isIdle := client.idleFor(); isIdle && idle > guestIdle {
+			delete(g.byKey, key)
+			gone = append(gone, client)
+		}
+	}
+	g.mu.Unlock()
+	for _, client := range gone {
+		client.close(errSessionEnded)
+	}
+}
+
+// cancel cancels the request that a notification names, of whichever guest.
+func (g *guests) cancel(params wire.Payload) {
+	for _, client := range g.all() {
+		client.session.cancel(params)
+	}
+}
+
+func (g *guests) all() []*guest {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Collect(maps.Values(g.byKey))
+}
+
+// end lets the requests of all guests finish, and then forgets them; gone says that nobody
+// takes answers any more.
+func (g *guests) end(gone <-chan struct{}) {
+	g.mu.Lock()
+	g.ended = true
+	g.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, client := range g.all() {
+		ending.Go(func() {
+			client.listens.close()
+			client.session.end(gone)
+			client.server.remove(client.session)
+			client.server.parking.leave(client)
+		})
+	}
+	ending.Wait()
+}
+
+func callerName(owner string, audience Audience) string {
+	name := strconv.Quote(owner) + " " + strconv.Quote(audience.Only)
+	if audience.Toolboxes == nil {
+		return name
+	}
+	for _, toolbox := range audience.Toolboxes {
+		name += " " + strconv.Quote(toolbox)
+	}
+	return name + "."
+}
+
+func guestKey(caller string, t terms) string {
+	var key strings.Builder
+	key.Grow(len(caller) + len(t.capabilities.Bytes()) + len(t.info.Bytes()) + 2)
+	key.WriteString(caller)
+	key.WriteByte('\n')
+	key.Write(t.capabilities.Bytes())
+	key.WriteByte('\n')
+	key.Write(t.info.Bytes())
+	return key.String()
+}
+
+func newGuest(server *Server, audience Audience, caller, key string, t terms) *guest {
+	client := &guest{session: newSession(server, audience), key: key, caller: caller, used: time.Now()}
+	client.listens = newListens(client)
+	s := client.session
+	s.modern, s.own = true, client.listens
+	s.revision, s.capabilities = protocol.Revision20260728, wire.Raw(bytes.Clone(t.capabilities.Bytes()))
+	server.add(s)
+	s.join(s.capabilities.Bytes())
+	return client
+}
+
+func (c *guest) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.uses++
+}
+
+func (c *guest) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.uses--
+	c.used = time.Now()
+}
+
+// idleFor returns for how long the client has not been heard of, if nothing of it is under
+// way.
+func (c *guest) idleFor() (idle time.Duration, isIdle bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.used), c.uses == 0
+}
+
+// close forgets the client at once.
+func (c *guest) close(cause error) {
+	c.abandon(cause)
+	c.server.remove(c.session)
+}

@@ -1,0 +1,197 @@
+package front
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"hash"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// parking holds work that waits for answers of its clients. What a client gets to find it
+// again, the state, is signed, runs out, is good for one use, and only together with what
+// it was given for: the same caller, method and params.
+type parking struct {
+	key []byte // of the signatures; it ends with the process, as the work does
+
+	mu       sync.Mutex
+	waiting  map[ticketNumber]*parked
+	byCaller map[string]int
+}
+
+type ticketNumber [16]byte
+
+// parked is work that waits.
+type parked struct {
+	work  *work
+	timer *time.Timer // ends it
+}
+
+// Limits of work that waits.
+const (
+	parkTime       = 10 * time.Minute
+	maxParked      = 1000
+	maxParkedOfOne = 100 // caller
+)
+
+func newParking() *parking {
+	key := make([]byte, sha256.Size)
+	rand.Read(key) // never fails
+	return &parking{key: key, waiting: make(map[ticketNumber]*parked), byCaller: make(map[string]int)}
+}
+
+// statePrefix tells our states from those of servers of the modern era, which are passed on.
+const statePrefix = "mcp-workbench-1."
+
+func isOurs(state wire.Payload) bool {
+	text, _ := state.Text()
+	return strings.HasPrefix(text, statePrefix)
+}
+
+// add has work wait; it fails if too much does.
+func (p *parking) add(w *work) (state string, ok bool) {
+	var number ticketNumber
+	rand.Read(number[:])
+	expires := time.Now().Add(parkTime)
+	caller := w.guest.caller
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting) >= maxParked || p.byCaller[caller] >= maxParkedOfOne {
+		return "", false
+	}
+	p.byCaller[caller]++
+	p.waiting[number] = &parked{work: w, timer: time.AfterFunc(parkTime, func() {
+		if w := p.remove(number); w != nil {
+			w.abandon(errUnanswered)
+		}
+	})}
+	return p.sign(number, expires, w.binding), true
+}
+
+// take returns the work that a state was given for, if it is what is asked for now.
+func (p *parking) take(state string, binding digest) (*work, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, statePrefix))
+	if err != nil || len(raw) != len(ticketNumber{})+8+sha256.Size {
+		return nil, false
+	}
+	number := ticketNumber(raw[:16])
+	expires := time.Unix(int64(binary.BigEndian.Uint64(raw[16:24])), 0)
+	if !hmac.Equal([]byte(p.sign(number, expires, binding)), []byte(state)) || time.Now().After(expires) {
+		return nil, false
+	}
+	w := p.remove(number)
+	return w, w != nil
+}
+
+func (p *parking) remove(number ticketNumber) *work {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found, ok := p.waiting[number]
+	if !ok {
+		return nil
+	}
+	delete(p.waiting, number)
+	found.timer.Stop()
+	caller := found.work.guest.caller
+	if p.byCaller[caller]--; p.byCaller[caller] == 0 {
+		delete(p.byCaller, caller)
+	}
+	return found.work
+}
+
+// leave ends what waits for a client that is gone.
+func (p *parking) leave(client *guest) {
+	p.mu.Lock()
+	var numbers []ticketNumber
+	for number, candidate := range p.waiting {
+		if candidate.work.guest == client {
+			numbers = append(numbers, number)
+		}
+	}
+	p.mu.Unlock()
+	for _, number := range numbers {
+		if w := p.remove(number); w != nil {
+			w.abandon(errGivenUp)
+		}
+	}
+}
+
+func (p *parking) sign(number ticketNumber, expires time.Time, binding digest) string {
+	state := binary.BigEndian.AppendUint64(number[:], uint64(expires.Unix()))
+	mac := hmac.New(sha256.New, p.key)
+	mac.Write(state)
+	mac.Write(binding[:])
+	return statePrefix + base64.RawURLEncoding.EncodeToString(mac.Sum(state))
+}
+
+// digest is of what a request is about.
+type digest [sha256.Size]byte
+
+// bind makes the digest of a request: who sends it, the method, and what it is about, however
+// that is written.
+func bind(caller, method string, params wire.Payload) (d digest) {
+	sum := sha256.New()
+	addText(sum, caller)
+	addText(sum, method)
+	addObject(sum, params, func(key string) bool {
+		return key == "_meta" || key == protocol.InputResponses || key == protocol.RequestState
+	})
+	sum.Sum(d[:0])
+	return d
+}
+
+func addText(sum hash.Hash, text string) {
+	sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
+	sum.Write([]byte(text))
+}
+
+// addValue adds a value in a form that does not depend on spaces, escapes and the order of
+// members.
+func addValue(sum hash.Hash, value wire.Payload) {
+	switch value.Kind() {
+	case "object":
+		addObject(sum, value, func(string) bool { return false })
+	case "array":
+		sum.Write([]byte{'['})
+		for element := range value.Elements() {
+			addValue(sum, element)
+		}
+		sum.Write([]byte{']'})
+	case "string":
+		text, _ := value.Text()
+		sum.Write([]byte{'"'})
+		addText(sum, text)
+	default:
+		sum.Write([]byte{'='})
+		addText(sum, string(value.Bytes()))
+	}
+}
+
+func addObject(sum hash.Hash, object wire.Payload, skip func(key string) bool) {
+	type member struct {
+		key   []byte
+		value wire.Payload
+	}
+	var members []member
+	for key, value := range object.Members() {
+		if !skip(string(key)) {
+			members = append(members, member{key, value})
+		}
+	}
+	slices.SortStableFunc(members, func(a, b member) int { return bytes.Compare(a.key, b.key) })
+	sum.Write([]byte{'{'})
+	for _, m := range members {
+		addText(sum, string(m.key))
+		addValue(sum, m.value)
+	}
+	sum.Write([]byte{'}'})
+}

@@ -1,0 +1,137 @@
+package front
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// inquiry is one request of a client of the modern era in flight.
+type inquiry struct {
+	guest    *guest
+	to       sender
+	id       []byte // as the client wrote it
+	key      string // what it is found by among those in flight
+	token    []byte // of progress; empty without one
+	severity int    // of the log messages that are wanted; -1 without
+
+	mu    sync.Mutex
+	cause error             // why it was cancelled
+	stop  func(cause error) // does so
+}
+
+// begin handles a request. While too many are under way it blocks. The guest was entered
+// for it.
+func (c *guest) begin(message wire.Message, t terms, to sender, key string) *inquiry {
+	// Copied: forwarding a call uses up the buffer that they are in.
+	r := &inquiry{
+		guest: c, to: to, id: bytes.Clone(message.ID.Bytes()), key: key,
+		token: bytes.Clone(t.token.Bytes()), severity: t.severity(),
+	}
+	select {
+	case c.slots <- struct{}{}:
+	case <-c.life.Done():
+		c.leave()
+		to.send(nil)
+		return r
+	}
+	s := c.session
+	s.mu.Lock()
+	_, twice := s.inFlight[key]
+	taken := !twice && !s.ending
+	if taken {
+		s.inFlight[key] = r
+		s.requests.Add(1)
+	}
+	s.mu.Unlock()
+	if taken {
+		r.handle(message, t)
+		return r
+	}
+	<-c.slots
+	c.leave()
+	var refusal []byte // none at the end: the client could not tell it from an answer
+	if twice {
+		refusal = wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
+			"Invalid request: another request with this id is still in flight")
+	}
+	to.send(refusal)
+	return r
+}
+
+// handle answers the request, now or later; it does not block for long.
+func (r *inquiry) handle(message wire.Message, t terms) {
+	method := string(message.Method)
+	state := message.Params.Member(protocol.RequestState)
+	switch {
+	case method == protocol.MethodDiscover:
+		r.discover()
+	case method == protocol.MethodListen:
+		r.guest.listens.begin(r, message.Params)
+	case isRemoved(method):
+		r.refuse(unknownMethod(method))
+	case mayAsk(method) && isOurs(state):
+		r.resume(message)
+	case r.severity >= 0:
+		level, _ := t.level.Text()
+		r.guest.passage.Load().SetLevel(r.guest.life, r.guest, level, func() { r.start(message) })
+	default:
+		r.start(message)
+	}
+}
+
+// start sets going what the request asks for.
+func (r *inquiry) start(message wire.Message) {
+	r.guest.enter() // for the work, which may outlast the request
+	newWork(r, message).start(message)
+}
+
+// onCancel has a function called when the request is cancelled, which may have happened.
+func (r *inquiry) onCancel(stop func(cause error)) {
+	r.mu.Lock()
+	r.stop = stop
+	cause := r.cause
+	r.mu.Unlock()
+	if cause != nil {
+		stop(cause)
+	}
+}
+
+// cancel implements cancellable. It does nothing to a request that was answered.
+func (r *inquiry) cancel(cause error) {
+	r.mu.Lock()
+	if r.cause != nil {
+		r.mu.Unlock()
+		return
+	}
+	r.cause = cause
+	stop := r.stop
+	r.mu.Unlock()
+	if stop != nil {
+		stop(cause)
+	}
+}
+
+func (r *inquiry) refuse(reason *refusal) { r.finish(reason.response(r.id)) }
+
+// finish ends the request with its answer, unless the client cancelled it.
+func (r *inquiry) finish(answer []byte) {
+	s := r.guest.session
+	s.mu.Lock()
+	delete(s.inFlight, r.key)
+	s.mu.Unlock()
+	r.mu.Lock()
+	cause := r.cause
+	r.mu.Unlock()
+	if _, cancelled := errors.AsType[call.Cancelled](cause); cancelled {
+		answer = nil
+	}
+	r.to.send(answer)
+	<-s.slots
+	r.guest.leave()
+	s.requests.Done()
+}

@@ -1,0 +1,81 @@
+package front
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/bridge"
+	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// fixedTTL is how long what only depends on the configuration may be kept, in milliseconds.
+const fixedTTL = 60_000
+
+// encode wraps an answer into a message for the modern era. What servers answered is of that
+// era by now; what is our own is not.
+func (w *work) encode(id []byte, answer metatool.Answer) []byte {
+	switch {
+	case answer.Text != nil:
+		result := wire.Raw(answer.Text)
+		if w.method == protocol.MethodToolsList {
+			result = wire.Raw(wire.AppendWithMembers(nil, result, func(string) bool { return false }, w.guest.session.hints()))
+		}
+		answer.Text = bridge.RaiseResult(w.method, result, wire.Raw(w.guest.server.info())).Bytes()
+	case !answer.Outcome.Error.IsAbsent():
+		answer.Outcome.Error = bridge.RaiseError(answer.Outcome.Error)
+	case answer.Outcome.Result.Member(protocol.ResultType).IsAbsent(): // made of several servers' by the passage
+		answer.Outcome.Result = bridge.RaiseResult(w.method, answer.Outcome.Result, wire.Payload{})
+	}
+	return encode(id, answer)
+}
+
+// hints are members that say how long what a client sees first may be kept. It is private:
+// what another one sees may be less.
+func (s *session) hints() []byte {
+	ttl := 0
+	if s.surface.Load().IsFixed() {
+		ttl = fixedTTL
+	}
+	hints := strconv.AppendInt([]byte(`"`+protocol.TTL+`":`), int64(ttl), 10)
+	return wire.AppendMember(hints, protocol.CacheScope, "private")
+}
+
+// info is what we say of ourselves.
+func (s *Server) info() []byte {
+	info := wire.AppendMember([]byte("{"), "name", "mcp-workbench")
+	info = wire.AppendMember(info, "title", "MCP Workbench")
+	info = wire.AppendMember(info, "version", s.options.Version)
+	return append(info, '}')
+}
+
+// discover answers what we are and what we can do, which may have to be found out first.
+func (r *inquiry) discover() {
+	client := r.guest
+	ctx, cancel := context.WithTimeout(client.life, introductionTime)
+	r.onCancel(func(error) { cancel() })
+	client.passage.Load().Capabilities(ctx, client, func(ours []byte) {
+		cancel()
+		r.finish(wire.Result(r.id, client.discovery(ours)))
+	})
+}
+
+// discovery is the result of server/discover.
+func (c *guest) discovery(capabilities []byte) []byte {
+	result := wire.AppendMember([]byte("{"), protocol.ResultType, protocol.ResultComplete)
+	result = append(result, `,"supportedVersions":[`...)
+	for i, revision := range protocol.Supported() {
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = wire.AppendString(result, string(revision))
+	}
+	result = append(result, `],"capabilities":`...)
+	// Tasks are an extension in this era, and none that we can make of those before.
+	result = wire.AppendWithMembers(result, wire.Raw(capabilities), func(key string) bool { return key == "tasks" }, nil)
+	result = wire.AppendMember(result, "instructions", c.surface.Load().Instructions())
+	result = append(append(result, ','), c.session.hints()...)
+	result = append(append(result, `,"_meta":{"`+protocol.MetaServerInfo+`":`...), c.server.info()...)
+	return append(result, "}}"...)
+}

@@ -1,0 +1,62 @@
+package front
+
+import (
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// era is the era of the protocol that a client over stdio chose by its first requests.
+type era int
+
+const (
+	undecided era = iota
+	legacy        // by initialize
+	modern        // by a request that says what it needs
+)
+
+// receive takes in a frame of a client that has not chosen the legacy era.
+func (p *pipe) receive(frame wire.Frame) {
+	if frame.IsBatch() {
+		p.session.receive(frame, p)
+		return
+	}
+	message, err := wire.Parse(frame)
+	if err != nil {
+		p.send(rejection(frame, err))
+		return
+	}
+	method := string(message.Method)
+	switch {
+	case message.IsRequest() && method == protocol.MethodInitialize:
+		p.era = legacy
+		p.session.dispatch(message, p)
+	case message.IsRequest():
+		p.receiveRequest(message, readTerms(message.Params))
+	case method == protocol.NotifyCancelled:
+		p.session.dispatch(message, p)
+		p.guests.cancel(message.Params)
+	default:
+		p.session.dispatch(message, p)
+	}
+}
+
+// receiveRequest takes in a request, which may be the one that chooses the modern era.
+func (p *pipe) receiveRequest(message wire.Message, t terms) {
+	method := string(message.Method)
+	if p.era == undecided && t.revision.IsAbsent() && method != protocol.MethodDiscover && method != protocol.MethodListen {
+		p.session.dispatch(message, p)
+		return
+	}
+	if refused := t.check(); refused != nil { // after which a client may choose again
+		p.send(refused.response(message.ID.Bytes()))
+		return
+	}
+	p.era = modern
+	client := p.guests.enter("", p.session.audience, t)
+	if client == nil {
+		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInternalError,
+			"The client declares something else with each request, and has too many of them in flight"))
+		return
+	}
+	client.begin(message, t, p, idKey(message.ID))
+}
