@@ -208,7 +208,7 @@ func (r *inquiry) fit(message, token []byte) []byte {
 	if !isLog && !isProgress {
 		return message
 	}
-	parsed, err := wire.Parse(wire.NewFrame(message))
+	parsed, err := wire.Parse(wire.NewFrame(bytes.Clone(message))) // parsing takes the line end off
 	switch {
 	case err != nil:
 		return nil

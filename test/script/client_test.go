@@ -36,6 +36,8 @@ type state struct {
 	services map[string]*service // fakes over HTTP, by what they are
 	lastOut  int                 // how much had been received when its request was sent
 	noted    int                 // notifications before this index were taken
+	meta     string              // of each request, if the client is of the modern era
+	asked    asked               // what was requested last
 }
 
 // pending is a request that was sent.
@@ -86,6 +88,9 @@ var actions = map[string]func(s *state, args []string) error{
 	"begin":        (*state).beginCall,
 	"await":        func(s *state, args []string) error { return s.await(s.begun[args[0]]) },
 	"request":      (*state).request,
+	"ask":          (*state).beginRequest,
+	"retry":        (*state).retry,
+	"modern":       func(s *state, args []string) error { s.meta = modernMeta(second(args, 0)); return nil },
 	"send":         func(s *state, args []string) error { return s.client.Send(args[0]) },
 	"reply":        func(s *state, args []string) error { return s.await(pending{id: args[0]}) },
 	"notification": (*state).notification,
@@ -245,8 +250,9 @@ func (s *state) beginCall(args []string) error {
 }
 
 func (s *state) begin(method, params string) (pending, error) {
+	s.asked = asked{method, params}
 	sent := len(s.client.Received())
-	id, err := s.client.Begin(method, params)
+	id, err := s.client.Begin(method, s.withMeta(params))
 	return pending{id, sent}, err
 }
 
