@@ -33,7 +33,8 @@ type HTTPClient struct {
 	mu        sync.Mutex
 	session   string
 	revision  string
-	cancelled map[string]bool // ids that need no answer any more
+	cancelled map[string]bool               // ids that need no answer any more
+	hangUps   map[string]context.CancelFunc // of modern requests in flight: their way to be cancelled
 }
 
 // NewHTTPClient makes a client of the server at url. The header, which may be nil, is
@@ -43,7 +44,7 @@ func NewHTTPClient(url string, header http.Header) *HTTPClient {
 	c := &HTTPClient{
 		Client: &Client{changed: make(chan struct{})}, url: url, header: header,
 		http:      &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		cancelled: make(map[string]bool),
+		cancelled: make(map[string]bool), hangUps: make(map[string]context.CancelFunc),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.write = c.post
@@ -72,13 +73,15 @@ type outgoing struct {
 	ID     json.RawMessage
 	Method string
 	Params struct {
-		Name      string
+		Name, URI string
 		RequestID json.RawMessage
 		Meta      struct {
 			Revision string `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
 	}
 }
+
+func (m outgoing) isModern() bool { return m.Params.Meta.Revision >= modernRevision }
 
 func (m outgoing) isRequest() bool { return m.Method != "" && len(m.ID) > 0 }
 
@@ -90,7 +93,12 @@ func (c *HTTPClient) post(line string) error {
 	if message.Method == "notifications/cancelled" {
 		c.mu.Lock()
 		c.cancelled[string(message.Params.RequestID)] = true
+		hangUp := c.hangUps[string(message.Params.RequestID)]
 		c.mu.Unlock()
+		if hangUp != nil {
+			hangUp()
+			return nil
+		}
 	}
 	sent := make(chan struct{})
 	var once sync.Once
@@ -99,8 +107,15 @@ func (c *HTTPClient) post(line string) error {
 	if message.isRequest() && message.Method != "initialize" {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { tell() }})
 	}
+	ctx, hangUp := context.WithCancel(ctx)
+	if message.isRequest() && message.isModern() {
+		c.mu.Lock()
+		c.hangUps[string(message.ID)] = hangUp
+		c.mu.Unlock()
+	}
 	c.work.Go(func() {
 		defer tell()
+		defer hangUp()
 		err := c.exchange(ctx, line, message)
 		if err != nil && message.isRequest() && !c.needsNoAnswer(message.ID) {
 			c.addMessage(Message{ID: message.ID, Bad: err})
@@ -232,11 +247,11 @@ func (c *HTTPClient) do(ctx context.Context, method string, body []byte, message
 		request.Header.Set("Accept", "text/event-stream")
 	}
 	session, revision := c.settled()
-	if modern := message.Params.Meta.Revision; modern >= modernRevision {
-		session, revision = "", modern
+	if message.isModern() {
+		session, revision = "", message.Params.Meta.Revision
 		request.Header.Set("Mcp-Method", message.Method)
-		if message.Params.Name != "" {
-			request.Header.Set("Mcp-Name", headerText(message.Params.Name))
+		if name := message.Params.Name + message.Params.URI; name != "" {
+			request.Header.Set("Mcp-Name", headerText(name))
 		}
 	}
 	if session != "" && message.Method != "initialize" {
