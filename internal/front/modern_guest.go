@@ -130,6 +130,7 @@ func (g *guests) end(gone <-chan struct{}) {
 	for _, client := range g.all() {
 		ending.Go(func() {
 			client.listens.close()
+			client.server.parking.leave(client) // while servers can still be told
 			client.session.end(gone)
 			client.server.remove(client.session)
 			client.server.parking.leave(client)

@@ -49,7 +49,7 @@ func (c *guest) begin(message wire.Message, t terms, to sender, key string) *inq
 	}
 	s.mu.Unlock()
 	if taken {
-		r.handle(message, t)
+		r.handle(message)
 		return r
 	}
 	<-c.slots
@@ -64,7 +64,7 @@ func (c *guest) begin(message wire.Message, t terms, to sender, key string) *inq
 }
 
 // handle answers the request, now or later; it does not block for long.
-func (r *inquiry) handle(message wire.Message, t terms) {
+func (r *inquiry) handle(message wire.Message) {
 	method := string(message.Method)
 	state := message.Params.Member(protocol.RequestState)
 	switch {
@@ -76,18 +76,10 @@ func (r *inquiry) handle(message wire.Message, t terms) {
 		r.refuse(unknownMethod(method))
 	case mayAsk(method) && isOurs(state):
 		r.resume(message)
-	case r.severity >= 0:
-		level, _ := t.level.Text()
-		r.guest.passage.Load().SetLevel(r.guest.life, r.guest, level, func() { r.start(message) })
 	default:
-		r.start(message)
+		r.guest.enter() // for the work, which may outlast the request
+		newWork(r, message).start(message)
 	}
-}
-
-// start sets going what the request asks for.
-func (r *inquiry) start(message wire.Message) {
-	r.guest.enter() // for the work, which may outlast the request
-	newWork(r, message).start(message)
 }
 
 // onCancel has a function called when the request is cancelled, which may have happened.

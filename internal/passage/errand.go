@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -183,6 +185,8 @@ func (a *attempt) Reply(outcome call.Outcome, err error) {
 		a.request.Replier.Reply(outcome, err)
 	case len(a.rest) > 0 && (isFailure || isMissing(outcome.Error, a.original)):
 		a.try(a.rest, a.none)
+	case isFailure && a.isUnknownTo(failure):
+		a.refuse(protocol.CodeMethodNotFound, a.explain(a.server, failure), nil)
 	case isFailure:
 		a.refuse(protocol.CodeInternalError, a.explain(a.server, failure), nil)
 	case a.none != "" && code(outcome.Error) == protocol.CodeMethodNotFound:
@@ -190,6 +194,14 @@ func (a *attempt) Reply(outcome call.Outcome, err error) {
 	default:
 		a.request.Replier.Reply(outcome, nil)
 	}
+}
+
+// isUnknownTo reports whether a server over HTTP refused a method that nobody knows. Some do
+// so below the protocol.
+func (a *attempt) isUnknownTo(failure *call.Failure) bool {
+	_, known := methods[a.request.Method]
+	status, ok := errors.AsType[*downstream.StatusError](failure.Cause)
+	return !known && ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound)
 }
 
 // finish passes a result on, in which links lead where the client finds them.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -79,40 +78,3 @@ func (e *errand) plainParams() []byte {
 	return wire.AppendEdited(nil, e.request.Params,
 		wire.Edit{Part: meta, With: wire.AppendWithMembers(nil, meta, isProgressToken, nil)})
 }
-
-// SetLevel tells the servers that the client uses from which level on it wants their
-// messages, and those that it will use, unless they know. Then it calls then, at the latest
-// when ctx ends, perhaps before it returns. It starts no server, and does not block.
-func (p *Passage) SetLevel(ctx context.Context, session Session, level string, then func()) {
-	memory := session.Memory()
-	params := append(wire.AppendMember([]byte("{"), "level", level), '}')
-	e := &errand{passage: p, memory: memory, carrier: p.carry(session), request: Request{Method: protocol.MethodSetLevel}}
-	e.carrier.setLogLevel(params)
-	var untold []*fleet.Server
-	for _, server := range p.Servers(session) {
-		if live := e.carrier.live(server); live != nil && memory.tell(originOf(server), live, level) {
-			untold = append(untold, server)
-		}
-	}
-	if len(untold) == 0 {
-		then()
-		return
-	}
-	go func() {
-		limited, cancel := context.WithTimeout(ctx, levelTime)
-		var group sync.WaitGroup
-		for _, server := range untold {
-			group.Go(func() {
-				if _, err := e.ask(limited, server, protocol.MethodSetLevel, slices.Clone(params)); err != nil {
-					p.log.Debug("a server does not take a level of log messages", "toolbox", server.Toolbox(), "server", server.Name(), "reason", err)
-				}
-			})
-		}
-		group.Wait()
-		cancel()
-		then()
-	}()
-}
-
-// levelTime is how long a request waits for servers to take the level that it asks for.
-const levelTime = 2 * time.Second

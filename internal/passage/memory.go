@@ -22,7 +22,6 @@ type Memory struct {
 	uris     claims
 	tasks    map[string]origin
 	taskIDs  []string // in the order in which they were learnt
-	told     map[origin]toldLevel
 
 	// Guarded by the lock of subscriptions:
 	own map[subscribed]string // with the URI as the client knows it
@@ -33,7 +32,7 @@ func NewMemory(subscriptions *Subscriptions) *Memory {
 	return &Memory{
 		subscriptions: subscriptions,
 		books:         make(map[bookKey]*book), versions: make(map[bookKey]uint64),
-		tasks: make(map[string]origin), told: make(map[origin]toldLevel), own: make(map[subscribed]string),
+		tasks: make(map[string]origin), own: make(map[subscribed]string),
 	}
 }
 
@@ -253,20 +252,4 @@ func (m *Memory) taskOwner(id string) (origin, bool) {
 	defer m.mu.Unlock()
 	o, ok := m.tasks[id]
 	return o, ok
-}
-
-// toldLevel is the level of log messages that a server was told last.
-type toldLevel struct {
-	session any
-	level   string
-}
-
-// tell notes that a server is told a level, and reports whether it has to be.
-func (m *Memory) tell(o origin, session any, level string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	next := toldLevel{session, level}
-	before := m.told[o]
-	m.told[o] = next
-	return before != next
 }
