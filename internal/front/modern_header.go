@@ -40,8 +40,8 @@ func checkHeaders(header http.Header, message wire.Message, t terms) *refusal {
 	if refused := checkHeader(header, methodHeader, method, false); refused != nil {
 		return refused
 	}
-	key, needed := subject(method)
-	if key == "" || !needed && len(header.Values(nameHeader)) == 0 {
+	key := subject(method)
+	if key == "" {
 		return nil
 	}
 	name, ok := message.Params.Member(key).Text()
@@ -51,18 +51,18 @@ func checkHeaders(header http.Header, message wire.Message, t terms) *refusal {
 	return checkHeader(header, nameHeader, name, true)
 }
 
-// subject returns the member of the params that names what a request is about, and whether
-// a header has to repeat it.
-func subject(method string) (key string, needed bool) {
+// subject returns the member of the params that names what a request is about, which a
+// header has to repeat; "" if there is none.
+func subject(method string) (key string) {
 	switch method {
 	case protocol.MethodToolsCall, protocol.MethodPromptsGet:
-		return "name", true
+		return "name"
 	case protocol.MethodResourcesRead:
-		return "uri", true
+		return "uri"
 	case protocol.MethodTasksGet, protocol.MethodTasksCancel, protocol.MethodTasksUpdate:
-		return "taskId", false
+		return "taskId"
 	}
-	return "", false
+	return ""
 }
 
 func mismatch(format string, arguments ...any) *refusal {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/bridge"
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -24,11 +25,28 @@ func (w *work) encode(id []byte, answer metatool.Answer) []byte {
 		}
 		answer.Text = bridge.RaiseResult(w.method, result, wire.Raw(w.guest.server.info())).Bytes()
 	case !answer.Outcome.Error.IsAbsent():
-		answer.Outcome.Error = bridge.RaiseError(answer.Outcome.Error)
+		answer.Outcome = w.raiseError(answer.Outcome.Error)
 	case answer.Outcome.Result.Member(protocol.ResultType).IsAbsent(): // made of several servers' by the passage
 		answer.Outcome.Result = bridge.RaiseResult(w.method, answer.Outcome.Result, wire.Payload{})
 	}
 	return encode(id, answer)
+}
+
+// raiseError returns what becomes of an error. One that asks the client to open pages is a
+// question in this era, if the client can be asked.
+func (w *work) raiseError(rpcError wire.Payload) call.Outcome {
+	pages := bridge.RaisePages(rpcError)
+	switch {
+	case pages.IsAbsent():
+		return call.Outcome{Error: bridge.RaiseError(rpcError)}
+	case mayAsk(w.method) && w.guest.capabilities.Member("elicitation").Member("url").Kind() == "object":
+		return call.Outcome{Result: pages}
+	}
+	missing := &refusal{
+		code: protocol.CodeMissingCapability, message: "The server needs a client that can open pages",
+		data: []byte(`{"requiredCapabilities":{"elicitation":{"url":{}}}}`),
+	}
+	return call.Outcome{Error: wire.Raw(missing.object())}
 }
 
 // hints are members that say how long what a client sees first may be kept. It is private:

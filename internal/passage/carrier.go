@@ -60,7 +60,7 @@ func (f forwarding) subject() string {
 		key = "uri"
 	case protocol.MethodPromptsGet:
 		key = "name"
-	case protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksCancel:
+	case protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksUpdate, protocol.MethodTasksCancel:
 		key = "taskId"
 	default:
 		return ""

@@ -92,11 +92,18 @@ func (e *errand) reach(ctx context.Context) {
 // able returns the servers with a capability, in order.
 func (e *errand) able(capability string) (servers []*fleet.Server) {
 	for _, r := range e.reached {
-		if isDeclared(r.capabilities.Member(capability)) {
+		if declares(r.capabilities, capability) {
 			servers = append(servers, r.server)
 		}
 	}
 	return servers
+}
+
+// declares reports whether a server has a capability. In the modern era, tasks are an
+// extension.
+func declares(capabilities wire.Payload, name string) bool {
+	return isDeclared(capabilities.Member(name)) ||
+		name == tasks.capability && isDeclared(capabilities.Member("extensions").Member(protocol.ExtensionTasks))
 }
 
 func isDeclared(capability wire.Payload) bool {

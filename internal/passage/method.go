@@ -36,6 +36,7 @@ func init() { // the functions refer to the table
 		protocol.MethodPromptsGet:    {capability: "prompts", decide: (*errand).findPrompt, nobody: (*errand).noPrompt},
 		protocol.MethodTasksGet:      {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
 		protocol.MethodTasksResult:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
+		protocol.MethodTasksUpdate:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
 		protocol.MethodTasksCancel:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
 		protocol.MethodComplete:      {decide: (*errand).findReference, nobody: (*errand).noCompletion, none: noCompletion},
 		protocol.MethodSetLevel:      {decide: (*errand).setLevel, nobody: (*errand).levelForLater, none: `{}`},

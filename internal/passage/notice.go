@@ -80,6 +80,9 @@ func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
 // about that task are for the same server.
 func (p *Passage) Learn(session Session, ref toolbox.Ref, result wire.Payload) {
 	id, ok := result.Member("task").Member("taskId").Text()
+	if kind, _ := result.Member(protocol.ResultType).Text(); kind == protocol.ResultTask {
+		id, ok = result.Member("taskId").Text()
+	}
 	if !ok {
 		return
 	}

@@ -94,6 +94,9 @@ func IsCacheable(method string) bool {
 	return false
 }
 
+// ExtensionTasks is the name of the extension that tasks are since revision 2026-07-28.
+const ExtensionTasks = "io.modelcontextprotocol/tasks"
+
 // OfOneHop reports whether a key of _meta says something about the two ends of one hop,
 // so that it must not be forwarded.
 func OfOneHop(key string) bool {
