@@ -73,9 +73,9 @@ type outgoing struct {
 	ID     json.RawMessage
 	Method string
 	Params struct {
-		Name, URI string
-		RequestID json.RawMessage
-		Meta      struct {
+		Name, URI, TaskID string
+		RequestID         json.RawMessage
+		Meta              struct {
 			Revision string `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
 	}
@@ -250,7 +250,7 @@ func (c *HTTPClient) do(ctx context.Context, method string, body []byte, message
 	if message.isModern() {
 		session, revision = "", message.Params.Meta.Revision
 		request.Header.Set("Mcp-Method", message.Method)
-		if name := message.Params.Name + message.Params.URI; name != "" {
+		if name := message.Params.Name + message.Params.URI + message.Params.TaskID; name != "" {
 			request.Header.Set("Mcp-Name", headerText(name))
 		}
 	}
