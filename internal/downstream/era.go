@@ -70,31 +70,50 @@ func (s *Session) handshake(ctx context.Context) error {
 	}
 	alone := time.NewTimer(limit)
 	defer alone.Stop()
-	select {
-	case got := <-probe:
-		if got.err != nil && s.Err() != nil {
-			return s.transport.blame(fmt.Errorf("no answer to '%s': %w", protocol.MethodDiscover, s.Err()))
+	for repeated := false; ; repeated = true {
+		select {
+		case got := <-probe:
+			if repeated || !wantsAgain(got) {
+				return s.probed(ctx, got)
+			}
+			probe = s.sendProbe()
+		case <-alone.C:
+			return s.initializeToo(ctx, probe)
+		case <-ctx.Done():
+			return s.initializeToo(ctx, probe)
 		}
-		offer, modern, err := judge(got)
-		if err != nil {
-			return err
-		}
-		s.eras = erasOf(got, offer, modern)
-		if s.eras == OnlyModern || modern && s.options.Modern {
-			return s.adopt(ctx, offer)
-		}
-		result, err := s.initialize(ctx)
-		if _, refused := errors.AsType[*RPCError](err); refused && modern {
-			return s.settled(ctx, offer, err)
-		}
-		if err != nil {
-			return err
-		}
-		return s.accept(ctx, result)
-	case <-alone.C:
-	case <-ctx.Done():
 	}
-	return s.initializeToo(ctx, probe)
+}
+
+// wantsAgain reports whether a server refused the revision of the probe, and names that very
+// one as what it supports.
+func wantsAgain(got answer) bool {
+	rpc := got.response.Error
+	return !rpc.IsAbsent() && NewRPCError(rpc).Code == protocol.CodeUnsupportedRevision &&
+		slices.Contains(revisionsIn(rpc.Member("data").Member("supported")), protocol.Revision20260728)
+}
+
+// probed goes on with a server that answered the probe.
+func (s *Session) probed(ctx context.Context, got answer) error {
+	if got.err != nil && s.Err() != nil {
+		return s.transport.blame(fmt.Errorf("no answer to '%s': %w", protocol.MethodDiscover, s.Err()))
+	}
+	offer, modern, err := judge(got)
+	if err != nil {
+		return err
+	}
+	s.eras = erasOf(got, offer, modern)
+	if s.eras == OnlyModern || modern && s.options.Modern {
+		return s.adopt(ctx, offer)
+	}
+	result, err := s.initialize(ctx)
+	if _, refused := errors.AsType[*RPCError](err); refused && modern {
+		return s.settled(ctx, offer, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.accept(ctx, result)
 }
 
 // settled goes on with a server of both eras that refused initialize after the probe, with

@@ -86,6 +86,32 @@ func TestWantedEra(t *testing.T) {
 	}
 }
 
+// A server that refuses the revision that it wants is asked once more.
+func TestProbeIsRepeated(t *testing.T) {
+	refusal := `{"jsonrpc":"2.0","id":"discover","error":{"code":-32022,"message":"x","data":{"supported":["2026-07-28"]}}}`
+	for _, test := range []struct {
+		answers []string
+		want    protocol.Revision
+	}{
+		{[]string{refusal, discovered}, protocol.Revision20260728},
+		{[]string{refusal, refusal, ready}, "2025-11-25"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := -1
+			session, err := converse(t, Options{}, func(string) string {
+				n++
+				if n < len(test.answers) {
+					return test.answers[n]
+				}
+				return ""
+			})
+			if err != nil || session.Revision() != test.want {
+				t.Errorf("it does not speak %s: %v", test.want, err)
+			}
+		})
+	}
+}
+
 // A slow server of both eras that answers both questions is spoken to in the wanted one.
 func TestWantedEraOfSlowServers(t *testing.T) {
 	both := strings.Replace(discovered, `["2026-07-28"]`, `["2026-07-28","2025-11-25"]`, 1)
