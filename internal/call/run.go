@@ -176,13 +176,14 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 }
 
 // isForClient reports whether an error asks the client's program to do something. In the
-// modern era some of them are about our own hop.
+// modern era they are about our own hop, unless that of the client is alike: then it may have
+// to list the tools again, or to declare more.
 func (r *run) isForClient(code int) bool {
 	switch {
 	case !protocol.ClientMustAct(code):
 		return false
 	case r.lease.Session.Modern():
-		return r.border == sameEra && code != protocol.CodeHeaderMismatch && code != protocol.CodeUnsupportedRevision
+		return r.border == sameEra && code != protocol.CodeUnsupportedRevision
 	}
 	return true
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -42,6 +44,10 @@ func (r *report) markdown() string {
 		}
 		return messages(s.columns[0], through, one.name)
 	})
+	page.WriteString("\n## Single checks that may be worse\n\n")
+	for _, id := range slices.Sorted(maps.Keys(meant)) {
+		fmt.Fprintf(&page, "- `%s`. %s\n", id, meant[id])
+	}
 	page.WriteString("\n## Not tried through the workbench\n\nNo complaint, but the suite found nothing to check. Over HTTP the workbench answers with plain JSON where nothing comes\nbefore the answer, and streams are its own and not those of the server.\n\n")
 	r.list(&page, func(s section, through column, one scenario) string {
 		if worseIn(s.columns[0], through, one.name) {

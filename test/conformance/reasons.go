@@ -38,3 +38,9 @@ var borderReasons = []struct {
 		"These tools of the server ask in mid-call by a request of its own, which it cannot do in the newer era. It says so to any client.",
 	},
 }
+
+// meant are single checks that may do worse through the workbench, with the reason.
+var meant = map[string]string{
+	"sep-2575-server-sends-tools-list-changed-on-subscription": "The suite's tool says that the tools changed, and the second time they did not. The workbench reads them, and tells clients of changes only.",
+	"sep-2322-ignore-unexpected-params":                        "From a client of the newer era to a server of the older one: the suite answers a question under a name of the server's, which questions do not have there.",
+}

@@ -115,7 +115,7 @@ func complaints(direct, through []check) []check {
 	order, after := worst(through)
 	var found []check
 	for _, id := range order {
-		if rank(after[id].Status) > rank(before[id].Status) {
+		if meant[id] == "" && rank(after[id].Status) > rank(before[id].Status) {
 			found = append(found, after[id])
 		}
 	}
