@@ -45,6 +45,8 @@ func play(role string) int {
 		err = playFake(os.Stdin, os.Stdout)
 	case roleGoSDK:
 		err = playGoSDK()
+	case roleAsker:
+		err = playAsker()
 	default:
 		err = errors.New("unknown role " + role)
 	}

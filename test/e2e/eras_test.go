@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// This file is about clients of one era that servers of the other ask something.
+
+const roleAsker = "asker"
+
+const modernRevision = "2026-07-28"
+
+func playAsker() error {
+	return newAsker(os.Getenv(goSDKRevisions)).Run(context.Background(), &mcp.StdioTransport{})
+}
+
+// newAsker makes a server of one revision, whose one tool asks the client two things and
+// then one more. How it asks, the SDK decides by the era.
+func newAsker(revision string) *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "asker", Version: "1"}, &mcp.ServerOptions{SupportedProtocolVersions: []string{revision}})
+	mcp.AddTool(server, &mcp.Tool{Name: "ask", Description: "Asks"}, ask)
+	return server
+}
+
+func ask(_ context.Context, request *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	form := &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: map[string]any{
+		"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}},
+	}}
+	answers := request.Params.InputResponses
+	who, named := answers["who"].(*mcp.ElicitResult)
+	said, sampled := answers["say"].(*mcp.CreateMessageWithToolsResult)
+	if !named || !sampled {
+		return &mcp.CallToolResult{RequestState: "first", InputRequests: mcp.InputRequestMap{
+			"who": form,
+			"say": &mcp.CreateMessageParams{MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Say it"}}}},
+		}}, nil, nil
+	}
+	text := fmt.Sprintf("%s %v: %s", who.Action, who.Content["name"], said.Content[0].(*mcp.TextContent).Text)
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+}
+
+// asker is such a server, as a process or over HTTP.
+func asker(t *testing.T, revision string, remote bool) server {
+	t.Helper()
+	if !remote {
+		return server{name: "asker", command: self(t), env: map[string]string{roleVariable: roleAsker, goSDKRevisions: revision}}
+	}
+	shared := newAsker(revision)
+	site := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return shared },
+		&mcp.StreamableHTTPOptions{Stateless: revision == modernRevision}))
+	t.Cleanup(func() {
+		site.CloseClientConnections()
+		site.Close()
+	})
+	return server{name: "asker", url: site.URL}
+}
+
+// askable are the options of a client of go-sdk that can be asked.
+func askable(asked *atomic.Int32) *mcp.ClientOptions {
+	return &mcp.ClientOptions{
+		ElicitationHandler: func(_ context.Context, request *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked.Add(1)
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+		},
+		CreateMessageHandler: func(_ context.Context, request *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			asked.Add(1)
+			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: "said"}}, nil
+		},
+	}
+}
+
+// eachServerBelow runs a test with servers of both eras, as processes and over HTTP.
+func eachServerBelow(t *testing.T, test func(t *testing.T, below server)) {
+	for _, revision := range []string{newest, modernRevision} {
+		for _, remote := range []bool{false, true} {
+			t.Run(fmt.Sprintf("server %s, remote %t", revision, remote), func(t *testing.T) {
+				test(t, asker(t, revision, remote))
+			})
+		}
+	}
+}
+
+func TestGoSDKClientIsAskedAcrossTheBorder(t *testing.T) {
+	for _, revision := range []string{newest} {
+		t.Run("client "+revision, func(t *testing.T) {
+			eachAbove(t, func(t *testing.T, overHTTP bool) {
+				eachServerBelow(t, func(t *testing.T, below server) {
+					b := newBench(t, "", box{"tools", "Asks", []server{below}})
+					b.overHTTP = overHTTP
+					var asked atomic.Int32
+					session := b.connect(revision, askable(&asked))
+					sdkOpen(t, session, "tools")
+					got := sdkText(t, sdkUse(t, session, "tools", "asker", "ask", struct{}{}))
+					if got != "accept Ada: said" || asked.Load() != 2 {
+						t.Errorf("got %q after %d questions", got, asked.Load())
+					}
+				})
+			})
+		})
+	}
+}
+
+// A client that cannot be asked gets an error, never an empty success.
+func TestGoSDKClientThatCannotBeAsked(t *testing.T) {
+	b := newBench(t, "", box{"tools", "Asks", []server{asker(t, modernRevision, false)}})
+	session := b.connect(newest, nil)
+	sdkOpen(t, session, "tools")
+	result, err := session.CallTool(deadline(t), useParams("tools", "asker", "ask", struct{}{}))
+	if err != nil || !result.IsError || !strings.Contains(sdkText(t, result), "asker") {
+		t.Errorf("got %+v, %v", result, err)
+	}
+}
+
+func TestTypeScriptClientIsAskedAcrossTheBorder(t *testing.T) {
+	eachAbove(t, func(t *testing.T, overHTTP bool) {
+		eachServerBelow(t, func(t *testing.T, below server) {
+			b := newBench(t, "", box{"tools", "Asks", []server{below}})
+			b.overHTTP = overHTTP
+			lines := runScript(t, b, "eras.mjs", "proxy")
+			if got := lines["asked"].Text; got != "accept Ada: said" {
+				t.Errorf("got %q", got)
+			}
+		})
+	})
+}
