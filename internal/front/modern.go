@@ -18,6 +18,9 @@ type terms struct {
 	token                               wire.Payload // of progress
 }
 
+// maxTerms is how much a client may say of itself, which is kept as long as it is.
+const maxTerms = 64 << 10
+
 func readTerms(params wire.Payload) (t terms) {
 	for key, value := range params.Member("_meta").Members() {
 		switch string(key) {
@@ -62,6 +65,8 @@ func (t terms) check() *refusal {
 	switch {
 	case t.capabilities.Kind() != "object":
 		return missingMeta(protocol.MetaClientCapabilities, "an object, what the client can do")
+	case len(t.capabilities.Bytes())+len(t.info.Bytes()) > maxTerms:
+		return invalidParams(fmt.Sprintf("what the client says of itself in _meta has more than %d bytes", maxTerms))
 	case !t.level.IsAbsent() && t.severity() < 0:
 		return missingMeta(protocol.MetaLogLevel, "the name of a level, if it is there")
 	}

@@ -74,7 +74,11 @@ func (w *work) park() {
 		w.mu.Unlock()
 		return
 	}
-	state, ok := w.guest.server.parking.add(w)
+	size := 0
+	for _, o := range w.open {
+		size += len(o.question.Params.Bytes())
+	}
+	state, ok := w.guest.server.parking.add(w, size)
 	if !ok {
 		open := w.takeOpen()
 		w.mu.Unlock()

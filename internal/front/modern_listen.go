@@ -78,10 +78,10 @@ func (s *listens) begin(r *inquiry, params wire.Payload) {
 		cancel()
 		l.end()
 	})
-	go func() { // ends with ctx
+	s.guest.requests.Go(func() { // ends with ctx
 		defer cancel()
 		l.acknowledge(s.agree(ctx, l, wants))
-	}()
+	})
 }
 
 // unasked returns how a sender takes what must not block.
@@ -165,13 +165,25 @@ func (s *listens) subscribe(ctx context.Context, l *listening, uri string) bool 
 	s.uris[uri]++
 	l.wants.uris = append(l.wants.uris, uri)
 	s.mu.Unlock()
-	if s.send(ctx, protocol.MethodSubscribe, uri) == nil {
-		return true
-	}
+	err := s.send(ctx, protocol.MethodSubscribe, uri)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	l.forget(uri)
-	return false
+	if err != nil {
+		l.forget(uri)
+	}
+	late := err == nil && l.over && s.uris[uri] == 0
+	s.mu.Unlock()
+	if late { // the end of the listening may have been told before its beginning
+		s.unsubscribe(uri)
+	}
+	return err == nil && !late
+}
+
+// unsubscribe ends what subscribe began; nobody waits for the answer.
+func (s *listens) unsubscribe(uri string) {
+	params := append(wire.AppendMember([]byte("{"), "uri", uri), '}')
+	s.guest.passage.Load().Handle(passage.Request{
+		Method: protocol.MethodUnsubscribe, Params: wire.Raw(params), Session: s.guest, Ticket: &call.Ticket{}, Replier: make(replies, 1),
+	})
 }
 
 // forget takes a URI out of a subscription. Called with mu held.
@@ -348,10 +360,7 @@ func (l *listening) end() {
 	}
 	s.mu.Unlock()
 	for _, uri := range last {
-		params := append(wire.AppendMember([]byte("{"), "uri", uri), '}')
-		s.guest.passage.Load().Handle(passage.Request{
-			Method: protocol.MethodUnsubscribe, Params: wire.Raw(params), Session: s.guest, Ticket: &call.Ticket{}, Replier: make(replies, 1),
-		})
+		s.unsubscribe(uri)
 	}
 	result := wire.AppendMember([]byte("{"), protocol.ResultType, protocol.ResultComplete)
 	result = append(append(result, `,"_meta":`...), l.meta()...)

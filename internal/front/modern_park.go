@@ -26,6 +26,7 @@ type parking struct {
 	mu       sync.Mutex
 	waiting  map[ticketNumber]*parked
 	byCaller map[string]int
+	bytes    int // of the questions
 }
 
 type ticketNumber [16]byte
@@ -34,13 +35,15 @@ type ticketNumber [16]byte
 type parked struct {
 	work  *work
 	timer *time.Timer // ends it
+	bytes int         // of its questions
 }
 
 // Limits of work that waits.
 const (
 	parkTime       = 10 * time.Minute
 	maxParked      = 1000
-	maxParkedOfOne = 100 // caller
+	maxParkedOfOne = 100      // caller
+	maxParkedBytes = 64 << 20 // of questions
 )
 
 func newParking() *parking {
@@ -57,19 +60,20 @@ func isOurs(state wire.Payload) bool {
 	return strings.HasPrefix(text, statePrefix)
 }
 
-// add has work wait; it fails if too much does.
-func (p *parking) add(w *work) (state string, ok bool) {
+// add has work wait that has questions of so many bytes; it fails if too much does.
+func (p *parking) add(w *work, bytes int) (state string, ok bool) {
 	var number ticketNumber
 	rand.Read(number[:])
 	expires := time.Now().Add(parkTime)
 	caller := w.guest.caller
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.waiting) >= maxParked || p.byCaller[caller] >= maxParkedOfOne {
+	if len(p.waiting) >= maxParked || p.byCaller[caller] >= maxParkedOfOne || p.bytes+bytes > maxParkedBytes {
 		return "", false
 	}
 	p.byCaller[caller]++
-	p.waiting[number] = &parked{work: w, timer: time.AfterFunc(parkTime, func() {
+	p.bytes += bytes
+	p.waiting[number] = &parked{work: w, bytes: bytes, timer: time.AfterFunc(parkTime, func() {
 		if w := p.remove(number); w != nil {
 			w.abandon(errUnanswered)
 		}
@@ -101,6 +105,7 @@ func (p *parking) remove(number ticketNumber) *work {
 	}
 	delete(p.waiting, number)
 	found.timer.Stop()
+	p.bytes -= found.bytes
 	caller := found.work.guest.caller
 	if p.byCaller[caller]--; p.byCaller[caller] == 0 {
 		delete(p.byCaller, caller)

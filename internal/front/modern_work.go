@@ -129,7 +129,7 @@ func (w *work) Reply(outcome call.Outcome, cancelled error) {
 }
 
 // maxKept is how long an answer may be that waits for its client to come back.
-const maxKept = 1 << 20
+const maxKept = 64 << 10
 
 // end ends the work with its answer, which waits if there is no request for it.
 func (w *work) end(answer metatool.Answer) {
