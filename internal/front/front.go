@@ -81,7 +81,8 @@ func (s *Server) remove(client *session) {
 	delete(s.sessions, client)
 }
 
-// alike returns the clients that declare the same as this one, roots among it, and itself.
+// alike returns the clients that declare the same as this one, roots among it, and itself. Those
+// of the modern era cannot be asked for their roots, and so share with nobody.
 func (s *Server) alike(client *session) (alike []*session) {
 	declared := client.declared()
 	if declared.Member("roots").Kind() != "object" {
@@ -90,7 +91,7 @@ func (s *Server) alike(client *session) (alike []*session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for other := range s.sessions {
-		if bytes.Equal(other.declared().Bytes(), declared.Bytes()) {
+		if !other.modern && bytes.Equal(other.declared().Bytes(), declared.Bytes()) {
 			alike = append(alike, other)
 		}
 	}

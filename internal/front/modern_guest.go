@@ -110,7 +110,7 @@ func (g *guests) sweep() {
 // cancel cancels the request that a notification names, of whichever guest.
 func (g *guests) cancel(params wire.Payload) {
 	for _, client := range g.all() {
-		client.session.cancel(params)
+		client.cancel(params)
 	}
 }
 
@@ -131,7 +131,7 @@ func (g *guests) end(gone <-chan struct{}) {
 		ending.Go(func() {
 			client.listens.close()
 			client.server.parking.leave(client) // while servers can still be told
-			client.session.end(gone)
+			client.end(gone)
 			client.server.remove(client.session)
 			client.server.parking.leave(client)
 		})

@@ -93,7 +93,7 @@ func TestModernStreamEndsWithItsClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			request, err := http.NewRequestWithContext(ctx, "POST", address+"/mcp", strings.NewReader(body))
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/mcp", strings.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ func (w *work) encode(id []byte, answer metatool.Answer) []byte {
 	case answer.Text != nil:
 		result := wire.Raw(answer.Text)
 		if w.method == protocol.MethodToolsList {
-			result = wire.Raw(wire.AppendWithMembers(nil, result, func(string) bool { return false }, w.guest.session.hints()))
+			result = wire.Raw(wire.AppendWithMembers(nil, result, func(string) bool { return false }, w.guest.hints()))
 		}
 		answer.Text = bridge.RaiseResult(w.method, result, wire.Raw(w.guest.server.info())).Bytes()
 	case !answer.Outcome.Error.IsAbsent():
@@ -93,7 +93,7 @@ func (c *guest) discovery(capabilities []byte) []byte {
 	// Tasks are an extension in this era, and none that we can make of those before.
 	result = wire.AppendWithMembers(result, wire.Raw(capabilities), func(key string) bool { return key == "tasks" }, nil)
 	result = wire.AppendMember(result, "instructions", c.surface.Load().Instructions())
-	result = append(append(result, ','), c.session.hints()...)
+	result = append(append(result, ','), c.hints()...)
 	result = append(append(result, `,"_meta":{"`+protocol.MetaServerInfo+`":`...), c.server.info()...)
 	return append(result, "}}"...)
 }
