@@ -90,7 +90,7 @@ func eachServerBelow(t *testing.T, test func(t *testing.T, below server)) {
 }
 
 func TestGoSDKClientIsAskedAcrossTheBorder(t *testing.T) {
-	for _, revision := range []string{newest} {
+	for _, revision := range []string{newest, modernRevision} {
 		t.Run("client "+revision, func(t *testing.T) {
 			eachAbove(t, func(t *testing.T, overHTTP bool) {
 				eachServerBelow(t, func(t *testing.T, below server) {
