@@ -26,15 +26,18 @@ var borderReasons = []struct {
 	reason    string
 }{
 	{
-		modernToLegacy, []string{"input-required-result-basic-elicitation"},
+		modernToLegacy,
+		[]string{"input-required-result-basic-elicitation"},
 		"The suite wants the question under a name of the server's. In the older era questions have no names, so that the workbench gives them some.",
 	},
 	{
-		modernToLegacy, []string{"input-required-result-multi-round"},
+		modernToLegacy,
+		[]string{"input-required-result-multi-round"},
 		"In the older era this server's tool answers its second round with a result that only the newer one knows.",
 	},
 	{
-		legacyToModern, []string{"tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums"},
+		legacyToModern,
+		[]string{"tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums"},
 		"These tools of the server ask in mid-call by a request of its own, which it cannot do in the newer era. It says so to any client.",
 	},
 }

@@ -35,13 +35,16 @@ func ask(_ context.Context, request *mcp.CallToolRequest, _ struct{}) (*mcp.Call
 	form := &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: map[string]any{
 		"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}},
 	}}
+	sample := &mcp.CreateMessageParams{ //nolint:staticcheck // sampling is deprecated, and in use
+		MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Say it"}}},
+	}
 	answers := request.Params.InputResponses
 	who, named := answers["who"].(*mcp.ElicitResult)
-	said, sampled := answers["say"].(*mcp.CreateMessageWithToolsResult)
+	said, sampled := answers["say"].(*mcp.CreateMessageWithToolsResult) //nolint:staticcheck // sampling is deprecated, and in use
 	if !named || !sampled {
 		return &mcp.CallToolResult{RequestState: "first", InputRequests: mcp.InputRequestMap{
 			"who": form,
-			"say": &mcp.CreateMessageParams{MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Say it"}}}},
+			"say": sample,
 		}}, nil, nil
 	}
 	text := fmt.Sprintf("%s %v: %s", who.Action, who.Content["name"], said.Content[0].(*mcp.TextContent).Text)
@@ -67,13 +70,14 @@ func asker(t *testing.T, revision string, remote bool) server {
 // askable are the options of a client of go-sdk that can be asked.
 func askable(asked *atomic.Int32) *mcp.ClientOptions {
 	return &mcp.ClientOptions{
-		ElicitationHandler: func(_ context.Context, request *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			asked.Add(1)
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
 		},
-		CreateMessageHandler: func(_ context.Context, request *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			asked.Add(1)
-			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: "said"}}, nil
+			text := &mcp.TextContent{Text: "said"}
+			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: text}, nil //nolint:staticcheck // sampling is deprecated, and in use
 		},
 	}
 }
