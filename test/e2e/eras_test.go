@@ -1,3 +1,4 @@
+//nolint:staticcheck // sampling is deprecated, and in use
 package e2e
 
 import (
@@ -35,12 +36,12 @@ func ask(_ context.Context, request *mcp.CallToolRequest, _ struct{}) (*mcp.Call
 	form := &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: map[string]any{
 		"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}},
 	}}
-	sample := &mcp.CreateMessageParams{ //nolint:staticcheck // sampling is deprecated, and in use
+	sample := &mcp.CreateMessageParams{
 		MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Say it"}}},
 	}
 	answers := request.Params.InputResponses
 	who, named := answers["who"].(*mcp.ElicitResult)
-	said, sampled := answers["say"].(*mcp.CreateMessageWithToolsResult) //nolint:staticcheck // sampling is deprecated, and in use
+	said, sampled := answers["say"].(*mcp.CreateMessageWithToolsResult)
 	if !named || !sampled {
 		return &mcp.CallToolResult{RequestState: "first", InputRequests: mcp.InputRequestMap{
 			"who": form,
@@ -77,7 +78,7 @@ func askable(asked *atomic.Int32) *mcp.ClientOptions {
 		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			asked.Add(1)
 			text := &mcp.TextContent{Text: "said"}
-			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: text}, nil //nolint:staticcheck // sampling is deprecated, and in use
+			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: text}, nil
 		},
 	}
 }
