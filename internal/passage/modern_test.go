@@ -1,0 +1,48 @@
+package passage
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+func TestTasksOfTheModernEra(t *testing.T) {
+	const extension = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	b := newBench(t, "",
+		&fake{name: "t/a", capabilities: extension, answers: map[string]string{}},
+		&fake{name: "t/b", capabilities: extension, answers: map[string]string{protocol.MethodTasksUpdate: `{"b":1}`}},
+		&fake{name: "t/c", capabilities: `{"tools":{}}`, answers: map[string]string{}})
+	b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"resultType":"task","taskId":"7"}`)))
+	b.want(t, protocol.MethodTasksUpdate, `{"taskId":"7"}`, `{"b":1}`, `b tasks/update {"taskId":"7"}`)
+	b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "c"}, wire.Raw([]byte(`{"resultType":"complete","taskId":"7"}`)))
+	b.want(t, protocol.MethodTasksUpdate, `{"taskId":"7"}`, `{"b":1}`, `b tasks/update {"taskId":"7"}`)
+}
+
+func TestMethodThatAServerRefusesBelowTheProtocol(t *testing.T) {
+	for _, test := range []struct {
+		name, method string
+		cause        error
+		code         string
+	}{
+		{"unknown to all", "no/such", &downstream.StatusError{Code: 400}, `"code":-32601,`},
+		{"known to us", protocol.MethodResourcesRead, &downstream.StatusError{Code: 400}, `"code":-32603,`},
+		{"another status", "no/such", &downstream.StatusError{Code: 500}, `"code":-32603,`},
+		{"no status", "no/such", nil, `"code":-32603,`},
+	} {
+		reply := make(waiter, 1)
+		b := newBench(t, "", &fake{name: "t/a"})
+		a := &attempt{
+			errand: &errand{passage: b.Passage, memory: b.client.memory, request: Request{Method: test.method, Session: b.client, Replier: reply}},
+			place:  place{server: b.server("t/a")},
+		}
+		a.Reply(call.Outcome{}, &call.Failure{Message: "m", Cause: test.cause})
+		if got := string((<-reply).outcome.Error.Bytes()); !strings.Contains(got, test.code) {
+			t.Errorf("%s: the answer is %s, want %s", test.name, got, test.code)
+		}
+	}
+}
