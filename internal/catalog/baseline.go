@@ -58,7 +58,8 @@ func NewBaseline(folder string, log *slog.Logger) *Baseline {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Baseline{store: store{folder}, log: log, servers: make(map[Hash]*seen)}
+	hashes := store{folder: folder, suffix: hashesSuffix, maxFile: maxStoredFile, maxAll: maxStoredBytes}
+	return &Baseline{store: hashes, log: log, servers: make(map[Hash]*seen)}
 }
 
 // Compare compares what a server offers with what it offered before, and remembers it.

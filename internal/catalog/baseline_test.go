@@ -198,7 +198,7 @@ func TestBaselineRemembersWithinBounds(t *testing.T) {
 	if n := len(b.servers[Hash{1}].tools); n != maxOffered+maxVanished {
 		t.Errorf("%d tools are remembered, want %d", n, maxOffered+maxVanished)
 	}
-	data, err := readBounded(b.store.path(Hash{1}))
+	data, err := readBounded(b.store.path(Hash{1}), maxStoredFile)
 	if err != nil {
 		t.Fatal("the largest file cannot be read back: ", err)
 	}
@@ -241,7 +241,7 @@ func TestBaselineConcurrently(t *testing.T) {
 	}
 	group.Wait()
 	for key := range 2 {
-		data, err := readBounded(store{folder}.path(Hash{byte(key)}))
+		data, err := readBounded(store{folder: folder, suffix: hashesSuffix}.path(Hash{byte(key)}), maxStoredFile)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,10 @@
 // Package catalog knows what a server offers: the definitions of its tools as an
-// immutable snapshot, checked and cleaned, in the server's order.
+// immutable snapshot, checked and cleaned, in the server's order, and what was seen of
+// it before.
 package catalog
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
@@ -23,18 +25,35 @@ type Snapshot struct {
 	Tools    []Tool
 	Warnings []string // what was wrong with the definitions, for people
 
-	byName map[string]int
+	ServerVersion string       // as the server says it; may be empty
+	Instructions  string       // what the server says of how to use it, cleaned
+	Capabilities  wire.Payload // what the server declares that it can do
+
+	// Stored says that the server offered this at an earlier time, and was not asked since.
+	Stored bool
+
+	byName   map[string]int
+	whole    *Snapshot         // of one that a lock restricts: without that
+	withheld map[string]string // why the lock keeps tools back, by name
 }
 
 // Listing is what a server answered to tools/list.
 type Listing struct {
 	Definitions []wire.Payload
 	Note        string // what went wrong with the listing as a whole; may be empty
+
+	// As the server says them.
+	ServerVersion, Instructions string
+	Capabilities                wire.Payload
 }
 
 // NewSnapshot checks and cleans a listing. The server's name is for the warnings.
 func NewSnapshot(server string, listing Listing, filter toolbox.Filter) *Snapshot {
-	s := &Snapshot{byName: make(map[string]int, len(listing.Definitions))}
+	s := &Snapshot{
+		ServerVersion: CleanText(listing.ServerVersion), Instructions: CleanText(listing.Instructions),
+		Capabilities: wire.Raw(bytes.Clone(listing.Capabilities.Bytes())),
+		byName:       make(map[string]int, len(listing.Definitions)),
+	}
 	if listing.Note != "" {
 		s.warn("%s (server '%s')", listing.Note, server)
 	}

@@ -19,8 +19,14 @@ import (
 )
 
 // store is a folder with a file per server. A file is only ever replaced as a whole:
-// of two workbenches that write the same one, the last wins.
-type store struct{ folder string } // "": nothing is kept
+// of two workbenches that write the same one, the last wins. Stores with other suffixes
+// may share the folder.
+type store struct {
+	folder  string // "": nothing is kept
+	suffix  string
+	maxFile int   // bytes
+	maxAll  int64 // bytes of all files
+}
 
 const (
 	storeVersion = 1
@@ -29,8 +35,9 @@ const (
 	// maxStoredFiles bounds the folder: each change of a server's configuration begins a
 	// new file. Those that were not used for the longest time go.
 	maxStoredFiles = 1_000
+	maxStoredBytes = 256 << 20
 
-	storedSuffix = ".json"
+	hashesSuffix = ".json"
 	// An unfinished file of this age was left by a crash.
 	unfinished    = ".new"
 	unfinishedAge = time.Hour
@@ -48,7 +55,7 @@ type storedTool struct {
 	Definition string `json:"definition"`
 }
 
-func (st store) path(key Hash) string { return filepath.Join(st.folder, key.String()+storedSuffix) }
+func (st store) path(key Hash) string { return filepath.Join(st.folder, key.String()+st.suffix) }
 
 // load reads what was kept of a server, and the hash of it as a whole. A server that is
 // not known has no tools.
@@ -56,7 +63,7 @@ func (st store) load(key Hash) (tools []seenTool, content Hash, err error) {
 	if st.folder == "" {
 		return nil, content, nil
 	}
-	data, err := readBounded(st.path(key))
+	data, err := readBounded(st.path(key), st.maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, content, nil
 	} else if err != nil {
@@ -65,12 +72,17 @@ func (st store) load(key Hash) (tools []seenTool, content Hash, err error) {
 	if tools, err = decode(data); err != nil {
 		return nil, content, fmt.Errorf("%s is damaged: %w", st.path(key), err)
 	}
-	now := time.Now()
-	_ = os.Chtimes(st.path(key), now, now) // in use, see prune; at worst it goes too early
+	st.touch(key)
 	return tools, sha256.Sum256(data), nil
 }
 
-func readBounded(path string) ([]byte, error) {
+// touch notes that a file is in use, see prune; at worst it goes too early.
+func (st store) touch(key Hash) {
+	now := time.Now()
+	_ = os.Chtimes(st.path(key), now, now)
+}
+
+func readBounded(path string, limit int) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -83,9 +95,9 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxStoredFile+1))
-	if err == nil && len(data) > maxStoredFile {
-		err = fmt.Errorf("%s is longer than %d bytes", path, maxStoredFile)
+	data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("%s is longer than %d bytes", path, limit)
 	}
 	return data, err
 }
@@ -167,16 +179,19 @@ func (st store) prune() {
 			continue // another workbench removed it
 		}
 		switch {
-		case strings.HasSuffix(entry.Name(), storedSuffix):
+		case strings.HasSuffix(entry.Name(), st.suffix):
 			files = append(files, info)
 		case strings.HasSuffix(entry.Name(), unfinished) && time.Since(info.ModTime()) > unfinishedAge:
 			_ = os.Remove(filepath.Join(st.folder, entry.Name()))
 		}
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int {
-		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { // the latest first
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))
 	})
-	for _, info := range files[:max(len(files)-maxStoredFiles, 0)] {
-		_ = os.Remove(filepath.Join(st.folder, info.Name()))
+	var size int64
+	for i, info := range files {
+		if size += info.Size(); i >= maxStoredFiles || size > st.maxAll {
+			_ = os.Remove(filepath.Join(st.folder, info.Name()))
+		}
 	}
 }

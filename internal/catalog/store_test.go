@@ -150,7 +150,7 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 		}
 	}()
 	for {
-		data, err := readBounded(path)
+		data, err := readBounded(path, maxStoredFile)
 		if err != nil || !bytes.Equal(data, contents[0]) && !bytes.Equal(data, contents[1]) {
 			t.Errorf("read %d bytes, %v", len(data), err)
 		}
@@ -165,7 +165,7 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 func TestUnchangedFilesAreNotWritten(t *testing.T) {
 	folder := t.TempDir()
 	compare(t, NewBaseline(folder, nil), Hash{1}, named("a"))
-	path := store{folder}.path(Hash{1})
+	path := store{folder: folder, suffix: hashesSuffix}.path(Hash{1})
 	before, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestOldFilesArePruned(t *testing.T) {
 		return key
 	}
 	for i := range maxStoredFiles + 5 {
-		write(key(i).String()+storedSuffix, long.Add(time.Duration(i)*time.Second))
+		write(key(i).String()+hashesSuffix, long.Add(time.Duration(i)*time.Second))
 	}
 	write("crashed"+unfinished, long)
 	write("current"+unfinished, time.Now())
@@ -205,9 +205,9 @@ func TestOldFilesArePruned(t *testing.T) {
 		t.Errorf("%d files are left, log %q", len(names), log)
 	}
 	for name, want := range map[string]bool{
-		key(0).String() + storedSuffix: true, key(1).String() + storedSuffix: false,
-		key(6).String() + storedSuffix: false, key(7).String() + storedSuffix: true,
-		key(1_000_000).String() + storedSuffix: true,
+		key(0).String() + hashesSuffix: true, key(1).String() + hashesSuffix: false,
+		key(6).String() + hashesSuffix: false, key(7).String() + hashesSuffix: true,
+		key(1_000_000).String() + hashesSuffix: true,
 		"crashed" + unfinished:                 false, "current" + unfinished: true,
 	} {
 		if slices.Contains(names, name) != want {

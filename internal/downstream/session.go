@@ -153,6 +153,16 @@ func (s *Session) Instructions() string {
 	return text
 }
 
+// ServerVersion returns the version that the server says it has; "" if it says none.
+func (s *Session) ServerVersion() string {
+	info := s.offer.Member("serverInfo")
+	if info.IsAbsent() { // in the modern era
+		info = s.offer.Member("_meta").Member(protocol.MetaServerInfo)
+	}
+	text, _ := info.Member("version").Text()
+	return text
+}
+
 // Done is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
 

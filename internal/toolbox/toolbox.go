@@ -2,7 +2,14 @@
 // a server may show, how tools are named natively, and errors meant for people.
 package toolbox
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
+
+// LockFile is the name of the file beside the configuration that says which definitions of
+// tools were approved.
+const LockFile = "workbench.lock"
 
 // Ref names one tool of one server in one toolbox. Every part is case-sensitive
 // and may be any non-empty string.
@@ -28,4 +35,12 @@ func NewFilter(names []string) Filter {
 // Allows reports whether a tool of that name is offered.
 func (f Filter) Allows(name string) bool {
 	return !f.set || slices.Contains(f.names, name)
+}
+
+// String tells filters apart that decide differently.
+func (f Filter) String() string {
+	if !f.set {
+		return "*"
+	}
+	return fmt.Sprintf("%q", f.names)
 }

@@ -1,0 +1,181 @@
+package catalog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Copies keeps what each server offered last in a file, so that it is known before the
+// server is started. It is safe for concurrent use, and blocks on the disk. What goes
+// wrong with files is told to the log, and stops nothing.
+type Copies struct {
+	store store
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	files map[Hash]Hash // of the content that each file has, as far as it is known
+}
+
+const (
+	copiesSuffix = ".tools"
+	copyVersion  = 1
+	// maxCopy is well above what servers offer: ten thousand tools of a kilobyte each. Of a
+	// server with more, nothing is kept.
+	maxCopy = 16 << 20
+	// copyFrame is more than what stands around the tools behind them and before them.
+	copyFrame = 100
+)
+
+// NewCopies makes copies that are kept in a folder, which is made when there is something
+// to keep. Without a folder nothing is kept.
+func NewCopies(folder string, log *slog.Logger) *Copies {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Copies{
+		store: store{folder: folder, suffix: copiesSuffix, maxFile: maxCopy, maxAll: maxStoredBytes},
+		log:   log, files: make(map[Hash]Hash),
+	}
+}
+
+// Load returns what is kept of a server, or nil. A file that is damaged counts as none.
+// What it holds is checked and cleaned as if the server said it now.
+func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot {
+	if c.store.folder == "" {
+		return nil
+	}
+	data, err := readBounded(c.store.path(key), maxCopy)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var listing Listing
+	if err == nil {
+		listing, err = decodeCopy(data)
+	}
+	if err != nil {
+		c.log.Warn("could not read what the server offered before; it is not known until it starts", "server", server, "reason", err)
+		return nil
+	}
+	c.store.touch(key)
+	c.note(key, sha256.Sum256(data))
+	snapshot := NewSnapshot(server, listing, filter)
+	snapshot.Stored = true
+	return snapshot
+}
+
+// Save keeps what a server offers, unless the file has it already. Words that mask
+// changes are kept as it makes them.
+func (c *Copies) Save(server string, key Hash, snapshot *Snapshot, mask func(string) string) {
+	if c.store.folder == "" {
+		return
+	}
+	data, err := encodeCopy(snapshot, mask)
+	if err == nil {
+		content := Hash(sha256.Sum256(data))
+		if was, known := c.known(key); known && was == content {
+			return
+		}
+		if err = replaceFile(c.store.path(key), data); err == nil {
+			c.note(key, content)
+			c.store.prune()
+			return
+		}
+	}
+	_ = os.Remove(c.store.path(key)) // what is no longer so is worse than nothing
+	c.note(key, Hash{})
+	c.log.Warn("could not keep what the server offers; the next run does not know it before it starts", "server", server, "reason", err)
+}
+
+func (c *Copies) known(key Hash) (content Hash, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	content, ok = c.files[key]
+	return content, ok
+}
+
+func (c *Copies) note(key, content Hash) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files[key] = content
+}
+
+// encodeCopy makes the content of a file: a line with a hash of the rest, and the rest.
+func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
+	body := strconv.AppendInt([]byte(`{"version":`), copyVersion, 10)
+	body = wire.AppendMember(body, "serverVersion", mask(snapshot.ServerVersion))
+	body = wire.AppendMember(body, "instructions", mask(snapshot.Instructions))
+	if !snapshot.Capabilities.IsAbsent() {
+		body = append(body, `,"capabilities":`...)
+		body = wire.AppendEdited(body, snapshot.Capabilities, masking(nil, snapshot.Capabilities, mask, 0)...)
+	}
+	body = append(body, `,"tools":[`...)
+	for i, tool := range snapshot.Tools {
+		if i > 0 {
+			body = append(body, ",\n"...)
+		}
+		definition := wire.AppendEdited(nil, tool.Definition, masking(nil, tool.Definition, mask, 0)...)
+		if name, _ := wire.Raw(definition).Member("name").Text(); name != tool.Name {
+			return nil, fmt.Errorf("the name of tool number %d holds a secret", i+1)
+		}
+		if body = append(body, definition...); len(body) > maxCopy-copyFrame {
+			return nil, fmt.Errorf("it is longer than %d bytes", maxCopy)
+		}
+	}
+	body = append(body, "]}\n"...)
+	if mask(string(body)) != string(body) { // in a key, or very deep
+		return nil, errors.New("a secret in it cannot be taken out")
+	}
+	return append([]byte(Hash(sha256.Sum256(body)).String()+"\n"), body...), nil
+}
+
+// masking returns the edits that mask the strings of a value.
+func masking(edits []wire.Edit, value wire.Payload, mask func(string) string, depth int) []wire.Edit {
+	if depth > maxCleanDepth {
+		return edits
+	}
+	if text, ok := value.Text(); ok {
+		if masked := mask(text); masked != text {
+			edits = append(edits, wire.Edit{Part: value, With: wire.AppendString(nil, masked)})
+		}
+		return edits
+	}
+	for element := range value.Elements() {
+		edits = masking(edits, element, mask, depth+1)
+	}
+	for _, member := range value.Members() {
+		edits = masking(edits, member, mask, depth+1)
+	}
+	return edits
+}
+
+func decodeCopy(data []byte) (listing Listing, err error) {
+	line, body, _ := bytes.Cut(data, []byte("\n"))
+	var sum Hash
+	if !parseHash(string(line), &sum) || sum != sha256.Sum256(body) {
+		return listing, errors.New("the file is damaged: its content is not what was written")
+	}
+	root, err := wire.ParseValue(body)
+	if err != nil {
+		return listing, fmt.Errorf("the file is damaged: %w", err)
+	}
+	if version := string(root.Member("version").Bytes()); version != strconv.Itoa(copyVersion) {
+		return listing, fmt.Errorf("the file has version %.20s, not %d", version, copyVersion)
+	}
+	listing.ServerVersion, _ = root.Member("serverVersion").Text()
+	listing.Instructions, _ = root.Member("instructions").Text()
+	listing.Capabilities = root.Member("capabilities")
+	for tool := range root.Member("tools").Elements() {
+		listing.Definitions = append(listing.Definitions, tool)
+	}
+	return listing, nil
+}
