@@ -81,6 +81,10 @@ func New(options Options) (*App, error) {
 	if err := checkToolbox(options.Config, options.Toolbox); err != nil && options.Withheld == "" {
 		return nil, err
 	}
+	lock, err := lockOf(options.Config)
+	if err != nil {
+		return nil, err
+	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
@@ -100,6 +104,8 @@ func New(options Options) (*App, error) {
 		Config: options.Config, Host: host, Executable: executable,
 		Environ: options.Environ, Version: options.Version, Log: options.Log,
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
+		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
+		Lock:         lock,
 		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
 	})
 	a.onStop("servers", a.fleet.Stop)
@@ -155,12 +161,18 @@ func (a *App) Reload(cfg *config.Config) error {
 	if err := checkToolbox(cfg, a.toolbox); err != nil {
 		return err
 	}
+	lock, err := lockOf(cfg)
+	if err != nil {
+		return err
+	}
 	before := a.config.Load().HTTP
 	a.front.Change(func() {
+		a.fleet.SetLock(lock)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
 		a.withheld.Store("")
 	})
+	a.prefetch()
 	if gate := a.gate.Load(); gate != nil {
 		gate.SetRules(rules(cfg.HTTP))
 		if cfg.HTTP.Listen != before.Listen || cfg.HTTP.TLS != before.TLS || cfg.HTTP.SessionIdle != before.SessionIdle {
@@ -168,6 +180,13 @@ func (a *App) Reload(cfg *config.Config) error {
 		}
 	}
 	return nil
+}
+
+// prefetch asks servers that were never seen what they offer, if the configuration says so.
+func (a *App) prefetch() {
+	if a.config.Load().Prefetch {
+		a.fleet.Prefetch(a.view(front.Audience{}).Toolboxes())
+	}
 }
 
 // definitionsDir is where definitions of tools are kept from one run to the next.
@@ -208,12 +227,14 @@ func (a *App) onStop(name string, stop func(context.Context) error) {
 
 // ServeStdio serves one client until it closes its side or ctx ends. It closes in and out.
 func (a *App) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	a.prefetch()
 	return a.front.ServeStdio(ctx, in, out)
 }
 
 // ServeHTTP serves clients that connect to the listener until ctx ends; it closes the
 // listener. Without a store of tokens they need none.
 func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth.Store) error {
+	a.prefetch()
 	settings := a.config.Load().HTTP
 	return a.front.ServeHTTP(ctx, listener, front.HTTPOptions{
 		Gate: func(next http.Handler) http.Handler {

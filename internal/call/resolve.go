@@ -38,6 +38,9 @@ func resolveServer(visible Toolboxes, ref toolbox.Ref) (*fleet.Server, error) {
 
 func resolveTool(offered *catalog.Snapshot, ref toolbox.Ref) (catalog.Tool, error) {
 	tool, ok := offered.Find(ref.Name)
+	if reason, withheld := offered.Withheld(ref.Name); withheld {
+		return tool, &Failure{Message: "it " + reason}
+	}
 	if !ok {
 		return tool, &Failure{
 			NotFound: true,

@@ -61,6 +61,7 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 		return err
 	}
 	cfg.ToolMode = config.Proxy // which is what is shown here
+	cfg.Prefetch = false        // it ends too soon for that
 	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
 	if err != nil {
 		return err

@@ -36,6 +36,7 @@ func (b *builder) config(root node) *Config {
 		cfg.MaxMessageSize, _ = parseSize(n.text)
 	}
 	cfg.HTTP = b.http(root.get("http"))
+	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	base := inherited{timeouts: Timeouts{Connect: DefaultConnectTimeout, Call: DefaultCallTimeout}}.with(&root)
 	p := rootPlace.member("toolboxes")
 	for _, m := range root.get("toolboxes").entries() {

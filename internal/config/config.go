@@ -38,6 +38,9 @@ type Config struct {
 	LogLevel       string    // debug, info, warn or error; "" if not set
 	MaxMessageSize int       // in bytes
 	HTTP           HTTP
+	Prefetch       bool      // ask servers that were never seen what they offer
+	Locked         bool      // offer only tools that the lock approves
+	Lock           []byte    // where Locked: content of the file LockPath; nil without one
 	Warnings       []Problem // what was accepted but is probably not meant, in file order
 	Secrets        []string  // values that must not be shown, longest first
 }

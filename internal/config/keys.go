@@ -99,6 +99,14 @@ var rootObject = object{keys: []key{
 	},
 	timeoutsKey,
 	inheritEnvKey,
+	{
+		name: "prefetch", kinds: []kind{kindBoolean}, fallback: "false",
+		description: "Starts servers that were never seen once in the background, so that what they offer is known before they are needed.",
+	},
+	{
+		name: "locked", kinds: []kind{kindBoolean}, fallback: "false",
+		description: "Offers only tools whose definitions are as workbench.lock has them, which 'mcp-workbench lock' writes.",
+	},
 	httpKey,
 	{
 		name: "toolboxes", kinds: []kind{kindObject}, required: "must have a 'toolboxes' object",

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 const maxFileSize = 16 << 20
@@ -79,8 +81,35 @@ func (s *Source) Load(environ []string) (*Config, error) {
 		return nil, err
 	}
 	cfg.Path = s.Path
+	if cfg.Locked {
+		if cfg.Lock, err = cfg.ReadLock(); err != nil {
+			return nil, err
+		}
+	}
 	cfg.Warnings = append(warnings, cfg.Warnings...)
 	return cfg, nil
+}
+
+// LockPath is where the lock of the configuration is kept; "" if it did not come from a
+// file.
+func (c *Config) LockPath() string {
+	if c.Path == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(c.Path), toolbox.LockFile)
+}
+
+// ReadLock returns the content of the lock; nil if there is none. It does not look into it.
+func (c *Config) ReadLock() ([]byte, error) {
+	path := c.LockPath()
+	if path == "" || !isThere(path) {
+		return nil, nil
+	}
+	data, _, problem := readFile(path)
+	if problem != nil {
+		return nil, &Error{File: path, Problems: []Problem{*problem}}
+	}
+	return data, nil
 }
 
 // readFile returns a file's content, or what to tell the person who named it.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // write creates a file in dir and returns its path.
@@ -55,6 +57,39 @@ func TestLoadRelativePath(t *testing.T) {
 	}
 	if s := cfg.Toolboxes[0].Servers[0]; !filepath.IsAbs(cfg.Path) || s.Dir != filepath.Dir(cfg.Path) {
 		t.Errorf("path %q, dir %q", cfg.Path, s.Dir)
+	}
+}
+
+func TestLoadLock(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, fileName, `{"prefetch": true, "toolboxes": {}}`, 0o600)
+	write(t, dir, toolbox.LockFile, "", 0o600)
+	cfg, err := Load(path, nil)
+	if err != nil || cfg.Locked || cfg.Lock != nil || !cfg.Prefetch {
+		t.Errorf("without 'locked': %+v, %v", cfg, err)
+	}
+	write(t, dir, fileName, `{"locked": true, "toolboxes": {}}`, 0o600)
+	if cfg, err = Load(path, nil); err != nil || !cfg.Locked || cfg.Lock == nil || cfg.Prefetch {
+		t.Errorf("an empty lock has to be told from none: %+v, %v", cfg, err)
+	}
+	write(t, dir, toolbox.LockFile, "content", 0o600)
+	if cfg, err = Load(path, nil); err != nil || string(cfg.Lock) != "content" {
+		t.Errorf("the lock holds %q, %v", cfg.Lock, err)
+	}
+	if err := os.Remove(cfg.LockPath()); err != nil {
+		t.Fatal(err)
+	}
+	if cfg, err = Load(path, nil); err != nil || !cfg.Locked || cfg.Lock != nil {
+		t.Errorf("without a lock: %+v, %v", cfg, err)
+	}
+	if err := os.Mkdir(cfg.LockPath(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Load(path, nil); err == nil || !strings.Contains(err.Error(), toolbox.LockFile) {
+		t.Errorf("a folder in the place of the lock: %v", err)
+	}
+	if lock, err := Default().ReadLock(); lock != nil || err != nil {
+		t.Errorf("without a file there is the lock %q, %v", lock, err)
 	}
 }
 

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // settleTime is how long a file has to be left alone before a change counts: editors write
 // in several steps.
 const settleTime = 200 * time.Millisecond
 
-// Watch calls changed, from one goroutine, when the file at path or the workbench.env
-// beside it may have changed, until ctx ends. It watches their folders, since editors
+// Watch calls changed, from one goroutine, when the file at path, or the workbench.env or
+// the lock beside it, may have changed, until ctx ends. It watches their folders, since editors
 // replace files rather than write to them. The caller decides whether there is a change.
 // If began is not nil, it is called first, when no further change can be missed.
 func Watch(ctx context.Context, path string, began, changed func()) error {
@@ -63,8 +65,14 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 }
 
 // concerns reports whether an event may be about the file, the file that it links to, or
-// the variables beside it. In the folder of a link's target any name may matter.
+// what lies beside it and counts, too. In the folder of a link's target any name may matter.
 func concerns(name, path string) bool {
-	return filepath.Dir(name) != filepath.Dir(path) ||
-		filepath.Base(name) == filepath.Base(path) || filepath.Base(name) == envFileName
+	if filepath.Dir(name) != filepath.Dir(path) {
+		return true
+	}
+	switch filepath.Base(name) {
+	case filepath.Base(path), envFileName, toolbox.LockFile:
+		return true
+	}
+	return false
 }

@@ -85,7 +85,7 @@ func TestWatchMissingFolder(t *testing.T) {
 func TestConcerns(t *testing.T) {
 	path := filepath.FromSlash("/a/workbench-config.json")
 	for name, want := range map[string]bool{
-		"/a/workbench-config.json": true, "/a/workbench.env": true, "/a/other.json": false, "/b/anything": true,
+		"/a/workbench-config.json": true, "/a/workbench.env": true, "/a/workbench.lock": true, "/a/other.json": false, "/b/anything": true,
 	} {
 		if got := concerns(filepath.FromSlash(name), path); got != want {
 			t.Errorf("concerns(%s) = %t, want %t", name, got, want)

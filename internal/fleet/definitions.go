@@ -5,10 +5,85 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 )
+
+// memory is what a configured server offered last, to whichever client, in this run or in
+// an earlier one. Its variants share it.
+type memory struct {
+	mu     sync.Mutex // held while the file is read: only those who need it wait
+	looked bool       // whether a copy is kept
+	last   *catalog.Snapshot
+
+	view  *catalog.Snapshot // last as far as the lock approves
+	under *catalog.Lock
+}
+
+// remembered returns what is known of a server that was not started yet for its client; nil
+// if nothing is. The copy that an earlier run kept is read when it is first needed, and once.
+func (s *Server) remembered() *catalog.Snapshot {
+	m, lock := s.memory, s.fleet.lock.Load()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.looked {
+		m.looked = true
+		m.last = s.fleet.options.Copies.Load(s.Name(), s.copyKey(), s.config.Filter)
+		m.view, m.under = m.last.Under(lock, s.toolbox, s.Name()), lock
+	}
+	if m.under != lock {
+		m.view, m.under = m.last.Under(lock, s.toolbox, s.Name()), lock
+	}
+	return m.view
+}
+
+// remember keeps what the server offers now, for its other clients and for the next run.
+func (s *Server) remember(snapshot *catalog.Snapshot) {
+	m, lock := s.memory, s.fleet.lock.Load()
+	last := *snapshot
+	last.Stored = true
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.looked, m.last = true, &last
+	m.view, m.under = last.Under(lock, s.toolbox, s.Name()), lock
+	s.fleet.options.Copies.Save(s.Name(), s.copyKey(), snapshot, s.fleet.masker.Load().Mask)
+}
+
+// copyKey tells copies of servers apart. The filter counts, too: with another one, what was
+// kept is not what is offered.
+func (s *Server) copyKey() catalog.Hash {
+	key := definitionKey(s.toolbox, s.config)
+	return sha256.Sum256(fmt.Appendf(key[:], "%q", s.config.Filter.String()))
+}
+
+// approved returns what the lock lets clients see of a snapshot.
+func (s *Server) approved(snapshot *catalog.Snapshot) *catalog.Snapshot {
+	return snapshot.Under(s.fleet.lock.Load(), s.toolbox, s.Name())
+}
+
+// SetLock changes which tools are approved, also of servers that run; nil approves all.
+// Nobody is told: who calls it knows.
+func (f *Fleet) SetLock(lock *catalog.Lock) {
+	f.lock.Store(lock)
+	for _, box := range f.Toolboxes() {
+		for _, server := range box.Servers {
+			for _, variant := range server.allVariants() {
+				variant.approveAgain()
+			}
+		}
+	}
+}
+
+func (s *Server) approveAgain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offered = s.approved(s.offered)
+	if s.running != nil {
+		s.running.tools.Store(s.offered)
+	}
+}
 
 // maxLoggedChanges bounds what one reading of a server's tools says in the log.
 const maxLoggedChanges = 50

@@ -32,6 +32,12 @@ type Options struct {
 	// is forgotten with it.
 	Baseline *catalog.Baseline
 
+	// Copies keeps what servers offer from one run to the next. Default: nothing is kept.
+	Copies *catalog.Copies
+
+	// Lock says which tools are approved; nil: all. See SetLock.
+	Lock *catalog.Lock
+
 	// ToolsChanged is called when the tools of a running server changed, and when a server
 	// came up with others than it had offered before, those who wait for its start coming
 	// later. It must not block. Default: nothing.
@@ -44,8 +50,12 @@ type Fleet struct {
 	options Options
 	table   atomic.Pointer[table]
 	masker  atomic.Pointer[secret.Masker]
-	names   toolbox.Names
-	views   views
+	lock    atomic.Pointer[catalog.Lock]
+
+	prefetches atomic.Int64 // rounds that were begun
+
+	names toolbox.Names
+	views views
 
 	life context.Context // ends when Stop begins
 	stop context.CancelFunc
@@ -77,7 +87,11 @@ func New(options Options) *Fleet {
 	if options.Baseline == nil {
 		options.Baseline = catalog.NewBaseline("", options.Log)
 	}
+	if options.Copies == nil {
+		options.Copies = catalog.NewCopies("", options.Log)
+	}
 	f := &Fleet{options: options}
+	f.lock.Store(options.Lock)
 	f.life, f.stop = context.WithCancel(context.Background())
 	f.masker.Store(secret.NewMasker(options.Config.Secrets))
 	f.table.Store(f.tabulate(options.Config, &table{config: options.Config}))

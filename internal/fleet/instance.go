@@ -14,15 +14,17 @@ import (
 
 // instance is one life of a server: its process and the session with it.
 type instance struct {
-	process *process.Process // nil for a remote server
-	session *downstream.Session
-	tools   atomic.Pointer[catalog.Snapshot]
-	changed chan struct{} // holds a token when the server said that its tools changed
-	ready   time.Time
-	took    time.Duration // from the start to ready
+	process  *process.Process // nil for a remote server
+	session  *downstream.Session
+	tools    atomic.Pointer[catalog.Snapshot]
+	changed  chan struct{} // holds a token when the server said that its tools changed
+	unneeded chan struct{} // holds a token when who started it needs it no more; see Prefetch
+	ready    time.Time
+	took     time.Duration // from the start to ready
 
 	mu     sync.Mutex
 	leases int
+	lent   int       // leases in all
 	used   time.Time // when a lease was last released
 }
 
@@ -41,6 +43,7 @@ func (in *instance) lease(s *Server) *Lease {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.leases++
+	in.lent++
 	return &Lease{Session: in.session, Tools: in.snapshot(), server: s, instance: in}
 }
 
@@ -108,6 +111,11 @@ func (s *Server) watch(in *instance) {
 			return
 		case <-in.changed:
 			s.refresh(in)
+		case <-in.unneeded:
+			if s.retireUnused(in) {
+				s.log.Info("server stopped", "reason", "what it offers is known now (prefetch)")
+				return
+			}
 		case <-timer.C:
 			left := s.retireIdle(in, limit)
 			if left > 0 {
@@ -201,8 +209,9 @@ func (s *Server) refresh(in *instance) {
 		s.log.Warn("could not read the changed tools; the old list stays", "reason", s.explain(in.process, err, s.config.Timeouts.Connect))
 		return
 	}
-	before := in.tools.Swap(snapshot)
 	s.mu.Lock()
+	snapshot = s.approved(snapshot)
+	before := in.tools.Swap(snapshot)
 	s.offered = snapshot
 	s.mu.Unlock()
 	if !sameTools(before, snapshot) {
@@ -228,6 +237,10 @@ func sameTools(a, b *catalog.Snapshot) bool {
 		}
 	}
 	return true
+}
+
+func newInstance(child *process.Process) *instance {
+	return &instance{process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1)}
 }
 
 func signal(c chan struct{}) {

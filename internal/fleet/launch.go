@@ -57,7 +57,7 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	s.mu.Lock()
 	s.last = child
 	s.mu.Unlock()
-	in := &instance{process: child, changed: make(chan struct{}, 1)}
+	in := newInstance(child)
 	options := s.sessionOptions(in)
 	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
 	options.InputTaken = child.InputTaken
@@ -121,13 +121,19 @@ func (s *Server) tellBegun(session *downstream.Session) {
 	}
 }
 
-// list reads the server's tools, and notices what changed since they were last read.
+// list reads the server's tools, keeps them, and notices what changed since they were last
+// read.
 func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
 	definitions, note, err := session.ListTools(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.compare(catalog.NewSnapshot(s.Name(), catalog.Listing{Definitions: definitions, Note: note}, s.config.Filter)), nil
+	snapshot := catalog.NewSnapshot(s.Name(), catalog.Listing{
+		Definitions: definitions, Note: note,
+		ServerVersion: session.ServerVersion(), Instructions: session.Instructions(), Capabilities: session.Capabilities(),
+	}, s.config.Filter)
+	s.remember(snapshot)
+	return s.compare(snapshot), nil
 }
 
 // spec says how the server's process is started; withheld are the names of variables

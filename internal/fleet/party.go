@@ -218,7 +218,7 @@ func (v *variants) join(s *Server, p *Party, key string) *Server {
 		case len(v.byKey) < maxVariants:
 			variant = newServer(s.fleet, s.toolbox, s.config, s.maxMessage)
 			variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
-			variant.habits, variant.modern = s.habits, p.options.Modern
+			variant.habits, variant.memory, variant.modern = s.habits, s.memory, p.options.Modern
 			if v.byKey == nil {
 				v.byKey = make(map[string]*Server)
 			}

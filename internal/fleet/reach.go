@@ -42,7 +42,7 @@ func transportName(sse bool) string {
 // reachBy begins a session by one of the transports.
 func (s *Server) reachBy(ctx context.Context, sse bool) (*instance, error) {
 	started := time.Now()
-	in := &instance{changed: make(chan struct{}, 1)}
+	in := newInstance(nil)
 	options := s.sessionOptions(in)
 	options.Remote = &downstream.Remote{URL: s.config.URL, SSE: sse, ExtraCA: s.fleet.variable("NODE_EXTRA_CA_CERTS")}
 	for _, header := range s.config.Headers {

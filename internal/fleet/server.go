@@ -33,6 +33,7 @@ type Server struct {
 	dismissing sync.Once
 	dismissed  chan struct{} // closed when the server is no longer needed
 	habits     *habits
+	memory     *memory
 
 	mu       sync.Mutex
 	starting *attempt          // not nil: starting
@@ -42,7 +43,7 @@ type Server struct {
 	starts   int               // that succeeded
 	stopping int               // instances that are being stopped
 	last     *process.Process  // started last; its stderr may be asked for after its end
-	offered  *catalog.Snapshot // the tools last seen; nil before the first start
+	offered  *catalog.Snapshot // the tools last seen; nil before the first start, see memory
 }
 
 // habits are what was learned of a server for its next start. Its variants share them.
@@ -101,7 +102,7 @@ var (
 func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *Server {
 	s := &Server{
 		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
-		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{},
+		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{}, memory: &memory{},
 	}
 	// Our own speak both eras, and settle on the one that they are spoken to in first.
 	s.habits.initializeFirst.Store(server.Builtin != "")
@@ -133,14 +134,22 @@ func (s *Server) Name() string { return s.config.Name }
 // Toolbox returns the name of the toolbox that the server is in.
 func (s *Server) Toolbox() string { return s.toolbox }
 
-// Permits reports whether the configuration lets a tool of that name be used.
-func (s *Server) Permits(tool string) bool { return s.config.Filter.Allows(tool) }
+// Permits reports whether the configuration lets a tool of that name be used that the
+// server does not list, and that nobody can have approved therefore.
+func (s *Server) Permits(tool string) bool {
+	return s.config.Filter.Allows(tool) && s.fleet.lock.Load() == nil
+}
 
-// Offered returns the tools that were last seen, or nil before the first start.
+// Offered returns the tools that were last seen, perhaps in an earlier run or by another
+// client, which the snapshot says then; nil if the server was never seen. It may read a file.
 func (s *Server) Offered() *catalog.Snapshot {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.offered
+	offered := s.offered
+	s.mu.Unlock()
+	if offered != nil {
+		return offered
+	}
+	return s.remembered()
 }
 
 // Lease returns the running server, which it starts if needed. All who call it
@@ -228,16 +237,17 @@ func (e *BackoffError) Unwrap() error { return e.Err }
 
 // live is the goroutine of one life of the server: from its start to its end.
 func (s *Server) live(pending *attempt) {
+	before := s.Offered() // the start replaces what is remembered
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	in, err := s.launch(ctx)
 	cancel()
 
 	s.mu.Lock()
 	s.starting = nil
-	before := s.offered
 	if err != nil {
 		s.failed(err, s.failures)
 	} else {
+		in.tools.Store(s.approved(in.snapshot()))
 		s.running, s.offered, s.failure = in, in.snapshot(), nil
 		s.starts++
 	}

@@ -3,6 +3,7 @@ package metatool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
@@ -25,6 +26,7 @@ type direct struct {
 	refs   []toolbox.Ref
 	tools  []catalog.Tool
 	unseen []*fleet.Server // were never up, so that nothing is known of them
+	stored []*fleet.Server // were not asked in this run: what is known may have changed
 }
 
 func (s *Surface) direct(party *fleet.Party) direct {
@@ -36,6 +38,9 @@ func (s *Surface) direct(party *fleet.Party) direct {
 				d.unseen = append(d.unseen, server)
 				continue
 			}
+			if offered.Stored {
+				d.stored = append(d.stored, server)
+			}
 			for _, tool := range offered.Tools {
 				d.refs = append(d.refs, toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: tool.Name})
 				d.tools = append(d.tools, tool)
@@ -45,18 +50,13 @@ func (s *Surface) direct(party *fleet.Party) direct {
 	return d
 }
 
-// listDirect connects all servers and lists the tools of those that were ever there. Why a
-// server is not is in the log: the list has no place for it.
+// listDirect connects the servers of which nothing is known, and lists the tools of all that
+// were ever there. Why a server is not is in the log: the list has no place for it.
 func (s *Surface) listDirect(request Request) Answer {
-	boxes := s.visible.Toolboxes()
-	var servers []*fleet.Server
-	for _, box := range boxes {
-		servers = append(servers, box.Servers...)
-	}
-	if err := connectAll(request, servers); err != nil {
+	if err := connectAll(request, s.direct(request.Session.Party()).unseen); err != nil {
 		return Answer{Cancelled: err}
 	}
-	for _, box := range boxes { // before looking: what comes up afterwards is told
+	for _, box := range s.visible.Toolboxes() { // before looking: what comes up afterwards is told
 		request.Session.MarkOpen(box.Name)
 	}
 	d := s.direct(request.Session.Party())
@@ -112,19 +112,21 @@ func connectAll(request Request, servers []*fleet.Server) error {
 }
 
 // callDirect runs a tool by the name that it was given. A client may know the name from
-// an earlier session, so that servers are asked before it counts as unknown.
+// an earlier session, and what was stored may be out of date, so that servers are asked
+// before it counts as unknown.
 func (s *Surface) callDirect(request Request) {
 	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
 		s.runDirect(request, ref)
 		return
 	}
 	d := s.direct(request.Session.Party())
-	if len(d.unseen) == 0 {
+	unasked := slices.Concat(d.unseen, d.stored)
+	if len(unasked) == 0 {
 		s.nameAndCall(request, d)
 		return
 	}
 	go func() {
-		if err := connectAll(request, d.unseen); err != nil {
+		if err := connectAll(request, unasked); err != nil {
 			request.Answerer.Answer(Answer{Cancelled: err})
 			return
 		}

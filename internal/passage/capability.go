@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -16,7 +17,7 @@ const ours = `{"tools":{"listChanged":true}}`
 
 // Capabilities finds what a client is told that we can do, and gives it to then, which is
 // called once: at once, or in direct mode, where it is what the servers in view can, later,
-// when they are connected or ctx has ended. A server that is not there may come later with
+// when those that were never seen are connected or ctx has ended. A server that is not there may come later with
 // whatever is usual. It does not block.
 func (p *Passage) Capabilities(ctx context.Context, session Session, then func(capabilities []byte)) {
 	if p.mode != config.Direct {
@@ -27,11 +28,23 @@ func (p *Passage) Capabilities(ctx context.Context, session Session, then func(c
 }
 
 func (p *Passage) unitedCapabilities(ctx context.Context, session Session) []byte {
-	e := &errand{passage: p, carrier: p.carry(session), scope: p.Servers(session)}
+	servers := p.Servers(session)
+	e := &errand{passage: p, carrier: p.carry(session)}
+	declared := make(map[*fleet.Server]wire.Payload)
+	for _, server := range servers {
+		if offered := server.For(session.Party()).Offered(); offered != nil {
+			declared[server] = offered.Capabilities
+		} else {
+			e.scope = append(e.scope, server)
+		}
+	}
 	e.reach(ctx)
-	all := []byte(ours)
 	for _, r := range e.reached {
-		all = union(wire.Raw(all), r.capabilities, 0)
+		declared[r.server] = r.capabilities
+	}
+	all := []byte(ours)
+	for _, server := range servers {
+		all = union(wire.Raw(all), declared[server], 0)
 	}
 	if len(e.failed) > 0 {
 		all = union(wire.Raw(all), wire.Raw([]byte(usual)), 0)

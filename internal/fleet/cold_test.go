@@ -1,0 +1,246 @@
+package fleet
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+const coldSpec = `{"tools":[{"name":"a","inputSchema":{}},{"name":"b","inputSchema":{}}]}`
+
+// again makes a second fleet with the configuration and the files of a first one.
+func (r *rig) again(t *testing.T, options Options) *rig {
+	t.Helper()
+	options.Config = r.table.Load().config
+	options.Host, options.Environ = r.options.Host, os.Environ()
+	second := &rig{folder: r.folder, Fleet: New(options)}
+	second.box, _ = second.Toolbox("T")
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := second.Stop(ctx); err != nil {
+			t.Error("stop: ", err)
+		}
+	})
+	return second
+}
+
+func TestOfferedIsKnownBeforeTheFirstStart(t *testing.T) {
+	folder := t.TempDir()
+	first := newRig(t, map[string]string{"S": coldSpec}, nil, Options{Copies: catalog.NewCopies(folder, nil)})
+	if first.server(t, "S").Offered() != nil {
+		t.Error("a server that was never seen is known")
+	}
+	if err := call(t.Context(), first.server(t, "S"), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if first.server(t, "S").Offered().Stored {
+		t.Error("what a running server offers is said to be stored")
+	}
+
+	changed := make(chan string, 10)
+	second := first.again(t, Options{
+		Copies: catalog.NewCopies(folder, nil), ToolsChanged: func(toolbox string) { changed <- toolbox },
+	})
+	server := second.server(t, "S")
+	cold := server.Offered()
+	if cold == nil || !cold.Stored || !slices.Equal(cold.Names(), []string{"a", "b"}) || cold.ServerVersion != "1" {
+		t.Fatalf("before the start, %+v is offered", cold)
+	}
+	if server.Offered() != cold {
+		t.Error("asked again, it is another snapshot")
+	}
+	if status := server.Status(); status.Tools != 0 || status.State != Idle || second.starts(t, "S") != 1 {
+		t.Errorf("asking for what is known did something: %+v", status)
+	}
+	lease, err := server.Lease(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Release()
+	if lease.Tools.Stored || server.Offered() != lease.Tools || len(changed) != 0 {
+		t.Errorf("after the start, %+v is offered; told %d times that it changed", server.Offered(), len(changed))
+	}
+}
+
+// What was not asked for is not read: a workbench with many servers starts at once.
+func TestCopiesAreReadWhenTheyAreNeeded(t *testing.T) {
+	folder := t.TempDir()
+	first := newRig(t, map[string]string{"S": coldSpec}, nil, Options{Copies: catalog.NewCopies(folder, nil)})
+	if err := call(t.Context(), first.server(t, "S"), "a"); err != nil {
+		t.Fatal(err)
+	}
+	second := first.again(t, Options{Copies: catalog.NewCopies(folder, nil)})
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the files are %q, %v", files, err)
+	}
+	if err := os.WriteFile(files[0], []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if second.server(t, "S").Offered() != nil {
+		t.Error("the copy was read when the fleet was made, or a damaged one is used")
+	}
+}
+
+func TestAllClientsKnowWhatOneSaw(t *testing.T) {
+	r := newRig(t, map[string]string{"S": coldSpec}, nil, Options{})
+	if err := call(t.Context(), r.server(t, "S"), "a"); err != nil {
+		t.Fatal(err)
+	}
+	party := NewParty(PartyOptions{Capabilities: []byte(`{"sampling":{}}`)})
+	defer party.Close()
+	variant := r.server(t, "S").For(party)
+	if variant == r.server(t, "S") {
+		t.Fatal("the party has no session of its own")
+	}
+	if known := variant.Offered(); known == nil || !known.Stored || len(known.Tools) != 2 {
+		t.Errorf("the other client knows %+v", known)
+	}
+}
+
+func TestChangedCopyIsTold(t *testing.T) {
+	folder := t.TempDir()
+	first := newRig(t, map[string]string{"S": coldSpec}, nil, Options{Copies: catalog.NewCopies(folder, nil)})
+	if err := call(t.Context(), first.server(t, "S"), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(first.folder, "S.json"), []byte(`{"tools":[{"name":"c","inputSchema":{}}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed := make(chan string, 10)
+	second := first.again(t, Options{
+		Copies: catalog.NewCopies(folder, nil), ToolsChanged: func(toolbox string) { changed <- toolbox },
+	})
+	if err := call(t.Context(), second.server(t, "S"), "c"); err != nil {
+		t.Fatal(err)
+	}
+	if <-changed != "T" || !slices.Equal(second.server(t, "S").Offered().Names(), []string{"c"}) {
+		t.Errorf("%q is offered", second.server(t, "S").Offered().Names())
+	}
+	third := first.again(t, Options{Copies: catalog.NewCopies(folder, nil)})
+	if names := third.server(t, "S").Offered().Names(); !slices.Equal(names, []string{"c"}) {
+		t.Errorf("%q is kept", names)
+	}
+}
+
+func TestCopyKeyTellsFiltersApart(t *testing.T) {
+	keys := make(map[catalog.Hash]string)
+	for name, filter := range map[string]toolbox.Filter{
+		"all": {}, "none": toolbox.NewFilter([]string{}), "a": toolbox.NewFilter([]string{"a"}),
+		"a, b": toolbox.NewFilter([]string{"a", "b"}), "joined": toolbox.NewFilter([]string{`a" "b`}), "a star": toolbox.NewFilter([]string{`"*"`}),
+	} {
+		s := &Server{toolbox: "t", config: config.Server{Name: "s", Command: "c", Filter: filter}}
+		if other, ok := keys[s.copyKey()]; ok {
+			t.Errorf("%s and %s have one key", name, other)
+		}
+		keys[s.copyKey()] = name
+	}
+}
+
+func TestLockAppliesToWhatRunsAndToWhatIsKept(t *testing.T) {
+	lockFor := func(names ...string) *catalog.Lock {
+		locked := catalog.LockedServer{Toolbox: "T", Server: "S"}
+		for _, tool := range catalog.LockTools(snapshotOf(t, coldSpec)) {
+			if slices.Contains(names, tool.Name) {
+				locked.Tools = append(locked.Tools, tool)
+			}
+		}
+		return &catalog.Lock{Servers: []catalog.LockedServer{locked}}
+	}
+	folder := t.TempDir()
+	r := newRig(t, map[string]string{"S": coldSpec}, nil, Options{Copies: catalog.NewCopies(folder, nil), Lock: lockFor("a")})
+	server := r.server(t, "S")
+	lease, err := server.Lease(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease.Release()
+	second := r.again(t, Options{Copies: catalog.NewCopies(folder, nil), Lock: lockFor("b")})
+	for _, step := range []struct {
+		lock       *catalog.Lock
+		live, cold string
+	}{
+		{lockFor("a"), "a", "a"},
+		{lockFor("b"), "b", "b"},
+		{lockFor(), "", ""},
+		{&catalog.Lock{}, "", ""},
+		{nil, "a,b", "a,b"},
+	} {
+		r.SetLock(step.lock)
+		second.SetLock(step.lock)
+		again, err := server.Lease(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Release()
+		if got := strings.Join(again.Tools.Names(), ","); got != step.live || again.Tools != server.Offered() {
+			t.Errorf("the running server offers %q, want %q", got, step.live)
+		}
+		if cold := second.server(t, "S").Offered(); strings.Join(cold.Names(), ",") != step.cold || !cold.Stored {
+			t.Errorf("the server that never ran offers %q, want %q", cold.Names(), step.cold)
+		}
+		if server.Permits("unlisted") != (step.lock == nil) {
+			t.Error("a tool that nobody approved may be used, or none")
+		}
+	}
+}
+
+// snapshotOf returns what a fake with that spec offers.
+func snapshotOf(t *testing.T, spec string) *catalog.Snapshot {
+	t.Helper()
+	r := newRig(t, map[string]string{"S": spec}, nil, Options{})
+	lease, err := r.server(t, "S").Lease(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Release()
+	return lease.Tools
+}
+
+func TestPrefetch(t *testing.T) {
+	folder := t.TempDir()
+	r := newRig(t, map[string]string{"S": coldSpec, "bad": `{"start":[{"exit":1}]}`}, nil, Options{Copies: catalog.NewCopies(folder, nil)})
+	r.Prefetch(r.Toolboxes())
+	server := r.server(t, "S")
+	eventually(t, "the end of the prefetched server", func() bool {
+		status := server.Status()
+		return status.Tools == 2 && status.State == Idle
+	})
+	if r.starts(t, "S") != 1 || len(server.Offered().Tools) != 2 {
+		t.Errorf("%d starts, %+v", r.starts(t, "S"), server.Offered())
+	}
+	second := r.again(t, Options{Copies: catalog.NewCopies(folder, nil)})
+	second.Prefetch(second.Toolboxes())
+	eventually(t, "the try of the other server", func() bool { return second.server(t, "bad").Status().LastError != "" })
+	if r.starts(t, "S") != 1 {
+		t.Error("a server that is known was started")
+	}
+}
+
+// A server that somebody uses meanwhile stays.
+func TestPrefetchedServerInUseStays(t *testing.T) {
+	r := newRig(t, map[string]string{"S": coldSpec}, nil, Options{})
+	server := r.server(t, "S")
+	lease, err := server.Lease(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := lease.instance
+	if server.retireUnused(in) {
+		t.Error("a server in use was stopped")
+	}
+	lease.Release()
+	server.prefetch(t.Context())
+	if server.retireUnused(in) {
+		t.Error("a server that was used before was stopped")
+	}
+}
