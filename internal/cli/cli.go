@@ -107,7 +107,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newValidate(&g), newTrust(&g), newSchema(), newBuiltin())
+	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newValidate(&g), newTrust(&g), newLock(&g), newSchema(), newBuiltin())
 	return root
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 )
 
@@ -34,6 +35,9 @@ func newValidate(g *globals) *cobra.Command {
 func runValidate(g globals, out io.Writer) error {
 	cfg, err := g.loadConfig()
 	if err != nil {
+		return err
+	}
+	if err := app.CheckLock(cfg); err != nil {
 		return err
 	}
 	for _, warning := range cfg.Warnings {

@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+)
+
+func newLock(g *globals) *cobra.Command {
+	var accepted []string
+	cmd := &cobra.Command{
+		Use:   "lock",
+		Short: "Write down which definitions of tools are approved",
+		Long: `Starts every server and writes hashes of the definitions of its tools into workbench.lock,
+beside the configuration. Commit that file: a change of a tool is then seen in a review.
+With "locked": true in the configuration, only tools that are as the file has them can be
+seen and used.
+
+A server that is not in the file yet is approved with all that it offers. Tools of other
+servers that are new or changed are approved only when --accept names them, or their server
+or toolbox; until then this command lists them and ends with 1.`,
+		Example: `  mcp-workbench lock
+  mcp-workbench lock --accept dev/shell/run
+  mcp-workbench lock --accept dev/shell`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runLock(cmd.Context(), *g, accepted, cmd.OutOrStdout(), os.Stderr)
+		},
+	}
+	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "TOOLBOX/SERVER/TOOL, TOOLBOX/SERVER or TOOLBOX whose tools are approved as they are now; may be repeated")
+	return cmd
+}
+
+func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.Writer) (err error) {
+	cfg, untrusted, err := g.loadTrusted()
+	if err != nil {
+		return err
+	}
+	if untrusted != nil {
+		if cfg, err = untrusted.askAndLoad(ctx, out); err != nil {
+			return err
+		}
+	}
+	if cfg.Path == "" {
+		return &toolbox.Error{
+			Message: "There is no configuration to write a lock for",
+			Hint:    "Write workbench-config.json, or name another file with --config.",
+		}
+	}
+	before, err := readLock(cfg)
+	if err != nil {
+		return err
+	}
+	offers, err := askAll(ctx, g, cfg, stderr)
+	if err != nil {
+		return err
+	}
+	l := locking{
+		before: before, accepted: accepted, used: make([]bool, len(accepted)),
+		masker: secret.NewMasker(cfg.Secrets), out: out,
+	}
+	l.takeAll(cfg, offers)
+	if i := slices.Index(l.used, false); i >= 0 {
+		return &toolbox.Error{
+			Message: fmt.Sprintf("--accept %s names no tool that is offered; nothing was written", trust.Quote(accepted[i])),
+			Hint:    "Name it as TOOLBOX/SERVER/TOOL, as 'mcp-workbench lock' lists it.",
+		}
+	}
+	l.removed()
+	return l.finish(cfg.LockPath())
+}
+
+// readLock returns the lock as it is; nil if there is none.
+func readLock(cfg *config.Config) (*catalog.Lock, error) {
+	data, err := cfg.ReadLock()
+	if data == nil || err != nil {
+		return nil, err
+	}
+	return app.ParseLock(cfg.LockPath(), data)
+}
+
+// askAll starts all servers and returns what they offer, approved or not.
+func askAll(ctx context.Context, g globals, cfg *config.Config, stderr io.Writer) (_ []app.Offer, err error) {
+	if g.logLevel == "" {
+		g.logLevel = "error" // what goes wrong is shown anyway
+	}
+	log, err := g.logger(cfg, stderr)
+	if err != nil {
+		return nil, err
+	}
+	whole := *cfg
+	whole.Locked = false
+	workbench, err := app.New(app.Options{Config: &whole, Version: Version, StateDir: stateDir(), Log: log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
+	return workbench.Offers(ctx), ctx.Err()
+}
+
+// locking makes a lock from the one before, and says what is different.
+type locking struct {
+	before   *catalog.Lock // nil if there was none
+	after    catalog.Lock
+	accepted []string // as they were given
+	used     []bool   // which of them named something
+	masker   *secret.Masker
+	out      io.Writer
+
+	waiting []string // tools that have to be accepted
+	failed  int      // servers that could not be asked
+}
+
+// takeAll goes through the servers in the order of the file. Of one that was not asked, what
+// was approved stays.
+func (l *locking) takeAll(cfg *config.Config, offers []app.Offer) {
+	for _, box := range cfg.Toolboxes {
+		for _, server := range box.Servers {
+			var was catalog.LockedServer
+			known := false
+			if l.before != nil {
+				was, known = l.before.Find(box.Name, server.Name)
+			}
+			if !server.Disabled {
+				offer := offers[0]
+				offers = offers[1:]
+				if offer.Err == nil {
+					l.take(offer, was, known)
+					continue
+				}
+				l.failed++
+				fmt.Fprintf(l.out, "failed   %s: %v\n", trust.Quote(box.Name+"/"+server.Name), offer.Err)
+			}
+			if known {
+				l.after.Servers = append(l.after.Servers, was)
+			}
+		}
+	}
+}
+
+// take decides what is approved of a server; was is what the lock had of it, if it is known.
+func (l *locking) take(offer app.Offer, was catalog.LockedServer, known bool) {
+	locked := catalog.LockedServer{Toolbox: offer.Toolbox, Server: offer.Server, Version: l.masker.Mask(offer.Tools.ServerVersion)}
+	offered := make(map[string]bool)
+	for _, tool := range catalog.LockTools(offer.Tools) {
+		offered[tool.Name] = true
+		path := offer.Toolbox + "/" + offer.Server + "/" + tool.Name
+		definition, approved := was.Find(tool.Name)
+		named := l.accepts(offer.Toolbox, offer.Server, path)
+		switch {
+		case approved && definition == tool.Definition:
+		case known && !named:
+			l.wait(path, approved)
+			if !approved {
+				continue
+			}
+			tool.Definition = definition
+		case approved:
+			l.say("accepted", path)
+		default:
+			l.say("added", path)
+		}
+		locked.Tools = append(locked.Tools, tool)
+	}
+	for _, tool := range was.Tools {
+		if !offered[tool.Name] {
+			l.say("removed", offer.Toolbox+"/"+offer.Server+"/"+tool.Name)
+		}
+	}
+	if known && was.Version != locked.Version {
+		fmt.Fprintf(l.out, "version  %s: %s, was %s\n", trust.Quote(offer.Toolbox+"/"+offer.Server), trust.Quote(locked.Version), trust.Quote(was.Version))
+	}
+	l.after.Servers = append(l.after.Servers, locked)
+}
+
+// accepts reports whether a tool was named, or its server or toolbox.
+func (l *locking) accepts(box, server, path string) (named bool) {
+	for i, name := range l.accepted {
+		if name == path || name == box+"/"+server || name == box {
+			l.used[i], named = true, true
+		}
+	}
+	return named
+}
+
+func (l *locking) wait(path string, approved bool) {
+	what := "new"
+	if approved {
+		what = "changed"
+	}
+	l.say(what, path)
+	l.waiting = append(l.waiting, path)
+}
+
+func (l *locking) say(what, path string) { fmt.Fprintf(l.out, "%-8s %s\n", what, trust.Quote(path)) }
+
+// removed tells of servers that are no longer configured.
+func (l *locking) removed() {
+	if l.before == nil {
+		return
+	}
+	for _, server := range l.before.Servers {
+		if _, ok := l.after.Find(server.Toolbox, server.Server); !ok {
+			l.say("removed", server.Toolbox+"/"+server.Server)
+		}
+	}
+}
+
+// finish writes the lock, and says what is left to do.
+func (l *locking) finish(path string) error {
+	data := l.after.Encode()
+	if l.before == nil || string(data) != string(l.before.Encode()) {
+		if err := atomicfile.Replace(path, ".workbench-lock-*", data); err != nil {
+			return fmt.Errorf("%s was not written: %w", path, err)
+		}
+		fmt.Fprintf(l.out, "%s is written: %s\n", path, l.summary())
+	} else {
+		fmt.Fprintf(l.out, "%s stays as it is: %s\n", path, l.summary())
+	}
+	var errs []error
+	if len(l.waiting) > 0 {
+		command := []string{"mcp-workbench", "lock"}
+		for _, name := range l.waiting[:min(len(l.waiting), 5)] {
+			command = append(command, "--accept", name)
+		}
+		errs = append(errs, &toolbox.Error{
+			Message: count(len(l.waiting), "tool is", "tools are") + " not as the lock has it, and not approved",
+			Hint:    "Look at what the server says now; then, for example: " + trust.Quote(command...),
+		})
+	}
+	if l.failed > 0 {
+		errs = append(errs, fmt.Errorf("%s could not be asked; what the lock had of it stays", count(l.failed, "server", "servers")))
+	}
+	return errors.Join(errs...)
+}
+
+func (l *locking) summary() string {
+	tools := 0
+	for _, server := range l.after.Servers {
+		tools += len(server.Tools)
+	}
+	return fmt.Sprintf("%s of %s approved", count(tools, "tool", "tools"), count(len(l.after.Servers), "server", "servers"))
+}
