@@ -208,3 +208,23 @@ func FuzzDecodeCopy(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkCopiesLoad reads what fifty servers with twenty tools each offered.
+func BenchmarkCopiesLoad(b *testing.B) {
+	c, _ := loggedCopies(b.TempDir())
+	var definitions []string
+	for i := range 20 {
+		definitions = append(definitions, fmt.Sprintf(`{"name":"tool_%d","description":"%s","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"%[2]s"}}}}`,
+			i, strings.Repeat("words about it ", 20)))
+	}
+	for i := range 50 {
+		c.Save("s", Hash{byte(i)}, offered(definitions...), plain)
+	}
+	for b.Loop() {
+		for i := range 50 {
+			if c.Load("s", Hash{byte(i)}, toolbox.Filter{}) == nil {
+				b.Fatal("nothing was kept")
+			}
+		}
+	}
+}
