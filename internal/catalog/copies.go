@@ -23,7 +23,7 @@ type Copies struct {
 	log   *slog.Logger
 
 	mu    sync.Mutex
-	files map[Hash]Hash // of the content that each file has, as far as it is known
+	files map[Hash]Hash // of the content that each file has, as far as it is known; zero if it could not be written
 }
 
 const (
@@ -79,10 +79,11 @@ func (c *Copies) Save(server string, key Hash, snapshot *Snapshot, mask func(str
 	if c.store.folder == "" {
 		return
 	}
+	was, known := c.known(key)
 	data, err := encodeCopy(snapshot, mask)
 	if err == nil {
 		content := Hash(sha256.Sum256(data))
-		if was, known := c.known(key); known && was == content {
+		if known && was == content {
 			return
 		}
 		if err = replaceFile(c.store.path(key), data); err == nil {
@@ -93,6 +94,9 @@ func (c *Copies) Save(server string, key Hash, snapshot *Snapshot, mask func(str
 	}
 	_ = os.Remove(c.store.path(key)) // what is no longer so is worse than nothing
 	c.note(key, Hash{})
+	if known && was == (Hash{}) {
+		return // it was said when it failed first
+	}
 	c.log.Warn("could not keep what the server offers; the next run does not know it before it starts", "server", server, "reason", err)
 }
 

@@ -169,6 +169,11 @@ func TestCopiesAreBounded(t *testing.T) {
 	if names := filesIn(t, c.store.folder); len(names) != 0 || !strings.Contains(log.String(), "longer than") {
 		t.Errorf("the files are %q, the log has %s", names, log)
 	}
+	said := log.Len()
+	c.Save("s", Hash{1}, offered(long), plain)
+	if log.Len() != said {
+		t.Error("it is said again and again")
+	}
 	c.store.maxAll = 1000
 	for i := range 20 {
 		c.Save("s", Hash{byte(i)}, offered(`{"name":"a","inputSchema":{}}`), plain)

@@ -194,6 +194,31 @@ func TestLockAppliesToWhatRunsAndToWhatIsKept(t *testing.T) {
 	}
 }
 
+// A definition that changes while the server runs is withheld at once.
+func TestLockAppliesToARefresh(t *testing.T) {
+	changed := make(chan string, 10)
+	locked := catalog.LockedServer{Toolbox: "T", Server: "S", Tools: catalog.LockTools(snapshotOf(t, changingSpec))}
+	r := newRig(t, map[string]string{"S": changingSpec}, nil, Options{
+		Lock: &catalog.Lock{Servers: []catalog.LockedServer{locked}}, ToolsChanged: func(toolbox string) { changed <- toolbox },
+	})
+	if err := call(t.Context(), r.server(t, "S"), "a"); err != nil {
+		t.Fatal(err)
+	}
+	<-changed // came up
+	<-changed
+	lease, err := r.server(t, "S").Lease(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Release()
+	if len(lease.Tools.Tools) != 0 || len(r.server(t, "S").Offered().Tools) != 0 {
+		t.Errorf("%q is offered", lease.Tools.Names())
+	}
+	if reason, ok := lease.Tools.Withheld("a"); !ok || !strings.Contains(reason, "is not as workbench.lock has it") {
+		t.Errorf("it is withheld because it %q", reason)
+	}
+}
+
 // snapshotOf returns what a fake with that spec offers.
 func snapshotOf(t *testing.T, spec string) *catalog.Snapshot {
 	t.Helper()
