@@ -235,3 +235,6 @@ func (s *Snapshot) Withheld(name string) (reason string, ok bool) {
 	reason, ok = s.withheld[name]
 	return reason, ok
 }
+
+// WithheldTools returns how many tools a lock keeps back.
+func (s *Snapshot) WithheldTools() int { return len(s.withheld) }

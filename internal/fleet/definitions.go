@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // memory is what a configured server offered last, to whichever client, in this run or in
@@ -61,6 +62,13 @@ func (s *Server) copyKey() catalog.Hash {
 // approved returns what the lock lets clients see of a snapshot.
 func (s *Server) approved(snapshot *catalog.Snapshot) *catalog.Snapshot {
 	return snapshot.Under(s.fleet.lock.Load(), s.toolbox, s.Name())
+}
+
+// logWithheld tells of tools that clients do not see: not every mode has another place for it.
+func (s *Server) logWithheld(snapshot *catalog.Snapshot) {
+	if n := snapshot.WithheldTools(); n > 0 {
+		s.log.Warn("tools are withheld because they are not as "+toolbox.LockFile+" has them; to see them, run: mcp-workbench lock", "tools", n)
+	}
 }
 
 // SetLock changes which tools are approved, also of servers that run; nil approves all.

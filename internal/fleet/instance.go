@@ -216,6 +216,7 @@ func (s *Server) refresh(in *instance) {
 	s.mu.Unlock()
 	if !sameTools(before, snapshot) {
 		s.log.Info("tools changed", "tools", len(snapshot.Tools))
+		s.logWithheld(snapshot)
 		s.fleet.options.ToolsChanged(s.toolbox)
 	}
 	pause := time.NewTimer(refreshPause)

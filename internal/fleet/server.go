@@ -264,6 +264,7 @@ func (s *Server) live(pending *attempt) {
 	}
 	s.log.Info("server is ready", "pid", in.pid(), "tools", len(in.snapshot().Tools),
 		"revision", in.session.Revision(), "took", in.took.Round(time.Millisecond))
+	s.logWithheld(in.snapshot())
 	s.watch(in)
 }
 
