@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,35 @@ func TestOfferedIsKnownBeforeTheFirstStart(t *testing.T) {
 	defer lease.Release()
 	if lease.Tools.Stored || server.Offered() != lease.Tools || len(changed) != 0 {
 		t.Errorf("after the start, %+v is offered; told %d times that it changed", server.Offered(), len(changed))
+	}
+}
+
+// Fifty servers are known, and the use of one starts one process.
+func TestOneOfManyKnownServersStarts(t *testing.T) {
+	specs := make(map[string]string)
+	for i := range 50 {
+		specs[fmt.Sprintf("s%d", i)] = coldSpec
+	}
+	copies := catalog.NewCopies(t.TempDir(), nil)
+	r := newRig(t, specs, nil, Options{Copies: copies})
+	known := snapshotOf(t, coldSpec)
+	for _, server := range r.box.Servers {
+		copies.Save(server.Name(), server.copyKey(), known, strings.Clone)
+	}
+	for _, server := range r.box.Servers {
+		if offered := server.Offered(); offered == nil || len(offered.Tools) != 2 {
+			t.Errorf("%s is not known: %+v", server.Name(), offered)
+		}
+	}
+	if err := call(t.Context(), r.server(t, "s7"), "a"); err != nil {
+		t.Fatal(err)
+	}
+	starts := 0
+	for name := range specs {
+		starts += r.starts(t, name)
+	}
+	if starts != 1 || r.starts(t, "s7") != 1 {
+		t.Errorf("%d processes were started", starts)
 	}
 }
 
