@@ -96,7 +96,7 @@ func (s *Server) newFace(options HTTPOptions) *face {
 	}
 	return &face{
 		server: s, options: options, shelf: newShelf(), bodies: semaphore.NewWeighted(bodyBudget),
-		guests: newGuests(s, options.MaxSessions),
+		guests:   newGuests(s, options.MaxSessions),
 		sessions: registry{limit: options.MaxSessions, byID: make(map[string]*httpSession)},
 	}
 }
