@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 )
 
@@ -13,8 +12,37 @@ const clauseWeight = 0.5
 // Find returns the tools that fit a query, the best first, and in the order of the
 // documents where two fit equally well. A nil filter lets all documents through.
 func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit {
-	scores := x.scores(x.parse(query))
-	return best(scores, filter, limit)
+	clauses := x.parse(query)
+	hits := best(x.scores(clauses), filter, limit)
+	asked := x.asked(clauses)
+	for i := range hits {
+		hits[i].Score /= asked
+	}
+	return hits
+}
+
+// longRequest is the number of rare words that counts as a whole request. No tool has all
+// words of a longer one, which tells of circumstances or asks for several tools.
+const longRequest = 8
+
+// asked is the score that a document would have which has all words of a query in plenty.
+func (x *Index) asked(clauses [][]queryWord) (sum float64) {
+	rarest := rarity(0, x.documents)
+	seen := make(map[string]bool)
+	for _, words := range clauses {
+		for _, w := range words {
+			if seen[w.stem] {
+				continue
+			}
+			seen[w.stem] = true
+			if term, ok := x.terms[w.stem]; ok {
+				sum += w.weight * x.rarity[term]
+			} else {
+				sum += w.weight * rarest
+			}
+		}
+	}
+	return min(sum, longRequest*rarest)
 }
 
 // scores rates all documents.
@@ -26,11 +54,13 @@ func (x *Index) scores(clauses [][]queryWord) []float64 {
 	seen := make(map[string]bool)
 	for _, words := range clauses {
 		for _, w := range words {
-			repeated := seen[w.stem]
+			first := !seen[w.stem]
 			seen[w.stem] = true
-			for document, score := range finder.find(w) {
+			for _, document := range finder.find(w) {
+				score := finder.found[document]
+				finder.found[document] = 0
 				clause[document] += score
-				if !repeated {
+				if first {
 					whole[document] += score
 				}
 			}
@@ -61,31 +91,23 @@ type finder struct {
 	having []int32   // the documents that have the word at hand
 }
 
-// find yields the documents that have a word, or one that stands for it, with the score
-// that they have for it.
-func (f *finder) find(w queryWord) iter.Seq2[int32, float64] {
+// find returns the documents that have a word, or one that stands for it. Their scores for
+// it are in found, which the caller clears.
+func (f *finder) find(w queryWord) []int32 {
 	f.having = f.having[:0]
 	for _, c := range f.expand(w) {
 		for _, p := range f.postings[c.term] {
 			score := c.weight * float64(p.strength)
-			switch before := f.found[p.document]; {
-			case before == 0:
+			before := f.found[p.document]
+			if before == 0 {
 				f.having = append(f.having, p.document)
-				f.found[p.document] = score
-			case before < score:
+			}
+			if before < score {
 				f.found[p.document] = score
 			}
 		}
 	}
-	return func(yield func(int32, float64) bool) {
-		for _, document := range f.having {
-			score := f.found[document]
-			f.found[document] = 0
-			if !yield(document, score) {
-				return
-			}
-		}
-	}
+	return f.having
 }
 
 func highest(scores []float64) (top float64) {

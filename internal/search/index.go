@@ -29,6 +29,7 @@ type builder struct {
 	terms     map[string]int32 // by stem
 	known     map[string]int32 // by word, so that each is stemmed once
 	count     int              // of terms
+	words     []word           // of the text at hand
 	spellings []spelling       // of the known words, in the order in which they were read
 }
 
@@ -42,8 +43,7 @@ func New(documents []Document) *Index {
 	index := &Index{documents: len(documents), terms: b.terms, postings: postingsOf(texts, b.count)}
 	index.rarity = make([]float64, b.count)
 	for term, list := range index.postings {
-		have, all := float64(len(list)), float64(len(documents))
-		index.rarity[term] = math.Pow(math.Log(1+(all-have+0.5)/(have+0.5)), dampening)
+		index.rarity[term] = rarity(len(list), len(documents))
 	}
 	for _, s := range b.spellings {
 		index.spellings[s.word[0]] = append(index.spellings[s.word[0]], s)
@@ -51,11 +51,17 @@ func New(documents []Document) *Index {
 	return index
 }
 
+// rarity is how much it tells that a document has a term, if some of all have it.
+func rarity(some, all int) float64 {
+	return math.Pow(math.Log(1+(float64(all-some)+0.5)/(float64(some)+0.5)), dampening)
+}
+
 // read adds the words of a text.
 func (b *builder) read(t *text, in field, content string) {
 	content = cut(content, maxFieldText)
 	before := ""
-	for _, w := range words(content) {
+	b.words = appendWords(b.words[:0], content)
+	for _, w := range b.words {
 		if w.text == "" {
 			before = ""
 			continue

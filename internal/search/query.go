@@ -12,10 +12,6 @@ const (
 	maxTypos      = 8 // words that are compared with all terms of their letter
 )
 
-// clauseWords is how many words with a meaning a clause has at least; a shorter one is
-// taken together with the next.
-const clauseWords = 2
-
 // queryWord is a word that is looked for.
 type queryWord struct {
 	text   string
@@ -29,10 +25,11 @@ type queryWord struct {
 func (x *Index) parse(query string) (clauses [][]queryWord) {
 	query = cut(query, maxQuery)
 	var clause []queryWord
-	meaningful, end, count := 0, 0, 0
+	meaningful := false // whether the clause has a word that does not only ask
+	end, count := 0, 0
 	before := "" // the word before, if the next one may be joined to it
 	var quotes quotes
-	for _, w := range words(query) {
+	for _, w := range appendWords(nil, query) {
 		if count++; count > maxQueryWords {
 			break
 		}
@@ -42,9 +39,9 @@ func (x *Index) parse(query string) (clauses [][]queryWord) {
 			quotes.pass(gap)
 			if !w.part && !quotes.open && isBreak(gap, w.text) {
 				before = ""
-				if meaningful >= clauseWords {
+				if meaningful {
 					clauses = append(clauses, clause)
-					clause, meaningful = nil, 0
+					clause, meaningful = nil, false
 				}
 			}
 		}
@@ -65,8 +62,12 @@ func (x *Index) parse(query string) (clauses [][]queryWord) {
 				clause = append(clause, queryWord{before + w.text, stem(before + w.text), next.weight * joinedWeight, false})
 			}
 		}
-		meaningful++
+		meaningful = true
 		before = w.text
+	}
+	if last := len(clauses) - 1; last >= 0 && !meaningful {
+		clauses[last] = append(clauses[last], clause...)
+		return clauses
 	}
 	return append(clauses, clause)
 }

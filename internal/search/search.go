@@ -15,12 +15,13 @@ type Document struct {
 	Schema                      wire.Payload // of the tool's input
 }
 
+// Doubtful is the score below which a hit may well be about something else.
+const Doubtful = 0.18
+
 // Hit is one tool that was found.
 type Hit struct {
 	Index int // of its document
-	// Score says how well the tool fits. Scores grow with the number and the rarity of the
-	// words that were found, so that they compare tools for one query, and queries only
-	// roughly.
+	// Score says how much of the request the tool answers, roughly from 0 to 1.
 	Score float64
 }
 

@@ -20,7 +20,7 @@ const (
 	joinedWeight  = 0.5 // two words as a compound, beside the words
 	splitWeight   = 0.5 // the halves of a compound that no tool has
 	synonymWeight = 0.5
-	subjectWeight = 0.3
+	subjectWeight = 0.4
 	typoWeight    = 0.7
 )
 

@@ -18,14 +18,13 @@ type word struct {
 	part     bool // belongs to a compound
 }
 
-// words splits a text at everything but letters and digits, and where the case changes:
+// appendWords splits a text at everything but letters and digits, and where the case changes:
 // getHTMLPage is get, html, page and gethtmlpage. Scripts that are written without spaces
 // are split into pairs of characters.
-func words(text string) []word {
-	list := make([]word, 0, len(text)/6+1)
+func appendWords(list []word, text string) []word {
 	start := -1
 	for i, r := range text {
-		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		inside := isInWord(r)
 		if inside && start < 0 {
 			start = i
 		}
@@ -38,6 +37,13 @@ func words(text string) []word {
 		list = appendRun(list, text, start, len(text))
 	}
 	return list
+}
+
+func isInWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 // appendRun adds the words of a run of letters and digits.

@@ -25,7 +25,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, test := range tests {
 		var got []string
-		for _, w := range words(test.text) {
+		for _, w := range appendWords(nil, test.text) {
 			got = append(got, w.text)
 		}
 		if !slices.Equal(got, strings.Fields(test.want)) {
@@ -45,7 +45,8 @@ func TestClauses(t *testing.T) {
 		{"read the file and email the team", 2},
 		{"Read the file notes.txt. Send mail to joe@example.com, then create an issue.", 3},
 		{`create an issue called "read file. send email"`, 1},
-		{"email, files", 1},
+		{"email, files", 2},
+		{"email, please", 1},
 	}
 	for _, test := range tests {
 		if got := len(index.parse(test.query)); got != test.want {

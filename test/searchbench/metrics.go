@@ -92,11 +92,11 @@ func (t *table) add(set string, m metrics, best float64) {
 
 // print writes a row for each set and their mean, in which each set counts the same.
 func (t *table) print(out io.Writer) {
-	aligned := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	aligned := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer aligned.Flush()
-	fmt.Fprintln(aligned, "set\tR@1\tR@5\tR@10\tMRR\tnDCG@5\tqueries\t")
+	fmt.Fprintln(aligned, "set\tR@1\tR@5\tR@10\tMRR\tnDCG@5\tqueries")
 	line := func(set string, m metrics, count int) {
-		fmt.Fprintf(aligned, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%d\t\n",
+		fmt.Fprintf(aligned, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%d\n",
 			set, m.recall1, m.recall5, m.recall10, m.reciprocal, m.gain, count)
 	}
 	var sum metrics
@@ -115,7 +115,7 @@ func (t *table) printNothing(out io.Writer, nothing []float64) {
 	if len(nothing) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n%d queries that no tool fits; chance that the first hit of another scores higher:\n", len(nothing))
+	fmt.Fprintf(out, "\nchance that the first hit scores higher than that of a query that no tool fits (%d of them):", len(nothing))
 	for _, r := range t.rows {
 		higher := 0.0
 		for _, score := range r.best {
@@ -128,7 +128,7 @@ func (t *table) printNothing(out io.Writer, nothing []float64) {
 				}
 			}
 		}
-		fmt.Fprintf(out, "  %s %.2f", r.set, higher/float64(len(r.best)*len(nothing)))
+		fmt.Fprintf(out, " %s=%.2f", r.set, higher/float64(len(r.best)*len(nothing)))
 	}
 	fmt.Fprintln(out)
 }
