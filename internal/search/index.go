@@ -1,6 +1,9 @@
 package search
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // The constants of BM25F. A word that comes up often counts more, but not without end
 // (saturation), and less in a text that is longer than others of its field (lengthShare).
@@ -18,29 +21,32 @@ type occurrence struct {
 	in   field
 }
 
-// text is what the index has to know of a document until all are read.
-type text struct {
-	occurrences []occurrence
-	lengths     [fieldCount]int32
+// outline is what has to be known of a document until all are read.
+type outline struct {
+	end     int               // of its occurrences; they begin where those of the one before end
+	lengths [fieldCount]int32 // of its fields, in words
 }
 
 // builder collects the terms of all documents.
 type builder struct {
-	terms     map[string]int32 // by stem
-	known     map[string]int32 // by word, so that each is stemmed once
-	count     int              // of terms
-	words     []word           // of the text at hand
-	spellings []spelling       // of the known words, in the order in which they were read
+	terms       map[string]int32 // by stem
+	known       map[string]int32 // by word, so that each is stemmed once
+	count       int              // of terms
+	words       []word           // of the text at hand
+	outlines    []outline        // of the documents that were read
+	occurrences []occurrence     // of all documents, one after the other
+	spellings   []spelling       // of the known words, in the order in which they were read
 }
 
 // New makes an index of documents. It keeps nothing of them.
 func New(documents []Document) *Index {
 	b := builder{terms: make(map[string]int32), known: make(map[string]int32)}
-	texts := make([]text, len(documents))
 	for i := range documents {
-		documents[i].eachText(func(in field, content string) { b.read(&texts[i], in, content) })
+		b.outlines = append(b.outlines, outline{})
+		documents[i].eachText(b.read)
+		b.outlines[i].end = len(b.occurrences)
 	}
-	index := &Index{documents: len(documents), terms: b.terms, postings: postingsOf(texts, b.count)}
+	index := &Index{documents: len(documents), terms: b.terms, postings: b.postings()}
 	index.rarity = make([]float64, b.count)
 	for term, list := range index.postings {
 		index.rarity[term] = rarity(len(list), len(documents))
@@ -56,8 +62,9 @@ func rarity(some, all int) float64 {
 	return math.Pow(math.Log(1+(float64(all-some)+0.5)/(float64(some)+0.5)), dampening)
 }
 
-// read adds the words of a text.
-func (b *builder) read(t *text, in field, content string) {
+// read adds the words of a text to the last document.
+func (b *builder) read(in field, content string) {
+	lengths := &b.outlines[len(b.outlines)-1].lengths
 	content = cut(content, maxFieldText)
 	before := ""
 	b.words = appendWords(b.words[:0], content)
@@ -66,13 +73,13 @@ func (b *builder) read(t *text, in field, content string) {
 			before = ""
 			continue
 		}
-		t.occurrences = append(t.occurrences, occurrence{b.term(w.text), in})
+		b.occurrences = append(b.occurrences, occurrence{b.term(w.text), in})
 		if w.compound {
 			continue
 		}
-		t.lengths[in]++
+		lengths[in]++
 		if in.isName() && before != "" && len(before)+len(w.text) <= maxWord {
-			t.occurrences = append(t.occurrences, occurrence{b.term(before + w.text), in})
+			b.occurrences = append(b.occurrences, occurrence{b.term(before + w.text), in})
 		}
 		before = w.text
 	}
@@ -82,6 +89,7 @@ func (b *builder) term(word string) int32 {
 	if term, ok := b.known[word]; ok {
 		return term
 	}
+	word = strings.Clone(word) // it may be a part of a long text, which would stay in memory
 	stem := stem(word)
 	term, ok := b.terms[stem]
 	if !ok {
@@ -94,24 +102,26 @@ func (b *builder) term(word string) int32 {
 	return term
 }
 
-// postingsOf works out how much each document is about each of its terms.
-func postingsOf(texts []text, terms int) [][]posting {
-	usual := usualLengths(texts)
-	postings := make([][]posting, terms)
-	weights := make([]float64, terms) // of the document at hand
+// postings works out how much each document is about each of its terms.
+func (b *builder) postings() [][]posting {
+	usual := usualLengths(b.outlines)
+	postings := make([][]posting, b.count)
+	weights := make([]float64, b.count) // of the document at hand
 	var seen []int32
-	for i := range texts {
+	start := 0
+	for i, o := range b.outlines {
 		var share [fieldCount]float64
-		for f, length := range texts[i].lengths {
+		for f, length := range o.lengths {
 			share[f] = fieldWeights[f] / (1 - lengthShare + lengthShare*float64(length)/usual[f])
 		}
 		seen = seen[:0]
-		for _, o := range texts[i].occurrences {
-			if weights[o.term] == 0 {
-				seen = append(seen, o.term)
+		for _, at := range b.occurrences[start:o.end] {
+			if weights[at.term] == 0 {
+				seen = append(seen, at.term)
 			}
-			weights[o.term] += share[o.in]
+			weights[at.term] += share[at.in]
 		}
+		start = o.end
 		for _, term := range seen {
 			weight := weights[term]
 			weights[term] = 0
@@ -122,10 +132,10 @@ func postingsOf(texts []text, terms int) [][]posting {
 }
 
 // usualLengths are the mean lengths of the fields, of the documents that have them.
-func usualLengths(texts []text) (usual [fieldCount]float64) {
+func usualLengths(outlines []outline) (usual [fieldCount]float64) {
 	var count [fieldCount]float64
-	for i := range texts {
-		for f, length := range texts[i].lengths {
+	for _, o := range outlines {
+		for f, length := range o.lengths {
 			if length > 0 {
 				usual[f] += float64(length)
 				count[f]++
