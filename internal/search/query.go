@@ -9,7 +9,8 @@ import (
 const (
 	maxQuery      = 4 << 10 // bytes; the rest is not looked at
 	maxQueryWords = 200
-	maxTypos      = 8 // words that are compared with all terms of their letter
+	maxTypos      = 8   // words that are compared with all terms of their letter
+	maxQuoted     = 100 // bytes in quotes; what is longer is no argument, or the quote has no end
 )
 
 // queryWord is a word that is looked for.
@@ -28,16 +29,16 @@ func (x *Index) parse(query string) (clauses [][]queryWord) {
 	meaningful := false // whether the clause has a word that does not only ask
 	end, count := 0, 0
 	before := "" // the word before, if the next one may be joined to it
-	var quotes quotes
+	quoted := 0  // the place behind what stands in quotes
 	for _, w := range appendWords(nil, query) {
 		if count++; count > maxQueryWords {
 			break
 		}
 		if !w.compound {
 			gap := query[end:w.at]
+			quoted = quotedUntil(query, max(end, quoted), w.at, quoted)
 			end = w.end
-			quotes.pass(gap)
-			if !w.part && !quotes.open && isBreak(gap, w.text) {
+			if !w.part && w.at >= quoted && isBreak(gap, w.text) {
 				before = ""
 				if meaningful {
 					clauses = append(clauses, clause)
@@ -49,7 +50,7 @@ func (x *Index) parse(query string) (clauses [][]queryWord) {
 			before = ""
 			continue
 		}
-		next := weigh(w, quotes.open)
+		next := weigh(w, w.at < quoted)
 		clause = append(clause, next)
 		switch {
 		case !next.expand:
@@ -96,29 +97,25 @@ func isBreak(gap, next string) bool {
 		next == "and" || next == "then" || next == "or"
 }
 
-// quotes tells whether a place of a text is within quotes.
-type quotes struct{ open bool }
+// closings are the quotes that end what a quote begins.
+var closings = map[rune]string{'"': `"`, '`': "`", '\'': "'", '“': "”", '„': "“", '«': "»"}
 
-// pass goes over what stands between two words.
-func (q *quotes) pass(gap string) {
-	for i, r := range gap {
-		switch r {
-		case '"', '`':
-			q.open = !q.open
-		case '“', '„', '«':
-			q.open = true
-		case '”', '»':
-			q.open = false
-		case '\'':
-			// Alone between two letters it is an apostrophe.
-			if len(gap) > 1 {
-				q.open = i+1 == len(gap) || !q.open && isSpaceBefore(gap, i)
+// quotedUntil returns the place behind the quotes that begin between two places of a query, or
+// what was given if none does.
+func quotedUntil(query string, start, end, otherwise int) int {
+	for i := start; i < end; {
+		r, size := utf8.DecodeRuneInString(query[i:])
+		closing, ok := closings[r]
+		inside := i + size
+		if ok && (r != '\'' || i == 0 || strings.ContainsRune(" (\n", rune(query[i-1]))) { // else an apostrophe
+			if length := strings.Index(cut(query[inside:], maxQuoted), closing); length >= 0 {
+				inside += length + len(closing)
+			}
+			if inside > end {
+				return inside
 			}
 		}
+		i = inside
 	}
-}
-
-func isSpaceBefore(gap string, i int) bool {
-	r, _ := utf8.DecodeLastRuneInString(gap[:i])
-	return r == ' ' || r == '('
+	return otherwise
 }

@@ -55,6 +55,32 @@ func TestClauses(t *testing.T) {
 	}
 }
 
+func TestQuotes(t *testing.T) {
+	tests := []struct{ query, want string }{
+		{`say "hello there" loud`, "hello there"},
+		{`say 'hello there' loud`, "hello there"},
+		{"say “hello”, `there` loud", "hello there"},
+		{`it's joe's and the dogs' house`, ""},
+		{`a 34" screen on a desk`, ""},
+		{`"` + strings.Repeat("long ", 30) + `"`, ""},
+		{`b "" d "x" f`, "x"},
+		{`say "hello" very loud "there"`, "hello there"},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, clause := range New(nil).parse(test.query) {
+			for _, w := range clause {
+				if plain := weigh(word{text: w.text}, false); w.weight < plain.weight {
+					got = append(got, w.text)
+				}
+			}
+		}
+		if !slices.Equal(got, strings.Fields(test.want)) {
+			t.Errorf("%s: in quotes stand %q, not %q", test.query, got, test.want)
+		}
+	}
+}
+
 func TestWordlistsAreTidy(t *testing.T) {
 	for _, list := range []string{"request", "common", "synonyms", "subjects"} {
 		for _, stems := range lines(list) {
