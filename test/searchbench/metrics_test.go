@@ -26,8 +26,11 @@ func TestMeasure(t *testing.T) {
 	for _, test := range tests {
 		got := measure(test.ids, test.gold)
 		for _, pair := range [][2]float64{
-			{got.recall1, test.want.recall1}, {got.recall5, test.want.recall5}, {got.recall10, test.want.recall10},
-			{got.reciprocal, test.want.reciprocal}, {got.gain, test.want.gain},
+			{got.recall1, test.want.recall1},
+			{got.recall5, test.want.recall5},
+			{got.recall10, test.want.recall10},
+			{got.reciprocal, test.want.reciprocal},
+			{got.gain, test.want.gain},
 		} {
 			if d := pair[0] - pair[1]; d > 0.001 || d < -0.001 {
 				t.Errorf("%s: %+v, not %+v", test.why, got, test.want)
