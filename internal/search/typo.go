@@ -5,6 +5,8 @@ package search
 const (
 	minTypo  = 4
 	longTypo = 8
+
+	maxNearest = 8 // words that a misspelt one may stand for
 )
 
 // nearest returns the terms that a misspelt word may stand for: those of the words with the
@@ -22,7 +24,7 @@ func (x *Index) nearest(word string) (found []int32) {
 		case changes < allowed:
 			allowed = changes
 			found = append(found[:0], s.term)
-		case changes == allowed:
+		case changes == allowed && len(found) < maxNearest:
 			found = append(found, s.term)
 		}
 	}

@@ -47,6 +47,7 @@ func TestClauses(t *testing.T) {
 		{`create an issue called "read file. send email"`, 1},
 		{"email, files", 2},
 		{"email, please", 1},
+		{strings.Repeat("email. file. ", 100), maxClauses},
 	}
 	for _, test := range tests {
 		if got := len(index.parse(test.query)); got != test.want {
