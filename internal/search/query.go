@@ -9,7 +9,7 @@ import (
 const (
 	maxQuery      = 4 << 10 // bytes; the rest is not looked at
 	maxQueryWords = 200
-	maxClauses    = 16  // what follows belongs to the last one
+	maxClauses    = 32  // what follows belongs to the last one
 	maxTypos      = 8   // words that are compared with all terms of their letter
 	maxQuoted     = 100 // bytes in quotes; what is longer is no argument, or the quote has no end
 )
