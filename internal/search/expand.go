@@ -30,14 +30,18 @@ func (f *finder) expand(w queryWord) []candidate {
 		}
 		list = append(list, candidate{other, w.weight * weight * rarity})
 	}
+	trust := 1.0
+	if !known {
+		trust = strangerTrust
+	}
 	for _, stem := range synonyms[w.stem] {
 		if other, ok := f.terms[stem]; ok {
-			add(other, synonymWeight)
+			add(other, trust*synonymWeight)
 		}
 	}
 	for _, stem := range subjects[w.stem] {
 		if other, ok := f.terms[stem]; ok {
-			add(other, subjectWeight)
+			add(other, trust*subjectWeight)
 		}
 	}
 	if known {

@@ -21,6 +21,7 @@ const (
 	splitWeight   = 0.5 // the halves of a compound that no tool has
 	synonymWeight = 0.5
 	subjectWeight = 0.4
+	strangerTrust = 1.5 // times as much count both if no tool has the word itself
 	typoWeight    = 0.7
 )
 
