@@ -16,7 +16,7 @@ type Document struct {
 }
 
 // Doubtful is the score below which a hit may well be about something else.
-const Doubtful = 0.18
+const Doubtful = 0.2
 
 // Hit is one tool that was found.
 type Hit struct {
