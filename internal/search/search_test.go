@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +44,8 @@ func TestFind(t *testing.T) {
 		{"a value of an enum", "fahrenheit", "getForecast"},
 		{"a synonym", "mail somebody", "send-email"},
 		{"a word of the subject", "do I need an umbrella?", "getForecast"},
-		{"a typo", "directry", "list_directory"},
+		{"a word that only a synonym stands for", "dir", "list_directory"},
+		{"a typo", "emial", "send-email"},
 		{"letters in the wrong order", "temperatrue", "getForecast"},
 		{"two typos in a long word", "precipitaton precipetatoin", "getForecast"},
 		{"a compound that no tool has", "videotranscript", "you_tube_transcript"},
@@ -67,14 +69,23 @@ func TestFind(t *testing.T) {
 func TestEveryStepFindsItsTool(t *testing.T) {
 	documents := catalog()
 	hits := New(documents).Find(
-		"First search the code for the function that reads repositories in the code. Then write the file, and finally email people.", nil, 4)
-	found := make(map[string]bool)
+		"Read the complete contents of the file and its head, then overwrite the existing file with new content, then mail it.", nil, 3)
+	var found []string
 	for _, hit := range hits {
-		found[documents[hit.Index].Name] = true
+		found = append(found, documents[hit.Index].Name)
 	}
-	for _, want := range []string{"search_code", "write_file", "send-email"} {
-		if !found[want] {
-			t.Errorf("%s is not among the first four: %v", want, found)
+	for _, want := range []string{"read_file", "write_file", "send-email"} {
+		if !slices.Contains(found, want) {
+			t.Errorf("%s is not among %v", want, found)
+		}
+	}
+}
+
+func TestTheEndOfALongQueryIsNotLookedAt(t *testing.T) {
+	index := New(catalog())
+	for _, filling := range []string{strings.Repeat("? ", maxQuery), strings.Repeat("zq ", maxQueryWords)} {
+		if hits := index.Find(filling+"email", nil, 1); len(hits) != 0 {
+			t.Errorf("found %v behind %d bytes", hits, len(filling))
 		}
 	}
 }
