@@ -3,7 +3,6 @@ package search
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -68,15 +67,11 @@ func TestFind(t *testing.T) {
 
 func TestEveryStepFindsItsTool(t *testing.T) {
 	documents := catalog()
-	hits := New(documents).Find(
-		"Read the complete contents of the file and its head, then overwrite the existing file with new content, then mail it.", nil, 3)
-	var found []string
-	for _, hit := range hits {
-		found = append(found, documents[hit.Index].Name)
-	}
-	for _, want := range []string{"read_file", "write_file", "send-email"} {
-		if !slices.Contains(found, want) {
-			t.Errorf("%s is not among %v", want, found)
+	// write_file has more of the words than send-email, but fits no step best.
+	hits := New(documents).Find("Read the complete content of the file with that path, then mail it.", nil, 2)
+	for i, want := range []string{"read_file", "send-email"} {
+		if got := documents[hits[i].Index].Name; got != want {
+			t.Errorf("hit %d is %s, not %s", i, got, want)
 		}
 	}
 }
