@@ -43,6 +43,7 @@ func (a Audience) equals(b Audience) bool {
 type Server struct {
 	options       Options
 	subscriptions *passage.Subscriptions
+	results       *metatool.ResultStore
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -63,7 +64,7 @@ func New(options Options) *Server {
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
 	}
-	return &Server{options: options, subscriptions: passage.NewSubscriptions(), sessions: make(map[*session]struct{})}
+	return &Server{options: options, subscriptions: passage.NewSubscriptions(), results: metatool.NewResultStore(), sessions: make(map[*session]struct{})}
 }
 
 // add takes a session in, whose surface and passage it sets.
