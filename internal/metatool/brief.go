@@ -71,3 +71,6 @@ func parseDetail(detail wire.Payload) (brief bool, problem string) {
 	}
 	return false, "detail: Expected 'full' or 'brief'"
 }
+
+// BriefTool returns a tool as open_toolbox lists it in brief.
+func BriefTool(server string, tool catalog.Tool) []byte { return appendBriefTool(nil, server, tool) }
