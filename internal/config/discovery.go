@@ -24,13 +24,21 @@ var resultsKey = key{
 }
 
 var resultsObject = object{keys: []key{{
-	name: "maxBytes", kinds: []kind{kindInteger, kindString}, check: checkSize, pattern: sizePattern, example: `"32KiB"`,
-	description: "The largest result that is passed on whole, in bytes or with a unit such as \"32KiB\"; from 1KiB to 1GiB. A larger one is kept for a while: the client gets its head and reads on with read_result.",
+	name: "maxBytes", kinds: []kind{kindInteger, kindString}, check: checkResultSize, pattern: sizePattern, example: `"32KiB"`,
+	description: "The largest result that is passed on whole, in bytes or with a unit such as \"32KiB\"; from 4KiB to 1GiB. A larger one is kept for a while: the client gets its head and reads on with read_result.",
 }}}
 
 var pinnedKey = key{
 	name: "pinned", kinds: []kind{kindArray}, nonEmpty: true, check: checkPinned, pattern: `^[^/].*/.+/.+|\$\{`, example: `["dev/files/read_file"]`,
 	description: "Tools that are offered natively beside open_toolbox and use_tool, each as \"toolbox/server/tool\". It has no effect in direct mode, which offers all.",
+}
+
+// checkResultSize refuses limits so small that what stands for a result is no smaller.
+func checkResultSize(text string) string {
+	if size, ok := parseSize(text); !ok || size < 4<<10 || size > 1<<30 {
+		return `must be a number of bytes or a size such as "32KiB", from 4KiB to 1GiB`
+	}
+	return ""
 }
 
 func checkPinned(text string) string {

@@ -41,7 +41,7 @@ func TestDiscovery(t *testing.T) {
 func TestDiscoveryProblems(t *testing.T) {
 	for keys, want := range map[string]string{
 		`"search":"no",`:              "'search' must be true or false",
-		`"results":{"maxBytes":100},`: "'results.maxBytes' must be a number of bytes or a size",
+		`"results":{"maxBytes":4095},`: "'results.maxBytes' must be a number of bytes or a size",
 		`"results":5,`:                "'results' must be an object",
 		`"pinned":["dev/fs"],`:        `'pinned[0]' must name a tool as "toolbox/server/tool"`,
 		`"pinned":["/fs/x"],`:         `'pinned[0]' must name a tool as "toolbox/server/tool"`,

@@ -23,7 +23,7 @@ func refsOf(texts ...string) (refs []toolbox.Ref) {
 }
 
 func TestFitted(t *testing.T) {
-	long := strings.Repeat("x", 2000)
+	long := strings.Repeat("x", 5000)
 	text := `{"content":[{"type":"text","text":"` + long + `"}]`
 	for _, test := range []struct {
 		name, result string
@@ -42,7 +42,7 @@ func TestFitted(t *testing.T) {
 		{name: "unknown", result: `{"future":"` + long + `"}`},
 	} {
 		results := NewResultStore().Session()
-		answer := Answer{Outcome: call.Outcome{Result: wire.Raw([]byte(test.result))}, fit: &fitting{results, 1024, test.native}}
+		answer := Answer{Outcome: call.Outcome{Result: wire.Raw([]byte(test.result))}, fit: &fitting{results, 4096, test.native}}
 		fitted := answer.Fitted()
 		kept, _ := results.find("r1")
 		switch {
@@ -224,13 +224,13 @@ func TestParseRead(t *testing.T) {
 }
 
 func TestLargeResultOfACall(t *testing.T) {
-	text := strings.Repeat("many words ", 500)
+	text := strings.Repeat("many words ", 1000)
 	servers := fleetOf(t, fakes(t, fake{"t", "a", `{"tools":[{"name":"run","inputSchema":{}}],"calls":{"run":[{"result":{"content":[{"type":"text","text":"` + text + `"}]}}]}}`}))
 	surface, client := New(servers, config.Proxy), newSession()
-	surface.Extend(config.Discovery{MaxResultBytes: 2048})
+	surface.Extend(config.Discovery{MaxResultBytes: 4096})
 	client.ask(surface, openName, `{"toolbox":"t"}`)
 	answer := client.ask(surface, useName, `{"tool":{"toolbox":"t","server":"a","name":"run"}}`)
-	if len(answer) > 2048 || !strings.Contains(answer, "kept as 'r1'") {
+	if len(answer) > 4096 || !strings.Contains(answer, "kept as 'r1'") {
 		t.Errorf("the answer is %s", answer)
 	}
 	if !strings.Contains(client.list(surface), readName) || strings.Contains(client.list(New(servers, config.Proxy)), readName) {
