@@ -59,12 +59,12 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 		return err
 	}
 	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
-	offers := workbench.Offers(ctx)
+	known := workbench.Known(ctx)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	instructions, tools := workbench.Shown()
-	bill := newBill(offers, cfg.Discovery.Pinned)
+	bill := newBill(known, cfg.Discovery.Pinned)
 	bill.instructions = estimateTokens(instructions)
 	for _, tool := range tools {
 		bill.ours = append(bill.ours, estimateTokens(string(tool)))
@@ -101,11 +101,11 @@ type bill struct {
 	instructions int
 }
 
-func newBill(offers []app.Offer, pinned []toolbox.Ref) *bill {
+func newBill(known []app.KnownServer, pinned []toolbox.Ref) *bill {
 	b := &bill{}
 	var box *line
-	for i, offer := range offers {
-		if i == 0 || offer.Toolbox != offers[i-1].Toolbox {
+	for i, offer := range known {
+		if i == 0 || offer.Toolbox != known[i-1].Toolbox {
 			box = &line{name: offer.Toolbox}
 			b.lines = append(b.lines, box)
 		}

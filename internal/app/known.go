@@ -8,16 +8,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/front"
 )
 
-// Offer is what one server offers.
-type Offer struct {
+// KnownServer is what is known of one server.
+type KnownServer struct {
 	Toolbox, Server string
 	Tools           []catalog.Tool
-	Err             error // why nothing is known of it
+	Err             error // why nothing is
 }
 
-// Offers returns what all servers that are served offer, in the order of the
-// configuration. Those of which nothing is known are connected for it.
-func (a *App) Offers(ctx context.Context) []Offer {
+// Known returns what is known of all servers that are served, in the order of the
+// configuration. Those of which nothing is are connected for it.
+func (a *App) Known(ctx context.Context) []KnownServer {
 	var servers, unseen []*fleet.Server
 	for _, box := range a.view(front.Audience{}).Toolboxes() {
 		for _, server := range box.Servers {
@@ -34,14 +34,14 @@ func (a *App) Offers(ctx context.Context) []Offer {
 			opened.Lease.Release()
 		}
 	}
-	offers := make([]Offer, len(servers))
+	known := make([]KnownServer, len(servers))
 	for i, server := range servers {
-		offers[i] = Offer{Toolbox: server.Toolbox(), Server: server.Name(), Err: reasons[server]}
+		known[i] = KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Err: reasons[server]}
 		if offered := server.Offered(); offered != nil {
-			offers[i].Tools, offers[i].Err = offered.Tools, nil
+			known[i].Tools, known[i].Err = offered.Tools, nil
 		}
 	}
-	return offers
+	return known
 }
 
 // Shown returns what a client gets before it asks for anything: the instructions, and the
