@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -158,4 +161,42 @@ func TestPinnedNames(t *testing.T) {
 	if got := client.list(hidden); strings.Contains(got, `"read"`) {
 		t.Errorf("out of view, the list is %s", got)
 	}
+}
+
+// BenchmarkFind is one query over ten thousand tools that were read before; the first
+// query pays for reading them, which BenchmarkFindFirst measures.
+func BenchmarkFind(b *testing.B) {
+	boxes, snapshots := manyTools(10_000)
+	var f finder
+	f.indexOf(boxes, snapshots)
+	for b.Loop() {
+		index := f.indexOf(boxes, snapshots)
+		if hits := index.index.Find("create an issue in the tracker of a project", nil, findUsual); len(hits) == 0 {
+			b.Fatal("nothing was found")
+		}
+	}
+}
+
+func BenchmarkFindFirst(b *testing.B) {
+	boxes, snapshots := manyTools(10_000)
+	for b.Loop() {
+		newToolIndex(boxes, snapshots)
+	}
+}
+
+// manyTools makes tools with definitions of about 700 bytes.
+func manyTools(n int) ([]*fleet.Toolbox, []*catalog.Snapshot) {
+	verbs := strings.Fields("create list delete update search move copy merge close open assign label export import")
+	nouns := strings.Fields("issue project tracker file folder mail invoice calendar event contact branch commit table row chart page")
+	var definitions []wire.Payload
+	for i := range n {
+		verb, noun, in := verbs[i%len(verbs)], nouns[i/len(verbs)%len(nouns)], nouns[i%len(nouns)]
+		definitions = append(definitions, wire.Raw(fmt.Appendf(nil, `{"name":"%s_%s_%d","description":"%s",`+
+			`"inputSchema":{"type":"object","properties":{"%s_id":{"type":"string","description":"%s"},"limit":{"type":"integer","description":"%s"}}}}`,
+			verb, noun, i, strings.Repeat(fmt.Sprintf("Will %s the %s of a %s number %d. ", verb, noun, in, i), 6),
+			noun, strings.Repeat("Which "+noun+" of the "+in+" is meant. ", 4), "How many are wanted at most, counted from the first.")))
+	}
+	cfg := &config.Config{Toolboxes: []config.Toolbox{{Name: "many", Servers: []config.Server{{Name: "s", Command: "x"}}}}}
+	snapshot := catalog.NewSnapshot("s", catalog.Listing{Definitions: definitions}, toolbox.Filter{})
+	return fleet.New(fleet.Options{Config: cfg}).Toolboxes(), []*catalog.Snapshot{snapshot}
 }
