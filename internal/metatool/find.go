@@ -156,6 +156,8 @@ func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 // findHint says what to do next where the tools do not say it themselves.
 func (s *Surface) findHint(q findQuery, found findings) string {
 	switch {
+	case found.doubtful:
+		return "None of these fits well: use other words, or look into a toolbox with open_toolbox"
 	case len(found.hits) > 0 && found.more:
 		return "More tools fit, but less well: say more in the query, or raise the limit"
 	case len(found.hits) > 0:

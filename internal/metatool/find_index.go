@@ -44,6 +44,7 @@ type foundTool struct {
 type findings struct {
 	hits     []foundTool
 	more     bool // there are others that fit
+	doubtful bool // even the best may be about something else
 	searched int
 	unseen   []*fleet.Server // those searched had nothing to search, in order
 	left     int
@@ -72,6 +73,7 @@ func (f *finder) search(boxes []*fleet.Toolbox, party *fleet.Party, q findQuery)
 	hits := index.index.Find(string(query[:min(len(query), maxQuery)]),
 		func(i int) bool { return q.covers(index.tools[i].box) }, q.limit+1)
 	found.more, found.left = len(hits) > q.limit, index.left
+	found.doubtful = len(hits) > 0 && hits[0].Score < search.Doubtful
 	for _, hit := range hits[:min(len(hits), q.limit)] {
 		found.hits = append(found.hits, index.tools[hit.Index])
 	}
