@@ -40,14 +40,14 @@ func TestDiscovery(t *testing.T) {
 
 func TestDiscoveryProblems(t *testing.T) {
 	for keys, want := range map[string]string{
-		`"search":"no",`:              "'search' must be true or false",
+		`"search":"no",`:               "'search' must be true or false",
 		`"results":{"maxBytes":4095},`: "'results.maxBytes' must be a number of bytes or a size",
-		`"results":5,`:                "'results' must be an object",
-		`"pinned":["dev/fs"],`:        `'pinned[0]' must name a tool as "toolbox/server/tool"`,
-		`"pinned":["/fs/x"],`:         `'pinned[0]' must name a tool as "toolbox/server/tool"`,
-		`"pinned":["dev/fz/x"],`:      "did you mean 'dev/fs/x'?",
-		`"pinned":["ops/db/x"],`:      "'pinned[0]' names no server that is configured",
-		`"pinned":[5],`:               "'pinned[0]' must be a string",
+		`"results":5,`:                 "'results' must be an object",
+		`"pinned":["dev/fs"],`:         `'pinned[0]' must name a tool as "toolbox/server/tool"`,
+		`"pinned":["/fs/x"],`:          `'pinned[0]' must name a tool as "toolbox/server/tool"`,
+		`"pinned":["dev/fz/x"],`:       "did you mean 'dev/fs/x'?",
+		`"pinned":["ops/db/x"],`:       "'pinned[0]' names no server that is configured",
+		`"pinned":[5],`:                "'pinned[0]' must be a string",
 	} {
 		_, err := Parse("f", []byte(`{`+keys+discoveryBoxes), ParseOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -15,7 +15,6 @@ const findName = "find_tools"
 const (
 	findUsual  = 5   // tools, if the client names no limit
 	findMost   = 50  // tools
-	maxQuery   = 500 // characters that are looked at; what is longer is no query any more
 	maxUnseen  = 10  // servers that are named because nothing is known of them
 	maxPlaces  = 20  // toolboxes that are named where nothing was found
 	oneLineMax = 160 // characters of a description
@@ -127,6 +126,9 @@ func (s *Surface) find(q findQuery, session Session) string {
 		answer = append(append(answer, appendBrief(members, hit.tool)...), '}')
 	}
 	answer = append(answer, ']')
+	if found.more {
+		answer = append(answer, `,"more":true`...)
+	}
 	if hint := s.findHint(q, found); hint != "" {
 		answer = wire.AppendMember(answer, "hint", hint)
 	}
@@ -157,9 +159,7 @@ func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 func (s *Surface) findHint(q findQuery, found findings) string {
 	switch {
 	case found.doubtful:
-		return "None of these fits well: use other words, or look into a toolbox with open_toolbox"
-	case len(found.hits) > 0 && found.more:
-		return "More tools fit, but less well: say more in the query, or raise the limit"
+		return "These may not be what is asked for: use other words, or look into a toolbox with open_toolbox"
 	case len(found.hits) > 0:
 		return ""
 	case q.toolbox != "":

@@ -69,9 +69,7 @@ func (f *finder) search(boxes []*fleet.Toolbox, party *fleet.Party, q findQuery)
 			found.searched++
 		}
 	}
-	query := []rune(q.query)
-	hits := index.index.Find(string(query[:min(len(query), maxQuery)]),
-		func(i int) bool { return q.covers(index.tools[i].box) }, q.limit+1)
+	hits := index.index.Find(q.query, func(i int) bool { return q.covers(index.tools[i].box) }, q.limit+1)
 	found.more, found.left = len(hits) > q.limit, index.left
 	found.doubtful = len(hits) > 0 && hits[0].Score < search.Doubtful
 	for _, hit := range hits[:min(len(hits), q.limit)] {

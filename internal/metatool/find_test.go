@@ -79,7 +79,7 @@ func TestFindOpensWhatItFound(t *testing.T) {
 		t.Fatal("the toolbox is open to a client that did not open it")
 	}
 	want := `{"found":"1 of 3","tools":[{"toolbox":"web","server":"mail","name":"send","description":"Sends mail","signature":"send()"}]` +
-		`,"hint":"More tools fit, but less well: say more in the query, or raise the limit"` +
+		`,"more":true` +
 		`,"not_searched":["Toolbox 'web' has servers that were never connected: down. open_toolbox connects them"]}`
 	if got := string(found(t, client.ask(surface, findName, `{"query":"send mail","limit":1}`)).Bytes()); got != want {
 		t.Errorf("the answer is %s", got)

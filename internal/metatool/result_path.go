@@ -118,7 +118,7 @@ func parsePath(path string) (steps []pathStep, err error) {
 			step = pathStep{rest[:end], -1}
 			rest = rest[end:]
 			if step.name == "" {
-				err = fmt.Errorf("a name is missing in the path '%s'", cutText(path, maxQuery))
+				err = fmt.Errorf("a name is missing in the path '%s'", cutText(path, maxQuoted))
 			}
 		}
 		if err != nil {
@@ -141,7 +141,7 @@ func parseBracket(path string) (step pathStep, rest string, err error) {
 	inner, rest, closed := strings.Cut(path[1:], "]")
 	index, err := strconv.Atoi(inner)
 	if !closed || err != nil || index < 0 {
-		return step, "", fmt.Errorf(`'%s' in the path is neither an index such as [3] nor a name such as ["a b"]`, cutText(path, maxQuery))
+		return step, "", fmt.Errorf(`'%s' in the path is neither an index such as [3] nor a name such as ["a b"]`, cutText(path, maxQuoted))
 	}
 	return pathStep{index: index}, rest, nil
 }

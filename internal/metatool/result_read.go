@@ -17,6 +17,7 @@ const (
 	matchesUsual = 20
 	matchesMost  = 200
 	maxPattern   = 1000 // bytes of a regular expression
+	maxQuoted    = 200  // bytes of an argument that an error repeats
 	matchLine    = 400  // bytes of a line that is shown whole
 	matchAround  = 150  // bytes before and behind a match in a longer line
 )
@@ -98,7 +99,7 @@ func (s *Surface) readResult(request Request) {
 	result, handles := s.keepFor(request.Session).find(r.handle)
 	if result.IsAbsent() {
 		text := fmt.Sprintf("Result '%s' is not kept, or not any more: a client's last %d large results are, up to %d MiB, for %d minutes. Call the tool again",
-			cutText(r.handle, maxQuery), keptResults, keptBytes>>20, int(keptTime.Minutes()))
+			cutText(r.handle, maxQuoted), keptResults, keptBytes>>20, int(keptTime.Minutes()))
 		if len(handles) > 0 {
 			text += ". There are: " + strings.Join(handles, ", ")
 		}
@@ -112,7 +113,7 @@ func (s *Surface) readResult(request Request) {
 		if r.path != "" {
 			value, err := pick(result, r.path)
 			if err != nil {
-				request.fail(fmt.Sprintf("Nothing in result '%s' at the path '%s': %v", r.handle, cutText(r.path, maxQuery), err))
+				request.fail(fmt.Sprintf("Nothing in result '%s' at the path '%s': %v", r.handle, cutText(r.path, maxQuoted), err))
 				return
 			}
 			path = r.path
