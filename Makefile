@@ -1,6 +1,7 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
 # make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make fuzz, make torture TIME=60s, make diff, make conformance
+# make bench-search DATA=folder
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
@@ -10,7 +11,7 @@ TIME ?= 60s
 CLIENTS ?= 1000
 CALLS ?= 10
 
-.PHONY: run build test e2e pairings fault-pairings load lint bench fuzz torture conformance diff cross clean
+.PHONY: run build test e2e pairings fault-pairings load lint bench bench-search fuzz torture conformance diff cross clean
 
 run: build
 	bin/mcp-workbench try
@@ -47,6 +48,10 @@ bench: build
 	go build -o bin/bench ./test/bench
 	go test -run '^$$' -bench . -benchtime 200ms ./internal/wire/
 	bin/bench -binary bin/mcp-workbench
+
+# How well the search ranks the tools of a folder; test/searchbench says what the folder holds.
+bench-search:
+	@go run ./test/searchbench -data '$(DATA)' $(if $(PART),-part $(PART))
 
 # Each fuzz target by itself, since go test runs only one at a time.
 fuzz:

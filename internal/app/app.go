@@ -132,6 +132,7 @@ func (a *App) passage(audience front.Audience) *passage.Passage {
 // surface makes what an audience sees of the fleet as it is now.
 func (a *App) surface(audience front.Audience) *metatool.Surface {
 	surface := metatool.New(a.view(audience), a.mode(audience))
+	surface.Extend(a.config.Load().Discovery)
 	surface.Withhold(a.withheld.Load().(string))
 	return surface
 }

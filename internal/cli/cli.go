@@ -83,7 +83,7 @@ func newRoot() *cobra.Command {
 		Use:   "mcp-workbench",
 		Short: "One MCP server in front of all your others",
 		Long: `MCP Workbench groups your MCP servers into named toolboxes and shows a client a few
-fixed tools instead of hundreds: open_toolbox, and use_tool.
+fixed tools instead of hundreds: open_toolbox, use_tool and find_tools.
 
 Started by an MCP client, it serves MCP on stdin and stdout. Without a configuration
 it serves a 'starter' toolbox of built-in servers.`,
@@ -107,7 +107,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newValidate(&g), newTrust(&g), newLock(&g), newSchema(), newBuiltin())
+	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newSchema(), newBuiltin())
 	return root
 }
 

@@ -42,6 +42,7 @@ func (b *builder) config(root node) *Config {
 	for _, m := range root.get("toolboxes").entries() {
 		cfg.Toolboxes = append(cfg.Toolboxes, b.toolbox(m, p.entry("Toolbox", m.raw), base))
 	}
+	cfg.Discovery = b.discovery(&root, cfg.Toolboxes)
 	cfg.Secrets = b.secrets.list(b.names)
 	return cfg
 }

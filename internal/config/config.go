@@ -37,6 +37,7 @@ type Config struct {
 	Toolboxes      []Toolbox // in file order
 	LogLevel       string    // debug, info, warn or error; "" if not set
 	MaxMessageSize int       // in bytes
+	Discovery      Discovery
 	HTTP           HTTP
 	Prefetch       bool      // ask servers that were never seen what they offer
 	Locked         bool      // offer only tools that the lock approves
@@ -138,5 +139,5 @@ func Default() *Config {
 
 // Empty returns a configuration without toolboxes, for a file that may not be used.
 func Empty() *Config {
-	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, HTTP: defaultHTTP()}
+	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, Discovery: Discovery{Search: true}, HTTP: defaultHTTP()}
 }

@@ -83,7 +83,7 @@ func TestParseEverything(t *testing.T) {
 	noIdle := Timeouts{Connect: 10 * time.Second, Call: 2 * time.Minute}
 	aws := InheritEnv{Patterns: []string{"AWS_*"}}
 	want := &Config{
-		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20,
+		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{Search: true},
 		HTTP: HTTP{
 			Listen: ":8443", AllowedHosts: []string{"mcp.example.com", "::1"}, AllowedOrigins: []string{"https://app.example.com"},
 			TLS:         TLS{Cert: filepath.FromSlash("/etc/workbench/tls/cert.pem"), Key: filepath.FromSlash("/home/me/key.pem")},

@@ -44,6 +44,7 @@ type Server struct {
 	options       Options
 	subscriptions *passage.Subscriptions
 	parking       *parking
+	results       *metatool.ResultStore
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -64,7 +65,10 @@ func New(options Options) *Server {
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
 	}
-	return &Server{options: options, subscriptions: passage.NewSubscriptions(), parking: newParking(), sessions: make(map[*session]struct{})}
+	return &Server{
+		options: options, subscriptions: passage.NewSubscriptions(), parking: newParking(),
+		results: metatool.NewResultStore(), sessions: make(map[*session]struct{}),
+	}
 }
 
 // add takes a session in, whose surface and passage it sets.

@@ -123,6 +123,9 @@ func (r *request) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
 	return r.session.Links(ref, definition)
 }
 
+// Results implements metatool.Keeper.
+func (r *request) Results() *metatool.Results { return r.session.results }
+
 // Memory implements passage.Session.
 func (r *request) Memory() *passage.Memory { return r.session.memory }
 
@@ -172,6 +175,7 @@ func (r *request) finish(answer []byte) {
 // buffer that it arrived in.
 func encode(id []byte, answer metatool.Answer) []byte {
 	suffix := []byte(wire.Suffix)
+	answer = answer.Fitted()
 	switch {
 	case answer.Error != nil:
 		return wire.ErrorResponse(id, answer.Error.Code, answer.Error.Message)

@@ -30,6 +30,7 @@ type session struct {
 	surface  atomic.Pointer[metatool.Surface]
 	passage  atomic.Pointer[passage.Passage]
 	memory   *passage.Memory
+	results  *metatool.Results
 	log      *slog.Logger
 	own      listener
 
@@ -83,6 +84,7 @@ func newSession(server *Server, audience Audience) *session {
 	s := &session{
 		server: server, audience: audience, log: server.options.Log,
 		memory:   passage.NewMemory(server.subscriptions),
+		results:  server.results.Session(),
 		slots:    make(chan struct{}, maxInFlight),
 		opened:   make(map[string]struct{}),
 		inFlight: make(map[string]cancellable),
@@ -124,6 +126,7 @@ func (s *session) join(capabilities []byte) {
 // part ends what join began.
 func (s *session) part() {
 	s.refuseAsked()
+	s.results.Close()
 	s.passage.Load().Leave(s)
 	if party := s.party.Load(); party != nil {
 		party.Close()
@@ -157,6 +160,9 @@ func (s *session) IsOpen(toolbox string) bool {
 	_, ok := s.opened[toolbox]
 	return ok
 }
+
+// Results implements metatool.Keeper.
+func (s *session) Results() *metatool.Results { return s.results }
 
 // Memory implements passage.Session.
 func (s *session) Memory() *passage.Memory { return s.memory }

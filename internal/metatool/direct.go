@@ -147,7 +147,7 @@ func (s *Surface) nameAndCall(request Request, d direct) {
 		call.Forward(server, call.Forwarding{
 			Method: protocol.MethodToolsCall, Params: request.Params, Name: request.Name,
 			Client: request.Session, Ticket: request.Ticket,
-			Replier: &invocation{request: request, ref: toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, native: true},
+			Replier: &invocation{surface: s, request: request, ref: toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, native: true},
 		})
 		return
 	}

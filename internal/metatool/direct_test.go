@@ -86,12 +86,14 @@ func fleetOf(t *testing.T, cfg *config.Config) *fleet.Fleet {
 type session struct {
 	answers chan string
 
+	results *Results
+
 	mu   sync.Mutex
 	open map[string]bool
 }
 
 func newSession() *session {
-	return &session{answers: make(chan string, 1), open: make(map[string]bool)}
+	return &session{answers: make(chan string, 1), open: make(map[string]bool), results: NewResultStore().Session()}
 }
 
 func (s *session) Notify([]byte) error { return nil }
@@ -99,6 +101,8 @@ func (s *session) Notify([]byte) error { return nil }
 func (s *session) Ask(q *downstream.Question) { q.RefuseUnsupported() }
 
 func (s *session) Party() *fleet.Party { return nil }
+
+func (s *session) Results() *Results { return s.results }
 
 func (s *session) Links(toolbox.Ref, wire.Payload) []wire.Edit { return nil }
 
@@ -117,6 +121,7 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 }
 
 func (s *session) Answer(answer Answer) {
+	answer = answer.Fitted()
 	switch {
 	case answer.Error != nil:
 		s.answers <- "error: " + answer.Error.Message

@@ -43,6 +43,12 @@ type Surface struct {
 	mode    config.ToolMode
 	names   nativeNames
 	notice  string // if set, all that clients get: see Withhold
+
+	// What follows is as Extend says.
+	search    bool
+	finder    finder
+	maxResult int // bytes of a result that is passed on whole; 0: all are
+	pinned    pinned
 }
 
 // New makes the surface of what is visible; the mode says how tools are shown, "" being
@@ -83,6 +89,8 @@ type Answer struct {
 
 	// From is the tool that the outcome comes from.
 	From toolbox.Ref
+
+	fit *fitting // how much of a result the client gets at once; nil: all
 }
 
 // Error is a JSON-RPC error.
@@ -111,6 +119,9 @@ func (s *Surface) Call(request Request) {
 	case "workbench_" + useName:
 		request.fail(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm))
 	default:
+		if s.callExtra(request) {
+			return
+		}
 		if s.mode == config.Dynamic {
 			s.callNative(request)
 			return
@@ -136,6 +147,10 @@ func (s *Surface) List(request Request) {
 		}()
 		return
 	}
+	if unseen := s.unseenPinned(request.Session); len(unseen) > 0 {
+		go func() { request.Answerer.Answer(s.listPinned(request, unseen)) }()
+		return
+	}
 	request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
 }
 
@@ -155,6 +170,7 @@ func (s *Surface) Listed(session Session) []byte {
 	result := append([]byte(`{"tools":[`), openDefinition(s.visible)...)
 	result = append(result, ',')
 	result = append(result, useDefinition...)
+	result = s.appendExtras(result, session)
 	if s.mode == config.Dynamic {
 		result = s.appendNative(result, session)
 	}
@@ -164,11 +180,15 @@ func (s *Surface) Listed(session Session) []byte {
 // Shows reports whether tools of the toolbox are in the list that the client has, so that
 // it has to be told when they change.
 func (s *Surface) Shows(session Session, toolbox string) bool {
-	if s.mode != config.Dynamic && s.mode != config.Direct {
-		return false
-	}
 	_, visible := s.visible.Toolbox(toolbox)
-	return visible && session.IsOpen(toolbox)
+	switch {
+	case !visible:
+		return false
+	case s.pinned.areOf(toolbox):
+		return true
+	default:
+		return (s.mode == config.Dynamic || s.mode == config.Direct) && session.IsOpen(toolbox)
+	}
 }
 
 // exampleCall is how arguments of use_tool look.
@@ -263,7 +283,7 @@ func (s *Surface) run(v *invocation, arguments wire.Payload) {
 // Reply implements call.Replier: it passes the outcome on, or phrases the failure.
 func (v *invocation) Reply(outcome call.Outcome, err error) {
 	if err == nil {
-		v.request.Answerer.Answer(Answer{Outcome: outcome, From: v.ref})
+		v.request.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, fit: v.fitting()})
 		return
 	}
 	failure, ok := errors.AsType[*call.Failure](err)

@@ -29,7 +29,7 @@ func TestParseOpen(t *testing.T) {
 		{`{"toolbox":true,"x":1}`, "", "toolbox: Expected string, received boolean; Unrecognized key: 'x'"},
 		{`["dev"]`, "", "Expected object, received array"},
 	} {
-		name, problem := parseOpen(wire.Raw([]byte(test.input)))
+		name, _, problem := parseOpen(wire.Raw([]byte(test.input)))
 		if name != test.name || problem != test.problem {
 			t.Errorf("parseOpen(%s) = %q, %q; want %q, %q", test.input, name, problem, test.name, test.problem)
 		}

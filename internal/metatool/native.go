@@ -29,6 +29,9 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 		}
 		for _, server := range box.Servers {
 			offer(box, server.For(session.Party()), func(ref toolbox.Ref, tool catalog.Tool) {
+				if _, taken := s.pinned.find(ref.NativeName()); taken {
+					return
+				}
 				list = appendNativeDefinition(append(list, ','), ref, linked(session, ref, tool))
 			})
 		}

@@ -51,22 +51,27 @@ func openDefinition(visible Toolboxes) []byte {
 		}
 		definition = append(definition, ']')
 	}
+	definition = append(definition, `},"detail":{"type":"string","enum":["full","brief"],"default":"full",`+
+		`"description":"brief answers with signatures instead of whole input schemas"`...)
 	return append(definition, `}},"required":["toolbox"],"additionalProperties":false},`+
-		`"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":true}}`...)
+		`"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":true},"_meta":{`+alwaysLoad+`}}`...)
 }
 
 // parseOpen reads the arguments; problem says all that is wrong with them.
-func parseOpen(arguments wire.Payload) (name, problem string) {
+func parseOpen(arguments wire.Payload) (name string, brief bool, problem string) {
 	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
-		return "", "Expected object, received " + kind
+		return "", false, "Expected object, received " + kind
 	}
 	fields := []struct {
 		key   string
 		value wire.Payload
 	}{{key: "toolbox"}, {key: "toolbox_name"}}
 	var unknown []string
+	var detail wire.Payload
 	for key, value := range arguments.Members() {
 		switch string(key) {
+		case "detail":
+			detail = value
 		case fields[0].key:
 			fields[0].value = value
 		case fields[1].key:
@@ -94,14 +99,18 @@ func parseOpen(arguments wire.Payload) (name, problem string) {
 	case len(names) == 2 && names[0] != names[1] && len(problems) == 0:
 		problems = append(problems, "toolbox and toolbox_name are different; send toolbox alone")
 	}
-	if problems = append(problems, unknown...); len(problems) > 0 {
-		return "", strings.Join(problems, "; ")
+	brief, detailProblem := parseDetail(detail)
+	if detailProblem != "" {
+		problems = append(problems, detailProblem)
 	}
-	return names[0], ""
+	if problems = append(problems, unknown...); len(problems) > 0 {
+		return "", false, strings.Join(problems, "; ")
+	}
+	return names[0], brief, ""
 }
 
 func (s *Surface) openToolbox(request Request) {
-	name, problem := parseOpen(request.Arguments)
+	name, brief, problem := parseOpen(request.Arguments)
 	if problem != "" {
 		request.fail("Invalid parameters: " + problem)
 		return
@@ -111,11 +120,11 @@ func (s *Surface) openToolbox(request Request) {
 		request.fail(fmt.Sprintf("Toolbox '%s' not found in configuration", name), s.available())
 		return
 	}
-	go func() { request.Answerer.Answer(s.connect(box, request)) }()
+	go func() { request.Answerer.Answer(s.connect(box, request, brief)) }()
 }
 
 // connect connects the servers of a toolbox, and answers with what they offer.
-func (s *Surface) connect(box *fleet.Toolbox, request Request) Answer {
+func (s *Surface) connect(box *fleet.Toolbox, request Request, brief bool) Answer {
 	ctx, stop := request.Ticket.Context()
 	defer stop()
 	opened := box.Open(ctx, request.Session.Party(), progressOf(request, len(box.Servers)))
@@ -127,7 +136,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request) Answer {
 	if ctx.Err() != nil {
 		return Answer{Cancelled: context.Cause(ctx)}
 	}
-	result, errs := render(request.Session, box, opened)
+	result, errs := render(request.Session, box, opened, brief)
 	if len(errs) > 0 && len(errs) == len(opened) {
 		return Answer{Text: textResult(true, strings.Join(errs, "\n"))}
 	}
@@ -192,7 +201,7 @@ func progressOf(request Request, total int) func(fleet.Opened) {
 }
 
 // render builds the answer of open_toolbox, and the reasons of the servers that failed.
-func render(session Session, box *fleet.Toolbox, opened []fleet.Opened) (text string, errs []string) {
+func render(session Session, box *fleet.Toolbox, opened []fleet.Opened, brief bool) (text string, errs []string) {
 	var tools, instructions []byte
 	var warnings []string
 	connected := 0
@@ -210,6 +219,10 @@ func render(session Session, box *fleet.Toolbox, opened []fleet.Opened) (text st
 		for _, tool := range o.Lease.Tools.Tools {
 			if len(tools) > 0 {
 				tools = append(tools, ',')
+			}
+			if brief {
+				tools = appendBriefTool(tools, o.Server.Name(), tool)
+				continue
 			}
 			ref := toolbox.Ref{Toolbox: box.Name, Server: o.Server.Name(), Name: tool.Name}
 			tools = wire.AppendWithMembers(tools, linked(session, ref, tool).Definition, isOriginMember, origin)

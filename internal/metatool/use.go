@@ -11,7 +11,7 @@ import (
 const useName = "use_tool"
 
 const useDefinition = `{"name":"use_tool","title":"Use a tool",` +
-	`"description":"Run a tool of an open toolbox. Take toolbox, server and name of the tool, and the schema of its arguments, from the answer of open_toolbox.",` +
+	`"description":"Run a tool of an open toolbox. Take toolbox, server and name of the tool, and what it takes, from the answer of open_toolbox or find_tools.",` +
 	`"inputSchema":{"type":"object","properties":{` +
 	`"tool":{"type":"object","description":"Which tool to run","properties":{` +
 	`"toolbox":{"type":"string","minLength":1,"description":"Name of the toolbox, which must be open"},` +
@@ -20,7 +20,7 @@ const useDefinition = `{"name":"use_tool","title":"Use a tool",` +
 	`"required":["toolbox","server","name"],"additionalProperties":false},` +
 	`"arguments":{"type":"object","description":"Arguments of the tool, as its inputSchema says","default":{}}},` +
 	`"required":["tool"],"additionalProperties":false},` +
-	`"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true}}`
+	`"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true},"_meta":{` + alwaysLoad + `}}`
 
 // newForm follows a call in a form that was retired.
 const newForm = "Name the tool like this: " + exampleCall

@@ -1,0 +1,48 @@
+package cli
+
+import "unicode/utf8"
+
+// estimateTokens guesses how many tokens a model's tokenizer makes of a text. Real ones
+// are tables of megabytes, and each model has another. The rule: a word is a token for
+// every 10 letters begun, a number one for every 3 digits, punctuation one for every 4
+// signs in a row, other scripts one for every 3 bytes; a single space costs nothing, longer
+// blanks a token. docs/discovery.md says how far off it is.
+func estimateTokens(text string) (tokens int) {
+	for i := 0; i < len(text); {
+		class := classOf(text[i])
+		end := i + 1
+		for end < len(text) && classOf(text[end]) == class {
+			end++
+		}
+		if class != blank || end-i > 1 || text[i] != ' ' {
+			tokens += (end - i + class.perToken - 1) / class.perToken
+		}
+		i = end
+	}
+	return tokens
+}
+
+// charClass is a kind of character. Characters of one class in a row are counted together.
+type charClass struct{ perToken int }
+
+var (
+	letters = &charClass{10}
+	digits  = &charClass{3}
+	signs   = &charClass{4}
+	foreign = &charClass{3}
+	blank   = &charClass{1 << 20}
+)
+
+func classOf(c byte) *charClass {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		return letters
+	case '0' <= c && c <= '9':
+		return digits
+	case c == ' ', c == '\n', c == '\t', c == '\r':
+		return blank
+	case c >= utf8.RuneSelf:
+		return foreign
+	}
+	return signs
+}

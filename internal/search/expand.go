@@ -1,0 +1,68 @@
+package search
+
+import "unicode/utf8"
+
+// candidate is a term that stands for a word of a query.
+type candidate struct {
+	term   int32
+	weight float64
+}
+
+// minHalf is the shortest half, in bytes, into which a compound is split.
+const minHalf = 3
+
+// expand returns the terms that stand for a word. A document is taken to have the word as
+// often as it has the one of them that counts most.
+func (f *finder) expand(w queryWord) []candidate {
+	term, known := f.terms[w.stem]
+	list := make([]candidate, 0, 16)
+	if known {
+		list = append(list, candidate{term, w.weight * f.rarity[term]})
+	}
+	if !w.expand {
+		return list
+	}
+	add := func(other int32, weight float64) {
+		// A rare synonym is no reason to trust a common word more.
+		rarity := f.rarity[other]
+		if known {
+			rarity = min(rarity, f.rarity[term])
+		}
+		list = append(list, candidate{other, w.weight * weight * rarity})
+	}
+	trust := 1.0
+	if !known {
+		trust = strangerTrust
+	}
+	for _, stem := range synonyms[w.stem] {
+		if other, ok := f.terms[stem]; ok {
+			add(other, trust*synonymWeight)
+		}
+	}
+	for _, stem := range subjects[w.stem] {
+		if other, ok := f.terms[stem]; ok {
+			add(other, trust*subjectWeight)
+		}
+	}
+	if known {
+		return list
+	}
+	for i := minHalf; i+minHalf <= len(w.text); i++ {
+		first, ok := f.terms[stem(w.text[:i])]
+		if !ok {
+			continue
+		}
+		if second, ok := f.terms[stem(w.text[i:])]; ok {
+			add(first, splitWeight)
+			add(second, splitWeight)
+			return list
+		}
+	}
+	if f.typos < maxTypos && utf8.RuneCountInString(w.text) >= minTypo {
+		f.typos++
+		for _, other := range f.nearest(w.text) {
+			add(other, typoWeight)
+		}
+	}
+	return list
+}

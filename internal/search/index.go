@@ -1,0 +1,155 @@
+package search
+
+import (
+	"math"
+	"strings"
+)
+
+// The constants of BM25F. A word that comes up often counts more, but not without end
+// (saturation), and less in a text that is longer than others of its field (lengthShare).
+// Rarity is dampened, since a catalog is small: a word that only one tool has may be there
+// by chance.
+const (
+	saturation  = 3.0
+	lengthShare = 0.5
+	dampening   = 0.7
+)
+
+// occurrence is a word in a field of a document.
+type occurrence struct {
+	term int32
+	in   field
+}
+
+// outline is what has to be known of a document until all are read.
+type outline struct {
+	end     int               // of its occurrences; they begin where those of the one before end
+	lengths [fieldCount]int32 // of its fields, in words
+}
+
+// builder collects the terms of all documents.
+type builder struct {
+	terms       map[string]int32 // by stem
+	known       map[string]int32 // by word, so that each is stemmed once
+	count       int              // of terms
+	words       []word           // of the text at hand
+	outlines    []outline        // of the documents that were read
+	occurrences []occurrence     // of all documents, one after the other
+	spellings   []spelling       // of the known words, in the order in which they were read
+}
+
+// New makes an index of documents. It keeps nothing of them.
+func New(documents []Document) *Index {
+	b := builder{terms: make(map[string]int32), known: make(map[string]int32)}
+	for i := range documents {
+		b.outlines = append(b.outlines, outline{})
+		documents[i].eachText(b.read)
+		b.outlines[i].end = len(b.occurrences)
+	}
+	index := &Index{documents: len(documents), terms: b.terms, postings: b.postings()}
+	index.rarity = make([]float64, b.count)
+	for term, list := range index.postings {
+		index.rarity[term] = rarity(len(list), len(documents))
+	}
+	for _, s := range b.spellings {
+		index.spellings[s.word[0]] = append(index.spellings[s.word[0]], s)
+	}
+	return index
+}
+
+// rarity is how much it tells that a document has a term, if some of all have it.
+func rarity(some, all int) float64 {
+	return math.Pow(math.Log(1+(float64(all-some)+0.5)/(float64(some)+0.5)), dampening)
+}
+
+// read adds the words of a text to the last document.
+func (b *builder) read(in field, content string) {
+	lengths := &b.outlines[len(b.outlines)-1].lengths
+	content = cut(content, maxFieldText)
+	before := ""
+	b.words = appendWords(b.words[:0], content)
+	for _, w := range b.words {
+		if w.text == "" {
+			before = ""
+			continue
+		}
+		b.occurrences = append(b.occurrences, occurrence{b.term(w.text), in})
+		if w.compound {
+			continue
+		}
+		lengths[in]++
+		if in.isName() && before != "" && len(before)+len(w.text) <= maxWord {
+			b.occurrences = append(b.occurrences, occurrence{b.term(before + w.text), in})
+		}
+		before = w.text
+	}
+}
+
+func (b *builder) term(word string) int32 {
+	if term, ok := b.known[word]; ok {
+		return term
+	}
+	word = strings.Clone(word) // it may be a part of a long text, which would stay in memory
+	stem := stem(word)
+	term, ok := b.terms[stem]
+	if !ok {
+		term = int32(b.count)
+		b.count++
+		b.terms[stem] = term
+	}
+	b.known[word] = term
+	b.spellings = append(b.spellings, spelling{word, term})
+	return term
+}
+
+// postings works out how much each document is about each of its terms.
+func (b *builder) postings() [][]posting {
+	usual := usualLengths(b.outlines)
+	postings := make([][]posting, b.count)
+	weights := make([]float64, b.count) // of the document at hand
+	var seen []int32
+	start := 0
+	for i, o := range b.outlines {
+		var share [fieldCount]float64
+		for f, length := range o.lengths {
+			share[f] = fieldWeights[f] / (1 - lengthShare + lengthShare*float64(length)/usual[f])
+		}
+		seen = seen[:0]
+		for _, at := range b.occurrences[start:o.end] {
+			if weights[at.term] == 0 {
+				seen = append(seen, at.term)
+			}
+			weights[at.term] += share[at.in]
+		}
+		start = o.end
+		for _, term := range seen {
+			weight := weights[term]
+			weights[term] = 0
+			postings[term] = append(postings[term], posting{int32(i), float32(weight / (weight + saturation))})
+		}
+	}
+	return postings
+}
+
+// usualLengths are the mean lengths of the fields, of the documents that have them.
+func usualLengths(outlines []outline) (usual [fieldCount]float64) {
+	var count [fieldCount]float64
+	for _, o := range outlines {
+		for f, length := range o.lengths {
+			if length > 0 {
+				usual[f] += float64(length)
+				count[f]++
+			}
+		}
+	}
+	for f := range usual {
+		usual[f] = max(usual[f], 1) / max(count[f], 1)
+	}
+	return usual
+}
+
+// cut shortens a text to at most size bytes. What is left of a character at the end counts
+// as no letter.
+func cut(text string, size int) string {
+	return text[:min(len(text), size)]
+}

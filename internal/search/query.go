@@ -1,0 +1,122 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of the work for one query.
+const (
+	maxQuery      = 4 << 10 // bytes; the rest is not looked at
+	maxQueryWords = 200
+	maxClauses    = 32  // what follows belongs to the last one
+	maxTypos      = 8   // words that are compared with all terms of their letter
+	maxQuoted     = 100 // bytes in quotes; what is longer is no argument, or the quote has no end
+)
+
+// queryWord is a word that is looked for.
+type queryWord struct {
+	text   string
+	stem   string
+	weight float64
+	// expand says that words that mean the same are looked for too.
+	expand bool
+}
+
+// parse splits a query into its clauses, which may ask for different tools.
+func (x *Index) parse(query string) (clauses [][]queryWord) {
+	query = cut(query, maxQuery)
+	var clause []queryWord
+	meaningful := false // whether the clause has a word that does not only ask
+	end, count := 0, 0
+	before := "" // the word before, if the next one may be joined to it
+	quoted := 0  // the place behind what stands in quotes
+	for _, w := range appendWords(nil, query) {
+		if count++; count > maxQueryWords {
+			break
+		}
+		if !w.compound {
+			gap := query[end:w.at]
+			quoted = quotedUntil(query, max(end, quoted), w.at, quoted)
+			end = w.end
+			if !w.part && w.at >= quoted && isBreak(gap, w.text) {
+				before = ""
+				if meaningful && len(clauses)+1 < maxClauses {
+					clauses = append(clauses, clause)
+					clause, meaningful = nil, false
+				}
+			}
+		}
+		if w.text == "" {
+			before = ""
+			continue
+		}
+		next := weigh(w, w.at < quoted)
+		clause = append(clause, next)
+		switch {
+		case !next.expand:
+			before = ""
+			continue
+		case w.part:
+			continue
+		case before != "":
+			if _, ok := x.terms[stem(before+w.text)]; ok {
+				clause = append(clause, queryWord{before + w.text, stem(before + w.text), next.weight * joinedWeight, false})
+			}
+		}
+		meaningful = true
+		before = w.text
+	}
+	if last := len(clauses) - 1; last >= 0 && !meaningful {
+		clauses[last] = append(clauses[last], clause...)
+		return clauses
+	}
+	return append(clauses, clause)
+}
+
+func weigh(w word, quoted bool) queryWord {
+	next := queryWord{text: w.text, stem: stem(w.text), weight: 1, expand: true}
+	switch {
+	case requestWords[next.stem]:
+		next.weight, next.expand = requestWeight, false
+	case commonWords[next.stem]:
+		next.weight = commonWeight
+	}
+	if w.part {
+		next.weight *= partWeight
+	}
+	if quoted {
+		next.weight *= quotedWeight
+	}
+	return next
+}
+
+// isBreak reports whether a clause ends in the gap before a word. A mark without a space
+// belongs to a name, a number or an address.
+func isBreak(gap, next string) bool {
+	return strings.ContainsAny(gap, " \n") && strings.ContainsAny(gap, ".?!;,:\n") ||
+		next == "and" || next == "then" || next == "or"
+}
+
+// closings are the quotes that end what a quote begins.
+var closings = map[rune]string{'"': `"`, '`': "`", '\'': "'", '“': "”", '„': "“", '«': "»"}
+
+// quotedUntil returns the place behind the quotes that begin between two places of a query, or
+// what was given if none does.
+func quotedUntil(query string, start, end, otherwise int) int {
+	for i := start; i < end; {
+		r, size := utf8.DecodeRuneInString(query[i:])
+		closing, ok := closings[r]
+		inside := i + size
+		if ok && (r != '\'' || i == 0 || strings.ContainsRune(" (\n", rune(query[i-1]))) { // else an apostrophe
+			if length := strings.Index(cut(query[inside:], maxQuoted), closing); length >= 0 {
+				inside += length + len(closing)
+			}
+			if inside > end {
+				return inside
+			}
+		}
+		i = inside
+	}
+	return otherwise
+}

@@ -1,0 +1,93 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWords(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"read_file", "read file"},
+		{"list-all.files", "list all files"},
+		{"readFile", "read file readfile"},
+		{"getHTMLPage2", "get html page2 gethtmlpage2"},
+		{"GitHub's", "git hub github s"},
+		{"HTML", "html"},
+		{"web3", "web3"},
+		{"知识库", "知识 识库"},
+		{"知", "知"},
+		{"ab知识cd", "ab 知识 cd ab知识cd"},
+		{"Ünïcode", "ünïcode"},
+		{"a \xff b", "a b"},
+		{"", ""},
+		{"-- __", ""},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, w := range appendWords(nil, test.text) {
+			got = append(got, w.text)
+		}
+		if !slices.Equal(got, strings.Fields(test.want)) {
+			t.Errorf("%q is %q, not %q", test.text, got, test.want)
+		}
+	}
+}
+
+func TestClauses(t *testing.T) {
+	index := New(catalog())
+	tests := []struct {
+		query string
+		want  int
+	}{
+		{"", 1},
+		{"read a file", 1},
+		{"read the file and email the team", 2},
+		{"Read the file notes.txt. Send mail to joe@example.com, then create an issue.", 3},
+		{`create an issue called "read file. send email"`, 1},
+		{"email, files", 2},
+		{"email, please", 1},
+		{strings.Repeat("email. file. ", 100), maxClauses},
+	}
+	for _, test := range tests {
+		if got := len(index.parse(test.query)); got != test.want {
+			t.Errorf("%q has %d clauses, not %d", test.query, got, test.want)
+		}
+	}
+}
+
+func TestQuotes(t *testing.T) {
+	tests := []struct{ query, want string }{
+		{`say "hello there" loud`, "hello there"},
+		{`say 'hello there' loud`, "hello there"},
+		{"say “hello”, `there` loud", "hello there"},
+		{`it's joe's and the dogs' house`, ""},
+		{`a 34" screen on a desk`, ""},
+		{`"` + strings.Repeat("long ", 30) + `"`, ""},
+		{`b "" d "x" f`, "x"},
+		{`say "hello" very loud "there"`, "hello there"},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, clause := range New(nil).parse(test.query) {
+			for _, w := range clause {
+				if plain := weigh(word{text: w.text}, false); w.weight < plain.weight {
+					got = append(got, w.text)
+				}
+			}
+		}
+		if !slices.Equal(got, strings.Fields(test.want)) {
+			t.Errorf("%s: in quotes stand %q, not %q", test.query, got, test.want)
+		}
+	}
+}
+
+func TestWordlistsAreTidy(t *testing.T) {
+	for _, list := range []string{"request", "common", "synonyms", "subjects"} {
+		for _, stems := range lines(list) {
+			if len(stems) == 0 {
+				t.Errorf("%s has an empty line", list)
+			}
+		}
+	}
+}
