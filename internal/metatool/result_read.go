@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -20,6 +21,11 @@ const (
 	maxQuoted    = 200  // bytes of an argument that an error repeats
 	matchLine    = 400  // bytes of a line that is shown whole
 	matchAround  = 150  // bytes before and behind a match in a longer line
+
+	// Longer lines are searched in pieces: some patterns are slow, and between two pieces the
+	// search can be stopped.
+	matchPiece = 16 << 10
+	matchTime  = 2 * time.Second
 )
 
 const readDefinition = `{"name":"read_result","title":"Read a large result",` +
@@ -162,15 +168,17 @@ func (r reading) matches(ctx context.Context, text, path string, most int) Answe
 	var out strings.Builder
 	found, at := 0, r.offset
 	next := -1 // where to go on if not all is shown
+	began := time.Now()
 	for at < len(text) && next < 0 {
 		if ctx.Err() != nil {
 			return Answer{Cancelled: context.Cause(ctx)}
 		}
-		line := text[at:]
-		if end := strings.IndexByte(line, '\n'); end >= 0 {
-			line = line[:end]
+		if time.Since(began) > matchTime {
+			next = at
+			break
 		}
-		for _, span := range spans(r.grep, line, r.limit-found+1) {
+		line, until := piece(text[at:])
+		for _, span := range spans(r.grep, line, until, r.limit-found+1) {
 			shown := fmt.Sprintf("%d: %s\n", at+span[0], line[span[0]:span[1]])
 			if found == r.limit || found > 0 && out.Len()+len(shown) > most {
 				next = at + span[0]
@@ -179,21 +187,38 @@ func (r reading) matches(ctx context.Context, text, path string, most int) Answe
 			out.WriteString(shown)
 			found++
 		}
-		at += len(line) + 1
+		at += until
 	}
 	note := fmt.Sprintf("Matches shown: %d, in %s from byte %d on, each with its offset.", found, path, r.offset)
+	if found == 0 {
+		note = fmt.Sprintf("Nothing matches in %s, from byte %d on.", path, r.offset)
+	}
 	if next >= 0 {
-		note += fmt.Sprintf(" There are more: go on with offset %d.", next)
+		note += fmt.Sprintf(" Not all was searched: go on with offset %d.", next)
 	}
 	if found == 0 {
-		return Answer{Text: textResult(false, fmt.Sprintf("Nothing matches in %s, from byte %d on.", path, r.offset))}
+		return Answer{Text: textResult(false, note)}
 	}
 	return Answer{Text: textResult(false, note, strings.TrimSuffix(out.String(), "\n"))}
 }
 
-// spans returns what is shown of a line: all of it if it is short, or else each match with
-// what stands around it.
-func spans(grep *regexp.Regexp, line string, limit int) (spans [][2]int) {
+// piece returns the line that a text begins with, or a piece of it, and where the next one
+// begins. Pieces of a line overlap, so that a match is whole in one of them.
+func piece(text string) (line string, next int) {
+	end := strings.IndexByte(text[:min(len(text), matchPiece)], '\n')
+	switch {
+	case end >= 0:
+		return text[:end], end + 1
+	case len(text) <= matchPiece:
+		return text, len(text)
+	}
+	end = cutAt(text, matchPiece)
+	return text[:end], cutAt(text, end-matchLine)
+}
+
+// spans returns what is shown of a line: all of it if it is short, or else each match that
+// begins before until, with what stands around it.
+func spans(grep *regexp.Regexp, line string, until, limit int) (spans [][2]int) {
 	if len(line) <= matchLine {
 		if grep.MatchString(line) {
 			return [][2]int{{0, len(line)}}
@@ -207,6 +232,9 @@ func spans(grep *regexp.Regexp, line string, limit int) (spans [][2]int) {
 		end = start + cutAt(line[start:], end-start)
 		if len(spans) > 0 && match[0] < spans[len(spans)-1][1] {
 			continue // it is to be seen already
+		}
+		if match[0] >= until {
+			break // the next piece has it
 		}
 		spans = append(spans, [2]int{start, end})
 	}

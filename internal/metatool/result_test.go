@@ -2,6 +2,7 @@ package metatool
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -179,6 +180,18 @@ func TestReadOfLongLines(t *testing.T) {
 	r.offset = at
 	if next := string(r.answer(t.Context(), long, "p", 1<<20).Text); !strings.Contains(next, "ööneedleüü") || strings.Contains(next, "go on") {
 		t.Errorf("from offset %d on, it is %s", at, next)
+	}
+}
+
+// A line that is searched in pieces has each match once, wherever it stands.
+func TestMatchesAcrossPieces(t *testing.T) {
+	for at := matchPiece - matchLine - 10; at < matchPiece+10; at += 5 {
+		line := strings.Repeat("x", at) + "needle" + strings.Repeat("y", 2*matchPiece)
+		r := reading{grep: regexp.MustCompile("needle"), limit: matchesUsual}
+		answer := string(r.answer(t.Context(), "first\n"+line+"\nlast", "p", 1<<20).Text)
+		if !strings.Contains(answer, "Matches shown: 1,") || !strings.Contains(answer, "needley") {
+			t.Fatalf("a match at %d is answered with %s", at, answer)
+		}
 	}
 }
 
