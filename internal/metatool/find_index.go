@@ -117,7 +117,7 @@ func newToolIndex(boxes []*fleet.Toolbox, snapshots []*catalog.Snapshot) *toolIn
 					continue
 				}
 				x.tools = append(x.tools, foundTool{box, server, tool})
-				documents = append(documents, document(box, server, tool))
+				documents = append(documents, document(box, server, offered.Instructions, tool))
 			}
 		}
 	}
@@ -125,9 +125,9 @@ func newToolIndex(boxes []*fleet.Toolbox, snapshots []*catalog.Snapshot) *toolIn
 	return x
 }
 
-func document(box *fleet.Toolbox, server *fleet.Server, tool catalog.Tool) search.Document {
+func document(box *fleet.Toolbox, server *fleet.Server, instructions string, tool catalog.Tool) search.Document {
 	d := search.Document{
-		Toolbox: box.Name, ToolboxDescription: box.Description, Server: server.Name(), Name: tool.Name,
+		Toolbox: box.Name, ToolboxDescription: box.Description, Server: server.Name(), ServerDescription: instructions, Name: tool.Name,
 		Schema: tool.Definition.Member("inputSchema"),
 	}
 	d.Description, _ = tool.Definition.Member("description").Text()

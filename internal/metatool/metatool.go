@@ -157,7 +157,7 @@ func (s *Surface) List(request Request) {
 // IsFixed reports whether instructions and the list of tools only depend on the
 // configuration.
 func (s *Surface) IsFixed() bool {
-	return s.mode != config.Direct && s.mode != config.Dynamic && s.notice == ""
+	return s.mode != config.Direct && s.mode != config.Dynamic && s.notice == "" && len(s.pinned.refs) == 0
 }
 
 // Listed returns the result of tools/list for a client as far as it is known now. In

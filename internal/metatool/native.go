@@ -165,8 +165,10 @@ func (s *Surface) InputSchema(session Session, name string) wire.Payload {
 	case s.notice != "":
 	case s.mode == config.Direct:
 		ref, ok = s.findDirect(session.Party(), name)
-	case s.mode == config.Dynamic && name != openName && name != useName:
-		ref, ok = s.findNative(session, name)
+	default:
+		if ref, ok = s.pinned.find(name); !ok && s.mode == config.Dynamic {
+			ref, ok = s.findNative(session, name)
+		}
 	}
 	if !ok {
 		return wire.Payload{}
