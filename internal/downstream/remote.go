@@ -38,6 +38,8 @@ const (
 	noteTime = 10 * time.Second
 	// orderTime is how long a request waits for what was to be told before it.
 	orderTime = time.Second
+	// flushTime is how long the last notes may take at the end of a session.
+	flushTime = 500 * time.Millisecond
 	// partingTime is how long the end of a session may take.
 	partingTime = time.Second
 )
@@ -135,6 +137,16 @@ func (t *remote) fly(id uint64, exchange func(ctx context.Context)) {
 		awaitNote(ctx, before)
 		exchange(ctx)
 	})
+}
+
+// flush lets the last notes arrive while the server still knows the session.
+func (t *remote) flush() {
+	t.mu.Lock()
+	last := t.latest
+	t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(t.session.life, flushTime)
+	defer cancel()
+	awaitNote(ctx, last)
 }
 
 // awaitNote keeps a request behind what was to be told before it, as on a pipe, unless that

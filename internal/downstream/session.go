@@ -176,6 +176,9 @@ func (s *Session) Err() error {
 // Close ends the session, and with it every request in flight, and waits for its
 // goroutines. It may be called more than once. The server's process is not ours.
 func (s *Session) Close() {
+	if s.Err() == nil {
+		s.transport.flush()
+	}
 	s.finish(ErrClosed)
 	s.transport.close()
 	s.goroutines.Wait()

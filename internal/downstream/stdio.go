@@ -127,6 +127,9 @@ func (t *stdio) blame(err error) error {
 	return &ProbeError{Ended: known && t.session.Err() != nil, Err: err}
 }
 
+// flush has nothing to wait for: a process reads what was written before it was told to end.
+func (t *stdio) flush() {}
+
 func (t *stdio) close() {
 	t.stdin.Close()
 	t.stdout.Close()

@@ -28,6 +28,8 @@ type transport interface {
 	// blame returns the error of a handshake that broke off with the probe unanswered:
 	// err, or a *ProbeError if that may have been the reason.
 	blame(err error) error
+	// flush waits until the server was told what was to be told, but not for long.
+	flush()
 	// close ends what is left when the session has ended. It blocks, for a short time.
 	close()
 }
