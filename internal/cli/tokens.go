@@ -37,19 +37,7 @@ which nothing is known yet are connected for it.`,
 }
 
 func runTokens(ctx context.Context, g globals, name string, out, stderr io.Writer) (err error) {
-	cfg, untrusted, err := g.loadTrusted()
-	if err != nil {
-		return err
-	}
-	if untrusted != nil {
-		if cfg, err = untrusted.askAndLoad(ctx, out); err != nil {
-			return err
-		}
-	}
-	if g.logLevel == "" {
-		g.logLevel = "error" // what goes wrong is shown anyway
-	}
-	log, err := g.logger(cfg, stderr)
+	cfg, log, err := g.loadForTerminal(ctx, out, stderr)
 	if err != nil {
 		return err
 	}

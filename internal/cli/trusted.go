@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -48,6 +49,23 @@ func (g *globals) loadTrusted() (*config.Config, *untrusted, error) {
 	}
 	cfg, err := source.Load(os.Environ())
 	return cfg, nil, err
+}
+
+// loadForTerminal is loadTrusted for a command that a person waits for: they are asked
+// about a file that is not trusted, and the log says only what the command does not show.
+func (g *globals) loadForTerminal(ctx context.Context, out, stderr io.Writer) (*config.Config, *slog.Logger, error) {
+	cfg, untrusted, err := g.loadTrusted()
+	if err == nil && untrusted != nil {
+		cfg, err = untrusted.askAndLoad(ctx, out)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if g.logLevel == "" {
+		g.logLevel = "error"
+	}
+	log, err := g.logger(cfg, stderr)
+	return cfg, log, err
 }
 
 // examine returns nil for a file that may run.

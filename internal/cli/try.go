@@ -40,19 +40,7 @@ toolbox is taken if none is named.`,
 }
 
 func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) (err error) {
-	cfg, untrusted, err := g.loadTrusted()
-	if err != nil {
-		return err
-	}
-	if untrusted != nil {
-		if cfg, err = untrusted.askAndLoad(ctx, out); err != nil {
-			return err
-		}
-	}
-	if g.logLevel == "" {
-		g.logLevel = "error" // what goes wrong is shown anyway
-	}
-	log, err := g.logger(cfg, stderr)
+	cfg, log, err := g.loadForTerminal(ctx, out, stderr)
 	if err != nil {
 		return err
 	}
