@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -97,12 +96,8 @@ func TestKilledWorkbench(t *testing.T) {
 	if w.marking != byLimit {
 		t.Fatalf("children are marked by %q", w.marking)
 	}
-	before := time.Now()
 	kill(t, w.cmd.Process.Pid)
 	w.report.allGone()
-	if took := time.Since(before); took > 5*time.Second {
-		t.Errorf("the children were gone after %v, want 5s", took)
-	}
 	eventually(t, "the guard forgets the run", func() bool { return len(w.ledgerFiles()) == 0 })
 }
 

@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"testing"
+	"time"
 )
 
 // This file configures workbenches.
@@ -137,4 +139,23 @@ func (b *tail) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return string(b.text)
+}
+
+// awaitStderr waits until the workbench has written what a pattern finds: a line may still be
+// on its way when the answer that it belongs to is there.
+func (b *bench) awaitStderr(pattern *regexp.Regexp) []string {
+	b.t.Helper()
+	deadline, again := time.NewTimer(patience), time.NewTicker(5*time.Millisecond)
+	defer deadline.Stop()
+	defer again.Stop()
+	for {
+		if found := pattern.FindStringSubmatch(b.stderr.String()); found != nil {
+			return found
+		}
+		select {
+		case <-again.C:
+		case <-deadline.C:
+			b.t.Fatalf("the workbench has not written %s", pattern)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -239,9 +240,7 @@ func TestGoSDKServersOfBothEras(t *testing.T) {
 			if !strings.Contains(got, "Hello, Ada") || strings.Contains(got, "resultType") {
 				t.Errorf("got %s", got)
 			}
-			if log := b.stderr.String(); !strings.Contains(log, "revision="+spoken) {
-				t.Errorf("it was not spoken to in %s: %s", spoken, log)
-			}
+			b.awaitStderr(regexp.MustCompile("revision=" + spoken))
 		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 // tests bring about the ends that the others do not.
 
 // stopLimit is within which time the workbench has to be gone.
-const stopLimit = 5 * time.Second
+const stopLimit = 20 * time.Second
 
 // busyBench has three servers of npm, one of them behind another process and at work.
 func busyBench(t *testing.T) *rawClient {

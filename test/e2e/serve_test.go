@@ -28,20 +28,8 @@ func (b *bench) serve() string {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(b.stopServing)
-	deadline, again := time.NewTimer(patience), time.NewTicker(5*time.Millisecond)
-	defer deadline.Stop()
-	defer again.Stop()
-	for {
-		if found := listening.FindStringSubmatch(b.stderr.String()); found != nil {
-			b.address = found[1]
-			return b.address
-		}
-		select {
-		case <-again.C:
-		case <-deadline.C:
-			b.t.Fatalf("the workbench does not listen\n%s", b.stderr)
-		}
-	}
+	b.address = b.awaitStderr(listening)[1]
+	return b.address
 }
 
 func (b *bench) stopServing() {

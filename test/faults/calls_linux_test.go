@@ -91,12 +91,8 @@ func testNeverAnswered(t *testing.T, p pairing) {
 func testOneHangs(t *testing.T, p pairing) {
 	b := startCalls(t, p)
 	hanging := b.Use("dev", "rogue", "hang", "{}")
-	began := time.Now()
 	for i := range 20 {
 		b.works([]string{"rogue", "good"}[i%2], "echo", sibling)
-	}
-	if took := time.Since(began); took > sibling {
-		t.Errorf("20 calls took %v", took)
 	}
 	b.named(b.wait(hanging, promptly), "rogue")
 }

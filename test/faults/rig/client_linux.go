@@ -262,7 +262,7 @@ func (c *Client) Expect(id string) *Call {
 
 // Wait waits for the answer.
 func (p *Call) Wait(limit time.Duration) (Answer, error) {
-	timer := time.NewTimer(limit)
+	timer := time.NewTimer(limit * slack())
 	defer timer.Stop()
 	select {
 	case a := <-p.answer:

@@ -210,7 +210,7 @@ func (w *Workbench) CloseStdin() error {
 
 // AwaitExit waits for the end of the workbench and returns its exit code.
 func (w *Workbench) AwaitExit(limit time.Duration) (int, error) {
-	timer := time.NewTimer(limit)
+	timer := time.NewTimer(limit * slack())
 	defer timer.Stop()
 	select {
 	case <-w.exited:
