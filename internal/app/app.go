@@ -210,7 +210,7 @@ func checkToolbox(cfg *config.Config, name string) error {
 		}
 		names = append(names, box.Name)
 	}
-	err := &toolbox.Error{Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name)}
+	err := &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name)}
 	switch near := toolbox.Nearest(name, names, nearestToolboxes); {
 	case len(near) > 0:
 		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"

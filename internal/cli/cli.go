@@ -56,12 +56,21 @@ func Main(args []string) int {
 	return 1
 }
 
-// describe is an error as people read it; a configuration's has its own layout.
+// describe is an error as people read it: sentence, hint, code. A configuration's has its
+// own layout.
 func describe(err error) string {
 	if _, ok := errors.AsType[*config.Error](err); ok {
 		return err.Error()
 	}
-	return "mcp-workbench: " + err.Error()
+	known, ok := errors.AsType[*toolbox.Error](err)
+	if !ok || known.Code == "" || err.Error() != known.Error() {
+		return "mcp-workbench: " + err.Error()
+	}
+	text := "mcp-workbench: " + known.Message
+	if known.Hint != "" {
+		text += "\n  hint: " + strings.ReplaceAll(known.Hint, "\n", "\n    ")
+	}
+	return text + "\n  code: " + string(known.Code)
 }
 
 // usageError is a command line that cannot be understood.

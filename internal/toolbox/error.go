@@ -3,6 +3,7 @@ package toolbox
 // Error is an error meant for a person: what happened, and what to do next.
 // The cause is for the log and for errors.Is, never shown by itself.
 type Error struct {
+	Code    Code // what kind of error it is; may be empty
 	Message string
 	Hint    string // what to do next; may be empty
 	Cause   error

@@ -1,0 +1,95 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Cell is a text in a table. What others wrote is cleaned here.
+type Cell struct {
+	Text  string
+	Style Style
+}
+
+// Cells are plain ones.
+func Cells(texts ...string) []Cell {
+	cells := make([]Cell, len(texts))
+	for i, text := range texts {
+		cells[i].Text = text
+	}
+	return cells
+}
+
+const (
+	columnGap = 2
+	minColumn = 8 // a column is not made narrower than that to fit
+)
+
+// Table writes rows in columns that fit the width: the widest columns give way first. An
+// empty header is left out.
+func (s *Screen) Table(header []string, rows [][]Cell) {
+	all := make([][]Cell, 0, len(rows)+1)
+	if len(header) > 0 {
+		head := Cells(header...)
+		for i := range head {
+			head[i].Style = Faint
+		}
+		all = append(all, head)
+	}
+	for _, row := range rows {
+		clean := make([]Cell, len(row))
+		for i, cell := range row {
+			clean[i] = Cell{CleanLine(cell.Text), cell.Style}
+		}
+		all = append(all, clean)
+	}
+	width, _ := s.size()
+	widths := fit(all, width)
+	for _, row := range all {
+		var line strings.Builder
+		for i, cell := range row {
+			text := Cut(cell.Text, widths[i])
+			gap := ""
+			if i < len(row)-1 {
+				gap = strings.Repeat(" ", len(pad(text, widths[i]+columnGap))-len(text))
+			}
+			line.WriteString(s.Paint(cell.Style, text) + gap)
+		}
+		fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// fit returns the widths of columns so that a row fits; 0 is no limit.
+func fit(rows [][]Cell, limit int) []int {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], runewidth.StringWidth(cell.Text))
+		}
+	}
+	if limit <= 0 {
+		return widths
+	}
+	total := columnGap * (len(widths) - 1)
+	for _, width := range widths {
+		total += width
+	}
+	for ; total > limit; total-- {
+		widest := 0
+		for i, width := range widths {
+			if width >= widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= minColumn {
+			break
+		}
+		widths[widest]--
+	}
+	return widths
+}

@@ -1,0 +1,137 @@
+package terminal
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+)
+
+func screen(columns string) (*Screen, *bytes.Buffer) {
+	var out bytes.Buffer
+	return New(&out, strings.NewReader("y\n"), func(name string) string {
+		return map[string]string{"COLUMNS": columns}[name]
+	}), &out
+}
+
+func TestTableFits(t *testing.T) {
+	rows := [][]Cell{
+		Cells("read_file", "Reads a file and returns what is in it, as text, with line numbers"),
+		{{"データを読む", Good}, {"short", Plain}},
+	}
+	for columns, want := range map[string]string{
+		"": `TOOL          WHAT
+read_file     Reads a file and returns what is in it, as text, with line numbers
+データを読む  short
+`,
+		"30": `TOOL          WHAT
+read_file     Reads a file an…
+データを読む  short
+`,
+		// Nothing is made so narrow that it says nothing.
+		"3": `TOOL      WHAT
+read_fi…  Reads a…
+データ…   short
+`,
+	} {
+		s, out := screen(columns)
+		s.Table([]string{"TOOL", "WHAT"}, rows)
+		if got := out.String(); got != want {
+			t.Errorf("%q columns:\n%s\nwant\n%s", columns, got, want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain":                    "plain",
+		"a\x1b[2Jb":                "a[2Jb",
+		"tab\tand\nline":           "tab\tand\nline",
+		"back\rwards\b":            "backwards",
+		"hidden\u202eturn\u200b":   "hiddenturn",
+		"not \xff utf-8 \x9b31m":   "not  utf-8 31m",
+		"\x1b]8;;http://x\x07link": "]8;;http://xlink",
+	} {
+		if got := Clean(text); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := CleanLine("a\n b\t\tc "); got != "a b c" {
+		t.Errorf("CleanLine = %q", got)
+	}
+}
+
+func TestCutPainted(t *testing.T) {
+	s := &Screen{colour: true}
+	text := s.Paint(Good, "ok") + " server " + s.Paint(Faint, "連絡")
+	for _, test := range []struct {
+		width int
+		bare  string
+	}{{0, "ok server 連絡"}, {80, "ok server 連絡"}, {14, "ok server 連絡"}, {12, "ok server …"}, {4, "ok …"}, {1, "…"}} {
+		got := cutPainted(text, test.width)
+		if bare := sequences.ReplaceAllString(got, ""); bare != test.bare {
+			t.Errorf("width %d: %q, want %q", test.width, bare, test.bare)
+		}
+		if strings.Count(got, "\x1b") != 4 {
+			t.Errorf("width %d: a style is not ended in %q", test.width, got)
+		}
+	}
+}
+
+func TestLiveWithoutATerminal(t *testing.T) {
+	s, out := screen("")
+	block := s.Live(2)
+	block.Line(0).Show("starting")
+	block.Line(1).Done("second is ready")
+	block.Line(0).Done("first is ready")
+	block.Line(0).Show("late")
+	if got, want := out.String(), "second is ready\nfirst is ready\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLiveOnATerminal(t *testing.T) {
+	s, out := screen("")
+	block := s.Live(2)
+	block.inline = true
+	block.Line(0).Show("one")
+	block.Line(1).Done("two")
+	if got, want := out.String(), "\r\x1b[Kone\n\r\x1b[K\n\x1b[2A\r\x1b[Kone\n\r\x1b[Ktwo\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNobodyIsAskedWithoutATerminal(t *testing.T) {
+	s, out := screen("")
+	_, asked := s.Ask(t.Context(), "Name?", "x")
+	_, confirmed := s.Confirm(t.Context(), "Sure?", true)
+	_, chosen := s.Choose(t.Context(), "Which?", []string{"a"})
+	_, secret := s.Secret(t.Context(), "Password?")
+	for _, err := range []error{asked, confirmed, chosen, secret} {
+		if !errors.Is(err, ErrNobody) {
+			t.Errorf("got %v", err)
+		}
+	}
+	s.Bar().Show(1, 2, "half")
+	if out.Len() > 0 {
+		t.Errorf("it wrote %q", out)
+	}
+	if got := s.Paint(Bad, "no colour"); got != "no colour" {
+		t.Errorf("painted %q", got)
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("a\x1b[31mb\u202e", 5)
+	f.Fuzz(func(t *testing.T, text string, width int) {
+		clean := CleanLine(text)
+		if strings.ContainsAny(clean, "\x1b\r\n\a\b\u009b") {
+			t.Errorf("%q", clean)
+		}
+		if cut := Cut(clean, width); width > 0 && runewidth.StringWidth(cut) > width {
+			t.Errorf("%q is wider than %d", cut, width)
+		}
+	})
+}

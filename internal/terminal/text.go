@@ -1,0 +1,44 @@
+package terminal
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// cutMark stands for what was left out.
+const cutMark = "…"
+
+// Clean makes a text of somebody else harmless: what would move the cursor, change colours
+// or hide something is taken out. Lines and tabs stay.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == utf8.RuneError || unicode.Is(unicode.Cf, r) || unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// CleanLine is Clean for what has to stay on one line.
+func CleanLine(text string) string {
+	return strings.Join(strings.Fields(Clean(text)), " ")
+}
+
+// Cut shortens a text to a width, with a mark; 0 is no limit.
+func Cut(text string, width int) string {
+	if width <= 0 || runewidth.StringWidth(text) <= width {
+		return text
+	}
+	return runewidth.Truncate(text, width, cutMark)
+}
+
+// pad fills a text up to a width.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-runewidth.StringWidth(text)))
+}
