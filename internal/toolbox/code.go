@@ -6,5 +6,11 @@ type Code string
 
 // The kinds of errors.
 const (
-	ToolboxNotFound Code = "toolbox-not-found"
+	NeedsClient      Code = "needs-client"
+	NotTrusted       Code = "not-trusted"
+	RecordingExists  Code = "recording-exists"
+	RecordingInvalid Code = "recording-invalid"
+	ReplayMismatch   Code = "replay-mismatch"
+	ServerNotFound   Code = "server-not-found"
+	ToolboxNotFound  Code = "toolbox-not-found"
 )

@@ -110,10 +110,13 @@ func (b *bench) environ() []string {
 
 // command is the workbench, ready to be started by a client.
 func (b *bench) command() *exec.Cmd {
-	cmd := exec.Command(b.binary, "--config", b.config, "--log-level", "info")
-	cmd.Env = b.environ()
-	cmd.Dir = b.state
-	cmd.Stderr = b.stderr
+	return b.run("--config", b.config, "--log-level", "info")
+}
+
+// run is a command of the workbench that talks over stdin and stdout.
+func (b *bench) run(args ...string) *exec.Cmd {
+	cmd := exec.Command(b.binary, args...)
+	cmd.Env, cmd.Dir, cmd.Stderr = b.environ(), b.state, b.stderr
 	return cmd
 }
 

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/recording"
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// recordOptions are the arguments of record.
+type recordOptions struct {
+	file    string
+	server  string   // TOOLBOX/SERVER of the configuration; "": the whole workbench
+	command []string // instead: a server that is not configured
+	force   bool
+}
+
+func newRecord(g *globals) *cobra.Command {
+	var o recordOptions
+	record := &cobra.Command{
+		Use:   "record FILE [TOOLBOX/SERVER | -- COMMAND [ARG...]]",
+		Short: "Serve a client and write the session to a file, without its secrets",
+		Long: `Serve an MCP client on stdin and stdout, and write every message of the session to a
+file of readable JSON lines that 'mcp-workbench replay' can play again. Put it into a
+client's configuration in place of the server.
+
+What is recorded is one configured server, or one that is given as a command line after
+'--', or the whole workbench if neither is named. Values of the configuration's secrets,
+members whose name says that they are secret, and well-known kinds of tokens are
+replaced by ` + secret.Mask + `. Other data stays: read the file before you pass it on.`,
+		Example: `  mcp-workbench record session.jsonl dev/github
+  mcp-workbench record session.jsonl -- npx -y @modelcontextprotocol/server-everything
+  mcp-workbench replay session.jsonl`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.parse(args, cmd.ArgsLenAtDash()); err != nil {
+				return err
+			}
+			return runRecord(cmd.Context(), *g, o, os.Stdin, os.Stdout, os.Stderr)
+		},
+	}
+	record.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
+	return record
+}
+
+func (o *recordOptions) parse(args []string, dash int) error {
+	if dash >= 0 {
+		args, o.command = args[:dash], args[dash:]
+	}
+	most := 2
+	if dash >= 0 {
+		most = 1
+	}
+	switch {
+	case len(args) == 0:
+		return &usageError{errors.New("record needs the name of a file")}
+	case len(args) > most:
+		return &usageError{fmt.Errorf("record does not take '%s'; a command line stands after '--'", args[most])}
+	case dash >= 0 && len(o.command) == 0:
+		return &usageError{errors.New("there is no command after '--'")}
+	}
+	o.file = args[0]
+	if len(args) == 2 {
+		o.server = args[1]
+	}
+	return nil
+}
+
+func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *os.File, stderr io.Writer) (err error) {
+	if term.IsTerminal(int(stdin.Fd())) {
+		return &toolbox.Error{
+			Code: toolbox.NeedsClient, Message: "record serves an MCP client on stdin and stdout, and this is a terminal",
+			Hint: "Put the command into a client's configuration in place of the server.",
+		}
+	}
+	cfg, err := g.recorded(o)
+	if err != nil {
+		return err
+	}
+	log, err := g.logger(cfg, stderr)
+	if err != nil {
+		return err
+	}
+	file, err := createRecording(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	recorder, err := recording.NewRecorder(file, recording.Header{
+		By: "mcp-workbench " + Version, At: time.Now().UTC().Truncate(time.Second), Server: o.subject(),
+	}, secret.NewMasker(cfg.Secrets))
+	if err != nil {
+		return err
+	}
+	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
+	if err != nil {
+		return err
+	}
+	err = workbench.ServeStdio(ctx, recorder.Reader(wire.Pollable(stdin)), recorder.Writer(wire.Pollable(stdout)))
+	err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
+	messages, failed := recorder.Messages()
+	if failed != nil {
+		failed = fmt.Errorf("the recording %s is not complete: %w", o.file, failed)
+	}
+	fmt.Fprintf(stderr, "mcp-workbench: recorded %s in %s\n", count(messages, "message", "messages"), o.file)
+	return errors.Join(err, failed)
+}
+
+// subject is what the recording says was recorded. Arguments of a command may hold secrets.
+func (o *recordOptions) subject() string {
+	switch {
+	case len(o.command) > 0:
+		return o.command[0]
+	case o.server != "":
+		return o.server
+	}
+	return "mcp-workbench"
+}
+
+func createRecording(o recordOptions) (*os.File, error) {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if o.force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	file, err := os.OpenFile(o.file, flags, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, &toolbox.Error{
+			Code: toolbox.RecordingExists, Message: o.file + " exists already",
+			Hint: "Choose another name, or replace it with --force.", Cause: err,
+		}
+	}
+	return file, err
+}
+
+// recorded is the configuration of what is recorded: a single server is served as itself.
+func (g *globals) recorded(o recordOptions) (*config.Config, error) {
+	if len(o.command) > 0 {
+		return single(config.Empty(), "recorded", config.Server{
+			Name: "server", Command: o.command[0], Args: o.command[1:],
+			Timeouts: config.Timeouts{Connect: config.DefaultConnectTimeout, Call: config.DefaultCallTimeout},
+		}), nil
+	}
+	cfg, untrusted, err := g.loadTrusted()
+	if err != nil {
+		return nil, err
+	}
+	if untrusted != nil {
+		return nil, &toolbox.Error{Code: toolbox.NotTrusted, Message: untrusted.notice()}
+	}
+	if o.server == "" {
+		return cfg, nil
+	}
+	var known []string
+	for _, box := range cfg.Toolboxes {
+		for _, server := range box.Servers {
+			if ref := box.Name + "/" + server.Name; ref == o.server {
+				return single(cfg, box.Name, server), nil
+			} else if !server.Disabled {
+				known = append(known, ref)
+			}
+		}
+	}
+	return nil, &toolbox.Error{
+		Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s' in %s", o.server, name(cfg)),
+		Hint: "Servers: " + strings.Join(known, ", "),
+	}
+}
+
+// single is a configuration of one server alone, that a client sees as it is.
+func single(cfg *config.Config, box string, server config.Server) *config.Config {
+	narrowed := *cfg
+	server.Disabled = false
+	narrowed.ToolMode, narrowed.Prefetch, narrowed.Discovery = config.Direct, false, config.Discovery{}
+	narrowed.Toolboxes = []config.Toolbox{{Name: box, Servers: []config.Server{server}}}
+	return &narrowed
+}
