@@ -173,7 +173,7 @@ func (a *App) Reload(cfg *config.Config) error {
 		a.config.Store(cfg)
 		a.withheld.Store("")
 	})
-	a.prefetch()
+	a.Prefetch()
 	if gate := a.gate.Load(); gate != nil {
 		gate.SetRules(rules(cfg.HTTP))
 		if cfg.HTTP.Listen != before.Listen || cfg.HTTP.TLS != before.TLS || cfg.HTTP.SessionIdle != before.SessionIdle {
@@ -183,8 +183,8 @@ func (a *App) Reload(cfg *config.Config) error {
 	return nil
 }
 
-// prefetch asks servers that were never seen what they offer, if the configuration says so.
-func (a *App) prefetch() {
+// Prefetch asks servers that were never seen what they offer, if the configuration says so.
+func (a *App) Prefetch() {
 	if a.config.Load().Prefetch {
 		a.fleet.Prefetch(a.view(front.Audience{}).Toolboxes())
 	}
@@ -228,14 +228,20 @@ func (a *App) onStop(name string, stop func(context.Context) error) {
 
 // ServeStdio serves one client until it closes its side or ctx ends. It closes in and out.
 func (a *App) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	a.prefetch()
-	return a.front.ServeStdio(ctx, in, out)
+	a.Prefetch()
+	return a.front.ServeStdio(ctx, in, out, front.Pipe{})
+}
+
+// ServeBridged serves one of several clients that bridges connect, as ServeStdio does.
+// Call Prefetch before the first.
+func (a *App) ServeBridged(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error {
+	return a.front.ServeStdio(ctx, conn, conn, known)
 }
 
 // ServeHTTP serves clients that connect to the listener until ctx ends; it closes the
 // listener. Without a store of tokens they need none.
 func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth.Store) error {
-	a.prefetch()
+	a.Prefetch()
 	settings := a.config.Load().HTTP
 	return a.front.ServeHTTP(ctx, listener, front.HTTPOptions{
 		Gate: func(next http.Handler) http.Handler {

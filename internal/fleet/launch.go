@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
@@ -151,7 +153,13 @@ func (s *Server) spec() (spec process.Spec, withheld []string) {
 			s.log.Debug("server printed", "stderr", s.fleet.masker.Load().Mask(line))
 		},
 	}
+	if s.folder != "" {
+		spec.Dir = s.folder
+	}
 	spec.Env, withheld = process.Environment(s.fleet.options.Environ, inherit, extra)
+	if i := slices.IndexFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") }); i >= 0 && s.folder != "" {
+		spec.Env[i] = "PWD=" + s.folder // ours names another folder
+	}
 	if s.config.Builtin != "" {
 		spec.Command = s.fleet.options.Executable
 		spec.Args = append([]string{"builtin", s.config.Builtin}, s.config.Args...)

@@ -33,6 +33,9 @@ type PartyOptions struct {
 	// Modern says that the client is of the era without sessions. A server of both eras is
 	// spoken to in that of its client.
 	Modern bool
+	// Folder is where the client works. A server for which the configuration names none runs
+	// there, so that clients in other folders do not share it. Default: the workbench's own.
+	Folder string
 	// Ask puts a question to the client that belongs to none of its requests.
 	Ask func(*downstream.Question)
 	// Notice gets a notification of a configured server that belongs to no request.
@@ -119,7 +122,7 @@ func (p *Party) SetRoots(roots []byte) {
 	for server, variant := range p.servers {
 		switch {
 		case first && !server.variants.asks.Load():
-			server.variants.rekey(variant, p.key(false)) // others may join from now on
+			server.variants.rekey(variant, p.key(server, false)) // others may join from now on
 		case first, same, variant.isPrivate():
 		case !server.variants.rekey(variant, p.ownKey()):
 			delete(p.servers, server)
@@ -141,22 +144,37 @@ func (p *Party) LogLevel() string {
 // modernKey begins the keys of sessions for clients of the modern era.
 const modernKey = "\x01"
 
-// key tells which parties may share a session. Called with mu held.
-func (p *Party) key(apart bool) string {
-	era := ""
-	if p.options.Modern {
-		era = modernKey
-	}
-	switch {
-	case apart || p.private && p.roots == nil:
+// folderKey begins the part of a key that names the clients' working folder.
+const folderKey = "\x02"
+
+// key tells which parties may share a session with the server. Called with mu held.
+func (p *Party) key(s *Server, apart bool) string {
+	if apart || p.private && p.roots == nil {
 		return p.ownKey()
-	case p.private:
-		return era + string(p.options.Capabilities) + "\x00" + string(p.roots)
-	case len(p.options.Capabilities) == 0 || string(p.options.Capabilities) == "{}":
-		return era
-	default:
-		return era + string(p.options.Capabilities)
 	}
+	key := ""
+	if p.options.Modern {
+		key = modernKey
+	}
+	if folder := s.folderFor(p); folder != "" {
+		key += folderKey + folder + folderKey
+	}
+	if string(p.options.Capabilities) != "{}" {
+		key += string(p.options.Capabilities)
+	}
+	if p.private {
+		key += "\x00" + string(p.roots)
+	}
+	return key
+}
+
+// folderFor returns the client's folder if it makes a difference to the server: one that
+// is remote has none, and of our own only the files are seen from it.
+func (s *Server) folderFor(p *Party) string {
+	if s.config.Dir != "" || s.config.URL != "" || s.config.Builtin != "" && s.config.Builtin != "files" {
+		return ""
+	}
+	return p.options.Folder
 }
 
 // ownKey is the key of sessions that nobody else has a part in.
@@ -197,7 +215,7 @@ func (s *Server) For(p *Party) *Server {
 	if p.closed {
 		return s
 	}
-	next := s.variants.join(s, p, p.key(apart))
+	next := s.variants.join(s, p, p.key(s, apart))
 	p.servers[s] = next
 	if ok {
 		used.leave(p)
@@ -218,7 +236,7 @@ func (v *variants) join(s *Server, p *Party, key string) *Server {
 		case len(v.byKey) < maxVariants:
 			variant = newServer(s.fleet, s.toolbox, s.config, s.maxMessage)
 			variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
-			variant.habits, variant.memory, variant.modern = s.habits, s.memory, p.options.Modern
+			variant.habits, variant.memory, variant.modern, variant.folder = s.habits, s.memory, p.options.Modern, s.folderFor(p)
 			if v.byKey == nil {
 				v.byKey = make(map[string]*Server)
 			}

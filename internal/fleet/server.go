@@ -28,6 +28,7 @@ type Server struct {
 	key          string   // of a variant
 	capabilities []byte   // of its clients, told to the server; nil: none
 	modern       bool     // its clients are of the modern era
+	folder       string   // of its clients, where it runs; "": in the configured one, or in ours
 
 	maxMessage int
 	dismissing sync.Once

@@ -72,7 +72,7 @@ func BenchmarkUseTool(b *testing.B) {
 			Passage: func(Audience) *passage.Passage {
 				return passage.New(servers, config.Proxy, slog.New(slog.DiscardHandler))
 			},
-		}).ServeStdio(context.Background(), in, out)
+		}).ServeStdio(context.Background(), in, out, Pipe{})
 	}()
 	answers := bufio.NewReader(fromServer)
 	ask := func(line []byte) []byte {

@@ -52,7 +52,7 @@ func client(t *testing.T, server *Server) (_ *mcptest.Client, stop func() error)
 	in, fromClient := io.Pipe()
 	toClient, out := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- server.ServeStdio(context.Background(), in, out) }()
+	go func() { served <- server.ServeStdio(context.Background(), in, out, Pipe{}) }()
 	stopped := false
 	stop = func() error {
 		if stopped {
@@ -212,7 +212,7 @@ func TestEndIsBounded(t *testing.T) {
 		toClient, out := io.Pipe() // nobody reads
 		ctx, cancel := context.WithCancel(context.Background())
 		served := make(chan error, 1)
-		go func() { served <- newServer(Options{}).ServeStdio(ctx, in, out) }()
+		go func() { served <- newServer(Options{}).ServeStdio(ctx, in, out, Pipe{}) }()
 		if _, err := fmt.Fprintf(fromClient, initialize+"\n", "2025-11-25"); err != nil {
 			t.Fatal(err)
 		}

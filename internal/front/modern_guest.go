@@ -32,6 +32,7 @@ type guest struct {
 type guests struct {
 	server *Server
 	limit  int
+	folder string // where they work; "": where we do
 
 	mu    sync.Mutex
 	byKey map[string]*guest
@@ -63,7 +64,7 @@ func (g *guests) enter(owner string, audience Audience, t terms) *guest {
 			spared = g.spare()
 		}
 		if len(g.byKey) < g.limit {
-			client = newGuest(g.server, audience, caller, key, t)
+			client = newGuest(g, audience, caller, key, t)
 			g.byKey[key] = client
 		}
 	}
@@ -161,13 +162,13 @@ func guestKey(caller string, t terms) string {
 	return key.String()
 }
 
-func newGuest(server *Server, audience Audience, caller, key string, t terms) *guest {
-	client := &guest{session: newSession(server, audience), key: key, caller: caller, used: time.Now()}
+func newGuest(g *guests, audience Audience, caller, key string, t terms) *guest {
+	client := &guest{session: newSession(g.server, audience), key: key, caller: caller, used: time.Now()}
 	client.listens = newListens(client)
 	s := client.session
-	s.modern, s.own = true, client.listens
+	s.modern, s.own, s.folder = true, client.listens, g.folder
 	s.revision, s.capabilities = protocol.Revision20260728, wire.Raw(bytes.Clone(t.capabilities.Bytes()))
-	server.add(s)
+	g.server.add(s)
 	s.join(s.capabilities.Bytes())
 	return client
 }

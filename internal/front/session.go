@@ -26,7 +26,9 @@ import (
 type session struct {
 	server   *Server
 	audience Audience
-	modern   bool // the client is of the modern era; see guest
+	modern   bool                        // the client is of the modern era; see guest
+	folder   string                      // where the client works; "": where we do
+	mark     func(toolbox string) []byte // see Pipe
 	surface  atomic.Pointer[metatool.Surface]
 	passage  atomic.Pointer[passage.Passage]
 	memory   *passage.Memory
@@ -117,7 +119,7 @@ func (s *session) Party() *fleet.Party { return s.party.Load() }
 
 // join makes the client known to the fleet by what it declares.
 func (s *session) join(capabilities []byte) {
-	next := fleet.NewParty(fleet.PartyOptions{Capabilities: capabilities, Modern: s.modern, Ask: s.Ask, Notice: s.noticed, Began: s.began})
+	next := fleet.NewParty(fleet.PartyOptions{Capabilities: capabilities, Modern: s.modern, Folder: s.folder, Ask: s.Ask, Notice: s.noticed, Began: s.began})
 	if before := s.party.Swap(next); before != nil {
 		before.Close()
 	}
@@ -178,10 +180,21 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 		return false
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	_, ok := s.opened[toolbox]
 	s.opened[toolbox] = struct{}{}
+	s.mu.Unlock()
+	if !ok && s.mark != nil {
+		s.own.tell(s.mark(toolbox))
+	}
 	return !ok
+}
+
+// resume has the session know what the client did in the one that it goes on with.
+func (s *session) resume(known Pipe) {
+	s.folder, s.mark, s.lastAsked = known.Folder, known.Mark, known.LastAsked
+	for _, toolbox := range known.Opened {
+		s.opened[toolbox] = struct{}{}
+	}
 }
 
 // receive takes in one frame; what is to be answered goes to the sender.

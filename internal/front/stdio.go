@@ -12,14 +12,34 @@ import (
 )
 
 // outputQueue is how many bytes may wait for a client that does not read its stdin. When
-// they do, its servers are not read from, either: there are no other clients.
+// they do, its servers are not read from, either; see Pipe.Patience.
 const outputQueue = 32 << 20
+
+// Pipe is what is known of a client over stdio before it says anything. The zero value is
+// right for one that started this program.
+type Pipe struct {
+	// Folder is where the client works. Default: where this program does.
+	Folder string
+	// Opened are toolboxes that the client opened in a session that this one goes on with.
+	Opened []string
+	// LastAsked is the last question that the client was asked in that session: a late answer
+	// must not be taken for one to another question.
+	LastAsked uint64
+	// Mark returns what is written to the client, beside the protocol, when it has opened a
+	// toolbox. Default: nothing is.
+	Mark func(toolbox string) []byte
+	// Patience is how long a client may let what it is sent wait when no more fits: others
+	// may wait for the same servers. Then its session ends. Default: as long as it likes.
+	Patience time.Duration
+}
 
 // ServeStdio serves one client until it closes its side or ctx ends, and answers what
 // was read by then. It closes both in and out.
-func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
 	client := newSession(s, Audience{})
-	pipe := &pipe{session: client, guests: newGuests(s, maxPipeGuests), writer: wire.NewWriter(out, outputQueue)}
+	client.resume(known)
+	pipe := &pipe{session: client, guests: newGuests(s, maxPipeGuests), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
+	pipe.guests.folder = known.Folder
 	client.own = pipe
 	s.add(client)
 	defer s.remove(client)
@@ -71,6 +91,9 @@ type pipe struct {
 	guests  *guests // what the client is in the modern era
 	writer  *wire.Writer
 	era     era // that its client chose; of the reader alone
+
+	patience time.Duration // see Pipe
+	hangUp   func() error
 }
 
 // read takes in the client's messages until it closes its side.
@@ -96,7 +119,25 @@ func (p *pipe) read(in io.Reader) error {
 
 // notify implements sender. It blocks while the client has too much to read, until its
 // session ends.
-func (p *pipe) notify(message []byte) error { return p.writer.Write(p.session.life, message) }
+func (p *pipe) notify(message []byte) error { return p.write(p.session.life, message) }
+
+// write gives up a client that has had its time to read.
+func (p *pipe) write(ctx context.Context, message []byte) error {
+	if p.patience <= 0 {
+		return p.writer.Write(ctx, message)
+	}
+	if p.writer.TryWrite(message) {
+		return nil
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, p.patience, errUnread)
+	defer cancel()
+	err := p.writer.Write(limited, message)
+	if err != nil && errors.Is(context.Cause(limited), errUnread) {
+		p.session.log.Warn("ended the session of a client", "reason", errUnread)
+		_ = p.hangUp() // what waits would not have been read
+	}
+	return err
+}
 
 // send implements sender. That an answer cannot be sent any more ends the session anyway.
 func (p *pipe) send(message []byte) {
@@ -105,7 +146,7 @@ func (p *pipe) send(message []byte) {
 	}
 	// Answers are sent even when unanswered requests are being given up: flush closes the
 	// writer when it is time.
-	if err := p.writer.Write(context.Background(), message); err != nil {
+	if err := p.write(context.Background(), message); err != nil {
 		p.session.log.Debug("could not answer the client", "reason", err)
 	}
 }
