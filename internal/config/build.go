@@ -35,7 +35,7 @@ func (b *builder) config(root node) *Config {
 	if n := root.get("maxMessageSize"); n != nil {
 		cfg.MaxMessageSize, _ = parseSize(n.text)
 	}
-	cfg.HTTP = b.http(root.get("http"))
+	cfg.HTTP, cfg.Shared = b.http(root.get("http")), shared(&root)
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	base := inherited{timeouts: Timeouts{Connect: DefaultConnectTimeout, Call: DefaultCallTimeout}}.with(&root)
 	p := rootPlace.member("toolboxes")

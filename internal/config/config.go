@@ -39,11 +39,13 @@ type Config struct {
 	MaxMessageSize int       // in bytes
 	Discovery      Discovery
 	HTTP           HTTP
+	Shared         Shared
 	Prefetch       bool      // ask servers that were never seen what they offer
 	Locked         bool      // offer only tools that the lock approves
 	Lock           []byte    // where Locked: content of the file LockPath; nil without one
 	Warnings       []Problem // what was accepted but is probably not meant, in file order
 	Secrets        []string  // values that must not be shown, longest first
+	Variables      []string  // names that ${VAR} asked for, set or not, sorted
 }
 
 // Toolbox is a named group of servers.
@@ -112,7 +114,8 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 		return nil, r.failure(name)
 	}
 	found := &secrets{}
-	g := &grower{lookup: opts.Lookup, envFile: filepath.Join(opts.Dir, envFileName), report: r, secrets: found}
+	lookup, variables := noted(opts.Lookup)
+	g := &grower{lookup: lookup, envFile: filepath.Join(opts.Dir, envFileName), report: r, secrets: found}
 	tree := g.value(root, rootPath, false)
 	checkRoot(tree, r)
 	b := &builder{opts: opts, report: r, secrets: found, names: map[string]bool{}}
@@ -120,7 +123,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	if r.failed() {
 		return nil, r.failure(name)
 	}
-	cfg.Warnings = r.warned()
+	cfg.Warnings, cfg.Variables = r.warned(), variables()
 	return cfg, nil
 }
 
@@ -139,5 +142,5 @@ func Default() *Config {
 
 // Empty returns a configuration without toolboxes, for a file that may not be used.
 func Empty() *Config {
-	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, Discovery: Discovery{Search: true}, HTTP: defaultHTTP()}
+	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, Discovery: Discovery{Search: true}, HTTP: defaultHTTP(), Shared: Shared{Idle: DefaultSharedIdle}}
 }

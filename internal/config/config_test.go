@@ -49,6 +49,7 @@ const everything = `// every key
   "maxMessageSize": "1MiB",
   "timeouts": {"connect": "10s", "call": "1m", "idle": "1h"},
   "inheritEnv": ["AWS_*"],
+  "shared": true, "sharedIdle": "10m",
   "http": {
     "listen": ":8443", "allowedHosts": ["mcp.example.com", "::1"], "allowedOrigins": ["https://app.example.com"],
     "tls": {"cert": "tls/cert.pem", "key": "~/key.pem"}, "sessionIdle": "10m",
@@ -84,6 +85,7 @@ func TestParseEverything(t *testing.T) {
 	aws := InheritEnv{Patterns: []string{"AWS_*"}}
 	want := &Config{
 		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{Search: true},
+		Shared: Shared{On: true, Idle: 10 * time.Minute}, Variables: []string{"ABSOLUTE", "WHAT"},
 		HTTP: HTTP{
 			Listen: ":8443", AllowedHosts: []string{"mcp.example.com", "::1"}, AllowedOrigins: []string{"https://app.example.com"},
 			TLS:         TLS{Cert: filepath.FromSlash("/etc/workbench/tls/cert.pem"), Key: filepath.FromSlash("/home/me/key.pem")},

@@ -110,6 +110,8 @@ var rootObject = object{keys: []key{
 		name: "locked", kinds: []kind{kindBoolean}, fallback: "false",
 		description: "Offers only tools whose definitions are as workbench.lock has them, which 'mcp-workbench lock' writes.",
 	},
+	sharedKey,
+	sharedIdleKey,
 	httpKey,
 	{
 		name: "toolboxes", kinds: []kind{kindObject}, required: "must have a 'toolboxes' object",
