@@ -1,0 +1,13 @@
+//go:build darwin || freebsd
+
+package runtimedir
+
+import "golang.org/x/sys/unix"
+
+func peerUser(fd int) (uid int, known bool, err error) {
+	peer, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	if err != nil {
+		return 0, false, err
+	}
+	return int(peer.Uid), true, nil
+}

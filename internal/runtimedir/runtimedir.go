@@ -1,0 +1,157 @@
+// Package runtimedir is the folder where a user's running workbenches are found: sockets
+// that nobody else can reach or put there.
+package runtimedir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+// Dir is the folder, which exists and is the user's own.
+type Dir struct{ path string }
+
+// ErrInUse says that another program listens on a socket.
+var ErrInUse = errors.New("another program listens on this socket")
+
+// longestName is how long the name of a socket may be.
+const longestName = 32
+
+// Open returns the folder, which it makes if needed: $XDG_RUNTIME_DIR/mcp-workbench; where
+// there is none, a folder beside the state; and where the name of that is too long for a
+// socket, one for this user in the folder of temporary files. One that somebody else made
+// or can change is not used.
+func Open(getenv func(string) string, stateDir string) (Dir, error) {
+	var problems error
+	for _, path := range candidates(getenv, stateDir) {
+		if len(path)+1+longestName > longestPath() {
+			problems = errors.Join(problems, fmt.Errorf("the name of %s is too long for a socket in it", path))
+			continue
+		}
+		err := secure(path)
+		if err == nil {
+			return Dir{path}, nil
+		}
+		problems = errors.Join(problems, err)
+	}
+	return Dir{}, fmt.Errorf("there is no folder for sockets: %w", problems)
+}
+
+func candidates(getenv func(string) string, stateDir string) (paths []string) {
+	if dir := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		// Who gave it away made it. What is not there is not ours to make.
+		if _, err := os.Stat(dir); err == nil {
+			paths = append(paths, filepath.Join(dir, "mcp-workbench"))
+		}
+	}
+	if stateDir != "" {
+		paths = append(paths, filepath.Join(stateDir, "run"))
+	}
+	if runtime.GOOS != "windows" { // where that folder may be open to all
+		paths = append(paths, filepath.Join("/tmp", "mcp-workbench-"+strconv.Itoa(os.Geteuid())))
+	}
+	return paths
+}
+
+// longestPath is what the address of a socket can hold.
+func longestPath() int {
+	if runtime.GOOS == "darwin" {
+		return 103
+	}
+	return 107
+}
+
+// secure makes the folder, and refuses one that is not the user's alone.
+func secure(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(path) // a link would lead where somebody else wants
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder", path)
+	}
+	if reason := strangers(info); reason != "" {
+		return fmt.Errorf("%s %s", path, reason)
+	}
+	return nil
+}
+
+// Path returns the path of a file in the folder.
+func (d Dir) Path(name string) string { return filepath.Join(d.path, name) }
+
+// Listen listens on a socket in the folder, for this user alone. It takes the place of one
+// that a program left when it was killed; whoever calls it sees to it that nobody else does
+// at the same time. Closing the listener removes the socket.
+func (d Dir) Listen(name string) (net.Listener, error) {
+	path := d.Path(name)
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+		return nil, ErrInUse
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil && runtime.GOOS != "windows" {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
+}
+
+// Dial connects to a socket, which need not be in the folder, of a program of this user.
+func Dial(ctx context.Context, path string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckPeer(conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// IsAbsent reports whether an error of Dial says that nobody listens there.
+func IsAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || isRefused(err)
+}
+
+// CheckPeer makes sure that the program at the other end of a socket is this user's, where
+// the system tells. Elsewhere the folder has to keep others out.
+func CheckPeer(conn net.Conn) error {
+	raw, ok := conn.(syscall.Conn)
+	if !ok {
+		return errors.New("the connection is no socket")
+	}
+	control, err := raw.SyscallConn()
+	if err != nil {
+		return err
+	}
+	uid, known := -1, false
+	if err := control.Control(func(fd uintptr) { uid, known, err = peerUser(int(fd)) }); err != nil {
+		return err
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("the system does not tell whose program is at the other end of the socket: %w", err)
+	case known && uid != os.Geteuid():
+		return fmt.Errorf("the program at the other end of the socket belongs to another user (%d)", uid)
+	}
+	return nil
+}
