@@ -50,6 +50,8 @@ type App struct {
 	fleet    *fleet.Fleet
 	front    *front.Server
 	toolbox  string // the only one that is served; "": all
+	version  string
+	started  time.Time
 	log      *slog.Logger
 	config   atomic.Pointer[config.Config]
 	withheld atomic.Value              // string: why nothing of a configuration may be used
@@ -95,7 +97,7 @@ func New(options Options) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
-	a := &App{toolbox: options.Toolbox, log: options.Log}
+	a := &App{toolbox: options.Toolbox, version: options.Version, started: time.Now(), log: options.Log}
 	a.config.Store(options.Config)
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})

@@ -116,7 +116,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newRecord(&g), newReplay(), newSchema(), newBuiltin())
+	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newPS(), newTop(), newLogs(), newRestart(), newStop(), newRecord(&g), newReplay(), newSchema(), newBuiltin())
 	return root
 }
 

@@ -84,7 +84,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 	if scheme == "http" && !isLoopback(address) {
 		s.log.Warn("tokens and answers go over the network as clear text; set http.tls, or put a proxy with TLS in front")
 	}
-	return s.run(ctx, func(workbench *app.App) error {
+	return s.run(ctx, "http", func(ctx context.Context, workbench *app.App) error {
 		fmt.Fprintf(stderr, "mcp-workbench: listening on %s\n", url)
 		return workbench.ServeHTTP(ctx, listener, store)
 	})

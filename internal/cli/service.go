@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
 )
 
 // service is a workbench that serves clients, however they are connected: its
@@ -38,8 +40,9 @@ func (g globals) newService(stderr io.Writer) (*service, error) {
 	return s, nil
 }
 
-// run puts the workbench together, serves with it, and takes it apart again.
-func (s *service) run(ctx context.Context, serve func(*app.App) error) error {
+// run puts the workbench together, serves with it, and takes it apart again. Kind is whom it
+// serves, as commands show it.
+func (s *service) run(ctx context.Context, kind string, serve func(context.Context, *app.App) error) error {
 	withheld := ""
 	if s.untrusted != nil {
 		withheld = s.untrusted.notice()
@@ -54,20 +57,33 @@ func (s *service) run(ctx context.Context, serve func(*app.App) error) error {
 		return err
 	}
 	serving, done := context.WithCancel(ctx)
-	var reloading sync.WaitGroup
-	reloading.Go(func() {
+	var aside sync.WaitGroup
+	aside.Go(func() { s.answerCommands(serving, app.Inspector{App: workbench, Serving: kind, Stop: done}) })
+	aside.Go(func() {
 		r := reloader{
 			globals: s.globals, workbench: workbench, current: s.config, untrusted: s.untrusted,
 			hangUps: s.hangUps, log: s.log, stderr: s.stderr,
 		}
 		r.run(serving)
 	})
-	err = serve(workbench)
+	err = serve(serving, workbench)
 	done()
-	reloading.Wait()
+	aside.Wait()
 	if stopErr := workbench.Stop(context.WithoutCancel(ctx)); stopErr != nil {
 		// The clients are gone and all that is left was killed: that is no failure of ours.
 		s.log.Warn("the end was not clean", "reason", stopErr)
 	}
 	return err
+}
+
+// answerCommands lets commands such as ps look into this workbench. Without that it serves
+// its clients all the same.
+func (s *service) answerCommands(ctx context.Context, subject control.Subject) {
+	dir, err := runtimedir.Open(os.Getenv, stateDir())
+	if err == nil {
+		err = control.Serve(ctx, dir, subject)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Info("commands cannot look into this workbench", "reason", err)
+	}
 }

@@ -30,7 +30,7 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 		introduce(stdout, s.config)
 		return nil
 	}
-	return s.run(ctx, func(workbench *app.App) error {
+	return s.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 		return workbench.ServeStdio(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
 	})
 }

@@ -19,6 +19,7 @@ type instance struct {
 	tools    atomic.Pointer[catalog.Snapshot]
 	changed  chan struct{} // holds a token when the server said that its tools changed
 	unneeded chan struct{} // holds a token when who started it needs it no more; see Prefetch
+	ordered  chan struct{} // holds a token when somebody ordered its end; see Restart
 	ready    time.Time
 	took     time.Duration // from the start to ready
 
@@ -59,6 +60,13 @@ func (l *Lease) Release() {
 // means that the process ended, and its last words tell more.
 func (l *Lease) Explain(err error) error {
 	return l.server.explain(l.instance.process, err, 0)
+}
+
+// uses returns how often the server was used.
+func (in *instance) uses() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.lent
 }
 
 // idleFor returns for how long nobody has used the server.
@@ -108,6 +116,9 @@ func (s *Server) watch(in *instance) {
 			s.drain(in)
 			s.putAside(in)
 			s.log.Info("server stopped", "reason", errDismissed)
+			return
+		case <-in.ordered:
+			s.log.Info("server stopped", "reason", "it was ordered to restart")
 			return
 		case <-in.changed:
 			s.refresh(in)
@@ -241,7 +252,7 @@ func sameTools(a, b *catalog.Snapshot) bool {
 }
 
 func newInstance(child *process.Process) *instance {
-	return &instance{process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1)}
+	return &instance{process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1)}
 }
 
 func signal(c chan struct{}) {

@@ -150,7 +150,9 @@ func (s *Server) spec() (spec process.Spec, withheld []string) {
 		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
 		KeepDetached: s.config.KeepDetached,
 		StderrLine: func(line string) {
-			s.log.Debug("server printed", "stderr", s.fleet.masker.Load().Mask(line))
+			line = s.fleet.masker.Load().Mask(line)
+			s.journal.add(line)
+			s.log.Debug("server printed", "stderr", line)
 		},
 	}
 	if s.folder != "" {

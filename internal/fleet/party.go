@@ -236,7 +236,7 @@ func (v *variants) join(s *Server, p *Party, key string) *Server {
 		case len(v.byKey) < maxVariants:
 			variant = newServer(s.fleet, s.toolbox, s.config, s.maxMessage)
 			variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
-			variant.habits, variant.memory, variant.modern, variant.folder = s.habits, s.memory, p.options.Modern, s.folderFor(p)
+			variant.habits, variant.memory, variant.journal, variant.modern, variant.folder = s.habits, s.memory, s.journal, p.options.Modern, s.folderFor(p)
 			if v.byKey == nil {
 				v.byKey = make(map[string]*Server)
 			}

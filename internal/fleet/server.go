@@ -35,6 +35,7 @@ type Server struct {
 	dismissed  chan struct{} // closed when the server is no longer needed
 	habits     *habits
 	memory     *memory
+	journal    *journal
 
 	mu       sync.Mutex
 	starting *attempt          // not nil: starting
@@ -42,6 +43,7 @@ type Server struct {
 	failure  *failure          // the last one, until the next success
 	failures int               // in a row; a server that stays up for a while starts over
 	starts   int               // that succeeded
+	calls    int               // leases of instances that are gone
 	stopping int               // instances that are being stopped
 	last     *process.Process  // started last; its stderr may be asked for after its end
 	offered  *catalog.Snapshot // the tools last seen; nil before the first start, see memory
@@ -103,7 +105,7 @@ var (
 func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *Server {
 	s := &Server{
 		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
-		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{}, memory: &memory{},
+		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{}, memory: &memory{}, journal: &journal{},
 	}
 	// Our own speak both eras, and settle on the one that they are spoken to in first.
 	s.habits.initializeFirst.Store(server.Builtin != "")
@@ -304,6 +306,7 @@ func (s *Server) crashed(in *instance, reason error) {
 // retire takes an instance out of use. Called with mu held.
 func (s *Server) retire(in *instance) {
 	s.running = nil
+	s.calls += in.uses()
 	if time.Since(in.ready) >= steadyAfter {
 		s.failures = 0
 	}

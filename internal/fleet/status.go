@@ -23,6 +23,8 @@ type Status struct {
 	Uptime          time.Duration // since it was ready
 	Tools           int           // that it offered last
 	Restarts        int           // starts that succeeded after the first
+	Calls           int           // uses, of whatever kind
+	Revision        string        // of the protocol; "" unless it is ready
 	LastError       string        // of the last failure in a row; "" if there is none
 	Since           time.Time     // of the first failure in a row
 	NextTry         time.Duration // while it is backing off
@@ -59,7 +61,7 @@ func (s *Status) unused() bool {
 func (s *Server) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	status := Status{Toolbox: s.toolbox, Server: s.Name(), State: s.state(), Restarts: max(s.starts-1, 0)}
+	status := Status{Toolbox: s.toolbox, Server: s.Name(), State: s.state(), Restarts: max(s.starts-1, 0), Calls: s.calls}
 	if s.offered != nil {
 		status.Tools = len(s.offered.Tools)
 	}
@@ -69,6 +71,8 @@ func (s *Server) Status() Status {
 	}
 	if s.running != nil {
 		status.PID, status.Uptime = s.running.pid(), time.Since(s.running.ready)
+		status.Calls += s.running.uses()
+		status.Revision = string(s.running.session.Revision())
 	}
 	if s.last != nil {
 		masker := s.fleet.masker.Load()

@@ -16,6 +16,7 @@ import (
 type stat struct {
 	state                           byte
 	parent, group, session, threads int
+	pages                           int64 // that are resident
 }
 
 // alive is false for what only waits to be reaped. A process whose first thread has
@@ -35,7 +36,7 @@ func readStat(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	fields := strings.Fields(string(data[end+1:]))
-	if len(fields) < 18 {
+	if len(fields) < 22 {
 		return stat{}, false
 	}
 	number := func(field int) int {
@@ -48,6 +49,7 @@ func readStat(pid int) (stat, bool) {
 		group:   number(2),
 		session: number(3),
 		threads: number(17),
+		pages:   int64(number(21)),
 	}, true
 }
 

@@ -31,7 +31,7 @@ func (b *Bar) Show(progress, total float64, message string) {
 		text = fmt.Sprintf("%s%s %3.0f%% %s", b.screen.Paint(Good, strings.Repeat("█", filled)),
 			b.screen.Paint(Faint, strings.Repeat("░", barWidth-filled)), max(0, min(100, 100*progress/total)), CleanLine(message))
 	}
-	width, _ := b.screen.size()
+	width, _ := b.screen.Size()
 	fmt.Fprint(b.screen, "\r\x1b[K"+cutPainted(text, width-1))
 	b.shown = true
 }

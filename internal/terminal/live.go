@@ -26,7 +26,7 @@ type Line struct {
 // Live begins a block of so many lines. A block that is higher than the screen cannot
 // change in place.
 func (s *Screen) Live(lines int) *Live {
-	_, height := s.size()
+	_, height := s.Size()
 	l := &Live{screen: s, inline: s.IsTerminal() && lines < height}
 	for range lines {
 		l.lines = append(l.lines, &Line{live: l})
@@ -65,7 +65,7 @@ func (l *Live) draw() {
 	if l.drawn > 0 {
 		fmt.Fprintf(&out, "\x1b[%dA", l.drawn)
 	}
-	width, _ := l.screen.size()
+	width, _ := l.screen.Size()
 	for _, line := range l.lines {
 		out.WriteString("\r\x1b[K" + cutPainted(line.text, width) + "\n")
 	}

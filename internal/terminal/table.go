@@ -45,7 +45,7 @@ func (s *Screen) Table(header []string, rows [][]Cell) {
 		}
 		all = append(all, clean)
 	}
-	width, _ := s.size()
+	width, _ := s.Size()
 	widths := fit(all, width)
 	for _, row := range all {
 		var line strings.Builder

@@ -44,8 +44,15 @@ func (s *Screen) IsTerminal() bool { return s.file != nil }
 // IsInteractive reports that a person sees what is written and can answer.
 func (s *Screen) IsInteractive() bool { return s.keyboard != nil }
 
-// size returns columns and rows; 0 is no limit. It is asked each time, since windows change.
-func (s *Screen) size() (width, height int) {
+// On is the screen with its size and colours, but writes elsewhere first.
+func (s *Screen) On(out io.Writer) *Screen {
+	copied := *s
+	copied.Writer = out
+	return &copied
+}
+
+// Size returns columns and rows; 0 is no limit. It is asked each time, since windows change.
+func (s *Screen) Size() (width, height int) {
 	if s.file != nil {
 		if w, h, err := term.GetSize(int(s.file.Fd())); err == nil && w > 0 {
 			return w, h

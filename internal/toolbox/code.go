@@ -6,11 +6,16 @@ type Code string
 
 // The kinds of errors.
 const (
+	AmbiguousName    Code = "ambiguous-name"
 	NeedsClient      Code = "needs-client"
+	NeedsTerminal    Code = "needs-terminal"
+	NotRunning       Code = "not-running"
 	NotTrusted       Code = "not-trusted"
 	RecordingExists  Code = "recording-exists"
 	RecordingInvalid Code = "recording-invalid"
 	ReplayMismatch   Code = "replay-mismatch"
+	RestartFailed    Code = "restart-failed"
 	ServerNotFound   Code = "server-not-found"
+	SeveralRunning   Code = "several-running"
 	ToolboxNotFound  Code = "toolbox-not-found"
 )

@@ -74,8 +74,14 @@ func (p pairing) setup(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
+	// Not in the work folder, whose name is too long for a socket.
+	runtimeDir, err := os.MkdirTemp("", "wb")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = os.RemoveAll(runtimeDir) })
 	// A program with the race detector would otherwise sleep a second when it ends.
-	env.Vars = append(env.Vars, "HOME="+home, "GORACE=atexit_sleep_ms=0")
+	env.Vars = append(env.Vars, "HOME="+home, "GORACE=atexit_sleep_ms=0", "XDG_RUNTIME_DIR="+runtimeDir)
 	s := &state{env: append([]string{}, env.Vars...), dir: env.WorkDir, pairing: p, begun: make(map[string]pending)}
 	env.Values[stateKey{}] = s
 	env.Defer(s.cleanUp)

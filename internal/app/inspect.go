@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// Inspector shows a workbench to commands of the same user, and steers it for them. It
+// implements control.Subject.
+type Inspector struct {
+	App     *App
+	Serving string // whom; see control.Workbench
+	Stop    func() // begins the end of the program
+}
+
+// Inspect implements control.Subject.
+func (i Inspector) Inspect() control.Workbench {
+	folder, _ := os.Getwd() // "" if it is gone
+	seen := control.Workbench{
+		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: i.App.config.Load().Path,
+		Folder: folder, Started: i.App.started, Servers: []control.Server{},
+	}
+	leaders := []int{seen.PID}
+	for _, status := range i.App.fleet.Status() {
+		seen.Servers = append(seen.Servers, control.Server{
+			Toolbox: status.Toolbox, Name: status.Server, State: string(status.State), PID: status.PID,
+			Uptime: seconds(status.Uptime), Calls: status.Calls, Restarts: status.Restarts, Tools: status.Tools,
+			Revision: status.Revision, LastError: status.LastError, Since: status.Since, NextTry: seconds(status.NextTry),
+		})
+		if status.PID != 0 {
+			leaders = append(leaders, status.PID)
+		}
+	}
+	memory := process.Memory(leaders)
+	seen.Memory = memory[seen.PID]
+	for n := range seen.Servers {
+		server := &seen.Servers[n]
+		server.Memory = memory[server.PID]
+		seen.Memory -= server.Memory // its servers are below it
+	}
+	seen.Memory = max(seen.Memory, 0)
+	return seen
+}
+
+func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
+
+// Journal implements control.Subject.
+func (i Inspector) Journal(box, server string, number uint64) ([]control.Line, uint64, <-chan struct{}, error) {
+	found, err := i.server(box, server)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	written, next, more := found.Journal(number)
+	lines := make([]control.Line, len(written))
+	for n, line := range written {
+		lines[n] = control.Line(line)
+	}
+	return lines, next, more, nil
+}
+
+// Restart implements control.Subject.
+func (i Inspector) Restart(ctx context.Context, box, server string) error {
+	found, err := i.server(box, server)
+	if err != nil {
+		return err
+	}
+	return found.Restart(ctx)
+}
+
+// End implements control.Subject.
+func (i Inspector) End() { i.Stop() }
+
+func (i Inspector) server(box, name string) (*fleet.Server, error) {
+	if found, ok := i.App.fleet.Toolbox(box); ok {
+		for _, server := range found.Servers {
+			if server.Name() == name {
+				return server, nil
+			}
+		}
+	}
+	return nil, &toolbox.Error{Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s/%s' in this workbench", box, name)}
+}

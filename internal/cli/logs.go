@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+)
+
+func newLogs() *cobra.Command {
+	var which running
+	var follow, asJSON bool
+	var last int
+	logs := &cobra.Command{
+		Use:   "logs SERVER",
+		Short: "Show what a server of a running workbench wrote to stderr",
+		Long: `Show the last lines that a server wrote to stderr, over all its restarts, without
+secrets. A remote server has none. With --follow, also what it writes from now on.`,
+		Example: `  mcp-workbench logs dev/github
+  mcp-workbench logs github -f`,
+		Args: oneServer, ValidArgsFunction: completeRunning,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, server, err := which.server(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			screen := terminal.New(cmd.OutOrStdout(), os.Stdin, os.Getenv)
+			err = client.Logs(cmd.Context(), server, last, follow, func(line control.Line) {
+				if asJSON {
+					text, _ := json.Marshal(line) // a time and a text
+					fmt.Fprintf(screen, "%s\n", text)
+					return
+				}
+				fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Faint, line.Time.Local().Format(time.TimeOnly)), terminal.Clean(line.Text))
+			})
+			if follow && errors.Is(err, context.Canceled) {
+				return nil // that is how following ends
+			}
+			return err
+		},
+	}
+	which.define(logs)
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what the server writes from now on")
+	logs.Flags().IntVarP(&last, "lines", "n", 100, "how many of the last lines to show")
+	logs.Flags().BoolVar(&asJSON, "json", false, "write each line as a JSON object")
+	return logs
+}

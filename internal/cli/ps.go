@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+func newPS() *cobra.Command {
+	var which running
+	var asJSON bool
+	ps := &cobra.Command{
+		Use:   "ps",
+		Short: "Show the running workbenches and the state of their servers",
+		Example: `  mcp-workbench ps
+  mcp-workbench ps --json
+  mcp-workbench top          the same, as it changes`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := which.find(cmd.Context())
+			if absent, ok := errors.AsType[*toolbox.Error](err); ok && asJSON && absent.Code == toolbox.NotRunning && which.pid == 0 {
+				err = nil // an empty list is an answer
+			}
+			if err != nil {
+				return err
+			}
+			seen := make([]control.Workbench, len(found))
+			for i, client := range found {
+				seen[i] = client.Status
+			}
+			if asJSON {
+				return writeJSON(cmd, seen)
+			}
+			showRunning(terminal.New(cmd.OutOrStdout(), os.Stdin, os.Getenv), seen)
+			return nil
+		},
+	}
+	which.define(ps)
+	ps.Flags().BoolVar(&asJSON, "json", false, "write the state as JSON")
+	return ps
+}
+
+func writeJSON(cmd *cobra.Command, value any) error {
+	encoder := json.NewEncoder(cmd.OutOrStdout())
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+// showRunning writes what ps and top show.
+func showRunning(screen *terminal.Screen, seen []control.Workbench) {
+	for i, workbench := range seen {
+		if i > 0 {
+			fmt.Fprintln(screen)
+		}
+		memory := ""
+		if workbench.Memory > 0 {
+			memory = ", " + megabytes(workbench.Memory)
+		}
+		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(terminal.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", workbench.Version, workbench.PID)),
+			screen.Paint(terminal.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
+		fmt.Fprintf(screen, "%s\n", screen.Paint(terminal.Faint, terminal.CleanLine(about(workbench))))
+		rows := make([][]terminal.Cell, len(workbench.Servers))
+		for n, server := range workbench.Servers {
+			rows[n] = row(server)
+		}
+		screen.Table([]string{"SERVER", "STATE", "PID", "MEMORY", "UP", "CALLS", "STARTS", "LAST ERROR"}, rows)
+	}
+}
+
+func row(server control.Server) []terminal.Cell {
+	state := terminal.Cell{Text: server.State}
+	switch {
+	case server.LastError != "":
+		state.Style = terminal.Bad
+	case server.PID != 0 || server.Uptime > 0:
+		state.Style = terminal.Good
+	default:
+		state.Style = terminal.Faint
+	}
+	trouble := server.LastError
+	if server.NextTry > 0 {
+		trouble = fmt.Sprintf("next try in %s: %s", since(time.Duration(server.NextTry*float64(time.Second))), trouble)
+	}
+	starts := server.Restarts
+	if server.Uptime > 0 || server.Restarts > 0 {
+		starts++
+	}
+	return []terminal.Cell{
+		{Text: server.Ref(), Style: terminal.Name},
+		state,
+		{Text: number(server.PID)},
+		{Text: megabytes(server.Memory)},
+		{Text: since(time.Duration(server.Uptime * float64(time.Second)))},
+		{Text: fmt.Sprint(server.Calls)},
+		{Text: fmt.Sprint(starts)},
+		{Text: trouble},
+	}
+}
+
+func number(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+func megabytes(bytes int64) string {
+	if bytes == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
+}
+
+// since writes a duration as people say it.
+func since(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "-"
+	case d < time.Minute:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// This file finds the running workbench, and the server of it, that a command means.
+
+// running are the flags of commands about running workbenches.
+type running struct{ pid int }
+
+func (r *running) define(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&r.pid, "pid", 0, "the workbench with this process id (default: the only one)")
+}
+
+// find returns the workbenches that are meant, oldest first: at least one.
+func (r *running) find(ctx context.Context) ([]*control.Client, error) {
+	dir, err := runtimedir.Open(os.Getenv, stateDir())
+	if err != nil {
+		return nil, err
+	}
+	found, err := control.Find(ctx, dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mcp-workbench: "+err.Error())
+	}
+	if r.pid != 0 {
+		for _, client := range found {
+			if client.Status.PID == r.pid {
+				return []*control.Client{client}, nil
+			}
+		}
+		return nil, &toolbox.Error{
+			Code: toolbox.NotRunning, Message: fmt.Sprintf("No workbench of yours has process id %d", r.pid),
+			Hint: "See: mcp-workbench ps",
+		}
+	}
+	if len(found) == 0 {
+		return nil, &toolbox.Error{
+			Code: toolbox.NotRunning, Message: "No workbench of yours is running",
+			Hint: "A client that is connected to it starts it; see 'mcp-workbench serve' for one that clients share.",
+		}
+	}
+	return found, nil
+}
+
+func several(found []*control.Client, what, todo string) error {
+	var choices []string
+	for _, client := range found {
+		choices = append(choices, fmt.Sprintf("  --pid %d   %s", client.Status.PID, about(client.Status)))
+	}
+	return &toolbox.Error{Code: toolbox.SeveralRunning, Message: what, Hint: todo + ":\n" + strings.Join(choices, "\n")}
+}
+
+// about says in a few words which workbench it is.
+func about(w control.Workbench) string {
+	file := w.Config
+	if file == "" {
+		file = "the built-in default"
+	}
+	return fmt.Sprintf("%s, %s, in %s", w.Serving, file, w.Folder)
+}
+
+// server returns the server that is meant, written as TOOLBOX/SERVER or as SERVER, of the
+// workbench that has it.
+func (r *running) server(ctx context.Context, name string) (*control.Client, control.Server, error) {
+	found, err := r.find(ctx)
+	if err != nil {
+		return nil, control.Server{}, err
+	}
+	var having []*control.Client
+	var refs, all []string
+	var meant control.Server
+	for _, client := range found {
+		has := false
+		for _, server := range client.Status.Servers {
+			all = appendNew(all, server.Ref())
+			if server.Ref() == name || server.Name == name {
+				has, meant = true, server
+				refs = appendNew(refs, server.Ref())
+			}
+		}
+		if has {
+			having = append(having, client)
+		}
+	}
+	switch {
+	case len(refs) == 0:
+		return nil, meant, &toolbox.Error{
+			Code: toolbox.ServerNotFound, Message: fmt.Sprintf("No running workbench has a server '%s'", terminal.CleanLine(name)),
+			Hint: "Servers: " + strings.Join(all, ", "),
+		}
+	case len(refs) > 1:
+		return nil, meant, &toolbox.Error{
+			Code: toolbox.AmbiguousName, Message: fmt.Sprintf("Several servers are named '%s'", name),
+			Hint: "Say which one: " + strings.Join(refs, ", "),
+		}
+	case len(having) > 1:
+		return nil, meant, several(having, fmt.Sprintf("Several running workbenches have a server '%s'", name), "Say which one is meant")
+	}
+	return having[0], meant, nil
+}
+
+func appendNew(list []string, name string) []string {
+	for _, known := range list {
+		if known == name {
+			return list
+		}
+	}
+	return append(list, name)
+}
+
+// oneServer wants the name of one server.
+func oneServer(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return &usageError{fmt.Errorf("%s takes one server, not %d", cmd.Name(), len(args))}
+	}
+	return nil
+}
+
+// completeRunning completes the servers of running workbenches.
+func completeRunning(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	if dir, err := runtimedir.Open(os.Getenv, stateDir()); err == nil {
+		found, _ := control.Find(cmd.Context(), dir) // what does not answer has nothing to offer
+		for _, client := range found {
+			for _, server := range client.Status.Servers {
+				names = appendNew(names, server.Ref())
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

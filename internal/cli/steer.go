@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// restartTime and stopTime bound how long a command waits for what it ordered.
+const (
+	restartTime = 2 * time.Minute
+	stopTime    = 30 * time.Second
+)
+
+func newRestart() *cobra.Command {
+	var which running
+	restart := &cobra.Command{
+		Use:   "restart SERVER",
+		Short: "End a server of a running workbench and start it again",
+		Long: `End a server with all that it started, and start it again. Its calls end with an error;
+a server that is backing off from failures is tried at once.`,
+		Example: `  mcp-workbench restart dev/github`,
+		Args:    oneServer, ValidArgsFunction: completeRunning,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, server, err := which.server(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(os.Stderr, "Restarting %s…\n", server.Ref())
+			ctx, cancel := context.WithTimeout(cmd.Context(), restartTime)
+			defer cancel()
+			began := time.Now()
+			if err := client.Restart(ctx, server); err != nil {
+				if cmd.Context().Err() != nil {
+					return err
+				}
+				return &toolbox.Error{
+					Code: toolbox.RestartFailed, Message: fmt.Sprintf("Server '%s' did not start again: %v", server.Ref(), err),
+					Hint: "See: mcp-workbench logs " + server.Ref(), Cause: err,
+				}
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s is ready again, after %s\n", server.Ref(), time.Since(began).Round(time.Millisecond))
+			return nil
+		},
+	}
+	which.define(restart)
+	return restart
+}
+
+func newStop() *cobra.Command {
+	var which running
+	var all bool
+	stop := &cobra.Command{
+		Use:   "stop",
+		Short: "End a running workbench, with its servers",
+		Long: `End a running workbench as a signal would: calls may finish for a moment, servers are
+stopped, nothing is left. A client that still needs it starts it again.`,
+		Example: `  mcp-workbench stop
+  mcp-workbench stop --pid 4711
+  mcp-workbench stop --all`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all && which.pid != 0 {
+				return &usageError{errors.New("--all and --pid exclude each other")}
+			}
+			found, err := which.find(cmd.Context())
+			if err == nil && !all && len(found) > 1 {
+				err = several(found, "Several workbenches are running", "Stop one of them, or all with --all")
+			}
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), stopTime)
+			defer cancel()
+			for _, client := range found {
+				if stopErr := client.Stop(ctx); stopErr != nil {
+					err = errors.Join(err, fmt.Errorf("the workbench with process id %d: %w", client.Status.PID, stopErr))
+					continue
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "stopped %d (%s)\n", client.Status.PID, about(client.Status))
+			}
+			return err
+		},
+	}
+	which.define(stop)
+	stop.Flags().BoolVar(&all, "all", false, "stop all of them")
+	return stop
+}

@@ -1,0 +1,74 @@
+// Package control lets the commands of a user look into running workbenches and steer them,
+// over a socket of each in the user's runtime folder: HTTP with JSON, for this user alone.
+package control
+
+import (
+	"context"
+	"time"
+)
+
+// Workbench is one running program with what it has to do with servers.
+type Workbench struct {
+	PID     int       `json:"pid"`
+	Version string    `json:"version"`
+	Serving string    `json:"serving"` // whom: "stdio", "http", "shared"
+	Config  string    `json:"config"`  // path of the file; "" for the built-in default
+	Folder  string    `json:"folder"`  // it works in
+	Started time.Time `json:"started"`
+	Memory  int64     `json:"memory_bytes,omitempty"` // of the program itself; 0 if not known
+	Servers []Server  `json:"servers"`
+}
+
+// Server is the state of one session with a server.
+type Server struct {
+	Toolbox   string    `json:"toolbox"`
+	Name      string    `json:"server"`
+	State     string    `json:"state"`
+	PID       int       `json:"pid,omitempty"`
+	Memory    int64     `json:"memory_bytes,omitempty"` // of all its processes; 0 if not known
+	Uptime    float64   `json:"uptime_seconds,omitempty"`
+	Calls     int       `json:"calls"`
+	Restarts  int       `json:"restarts"`
+	Tools     int       `json:"tools"`
+	Revision  string    `json:"revision,omitempty"`
+	LastError string    `json:"last_error,omitempty"`
+	Since     time.Time `json:"failing_since,omitzero"`
+	NextTry   float64   `json:"next_try_seconds,omitempty"`
+}
+
+// Ref is the server's name with its toolbox.
+func (s Server) Ref() string { return s.Toolbox + "/" + s.Name }
+
+// Line is one line that a server wrote to stderr, without secrets.
+type Line struct {
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+}
+
+// Subject is the workbench that a socket is about.
+type Subject interface {
+	Inspect() Workbench
+	// Journal returns the lines of a server from a number on, the number of the next one,
+	// and a channel that is closed when it is there.
+	Journal(toolbox, server string, number uint64) (lines []Line, next uint64, more <-chan struct{}, err error)
+	// Restart ends a server and starts it again.
+	Restart(ctx context.Context, toolbox, server string) error
+	// End begins the end of the program.
+	End()
+}
+
+// The paths of the requests, and the names of their parameters.
+const (
+	statusPath  = "/v1/status"
+	logsPath    = "/v1/logs"
+	restartPath = "/v1/restart"
+	stopPath    = "/v1/stop"
+
+	toolboxParameter = "toolbox"
+	serverParameter  = "server"
+	linesParameter   = "lines"
+	followParameter  = "follow"
+)
+
+// prefix begins the name of every control socket; the process id follows.
+const prefix = "control-"
