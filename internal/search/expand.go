@@ -34,14 +34,9 @@ func (f *finder) expand(w queryWord) []candidate {
 	if !known {
 		trust = strangerTrust
 	}
-	for _, stem := range synonyms[w.stem] {
-		if other, ok := f.terms[stem]; ok {
-			add(other, trust*synonymWeight)
-		}
-	}
-	for _, stem := range subjects[w.stem] {
-		if other, ok := f.terms[stem]; ok {
-			add(other, trust*subjectWeight)
+	for _, r := range knownWords().related[w.stem] {
+		if other, ok := f.terms[r.stem]; ok {
+			add(other, min(1, trust*r.weight))
 		}
 	}
 	if known {

@@ -77,9 +77,9 @@ func (x *Index) parse(query string) (clauses [][]queryWord) {
 func weigh(w word, quoted bool) queryWord {
 	next := queryWord{text: w.text, stem: stem(w.text), weight: 1, expand: true}
 	switch {
-	case requestWords[next.stem]:
+	case knownWords().request[next.stem]:
 		next.weight, next.expand = requestWeight, false
-	case commonWords[next.stem]:
+	case knownWords().common[next.stem]:
 		next.weight = commonWeight
 	}
 	if w.part {

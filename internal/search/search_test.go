@@ -49,6 +49,9 @@ func TestFind(t *testing.T) {
 		{"two typos in a long word", "precipitaton precipetatoin", "getForecast"},
 		{"a compound that no tool has", "videotranscript", "you_tube_transcript"},
 		{"a script without spaces", "笔记", "搜索笔记"},
+		{"a word that only its translation stands for", "my notes", "搜索笔记"},
+		{"a word in another language than the tool's", "邮件", "send-email"},
+		{"a thing for what it belongs to", "will there be a thunderstorm?", "getForecast"},
 		{"capitals", "SEND EMAIL", "send-email"},
 		{"words that only ask", "could you please help me to send an email", "send-email"},
 	}

@@ -2,8 +2,8 @@ package search
 
 import (
 	"embed"
-	"slices"
 	"strings"
+	"sync"
 )
 
 // The lists are our own, written down from general knowledge of the language.
@@ -13,28 +13,89 @@ var wordlists embed.FS
 
 // How much a word of a query counts, where it is not 1, and words that stand for it.
 const (
-	requestWeight = 0.1
-	commonWeight  = 0.6
-	quotedWeight  = 0.5 // in quotes stand arguments more often than what a tool does
-	partWeight    = 0.5 // a part of a compound, beside the compound
-	joinedWeight  = 0.5 // two words as a compound, beside the words
-	splitWeight   = 0.5 // the halves of a compound that no tool has
-	synonymWeight = 0.5
-	subjectWeight = 0.4
-	strangerTrust = 1.5 // times as much count both if no tool has the word itself
-	typoWeight    = 0.7
+	requestWeight     = 0.1
+	commonWeight      = 0.6
+	quotedWeight      = 0.5 // in quotes stand arguments more often than what a tool does
+	partWeight        = 0.5 // a part of a compound, beside the compound
+	joinedWeight      = 0.5 // two words as a compound, beside the words
+	splitWeight       = 0.5 // the halves of a compound that no tool has
+	translationWeight = 0.8
+	synonymWeight     = 0.5
+	subjectWeight     = 0.4 // a word of the same subject, or for what the thing is
+	strangerTrust     = 1.5 // times as much count the last three if no tool has the word itself
+	typoWeight        = 0.7
 )
 
-// All of them are by stem.
-var (
-	requestWords = wordSet("request")
-	commonWords  = wordSet("common")
-	synonyms     = wordGroups("synonyms")
-	subjects     = wordGroups("subjects")
-)
+// vocabulary is what is known about words. All of them are stems.
+type vocabulary struct {
+	request, common map[string]bool
+	related         map[string][]relative // those that count most first
+}
 
-// lines returns the words of each line of a list.
-func lines(list string) (lines [][]string) {
+// relative is a word that may stand for another.
+type relative struct {
+	stem   string
+	weight float64
+}
+
+// knownWords reads the lists when they are first needed, since most runs of the program
+// search for nothing.
+var knownWords = sync.OnceValue(func() *vocabulary {
+	v := &vocabulary{
+		request: make(map[string]bool),
+		common:  make(map[string]bool),
+		related: make(map[string][]relative),
+	}
+	for _, sides := range lines("request") {
+		addAll(v.request, sides[0])
+	}
+	for _, sides := range lines("common") {
+		addAll(v.common, sides[0])
+	}
+	for _, sides := range lines("chinese") {
+		v.relate(sides[0], sides[1], translationWeight)
+		v.relate(sides[1], sides[0], translationWeight)
+	}
+	for _, sides := range lines("synonyms") {
+		v.relate(sides[0], sides[0], synonymWeight)
+	}
+	for _, sides := range lines("subjects") {
+		v.relate(sides[0], sides[0], subjectWeight)
+	}
+	for _, sides := range lines("kinds") {
+		v.relate(sides[1], sides[0], subjectWeight)
+	}
+	return v
+})
+
+// relate lets others stand for each of some words. What was said of a pair first holds.
+func (v *vocabulary) relate(words, others []string, weight float64) {
+	for _, word := range words {
+		for _, other := range others {
+			if other != word && !v.isRelated(word, other) {
+				v.related[word] = append(v.related[word], relative{other, weight})
+			}
+		}
+	}
+}
+
+func (v *vocabulary) isRelated(word, other string) bool {
+	for _, r := range v.related[word] {
+		if r.stem == other {
+			return true
+		}
+	}
+	return false
+}
+
+func addAll(set map[string]bool, stems []string) {
+	for _, stem := range stems {
+		set[stem] = true
+	}
+}
+
+// lines returns the stems of each line of a list, those before a colon and those behind it.
+func lines(list string) (lines [][2][]string) {
 	content, err := wordlists.ReadFile("wordlists/" + list + ".txt")
 	if err != nil {
 		panic(err) // it is part of the program
@@ -43,36 +104,15 @@ func lines(list string) (lines [][]string) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		var stems []string
-		for _, word := range strings.Fields(line) {
-			stems = append(stems, stem(word))
-		}
-		lines = append(lines, stems)
+		before, behind, _ := strings.Cut(line, ":")
+		lines = append(lines, [2][]string{stems(before), stems(behind)})
 	}
 	return lines
 }
 
-func wordSet(list string) map[string]bool {
-	set := make(map[string]bool)
-	for _, stems := range lines(list) {
-		for _, stem := range stems {
-			set[stem] = true
-		}
+func stems(text string) (stems []string) {
+	for _, word := range strings.Fields(text) {
+		stems = append(stems, stem(word))
 	}
-	return set
-}
-
-// wordGroups maps a word to the others of its lines.
-func wordGroups(list string) map[string][]string {
-	groups := make(map[string][]string)
-	for _, stems := range lines(list) {
-		for _, stem := range stems {
-			for _, other := range stems {
-				if other != stem && !slices.Contains(groups[stem], other) {
-					groups[stem] = append(groups[stem], other)
-				}
-			}
-		}
-	}
-	return groups
+	return stems
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestWords(t *testing.T) {
@@ -82,11 +83,46 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
+func TestWhatStandsForWhat(t *testing.T) {
+	tests := []struct {
+		word, other string
+		want        float64
+	}{
+		{"delete", "remove", synonymWeight},
+		{"umbrella", "forecast", subjectWeight},
+		{"news", "新闻", translationWeight},
+		{"新闻", "news", translationWeight},
+		{"jupiter", "planet", subjectWeight},
+		{"planet", "jupiter", 0}, // who asks for a planet does not ask for this one
+		{"delete", "delete", 0},
+	}
+	for _, test := range tests {
+		got := 0.0
+		for _, r := range knownWords().related[stem(test.word)] {
+			if r.stem == stem(test.other) {
+				got = r.weight
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s stands for %s with %v, not %v", test.other, test.word, got, test.want)
+		}
+	}
+}
+
 func TestWordlistsAreTidy(t *testing.T) {
-	for _, list := range []string{"request", "common", "synonyms", "subjects"} {
-		for _, stems := range lines(list) {
-			if len(stems) == 0 {
-				t.Errorf("%s has an empty line", list)
+	for list, hasColons := range map[string]bool{
+		"request": false, "common": false, "synonyms": false, "subjects": false, "chinese": true, "kinds": true,
+	} {
+		for _, sides := range lines(list) {
+			if len(sides[0]) == 0 || (len(sides[1]) > 0) != hasColons {
+				t.Errorf("%s has the line %q", list, sides)
+			}
+		}
+	}
+	for _, sides := range lines("chinese") {
+		for _, word := range sides[1] {
+			if cut := appendWords(nil, word); len(cut) != 1 || utf8.RuneCountInString(word) != 2 {
+				t.Errorf("texts are never cut to %s", word)
 			}
 		}
 	}
