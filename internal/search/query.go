@@ -30,14 +30,14 @@ func (x *Index) parse(query string) (clauses [][]queryWord) {
 	meaningful := false // whether the clause has a word that does not only ask
 	end, count := 0, 0
 	before := "" // the word before, if the next one may be joined to it
-	quoted := 0  // the place behind what stands in quotes
+	quoted := 0  // the place behind what stands in quotes, or is a path
 	for _, w := range appendWords(nil, query) {
 		if count++; count > maxQueryWords {
 			break
 		}
 		if !w.compound {
 			gap := query[end:w.at]
-			quoted = quotedUntil(query, max(end, quoted), w.at, quoted)
+			quoted = max(quotedUntil(query, max(end, quoted), w.at, quoted), pathUntil(query, end, w.at))
 			end = w.end
 			if !w.part && w.at >= quoted && isBreak(gap, w.text) {
 				before = ""
@@ -120,3 +120,29 @@ func quotedUntil(query string, start, end, otherwise int) int {
 	}
 	return otherwise
 }
+
+// pathUntil returns the place behind a path or an address that begins with a word, or with marks
+// in the gap before it. It is 0 if none does.
+func pathUntil(query string, end, at int) int {
+	begin := end + strings.LastIndexAny(query[end:at], pathEnds) + 1
+	if begin == end && end > 0 {
+		return 0 // a mark within a word: and/or
+	}
+	length := strings.IndexAny(query[at:], pathEnds)
+	if length < 0 {
+		length = len(query) - at
+	}
+	path := query[begin : at+length]
+	for _, mark := range []string{"/", "~/", "./", "../", `\\`} {
+		if strings.HasPrefix(path, mark) {
+			return at + length
+		}
+	}
+	if begin == at && (strings.Contains(path, "://") || strings.HasPrefix(path[1:], `:\`)) {
+		return at + length
+	}
+	return 0
+}
+
+// pathEnds are what separates a path from the text around it.
+const pathEnds = " \t\n\"'`()<>,"

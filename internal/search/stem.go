@@ -14,6 +14,9 @@ func stem(word string) string {
 			return word
 		}
 	}
+	if stem, ok := keptApart[word]; ok {
+		return stem
+	}
 	w := stripPlural(word)
 	w = stripPast(w)
 	if rest, ok := strings.CutSuffix(w, "y"); ok && hasVowel(rest) {
@@ -31,6 +34,22 @@ func stem(word string) string {
 		w = w[:len(w)-1]
 	}
 	return w
+}
+
+// keptApart holds the stems of words that would get that of others, which mean something else:
+// news are not new, and a terminal does not terminate.
+var keptApart = map[string]string{
+	"news": "news", "past": "past", "ios": "ios", "important": "important", "importance": "important",
+	"paste": "paste", "pasted": "paste", "pasting": "paste", "pastes": "paste",
+	"terminal": "terminal", "terminals": "terminal", "animal": "animal", "animals": "animal",
+	"business": "business", "businesses": "business", "general": "general", "generally": "general", "generic": "generic",
+	"university": "university", "universities": "university", "universal": "universal",
+	"community": "community", "communities": "community",
+	"conversation": "conversation", "conversations": "conversation", "conversational": "conversation",
+	"executive": "executive", "executives": "executive", "international": "international", "internal": "internal",
+	"position": "position", "positions": "position",
+	"experiment": "experiment", "experiments": "experiment", "experimental": "experiment",
+	"authority": "authority", "authorities": "authority", "organic": "organic", "several": "several",
 }
 
 func stripPlural(w string) string {

@@ -19,6 +19,24 @@ func TestStem(t *testing.T) {
 			}
 		}
 	}
+	for _, pair := range [][2]string{
+		{"news", "new"},
+		{"terminal", "terminate"},
+		{"animals", "animation"},
+		{"important", "import"},
+		{"business", "busy"},
+		{"university", "universe"},
+		{"community", "communicate"},
+		{"conversation", "conversion"},
+		{"international", "intern"},
+		{"pasted", "past"},
+		{"general", "generate"},
+		{"authority", "author"},
+	} {
+		if stem(pair[0]) == stem(pair[1]) {
+			t.Errorf("%s and %s both become %s", pair[0], pair[1], stem(pair[0]))
+		}
+	}
 	for _, word := range []string{"", "s", "is", "s3", "b2b", "müll", "笔记", "sing", "red"} {
 		if stem(word) != word {
 			t.Errorf("%s becomes %s", word, stem(word))

@@ -67,6 +67,13 @@ func TestQuotes(t *testing.T) {
 		{`"` + strings.Repeat("long ", 30) + `"`, ""},
 		{`b "" d "x" f`, "x"},
 		{`say "hello" very loud "there"`, "hello there"},
+		{"save /root/report.md now", "root report md"},
+		{"save (~/report.md) now", "report md"},
+		{`save C:\data\report.md now`, "c data report md"},
+		{"load https://example.com/page now", "https example com page"},
+		{"compare/describe either and/or both / none", ""},
+		{"/a, b", "a"},
+		{"x:", ""},
 	}
 	for _, test := range tests {
 		var got []string
