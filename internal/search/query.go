@@ -36,6 +36,7 @@ func (x *Index) parse(query string) (clauses [][]queryWord) {
 			break
 		}
 		if !w.compound {
+			end = min(end, w.at) // pairs of characters overlap
 			gap := query[end:w.at]
 			quoted = max(quotedUntil(query, max(end, quoted), w.at, quoted), pathUntil(query, end, w.at))
 			end = w.end

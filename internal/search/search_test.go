@@ -49,6 +49,7 @@ func TestFind(t *testing.T) {
 		{"two typos in a long word", "precipitaton precipetatoin", "getForecast"},
 		{"a compound that no tool has", "videotranscript", "you_tube_transcript"},
 		{"a script without spaces", "笔记", "搜索笔记"},
+		{"several pairs of such a script", "在知识库中搜索笔记", "搜索笔记"},
 		{"a word that only its translation stands for", "my notes", "搜索笔记"},
 		{"a word in another language than the tool's", "邮件", "send-email"},
 		{"a thing for what it belongs to", "will there be a thunderstorm?", "getForecast"},
@@ -166,7 +167,7 @@ func TestAHugeDocumentIsReadInPart(t *testing.T) {
 }
 
 func FuzzFind(f *testing.F) {
-	for _, query := range []string{"read a file", "don't \"quote", "GetHTMLPage2", "笔记ab", "\xff\xfe x", "a,b. c; d then e", strings.Repeat("ab cd. ", 2000)} {
+	for _, query := range []string{"read a file", "don't \"quote", "GetHTMLPage2", "笔记ab", "知识库 and 笔记本", "\xff\xfe x", "a,b. c; d then e", strings.Repeat("ab cd. ", 2000)} {
 		f.Add(query, query)
 	}
 	f.Fuzz(func(t *testing.T, text, query string) {
