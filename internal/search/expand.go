@@ -19,7 +19,7 @@ func (f *finder) expand(w queryWord) []candidate {
 	if known {
 		list = append(list, candidate{term, w.weight * f.rarity[term]})
 	}
-	if !w.expand {
+	if !w.expand || f.room <= 0 {
 		return list
 	}
 	add := func(other int32, weight float64) {

@@ -5,15 +5,31 @@ import (
 	"slices"
 )
 
-// clauseWeight is how much the tool that fits a clause best gains, as a share of the best
-// score for the whole query. It lets a request of several steps find a tool for each.
-const clauseWeight = 0.5
+// How much a tool gains, as a share of what its words count.
+const (
+	// clauseWeight is for the tool that fits a clause best, as a share of the best score for
+	// the whole query. It lets a request of several steps find a tool for each.
+	clauseWeight = 0.5
+	// nameWeight is for a tool whose whole name is asked for: of read_file and
+	// read_file_lines, the first is what "read a file" means.
+	nameWeight = 0.2
+)
 
 // Find returns the tools that fit a query, the best first, and in the order of the
 // documents where two fit equally well. A nil filter lets all documents through.
 func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit {
 	clauses := x.parse(query)
-	hits := best(x.scores(clauses), filter, limit)
+	finder := finder{Index: x, room: maxWork, found: make([]float64, x.documents)}
+	lookups := finder.plan(clauses)
+	named := finder.named()
+	finder.answerOnce()
+	scores := finder.scores(lookups)
+	for document, score := range scores {
+		if score > 0 {
+			scores[document] = score * (1 + nameWeight*x.nameShare(document, named))
+		}
+	}
+	hits := best(scores, filter, limit)
 	asked := x.asked(clauses)
 	for i := range hits {
 		hits[i].Score /= asked
@@ -45,22 +61,31 @@ func (x *Index) asked(clauses [][]queryWord) (sum float64) {
 	return min(sum, longRequest*rarest)
 }
 
-// scores rates all documents.
-func (x *Index) scores(clauses [][]queryWord) []float64 {
-	whole := make([]float64, x.documents)
-	clause := make([]float64, x.documents)
-	bonus := make([]float64, x.documents) // how well a document fits its best clause, up to 1
-	finder := finder{Index: x, found: make([]float64, x.documents)}
-	seen := make(map[string]bool)
-	for _, words := range clauses {
-		for _, w := range words {
-			first := !seen[w.stem]
-			seen[w.stem] = true
-			for _, document := range finder.find(w) {
-				score := finder.found[document]
-				finder.found[document] = 0
+// nameShare is the share of a document's name that is asked for.
+func (x *Index) nameShare(document int, named []float32) float64 {
+	var asked, all float64
+	for _, term := range x.names[document] {
+		asked += float64(named[term]) * x.rarity[term]
+		all += x.rarity[term]
+	}
+	if all == 0 {
+		return 0
+	}
+	return asked / all
+}
+
+// scores rates all documents by their words.
+func (f *finder) scores(clauses [][]lookup) []float64 {
+	whole := make([]float64, f.documents)
+	clause := make([]float64, f.documents)
+	bonus := make([]float64, f.documents) // how well a document fits its best clause, up to 1
+	for _, lookups := range clauses {
+		for _, l := range lookups {
+			for _, document := range f.find(l.word) {
+				score := f.found[document]
+				f.found[document] = 0
 				clause[document] += score
-				if first {
+				if l.first {
 					whole[document] += score
 				}
 			}
@@ -81,33 +106,6 @@ func (x *Index) scores(clauses [][]queryWord) []float64 {
 		whole[document] += clauseWeight * top * bonus[document]
 	}
 	return whole
-}
-
-// finder looks up the words of one query.
-type finder struct {
-	*Index
-	typos  int       // words that were taken for misspelt
-	found  []float64 // by document; all zero between two words
-	having []int32   // the documents that have the word at hand
-}
-
-// find returns the documents that have a word, or one that stands for it. Their scores for
-// it are in found, which the caller clears.
-func (f *finder) find(w queryWord) []int32 {
-	f.having = f.having[:0]
-	for _, c := range f.expand(w) {
-		for _, p := range f.postings[c.term] {
-			score := c.weight * float64(p.strength)
-			before := f.found[p.document]
-			if before == 0 {
-				f.having = append(f.having, p.document)
-			}
-			if before < score {
-				f.found[p.document] = score
-			}
-		}
-	}
-	return f.having
 }
 
 func highest(scores []float64) (top float64) {

@@ -17,8 +17,9 @@ const (
 
 // occurrence is a word in a field of a document.
 type occurrence struct {
-	term int32
-	in   field
+	term  int32
+	in    field
+	plain bool // no compound
 }
 
 // outline is what has to be known of a document until all are read.
@@ -46,7 +47,7 @@ func New(documents []Document) *Index {
 		documents[i].eachText(b.read)
 		b.outlines[i].end = len(b.occurrences)
 	}
-	index := &Index{documents: len(documents), terms: b.terms, postings: b.postings()}
+	index := &Index{documents: len(documents), terms: b.terms, names: b.names(), postings: b.postings()}
 	index.rarity = make([]float64, b.count)
 	for term, list := range index.postings {
 		index.rarity[term] = rarity(len(list), len(documents))
@@ -73,13 +74,13 @@ func (b *builder) read(in field, content string) {
 			before = ""
 			continue
 		}
-		b.occurrences = append(b.occurrences, occurrence{b.term(w.text), in})
+		b.occurrences = append(b.occurrences, occurrence{b.term(w.text), in, !w.compound})
 		if w.compound {
 			continue
 		}
 		lengths[in]++
 		if in.isName() && before != "" && len(before)+len(w.text) <= maxWord {
-			b.occurrences = append(b.occurrences, occurrence{b.term(before + w.text), in})
+			b.occurrences = append(b.occurrences, occurrence{b.term(before + w.text), in, false})
 		}
 		before = w.text
 	}
@@ -100,6 +101,21 @@ func (b *builder) term(word string) int32 {
 	b.known[word] = term
 	b.spellings = append(b.spellings, spelling{word, term})
 	return term
+}
+
+// names returns the terms of each document's name.
+func (b *builder) names() [][]int32 {
+	names := make([][]int32, len(b.outlines))
+	start := 0
+	for i, o := range b.outlines {
+		for _, at := range b.occurrences[start:o.end] {
+			if at.in == inName && at.plain {
+				names[i] = append(names[i], at.term)
+			}
+		}
+		start = o.end
+	}
+	return names
 }
 
 // postings works out how much each document is about each of its terms.

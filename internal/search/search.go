@@ -29,6 +29,7 @@ type Hit struct {
 type Index struct {
 	documents int
 	terms     map[string]int32 // the number of a term, by its stem
+	names     [][]int32        // the terms of each document's name
 	postings  [][]posting      // by term, in the order of the documents
 	rarity    []float64        // by term
 	spellings [256][]spelling  // by the first byte of the word
