@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"text/tabwriter"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/search"
 )
 
 // metrics say how good one answer is.
@@ -110,7 +112,8 @@ func (t *table) print(out io.Writer) {
 }
 
 // printNothing says how well the score of the first hit tells queries for which no tool fits
-// from the others: the chance that one of the others has the higher score.
+// from the others: the chance that one of the others has the higher score, and the share that
+// is doubtful.
 func (t *table) printNothing(out io.Writer, nothing []float64) {
 	if len(nothing) == 0 {
 		return
@@ -130,5 +133,19 @@ func (t *table) printNothing(out io.Writer, nothing []float64) {
 		}
 		fmt.Fprintf(out, " %s=%.2f", r.set, higher/float64(len(r.best)*len(nothing)))
 	}
+	fmt.Fprintf(out, "\nshare of queries whose first hit is doubtful: no tool fits=%.2f", doubtful(nothing))
+	for _, r := range t.rows {
+		fmt.Fprintf(out, " %s=%.2f", r.set, doubtful(r.best))
+	}
 	fmt.Fprintln(out)
+}
+
+func doubtful(scores []float64) float64 {
+	count := 0
+	for _, score := range scores {
+		if score < search.Doubtful {
+			count++
+		}
+	}
+	return float64(count) / float64(len(scores))
 }

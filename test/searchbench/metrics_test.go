@@ -74,6 +74,9 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %q, not %q in\n%s", set, rows[set], want, &out)
 		}
 	}
+	if want := "doubtful: no tool fits=1.00 easy=0.00 hard=0.00"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in\n%s", want, &out)
+	}
 	if _, ok := rows["none"]; ok {
 		t.Error("a set without answers has a row")
 	}
