@@ -34,7 +34,8 @@ func (f *finder) expand(w queryWord) []candidate {
 	if !known {
 		trust = strangerTrust
 	}
-	for _, r := range knownWords().related[w.stem] {
+	related := knownWords().related[w.stem]
+	for _, r := range related {
 		if other, ok := f.terms[r.stem]; ok {
 			add(other, min(1, trust*r.weight))
 		}
@@ -53,7 +54,8 @@ func (f *finder) expand(w queryWord) []candidate {
 			return list
 		}
 	}
-	if f.typos < maxTypos && utf8.RuneCountInString(w.text) >= minTypo {
+	// What is in the lists is spelt right: a boot is no book.
+	if len(related) == 0 && f.typos < maxTypos && utf8.RuneCountInString(w.text) >= minTypo {
 		f.typos++
 		for _, other := range f.nearest(w.text) {
 			add(other, typoWeight)

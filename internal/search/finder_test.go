@@ -32,6 +32,16 @@ func TestOneWordOfAToolDoesNotAnswerSeveralWords(t *testing.T) {
 	}
 }
 
+func TestAWordOfTheListsIsSpeltRight(t *testing.T) {
+	index := New([]Document{{Name: "book"}, {Name: "other"}})
+	if hits := index.Find("bock", nil, 1); len(hits) != 1 || hits[0].Index != 0 {
+		t.Errorf("a misspelt book found %v", hits)
+	}
+	if hits := index.Find("boot", nil, 1); len(hits) != 0 {
+		t.Errorf("a boot was taken for a book: %v", hits)
+	}
+}
+
 func TestAWordIsLookedUpOnceInAClause(t *testing.T) {
 	index := New(catalog())
 	finder := finder{Index: index, room: maxWork}
