@@ -18,6 +18,9 @@ const (
 // Find returns the tools that fit a query, the best first, and in the order of the
 // documents where two fit equally well. A nil filter lets all documents through.
 func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit {
+	if x.documents == 0 {
+		return nil
+	}
 	clauses := x.parse(query)
 	finder := finder{Index: x, room: maxWork, found: make([]float64, x.documents)}
 	lookups := finder.plan(clauses)
@@ -80,10 +83,14 @@ func (f *finder) scores(clauses [][]lookup) []float64 {
 	clause := make([]float64, f.documents)
 	bonus := make([]float64, f.documents) // how well a document fits its best clause, up to 1
 	for _, lookups := range clauses {
+		f.fit = f.fit[:0]
 		for _, l := range lookups {
 			for _, document := range f.find(l.word) {
 				score := f.found[document]
 				f.found[document] = 0
+				if clause[document] == 0 {
+					f.fit = append(f.fit, document)
+				}
 				clause[document] += score
 				if l.first {
 					whole[document] += score
@@ -93,26 +100,20 @@ func (f *finder) scores(clauses [][]lookup) []float64 {
 		if len(clauses) == 1 {
 			return whole
 		}
-		top := highest(clause)
-		for document, score := range clause {
-			if score > 0 {
-				bonus[document] = max(bonus[document], score/top)
-				clause[document] = 0
-			}
+		top := 0.0
+		for _, document := range f.fit {
+			top = max(top, clause[document])
+		}
+		for _, document := range f.fit {
+			bonus[document] = max(bonus[document], clause[document]/top)
+			clause[document] = 0
 		}
 	}
-	top := highest(whole)
+	top := slices.Max(whole)
 	for document := range whole {
 		whole[document] += clauseWeight * top * bonus[document]
 	}
 	return whole
-}
-
-func highest(scores []float64) (top float64) {
-	for _, score := range scores {
-		top = max(top, score)
-	}
-	return top
 }
 
 // best returns the documents with the highest scores in order.

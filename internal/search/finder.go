@@ -5,6 +5,9 @@ package search
 // has used that much again, not at all.
 const maxWork = 500_000
 
+// everywhere is the number of documents up to which every word is looked up.
+const everywhere = 100
+
 // againWeight is how much a term of the tools counts for further words of a query, if it stands
 // for several: who says web, website and browser does not mean a page three times.
 const againWeight = 0.3
@@ -17,6 +20,7 @@ type finder struct {
 	words  [][]candidate // the terms that stand for each different word
 	found  []float64     // by document; all zero between two words
 	having []int32       // the documents that have the word at hand
+	fit    []int32       // the documents that have a word of the clause at hand
 }
 
 // lookup is a word of a clause.
@@ -29,9 +33,13 @@ type lookup struct {
 func (f *finder) plan(clauses [][]queryWord) [][]lookup {
 	places := make(map[string]int)
 	planned := make([][]lookup, len(clauses))
+	meaningful := isMeaningful(clauses)
 	for i, words := range clauses {
 		inClause := make(map[int]bool)
 		for _, w := range words {
+			if w.asks && meaningful && f.isEverywhere(w.stem) {
+				continue
+			}
 			place, known := places[w.stem]
 			if !known {
 				if f.room <= -maxWork {
@@ -52,6 +60,25 @@ func (f *finder) plan(clauses [][]queryWord) [][]lookup {
 		}
 	}
 	return planned
+}
+
+// isMeaningful reports whether a query has a word that does not only ask.
+func isMeaningful(clauses [][]queryWord) bool {
+	for _, words := range clauses {
+		for _, w := range words {
+			if !w.asks {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isEverywhere reports whether so many documents have a word that to look at them all costs
+// more than a word that only asks can tell.
+func (f *finder) isEverywhere(stem string) bool {
+	term, ok := f.terms[stem]
+	return ok && len(f.postings[term]) > max(everywhere, f.documents/10)
 }
 
 // named tells for each term how much it was asked for, up to 1.

@@ -42,6 +42,38 @@ func TestAWordOfTheListsIsSpeltRight(t *testing.T) {
 	}
 }
 
+func TestWordsThatOnlyAskAreLeftOutWhereAllToolsHaveThem(t *testing.T) {
+	tests := []struct {
+		tools int
+		query string
+		want  int // words that are looked up
+	}{
+		{everywhere, "the email for it", 2},
+		{10 * everywhere, "the email for it", 1},
+		{10 * everywhere, "the, for it", 1}, // else nothing would be found
+		{10 * everywhere, "think about email", 2},
+	}
+	for _, test := range tests {
+		documents := make([]Document, test.tools)
+		for i := range documents {
+			documents[i] = Document{Name: "email", Description: "for"}
+		}
+		documents[0].Name = "think"
+		index := New(documents)
+		finder := finder{Index: index, room: maxWork}
+		finder.plan(index.parse(test.query))
+		got := 0
+		for _, candidates := range finder.words {
+			if len(candidates) > 0 {
+				got++
+			}
+		}
+		if got != test.want {
+			t.Errorf("of %q over %d tools, %d words are looked up, not %d", test.query, test.tools, got, test.want)
+		}
+	}
+}
+
 func TestAWordIsLookedUpOnceInAClause(t *testing.T) {
 	index := New(catalog())
 	finder := finder{Index: index, room: maxWork}

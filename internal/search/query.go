@@ -19,6 +19,7 @@ type queryWord struct {
 	text   string
 	stem   string
 	weight float64
+	asks   bool // only asks for something
 	// expand says that words that mean the same are looked for too.
 	expand bool
 }
@@ -62,7 +63,7 @@ func (x *Index) parse(query string) (clauses [][]queryWord) {
 			continue
 		case before != "":
 			if _, ok := x.terms[stem(before+w.text)]; ok {
-				clause = append(clause, queryWord{before + w.text, stem(before + w.text), next.weight * joinedWeight, false})
+				clause = append(clause, queryWord{text: before + w.text, stem: stem(before + w.text), weight: next.weight * joinedWeight})
 			}
 		}
 		meaningful = true
@@ -79,7 +80,7 @@ func weigh(w word, quoted bool) queryWord {
 	next := queryWord{text: w.text, stem: stem(w.text), weight: 1, expand: true}
 	switch {
 	case knownWords().request[next.stem]:
-		next.weight, next.expand = requestWeight, false
+		next.weight, next.asks, next.expand = requestWeight, true, false
 	case knownWords().common[next.stem]:
 		next.weight = commonWeight
 	}

@@ -142,7 +142,7 @@ func TestTheSameQueryHasTheSameAnswer(t *testing.T) {
 
 func TestNothingFound(t *testing.T) {
 	for _, index := range []*Index{New(nil), New([]Document{{}}), New(catalog())} {
-		for _, query := range []string{"", "   ", "?!", "zzzzzz", strings.Repeat("x", 1000)} {
+		for _, query := range []string{"", "   ", "?!", "zzzzzz, yyyyyy", "zzzzzz", strings.Repeat("x", 1000)} {
 			if hits := index.Find(query, nil, 5); len(hits) != 0 {
 				t.Errorf("%.20q found %v", query, hits)
 			}
