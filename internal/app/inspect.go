@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/metrics"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/control"
@@ -25,7 +26,7 @@ func (i Inspector) Inspect() control.Workbench {
 	folder, _ := os.Getwd() // "" if it is gone
 	seen := control.Workbench{
 		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: i.App.config.Load().Path,
-		Folder: folder, Started: i.App.started, Servers: []control.Server{},
+		Folder: folder, Started: i.App.started, Allocations: allocations(), Servers: []control.Server{},
 	}
 	leaders := []int{seen.PID}
 	for _, status := range i.App.fleet.Status() {
@@ -47,6 +48,14 @@ func (i Inspector) Inspect() control.Workbench {
 	}
 	seen.Memory = max(seen.Memory, 0)
 	return seen
+}
+
+// allocations returns how many objects were allocated since the start. Small ones that share
+// a block count each.
+func allocations() uint64 {
+	seen := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"}}
+	metrics.Read(seen)
+	return seen[0].Value.Uint64() + seen[1].Value.Uint64()
 }
 
 func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }

@@ -16,7 +16,9 @@ type Workbench struct {
 	Folder  string    `json:"folder"`  // it works in
 	Started time.Time `json:"started"`
 	Memory  int64     `json:"memory_bytes,omitempty"` // of the program itself; 0 if not known
-	Servers []Server  `json:"servers"`
+	// Allocations are all of the program since its start, which measurements compare.
+	Allocations uint64   `json:"allocations"`
+	Servers     []Server `json:"servers"`
 }
 
 // Server is the state of one session with a server.

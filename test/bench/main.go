@@ -1,32 +1,36 @@
-// Command bench measures what the workbench costs: the time of a call as a ratio to a
-// plain byte pump between the same client and the same echo server, interleaved in one
-// run; the time from start to the answer of initialize; and memory when idle.
+// Command bench measures what the workbench costs: the time, rate, CPU and allocations of a
+// call as ratios to a direct call and to a plain byte pump between the same client and the
+// same echo server, interleaved in one run; start, memory and the opening of toolboxes.
 //
 // The program plays all other parts itself: "bench echo" is the server at the bottom,
-// "bench pump" forwards lines between its own stdin and stdout and an echo server. Both
-// poll, as the workbench does: blocking reads would be no fair floor for large messages.
+// "bench pump" forwards lines between its own stdin and stdout and an echo server, and with
+// -http between HTTP and an echo server. They poll, as the workbench does: blocking reads
+// would be no fair floor for large messages.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
-
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 func main() {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "echo":
-			exit(echo(wire.Pollable(os.Stdin), wire.Pollable(os.Stdout)))
+			exit(runEcho(os.Args[2:]))
 		case "pump":
-			exit(pump(wire.Pollable(os.Stdin), wire.Pollable(os.Stdout)))
+			exit(runPump(os.Args[2:]))
+		case "chart":
+			exit(runChart(os.Args[2:]))
 		}
 	}
 	var b bench
 	flag.StringVar(&b.binary, "binary", "bin/mcp-workbench", "the workbench to measure")
-	flag.IntVar(&b.rounds, "rounds", 9, "how often each way is measured, in turn")
+	flag.IntVar(&b.rounds, "rounds", 7, "how often each way is measured, in turn")
+	flag.StringVar(&b.only, "only", "", "measure only what contains this: a lane such as 'stdio-stdio', 'start', 'memory', 'open'")
+	flag.StringVar(&b.others, "others", "", "JSON file with other systems to compare with; docs/performance.md says what it holds")
+	flag.StringVar(&b.data, "data", "", "write all figures to this file, as JSON")
 	flag.Parse()
 	exit(b.run(os.Stdout))
 }

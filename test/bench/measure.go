@@ -2,210 +2,210 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
+	"sync"
 	"time"
 )
 
-// bench is one run of all measurements.
-type bench struct {
-	binary string
-	rounds int
-	config string // of the workbench, with an echo server
+// load is one kind of work: how much is echoed, by how many at a time, and how many calls
+// make one round.
+type load struct {
+	Size        string `json:"size"`
+	Concurrency int    `json:"concurrency"`
+	bytes       int
+	calls       int
 }
 
-// sizes of what is echoed, and how many calls of each make one round.
-var sizes = []struct {
-	name  string
-	bytes int
-	calls int
-}{
-	{"10 B", 10, 2000},
-	{"64 KB", 64 << 10, 300},
-	{"1 MB", 1 << 20, 30},
+var loads = []load{
+	{"10 B", 1, 10, 1500},
+	{"10 B", 16, 10, 8000},
+	{"10 B", 64, 10, 8000},
+	{"64 KB", 1, 64 << 10, 250},
+	{"64 KB", 16, 64 << 10, 400},
+	{"1 MB", 1, 1 << 20, 25},
+	{"1 MB", 16, 1 << 20, 48},
 }
 
 // way is one way to reach the echo server.
 type way struct {
-	name  string
-	peer  *peer
-	tool  string              // how a call names the tool and begins its arguments
-	tail  string              // what ends such a call
-	times map[string][]sample // by size
+	name    string
+	peer    *peer
+	tool    string              // that is called
+	params  string              // of a call, up to the text
+	tail    string              // of the params after the text, without the last brace
+	meter   *meter              // of the process in between; nil: there is none
+	samples map[load]([]sample) // by load, one of each round
 }
 
-// sample is what one round of one size showed.
-type sample struct{ p50, p99 time.Duration }
-
-func (b *bench) run(out io.Writer) error {
-	folder, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	if err := b.writeConfig(folder); err != nil {
-		return err
-	}
-	if err := b.reportStart(out); err != nil {
-		return err
-	}
-	ways, err := b.ways()
-	if err != nil {
-		return err
-	}
-	for round := range b.rounds + 1 {
-		for _, size := range sizes {
-			for _, w := range ways {
-				if err := w.measure(size.name, size.bytes, size.calls, round > 0); err != nil {
-					return fmt.Errorf("%s, %s: %w", w.name, size.name, err)
-				}
-			}
-		}
-	}
-	b.report(out, ways)
-	for _, w := range ways {
-		err = errors.Join(err, w.peer.stop())
-	}
-	return err
+// sample is what one round of one load showed.
+type sample struct {
+	P50    time.Duration `json:"p50_ns"`
+	P99    time.Duration `json:"p99_ns"`
+	Rate   float64       `json:"calls_per_second"`
+	CPU    time.Duration `json:"cpu_ns_per_call"`      // of the process in between
+	Allocs float64       `json:"allocations_per_call"` // of the workbench
 }
 
-func (b *bench) writeConfig(folder string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	b.config = filepath.Join(folder, "workbench-config.json")
-	content, err := json.Marshal(map[string]any{"toolboxes": map[string]any{"b": map[string]any{
-		"description": "bench", "mcpServers": map[string]any{"e": map[string]any{"command": self, "args": []string{"echo"}}},
-	}}})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(b.config, content, 0o600)
+// native is the way of a call that names the tool itself, proxied the one through use_tool.
+func (w *way) native(name string) {
+	w.tool, w.params, w.tail = name, fmt.Sprintf(`{"name":%q,"arguments":{"text":"`, name), `"}`
 }
 
-func (b *bench) ways() ([]*way, error) {
-	direct := `{"name":"echo","arguments":{"text":"`
-	proxied := `{"name":"use_tool","arguments":{"tool":{"toolbox":"b","server":"e","name":"echo"},"arguments":{"text":"`
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	ways := []*way{
-		{name: "direct", tool: direct, tail: `"}}`},
-		{name: "pump", tool: direct, tail: `"}}`},
-		{name: "workbench", tool: proxied, tail: `"}}}`},
-	}
-	commands := [][]string{{self, "echo"}, {self, "pump"}, {b.binary, "--config", b.config}}
-	for i, w := range ways {
-		w.times = make(map[string][]sample)
-		if w.peer, err = start(commands[i][0], commands[i][1:]...); err != nil {
-			return nil, err
-		}
-		if err := w.peer.initialize(); err != nil {
-			return nil, fmt.Errorf("%s: %w", w.name, err)
-		}
-	}
-	_, err = ways[2].peer.ask("tools/call", `{"name":"open_toolbox","arguments":{"toolbox":"b"}}`)
-	return ways, err
+func (w *way) proxied(toolbox, server, name string) {
+	w.tool = "use_tool"
+	w.params = fmt.Sprintf(`{"name":"use_tool","arguments":{"tool":{"toolbox":%q,"server":%q,"name":%q},"arguments":{"text":"`, toolbox, server, name)
+	w.tail = `"}}`
 }
 
 // measure makes one round of calls; a round that only warms up is not kept.
-func (w *way) measure(size string, length, calls int, keep bool) error {
-	text := strings.Repeat("x", length)
-	times := make([]time.Duration, calls)
-	for i := range times {
-		w.peer.lastID++
-		request := fmt.Appendf(make([]byte, 0, length+300), `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s`, w.peer.lastID, w.tool)
-		request = append(append(request, text...), w.tail+"}\n"...)
-		began := time.Now()
-		answer, err := w.peer.exchange(request)
-		times[i] = time.Since(began)
-		if err != nil {
-			return err
-		}
-		if len(answer) < length || bytes.Contains(answer[:100], []byte("rror")) {
-			return fmt.Errorf("wrong answer: %.300s", answer)
-		}
-	}
-	if keep {
-		slices.Sort(times)
-		w.times[size] = append(w.times[size], sample{times[len(times)/2], times[len(times)*99/100]})
-	}
-	return nil
-}
-
-// report prints the medians over all rounds, and ratios to the pump of the same round:
-// whatever else the machine does then hits both.
-func (b *bench) report(out io.Writer, ways []*way) {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "size\tway\tp50\tp99\tp50 / direct\tp50 / pump\t")
-	for _, size := range sizes {
-		for _, w := range ways {
-			var p50, p99, toDirect, toPump []float64
-			for round, s := range w.times[size.name] {
-				p50 = append(p50, float64(s.p50))
-				p99 = append(p99, float64(s.p99))
-				toDirect = append(toDirect, float64(s.p50)/float64(ways[0].times[size.name][round].p50))
-				toPump = append(toPump, float64(s.p50)/float64(ways[1].times[size.name][round].p50))
-			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.2fx\t%.2fx\t\n", size.name, w.name,
-				time.Duration(median(p50)).Round(time.Microsecond), time.Duration(median(p99)).Round(time.Microsecond),
-				median(toDirect), median(toPump))
-		}
-	}
-	table.Flush()
-}
-
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
-}
-
-// reportStart prints the time from start to the answer of initialize, and the memory
-// of an idle workbench.
-func (b *bench) reportStart(out io.Writer) error {
-	var times []float64
-	var memory int
-	for range 21 {
-		began := time.Now()
-		p, err := start(b.binary, "--config", b.config)
-		if err != nil {
-			return err
-		}
-		if err := p.initialize(); err != nil {
-			return err
-		}
-		times = append(times, float64(time.Since(began)))
-		memory = residentKB(p.command.Process.Pid)
-		if err := p.stop(); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(out, "start to the answer of initialize: %s (median of %d)\n", time.Duration(median(times)).Round(10*time.Microsecond), len(times))
-	fmt.Fprintf(out, "resident memory when idle: %.1f MB\n\n", float64(memory)/1024)
-	return nil
-}
-
-// residentKB returns the resident memory of a process, or 0 where the system does not say.
-func residentKB(pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+func (w *way) measure(l load, keep bool) error {
+	before, err := w.meter.begin()
 	if err != nil {
-		return 0
+		return err
 	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, _ := strconv.Atoi(strings.Fields(rest)[0])
-			return kb
+	began := time.Now()
+	var times []time.Duration
+	if w.peer.address != "" {
+		times, err = w.overHTTP(l)
+	} else {
+		times, err = w.overStdio(l)
+	}
+	took := time.Since(began)
+	if err != nil {
+		return err
+	}
+	used, err := w.meter.since(before)
+	if err != nil || !keep {
+		return err
+	}
+	slices.Sort(times)
+	n := len(times)
+	w.samples[l] = append(w.samples[l], sample{
+		P50: times[n/2], P99: times[n*99/100], Rate: float64(n) / took.Seconds(),
+		CPU: used.cpu / time.Duration(n), Allocs: float64(used.allocations) / float64(n),
+	})
+	return nil
+}
+
+// call builds a request.
+func (w *way) call(id int, text string) []byte {
+	return w.peer.request(id, "tools/call", w.params+text+w.tail)
+}
+
+func check(answer []byte, length int) error {
+	if len(answer) < length || bytes.Contains(answer[:min(len(answer), 100)], []byte("rror")) {
+		return fmt.Errorf("wrong answer: %.300s", answer)
+	}
+	return nil
+}
+
+// overStdio keeps as many requests under way as the load says, in one goroutine: whatever
+// the client itself costs is the same for all ways.
+func (w *way) overStdio(l load) ([]time.Duration, error) {
+	text := strings.Repeat("x", l.bytes)
+	sent := make(map[string]time.Time, l.Concurrency)
+	times := make([]time.Duration, 0, l.calls)
+	send := func() error {
+		w.peer.lastID++
+		request := w.call(w.peer.lastID, text)
+		sent[fmt.Sprint(w.peer.lastID)] = time.Now()
+		_, err := w.peer.stdin.Write(request)
+		return err
+	}
+	// What does not fit into the pipes would block the client before it reads.
+	writes := make(chan error, 1)
+	if l.Concurrency > 1 && l.bytes*l.Concurrency > 32<<10 {
+		return w.inTwo(l, text, writes)
+	}
+	for range min(l.Concurrency, l.calls) {
+		if err := send(); err != nil {
+			return nil, err
 		}
 	}
-	return 0
+	for begun := l.Concurrency; len(times) < l.calls; {
+		answer, err := w.peer.next()
+		if err != nil {
+			return nil, err
+		}
+		id := string(idOf(answer))
+		times = append(times, time.Since(sent[id]))
+		delete(sent, id)
+		if err := check(answer, l.bytes); err != nil {
+			return nil, err
+		}
+		if begun < l.calls {
+			if err := send(); err != nil {
+				return nil, err
+			}
+			begun++
+		}
+	}
+	return times, nil
+}
+
+// inTwo is overStdio with a goroutine that writes, for what is large.
+func (w *way) inTwo(l load, text string, writes chan error) ([]time.Duration, error) {
+	var mu sync.Mutex
+	sent := make(map[string]time.Time, l.Concurrency)
+	slots := make(chan struct{}, l.Concurrency)
+	first := w.peer.lastID
+	w.peer.lastID += l.calls
+	go func() {
+		for i := range l.calls {
+			slots <- struct{}{}
+			request := w.call(first+1+i, text)
+			mu.Lock()
+			sent[fmt.Sprint(first+1+i)] = time.Now()
+			mu.Unlock()
+			if _, err := w.peer.stdin.Write(request); err != nil {
+				writes <- err
+				return
+			}
+		}
+		writes <- nil
+	}()
+	var times []time.Duration
+	for range l.calls {
+		answer, err := w.peer.next()
+		if err != nil {
+			return nil, err
+		}
+		mu.Lock()
+		times = append(times, time.Since(sent[string(idOf(answer))]))
+		mu.Unlock()
+		<-slots
+		if err := check(answer, l.bytes); err != nil {
+			return nil, err
+		}
+	}
+	return times, <-writes
+}
+
+// overHTTP has a goroutine for each request that is under way.
+func (w *way) overHTTP(l load) ([]time.Duration, error) {
+	text := strings.Repeat("x", l.bytes)
+	first := w.peer.lastID
+	w.peer.lastID += l.calls
+	times := make([]time.Duration, l.calls)
+	problems := make([]error, l.Concurrency)
+	var clients sync.WaitGroup
+	for c := range l.Concurrency {
+		clients.Go(func() {
+			for i := c; i < l.calls && problems[c] == nil; i += l.Concurrency {
+				request := w.call(first+1+i, text)
+				began := time.Now()
+				answer, err := w.peer.post(request, "tools/call", w.tool)
+				times[i] = time.Since(began)
+				if err == nil {
+					err = check(answer, l.bytes)
+				}
+				problems[c] = err
+			}
+		})
+	}
+	clients.Wait()
+	return times, errors.Join(problems...)
 }

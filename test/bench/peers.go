@@ -3,148 +3,140 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
 )
 
-// lineBuffer is large enough for nearly all lines to be read in a few calls.
-const lineBuffer = 1 << 20
-
-// echo is the fastest server that is still one: it looks for what it needs in the raw
-// line and answers a call with its own arguments.
-func echo(in io.Reader, out io.Writer) error {
-	reader := bufio.NewReaderSize(in, lineBuffer)
-	var answer []byte
-	for {
-		line, err := readLine(reader)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		id := idOf(line)
-		if id == nil {
-			continue // a notification
-		}
-		answer = append(append(append(answer[:0], `{"jsonrpc":"2.0","id":`...), id...), `,"result":`...)
-		switch {
-		case bytes.Contains(line[:min(len(line), 200)], []byte(`"initialize"`)):
-			answer = append(answer, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}`...)
-		case bytes.Contains(line[:min(len(line), 200)], []byte(`"tools/list"`)):
-			answer = append(answer, `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`...)
-		default:
-			answer = append(answer, `{"content":[],"structuredContent":`...)
-			answer = append(append(answer, argumentsOf(line)...), '}')
-		}
-		if _, err := out.Write(append(answer, "}\n"...)); err != nil {
-			return err
-		}
-	}
-}
-
-// idOf returns the number after the first "id" key. All peers here write it first.
-func idOf(line []byte) []byte {
-	head := line[:min(len(line), 100)]
-	at := bytes.Index(head, []byte(`"id":`))
-	if at < 0 {
-		return nil
-	}
-	rest := line[at+len(`"id":`):]
-	return rest[:bytes.IndexByte(rest, ',')]
-}
-
-// argumentsOf returns the arguments, which all peers here write last.
-func argumentsOf(line []byte) []byte {
-	at := bytes.LastIndex(line[:min(len(line), 400)], []byte(`"arguments":`))
-	if at < 0 {
-		return []byte("{}")
-	}
-	return bytes.TrimRight(line[at+len(`"arguments":`):len(line)-3], "\n")
-}
-
-// readLine returns one line with its newline; it is valid until the next call.
-func readLine(reader *bufio.Reader) ([]byte, error) {
-	line, err := reader.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	whole := append([]byte(nil), line...)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		line, err = reader.ReadSlice('\n')
-		whole = append(whole, line...)
-	}
-	return whole, err
-}
-
-// pump starts an echo server and forwards lines both ways: the floor for any process
-// that stands between a client and a server.
-func pump(in io.Reader, out io.Writer) error {
-	server, err := start(os.Args[0], "echo")
-	if err != nil {
-		return err
-	}
-	down := make(chan error, 1)
-	go func() {
-		down <- forward(bufio.NewReaderSize(in, lineBuffer), server.stdin)
-		server.stdin.Close()
-	}()
-	err = forward(server.stdout, out)
-	return errors.Join(err, <-down, server.wait())
-}
-
-func forward(from *bufio.Reader, to io.Writer) error {
-	for {
-		line, err := readLine(from)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := to.Write(line); err != nil {
-			return err
-		}
-	}
-}
-
-// peer is a child process that speaks lines.
+// peer is a child process that speaks lines, or HTTP if it has an address.
 type peer struct {
 	command *exec.Cmd
 	stdin   io.WriteCloser
 	stdout  *bufio.Reader
 	lastID  int
+
+	address string
+	session string // over HTTP
+	http    *http.Client
+	modern  bool
 }
 
 func start(command string, args ...string) (*peer, error) {
-	p := &peer{command: exec.Command(command, args...)}
-	p.command.Stderr = os.Stderr
+	p := newPeer(command, args...)
+	return p, p.launch()
+}
+
+func (p *peer) launch() error {
 	var err error
 	if p.stdin, err = p.command.StdinPipe(); err != nil {
-		return nil, err
+		return err
 	}
 	stdout, err := p.command.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.stdout = bufio.NewReaderSize(stdout, lineBuffer)
-	return p, p.command.Start()
+	return p.command.Start()
+}
+
+// startHTTP starts a peer of ours that prints its address.
+func startHTTP(command string, args ...string) (*peer, error) {
+	p, err := start(command, args...)
+	if err != nil {
+		return nil, err
+	}
+	line, err := p.stdout.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	p.connect(strings.TrimSpace(line))
+	return p, nil
+}
+
+var listening = regexp.MustCompile(`listening on (http://\S+)`)
+
+// startServe starts a workbench that serves HTTP, and waits until it does.
+func startServe(env []string, binary string, args ...string) (*peer, error) {
+	p := &peer{command: exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}, args...)...)}
+	p.command.Env = env
+	reader, writer := io.Pipe()
+	p.command.Stderr = writer
+	found := make(chan string, 1)
+	go func() { // ends with the process
+		lines := bufio.NewScanner(reader)
+		for lines.Scan() {
+			if match := listening.FindStringSubmatch(lines.Text()); match != nil {
+				found <- match[1]
+			}
+		}
+	}()
+	if err := p.launch(); err != nil {
+		return nil, err
+	}
+	select {
+	case address := <-found:
+		p.connect(address)
+		return p, nil
+	case <-time.After(20 * time.Second):
+		return nil, fmt.Errorf("%s serve does not listen", binary)
+	}
+}
+
+func (p *peer) connect(address string) {
+	p.address = address
+	p.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}}
+}
+
+// modernMeta is what each request of the modern era says.
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+// request builds one; params are an object without its closing brace.
+func (p *peer) request(id int, method, params string) []byte {
+	meta := ""
+	if p.modern {
+		meta = modernMeta
+		if !strings.HasSuffix(params, "{") {
+			meta = "," + meta
+		}
+	}
+	line := make([]byte, 0, len(params)+len(meta)+100)
+	line = append(line, `{"jsonrpc":"2.0","id":`...)
+	line = strconv.AppendInt(line, int64(id), 10)
+	line = append(line, `,"method":"`+method+`","params":`...)
+	line = append(line, params...)
+	line = append(line, meta...)
+	return append(line, "}}\n"...)
 }
 
 // ask sends a request and returns its answer, past any notifications.
 func (p *peer) ask(method, params string) ([]byte, error) {
 	p.lastID++
-	request := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", p.lastID, method, params)
-	return p.exchange(request)
+	answer, err := p.exchange(p.request(p.lastID, method, params), method, "")
+	if err == nil && bytes.Contains(answer[:min(len(answer), 60)], []byte(`"error"`)) {
+		err = fmt.Errorf("%s was answered with %.300s", method, answer)
+	}
+	return answer, err
 }
 
-func (p *peer) exchange(request []byte) ([]byte, error) {
+// exchange sends a request and waits for the next answer.
+func (p *peer) exchange(request []byte, method, name string) ([]byte, error) {
+	if p.address != "" {
+		return p.post(request, method, name)
+	}
 	if _, err := p.stdin.Write(request); err != nil {
 		return nil, err
 	}
+	return p.next()
+}
+
+// next reads the next answer.
+func (p *peer) next() ([]byte, error) {
 	for {
 		line, err := readLine(p.stdout)
 		if err != nil || idOf(line) != nil {
@@ -153,18 +145,79 @@ func (p *peer) exchange(request []byte) ([]byte, error) {
 	}
 }
 
-func (p *peer) initialize() error {
-	_, err := p.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`)
+// post is one request over HTTP.
+func (p *peer) post(line []byte, method, name string) ([]byte, error) {
+	request, err := http.NewRequest(http.MethodPost, p.address, bytes.NewReader(line[:len(line)-1]))
 	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	if p.modern {
+		request.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+		request.Header.Set("Mcp-Method", method)
+		if name != "" {
+			request.Header.Set("Mcp-Name", name)
+		}
+	} else if p.session != "" {
+		request.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+		request.Header.Set("Mcp-Session-Id", p.session)
+	}
+	response, err := p.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
+		p.session = id
+	}
+	body := bytes.NewBuffer(make([]byte, 0, max(response.ContentLength, 512)+bytes.MinRead))
+	if _, err := body.ReadFrom(response.Body); err != nil {
+		return nil, err
+	}
+	if response.StatusCode >= 300 {
+		return nil, fmt.Errorf("HTTP status %d: %.300s", response.StatusCode, body)
+	}
+	answer := body.Bytes()
+	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
+		at := bytes.LastIndex(answer, []byte("data: {"))
+		if at < 0 {
+			return nil, fmt.Errorf("no answer in %.300s", answer)
+		}
+		answer = answer[at+len("data: "):]
+	}
+	return answer, nil
+}
+
+// begin does what an era has before the first call.
+func (p *peer) begin() error {
+	if p.modern {
+		_, err := p.ask("server/discover", "{")
 		return err
 	}
-	_, err = io.WriteString(p.stdin, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	if _, err := p.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}`); err != nil {
+		return err
+	}
+	const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	if p.address != "" {
+		_, err := p.post([]byte(initialized), "notifications/initialized", "")
+		return err
+	}
+	_, err := io.WriteString(p.stdin, initialized)
 	return err
 }
 
-// stop closes the peer's input and waits for its end.
+// stop ends the peer and waits for that.
 func (p *peer) stop() error {
+	if p.http != nil {
+		p.http.CloseIdleConnections()
+	}
 	p.stdin.Close()
+	if p.address != "" {
+		_ = p.command.Process.Signal(os.Interrupt) // a server of HTTP need not look at stdin
+		_ = p.command.Wait()
+		return nil
+	}
 	return p.wait()
 }
 

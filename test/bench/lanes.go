@@ -1,0 +1,195 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// lane is a pair of transports in one era, with the ways that are compared on it. The first
+// way is the direct one, and the second the pump if there is one.
+type lane struct {
+	name  string
+	loads []load
+	ways  []*way
+}
+
+const (
+	boxName    = "dev-tools"
+	serverName = "everything"
+)
+
+// prepare starts all peers of a lane. What was started is in the lane even with an error.
+func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
+	l := &lane{name: above + "-" + below, loads: loads}
+	if modern {
+		l.name += " modern"
+		l.loads = nil
+		for _, load := range loads {
+			if load.Concurrency != 64 && load.bytes < 1<<20 {
+				l.loads = append(l.loads, load)
+			}
+		}
+	}
+	era := []string{}
+	if modern {
+		era = append(era, "-modern")
+	}
+	self := b.self
+	add := func(name string, p *peer, err error) (*way, error) {
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", l.name, name, err)
+		}
+		p.modern = modern
+		w := &way{name: name, peer: p, samples: make(map[load][]sample)}
+		w.native("echo")
+		l.ways = append(l.ways, w)
+		if err := p.begin(); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", l.name, name, err)
+		}
+		return w, nil
+	}
+	server := map[string]any{"command": self, "args": append([]string{"echo"}, era...)}
+	if above == "http" || below == "http" {
+		direct, err := startHTTP(self, append([]string{"echo", "-http"}, era...)...)
+		if _, err := add("direct", direct, err); err != nil {
+			return l, err
+		}
+		if below == "http" {
+			server = map[string]any{"url": direct.address}
+		} else {
+			pump, err := startHTTP(self, append([]string{"pump", "-http"}, era...)...)
+			w, err := add("pump", pump, err)
+			if err != nil {
+				return l, err
+			}
+			w.meter = &meter{pid: pump.command.Process.Pid}
+		}
+	} else {
+		direct, err := start(self, append([]string{"echo"}, era...)...)
+		if _, err := add("direct", direct, err); err != nil {
+			return l, err
+		}
+		pump, err := start(self, append([]string{"pump"}, era...)...)
+		w, err := add("pump", pump, err)
+		if err != nil {
+			return l, err
+		}
+		w.meter = &meter{pid: pump.command.Process.Pid}
+	}
+	modes := []string{"proxy"}
+	if above == "stdio" && below == "stdio" && !modern {
+		modes = append(modes, "dynamic", "direct")
+	}
+	for _, mode := range modes {
+		if err := b.addWorkbench(l, above, mode, modern, server, add); err != nil {
+			return l, err
+		}
+	}
+	return l, b.addOthers(l, add)
+}
+
+// addWorkbench starts a workbench in a mode with the server, and opens its toolbox.
+func (b *bench) addWorkbench(l *lane, above, mode string, modern bool, server map[string]any, add func(string, *peer, error) (*way, error)) error {
+	config, err := b.configure(mode, map[string]any{serverName: server})
+	if err != nil {
+		return err
+	}
+	var p *peer
+	if above == "http" {
+		p, err = startServe(b.env, b.binary, "--config", config)
+	} else {
+		p, err = b.start("--config", config)
+	}
+	names := map[string]string{"proxy": "use_tool", "dynamic": "dynamic mode", "direct": "direct mode"}
+	w, err := add(names[mode], p, err)
+	if err != nil {
+		return err
+	}
+	if w.meter, err = newMeter(p.command.Process.Pid, b.runtime); err != nil {
+		return err
+	}
+	if mode != "direct" {
+		if _, err := p.ask("tools/call", fmt.Sprintf(`{"name":"open_toolbox","arguments":{"toolbox":%q}`, boxName)); err != nil {
+			return err
+		}
+	}
+	switch mode {
+	case "proxy":
+		w.proxied(boxName, serverName, "echo")
+	case "dynamic":
+		listed, err := p.ask("tools/list", "{")
+		if err != nil {
+			return err
+		}
+		name, err := nativeName(listed)
+		if err != nil {
+			return err
+		}
+		w.native(name)
+	}
+	return nil
+}
+
+func nativeName(listed []byte) (string, error) {
+	var answer struct {
+		Result struct {
+			Tools []struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal(listed, &answer); err != nil {
+		return "", err
+	}
+	for _, tool := range answer.Result.Tools {
+		if strings.HasSuffix(tool.Name, "echo") {
+			return tool.Name, nil
+		}
+	}
+	return "", errors.New("the echo tool is not listed")
+}
+
+// configure writes a configuration of one toolbox and returns its path.
+func (b *bench) configure(mode string, servers map[string]any) (string, error) {
+	content, err := json.Marshal(map[string]any{"toolMode": mode, "toolboxes": map[string]any{boxName: map[string]any{
+		"description": "bench", "mcpServers": servers,
+	}}})
+	if err != nil {
+		return "", err
+	}
+	b.configs++
+	path := filepath.Join(b.folder, fmt.Sprintf("config-%d.json", b.configs))
+	return path, os.WriteFile(path, content, 0o600)
+}
+
+// start starts the workbench over stdio.
+func (b *bench) start(args ...string) (*peer, error) {
+	p := newPeer(b.binary, args...)
+	p.command.Env = b.env
+	return p, p.launch()
+}
+
+// measure makes all rounds of a lane, each of its ways in turn.
+func (l *lane) measure(rounds int) error {
+	for round := range rounds + 1 {
+		for _, load := range l.loads {
+			for _, w := range l.ways {
+				if err := w.measure(load, round > 0); err != nil {
+					return fmt.Errorf("%s, %s, %s x %d: %w", l.name, w.name, load.Size, load.Concurrency, err)
+				}
+			}
+		}
+		fmt.Fprintf(os.Stderr, "\r%s: round %d of %d ", l.name, round, rounds)
+	}
+	fmt.Fprint(os.Stderr, "\r\x1b[K")
+	return nil
+}
+
+func (l *lane) stop() (err error) {
+	for i := len(l.ways) - 1; i >= 0; i-- { // the server of others last
+		err = errors.Join(err, l.ways[i].peer.stop())
+	}
+	return err
+}

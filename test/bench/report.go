@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// printSingle prints the figures that stand by themselves.
+func (b *bench) printSingle(out io.Writer) {
+	if len(b.found.Single) == 0 {
+		return
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "%s\n", b.found.Machine)
+	for _, q := range b.found.Single {
+		fmt.Fprintf(table, "%s\t%.2f %s\t%s\n", q.Name, q.Value, q.Unit, q.Note)
+	}
+	_ = table.Flush() // as every write here: a terminal that is gone
+	fmt.Fprintln(out)
+}
+
+// printLane prints medians over all rounds, and ratios to the direct way and the pump of
+// the same round: whatever else the machine does then hits both.
+func (b *bench) printLane(out io.Writer, l *lane) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "%s\tat once\tway\tp50\tp99\tcalls/s\tCPU/call\tallocs\tp50/direct\tp50/pump\trate/pump\t\n", l.name)
+	for _, load := range l.loads {
+		for _, w := range l.ways {
+			f := l.figure(load, w)
+			b.found.Calls = append(b.found.Calls, f)
+			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%.0f\t%s\t%s\t%.2fx\t%s\t%s\t\n", load.Size, load.Concurrency, w.name,
+				round(f.Median.P50), round(f.Median.P99), f.Median.Rate, unless(f.Median.CPU == 0, round(f.Median.CPU)),
+				unless(f.Median.Allocs == 0, fmt.Sprintf("%.1f", f.Median.Allocs)), f.ToDirect,
+				unless(f.ToPump == 0, fmt.Sprintf("%.2fx", f.ToPump)), unless(f.RateTo == 0, fmt.Sprintf("%.2fx", f.RateTo)))
+		}
+	}
+	_ = table.Flush()
+	fmt.Fprintln(out)
+}
+
+func round(d time.Duration) string { return d.Round(time.Microsecond).String() }
+
+func unless(absent bool, text string) string {
+	if absent {
+		return ""
+	}
+	return text
+}
+
+// figure takes the medians of a way under a load.
+func (l *lane) figure(load load, w *way) figure {
+	f := figure{Lane: l.name, load: load, Way: w.name}
+	var p50, p99, rate, cpu, allocs, toDirect, toPump, rateTo []float64
+	var pump *way
+	if len(l.ways) > 1 && l.ways[1].name == "pump" {
+		pump = l.ways[1]
+	}
+	for i, s := range w.samples[load] {
+		p50, p99, rate = append(p50, float64(s.P50)), append(p99, float64(s.P99)), append(rate, s.Rate)
+		cpu, allocs = append(cpu, float64(s.CPU)), append(allocs, s.Allocs)
+		toDirect = append(toDirect, float64(s.P50)/float64(l.ways[0].samples[load][i].P50))
+		if pump != nil {
+			toPump = append(toPump, float64(s.P50)/float64(pump.samples[load][i].P50))
+			rateTo = append(rateTo, s.Rate/pump.samples[load][i].Rate)
+		}
+	}
+	f.Median = sample{
+		P50: time.Duration(median(p50)), P99: time.Duration(median(p99)), Rate: median(rate),
+		CPU: time.Duration(median(cpu)), Allocs: median(allocs),
+	}
+	f.ToDirect, f.ToPump, f.RateTo = median(toDirect), median(toPump), median(rateTo)
+	return f
+}
+
+// goal is a bound that the project has set itself.
+type goal struct {
+	name    string
+	most    float64
+	atLeast bool // instead
+	value   func(figures) (float64, bool)
+}
+
+// goalFound is a goal with what was found.
+type goalFound struct {
+	Name    string  `json:"name"`
+	Bound   float64 `json:"bound"`
+	Found   float64 `json:"found"`
+	Reached bool    `json:"reached"`
+}
+
+func call(lane, size string, concurrency int, value func(figure) float64) func(figures) (float64, bool) {
+	return func(found figures) (float64, bool) {
+		for _, f := range found.Calls {
+			if f.Lane == lane && f.Way == "use_tool" && f.Size == size && f.Concurrency == concurrency {
+				return value(f), true
+			}
+		}
+		return 0, false
+	}
+}
+
+func single(name string) func(figures) (float64, bool) {
+	return func(found figures) (float64, bool) {
+		for _, q := range found.Single {
+			if q.Name == name {
+				return q.Value, true
+			}
+		}
+		return 0, false
+	}
+}
+
+func toPump(f figure) float64     { return f.ToPump }
+func rateToPump(f figure) float64 { return f.RateTo }
+func perCall(f figure) float64    { return f.Median.Allocs }
+
+var goals = []goal{
+	{"use_tool, stdio to stdio, p50 / pump, 10 B", 1.25, false, call("stdio-stdio", "10 B", 1, toPump)},
+	{"use_tool, stdio to stdio, p50 / pump, 64 KB", 1.25, false, call("stdio-stdio", "64 KB", 1, toPump)},
+	{"use_tool, stdio to stdio, p50 / pump, 1 MB", 1.25, false, call("stdio-stdio", "1 MB", 1, toPump)},
+	{"calls per second / pump, 16 at once", 0.8, true, call("stdio-stdio", "10 B", 16, rateToPump)},
+	{"calls per second / pump, 64 at once", 0.8, true, call("stdio-stdio", "10 B", 64, rateToPump)},
+	{"HTTP to stdio, p50 / pump, 10 B", 1.25, false, call("http-stdio", "10 B", 1, toPump)},
+	{"HTTP to stdio, p50 / pump, 64 KB", 1.25, false, call("http-stdio", "64 KB", 1, toPump)},
+	{"allocations of a call of 10 B", 10, false, call("stdio-stdio", "10 B", 1, perCall)},
+	{"50 servers with a slow one / the slow one alone", 1.2, false, single("50 servers with a slow one / the slow one alone")},
+	{"resident memory idle, MB", 15, false, single("resident memory idle")},
+	{"resident memory with 10 servers, MB", 20, false, single("resident memory with 10 servers")},
+	{"resident memory after 100,000 calls, MB", 25, false, single("resident memory after 100,000 calls")},
+	{"start to the answer of initialize, ms", 10, false, single("start to the answer of initialize")},
+}
+
+func (b *bench) printGoals(out io.Writer) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "goal\tbound\tfound\t")
+	for _, g := range goals {
+		value, measured := g.value(b.found)
+		if !measured {
+			continue
+		}
+		reached, sign, verdict := value <= g.most, "<=", "reached"
+		if g.atLeast {
+			reached, sign = value >= g.most, ">="
+		}
+		if !reached {
+			verdict = "NOT reached"
+		}
+		b.found.Goals = append(b.found.Goals, goalFound{g.name, g.most, value, reached})
+		fmt.Fprintf(table, "%s\t%s %.2f\t%.2f\t%s\n", g.name, sign, g.most, value, verdict)
+	}
+	_ = table.Flush()
+}
