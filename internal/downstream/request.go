@@ -110,7 +110,7 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 		arguments = wire.Raw([]byte("{}"))
 	}
 	header := s.mirrored(call.Name, arguments) // before its buffer is used up
-	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name, header})
+	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name, header, true})
 	return id, nil
 }
 

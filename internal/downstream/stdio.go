@@ -85,15 +85,21 @@ func (t *stdio) watchWriter() {
 }
 
 // send waits in the background for a server that does not read.
-func (t *stdio) send(request outgoing) { t.post(request.message, request.id) }
+func (t *stdio) send(request outgoing) {
+	if request.spent {
+		t.post(wire.Spender{Writer: t.writer}, request.message, request.id)
+		return
+	}
+	t.post(t.writer, request.message, request.id)
+}
 
-func (t *stdio) post(message []byte, id uint64) {
-	if t.writer.TryWrite(message) {
+func (t *stdio) post(to wire.Sink, message []byte, id uint64) {
+	if to.TryWrite(message) {
 		return
 	}
 	s := t.session
 	s.run(func() {
-		if err := t.writer.Write(s.life, message); err != nil {
+		if err := to.Write(s.life, message); err != nil {
 			s.fail(id, fmt.Errorf("%w: %w", ErrInputBroken, err))
 		}
 	})
@@ -110,7 +116,7 @@ func (t *stdio) reply(message []byte) bool { return t.writer.TryWrite(message) }
 
 func (t *stdio) forget(uint64) {}
 
-func (t *stdio) cancel(id uint64, notice []byte) { t.post(notice, id) }
+func (t *stdio) cancel(id uint64, notice []byte) { t.post(t.writer, notice, id) }
 
 // blame leaves the probe alone if the server is known not to have read it: then it would
 // have ended anyway.

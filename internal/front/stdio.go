@@ -119,19 +119,19 @@ func (p *pipe) read(in io.Reader) error {
 
 // notify implements sender. It blocks while the client has too much to read, until its
 // session ends.
-func (p *pipe) notify(message []byte) error { return p.write(p.session.life, message) }
+func (p *pipe) notify(message []byte) error { return p.write(p.session.life, p.writer, message) }
 
 // write gives up a client that has had its time to read.
-func (p *pipe) write(ctx context.Context, message []byte) error {
+func (p *pipe) write(ctx context.Context, to wire.Sink, message []byte) error {
 	if p.patience <= 0 {
-		return p.writer.Write(ctx, message)
+		return to.Write(ctx, message)
 	}
-	if p.writer.TryWrite(message) {
+	if to.TryWrite(message) {
 		return nil
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, p.patience, errUnread)
 	defer cancel()
-	err := p.writer.Write(limited, message)
+	err := to.Write(limited, message)
 	if err != nil && errors.Is(context.Cause(limited), errUnread) {
 		p.session.log.Warn("ended the session of a client", "reason", errUnread)
 		_ = p.hangUp() // what waits would not have been read
@@ -146,7 +146,7 @@ func (p *pipe) send(message []byte) {
 	}
 	// Answers are sent even when unanswered requests are being given up: flush closes the
 	// writer when it is time.
-	if err := p.write(context.Background(), message); err != nil {
+	if err := p.write(context.Background(), wire.Spender{Writer: p.writer}, message); err != nil {
 		p.session.log.Debug("could not answer the client", "reason", err)
 	}
 }

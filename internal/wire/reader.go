@@ -124,7 +124,7 @@ func (r *Reader) take(n int) (Frame, error) {
 		id, isRequest := Skim(line)
 		return Frame{}, &TooLongError{Limit: r.limit, Size: int64(n), ID: id, IsRequest: isRequest}
 	}
-	buf := make([]byte, headroom+n, headroom+n+slack)
+	buf := grab(headroom + n + slack)[:headroom+n]
 	copy(buf[headroom:], line)
 	return Frame{buf: buf, start: headroom}, nil
 }
@@ -132,14 +132,15 @@ func (r *Reader) take(n int) (Frame, error) {
 // longLine goes on with a line that filled the whole chunk. It reads into the frame
 // itself, so that a large message is not copied once more.
 func (r *Reader) longLine() (Frame, error) {
-	guess := max(len(r.chunk)+chunkSize, min(r.long, longestGuess))
-	buf := make([]byte, headroom+r.w, headroom+guess+slack+1)
+	guess := max(len(r.chunk)+chunkSize-headroom-slack-1, min(r.long, longestGuess))
+	buf := grab(headroom + guess + slack + 1)[:headroom+r.w]
 	copy(buf[headroom:], r.chunk[:r.w])
 	r.r, r.w = 0, 0
 	for len(buf)-headroom <= r.limit {
 		if len(buf)+slack == cap(buf) {
-			bigger := make([]byte, len(buf), min(2*cap(buf), headroom+r.limit+chunkSize+slack))
+			bigger := grab(min(2*cap(buf), headroom+r.limit+chunkSize+slack))[:len(buf)]
 			copy(bigger, buf)
+			recycle(buf)
 			buf = bigger
 		}
 		fresh := buf[len(buf) : cap(buf)-slack]

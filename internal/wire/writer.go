@@ -20,12 +20,18 @@ type Writer struct {
 	budget *budget    // of the bytes that are queued or being written
 
 	mu    sync.Mutex
-	queue [][]byte
+	queue []parcel
 	busy  bool  // the goroutine is writing what it took from the queue
 	err   error // why nothing can be queued any more
 
 	wake   chan struct{} // holds a token when queue or err is new
 	closed chan struct{} // closed when the goroutine has ended
+}
+
+// parcel is a message, or the rest of one, that waits.
+type parcel struct {
+	message []byte
+	memory  []byte // to be used again afterwards; nil if others may have a part of it
 }
 
 // batchSize is up to where small messages that wait are sent in one write.
@@ -48,33 +54,57 @@ func (w *Writer) Write(ctx context.Context, message []byte) error {
 	if err := w.budget.acquire(ctx, len(message)); err != nil {
 		return err
 	}
-	return w.send(message)
+	return w.send(parcel{message: message})
 }
 
 // TryWrite is Write that does not wait; it reports whether the message was taken.
 func (w *Writer) TryWrite(message []byte) bool {
-	return w.budget.tryAcquire(len(message)) && w.send(message) == nil
+	return w.budget.tryAcquire(len(message)) && w.send(parcel{message: message}) == nil
+}
+
+// Sink takes messages as a Writer does.
+type Sink interface {
+	Write(ctx context.Context, message []byte) error
+	TryWrite(message []byte) bool
+}
+
+// Spender is a Writer for messages of which nobody else has a part: their memory is used
+// again. A message that was not taken is still the caller's.
+type Spender struct{ *Writer }
+
+// Write implements Sink.
+func (s Spender) Write(ctx context.Context, message []byte) error {
+	if err := s.budget.acquire(ctx, len(message)); err != nil {
+		return err
+	}
+	return s.send(parcel{message, message})
+}
+
+// TryWrite implements Sink.
+func (s Spender) TryWrite(message []byte) bool {
+	return s.budget.tryAcquire(len(message)) && s.send(parcel{message, message}) == nil
 }
 
 // send writes or queues a message whose bytes were taken from the budget.
-func (w *Writer) send(message []byte) error {
+func (w *Writer) send(p parcel) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
 	}
 	if w.direct != nil && !w.busy && len(w.queue) == 0 {
-		n, err := w.direct.write(message)
+		n, err := w.direct.write(p.message)
 		w.budget.release(n)
 		if err != nil {
 			w.failLocked(err)
 			return err
 		}
-		if message = message[n:]; len(message) == 0 {
+		if p.message = p.message[n:]; len(p.message) == 0 {
+			recycle(p.memory)
 			return nil
 		}
 	}
-	w.queue = append(w.queue, message)
+	w.queue = append(w.queue, p)
 	w.signal()
 	return nil
 }
@@ -125,7 +155,7 @@ func (w *Writer) signal() {
 // run writes what is queued, until the writer fails.
 func (w *Writer) run() {
 	defer close(w.closed)
-	var done [][]byte
+	var done []parcel
 	for {
 		messages, last := w.take(done)
 		if !w.writeAll(messages) || last && len(messages) == 0 {
@@ -138,7 +168,7 @@ func (w *Writer) run() {
 
 // take waits for something to write; last says that nothing more will come. The queue
 // goes on in the memory of what was taken before.
-func (w *Writer) take(spare [][]byte) (messages [][]byte, last bool) {
+func (w *Writer) take(spare []parcel) (messages []parcel, last bool) {
 	for {
 		w.mu.Lock()
 		messages, last = w.queue, w.err != nil
@@ -154,30 +184,35 @@ func (w *Writer) take(spare [][]byte) (messages [][]byte, last bool) {
 	}
 }
 
-func (w *Writer) writeAll(messages [][]byte) bool {
+func (w *Writer) writeAll(messages []parcel) bool {
 	var batch []byte
 	for len(messages) > 0 {
 		var next []byte
-		next, messages, batch = gather(messages, batch)
+		var n int
+		next, n, batch = gather(messages, batch)
 		if _, err := w.dst.Write(next); err != nil {
 			w.fail(err)
 			return false
 		}
 		w.budget.release(len(next))
+		for _, written := range messages[:n] {
+			recycle(written.memory)
+		}
+		messages = messages[n:]
 	}
 	return true
 }
 
-// gather takes what goes into the next write: one large message, or several small
-// ones copied together.
-func gather(messages [][]byte, batch []byte) (next []byte, rest [][]byte, scratch []byte) {
-	if len(messages) == 1 || len(messages[0])+len(messages[1]) > batchSize {
-		return messages[0], messages[1:], batch
+// gather takes what goes into the next write, of so many messages: one large one, or
+// several small ones copied together.
+func gather(messages []parcel, scratch []byte) (next []byte, n int, batch []byte) {
+	if len(messages) == 1 || len(messages[0].message)+len(messages[1].message) > batchSize {
+		return messages[0].message, 1, scratch
 	}
-	batch = batch[:0]
-	for len(messages) > 0 && len(batch)+len(messages[0]) <= batchSize {
-		batch = append(batch, messages[0]...)
-		messages = messages[1:]
+	batch = scratch[:0]
+	for n < len(messages) && len(batch)+len(messages[n].message) <= batchSize {
+		batch = append(batch, messages[n].message...)
+		n++
 	}
-	return batch, messages, batch
+	return batch, n, batch
 }

@@ -134,16 +134,19 @@ func TestGather(t *testing.T) {
 		{"nothing in one", []int{0, 3, 0}, []int{3}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var messages [][]byte
+			var messages []parcel
+			var all []byte
 			for i, n := range test.messages {
-				messages = append(messages, bytes.Repeat([]byte{byte('a' + i)}, n))
+				messages = append(messages, parcel{message: bytes.Repeat([]byte{byte('a' + i)}, n)})
+				all = append(all, messages[i].message...)
 			}
-			all := bytes.Join(messages, nil)
 			var sizes []int
 			var joined, next, scratch []byte
 			for len(messages) > 0 {
-				first := messages[0]
-				next, messages, scratch = gather(messages, scratch)
+				first := messages[0].message
+				var n int
+				next, n, scratch = gather(messages, scratch)
+				messages = messages[n:]
 				sizes = append(sizes, len(next))
 				joined = append(joined, next...)
 				if len(next) > batchSize && &next[0] != &first[0] {
@@ -246,7 +249,7 @@ func TestWriterCloseFlushes(t *testing.T) {
 		close(g.let)
 		expect(t, "Close", closed, "ok")
 		closeWriter(t, w) // a second time
-		if err := w.send([]byte("had its bytes before Close\n")); !errors.Is(err, ErrClosed) {
+		if err := w.send(parcel{message: []byte("had its bytes before Close\n")}); !errors.Is(err, ErrClosed) {
 			t.Errorf("send: %v", err)
 		}
 		if got, want := g.text(), "one\ntwo\nthree\n"; got != want || !errors.Is(w.Err(), ErrClosed) {

@@ -1,0 +1,227 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// maxPlainDepth is how deep a value may nest for isPlain to know it.
+const maxPlainDepth = 512
+
+// isPlain reports that data is one valid JSON value of the usual kind, which nearly all are.
+// It says no too often rather than too rarely: the library decides about the rest, and has
+// the words for what is wrong. Its own check looks at each byte of a text, which was a
+// quarter of the time of a large message; here the machine's fast search does most of it.
+func isPlain(data []byte) bool {
+	var nesting [maxPlainDepth / 64]uint64 // a bit for each level: an object, not an array
+	depth := 0
+	i := skipSpace(data, 0)
+	for {
+		// Here a value begins.
+		if i >= len(data) {
+			return false
+		}
+		end := 0
+		switch c := data[i]; {
+		case c == '{' || c == '[':
+			if depth++; depth >= maxPlainDepth {
+				return false
+			}
+			nesting[depth/64] &^= 1 << (depth % 64)
+			i = skipSpace(data, i+1)
+			if c == '{' {
+				nesting[depth/64] |= 1 << (depth % 64)
+				if i < len(data) && data[i] != '}' {
+					if i = plainKey(data, i); i < 0 {
+						return false
+					}
+					continue
+				}
+			} else if i < len(data) && data[i] != ']' {
+				continue
+			}
+			end = i // the container ends at once
+		case c == '"':
+			end = plainString(data, i)
+		case c == '-' || c >= '0' && c <= '9':
+			end = plainNumber(data, i)
+		default:
+			end = plainWord(data, i)
+		}
+		if end < 0 {
+			return false
+		}
+		// Here a value has ended, and so may the containers around it.
+		for i = skipSpace(data, end); ; i = skipSpace(data, i+1) {
+			if depth == 0 {
+				return i == len(data)
+			}
+			if i >= len(data) {
+				return false
+			}
+			isObject := nesting[depth/64]&(1<<(depth%64)) != 0
+			if data[i] == ',' {
+				i = skipSpace(data, i+1)
+				if isObject {
+					if i = plainKey(data, i); i < 0 {
+						return false
+					}
+				}
+				break
+			}
+			if isObject && data[i] != '}' || !isObject && data[i] != ']' {
+				return false
+			}
+			depth--
+		}
+	}
+}
+
+// plainKey returns where the value of the member that begins at i begins, or -1.
+func plainKey(data []byte, i int) int {
+	if i >= len(data) || data[i] != '"' {
+		return -1
+	}
+	if i = plainString(data, i); i < 0 {
+		return -1
+	}
+	if i = skipSpace(data, i); i >= len(data) || data[i] != ':' {
+		return -1
+	}
+	return skipSpace(data, i+1)
+}
+
+// shortRun is how many bytes of a text are looked at one by one before the fast search,
+// which costs more to begin.
+const shortRun = 24
+
+// plainString returns the end of the string that begins at i, or -1. No byte is searched
+// twice for a quote, however many escapes there are before it.
+func plainString(data []byte, i int) int {
+	i++
+	quote := i - 1 // the next one, once it was searched for
+	for {
+		next := min(i+shortRun, len(data))
+		for i < next && data[i] != '"' && data[i] != '\\' && data[i] >= ' ' {
+			i++
+		}
+		if i == next {
+			if quote < i {
+				length := bytes.IndexByte(data[i:], '"')
+				if length < 0 {
+					return -1
+				}
+				quote = i + length
+			}
+			end := quote
+			if slash := bytes.IndexByte(data[i:quote], '\\'); slash >= 0 {
+				end = i + slash
+			}
+			if hasControl(data[i:end]) {
+				return -1
+			}
+			i = end
+		}
+		switch data[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			if i = plainEscape(data, i+1); i < 0 {
+				return -1
+			}
+		default:
+			return -1 // a control character
+		}
+	}
+}
+
+// plainEscape returns the end of the escape whose letter is at i, or -1.
+func plainEscape(data []byte, i int) int {
+	if i >= len(data) {
+		return -1
+	}
+	switch data[i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 1
+	case 'u':
+		if i+5 > len(data) {
+			return -1
+		}
+		for _, c := range data[i+1 : i+5] {
+			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+				return -1
+			}
+		}
+		return i + 5
+	}
+	return -1
+}
+
+// hasControl reports whether a text has a byte below the space, eight at a time.
+func hasControl(text []byte) bool {
+	const (
+		each  = 0x0101010101010101
+		high  = each * 0x80
+		space = each * ' '
+	)
+	var found uint64
+	for len(text) >= 32 {
+		a, b := binary.LittleEndian.Uint64(text), binary.LittleEndian.Uint64(text[8:])
+		c, d := binary.LittleEndian.Uint64(text[16:]), binary.LittleEndian.Uint64(text[24:])
+		// A byte below the space borrows from the one above it, unless its high bit is set.
+		found |= (a-space)&^a | (b-space)&^b | (c-space)&^c | (d-space)&^d
+		if found&high != 0 {
+			return true
+		}
+		text = text[32:]
+	}
+	for _, c := range text {
+		if c < ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// plainNumber returns the end of the number that begins at i, or -1.
+func plainNumber(data []byte, i int) int {
+	digits := func() bool {
+		first := i
+		for i < len(data) && data[i] >= '0' && data[i] <= '9' {
+			i++
+		}
+		return i > first
+	}
+	if data[i] == '-' {
+		i++
+	}
+	zero := i < len(data) && data[i] == '0'
+	first := i
+	if !digits() || zero && i > first+1 {
+		return -1
+	}
+	if i < len(data) && data[i] == '.' {
+		if i++; !digits() {
+			return -1
+		}
+	}
+	if i < len(data) && (data[i] == 'e' || data[i] == 'E') {
+		if i++; i < len(data) && (data[i] == '+' || data[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return -1
+		}
+	}
+	return i
+}
+
+// plainWord returns the end of the word that begins at i, or -1.
+func plainWord(data []byte, i int) int {
+	for _, word := range [...]string{"true", "false", "null"} {
+		if len(data)-i >= len(word) && string(data[i:i+len(word)]) == word {
+			return i + len(word)
+		}
+	}
+	return -1
+}
