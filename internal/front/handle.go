@@ -23,13 +23,14 @@ type request struct {
 	to      sender
 	id      []byte // as the client wrote it
 	key     string // the id as it is compared
+	idSpace [24]byte
 	ticket  call.Ticket
 	mayTask bool // it is a call that the server may make a task
 }
 
 // handle answers the request, now or later; it does not block for long.
 func (r *request) handle(message wire.Message) {
-	switch method := string(message.Method); {
+	switch method := wire.Name(message.Method); {
 	case method == protocol.MethodPing:
 		r.finish(wire.Result(r.id, []byte("{}")))
 	case method == protocol.MethodDiscover, method == protocol.MethodListen: // of the era that the client did not choose
@@ -64,7 +65,7 @@ const noToolName = "Invalid params: 'name' must be a string, the name of a tool"
 // readToolCall reads a tools/call; ok is false if it does not name a tool.
 func readToolCall(sent wire.Payload) (call metatool.Request, ok bool) {
 	params := readCall(sent)
-	name, ok := params.name.Text()
+	name, ok := params.name.Name()
 	return metatool.Request{
 		Name: name, Arguments: params.arguments, Meta: params.meta, Extra: params.extra, Params: sent,
 	}, ok

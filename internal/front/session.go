@@ -1,7 +1,6 @@
 package front
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -281,7 +280,8 @@ func (s *session) begin(message wire.Message, to sender) {
 		return
 	}
 	// The id is copied: forwarding a call uses up the buffer that it is in.
-	r := &request{session: s, to: to, id: bytes.Clone(message.ID.Bytes()), key: idKey(message.ID)}
+	r := &request{session: s, to: to, key: idKey(message.ID)}
+	r.id = append(r.idSpace[:0], message.ID.Bytes()...)
 	s.mu.Lock()
 	_, twice := s.inFlight[r.key]
 	taken := !twice && !s.ending

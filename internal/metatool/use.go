@@ -111,7 +111,7 @@ members:
 		retired = retired || string(key) == "tool"
 	}
 	for _, part := range parts {
-		text, isString := part.value.Text()
+		text, isString := part.value.Name()
 		switch {
 		case part.value.IsAbsent():
 			problems = append(problems, "tool."+part.key+": Required")

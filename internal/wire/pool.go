@@ -35,6 +35,7 @@ func grab(n int) []byte {
 // from grab.
 func recycle(buffer []byte) {
 	if power := bits.Len(uint(cap(buffer))) - 1; power >= smallestPooled && power <= largestPooled {
-		pools[power].Put(&buffer)
+		kept := buffer // whose address costs nothing where the buffer is too small
+		pools[power].Put(&kept)
 	}
 }
