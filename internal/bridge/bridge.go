@@ -40,17 +40,30 @@ func LowerMembers(members []byte) []byte {
 	if len(members) == 0 {
 		return nil
 	}
-	object := wire.Raw(append(append([]byte("{"), members...), '}'))
-	if !has(object, isInput) {
+	whole := object(members)
+	if !has(whole, isInput) {
 		return members
 	}
-	lowered := wire.AppendWithMembers(nil, object, isInput, nil)
+	lowered := wire.AppendWithMembers(nil, whole, isInput, nil)
 	return lowered[1 : len(lowered)-1]
 }
 
+// object makes an object of raw members.
+func object(members []byte) wire.Payload {
+	return wire.Raw(append(append([]byte("{"), members...), '}'))
+}
+
+// BringsState reports whether members of params, raw and without braces, bring back a state
+// that an earlier answer gave.
+func BringsState(members []byte) bool {
+	return len(members) > 0 && has(object(members), isState)
+}
+
+func isState(key string) bool { return key == protocol.RequestState }
+
 // isInput reports whether a member of the params belongs to a request that is sent again.
 func isInput(key string) bool {
-	return key == protocol.InputResponses || key == protocol.RequestState
+	return key == protocol.InputResponses || isState(key)
 }
 
 // RaiseResult returns a legacy server's result of a method for a modern client; serverInfo

@@ -129,3 +129,16 @@ func TestQuestions(t *testing.T) {
 	check(t, `{"mode":"url","elicitationId":"x"}`, raise, `{"mode":"url"}`)
 	check(t, `{"elicitationId":"x"}`, raise, `{"elicitationId":"x"}`)
 }
+
+func TestBringsState(t *testing.T) {
+	for given, want := range map[string]bool{
+		``:                                  false,
+		`"task":{"requestState":"s"}`:       false,
+		`"task":{},"requestState":"s"`:      true,
+		`"request\u0053tate":"s","task":{}`: true,
+	} {
+		if got := BringsState([]byte(given)); got != want {
+			t.Errorf("%s: %v, want %v", given, got, want)
+		}
+	}
+}

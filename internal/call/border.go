@@ -32,10 +32,15 @@ func borderOf(client Client, session *downstream.Session) border {
 	}
 }
 
+// unknownState answers a request of a modern client that brings a state to a legacy server,
+// which never gave one. Those that the workbench gave for it were taken before.
+var unknownState = Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"Invalid params: the requestState is unknown: ` +
+	`no answer of this server had one. Send the request again without it"}`))}
+
 // cross prepares a call for a server of the other era.
 func (r *run) cross(call *downstream.ToolCall) {
 	if r.border == toLegacy {
-		r.askForLogs(call.Meta)
+		r.logs = rankOf(call.Meta)
 		call.Meta, call.Extra = bridge.LowerMeta(call.Meta), bridge.LowerMembers(call.Extra)
 		return
 	}
@@ -53,7 +58,7 @@ func (r *run) cross(call *downstream.ToolCall) {
 // crossForward prepares another request for a server of the other era.
 func (r *run) crossForward(forward *downstream.Forward) {
 	if r.border == toLegacy {
-		r.askForLogs(forward.Params.Member("_meta"))
+		r.logs = rankOf(forward.Params.Member("_meta"))
 		if len(forward.Edits) > 0 { // they are of parts of what is about to be copied
 			forward.Params = wire.Raw(wire.AppendEdited(nil, forward.Params, forward.Edits...))
 			forward.Edits = nil
@@ -85,14 +90,24 @@ func joined(a, b []byte) []byte {
 	return append(append(a[:len(a):len(a)], ','), b...)
 }
 
-// askForLogs has the server send the log messages that a modern client's request asks for,
-// and notes which these are.
-func (r *run) askForLogs(meta wire.Payload) {
+// rankOf returns the rank of the least severe log messages that a request asks for, from 1;
+// 0 if it asks for none.
+func rankOf(meta wire.Payload) int {
 	level, _ := meta.Member(protocol.MetaLogLevel).Text()
-	r.logs = protocol.Severity(level) + 1
-	if r.logs > 0 {
-		r.lease.Session.AskForLogs(level)
+	return protocol.Severity(level) + 1
+}
+
+// unasked returns the level from which on a legacy server has to be asked for log messages
+// before it gets a modern client's request; "" if it need not be.
+func unasked(client Client, session *downstream.Session, meta wire.Payload) (level string) {
+	if borderOf(client, session) != toLegacy {
+		return ""
 	}
+	level, _ = meta.Member(protocol.MetaLogLevel).Text()
+	if level == "" || session.SendsLogs(level) {
+		return ""
+	}
+	return level
 }
 
 // wantsNotice reports whether a legacy server's notification is for the request of a modern

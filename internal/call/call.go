@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/bridge"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -85,8 +86,12 @@ func Start(visible Toolboxes, request Request) {
 		return
 	}
 	server = server.For(request.Client.Party())
-	if lease := server.TryLease(); lease != nil && request.send(lease) {
-		return
+	if lease := server.TryLease(); lease != nil {
+		if request.unasked(lease.Session) != "" {
+			lease.Release()
+		} else if request.send(lease) {
+			return
+		}
 	}
 	later := request // so that the usual call stays off the heap
 	go startAndSend(server, &later, later.Ticket, later.Replier)
@@ -98,13 +103,21 @@ type sending interface {
 	// it then, so that it may be sent to the next one. What may have been seen is never sent
 	// again.
 	send(lease *fleet.Lease) bool
+	// unasked is from which level on the server has to be asked for log messages first; ""
+	// if it need not be.
+	unasked(session *downstream.Session) (level string)
 }
 
-// startAndSend sends a request to a server that has to be started first, which takes its
-// time.
+// startAndSend sends a request to a server that has to be started or told something first,
+// which takes its time.
 func startAndSend(server *fleet.Server, request sending, ticket *Ticket, replier Replier) {
 	ctx, stop := ticket.Context()
 	lease, err := server.Lease(ctx)
+	if err == nil {
+		if level := request.unasked(lease.Session); level != "" {
+			lease.Session.AskForLogs(ctx, level)
+		}
+	}
 	cause := context.Cause(ctx)
 	stop()
 	switch {
@@ -121,6 +134,11 @@ func startAndSend(server *fleet.Server, request sending, ticket *Ticket, replier
 	}
 }
 
+// unasked implements sending.
+func (request *Request) unasked(session *downstream.Session) (level string) {
+	return unasked(request.Client, session, request.Meta)
+}
+
 // send implements sending: it finds the tool and sends the call.
 func (request *Request) send(lease *fleet.Lease) bool {
 	tool, err := resolveTool(lease.Tools, request.Ref)
@@ -134,6 +152,11 @@ func (request *Request) send(lease *fleet.Lease) bool {
 		method: protocol.MethodToolsCall, border: borderOf(request.Client, lease.Session), passErrors: request.PassErrors,
 		// Copied first: sending the call uses up the buffer that the token is in.
 		token: bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes()),
+	}
+	if r.border == toLegacy && bridge.BringsState(request.Extra) {
+		lease.Release()
+		request.Replier.Reply(unknownState, nil)
+		return true
 	}
 	call := downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Extra: request.Extra}
 	if r.border != sameEra {

@@ -90,6 +90,20 @@ func (c *caller) Party() *fleet.Party { return nil }
 
 func (c *caller) Reply(outcome Outcome, err error) { c.replies <- reply{outcome, err} }
 
+// patience bounds every wait; nothing that works comes near it.
+const patience = 30 * time.Second
+
+// await takes the next thing that comes.
+func await[T any](t *testing.T, from <-chan T) (next T) {
+	t.Helper()
+	select {
+	case next = <-from:
+	case <-time.After(patience):
+		t.Fatalf("nothing came for %s", patience)
+	}
+	return next
+}
+
 // start begins a call of a tool with a progress token.
 func start(servers *fleet.Fleet, ref toolbox.Ref) (*caller, *Ticket) {
 	c, ticket := newCaller(), new(Ticket)
@@ -107,7 +121,7 @@ func TestOutcomes(t *testing.T) {
 		{"starts":1,"result":{ "b" :1.0,"a":[]}}
 	]}}`)
 	c, _ := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
-	got := <-c.replies
+	got := await(t, c.replies)
 	if got.err != nil || string(got.outcome.Result.Bytes()) != `{ "b" :1.0,"a":[]}` {
 		t.Errorf("the outcome is %s, %v; want the result as it was sent", got.outcome.Result.Bytes(), got.err)
 	}
@@ -140,7 +154,7 @@ func TestFailures(t *testing.T) {
 			}
 			servers, _ := serve(t, `{`+tools+`,"calls":{"x":[`+step+`]}}`)
 			c, _ := start(servers, test.ref)
-			got := <-c.replies
+			got := await(t, c.replies)
 			failure, ok := errors.AsType[*Failure](got.err)
 			if !ok {
 				t.Fatalf("the reply is %+v, want a failure", got)
@@ -156,7 +170,7 @@ func TestErrorForTheClientsProgramIsPassedOn(t *testing.T) {
 	object := `{"code":-32042,"message":"m","data":{"u" : "https://example.com"}}`
 	servers, _ := serve(t, `{`+tools+`,"calls":{"x":[{"error":`+object+`}]}}`)
 	c, _ := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
-	if got := <-c.replies; got.err != nil || string(got.outcome.Error.Bytes()) != object {
+	if got := await(t, c.replies); got.err != nil || string(got.outcome.Error.Bytes()) != object {
 		t.Errorf("the reply is %s, %v; want the error as it was sent", got.outcome.Error.Bytes(), got.err)
 	}
 }
@@ -175,7 +189,7 @@ func TestErrorsArePassedOnToWhoWantsThem(t *testing.T) {
 			Start(servers, Request{
 				Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Ticket: new(Ticket), Replier: c, PassErrors: true,
 			})
-			if got := <-c.replies; got.err != nil || string(got.outcome.Error.Bytes()) != test.want {
+			if got := await(t, c.replies); got.err != nil || string(got.outcome.Error.Bytes()) != test.want {
 				t.Errorf("the reply is %s, %v; want %s", got.outcome.Error.Bytes(), got.err, test.want)
 			}
 		})
@@ -186,7 +200,7 @@ func TestViewHidesTheOtherToolboxes(t *testing.T) {
 	servers, _ := serve(t, `{`+tools+`}`)
 	c := newCaller()
 	Start(servers.View([]string{"U"}), Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Ticket: new(Ticket), Replier: c})
-	if failure, ok := errors.AsType[*Failure]((<-c.replies).err); !ok || failure.Message != "Toolbox 'T' not found" || failure.Hint != "" {
+	if failure, ok := errors.AsType[*Failure](await(t, c.replies).err); !ok || failure.Message != "Toolbox 'T' not found" || failure.Hint != "" {
 		t.Errorf("the failure is %+v", failure)
 	}
 }
@@ -194,9 +208,9 @@ func TestViewHidesTheOtherToolboxes(t *testing.T) {
 func TestProgressHasTheClientsToken(t *testing.T) {
 	servers, _ := serve(t, `{`+tools+`,"calls":{"x":[{"progress":{"progress":1}},{"result":{}}]}}`)
 	c, _ := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
-	<-c.replies
+	await(t, c.replies)
 	want := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"theirs","progress":1}}` + "\n"
-	if got := <-c.notices; got != want {
+	if got := await(t, c.notices); got != want {
 		t.Errorf("the client was told %s, want %s", got, want)
 	}
 }
@@ -204,16 +218,16 @@ func TestProgressHasTheClientsToken(t *testing.T) {
 func TestCancelInFlight(t *testing.T) {
 	servers, log := serve(t, `{`+tools+`,"calls":{"x":[{"progress":{"progress":1}},{"wait":"cancelled"}]}}`)
 	c, ticket := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
-	<-c.notices // it runs
+	await(t, c.notices) // it runs
 	cause := Cancelled{Reason: []byte(`"enough"`)}
 	ticket.Cancel(cause)
 	ticket.Cancel(errors.New("again"))
-	got := <-c.replies
+	got := await(t, c.replies)
 	if cancelled, ok := errors.AsType[Cancelled](got.err); !ok || string(cancelled.Reason) != `"enough"` {
 		t.Errorf("the reply is %+v, want the cause", got)
 	}
 	next, _ := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"})
-	<-next.replies // the server has read everything before it
+	await(t, next.replies) // the server has read everything before it
 	content, err := os.ReadFile(log)
 	if err != nil || !strings.Contains(string(content), `"notifications/cancelled","params":{"requestId":3,"reason":"enough"}`) {
 		t.Errorf("the server saw %s, %v; want the cancellation", content, err)
@@ -225,7 +239,7 @@ func TestCancelDuringTheStart(t *testing.T) {
 	c, ticket := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
 	cause := errors.New("shutting down")
 	ticket.Cancel(cause)
-	if got := <-c.replies; !errors.Is(got.err, cause) {
+	if got := await(t, c.replies); !errors.Is(got.err, cause) {
 		t.Errorf("the reply is %+v, want the cause", got)
 	}
 }
@@ -233,12 +247,12 @@ func TestCancelDuringTheStart(t *testing.T) {
 func TestTicketCancelledBeforeTheCall(t *testing.T) {
 	servers, _ := serve(t, `{`+tools+`,"calls":{"x":[{"wait":"cancelled"}]}}`)
 	warm, _ := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"})
-	<-warm.replies
+	await(t, warm.replies)
 	c, ticket := newCaller(), new(Ticket)
 	cause := errors.New("too late")
 	ticket.Cancel(cause)
 	Start(servers, Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Ticket: ticket, Replier: c})
-	if got := <-c.replies; !errors.Is(got.err, cause) {
+	if got := await(t, c.replies); !errors.Is(got.err, cause) {
 		t.Errorf("the reply is %+v, want the cause", got)
 	}
 }

@@ -25,10 +25,19 @@ type Forwarding struct {
 // does not block.
 func Forward(server *fleet.Server, request Forwarding) {
 	server = server.For(request.Client.Party())
-	if lease := server.TryLease(); lease != nil && request.send(lease) {
-		return
+	if lease := server.TryLease(); lease != nil {
+		if request.unasked(lease.Session) != "" {
+			lease.Release()
+		} else if request.send(lease) {
+			return
+		}
 	}
 	go startAndSend(server, &request, request.Ticket, request.Replier)
+}
+
+// unasked implements sending.
+func (request *Forwarding) unasked(session *downstream.Session) (level string) {
+	return unasked(request.Client, session, request.Params.Member("_meta"))
 }
 
 // send implements sending.
@@ -46,6 +55,11 @@ func (request *Forwarding) send(lease *fleet.Lease) bool {
 	forward := downstream.Forward{
 		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
 		Asker: downstream.Asker{Modern: request.Client.Party().Modern()},
+	}
+	if r.border == toLegacy && protocol.MayAsk(r.method) && !request.Params.Member(protocol.RequestState).IsAbsent() {
+		lease.Release()
+		request.Replier.Reply(unknownState, nil)
+		return true
 	}
 	if r.border != sameEra {
 		r.crossForward(&forward)

@@ -59,13 +59,13 @@ func TestInputIsAskedForAndTheCallSentAgain(t *testing.T) {
 	asked := make(chan *downstream.Question, 2)
 	a := newAnswerer(t, everything, func(q *downstream.Question) { asked <- q })
 	a.call(servers, `{"x":1}`)
-	first, second := <-asked, <-asked // both at once
+	first, second := await(t, asked), await(t, asked) // both at once
 	if first.Method != "elicitation/create" || string(first.Params.Bytes()) != `{"message":"who?"}` {
 		t.Errorf("the client was asked %s %s", first.Method, first.Params.Bytes())
 	}
 	second.Answer(respond(`{"model":"m"}`))
 	first.Answer(respond(`{"action":"accept" }`))
-	got := <-a.replies
+	got := await(t, a.replies)
 	if got.err != nil || string(got.outcome.Result.Bytes()) != `{"content":[ ]}` {
 		t.Errorf("the outcome is %s, %v", got.outcome.Result.Bytes(), got.err)
 	}
@@ -116,7 +116,7 @@ func TestInputThatCannotBeHad(t *testing.T) {
 			servers, _ := serve(t, oneLine(test.spec))
 			a := newAnswerer(t, fleet.PartyOptions{Capabilities: []byte(test.capabilities)}, test.ask)
 			a.call(servers, `{}`)
-			got := <-a.replies
+			got := await(t, a.replies)
 			if failure, ok := errors.AsType[*Failure](got.err); !ok || !strings.Contains(failure.Message, test.want) {
 				t.Errorf("the reply is %v, want %s", got.err, test.want)
 			}
@@ -132,14 +132,14 @@ func TestCallIsCancelledWhileTheClientIsAsked(t *testing.T) {
 		asked <- struct{}{}
 	})
 	ticket := a.call(servers, `{}`)
-	<-asked
-	<-asked
+	await(t, asked)
+	await(t, asked)
 	ticket.Cancel(Cancelled{})
-	if got := <-a.replies; !errors.Is(got.err, Cancelled{}) && got.err.Error() != (Cancelled{}).Error() {
+	if got := await(t, a.replies); !errors.Is(got.err, Cancelled{}) && got.err.Error() != (Cancelled{}).Error() {
 		t.Errorf("the reply is %v, want the cancellation", got.err)
 	}
-	<-withdrawn
-	<-withdrawn
+	await(t, withdrawn)
+	await(t, withdrawn)
 }
 
 func TestServerEndsWhileTheClientIsAsked(t *testing.T) {
@@ -152,16 +152,16 @@ func TestServerEndsWhileTheClientIsAsked(t *testing.T) {
 		asked <- struct{}{}
 	})
 	a.call(servers, `{}`)
-	<-asked
-	<-asked
+	await(t, asked)
+	await(t, asked)
 	other := newCaller()
 	Start(servers, Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.party, nil}, Ticket: new(Ticket), Replier: other})
-	if got := <-a.replies; got.err == nil || !strings.Contains(got.err.Error(), "code 3") {
+	if got := await(t, a.replies); got.err == nil || !strings.Contains(got.err.Error(), "code 3") {
 		t.Errorf("the reply is %v, want how the server ended", got.err)
 	}
-	<-withdrawn
-	<-withdrawn
-	<-other.replies
+	await(t, withdrawn)
+	await(t, withdrawn)
+	await(t, other.replies)
 }
 
 func TestTaskIsWaitedFor(t *testing.T) {
@@ -178,7 +178,7 @@ func TestTaskIsWaitedFor(t *testing.T) {
 				"calls":{"x":[{"result":{"resultType":"task","taskId":"t-1","status":"working","pollIntervalMs":1}}]}}`)
 			a := newAnswerer(t, everything, nil)
 			a.call(servers, `{}`)
-			got := <-a.replies
+			got := await(t, a.replies)
 			if test.problem != "" && (got.err == nil || !strings.Contains(got.err.Error(), test.problem)) {
 				t.Errorf("the reply is %v, want %s", got.err, test.problem)
 			}
@@ -201,7 +201,7 @@ func TestTaskAsks(t *testing.T) {
 	ticket := a.call(servers, `{}`)
 	awaitLine(t, log, `"method":"tasks/update","params":{"taskId":"t-1","inputResponses":{"k":{"action":"decline"}},"_meta":`)
 	ticket.Cancel(Cancelled{})
-	<-a.replies
+	await(t, a.replies)
 	awaitLine(t, log, `"method":"tasks/cancel"`)
 }
 
@@ -210,14 +210,15 @@ func awaitLine(t *testing.T, log, part string) {
 	t.Helper()
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
+	overdue := time.After(patience)
 	for {
 		if text, err := os.ReadFile(log); err == nil && strings.Contains(string(text), part) {
 			return
 		}
 		select {
 		case <-ticker.C:
-		case <-t.Context().Done():
-			t.Fatalf("the server did not get %s", part)
+		case <-overdue:
+			t.Fatalf("the server did not get %s within %s", part, patience)
 		}
 	}
 }
@@ -246,7 +247,7 @@ func TestModernClients(t *testing.T) {
 			servers, log := serve(t, test.spec)
 			a := newAnswerer(t, modern, nil)
 			a.call(servers, test.meta)
-			got := <-a.replies
+			got := await(t, a.replies)
 			if got.err != nil || string(got.outcome.Result.Bytes()) != test.want {
 				t.Errorf("the outcome is %s, %v, want %s", got.outcome.Result.Bytes(), got.err, test.want)
 			}
@@ -265,12 +266,12 @@ func TestLogMessagesForModernClients(t *testing.T) {
 		"calls":{"x":[`+message("debug")+`,`+message("warning")+`]}}`)
 	a := newAnswerer(t, fleet.PartyOptions{Modern: true}, nil)
 	a.call(servers, `{`+hop+`,"io.modelcontextprotocol/logLevel":"info"}`)
-	<-a.replies
-	if got := <-a.notices; !strings.Contains(got, "warning") {
+	await(t, a.replies)
+	if got := await(t, a.notices); !strings.Contains(got, "warning") {
 		t.Errorf("the client got %s", got)
 	}
 	a.call(servers, `{`+hop+`}`)
-	<-a.replies
+	await(t, a.replies)
 	if len(a.notices) > 0 {
 		t.Errorf("the client got %s, which it did not ask for", <-a.notices)
 	}
@@ -279,11 +280,12 @@ func TestLogMessagesForModernClients(t *testing.T) {
 	}
 }
 
-func forward(servers *fleet.Fleet, a *answerer, method, params string) reply {
+func forward(t *testing.T, servers *fleet.Fleet, a *answerer, method, params string) reply {
+	t.Helper()
 	box, _ := servers.Toolbox("T")
 	server, _ := box.Server("S")
 	Forward(server, Forwarding{Method: method, Params: wire.Raw([]byte(params)), Client: a, Ticket: new(Ticket), Replier: a})
-	return <-a.replies
+	return await(t, a.replies)
 }
 
 func TestForwardedRequestsCrossTheBorder(t *testing.T) {
@@ -310,7 +312,15 @@ func TestForwardedRequestsCrossTheBorder(t *testing.T) {
 		},
 		{
 			name: "an error raised", spec: `{` + resources + `,"on":{"resources/read":[{"error":` + missing("-32002") + `}]}}`, modern: true,
-			method: "resources/read", params: `{"uri":"a:b","requestState":"s","_meta":{` + hop + `}}`, problem: missing("-32602"), sends: `"params":{"uri":"a:b"}}`,
+			method: "resources/read", params: `{"uri":"a:b","inputResponses":{},"_meta":{` + hop + `}}`, problem: missing("-32602"), sends: `"params":{"uri":"a:b"}}`,
+		},
+		{
+			name: "a state that nobody gave", spec: `{` + resources + `,"on":{"resources/read":[{"result":{"contents":[]}}]}}`, modern: true,
+			method: "resources/read", params: `{"uri":"a:b","requestState":"s","_meta":{` + hop + `}}`, problem: string(unknownState.Error.Bytes()),
+		},
+		{
+			name: "a state where there are no rounds", spec: `{` + resources + `,"on":{"resources/list":[{"error":` + missing("-1") + `}]}}`, modern: true,
+			method: "resources/list", params: `{"requestState":"s","_meta":{` + hop + `}}`, problem: missing("-1"), sends: `"method":"resources/list","params":{}}`,
 		},
 		{
 			name: "a missing capability is the client's in the same era", spec: `{"era":"modern","on":{"prompts/get":[{"error":{"code":-32021,"message":"m"}}]}}`, modern: true,
@@ -325,7 +335,7 @@ func TestForwardedRequestsCrossTheBorder(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			servers, log := serve(t, test.spec)
-			got := forward(servers, newAnswerer(t, fleet.PartyOptions{Modern: test.modern}, nil), test.method, test.params)
+			got := forward(t, servers, newAnswerer(t, fleet.PartyOptions{Modern: test.modern}, nil), test.method, test.params)
 			if got.err != nil || string(got.outcome.Result.Bytes()) != test.result || string(got.outcome.Error.Bytes()) != test.problem {
 				t.Errorf("the outcome is %s %s, %v", got.outcome.Result.Bytes(), got.outcome.Error.Bytes(), got.err)
 			}
@@ -341,7 +351,7 @@ func TestLevelGoesWithTheRequestsOfLegacyClients(t *testing.T) {
 	a := newAnswerer(t, fleet.PartyOptions{}, nil)
 	a.party.SetLogLevel([]byte(`{"level":"notice"}`))
 	a.call(servers, `{}`)
-	<-a.replies
+	await(t, a.replies)
 	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), `"io.modelcontextprotocol/logLevel":"notice"},"arguments"`) {
 		t.Errorf("the server got %s, %v", text, err)
 	}

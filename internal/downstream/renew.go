@@ -96,6 +96,7 @@ func (s *Session) beginAgain(ctx context.Context) error {
 	if err := s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil)); err != nil {
 		return err
 	}
+	s.level.Store(0) // a new session knows of no level
 	if s.options.ToolsChanged != nil {
 		s.options.ToolsChanged()
 	}

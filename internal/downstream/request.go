@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -191,23 +192,39 @@ func (s *Session) Send(method string, params []byte) {
 	_, _ = s.Forward(Forward{Method: method, Params: wire.Raw(params)}, make(waiter, 1)) // a session that ended needs it no more
 }
 
+// SendsLogs reports whether a server need not be asked for log messages from a level on: it
+// was, has none, or is told with each request.
+func (s *Session) SendsLogs(level string) bool {
+	rank, asked := int32(protocol.Severity(level))+1, s.level.Load()
+	return rank == 0 || s.Modern() || asked != 0 && asked <= rank || s.Capabilities().Member("logging").IsAbsent()
+}
+
+// levelTime is how long the answer to a question for log messages is waited for.
+const levelTime = 5 * time.Second
+
 // AskForLogs makes sure that a server of the legacy era sends log messages from a level on. Who
-// shares the session may have asked for more, which stays.
-func (s *Session) AskForLogs(level string) {
-	rank := int32(protocol.Severity(level)) + 1
-	if rank == 0 || s.Modern() || s.Capabilities().Member("logging").IsAbsent() {
+// shares the session may have asked for more, which stays. It blocks until the server has
+// answered, since what is sent meanwhile may be handled earlier.
+func (s *Session) AskForLogs(ctx context.Context, level string) {
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	case <-ctx.Done():
 		return
 	}
-	for {
-		asked := s.level.Load()
-		if asked != 0 && asked <= rank {
-			return
-		}
-		if s.level.CompareAndSwap(asked, rank) {
-			s.Send(protocol.MethodSetLevel, append(wire.AppendMember([]byte("{"), "level", level), '}'))
-			return
-		}
+	if s.SendsLogs(level) {
+		return
 	}
+	patient, cancel := context.WithTimeout(ctx, levelTime)
+	defer cancel()
+	_, err := s.request(patient, protocol.MethodSetLevel, append(wire.AppendMember([]byte("{"), "level", level), '}'))
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.log.Debug("the server did not take the level of log messages")
+	}
+	s.level.Store(int32(protocol.Severity(level)) + 1) // whatever it answered: it is not asked twice
 }
 
 // Notify sends a notification to the server, and reports whether there was room for it;

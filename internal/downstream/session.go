@@ -67,8 +67,9 @@ type Session struct {
 
 	mirrors atomic.Pointer[mirrors] // of the tools that were listed last; nil if there are none
 
-	watches watches      // of resources; in the modern era
-	level   atomic.Int32 // the rank of the least severe log messages that were asked for, from 1; 0 for none
+	watches watches       // of resources; in the modern era
+	level   atomic.Int32  // the rank of the least severe log messages that were asked for, from 1; 0 for none
+	asking  chan struct{} // held by the one who asks for them
 
 	life context.Context // ends with the session
 	end  context.CancelFunc
@@ -116,6 +117,7 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 		options: options,
 		log:     options.Log,
 		pending: make(map[uint64]pending), questions: make(map[string]*Question),
+		asking: make(chan struct{}, 1),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	if s.log == nil {

@@ -135,12 +135,3 @@ func isRemoved(method string) bool {
 	}
 	return false
 }
-
-// mayAsk reports whether a request of that method may be answered with questions.
-func mayAsk(method string) bool {
-	switch method {
-	case protocol.MethodToolsCall, protocol.MethodPromptsGet, protocol.MethodResourcesRead:
-		return true
-	}
-	return false
-}

@@ -74,7 +74,7 @@ func (r *inquiry) handle(message wire.Message) {
 		r.guest.listens.begin(r, message.Params)
 	case isRemoved(method):
 		r.refuse(unknownMethod(method))
-	case mayAsk(method) && isOurs(state):
+	case protocol.MayAsk(method) && isOurs(state):
 		r.resume(message)
 	default:
 		r.guest.enter() // for the work, which may outlast the request

@@ -39,7 +39,7 @@ func (w *work) raiseError(rpcError wire.Payload) call.Outcome {
 	switch {
 	case pages.IsAbsent():
 		return call.Outcome{Error: bridge.RaiseError(rpcError)}
-	case mayAsk(w.method) && w.guest.capabilities.Member("elicitation").Member("url").Kind() == "object":
+	case protocol.MayAsk(w.method) && w.guest.capabilities.Member("elicitation").Member("url").Kind() == "object":
 		return call.Outcome{Result: pages}
 	}
 	missing := &refusal{

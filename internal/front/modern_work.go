@@ -45,7 +45,7 @@ type openQuestion struct {
 // newWork makes the work of a request, which it belongs to from the beginning.
 func newWork(r *inquiry, message wire.Message) *work {
 	w := &work{guest: r.guest, method: string(message.Method), token: r.token, request: r}
-	if mayAsk(w.method) && answersAny(r.guest.capabilities) {
+	if protocol.MayAsk(w.method) && answersAny(r.guest.capabilities) {
 		w.binding = bind(r.guest.caller, w.method, message.Params) // now: the params are used up by the call
 	}
 	r.onCancel(func(cause error) { w.cancel(r, cause) })

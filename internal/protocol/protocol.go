@@ -94,6 +94,16 @@ func IsCacheable(method string) bool {
 	return false
 }
 
+// MayAsk reports whether a request of that method may be answered with questions, and sent
+// again with the answers, since revision 2026-07-28.
+func MayAsk(method string) bool {
+	switch method {
+	case MethodToolsCall, MethodPromptsGet, MethodResourcesRead:
+		return true
+	}
+	return false
+}
+
 // ExtensionTasks is the name of the extension that tasks are since revision 2026-07-28.
 const ExtensionTasks = "io.modelcontextprotocol/tasks"
 
