@@ -131,10 +131,11 @@ func (r *run) translated(rpcError wire.Payload) wire.Payload {
 	return rpcError
 }
 
-// answerHere answers what the modern era has no request for, in place of its servers.
+// answerHere answers what the era of a server has no request for, in its place.
 func (request *Forwarding) answerHere(session *downstream.Session) (outcome Outcome, ok bool) {
 	if !session.Modern() {
-		return Outcome{}, false
+		topic, _, ok := downstream.TopicOf(request.Method, request.Params)
+		return Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"The server does not tell updates of tasks"}`))}, ok && topic.IsTask
 	}
 	switch request.Method {
 	case protocol.MethodPing:

@@ -331,6 +331,10 @@ func TestForwardedRequestsCrossTheBorder(t *testing.T) {
 			name: "no level", spec: `{"era":"modern"}`, method: "logging/setLevel", params: `{"level":"loud"}`,
 			problem: `{"code":-32602,"message":"Invalid params: 'level' is not a level of log messages"}`,
 		},
+		{
+			name: "updates of a task", spec: `{}`, modern: true, method: downstream.MethodWatchTask, params: `{"taskId":"t"}`,
+			problem: `{"code":-32602,"message":"The server does not tell updates of tasks"}`,
+		},
 		{name: "a ping", spec: `{"era":"modern"}`, method: "ping", params: `{}`, result: `{}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

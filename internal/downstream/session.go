@@ -67,7 +67,7 @@ type Session struct {
 
 	mirrors atomic.Pointer[mirrors] // of the tools that were listed last; nil if there are none
 
-	watches watches       // of resources; in the modern era
+	watches watches       // of resources and tasks; in the modern era
 	level   atomic.Int32  // the rank of the least severe log messages that were asked for, from 1; 0 for none
 	asking  chan struct{} // held by the one who asks for them
 

@@ -1,6 +1,7 @@
 package downstream
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -9,9 +10,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// This file is about updates of resources that a server of the modern era tells: clients
-// subscribe to them one by one, as in the legacy era, and to the server goes one long
-// request for several of them.
+// This file is about updates of resources and tasks that a server of the modern era tells:
+// clients subscribe to them one by one, as in the legacy era, and to the server goes one
+// long request for several of them.
 
 // Limits of the requests for updates that are in flight. Over HTTP each is a connection.
 // Beyond them one takes the place of all others.
@@ -20,12 +21,13 @@ const (
 	maxLocalWatches  = 500
 )
 
-// watches are the requests for updates of resources. At most one of them is not
+// watches are the requests for updates. At most one of them is not
 // acknowledged yet; what is subscribed to meanwhile waits for it.
 type watches struct {
 	mu      sync.Mutex
-	wanted  map[string]bool // the URIs that clients subscribed to
-	covered map[string]*watch
+	wanted  map[Topic]bool // what clients subscribed to
+	uris    int            // how many of these are resources
+	covered map[Topic]*watch
 	open    map[*watch]struct{} // those that were acknowledged
 	next    *watch              // the one that is not; nil if there is none
 	queue   []subscriber
@@ -33,15 +35,15 @@ type watches struct {
 
 // subscriber is a client's request that waits for a subscription.
 type subscriber struct {
-	id  uint64
-	uri string
+	id    uint64
+	topic Topic
 }
 
 // watch is one request for updates, and the sink of its messages.
 type watch struct {
 	session *Session
 	id      uint64
-	uris    []string
+	topics  []Topic
 	waiting []subscriber
 	merges  bool // it takes the place of all others
 	began   time.Time
@@ -52,23 +54,22 @@ func (*watch) Progress(wire.Message) {}
 
 func (*watch) Caller() Caller { return nil }
 
-// takeSubscription takes a request that is about updates of a resource, for which the
+// takeSubscription takes a request that is about updates of one thing, for which the
 // modern era has no requests of their own, and reports whether it was one. Requests count in
 // the order in which they come; their answers come later, by another goroutine.
 func (s *Session) takeSubscription(id uint64, request Forward) bool {
-	if request.Method != protocol.MethodSubscribe && request.Method != protocol.MethodUnsubscribe {
+	topic, begins, ok := TopicOf(request.Method, wire.Raw(wire.AppendEdited(nil, request.Params, request.Edits...)))
+	if !ok {
 		return false
 	}
-	params := wire.Raw(wire.AppendEdited(nil, request.Params, request.Edits...))
-	uri, ok := params.Member("uri").Text()
 	answer := func() {
-		s.complete(id, refusalOf(protocol.CodeInvalidParams, "Invalid params: 'uri' must be a string"), nil)
+		s.complete(id, refusalOf(protocol.CodeInvalidParams, "Invalid params: '"+topic.key()+"' must be a string, and not empty"), nil)
 	}
 	switch {
-	case ok && request.Method == protocol.MethodSubscribe:
-		answer = s.want(subscriber{id, uri})
-	case ok:
-		s.unwant(uri)
+	case topic.ID != "" && begins:
+		answer = s.want(subscriber{id, topic})
+	case topic.ID != "":
+		s.unwant(topic)
 		answer = func() { s.complete(id, done, nil) }
 	}
 	if answer != nil {
@@ -94,10 +95,13 @@ func (s *Session) want(client subscriber) (answer func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.wanted == nil {
-		w.wanted, w.covered, w.open = make(map[string]bool), make(map[string]*watch), make(map[*watch]struct{})
+		w.wanted, w.covered, w.open = make(map[Topic]bool), make(map[Topic]*watch), make(map[*watch]struct{})
 	}
-	w.wanted[client.uri] = true
-	if w.covered[client.uri] != nil {
+	if !w.wanted[client.topic] && !client.topic.IsTask {
+		w.uris++
+	}
+	w.wanted[client.topic] = true
+	if w.covered[client.topic] != nil {
 		return func() { s.complete(client.id, done, nil) }
 	}
 	w.queue = append(w.queue, client)
@@ -109,12 +113,15 @@ func (s *Session) want(client subscriber) (answer func()) {
 
 // unwant forgets a subscription. Over HTTP, a request that is for nothing else ends;
 // elsewhere it costs nothing, and some servers would take it for the end of all of them.
-func (s *Session) unwant(uri string) {
+func (s *Session) unwant(topic Topic) {
 	w := &s.watches
 	w.mu.Lock()
-	delete(w.wanted, uri)
-	of := w.covered[uri]
-	useless := of != nil && s.options.Remote != nil && !slices.ContainsFunc(of.uris, func(uri string) bool { return w.wanted[uri] })
+	if w.wanted[topic] && !topic.IsTask {
+		w.uris--
+	}
+	delete(w.wanted, topic)
+	of := w.covered[topic]
+	useless := of != nil && s.options.Remote != nil && !slices.ContainsFunc(of.topics, func(topic Topic) bool { return w.wanted[topic] })
 	if useless {
 		w.drop(of)
 	}
@@ -127,9 +134,9 @@ func (s *Session) unwant(uri string) {
 // drop takes out a request. Called with mu held.
 func (w *watches) drop(of *watch) {
 	delete(w.open, of)
-	for _, uri := range of.uris {
-		if w.covered[uri] == of {
-			delete(w.covered, uri)
+	for _, topic := range of.topics {
+		if w.covered[topic] == of {
+			delete(w.covered, topic)
 		}
 	}
 }
@@ -150,25 +157,18 @@ func (s *Session) watchNext(pause time.Duration) (failed []subscriber, err error
 	}
 	next.merges = len(w.open) >= limit
 	for _, client := range next.waiting {
-		if !slices.Contains(next.uris, client.uri) {
-			next.uris = append(next.uris, client.uri)
+		if !slices.Contains(next.topics, client.topic) {
+			next.topics = append(next.topics, client.topic)
 		}
 	}
 	if next.merges {
-		for uri := range w.covered {
-			if w.wanted[uri] {
-				next.uris = append(next.uris, uri)
+		for topic := range w.covered {
+			if w.wanted[topic] {
+				next.topics = append(next.topics, topic)
 			}
 		}
 	}
-	filter := []byte(`"resourceSubscriptions":[`)
-	for i, uri := range next.uris {
-		if i > 0 {
-			filter = append(filter, ',')
-		}
-		filter = wire.AppendString(filter, uri)
-	}
-	if next.id, err = s.subscribe(append(filter, ']'), next, true); err != nil {
+	if next.id, err = s.subscribe(FilterOf(next.topics), next, true); err != nil {
 		return next.waiting, err
 	}
 	w.next = next
@@ -184,13 +184,12 @@ func (s *Session) acknowledged(params wire.Payload) {
 		w.mu.Unlock()
 		return
 	}
-	agreed := make(map[string]bool)
-	for uri := range params.Member("notifications").Member("resourceSubscriptions").Elements() {
-		if text, ok := uri.Text(); ok {
-			agreed[text] = true
-		}
+	agreed := make(map[Topic]bool)
+	told, _ := TopicsIn(params.Member("notifications"))
+	for _, topic := range told {
+		agreed[topic] = true
 	}
-	of.uris = slices.DeleteFunc(of.uris, func(uri string) bool { return !agreed[uri] })
+	of.topics = slices.DeleteFunc(of.topics, func(topic Topic) bool { return !agreed[topic] })
 	w.next = nil
 	var replaced []*watch
 	if of.merges {
@@ -200,8 +199,8 @@ func (s *Session) acknowledged(params wire.Payload) {
 		}
 	}
 	w.open[of] = struct{}{}
-	for _, uri := range of.uris {
-		w.covered[uri] = of
+	for _, topic := range of.topics {
+		w.covered[topic] = of
 	}
 	waiting := of.waiting
 	of.waiting = nil
@@ -213,8 +212,8 @@ func (s *Session) acknowledged(params wire.Payload) {
 	}
 	for _, client := range waiting {
 		response := done
-		if !agreed[client.uri] {
-			response = refusalOf(protocol.CodeInvalidParams, "The server does not tell updates of this resource")
+		if !agreed[client.topic] {
+			response = refusalOf(protocol.CodeInvalidParams, fmt.Sprintf("The server does not tell updates of '%.1000s'", client.topic.ID))
 		}
 		s.complete(client.id, response, nil)
 	}
@@ -228,7 +227,8 @@ func (s *Session) completeAll(clients []subscriber, response wire.Message, err e
 }
 
 // Done takes in the end of a request for updates. One that was acknowledged is made again,
-// and its resources are taken for updated: nobody told meanwhile.
+// and its resources are taken for updated: nobody told meanwhile. What became of a task only
+// the server knows; its clients can ask.
 func (of *watch) Done(response wire.Message, err error) {
 	s, w := of.session, &of.session.watches
 	w.mu.Lock()
@@ -241,7 +241,7 @@ func (of *watch) Done(response wire.Message, err error) {
 	w.mu.Unlock()
 	s.completeAll(failed, wire.Message{}, problem)
 	if err == nil && response.Error.IsAbsent() {
-		response = refusalOf(protocol.CodeInvalidParams, "The server does not tell updates of resources")
+		response = refusalOf(protocol.CodeInvalidParams, "The server does not tell updates of resources or tasks")
 	}
 	s.completeAll(of.waiting, response, err)
 	if !wasOpen || isRefused(wire.Message{}, err) {
@@ -261,28 +261,30 @@ func (of *watch) Done(response wire.Message, err error) {
 func (s *Session) rewatch(ended *watch) {
 	w := &s.watches
 	w.mu.Lock()
-	var lost []string
-	for _, uri := range ended.uris {
-		if w.wanted[uri] && w.covered[uri] == nil {
-			lost = append(lost, uri)
-			w.queue = append(w.queue, subscriber{uri: uri})
+	var lost []Topic
+	for _, topic := range ended.topics {
+		if w.wanted[topic] && w.covered[topic] == nil {
+			lost = append(lost, topic)
+			w.queue = append(w.queue, subscriber{topic: topic})
 		}
 	}
 	failed, err := s.watchNext(min(2*ended.pause, lastPause))
 	w.mu.Unlock()
 	s.completeAll(failed, wire.Message{}, err)
-	for _, uri := range lost {
-		params := append(wire.AppendMember([]byte("{"), "uri", uri), '}')
-		s.notice(wire.Message{Method: []byte(protocol.NotifyResourceUpdated), Params: wire.Raw(params)}, 0)
+	for _, topic := range lost {
+		if !topic.IsTask {
+			s.notice(wire.Message{Method: []byte(protocol.NotifyResourceUpdated), Params: wire.Raw(topic.params())}, 0)
+		}
 	}
 }
 
-// isWanted reports whether an update is of something that a client subscribed to, or may be
+// isWanted reports whether the update of a resource is of something that a client subscribed to, or may be
 // of a part of it.
 func (s *Session) isWanted(params wire.Payload) bool {
 	uri, _ := params.Member("uri").Text()
 	w := &s.watches
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.wanted) > 0 && (w.wanted[uri] || w.covered[uri] == nil)
+	topic := Topic{ID: uri}
+	return w.uris > 0 && (w.wanted[topic] || w.covered[topic] == nil)
 }

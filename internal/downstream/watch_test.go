@@ -74,10 +74,10 @@ func TestModernSubscriptionsThatFail(t *testing.T) {
 		return `{"send":{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"${id}"},"notifications":{` + list + `}}}},{"answered":true}`
 	}
 	for _, test := range []struct{ name, listen, params, want string }{
-		{"not offered", acknowledged(``), `{"uri":"a:1"}`, `"The server does not tell updates of this resource"`},
+		{"not offered", acknowledged(``), `{"uri":"a:1"}`, `"The server does not tell updates of 'a:1'"`},
 		{"refused", `{"error":{"code":-32601,"message":"what?"}}`, `{"uri":"a:1"}`, `"what?"`},
-		{"ended at once", `{"result":{}}`, `{"uri":"a:1"}`, `"The server does not tell updates of resources"`},
-		{"no URI", acknowledged(``), `{"uri":7}`, `"Invalid params: 'uri' must be a string"`},
+		{"ended at once", `{"result":{}}`, `{"uri":"a:1"}`, `"The server does not tell updates of resources or tasks"`},
+		{"no URI", acknowledged(``), `{"uri":7}`, `"Invalid params: 'uri' must be a string, and not empty"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			session, _ := connect(t, `{"era":"modern","on":{"subscriptions/listen":[`+test.listen+`]}}`, Options{})
@@ -160,4 +160,48 @@ func TestModernUpdatesAreSubscribedToAgain(t *testing.T) {
 			t.Errorf("%d requests for updates were sent, want 2", server.listens)
 		}
 	})
+}
+
+func TestModernUpdatesOfTasks(t *testing.T) {
+	h := heard{make(chan string, 10)}
+	session, log := connect(t, `{"era":"modern","calls":{"go":[{"task":{"taskId":"a:1","status":"completed"}},{"updated":"b:1"},{"updated":"a:1"}]}}`, Options{Noticed: h.notice})
+	for _, topic := range []Topic{{true, "a:1"}, {false, "b:1"}} {
+		method, params := topic.Subscribe()
+		in := newInbox()
+		if _, err := session.Forward(Forward{Method: method, Params: wire.Raw(params)}, in); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-in.messages; got.err != nil || string(got.response.Result.Bytes()) != `{}` {
+			t.Fatalf("the answer is %s, %v", got.response.Error.Bytes(), got.err)
+		}
+	}
+	mustCall(t, session, ToolCall{Name: "go"})
+	for _, want := range []string{`notifications/tasks {"taskId":"a:1","status":"completed"}`, `notifications/resources/updated {"uri":"b:1"}`} {
+		if got := <-h.messages; got != want {
+			t.Errorf("heard %s, want %s", got, want)
+		}
+	}
+	all := strings.Join(log.received(), "\n")
+	for _, want := range []string{`"notifications":{"taskIds":["a:1"]}`, `"notifications":{"resourceSubscriptions":["b:1"]}`} {
+		if strings.Count(all, want) != 1 {
+			t.Errorf("sent\n%s\nwant %s once", all, want)
+		}
+	}
+	if strings.Contains(all, "workbench/") {
+		t.Errorf("a request that is made within the workbench only was sent:\n%s", all)
+	}
+}
+
+func TestFilterOf(t *testing.T) {
+	for want, topics := range map[string][]Topic{
+		``: nil,
+		`"resourceSubscriptions":["a","b"],"taskIds":["\"","c"]`: {{true, "\""}, {false, "a"}, {true, "c"}, {false, "b"}},
+		`"taskIds":["a"]`: {{true, "a"}},
+	} {
+		got := string(FilterOf(topics))
+		read, problem := TopicsIn(wire.Raw([]byte("{" + got + "}")))
+		if problem != "" || len(read) != len(topics) || got != want {
+			t.Errorf("%v became %s, and was read as %v %s", topics, got, read, problem)
+		}
+	}
 }

@@ -359,7 +359,7 @@ func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several
 // noticed takes a notification of the server to those that it is for.
 func (s *Server) noticed(message wire.Message, caller downstream.Caller, several bool) {
 	switch string(message.Method) {
-	case protocol.NotifyResourcesList, protocol.NotifyPromptsList, protocol.NotifyResourceUpdated:
+	case protocol.NotifyResourcesList, protocol.NotifyPromptsList, protocol.NotifyResourceUpdated, protocol.NotifyTasks:
 		for _, p := range s.parties() {
 			p.options.Notice(s.configured(), message)
 		}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -19,7 +21,7 @@ type listens struct {
 
 	mu     sync.Mutex
 	all    map[*listening]struct{}
-	uris   map[string]int // how many listens have each
+	topics map[downstream.Topic]int // how many listens have each
 	closed bool
 }
 
@@ -39,19 +41,19 @@ type listening struct {
 // wishes are what a subscription is for.
 type wishes struct {
 	tools, prompts, resources bool
-	uris                      []string
+	topics                    []downstream.Topic
 }
 
 // Limits of subscriptions.
 const (
 	maxListens     = 1000 // of one client
-	maxListenURIs  = 1000 // of one subscription
+	maxListenURIs  = 1000 // and tasks, of one subscription
 	maxEarly       = 100
 	maxSubscribing = 8 // at once, for one subscription
 )
 
 func newListens(client *guest) *listens {
-	return &listens{guest: client, all: make(map[*listening]struct{}), uris: make(map[string]int)}
+	return &listens{guest: client, all: make(map[*listening]struct{}), topics: make(map[downstream.Topic]int)}
 }
 
 // begin begins a subscription. What it is for is agreed on later, since servers may have to
@@ -60,6 +62,13 @@ func (s *listens) begin(r *inquiry, params wire.Payload) {
 	wants, problem := readWishes(params.Member("notifications"))
 	if problem != "" {
 		r.refuse(invalidParams(problem))
+		return
+	}
+	if wants.tasks() && s.guest.capabilities.Member("extensions").Member(protocol.ExtensionTasks).Kind() != "object" {
+		r.refuse(&refusal{
+			code: protocol.CodeMissingCapability, message: "Updates of tasks are for clients that declare the extension '" + protocol.ExtensionTasks + "'",
+			data: []byte(`{"requiredCapabilities":{"extensions":{"` + protocol.ExtensionTasks + `":{}}}}`),
+		})
 		return
 	}
 	l := &listening{of: s, request: r, tell: unasked(r.to)}
@@ -105,21 +114,20 @@ func readWishes(filter wire.Payload) (w wishes, problem string) {
 			w.prompts = is
 		case "resourcesListChanged":
 			w.resources = is
-		case "resourceSubscriptions":
-			w.uris = nil
-			for element := range value.Elements() {
-				uri, ok := element.Text()
-				if !ok {
-					return w, "'resourceSubscriptions' must be an array of URIs"
-				}
-				w.uris = append(w.uris, uri)
-			}
 		}
 	}
-	if len(w.uris) > maxListenURIs {
-		return w, "'resourceSubscriptions' has too many URIs; listen for them with several requests"
+	if w.topics, problem = downstream.TopicsIn(filter); problem != "" {
+		return w, problem
+	}
+	if len(w.topics) > maxListenURIs {
+		return w, "there are too many resources and tasks; listen for them with several requests"
 	}
 	return w, ""
+}
+
+// tasks reports whether there are tasks among them.
+func (w wishes) tasks() bool {
+	return slices.ContainsFunc(w.topics, func(topic downstream.Topic) bool { return topic.IsTask })
 }
 
 // agree finds out what of the wishes can be fulfilled, and has servers tell it.
@@ -134,78 +142,77 @@ func (s *listens) agree(ctx context.Context, l *listening, wants wishes) wishes 
 		resources: wants.resources && can("resources", "listChanged"),
 	}
 	if !can("resources", "subscribe") {
-		return agreed
+		wants.topics = slices.DeleteFunc(wants.topics, func(topic downstream.Topic) bool { return !topic.IsTask })
 	}
-	subscribed := make([]bool, len(wants.uris))
+	subscribed := make([]bool, len(wants.topics))
 	slots := make(chan struct{}, maxSubscribing)
 	var group sync.WaitGroup
-	for i, uri := range wants.uris {
+	for i, topic := range wants.topics {
 		slots <- struct{}{}
 		group.Go(func() {
-			subscribed[i] = s.subscribe(ctx, l, uri)
+			subscribed[i] = s.subscribe(ctx, l, topic)
 			<-slots
 		})
 	}
 	group.Wait()
-	for i, uri := range wants.uris {
+	for i, topic := range wants.topics {
 		if subscribed[i] {
-			agreed.uris = append(agreed.uris, uri)
+			agreed.topics = append(agreed.topics, topic)
 		}
 	}
 	return agreed
 }
 
-// subscribe has the server of a resource tell its updates.
-func (s *listens) subscribe(ctx context.Context, l *listening, uri string) bool {
+// subscribe has the server of a resource or task tell its updates.
+func (s *listens) subscribe(ctx context.Context, l *listening, topic downstream.Topic) bool {
 	s.mu.Lock()
 	if l.over {
 		s.mu.Unlock()
 		return false
 	}
-	s.uris[uri]++
-	l.wants.uris = append(l.wants.uris, uri)
+	s.topics[topic]++
+	l.wants.topics = append(l.wants.topics, topic)
 	s.mu.Unlock()
-	err := s.send(ctx, protocol.MethodSubscribe, uri)
+	err := s.send(ctx, topic)
 	s.mu.Lock()
 	if err != nil {
-		l.forget(uri)
+		l.forget(topic)
 	}
-	late := err == nil && l.over && s.uris[uri] == 0
+	late := err == nil && l.over && s.topics[topic] == 0
 	s.mu.Unlock()
 	if late { // the end of the listening may have been told before its beginning
-		s.unsubscribe(uri)
+		s.unsubscribe(topic)
 	}
 	return err == nil && !late
 }
 
 // unsubscribe ends what subscribe began; nobody waits for the answer.
-func (s *listens) unsubscribe(uri string) {
-	params := append(wire.AppendMember([]byte("{"), "uri", uri), '}')
+func (s *listens) unsubscribe(topic downstream.Topic) {
+	method, params := topic.Unsubscribe()
 	s.guest.passage.Load().Handle(passage.Request{
-		Method: protocol.MethodUnsubscribe, Params: wire.Raw(params), Session: s.guest, Ticket: &call.Ticket{}, Replier: make(replies, 1),
+		Method: method, Params: wire.Raw(params), Session: s.guest, Ticket: &call.Ticket{}, Replier: make(replies, 1),
 	})
 }
 
-// forget takes a URI out of a subscription. Called with mu held.
-func (l *listening) forget(uri string) {
-	for i, known := range l.wants.uris {
-		if known == uri {
-			l.wants.uris = append(l.wants.uris[:i], l.wants.uris[i+1:]...)
-			if l.of.uris[uri]--; l.of.uris[uri] == 0 {
-				delete(l.of.uris, uri)
-			}
-			return
-		}
+// forget takes something out of a subscription. Called with mu held.
+func (l *listening) forget(topic downstream.Topic) {
+	i := slices.Index(l.wants.topics, topic)
+	if i < 0 {
+		return
+	}
+	l.wants.topics = slices.Delete(l.wants.topics, i, i+1)
+	if l.of.topics[topic]--; l.of.topics[topic] == 0 {
+		delete(l.of.topics, topic)
 	}
 }
 
 var errRefused = errors.New("the server refused the subscription")
 
-// send asks the server of a resource, and waits for the answer.
-func (s *listens) send(ctx context.Context, method, uri string) error {
+// send asks the server of a resource or task, and waits for the answer.
+func (s *listens) send(ctx context.Context, topic downstream.Topic) error {
 	var ticket call.Ticket
 	answered := make(replies, 1)
-	params := append(wire.AppendMember([]byte("{"), "uri", uri), '}')
+	method, params := topic.Subscribe()
 	s.guest.passage.Load().Handle(passage.Request{
 		Method: method, Params: wire.Raw(params), Session: s.guest, Ticket: &ticket, Replier: answered,
 	})
@@ -241,16 +248,8 @@ func (l *listening) acknowledge(agreed wishes) {
 			params = append(comma(params), `"`+wish.name+`":true`...)
 		}
 	}
-	for i, uri := range agreed.uris {
-		if i == 0 {
-			params = append(comma(params), `"resourceSubscriptions":[`...)
-		} else {
-			params = append(params, ',')
-		}
-		params = wire.AppendString(params, uri)
-		if i == len(agreed.uris)-1 {
-			params = append(params, ']')
-		}
+	if len(agreed.topics) > 0 {
+		params = append(comma(params), downstream.FilterOf(agreed.topics)...)
 	}
 	l.of.mu.Lock()
 	defer l.of.mu.Unlock()
@@ -284,13 +283,11 @@ func (s *listens) tell(message []byte) bool {
 	if err != nil {
 		return false
 	}
-	method := string(parsed.Method)
-	uri, _ := parsed.Params.Member("uri").Text()
 	told := true
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.all {
-		if !l.isFor(method, uri) {
+		if !l.isFor(parsed) {
 			continue
 		}
 		switch tagged := l.tag(parsed); {
@@ -306,23 +303,24 @@ func (s *listens) tell(message []byte) bool {
 // isFor reports whether a notification is one that the subscription is for. That a resource
 // changed which nobody subscribed to is for all who did to any: it may be a part of it.
 // Called with mu held.
-func (l *listening) isFor(method, uri string) bool {
-	switch method {
+func (l *listening) isFor(message wire.Message) bool {
+	switch string(message.Method) {
 	case protocol.NotifyToolsList:
 		return l.wants.tools
 	case protocol.NotifyPromptsList:
 		return l.wants.prompts
 	case protocol.NotifyResourcesList:
 		return l.wants.resources
+	case protocol.NotifyTasks:
+		id, _ := message.Params.Member("taskId").Text()
+		return slices.Contains(l.wants.topics, downstream.Topic{IsTask: true, ID: id})
 	case protocol.NotifyResourceUpdated:
-		if l.of.uris[uri] == 0 {
-			return len(l.wants.uris) > 0
+		uri, _ := message.Params.Member("uri").Text()
+		topic := downstream.Topic{ID: uri}
+		if l.of.topics[topic] == 0 {
+			return slices.ContainsFunc(l.wants.topics, func(other downstream.Topic) bool { return !other.IsTask })
 		}
-		for _, known := range l.wants.uris {
-			if known == uri {
-				return true
-			}
-		}
+		return slices.Contains(l.wants.topics, topic)
 	}
 	return false
 }
@@ -350,17 +348,17 @@ func (l *listening) end() {
 	}
 	l.over = true
 	delete(s.all, l)
-	var last []string // that nobody else has
-	for len(l.wants.uris) > 0 {
-		uri := l.wants.uris[0]
-		l.forget(uri)
-		if s.uris[uri] == 0 {
-			last = append(last, uri)
+	var last []downstream.Topic // that nobody else has
+	for len(l.wants.topics) > 0 {
+		topic := l.wants.topics[0]
+		l.forget(topic)
+		if s.topics[topic] == 0 {
+			last = append(last, topic)
 		}
 	}
 	s.mu.Unlock()
-	for _, uri := range last {
-		s.unsubscribe(uri)
+	for _, topic := range last {
+		s.unsubscribe(topic)
 	}
 	result := wire.AppendMember([]byte("{"), protocol.ResultType, protocol.ResultComplete)
 	result = append(append(result, `,"_meta":`...), l.meta()...)

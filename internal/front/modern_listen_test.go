@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -47,15 +48,15 @@ func TestWhatComesBeforeTheAcknowledgementWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParkBench(t)
 		r, to, _ := b.inquire("me", `{}`)
-		s := r.guest.listens
-		l := &listening{of: s, request: r, tell: to.tell, wants: wishes{uris: []string{"x:1"}}}
-		s.all[l], s.uris["x:1"] = struct{}{}, 1
+		s, x := r.guest.listens, downstream.Topic{ID: "x:1"}
+		l := &listening{of: s, request: r, tell: to.tell, wants: wishes{topics: []downstream.Topic{x}}}
+		s.all[l], s.topics[x] = struct{}{}, 1
 		r.onCancel(func(error) { l.end() })
 		s.tell(wire.Notification(protocol.NotifyResourceUpdated, []byte(`{"uri":"x:1","_meta":{"a":1}}`)))
 		if len(to.notices) != 0 {
 			t.Errorf("the client was told %q before it was acknowledged", to.notices)
 		}
-		l.acknowledge(wishes{uris: []string{"x:1"}})
+		l.acknowledge(wishes{topics: []downstream.Topic{x}})
 		if want := `"params":{"uri":"x:1","_meta":{"a":1,"io.modelcontextprotocol/subscriptionId":1}}`; len(to.notices) != 2 || !strings.Contains(to.notices[1], want) {
 			t.Errorf("the client was told %q, want %s behind the acknowledgement", to.notices, want)
 		}
@@ -63,21 +64,28 @@ func TestWhatComesBeforeTheAcknowledgementWaits(t *testing.T) {
 }
 
 func TestUpdatesGoToThoseWhoListenForThem(t *testing.T) {
-	l := func(uris ...string) *listening {
-		return &listening{of: &listens{uris: map[string]int{"x:1": 1, "x:2": 1}}, wants: wishes{uris: uris}}
+	one, two, task := downstream.Topic{ID: "x:1"}, downstream.Topic{ID: "x:2"}, downstream.Topic{IsTask: true, ID: "x:1"}
+	l := func(topics ...downstream.Topic) *listening {
+		return &listening{of: &listens{topics: map[downstream.Topic]int{one: 1, two: 1, task: 1}}, wants: wishes{topics: topics}}
 	}
+	const updated, tasks = protocol.NotifyResourceUpdated, protocol.NotifyTasks
 	for _, test := range []struct {
-		name string
-		l    *listening
-		uri  string
-		want bool
+		name           string
+		l              *listening
+		method, params string
+		want           bool
 	}{
-		{"its own", l("x:1"), "x:1", true},
-		{"another's", l("x:2"), "x:1", false},
-		{"perhaps a part of its own", l("x:2"), "x:2/part", true},
-		{"no resources", l(), "x:2/part", false},
+		{"its own", l(one), updated, `{"uri":"x:1"}`, true},
+		{"another's", l(two), updated, `{"uri":"x:1"}`, false},
+		{"perhaps a part of its own", l(two), updated, `{"uri":"x:2/part"}`, true},
+		{"no resources", l(task), updated, `{"uri":"x:2/part"}`, false},
+		{"a resource named as its task", l(task), updated, `{"uri":"x:1"}`, false},
+		{"its task", l(task), tasks, `{"taskId":"x:1"}`, true},
+		{"another's task", l(one), tasks, `{"taskId":"x:1"}`, false},
+		{"a task that nobody named", l(task), tasks, `{"taskId":"x:1/part"}`, false},
 	} {
-		if got := test.l.isFor(protocol.NotifyResourceUpdated, test.uri); got != test.want {
+		message := wire.Message{Method: []byte(test.method), Params: wire.Raw([]byte(test.params))}
+		if got := test.l.isFor(message); got != test.want {
 			t.Errorf("%s: got %v", test.name, got)
 		}
 	}

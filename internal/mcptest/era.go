@@ -121,6 +121,31 @@ func (c *conn) tellUpdate(uri string) {
 	}
 }
 
+// tellTask says what became of a task.
+func (c *conn) tellTask(params json.RawMessage) {
+	var task struct {
+		ID string `json:"taskId"`
+	}
+	if err := json.Unmarshal(params, &task); err != nil {
+		c.logf("not a task: %v", err)
+		return
+	}
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	c.mu.Lock()
+	listeners := c.listeners
+	c.mu.Unlock()
+	for _, listener := range listeners {
+		var wanted struct {
+			Tasks []string `json:"taskIds"`
+		}
+		if json.Unmarshal(listener.Params.Wanted, &wanted) == nil && slices.Contains(wanted.Tasks, task.ID) {
+			c.send(listener, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/tasks","params":{%s,%s}`,
+				subscriptionMeta(listener.ID), bytes.TrimPrefix(params, []byte("{"))))
+		}
+	}
+}
+
 func subscriptionMeta(id json.RawMessage) string {
 	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
 }

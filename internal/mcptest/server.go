@@ -104,6 +104,10 @@ type Step struct {
 	// subscribed to it.
 	Updated string `json:"updated"`
 
+	// Task holds the params of a notification about a task, with its taskId, that a modern
+	// server sends to those who subscribed to it.
+	Task json.RawMessage `json:"task"`
+
 	// Spawn starts a process that sleeps: in the server's "group", or in a "session" of
 	// its own. It ignores SIGTERM.
 	Spawn string `json:"spawn"`
@@ -153,7 +157,7 @@ func (s *Server) checkLines() error {
 	}
 	addSteps := func(steps []Step) {
 		for _, step := range steps {
-			raw = append(raw, step.Send, step.Progress, step.Result, step.Error)
+			raw = append(raw, step.Send, step.Progress, step.Task, step.Result, step.Error)
 			raw = append(raw, step.Change...)
 		}
 	}

@@ -60,6 +60,9 @@ func (c *conn) say(message request, step Step) {
 	if step.Updated != "" {
 		c.tellUpdate(step.Updated)
 	}
+	if len(step.Task) > 0 {
+		c.tellTask(step.Task)
+	}
 }
 
 // act does the parts of a step that concern the process; it reports whether the server

@@ -124,9 +124,9 @@ func (e *errand) pass(k kind, server *fleet.Server) {
 		if level, _ := e.request.Params.Member("level").Text(); isLevel(level) {
 			e.carrier.setLogLevel(e.plainParams())
 		}
-	case protocol.MethodSubscribe, protocol.MethodUnsubscribe:
-		at.asked, _ = e.request.Params.Member("uri").Text()
-		at.original = at.asked
+	default:
+		topic, _, _ := downstream.TopicOf(e.request.Method, e.request.Params)
+		at.asked, at.original = topic.ID, topic.ID
 	}
 	if e.passage.mode == config.Direct && len(e.scope) == 1 {
 		k.none = "" // the client knows what the server declared, and gets what it says
@@ -146,16 +146,17 @@ type place struct {
 // there. none is as in kind.
 func (e *errand) try(places []place, none string) {
 	a := &attempt{errand: e, place: places[0], rest: places[1:], none: none}
-	switch e.request.Method {
-	case protocol.MethodSubscribe:
-		fresh, ok := e.memory.subscribe(originOf(a.server), a.original, a.asked, e.carrier.live(a.server))
+	switch _, begins, ok := downstream.TopicOf(e.request.Method, e.request.Params); {
+	case !ok:
+	case begins:
+		fresh, ok := e.memory.subscribe(a.subscribed(), a.asked, e.carrier.live(a.server))
 		if !ok {
 			e.refuse(protocol.CodeInternalError, fmt.Sprintf("Too many subscriptions: a client can have %d; end others with %s first", maxSubscriptions, protocol.MethodUnsubscribe), nil)
 			return
 		}
 		a.fresh = fresh
-	case protocol.MethodUnsubscribe:
-		if shared := e.memory.unsubscribe(originOf(a.server), a.original, e.carrier.live(a.server)); shared {
+	default:
+		if shared := e.memory.unsubscribe(a.subscribed(), e.carrier.live(a.server)); shared {
 			e.answer([]byte("{}")) // to the server, nothing changes
 			return
 		}
@@ -176,11 +177,18 @@ type attempt struct {
 	fresh bool // the subscription is new
 }
 
+// subscribed is what a request for updates is about, as the server knows it.
+func (a *attempt) subscribed() subscribed {
+	topic, _, _ := downstream.TopicOf(a.request.Method, a.request.Params)
+	topic.ID = a.original
+	return subscribed{originOf(a.server), topic}
+}
+
 // Reply implements call.Replier: it passes the answer on, or tries the next place.
 func (a *attempt) Reply(outcome call.Outcome, err error) {
 	failed := err != nil || !outcome.Error.IsAbsent()
 	if failed && a.fresh {
-		a.memory.unsubscribe(originOf(a.server), a.original, nil)
+		a.memory.unsubscribe(a.subscribed(), nil)
 	}
 	if !failed {
 		a.finish(outcome)
@@ -213,8 +221,11 @@ func (a *attempt) isUnknownTo(failure *call.Failure) bool {
 
 // finish passes a result on, in which links lead where the client finds them.
 func (a *attempt) finish(outcome call.Outcome) {
-	if a.request.Method == protocol.MethodSubscribe {
-		a.memory.subscribe(originOf(a.server), a.original, a.asked, a.carrier.live(a.server))
+	if topic, begins, _ := downstream.TopicOf(a.request.Method, a.request.Params); begins {
+		a.memory.subscribe(a.subscribed(), a.asked, a.carrier.live(a.server))
+		if topic.IsTask {
+			a.memory.learnTask(topic.ID, originOf(a.server))
+		}
 	}
 	original, asked := "", ""
 	if a.request.Method == protocol.MethodResourcesRead {

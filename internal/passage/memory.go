@@ -232,7 +232,14 @@ func (m *Memory) anyTemplate(o origin, is func(template) bool) bool {
 // maxTasks is how many tasks of a client are remembered.
 const maxTasks = 10_000
 
-// learn remembers whose task it is. Called with mu held.
+// learnTask remembers whose task it is.
+func (m *Memory) learnTask(id string, o origin) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.learn(id, o)
+}
+
+// learn is learnTask with mu held.
 func (m *Memory) learn(id string, o origin) {
 	if id == "" {
 		return

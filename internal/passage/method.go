@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -38,6 +39,8 @@ func init() { // the functions refer to the table
 		protocol.MethodTasksResult:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
 		protocol.MethodTasksUpdate:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
 		protocol.MethodTasksCancel:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
+		downstream.MethodWatchTask:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
+		downstream.MethodUnwatchTask: {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
 		protocol.MethodComplete:      {decide: (*errand).findReference, nobody: (*errand).noCompletion, none: noCompletion},
 		protocol.MethodSetLevel:      {decide: (*errand).setLevel, nobody: (*errand).levelForLater, none: `{}`},
 	}

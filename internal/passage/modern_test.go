@@ -23,6 +23,31 @@ func TestTasksOfTheModernEra(t *testing.T) {
 	b.want(t, protocol.MethodTasksUpdate, `{"taskId":"7"}`, `{"b":1}`, `b tasks/update {"taskId":"7"}`)
 }
 
+func TestUpdatesOfTasks(t *testing.T) {
+	const extension = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	b := newBench(t, "",
+		&fake{name: "t/a", capabilities: extension, answers: map[string]string{downstream.MethodWatchTask: `{"code":-32602,"message":"unknown task"}`}},
+		&fake{name: "t/b", capabilities: extension, answers: map[string]string{downstream.MethodWatchTask: `{}`, downstream.MethodUnwatchTask: `{}`}})
+	// Nobody knows whose it is until one agrees.
+	b.want(t, downstream.MethodWatchTask, `{"taskId":"7"}`, `{}`, `a workbench/tasks/watch {"taskId":"7"}`, `b workbench/tasks/watch {"taskId":"7"}`)
+	if _, _, ok := b.client.memory.subscription("7"); ok {
+		t.Error("a task counts as a resource")
+	}
+	next := &sessionOf{}
+	b.Began(b.client, b.server("t/b"), next)
+	if want := `workbench/tasks/watch {"taskId":"7"}`; len(next.sent) != 1 || next.sent[0] != want {
+		t.Errorf("the next session was sent %q, want %s", next.sent, want)
+	}
+	b.session[b.server("t/b")] = next
+	b.want(t, downstream.MethodUnwatchTask, `{"taskId":"7"}`, `{}`, `b workbench/tasks/unwatch {"taskId":"7"}`)
+	b.want(t, downstream.MethodWatchTask, `{"taskId":"8"}`, `{}`)
+	b.sent = nil
+	b.Leave(b.client)
+	if want := `b workbench/tasks/unwatch {"taskId":"8"}`; len(b.sent) != 1 || b.sent[0] != want {
+		t.Errorf("sent %q, want %s", b.sent, want)
+	}
+}
+
 func TestMethodThatAServerRefusesBelowTheProtocol(t *testing.T) {
 	for _, test := range []struct {
 		name, method string

@@ -71,8 +71,8 @@ func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
 	for _, l := range []*listing{resources, templates, prompts} {
 		memory.forget(l, o)
 	}
-	for _, uri := range memory.renew(o, begun) {
-		begun.Send(protocol.MethodSubscribe, append(wire.AppendMember([]byte("{"), "uri", uri), '}'))
+	for _, topic := range memory.renew(o, begun) {
+		begun.Send(topic.Subscribe())
 	}
 }
 
@@ -86,10 +86,7 @@ func (p *Passage) Learn(session Session, ref toolbox.Ref, result wire.Payload) {
 	if !ok {
 		return
 	}
-	memory := session.Memory()
-	memory.mu.Lock()
-	defer memory.mu.Unlock()
-	memory.learn(id, origin{ref.Toolbox, ref.Server})
+	session.Memory().learnTask(id, origin{ref.Toolbox, ref.Server})
 }
 
 // Leave is to be called when a client leaves, before its party is closed. Servers whose sessions go on are told that
@@ -105,8 +102,8 @@ func (p *Passage) Leave(session Session) {
 		if !ok || carrier.live(server) != of {
 			continue
 		}
-		params := append(wire.AppendMember([]byte("{"), "uri", key.uri), '}')
-		carrier.forward(server, forwarding{method: protocol.MethodUnsubscribe, params: wire.Raw(params), ticket: &call.Ticket{}, replier: nobody{}})
+		method, params := key.topic.Unsubscribe()
+		carrier.forward(server, forwarding{method: method, params: wire.Raw(params), ticket: &call.Ticket{}, replier: nobody{}})
 	}
 }
 

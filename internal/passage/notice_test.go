@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -161,7 +162,7 @@ func TestSubscriptionsOutliveASession(t *testing.T) {
 	b := newBench(t, "", fakes...)
 	server := b.server("t/b")
 	b.ask(t, protocol.MethodSubscribe, `{"uri":"workbench://t/b/x%3A1"}`)
-	b.client.memory.subscribe(origin{"t", "b"}, "x:new", "x:new", nil) // on its way to this very session
+	b.client.memory.subscribe(subscribed{origin{"t", "b"}, downstream.Topic{ID: "x:new"}}, "x:new", nil) // on its way to this very session
 	next := &sessionOf{}
 	b.Began(b.client, b.server("t/a"), next)
 	b.Began(b.client, server, next)

@@ -1,19 +1,23 @@
 package passage
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+)
 
 // Subscriptions are those of all clients. Clients may share a session with a server, which
 // then knows only one subscriber.
 type Subscriptions struct {
 	mu      sync.Mutex
 	clients map[subscribed]map[*Memory]any // with the session that it was made in
-	counts  map[origin]map[*Memory]int     // of subscriptions
+	counts  map[origin]map[*Memory]int     // of subscriptions to resources
 }
 
-// subscribed is a resource of a server, by the server's URI.
+// subscribed is a resource of a server, by the server's URI, or one of its tasks.
 type subscribed struct {
 	origin origin
-	uri    string
+	topic  downstream.Topic
 }
 
 // maxSubscriptions is how many subscriptions a client can have.
@@ -26,8 +30,8 @@ func NewSubscriptions() *Subscriptions {
 
 // subscribe remembers a subscription, or the session that it is in; ok is false if the
 // client has too many.
-func (m *Memory) subscribe(o origin, uri, asked string, session any) (fresh, ok bool) {
-	s, key := m.subscriptions, subscribed{o, uri}
+func (m *Memory) subscribe(key subscribed, asked string, session any) (fresh, ok bool) {
+	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := m.own[key]; !known {
@@ -35,10 +39,12 @@ func (m *Memory) subscribe(o origin, uri, asked string, session any) (fresh, ok 
 			return false, false
 		}
 		fresh = true
-		if s.counts[o] == nil {
-			s.counts[o] = make(map[*Memory]int)
+		if !key.topic.IsTask {
+			if s.counts[key.origin] == nil {
+				s.counts[key.origin] = make(map[*Memory]int)
+			}
+			s.counts[key.origin][m]++
 		}
-		s.counts[o][m]++
 	}
 	m.own[key] = asked
 	if s.clients[key] == nil {
@@ -50,11 +56,10 @@ func (m *Memory) subscribe(o origin, uri, asked string, session any) (fresh, ok 
 
 // unsubscribe forgets a subscription, and reports whether another client still has one in
 // the same session.
-func (m *Memory) unsubscribe(o origin, uri string, session any) (shared bool) {
+func (m *Memory) unsubscribe(key subscribed, session any) (shared bool) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := subscribed{o, uri}
 	s.remove(m, key)
 	return s.isShared(key, session)
 }
@@ -68,6 +73,9 @@ func (s *Subscriptions) remove(m *Memory, key subscribed) {
 	delete(s.clients[key], m)
 	if len(s.clients[key]) == 0 {
 		delete(s.clients, key)
+	}
+	if key.topic.IsTask {
+		return
 	}
 	if s.counts[key.origin][m]--; s.counts[key.origin][m] == 0 {
 		delete(s.counts[key.origin], m)
@@ -91,14 +99,14 @@ func (s *Subscriptions) isShared(key subscribed, session any) bool {
 	return false
 }
 
-// subscription returns what the client subscribed to by a URI.
+// subscription returns the resource that the client subscribed to by a URI.
 func (m *Memory) subscription(asked string) (o origin, uri string, ok bool) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, as := range m.own {
-		if as == asked {
-			return key.origin, key.uri, true
+		if as == asked && !key.topic.IsTask {
+			return key.origin, key.topic.ID, true
 		}
 	}
 	return origin{}, "", false
@@ -112,7 +120,7 @@ func (m *Memory) wantsUpdate(o origin, uri string) (asked string, wanted bool) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := subscribed{o, uri}
+	key := subscribed{o, downstream.Topic{ID: uri}}
 	if asked, ok := m.own[key]; ok {
 		return asked, true
 	}
@@ -122,19 +130,19 @@ func (m *Memory) wantsUpdate(o origin, uri string) (asked string, wanted bool) {
 	return "", s.counts[o][m] > 0 || len(s.counts[o]) == 0
 }
 
-// renew moves the client's subscriptions with a server to another session, and returns
-// their URIs, but for those that are just being made.
-func (m *Memory) renew(o origin, session any) (uris []string) {
+// renew moves the client's subscriptions with a server to another session, and returns what
+// they are to, but for those that are just being made.
+func (m *Memory) renew(o origin, session any) (topics []downstream.Topic) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key := range m.own {
 		if before := s.clients[key][m]; key.origin == o && before != nil && before != session {
 			s.clients[key][m] = session
-			uris = append(uris, key.uri)
+			topics = append(topics, key.topic)
 		}
 	}
-	return uris
+	return topics
 }
 
 // leave forgets all subscriptions of the client, and returns those of a session that

@@ -36,6 +36,7 @@ const (
 	NotifyRootsList       = "notifications/roots/list_changed"
 	NotifyResourcesList   = "notifications/resources/list_changed"
 	NotifyResourceUpdated = "notifications/resources/updated"
+	NotifyTasks           = "notifications/tasks" // since revision 2026-07-28
 	NotifyPromptsList     = "notifications/prompts/list_changed"
 	NotifyMessage         = "notifications/message"
 	NotifyAcknowledged    = "notifications/subscriptions/acknowledged"
