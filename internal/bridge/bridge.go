@@ -85,19 +85,24 @@ func RaiseResult(method string, result, serverInfo wire.Payload) wire.Payload {
 			extra = wire.AppendMember(extra, protocol.CacheScope, "private")
 		}
 	}
-	meta := result.Member(metaKey)
-	drop := func(string) bool { return false }
-	if serverInfo.Kind() == "object" && (meta.IsAbsent() || meta.Kind() == "object" && meta.Member(protocol.MetaServerInfo).IsAbsent()) {
+	if serverInfo.Kind() == "object" {
 		info := append([]byte(`"`+protocol.MetaServerInfo+`":`), serverInfo.Bytes()...)
-		extra = append(comma(extra), `"`+metaKey+`":`...)
-		extra = wire.AppendWithMembers(extra, meta, drop, info)
-		drop = func(key string) bool { return key == metaKey }
+		switch meta := result.Member(metaKey); {
+		case meta.IsAbsent():
+			extra = append(comma(extra), `"`+metaKey+`":{`...)
+			extra = append(append(extra, info...), '}')
+		case meta.Kind() == "object" && meta.Member(protocol.MetaServerInfo).IsAbsent():
+			edit := wire.Edit{Part: meta, With: wire.AppendWithMembers(nil, meta, keepAll, info)}
+			result = wire.Raw(wire.AppendEdited(make([]byte, 0, len(result.Bytes())+len(info)+1), result, edit))
+		}
 	}
 	if len(extra) == 0 {
 		return result
 	}
-	return wire.Raw(wire.AppendWithMembers(make([]byte, 0, len(result.Bytes())+len(extra)+2), result, drop, extra))
+	return wire.Raw(wire.AppendWithMembers(make([]byte, 0, len(result.Bytes())+len(extra)+2), result, keepAll, extra))
 }
+
+func keepAll(string) bool { return false }
 
 // LowerResult returns a modern server's complete result of a method for a legacy client.
 func LowerResult(method string, result wire.Payload) wire.Payload {
@@ -141,7 +146,7 @@ func LowerQuestion(method string, params wire.Payload, id string) wire.Payload {
 	if !opensPage(method, params) || !params.Member(elicitationID).IsAbsent() {
 		return params
 	}
-	return wire.Raw(wire.AppendWithMembers(nil, params, func(string) bool { return false }, wire.AppendMember(nil, elicitationID, id)))
+	return wire.Raw(wire.AppendWithMembers(nil, params, keepAll, wire.AppendMember(nil, elicitationID, id)))
 }
 
 // RaiseQuestion returns the params of a legacy server's question for a modern client.
@@ -149,7 +154,7 @@ func RaiseQuestion(method string, params wire.Payload) wire.Payload {
 	if !opensPage(method, params) {
 		return params
 	}
-	return without(params, func(key string) bool { return key == elicitationID }, func(string) bool { return false })
+	return without(params, func(key string) bool { return key == elicitationID }, keepAll)
 }
 
 const elicitationID = "elicitationId"

@@ -70,7 +70,7 @@ func TestRaiseResult(t *testing.T) {
 		{"with the server", "tools/call", `{"content":[]}`, `{"name":"s"}`, `{"content":[],"resultType":"complete",` + info + `}`},
 		{
 			"the server's own _meta stays", "tools/call", `{"_meta":{"a":1.0},"content":[]}`, `{"name":"s"}`,
-			`{"content":[],"resultType":"complete","_meta":{"a":1.0,"io.modelcontextprotocol/serverInfo":{"name":"s"}}}`,
+			`{"_meta":{"a":1.0,"io.modelcontextprotocol/serverInfo":{"name":"s"}},"content":[],"resultType":"complete"}`,
 		},
 		{"a list", "tools/list", `{"tools":[]}`, ``, `{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}`},
 		{"what is there stays", "resources/read", `{"resultType":"x","ttlMs":5,"cacheScope":"public"}`, ``, `{"resultType":"x","ttlMs":5,"cacheScope":"public"}`},

@@ -304,7 +304,7 @@ func TestForwardedRequestsCrossTheBorder(t *testing.T) {
 		{
 			name: "a result raised", spec: `{` + resources + `,"on":{"resources/list":[{"result":{"resources":[],"_meta":{"a":1}}}]}}`, modern: true,
 			method: "resources/list", params: `{"_meta":{` + hop + `}}`, sends: `"method":"resources/list","params":{}}`,
-			result: `{"resources":[],"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"a":1,"io.modelcontextprotocol/serverInfo":{"name":"fake","version":"1"}}}`,
+			result: `{"resources":[],"_meta":{"a":1,"io.modelcontextprotocol/serverInfo":{"name":"fake","version":"1"}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`,
 		},
 		{
 			name: "an error lowered", spec: `{"era":"modern",` + resources + `,"on":{"resources/read":[{"error":` + missing("-32602") + `}]}}`,

@@ -333,7 +333,11 @@ func (l *listening) tag(message wire.Message) []byte {
 	}
 	isOurs := func(key string) bool { return key == protocol.MetaSubscriptionID }
 	own := l.meta()
-	meta := wire.AppendWithMembers([]byte(`"_meta":`), params.Member("_meta"), isOurs, own[1:len(own)-1])
+	if meta := params.Member("_meta"); meta.Kind() == "object" {
+		tagged := wire.AppendWithMembers(nil, meta, isOurs, own[1:len(own)-1])
+		return wire.Notification(string(message.Method), wire.AppendEdited(nil, params, wire.Edit{Part: meta, With: tagged}))
+	}
+	meta := append([]byte(`"_meta":`), own...)
 	return wire.Notification(string(message.Method),
 		wire.AppendWithMembers(nil, params, func(key string) bool { return key == "_meta" }, meta))
 }

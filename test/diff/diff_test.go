@@ -17,9 +17,9 @@ type route struct {
 	dial    func(t *testing.T) link
 }
 
-func localFake(t *testing.T) map[string]any {
+func localFake(t *testing.T, era era) map[string]any {
 	t.Helper()
-	command, environment := fakeCommand(t)
+	command, environment := fakeCommand(t, era)
 	return map[string]any{"command": command[0], "env": environment}
 }
 
@@ -27,25 +27,25 @@ var serve = []string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}
 
 var routes = []route{
 	{"stdio above, stdio below", pending, func(t *testing.T) link {
-		return dialStdio(t, workbenchCommand(t, localFake(t)))
+		return dialStdio(t, workbenchCommand(t, localFake(t, legacyEra)))
 	}},
 	{"stdio above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
-		return dialStdio(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t)}))
+		return dialStdio(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t, legacyEra)}))
 	}},
 	{"stdio above, SSE below", pendingOverHTTP, func(t *testing.T) link {
 		return dialStdio(t, workbenchCommand(t, map[string]any{"url": serveSSE(t), "transport": "sse"}))
 	}},
 	{"HTTP above, stdio below", pending, func(t *testing.T) link {
-		return dialWorkbench(t, workbenchCommand(t, localFake(t), serve...))
+		return dialWorkbench(t, workbenchCommand(t, localFake(t, legacyEra), serve...))
 	}},
 	{"HTTP above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
-		return dialWorkbench(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t)}, serve...))
+		return dialWorkbench(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t, legacyEra)}, serve...))
 	}},
 }
 
-func directFake(t *testing.T) link {
+func directFake(t *testing.T, era era) link {
 	t.Helper()
-	command, environment := fakeCommand(t)
+	command, environment := fakeCommand(t, era)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = os.Environ()
 	for name, value := range environment {
@@ -68,7 +68,7 @@ func TestASessionIsTheSameThroughTheWorkbench(t *testing.T) {
 func directly(t *testing.T, revision string) (steps []step, got map[string]exchange) {
 	t.Helper()
 	steps = script(revision)
-	got = session(t, directFake(t), oddIDs, steps, func(step) time.Duration { return patience })
+	got = session(t, directFake(t, legacyEra), oddIDs, steps, func(step) time.Duration { return patience })
 	if left, ok := got[unexpected]; ok {
 		t.Fatalf("the server alone sends more than the script knows:\n%s", left.describe())
 	}

@@ -46,7 +46,7 @@ var replies = map[string]string{
 		`{"name":"echo","inputSchema":{"type":"object","zzz":9007199254740993},"icons":[{"src":"data:,x","mimeType":"image\/png","sizes":["48x48"],"theme":"dark"}],"title":"\u00c9cho"},` +
 		`{"name":"progress","inputSchema":{"type":"object"}},{"name":"hang","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}},` +
 		`{"name":"ask_two","inputSchema":{"type":"object"}},{"name":"take_back","inputSchema":{"type":"object"}},{"name":"notes","inputSchema":{"type":"object"}},` +
-		`{"name":"log","inputSchema":{"type":"object"}},{"name":"heard","inputSchema":{"type":"object"}},{"name":"told","inputSchema":{"type":"object"}}],"nextCursor":"p\u00e2ge 2","_meta":{"a":1}}`,
+		`{"name":"log","inputSchema":{"type":"object"}},{"name":"heard","inputSchema":{"type":"object"}},{"name":"told","inputSchema":{"type":"object"}},{"name":"cancelled","inputSchema":{"type":"object"}}],"nextCursor":"p\u00e2ge 2","_meta":{"a":1}}`,
 	"tools/list pâge 2": `{ "nextCursor":null, "tools" : [ {"inputSchema" : { "type":"object" , "$schema":"https:\/\/json-schema.org\/draft\/2020-12\/schema"}, "name":"text","annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false,"title":"T","future":1.0}},` +
 		`{"name":"image","inputSchema":{"type":"object"}},{"name":"audio","inputSchema":{"type":"object"}},{"name":"links","inputSchema":{"type":"object"}},` +
 		`{"name":"embedded","inputSchema":{"type":"object"}},{"name":"unknown","inputSchema":{"type":"object"}},{"name":"bare","inputSchema":{"type":"object"}},` +

@@ -13,8 +13,12 @@ import (
 
 // fakeHTTP is the fake behind Streamable HTTP: a stream for each request, and one for the rest.
 type fakeHTTP struct {
+	era    era
+	modern *fakeSession // for all requests of the modern era, which has no sessions
+
 	mu       sync.Mutex
 	sessions map[string]*fakeSession
+	requests int // of the modern era
 }
 
 // fakeSession is a session with the streams that are open.
@@ -23,6 +27,12 @@ type fakeSession struct {
 
 	mu      sync.Mutex
 	streams map[string]chan string // by id of the request; "" is the one for the rest
+}
+
+func newFakeSession(era era) *fakeSession {
+	s := &fakeSession{streams: make(map[string]chan string)}
+	s.fake = newFake(era, func(about json.RawMessage, text string) { s.stream(string(about)) <- text })
+	return s
 }
 
 // streamRoom is how many messages a stream holds that nobody reads yet.
@@ -38,9 +48,9 @@ func (s *fakeSession) stream(id string) chan string {
 }
 
 // serveHTTP runs the fake until the test ends, and returns its address.
-func serveHTTP(t *testing.T) string {
+func serveHTTP(t *testing.T, era era) string {
 	t.Helper()
-	server := httptest.NewServer(&fakeHTTP{sessions: make(map[string]*fakeSession)})
+	server := httptest.NewServer(&fakeHTTP{era: era, modern: newFakeSession(era), sessions: make(map[string]*fakeSession)})
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
@@ -55,6 +65,10 @@ func (h *fakeHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var m line
 	_ = json.Unmarshal(body, &m)
+	if h.era != legacyEra && (isModern(m.Params) || h.era == modernEra) {
+		h.serveModern(w, r, m, body)
+		return
+	}
 	s := h.session(w, r, m.Method == "initialize")
 	switch {
 	case s == nil && r.Header.Get("Mcp-Session-Id") != "":
@@ -83,8 +97,7 @@ func (h *fakeHTTP) session(w http.ResponseWriter, r *http.Request, begins bool) 
 		return h.sessions[r.Header.Get("Mcp-Session-Id")]
 	}
 	id := "session-" + strconv.Itoa(len(h.sessions)+1)
-	s := &fakeSession{streams: make(map[string]chan string)}
-	s.fake = newFake(func(about json.RawMessage, text string) { s.stream(string(about)) <- text })
+	s := newFakeSession(h.era)
 	h.sessions[id] = s
 	w.Header().Set("Mcp-Session-Id", id)
 	return s

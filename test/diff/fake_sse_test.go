@@ -56,7 +56,7 @@ func (h *fakeSSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // stream begins a session and writes its messages until the client goes.
 func (h *fakeSSE) stream(w http.ResponseWriter, r *http.Request) {
 	lines := make(chan string, streamRoom)
-	f := newFake(func(_ json.RawMessage, text string) { lines <- text })
+	f := newFake(legacyEra, func(_ json.RawMessage, text string) { lines <- text })
 	h.mu.Lock()
 	number := len(h.sessions)
 	h.sessions = append(h.sessions, f)

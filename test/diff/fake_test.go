@@ -21,13 +21,19 @@ type line struct {
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
+
+	about  json.RawMessage // what is sent with the request goes by: its id, unless several sessions share a fake
+	modern bool            // it is a request of the modern era
 }
 
 // fake is one session of the server.
 type fake struct {
 	// send writes a message. about is the id of the request that it belongs to, or nil.
 	send func(about json.RawMessage, text string)
+	era  era
 	work sync.WaitGroup
+	// ended gets something for each call that hung and was cancelled.
+	ended chan struct{}
 
 	mu        sync.Mutex
 	asked     int
@@ -37,16 +43,17 @@ type fake struct {
 	told      json.RawMessage          // params of initialize
 	cancelled int                      // requests that the client cancelled
 	grown     bool                     // there is a tool more
+	listeners []line                   // requests of the modern era to be told something
 }
 
-func newFake(send func(about json.RawMessage, text string)) *fake {
-	return &fake{send: send, answers: make(map[string]chan line), running: make(map[string]chan struct{}), told: json.RawMessage("null")}
+func newFake(era era, send func(about json.RawMessage, text string)) *fake {
+	return &fake{era: era, send: send, ended: make(chan struct{}, 100), answers: make(map[string]chan line), running: make(map[string]chan struct{}), told: json.RawMessage("null")}
 }
 
 // serveStdio serves until the input ends.
-func serveStdio(in io.Reader, out io.Writer) {
+func serveStdio(era era, in io.Reader, out io.Writer) {
 	var writing sync.Mutex
-	f := newFake(func(_ json.RawMessage, text string) {
+	f := newFake(era, func(_ json.RawMessage, text string) {
 		writing.Lock()
 		defer writing.Unlock()
 		_, _ = io.WriteString(out, text+"\n")
@@ -60,7 +67,10 @@ func serveStdio(in io.Reader, out io.Writer) {
 
 // receive takes a message of the client. Requests are handled in goroutines, so that answers to
 // our questions can come meanwhile.
-func (f *fake) receive(text []byte) {
+func (f *fake) receive(text []byte) { f.receiveAbout(nil, text) }
+
+// receiveAbout is receive of a request which is called something else than its id.
+func (f *fake) receiveAbout(about json.RawMessage, text []byte) {
 	var m line
 	if err := json.Unmarshal(text, &m); err != nil {
 		f.send(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON"}}`)
@@ -78,14 +88,18 @@ func (f *fake) receive(text []byte) {
 	case m.ID == nil:
 		f.hear(m)
 	default:
+		if m.about = about; about == nil {
+			m.about = m.ID
+		}
+		m.modern = isModern(m.Params)
 		stop := make(chan struct{})
 		f.mu.Lock()
-		f.running[string(m.ID)] = stop
+		f.running[string(m.about)] = stop
 		f.mu.Unlock()
 		f.work.Go(func() {
 			f.handle(m, stop)
 			f.mu.Lock()
-			delete(f.running, string(m.ID))
+			delete(f.running, string(m.about))
 			f.mu.Unlock()
 		})
 	}
@@ -105,16 +119,21 @@ func (f *fake) hear(m line) {
 			RequestID json.RawMessage `json:"requestId"`
 		}
 		_ = json.Unmarshal(m.Params, &which)
-		if stop := f.running[string(which.RequestID)]; stop != nil {
-			f.cancelled++
-			close(stop)
-			delete(f.running, string(which.RequestID))
-		}
+		f.cancel(string(which.RequestID))
 		return
 	case "notifications/progress":
 		// The token is that of a question of ours, and must have come back as it was.
 	}
 	f.heard = append(f.heard, fmt.Sprintf(`{"method":%q,"params":%s}`, m.Method, params))
+}
+
+// cancel ends a request that is under way. Called with mu held.
+func (f *fake) cancel(about string) {
+	if stop := f.running[about]; stop != nil {
+		f.cancelled++
+		close(stop)
+		delete(f.running, about)
+	}
 }
 
 func orNull(raw json.RawMessage) string {
@@ -126,11 +145,17 @@ func orNull(raw json.RawMessage) string {
 
 // respond sends an answer whose envelope is as unusual as the rest.
 func (f *fake) respond(m line, result string) {
-	f.send(m.ID, `{ "result" :`+result+`,	"id": `+string(m.ID)+` ,"jsonrpc":"2.0"}`)
+	if m.modern {
+		result = modernResult(m.Method, result)
+	}
+	f.send(m.about, `{ "result" :`+result+`,	"id": `+string(m.ID)+` ,"jsonrpc":"2.0"}`)
 }
 
 func (f *fake) fail(m line, problem string) {
-	f.send(m.ID, `{"error":`+problem+`,"jsonrpc":"2.0","id":`+string(m.ID)+`}`)
+	if m.modern {
+		problem = strings.Replace(problem, "-32002", "-32602", 1)
+	}
+	f.send(m.about, `{"error":`+problem+`,"jsonrpc":"2.0","id":`+string(m.ID)+`}`)
 }
 
 // notify sends a notification about a request, or about nothing.
@@ -172,6 +197,9 @@ func (f *fake) handle(m line, stop <-chan struct{}) {
 		"prompts/list": params.Cursor, "tasks/list": params.Cursor, "resources/read": params.URI, "prompts/get": params.Name,
 		"tasks/get": params.TaskID, "tasks/result": params.TaskID, "tasks/cancel": params.TaskID,
 	}[m.Method]
+	if f.refuses(m) || m.modern && f.handleModern(m, params.Name, stop) {
+		return
+	}
 	if m.Method == "tools/call" {
 		if params.Task != nil {
 			f.respond(m, strings.Replace(taskCreated, "PARAMS", callParams(m.Params, nil), 1))

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // call runs a tool. Those that do something have a function here; the others are bytes.
@@ -33,15 +34,16 @@ func (f *fake) call(m line, name string, stop <-chan struct{}) {
 	case "hang":
 		f.progress(m, params.Meta.Token)
 		<-stop
+		f.ended <- struct{}{}
 	case "ask":
 		f.respond(m, f.askAndTell(m, params.Arguments.Method, params.Arguments.Params))
 	case "ask_two":
-		_, first := f.ask(m.ID, "elicitation/create", `{"mode":"form","message":"first","requestedSchema":{"type":"object","properties":{}}}`)
-		_, second := f.ask(m.ID, "roots/list", "")
+		_, first := f.ask(m.about, "elicitation/create", `{"mode":"form","message":"first","requestedSchema":{"type":"object","properties":{}}}`)
+		_, second := f.ask(m.about, "roots/list", "")
 		f.respond(m, fmt.Sprintf(`{"content":[],"answers":[%s,%s]}`, answerText(<-first), answerText(<-second)))
 	case "take_back":
-		id, _ := f.ask(m.ID, "elicitation/create", `{"mode":"form","message":"never \u006dind","requestedSchema":{"type":"object","properties":{}}}`)
-		f.notify(m.ID, "notifications/cancelled", fmt.Sprintf(`{"reason":"too l\u0061te","requestId":%s,"_meta":{"a":1.0}}`, id))
+		id, _ := f.ask(m.about, "elicitation/create", `{"mode":"form","message":"never \u006dind","requestedSchema":{"type":"object","properties":{}}}`)
+		f.notify(m.about, "notifications/cancelled", fmt.Sprintf(`{"reason":"too l\u0061te","requestId":%s,"_meta":{"a":1.0}}`, id))
 		f.respond(m, `{"content":[{"type":"text","text":"taken back"}]}`)
 	case "notes":
 		for _, note := range params.Arguments.Notes {
@@ -52,14 +54,21 @@ func (f *fake) call(m line, name string, stop <-chan struct{}) {
 		}
 		f.respond(m, `{"content":[]}`)
 	case "log":
-		f.notify(m.ID, "notifications/message", `{"level":"info","data":{"b":9007199254740993,"a":"\u00e9"},"logger":"x\/y","_meta":{},"zzz":null}`)
-		f.notify(m.ID, "notifications/message", `{ "data" : "plain" , "level" : "emergency" }`)
+		f.notify(m.about, "notifications/message", `{"level":"info","data":{"b":9007199254740993,"a":"\u00e9"},"logger":"x\/y","_meta":{},"zzz":null}`)
+		f.notify(m.about, "notifications/message", `{ "data" : "plain" , "level" : "emergency" }`)
 		f.respond(m, `{"content":[]}`)
 	case "heard":
 		f.mu.Lock()
 		heard, cancelled := strings.Join(slices.Sorted(slices.Values(f.heard)), ","), f.cancelled
 		f.mu.Unlock()
 		f.respond(m, fmt.Sprintf(`{"content":[],"heard":[%s],"cancelled":%d}`, heard, cancelled))
+	case "cancelled":
+		select {
+		case <-f.ended: // over HTTP, the end of a request may be noticed later than the next one
+			f.respond(m, `{"content":[],"cancelled":true}`)
+		case <-time.After(patience / 2):
+			f.respond(m, `{"content":[],"cancelled":false}`)
+		}
 	case "told":
 		f.mu.Lock()
 		told := f.told
@@ -116,12 +125,12 @@ func (f *fake) progress(m line, token json.RawMessage) {
 		`{"progressToken":%s,"progress":0.10,"total":1e1,"message":"h\u0061lf"}`,
 		`{ "message" : "\ud83d\ude00" , "_meta":{"k":[ ]}, "progress":9007199254740993 , "progressToken" : %s, "future":{} }`,
 	} {
-		f.notify(m.ID, "notifications/progress", fmt.Sprintf(form, token))
+		f.notify(m.about, "notifications/progress", fmt.Sprintf(form, token))
 	}
 }
 
 func (f *fake) askAndTell(m line, method string, params json.RawMessage) string {
-	_, answer := f.ask(m.ID, method, string(params))
+	_, answer := f.ask(m.about, method, string(params))
 	return fmt.Sprintf(`{"content":[],"answer":%s}`, answerText(<-answer))
 }
 

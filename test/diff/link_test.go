@@ -78,13 +78,13 @@ func (l *stdioLink) close() {
 }
 
 // fakeCommand is this test binary as the fake server.
-func fakeCommand(t *testing.T) (command []string, environment map[string]string) {
+func fakeCommand(t *testing.T, era era) (command []string, environment map[string]string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{self}, map[string]string{roleVariable: "fake"}
+	return []string{self}, map[string]string{roleVariable: string(era)}
 }
 
 // workbenchCommand is a workbench in direct mode with one server, as the configuration writes it.

@@ -25,12 +25,12 @@ const (
 	settle   = 3 * time.Second
 )
 
-// roleVariable makes this test binary play the fake server instead of running tests.
+// roleVariable makes this test binary play the fake server of that era instead of running tests.
 const roleVariable = "DIFF_ROLE"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(roleVariable) != "" {
-		serveStdio(os.Stdin, os.Stdout)
+	if role := os.Getenv(roleVariable); role != "" {
+		serveStdio(era(role), os.Stdin, os.Stdout)
 		return
 	}
 	code := m.Run()

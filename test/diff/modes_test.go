@@ -88,11 +88,11 @@ func TestASessionIsTheSameInEveryMode(t *testing.T) {
 		// The server alone gets the step of opening as well, so that ids are the same, and
 		// the calls as they were.
 		plain := inMode(t, script(newest), func(tool, arguments string) (string, string) { return tool, arguments })
-		want := session(t, directFake(t), oddIDs, plain, func(step) time.Duration { return patience })
+		want := session(t, directFake(t, legacyEra), oddIDs, plain, func(step) time.Duration { return patience })
 		for _, r := range []route{
-			{"stdio above, stdio below", pending, func(t *testing.T) link { return dialStdio(t, workbenchInMode(t, m.mode, localFake(t))) }},
+			{"stdio above, stdio below", pending, func(t *testing.T) link { return dialStdio(t, workbenchInMode(t, m.mode, localFake(t, legacyEra))) }},
 			{"stdio above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
-				return dialStdio(t, workbenchInMode(t, m.mode, map[string]any{"url": serveHTTP(t)}))
+				return dialStdio(t, workbenchInMode(t, m.mode, map[string]any{"url": serveHTTP(t, legacyEra)}))
 			}},
 		} {
 			t.Run(m.mode+", "+r.name, func(t *testing.T) {

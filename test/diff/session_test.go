@@ -20,6 +20,8 @@ type step struct {
 	list    string  // the member of the results whose pages are read to the end and joined
 	replies []reply // to the questions that come meanwhile
 	notes   int     // notifications that come besides progress, in any order
+	listens bool    // a request that stays open: only notes are waited for
+	ends    string  // the step whose open request is cancelled instead of sending anything
 	cancels int     // after so many progress notifications the client cancels; there is no answer
 }
 
@@ -34,15 +36,18 @@ type reply struct {
 type exchange struct {
 	inOrder []string // progress, questions and answers
 	notes   []string // the rest, whose order says nothing
+	rounds  int      // how often the request was sent again
 }
 
 // client runs steps over a link.
 type client struct {
 	t         *testing.T
 	link      link
-	ids       []string       // forms
-	step      int            // counts from 1
-	questions map[string]int // number of a question by its id on this hop
+	ids       []string          // forms
+	step      int               // counts from 1
+	questions map[string]int    // number of a question by its id on this hop
+	hop       string            // members that the _meta of each request has; "" in the legacy era
+	open      map[string]string // ids of requests that stay open, by step
 }
 
 // Forms that ids take in turn. Servers that read them and write them anew get plain ones.
@@ -61,6 +66,10 @@ func (c *client) run(s step, patience time.Duration) exchange {
 	c.t.Helper()
 	var got exchange
 	c.step++
+	if s.ends != "" {
+		c.cancel(c.open[s.ends])
+		return got
+	}
 	params := s.params
 	for page := 0; ; page++ {
 		answer := c.once(s, c.nextID(page), params, &got, patience)
@@ -91,6 +100,12 @@ func next(answer *line, list string) string {
 // once sends a message and takes what comes until all is there.
 func (c *client) once(s step, id, params string, got *exchange, patience time.Duration) (answer *line) {
 	c.t.Helper()
+	if c.hop != "" {
+		params = withMeta(params, c.hop)
+	}
+	if s.listens {
+		c.open[s.name] = id
+	}
 	members := ""
 	if !s.isNote {
 		members = `"id":` + id + `,`
@@ -99,7 +114,7 @@ func (c *client) once(s step, id, params string, got *exchange, patience time.Du
 		members += `"params":` + params + `,`
 	}
 	c.link.send(`{"jsonrpc":"2.0",` + members + `"method":` + strconv.Quote(s.method) + `}`)
-	answered, open := s.isNote, len(got.notes)+s.notes
+	answered, open := s.isNote || s.listens, len(got.notes)+s.notes
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for !answered || len(got.notes) < open {
@@ -110,12 +125,16 @@ func (c *client) once(s step, id, params string, got *exchange, patience time.Du
 				return answer
 			}
 			m, isAnswer := c.take(s, text, id, got)
+			if isAnswer && asksForInput(m) {
+				id = c.again(s, id, params, m, got)
+				continue
+			}
 			if isAnswer {
 				answer, answered = m, true
 				deadline.Reset(settle)
 			}
 			if s.cancels > 0 && len(got.inOrder) == s.cancels && !answered {
-				c.link.send(fmt.Sprintf(`{"method":"notifications/cancelled","params":{"requestId":%s,"reason":"ch\u0061nged my mind"},"jsonrpc":"2.0"}`, id))
+				c.cancel(id)
 				answered = true
 				deadline.Reset(settle)
 			}
@@ -124,6 +143,11 @@ func (c *client) once(s step, id, params string, got *exchange, patience time.Du
 		}
 	}
 	return answer
+}
+
+func (c *client) cancel(id string) {
+	c.t.Helper()
+	c.link.send(fmt.Sprintf(`{"method":"notifications/cancelled","params":{"requestId":%s,"reason":"ch\u0061nged my mind"},"jsonrpc":"2.0"}`, id))
 }
 
 // take records a message, and replies if it is a question.
@@ -150,6 +174,8 @@ func (c *client) take(s step, text []byte, id string, got *exchange) (m *line, i
 		got.inOrder = append(got.inOrder, "note "+m.Method+" "+orNull(m.Params))
 	case m.Method == "notifications/cancelled":
 		got.inOrder = append(got.inOrder, "note "+m.Method+" "+c.hideQuestion(m.Params))
+	case m.Method == "notifications/subscriptions/acknowledged":
+		got.notes = append(got.notes, "note "+m.Method+" "+sorted(m.Params))
 	case m.Method == "notifications/tools/list_changed" && s.notes == 0:
 		// Nobody waits for it.
 	default:
@@ -206,12 +232,17 @@ func (c *client) rest() []string {
 // session runs all steps over a link, and closes it.
 func session(t *testing.T, l link, ids []string, steps []step, patient func(step) time.Duration) map[string]exchange {
 	t.Helper()
-	defer l.close()
-	c := &client{t: t, link: l, ids: ids, questions: make(map[string]int)}
+	return (&client{t: t, link: l, ids: ids}).runAll(steps, patient)
+}
+
+func (c *client) runAll(steps []step, patient func(step) time.Duration) map[string]exchange {
+	c.t.Helper()
+	defer c.link.close()
+	c.questions, c.open = make(map[string]int), make(map[string]string)
 	got := make(map[string]exchange, len(steps))
 	for _, s := range steps {
 		if _, twice := got[s.name]; twice {
-			t.Fatalf("two steps are named '%s'", s.name)
+			c.t.Fatalf("two steps are named '%s'", s.name)
 		}
 		got[s.name] = c.run(s, patient(s))
 	}
