@@ -149,8 +149,12 @@ func LowerQuestion(method string, params wire.Payload, id string) wire.Payload {
 	return wire.Raw(wire.AppendWithMembers(nil, params, keepAll, wire.AppendMember(nil, elicitationID, id)))
 }
 
-// RaiseQuestion returns the params of a legacy server's question for a modern client.
+// RaiseQuestion returns the params of a legacy server's question for a modern client. They
+// are always there: some clients fail if a question has none, although it may.
 func RaiseQuestion(method string, params wire.Payload) wire.Payload {
+	if params.IsAbsent() {
+		return wire.Raw([]byte("{}"))
+	}
 	if !opensPage(method, params) {
 		return params
 	}

@@ -126,6 +126,7 @@ func TestQuestions(t *testing.T) {
 	check(t, `{"mode":"form"}`, lower(elicitation), `{"mode":"form"}`)
 	check(t, `{"mode":"url"}`, lower("other"), `{"mode":"url"}`)
 	raise := func(params wire.Payload) wire.Payload { return RaiseQuestion(elicitation, params) }
+	check(t, ``, raise, `{}`)
 	check(t, `{"mode":"url","elicitationId":"x"}`, raise, `{"mode":"url"}`)
 	check(t, `{"elicitationId":"x"}`, raise, `{"elicitationId":"x"}`)
 }

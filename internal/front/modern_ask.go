@@ -101,10 +101,8 @@ func (w *work) inputRequired(state string) []byte {
 		}
 		result = append(wire.AppendString(result, o.key), ':')
 		result = wire.AppendMember(append(result, '{'), "method", o.question.Method)
-		if params := bridge.RaiseQuestion(o.question.Method, o.question.Params); !params.IsAbsent() {
-			result = append(result, `,"params":`...)
-			result = appendUntracked(result, params)
-		}
+		result = append(result, `,"params":`...)
+		result = appendUntracked(result, bridge.RaiseQuestion(o.question.Method, o.question.Params))
 		result = append(result, '}')
 	}
 	result = append(result, '}')

@@ -122,7 +122,7 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 		<-time.After(settleTime / 2) // of the bubble
 		synctest.Wait()
 		first := to.only(t)
-		if want := `"inputRequests":{"question-1":{"method":"roots/list"},"question-2":{"method":"elicitation/create","params":{"message":"m","_meta":{}}}}`; !strings.Contains(first, want) {
+		if want := `"inputRequests":{"question-1":{"method":"roots/list","params":{}},"question-2":{"method":"elicitation/create","params":{"message":"m","_meta":{}}}}`; !strings.Contains(first, want) {
 			t.Errorf("the answer is %s, want it to hold %s", first, want)
 		}
 
@@ -133,7 +133,7 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 		<-time.After(settleTime) // of the bubble
 		synctest.Wait()
 		second := next.only(t)
-		if !strings.Contains(second, `"inputRequests":{"question-1":{"method":"roots/list"}}`) {
+		if !strings.Contains(second, `"inputRequests":{"question-1":{"method":"roots/list","params":{}}}`) {
 			t.Errorf("the answer is %s, want the open question again", second)
 		}
 

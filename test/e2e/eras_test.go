@@ -137,3 +137,41 @@ func TestTypeScriptClientIsAskedAcrossTheBorder(t *testing.T) {
 		})
 	})
 }
+
+// The reference server asks by requests of its own, which the modern client gets as results.
+func TestModernGoSDKClientIsAskedByATypeScriptServer(t *testing.T) {
+	needNode(t)
+	for _, transport := range []string{"stdio", "streamableHttp", "sse"} {
+		t.Run("server over "+transport, func(t *testing.T) {
+			eachAbove(t, func(t *testing.T, overHTTP bool) {
+				below := everythingServer(t)
+				if transport != "stdio" {
+					below = everythingRemote(t, newMark(t), transport)
+				}
+				b := newBench(t, "", box{"all", "One server", []server{below}})
+				b.overHTTP = overHTTP
+				var asked atomic.Int32
+				options := askable(&asked)
+				options.ElicitationHandler = func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+					asked.Add(1)
+					return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada", "check": true}}, nil
+				}
+				session := b.connect(modernRevision, options)
+				if revision := session.InitializeResult().ProtocolVersion; revision != modernRevision {
+					t.Fatalf("the client speaks %s", revision)
+				}
+				sample := sdkUse(t, session, "all", "everything", "trigger-sampling-request", map[string]any{"prompt": "say it", "maxTokens": 10})
+				if got := sdkText(t, sample); !strings.Contains(got, "said") {
+					t.Errorf("sampling: %q", got)
+				}
+				form := sdkUse(t, session, "all", "everything", "trigger-elicitation-request", map[string]any{})
+				if got := sdkText(t, form); !strings.Contains(got, "Ada") {
+					t.Errorf("elicitation: %q", got)
+				}
+				if asked.Load() != 2 {
+					t.Errorf("the client was asked %d times", asked.Load())
+				}
+			})
+		})
+	}
+}
