@@ -37,6 +37,9 @@ type Request struct {
 
 	// PassErrors says that the client wants the server's errors as they are, not in words.
 	PassErrors bool
+	// Check gets the tool's input schema, when that is known, and the arguments. An error
+	// object that it returns is the answer, and the tool is not called. It may be nil.
+	Check func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
 }
 
 // Outcome is what the server answered: a result, or an error that the client's program
@@ -146,6 +149,13 @@ func (request *Request) send(lease *fleet.Lease) bool {
 		lease.Release()
 		request.Replier.Reply(Outcome{}, err)
 		return true
+	}
+	if request.Check != nil {
+		if problem := request.Check(tool.Definition.Member("inputSchema"), request.Arguments); !problem.IsAbsent() {
+			lease.Release()
+			request.Replier.Reply(Outcome{Error: problem}, nil)
+			return true
+		}
 	}
 	r := &run{
 		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, tool: tool,

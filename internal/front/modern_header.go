@@ -104,19 +104,31 @@ func decodeHeader(value string) (text string, ok bool) {
 	return value, true
 }
 
+// schemaCheck looks at the arguments of a call when the tool's schema is known; see
+// call.Request.
+type schemaCheck func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
+
 // checkArguments refuses the call of a tool whose headers say something else than the
-// arguments that its schema has them repeat. Of a tool that is not known yet nothing can be
-// said.
-func (c *guest) checkArguments(header http.Header, message wire.Message) *refusal {
+// arguments that its schema has them repeat. Of a tool that was never seen nothing can be
+// said before its server was started: then later does that.
+func (c *guest) checkArguments(header http.Header, message wire.Message) (refused *refusal, later schemaCheck) {
 	if string(message.Method) != protocol.MethodToolsCall {
-		return nil
+		return nil, nil
 	}
 	name, _ := message.Params.Member("name").Text()
-	schema := c.surface.Load().InputSchema(c, name)
-	if schema.IsAbsent() {
-		return nil
+	if schema := c.surface.Load().InputSchema(c, name); !schema.IsAbsent() {
+		return checkMirrors(header, schema, message.Params.Member("arguments")), nil
 	}
-	arguments := message.Params.Member("arguments")
+	return nil, func(inputSchema, arguments wire.Payload) (rpcError wire.Payload) {
+		if refused := checkMirrors(header, inputSchema, arguments); refused != nil {
+			return wire.Raw(refused.object())
+		}
+		return wire.Payload{}
+	}
+}
+
+// checkMirrors compares headers with the arguments that a schema has them repeat.
+func checkMirrors(header http.Header, schema, arguments wire.Payload) *refusal {
 	for _, mirrored := range downstream.Mirrors(schema) {
 		want, given := mirrored.Value(arguments)
 		sent := header.Values(mirrored.Header)

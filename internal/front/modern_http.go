@@ -76,14 +76,15 @@ func (f *face) serveModern(v visit, message wire.Message, t terms, accepted acce
 		refuse(v.w, http.StatusServiceUnavailable, protocol.CodeInternalError, "There are too many clients. Try again later")
 		return
 	}
-	if refused := client.checkArguments(v.r.Header, message); refused != nil {
+	refused, later := client.checkArguments(v.r.Header, message)
+	if refused != nil {
 		client.leave()
 		v.refuseModern(id, refused)
 		return
 	}
 	st := newStream(f.shelf, 0, id)
 	// Several clients may use the same ids, so that requests are told apart by numbers.
-	r := client.begin(message, t, st, strconv.FormatUint(lastInquiry.Add(1), 10))
+	r := client.begin(message, t, st, strconv.FormatUint(lastInquiry.Add(1), 10), later)
 	v.answerModern(r, st, accepted)
 }
 

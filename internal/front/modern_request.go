@@ -18,6 +18,7 @@ type inquiry struct {
 	key      string // what it is found by among those in flight
 	token    []byte // of progress; empty without one
 	severity int    // of the log messages that are wanted; -1 without
+	check    schemaCheck
 
 	mu    sync.Mutex
 	cause error             // why it was cancelled
@@ -25,12 +26,12 @@ type inquiry struct {
 }
 
 // begin handles a request. While too many are under way it blocks. The guest was entered
-// for it.
-func (c *guest) begin(message wire.Message, t terms, to sender, key string) *inquiry {
+// for it. The check of a call may be nil.
+func (c *guest) begin(message wire.Message, t terms, to sender, key string, check schemaCheck) *inquiry {
 	// Copied: forwarding a call uses up the buffer that they are in.
 	r := &inquiry{
 		guest: c, to: to, id: bytes.Clone(message.ID.Bytes()), key: key,
-		token: bytes.Clone(t.token.Bytes()), severity: t.severity(),
+		token: bytes.Clone(t.token.Bytes()), severity: t.severity(), check: check,
 	}
 	select {
 	case c.slots <- struct{}{}:

@@ -58,5 +58,5 @@ func (p *pipe) receiveRequest(message wire.Message, t terms) {
 			"The client declares something else with each request, and has too many of them in flight"))
 		return
 	}
-	client.begin(message, t, p, idKey(message.ID))
+	client.begin(message, t, p, idKey(message.ID), nil)
 }

@@ -24,6 +24,7 @@ type work struct {
 	method  string
 	mayTask bool
 	token   []byte // of progress, that the server's messages have
+	check   schemaCheck
 	binding digest // of what has to be the same when the client comes back; zero if it cannot
 	ticket  call.Ticket
 
@@ -44,7 +45,7 @@ type openQuestion struct {
 
 // newWork makes the work of a request, which it belongs to from the beginning.
 func newWork(r *inquiry, message wire.Message) *work {
-	w := &work{guest: r.guest, method: string(message.Method), token: r.token, request: r}
+	w := &work{guest: r.guest, method: string(message.Method), token: r.token, check: r.check, request: r}
 	if protocol.MayAsk(w.method) && answersAny(r.guest.capabilities) {
 		w.binding = bind(r.guest.caller, w.method, message.Params) // now: the params are used up by the call
 	}
@@ -79,6 +80,7 @@ func (w *work) start(message wire.Message) {
 		}
 		w.mayTask = true // a server of this era decides that itself
 		call.Session, call.Ticket, call.Answerer = w, &w.ticket, w
+		call.Check = w.check
 		w.guest.surface.Load().Call(call)
 	default:
 		w.guest.passage.Load().Handle(passage.Request{

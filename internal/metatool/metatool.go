@@ -71,6 +71,10 @@ type Request struct {
 	Session   Session
 	Ticket    *call.Ticket // cancels the request
 	Answerer  Answerer
+
+	// Check looks at a tool that is called by a name of its own before it is; see call.Request.
+	// It may be nil.
+	Check func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
 }
 
 // Answerer gets the answer to a request.
@@ -274,10 +278,14 @@ type invocation struct {
 // run takes a call to its server.
 func (s *Surface) run(v *invocation, arguments wire.Payload) {
 	v.surface = s
-	call.Start(s.visible, call.Request{
+	request := call.Request{
 		Ref: v.ref, Arguments: arguments, Meta: v.request.Meta, Extra: v.request.Extra, PassErrors: s.mode == config.Direct,
 		Client: v.request.Session, Ticket: v.request.Ticket, Replier: v,
-	})
+	}
+	if v.native {
+		request.Check = v.request.Check
+	}
+	call.Start(s.visible, request)
 }
 
 // Reply implements call.Replier: it passes the outcome on, or phrases the failure.
