@@ -126,6 +126,9 @@ func conclude(o orders, found *report) error {
 	for _, line := range worse {
 		fmt.Println("worse:", line)
 	}
+	for _, line := range found.needless() {
+		fmt.Println("no worse than directly this time, although there is a reason:", line)
+	}
 	if !o.check && o.only == "" {
 		if err := os.WriteFile(o.report, []byte(found.markdown()), 0o644); err != nil {
 			return err

@@ -1,9 +1,8 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -18,6 +17,11 @@ The scenarios are those that revisions ` + legacyRevision + ` and ` + modernRevi
 runs some that it does not score: they are marked with a star. "Modern to legacy" is a client of the newer era with a server
 that knows only the older one, and "legacy to modern" the other way round; "direct" is the server in the era of the client.
 `
+
+// eras is what the other comparison of the two eras looks at.
+//
+//go:embed eras.md
+var eras string
 
 // markdown is the report as a page.
 func (r *report) markdown() string {
@@ -36,21 +40,22 @@ func (r *report) markdown() string {
 	}
 	page.WriteString("\n## Worse than directly\n\n")
 	r.list(&page, func(s section, through column, one scenario) string {
-		if !worseIn(s.columns[0], through, one.name) {
+		if !worseIn(s.subject, s.columns[0], through, one.name) {
 			return ""
 		}
 		if reason := reasonFor(s.subject, one); reason != "" {
 			return reason
 		}
-		return messages(s.columns[0], through, one.name)
+		return messages(s.subject, s.columns[0], through, one.name)
 	})
 	page.WriteString("\n## Single checks that may be worse\n\n")
-	for _, id := range slices.Sorted(maps.Keys(meant)) {
-		fmt.Fprintf(&page, "- `%s`. %s\n", id, meant[id])
+	for _, known := range meant {
+		fmt.Fprintf(&page, "- %s: `%s`. %s\n", strings.Join(known.subjects, "; "), known.check, known.reason)
 	}
+	page.WriteString("\n" + eras)
 	page.WriteString("\n## Not tried through the workbench\n\nNo complaint, but the suite found nothing to check. Over HTTP the workbench answers with plain JSON where nothing comes\nbefore the answer, and streams are its own and not those of the server.\n\n")
 	r.list(&page, func(s section, through column, one scenario) string {
-		if worseIn(s.columns[0], through, one.name) {
+		if worseIn(s.subject, s.columns[0], through, one.name) {
 			return ""
 		}
 		return strings.Join(untried(s.columns[0].results[one.name], through.results[one.name]), ", ")

@@ -42,8 +42,65 @@ var borderReasons = []struct {
 	},
 }
 
-// meant are single checks that may do worse through the workbench, with the reason.
-var meant = map[string]string{
-	"sep-2575-server-sends-tools-list-changed-on-subscription": "The suite's tool says that the tools changed, and the second time they did not. The workbench reads them, and tells clients of changes only.",
-	"sep-2322-ignore-unexpected-params":                        "From a client of the newer era to a server of the older one: the suite answers a question under a name of the server's, which questions do not have there.",
+// meant are single checks that may do worse through the workbench, with the subjects that this
+// is so for and the reason.
+var meant = []struct {
+	check    string
+	subjects []string
+	reason   string
+}{
+	{
+		"sep-2322-ignore-unexpected-params",
+		[]string{modernToLegacy},
+		"The suite answers a question under a name of the server's. In the older era questions have no names: the answer is to none of them, and the question is asked again.",
+	},
+	{
+		"sep-2575-server-sends-tools-list-changed-on-subscription",
+		[]string{modern, modernToLegacy},
+		"The suite's tool says that the tools changed, and the second time they did not. The workbench reads them, and tells clients of changes only.",
+	},
+}
+
+// isMeant reports whether a check of a subject may do worse.
+func isMeant(subject, id string) bool {
+	for _, known := range meant {
+		if known.check == id && slices.Contains(known.subjects, subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// needless tells of reasons that no way through the workbench needs any more, of the subjects that
+// were run.
+func (r *report) needless() (lines []string) {
+	for _, s := range r.sections {
+		if s.client {
+			continue
+		}
+		for _, one := range r.scenarios(s) {
+			if reasonFor(s.subject, one) != "" && !slices.ContainsFunc(s.columns[1:], func(through column) bool { return worseIn(s.subject, s.columns[0], through, one.name) }) {
+				lines = append(lines, s.subject+", "+one.name)
+			}
+		}
+		for _, known := range meant {
+			if slices.Contains(known.subjects, s.subject) && !r.isWorse(s, known.check) {
+				lines = append(lines, s.subject+", "+known.check)
+			}
+		}
+	}
+	return lines
+}
+
+// isWorse reports whether a check does worse on any way through the workbench.
+func (r *report) isWorse(s section, id string) bool {
+	for _, one := range r.scenarios(s) {
+		_, before := worst(s.columns[0].results[one.name])
+		for _, through := range s.columns[1:] {
+			if _, after := worst(through.results[one.name]); rank(after[id].Status) > rank(before[id].Status) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -51,7 +51,7 @@ func (r *report) suspects() []string {
 	last := s.columns[len(s.columns)-1]
 	var names []string
 	for _, one := range r.scenarios(s) {
-		if reasonFor(s.subject, one) == "" && worseIn(s.columns[0], last, one.name) {
+		if reasonFor(s.subject, one) == "" && worseIn(s.subject, s.columns[0], last, one.name) {
 			names = append(names, one.name)
 		}
 	}
@@ -109,13 +109,13 @@ func worst(checks []check) (order []string, found map[string]check) {
 	return order, found
 }
 
-// complaints are the checks that do worse in a column than directly.
-func complaints(direct, through []check) []check {
+// complaints are the checks that do worse in a column than directly, and are not meant to.
+func complaints(subject string, direct, through []check) []check {
 	_, before := worst(direct)
 	order, after := worst(through)
 	var found []check
 	for _, id := range order {
-		if meant[id] == "" && rank(after[id].Status) > rank(before[id].Status) {
+		if !isMeant(subject, id) && rank(after[id].Status) > rank(before[id].Status) {
 			found = append(found, after[id])
 		}
 	}
@@ -143,9 +143,9 @@ func (r *report) worseThanDirect() []string {
 	for _, s := range r.sections {
 		for _, through := range s.columns[1:] {
 			for _, one := range r.scenarios(s) {
-				if reasonFor(s.subject, one) == "" && worseIn(s.columns[0], through, one.name) {
+				if reasonFor(s.subject, one) == "" && worseIn(s.subject, s.columns[0], through, one.name) {
 					lines = append(lines, fmt.Sprintf("%s, %s, %s: %s, and directly %s: %s", s.subject, through.route, one.name,
-						through.verdict(one.name), s.columns[0].verdict(one.name), messages(s.columns[0], through, one.name)))
+						through.verdict(one.name), s.columns[0].verdict(one.name), messages(s.subject, s.columns[0], through, one.name)))
 				}
 			}
 		}
@@ -153,17 +153,17 @@ func (r *report) worseThanDirect() []string {
 	return lines
 }
 
-func worseIn(direct, through column, scenario string) bool {
-	return through.verdict(scenario) == absent || len(complaints(direct.results[scenario], through.results[scenario])) > 0
+func worseIn(subject string, direct, through column, scenario string) bool {
+	return through.verdict(scenario) == absent || len(complaints(subject, direct.results[scenario], through.results[scenario])) > 0
 }
 
 // volatile is what differs from run to run in the suite's messages.
 var volatile = regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`)
 
 // messages are the suite's words about what does worse than directly.
-func messages(direct, through column, scenario string) string {
+func messages(subject string, direct, through column, scenario string) string {
 	var words []string
-	for _, one := range complaints(direct.results[scenario], through.results[scenario]) {
+	for _, one := range complaints(subject, direct.results[scenario], through.results[scenario]) {
 		words = append(words, phrase(one))
 	}
 	if len(words) == 0 {

@@ -104,6 +104,31 @@ func TestThroughIsMeasuredByDirect(t *testing.T) {
 	}
 }
 
+// A reason counts for the subject that it is about, and for no other.
+func TestReasonsForSingleChecks(t *testing.T) {
+	known := meant[0]
+	for _, test := range []struct {
+		subject, status string
+		worse, needless int
+	}{
+		{known.subjects[0], "WARNING", 0, 0},
+		{known.subjects[0], "SUCCESS", 0, 1},
+		{"server", "WARNING", 1, 0},
+	} {
+		r := &report{required: map[string][]scenario{modernRevision: {{"ping", false, true}}}}
+		one := subject{name: test.subject, revision: modernRevision}
+		r.add(one, direct, results{"ping": {{ID: known.check, Status: "SUCCESS"}}})
+		r.add(one, throughHTTP, results{"ping": {{ID: known.check, Status: test.status}}})
+		if got := r.worseThanDirect(); len(got) != test.worse {
+			t.Errorf("%s, %s: %q is worse", test.subject, test.status, got)
+		}
+		got := slices.DeleteFunc(r.needless(), func(line string) bool { return !strings.Contains(line, known.check) })
+		if len(got) != test.needless {
+			t.Errorf("%s, %s: %q is needless", test.subject, test.status, got)
+		}
+	}
+}
+
 func TestTheTableIsReadBack(t *testing.T) {
 	good := results{
 		"ping":    {{ID: "a", Status: "SUCCESS"}},

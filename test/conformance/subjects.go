@@ -29,8 +29,9 @@ type subject struct {
 	routes   []route
 }
 
-// Names of the subjects across the border between the eras.
+// Names of the subjects of the modern era, and across the border between the eras.
 const (
+	modern         = "go-sdk, modern"
 	modernToLegacy = "go-sdk, modern to legacy"
 	legacyToModern = "go-sdk, legacy to modern"
 )
@@ -47,7 +48,7 @@ func (t *tools) subjects() []subject {
 	plain := []string{t.goServer}
 	return []subject{
 		t.server("go-sdk", legacyRevision, legacy, legacy, plain),
-		t.server("go-sdk, modern", modernRevision, both, both, plain),
+		t.server(modern, modernRevision, both, both, plain),
 		t.server(modernToLegacy, modernRevision, both, legacy, t.held(legacyEra, plain)),
 		t.server(legacyToModern, legacyRevision, legacy, t.heldRemote(modernEra, both), t.held(modernEra, plain)),
 		t.everything(),

@@ -3,6 +3,7 @@ package diff
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -162,6 +163,20 @@ func TestWhatIsLeftWithoutTheFieldsOfAnEra(t *testing.T) {
 	} {
 		if got := lineWithoutEra(t, test.given); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// The page that explains the list must not fall behind it.
+func TestEraFieldsAreExplained(t *testing.T) {
+	const page = "../../docs/conformance.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range eraFields {
+		if !strings.Contains(string(text), "`"+field.name+"`") {
+			t.Errorf("%s does not say that '%s' may differ", page, field.name)
 		}
 	}
 }
