@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"os/exec"
 	"slices"
 	"testing"
 	"time"
@@ -113,20 +112,19 @@ var ways = []way{
 // dial begins a workbench with a fake of an era, and connects a client of an era to it.
 func (w way) dial(t *testing.T, client, server era) link {
 	t.Helper()
-	fake := map[string]any{}
 	if w.http {
-		fake["url"] = serveHTTP(t, server)
-	} else {
-		fake = localFake(t, server)
+		return w.dialTo(t, client, map[string]any{"url": serveHTTP(t, server)})
 	}
-	if !w.above {
-		return dialStdio(t, workbenchCommand(t, fake))
-	}
-	return w.dialServed(t, client, workbenchCommand(t, fake, serve...))
+	return w.dialTo(t, client, localFake(t, server))
 }
 
-func (way) dialServed(t *testing.T, client era, cmd *exec.Cmd) link {
+// dialTo is dial for any server, as the configuration writes it.
+func (w way) dialTo(t *testing.T, client era, server map[string]any) link {
 	t.Helper()
+	if !w.above {
+		return dialStdio(t, workbenchCommand(t, server))
+	}
+	cmd := workbenchCommand(t, server, serve...)
 	if client == legacyEra {
 		return dialWorkbench(t, cmd)
 	}
@@ -137,7 +135,12 @@ func (way) dialServed(t *testing.T, client era, cmd *exec.Cmd) link {
 // sessionOf runs the session of a client of an era.
 func sessionOf(t *testing.T, of era, l link, capabilities string, steps []step) map[string]exchange {
 	t.Helper()
-	c := &client{t: t, link: l, ids: oddIDs}
+	return sessionWith(t, of, oddIDs, l, capabilities, steps)
+}
+
+func sessionWith(t *testing.T, of era, ids []string, l link, capabilities string, steps []step) map[string]exchange {
+	t.Helper()
+	c := &client{t: t, link: l, ids: ids}
 	if of == modernEra {
 		c.hop = hopOf(capabilities)
 	}
