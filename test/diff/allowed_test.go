@@ -76,11 +76,11 @@ func answerLines(s step, m *line) []string {
 
 // sorted is a value of which neither the order of members counts, nor how anything is written.
 func sorted(value json.RawMessage) string {
-	var any any
-	if err := json.Unmarshal(value, &any); err != nil {
+	var read any
+	if err := json.Unmarshal(value, &read); err != nil {
 		return "not readable: " + string(value)
 	}
-	text, _ := json.Marshal(any)
+	text, _ := json.Marshal(read)
 	return string(text)
 }
 
