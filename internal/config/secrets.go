@@ -5,8 +5,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 )
 
 // secrets collects the values that must not be shown.
@@ -58,7 +59,7 @@ func (s *secrets) addURL(address string) {
 // note keeps a value unless it is too short or too plain to be a secret. A
 // boolean is too short.
 func (s *secrets) note(value string) {
-	if utf8.RuneCountInString(value) < 8 || isPath(value) || isNumber(value) {
+	if utf8.RuneCountInString(value) < 8 || secret.IsPath(value) || secret.IsNumber(value) {
 		return
 	}
 	if s.values == nil {
@@ -80,58 +81,4 @@ func (s *secrets) list(names map[string]bool) []string {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
 	return list
-}
-
-// isPath reports that a value reads as a file name: it starts like one, or it is
-// a relative one of small letters only. Base64 holds slashes too and may even
-// start with one, so a value is no path if some part of it looks random, and a
-// relative path with capitals or digits is taken for a token. Where in doubt,
-// mask: a hidden path is a nuisance, a shown token is a leak.
-func isPath(value string) bool {
-	slashed := strings.ReplaceAll(value, `\`, "/")
-	if strings.Contains(slashed, "://") || !strings.Contains(slashed, "/") {
-		return false
-	}
-	for part := range strings.SplitSeq(slashed, "/") {
-		if looksRandom(part) {
-			return false
-		}
-	}
-	first, _, _ := strings.Cut(slashed, "/")
-	isDrive := len(first) == 2 && first[1] == ':' && unicode.IsLetter(rune(first[0]))
-	if isDrive || first == "" || first == "~" || first == "." || first == ".." {
-		return true
-	}
-	return !strings.ContainsFunc(value, func(r rune) bool {
-		return !unicode.IsLower(r) && !strings.ContainsRune(`/\._-`, r)
-	})
-}
-
-// looksRandom reports 16 or more characters that go to and fro between small
-// letters, capitals and digits. In words with numbers, such as MyProject2024,
-// neighbours are mostly of one class; in random text mostly not.
-func looksRandom(part string) bool {
-	class := func(c byte) int {
-		switch {
-		case 'a' <= c && c <= 'z':
-			return 1
-		case 'A' <= c && c <= 'Z':
-			return 2
-		case '0' <= c && c <= '9':
-			return 3
-		}
-		return 0
-	}
-	changes := 0
-	for i := range len(part) - 1 {
-		if a, b := class(part[i]), class(part[i+1]); a != b && a != 0 && b != 0 {
-			changes++
-		}
-	}
-	return len(part) >= 16 && 3*changes >= len(part)
-}
-
-func isNumber(value string) bool {
-	digits := strings.TrimLeft(value, "+-")
-	return len(value)-len(digits) <= 1 && strings.Count(digits, ".") <= 1 && strings.Trim(digits, "0123456789.") == ""
 }

@@ -4,6 +4,7 @@ package configedit
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,6 +100,15 @@ func Dotted(path []string) string {
 		return "the file's top level"
 	}
 	return strings.Join(path, ".")
+}
+
+// Encode writes a value as JSON for a file that people read: <, > and & stay as they are.
+func Encode(value any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSpace(out.Bytes()), err
 }
 
 func member(key string, value hujson.Value) hujson.ObjectMember {

@@ -1,0 +1,95 @@
+package conceal
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
+)
+
+var (
+	// A name that ends with one of these is that of a secret.
+	lastWords = []string{
+		"auth", "authorization", "bearer", "cookie", "credential", "credentials", "jwt", "key", "apikey", "accesskey",
+		"passphrase", "passwd", "password", "pat", "pwd", "secret", "token", "accesstoken", "authtoken", "dsn",
+	}
+	// One that has one of these anywhere is too, unless it ends with one of the others.
+	anyWords   = []string{"password", "passwd", "secret", "token", "apikey"}
+	plainWords = []string{
+		"algorithm", "count", "dir", "endpoint", "env", "expiry", "file", "header", "id", "length", "limit", "max", "mode",
+		"name", "path", "policy", "provider", "size", "timeout", "ttl", "type", "uri", "url", "username", "user",
+	}
+	publicWords = []string{"public", "pub", "primary", "sort", "foreign", "partition", "cache"}
+)
+
+// namesSecret reports that a variable, header, flag or parameter is called like a secret.
+func namesSecret(name string) bool {
+	all := words(name)
+	if len(all) == 0 {
+		return false
+	}
+	last := all[len(all)-1]
+	if last == "key" && len(all) > 1 && slices.Contains(publicWords, all[len(all)-2]) {
+		return false
+	}
+	if slices.Contains(lastWords, last) {
+		return true
+	}
+	return !slices.Contains(plainWords, last) && slices.ContainsFunc(all, func(word string) bool { return slices.Contains(anyWords, word) })
+}
+
+// words splits a name at what is no letter or digit and where small letters meet capitals.
+func words(name string) []string {
+	var split strings.Builder
+	before := ' '
+	for _, r := range name {
+		if unicode.IsLower(before) && unicode.IsUpper(r) {
+			split.WriteByte(' ')
+		}
+		split.WriteRune(r)
+		before = r
+	}
+	return strings.FieldsFunc(strings.ToLower(split.String()), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// mayBeSecret leaves out what is none even where the name says so: where a secret is kept,
+// and switches.
+func mayBeSecret(value string) bool {
+	if slices.Contains([]string{"", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null"}, strings.ToLower(value)) {
+		return false
+	}
+	return !secret.IsPath(value)
+}
+
+// tokenForm are the forms that issuers give their tokens so that they are recognised.
+var tokenForm = regexp.MustCompile(`^(` + strings.Join([]string{
+	`sk-[\w-]{16,}`, `[srp]k_(live|test)_\w{10,}`, `gh[pousr]_\w{20,}`, `github_pat_\w{20,}`, `glpat-[\w-]{16,}`,
+	`xox[abeoprs]-[\w-]{10,}`, `xapp-[\w-]{10,}`, `A[KS]IA[0-9A-Z]{16}`, `AIza[\w-]{30,}`, `ya29\.[\w-]{20,}`,
+	`npm_\w{30,}`, `pypi-[\w-]{30,}`, `hf_\w{20,}`, `eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*`, `do[opr]_v1_\w{30,}`,
+	`shp(at|ca|pa|ss)_\w{20,}`, `SG\.[\w-]{16,}\.[\w-]{16,}`, `lin_api_\w{20,}`, `(ntn|secret)_\w{30,}`, `figd_[\w-]{20,}`,
+	`tvly-[\w-]{16,}`, `r8_\w{20,}`, `gsk_\w{20,}`, `fc-[0-9a-f]{20,}`, `sbp_[0-9a-f]{20,}`, `ATATT[\w-]{20,}`,
+}, `|`) + `)$`)
+
+// looksSecret reports that a value is a secret whatever its name.
+func looksSecret(value string) bool {
+	if tokenForm.MatchString(value) || strings.HasPrefix(value, "-----BEGIN ") && strings.Contains(value, "PRIVATE KEY") {
+		return true
+	}
+	return secret.LooksRandom(value) && !strings.ContainsAny(value, " /\\:@.{}")
+}
+
+// hasPassword reports an address with a password in it.
+func hasPassword(value string) bool {
+	if !strings.Contains(value, "://") {
+		return false
+	}
+	address, err := url.Parse(value)
+	if err != nil || address.User == nil {
+		return false
+	}
+	password, ok := address.User.Password()
+	return ok && password != ""
+}
