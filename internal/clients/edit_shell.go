@@ -1,0 +1,62 @@
+package clients
+
+import (
+	"strings"
+)
+
+// A script of the user's is not understood, only added to: what is ours stands between
+// two marks.
+
+func shellMarks(name string) (begin, end string) {
+	return "# mcp-workbench begin: " + name, "# mcp-workbench end: " + name
+}
+
+func putShell(data []byte, e Entry) []byte {
+	begin, end := shellMarks(e.Name)
+	command := "mcp add " + shellQuote(e.Name) + " --command " + shellQuote(e.Command)
+	for _, arg := range e.Args {
+		command += " --args " + shellQuote(arg)
+	}
+	block := begin + "\n" + command + " --timeout 30\n" + end + "\n"
+	if strings.Contains(strings.ReplaceAll(string(data), "\r\n", "\n"), block) {
+		return data
+	}
+	return appendBlock(takeShell(data, e.Name), block)
+}
+
+func takeShell(data []byte, name string) []byte {
+	begin, end := shellMarks(name)
+	lines := textLines(data)
+	for from, line := range lines {
+		if strings.TrimSpace(line) != begin {
+			continue
+		}
+		for to := from + 1; to < len(lines); to++ {
+			if strings.TrimSpace(lines[to]) == end {
+				return joinWithout(lines, from, to+1)
+			}
+		}
+	}
+	return data
+}
+
+func shellEntries(data []byte) []string {
+	var names []string
+	mark, _ := shellMarks("")
+	for _, line := range textLines(data) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), mark); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func shellQuote(word string) string {
+	isPlain := word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("@%+=:,./-_", r))
+	})
+	if isPlain {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

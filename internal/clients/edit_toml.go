@@ -1,0 +1,130 @@
+package clients
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// putTOML adds a table for the entry at the end of the file, in place of one that is there.
+func putTOML(data []byte, servers []string, name string, entry value) ([]byte, error) {
+	without, err := takeTOML(data, servers, name)
+	if err != nil && !errors.Is(err, errNoTable) {
+		return nil, err
+	}
+	if isInline(without, servers) {
+		return nil, errors.New("its servers stand in an inline table, to which TOML does not let anything be added")
+	}
+	var block strings.Builder
+	block.WriteString("[" + tomlPath(entryPath(servers, name)) + "]\n")
+	for _, m := range entry.members {
+		block.WriteString(tomlKey(m.name) + " = " + tomlValue(m.value) + "\n")
+	}
+	return appendBlock(without, block.String()), nil
+}
+
+var errNoTable = errors.New("the entry has no table of its own")
+
+// isInline reports that there are servers, but no table for any of them. The parser would
+// let it pass; that of the client would not.
+func isInline(data []byte, servers []string) bool {
+	root, err := parseTOML(data)
+	return err == nil && !root.at(servers).isEmpty() &&
+		!slices.ContainsFunc(textLines(data), func(line string) bool { return isBelow(tomlHeader(line), servers) })
+}
+
+// takeTOML removes the lines of the entry's table and of the tables below it. Comments
+// and empty lines before the next table belong to that one.
+func takeTOML(data []byte, servers []string, name string) ([]byte, error) {
+	lines := textLines(data)
+	own := entryPath(servers, name)
+	found := false
+	for from := 0; from < len(lines); from++ {
+		if !isBelow(tomlHeader(lines[from]), own) {
+			continue
+		}
+		to := from + 1
+		for to < len(lines) && tomlHeader(lines[to]) == nil {
+			to++
+		}
+		if to < len(lines) {
+			for to > from+1 && isTOMLFiller(lines[to-1]) {
+				to--
+			}
+		}
+		lines = textLines(joinWithout(lines, from, to))
+		found = true
+		from = -1 // what follows moved up
+	}
+	if !found {
+		return data, errNoTable
+	}
+	return []byte(strings.Join(lines, "")), nil
+}
+
+// tomlHeader returns the path that a line such as [a.b] begins; nil for any other line.
+func tomlHeader(line string) []string {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, "[") {
+		return nil
+	}
+	var ignored map[string]any
+	meta, err := toml.Decode(line, &ignored)
+	if err != nil || len(meta.Keys()) == 0 {
+		return nil
+	}
+	keys := meta.Keys()
+	return keys[len(keys)-1]
+}
+
+func isBelow(path, parent []string) bool {
+	return len(path) >= len(parent) && slices.Equal(path[:len(parent)], parent)
+}
+
+func isTOMLFiller(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || strings.HasPrefix(line, "#")
+}
+
+func tomlPath(path []string) string {
+	keys := make([]string, len(path))
+	for i, key := range path {
+		keys[i] = tomlKey(key)
+	}
+	return strings.Join(keys, ".")
+}
+
+func tomlKey(key string) string {
+	isBare := key != "" && !strings.ContainsFunc(key, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-')
+	})
+	if isBare {
+		return key
+	}
+	return string(quoteJSON(key)) // escapes of JSON are escapes of TOML too
+}
+
+func tomlValue(v value) string {
+	switch v.kind {
+	case object:
+		pairs := make([]string, len(v.members))
+		for i, m := range v.members {
+			pairs[i] = tomlKey(m.name) + " = " + tomlValue(m.value)
+		}
+		if len(pairs) == 0 {
+			return "{}"
+		}
+		return "{ " + strings.Join(pairs, ", ") + " }"
+	case list:
+		items := make([]string, len(v.items))
+		for i, item := range v.items {
+			items[i] = tomlValue(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case text:
+		return string(quoteJSON(v.text))
+	}
+	return v.text
+}

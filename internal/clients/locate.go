@@ -1,0 +1,179 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Machine is what the places of files depend on.
+type Machine struct {
+	OS     string // as runtime.GOOS
+	Getenv func(string) string
+	Exists func(path string) bool
+	Glob   func(pattern string) []string // paths that match a pattern such as C:\Users\me\Claude_*
+}
+
+// ThisMachine is the one that the program runs on.
+func ThisMachine() Machine {
+	return Machine{
+		OS: runtime.GOOS, Getenv: os.Getenv,
+		Exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
+		Glob: func(pattern string) []string {
+			found, _ := filepath.Glob(pattern) // the patterns are ours, and well formed
+			return found
+		},
+	}
+}
+
+// Home is the user's folder; "" if the environment does not tell.
+func (m Machine) Home() string {
+	if m.OS == "windows" {
+		return m.Getenv("USERPROFILE")
+	}
+	return m.Getenv("HOME")
+}
+
+// Files returns where the client keeps the user's servers on this machine: the file that
+// is there, or the one to make. More than one means that the client may read either, and
+// that a person has to say which. None means that the environment does not tell.
+func (c *Client) Files(m Machine) []string {
+	places, fresh := c.places[m.OS], c.fresh
+	if places == nil {
+		places = c.places[""]
+	}
+	for _, o := range c.overrides {
+		if value := m.Getenv(o.variable); value != "" {
+			places = nil
+			for _, place := range o.places {
+				places = append(places, strings.ReplaceAll(place, "{}", value))
+			}
+			fresh = min(fresh, len(places)-1)
+			break
+		}
+	}
+	if strings.Contains(places[0], "*") {
+		return m.packaged(places[0], places[1])
+	}
+	for _, place := range places {
+		if path := m.expand(place); path != "" && m.Exists(path) {
+			return []string{path}
+		}
+	}
+	if path := m.expand(places[fresh]); path != "" {
+		return []string{path}
+	}
+	return nil
+}
+
+// ProjectFile returns where the client keeps the servers of a project in a folder; "" if
+// it knows no such file.
+func (c *Client) ProjectFile(m Machine, folder string) string {
+	if len(c.project) == 0 {
+		return ""
+	}
+	for _, place := range c.project {
+		if path := m.join(folder, place); m.Exists(path) {
+			return path
+		}
+	}
+	return m.join(folder, c.project[min(c.fresh, len(c.project)-1)])
+}
+
+// packaged decides between the file of an app that was installed as a Windows package,
+// which has a file system of its own, and the one of an ordinary installation. The package
+// counts if it is there; but an ordinary file beside a package without one may be the one
+// that is in use.
+func (m Machine) packaged(pattern, ordinary string) []string {
+	usual := m.expand(ordinary)
+	expanded := m.expand(pattern)
+	if expanded == "" {
+		return compact(usual)
+	}
+	root, rest, _ := strings.Cut(expanded, "*")
+	var files []string
+	for _, folder := range m.Glob(root + "*") {
+		files = append(files, folder+rest)
+	}
+	switch {
+	case len(files) == 0:
+		return compact(usual)
+	case len(files) == 1 && (m.Exists(files[0]) || !m.Exists(usual)):
+		return files
+	case m.Exists(usual):
+		files = append(files, usual)
+	}
+	return files
+}
+
+func compact(path string) []string {
+	if path == "" {
+		return nil
+	}
+	return []string{path}
+}
+
+// expand makes a path of a place; "" if a variable that it needs is not set.
+func (m Machine) expand(place string) string {
+	root, rest, _ := strings.Cut(place, "/")
+	switch {
+	case root == "~":
+		root = m.Home()
+	case root == "$CONFIG":
+		root = m.configFolder()
+	case strings.HasPrefix(root, "%"):
+		root = m.Getenv(strings.Trim(root, "%"))
+	default:
+		return m.native(place)
+	}
+	if root == "" {
+		return ""
+	}
+	return m.join(root, rest)
+}
+
+// configFolder follows the XDG specification, which says to ignore a relative path.
+func (m Machine) configFolder() string {
+	if dir := m.Getenv("XDG_CONFIG_HOME"); strings.HasPrefix(dir, "/") || m.OS == "windows" && strings.Contains(dir, ":") {
+		return dir
+	}
+	if home := m.Home(); home != "" {
+		return m.join(home, ".config")
+	}
+	return ""
+}
+
+func (m Machine) join(folder, rest string) string {
+	return m.native(strings.TrimRight(folder, `/\`) + "/" + rest)
+}
+
+// native writes a path as the machine does, which need not be this one.
+func (m Machine) native(path string) string {
+	if m.OS == "windows" {
+		return strings.ReplaceAll(path, "/", `\`)
+	}
+	return path
+}
+
+// older returns the files of earlier versions that exist, with where the servers are.
+func (c *Client) olderFiles(m Machine) []olderPlace {
+	var found []olderPlace
+	for _, old := range c.older {
+		places := old.places[m.OS]
+		if places == nil {
+			places = old.places[""]
+		}
+		for _, place := range places {
+			if path := m.expand(place); path != "" && m.Exists(path) {
+				found = append(found, olderPlace{path, old.servers})
+			}
+		}
+	}
+	return found
+}
+
+type olderPlace struct {
+	path    string
+	servers []string
+}
