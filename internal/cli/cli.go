@@ -99,7 +99,8 @@ it serves a 'starter' toolbox of built-in servers.`,
 		Example: `  mcp-workbench try                     see it work in the terminal
   mcp-workbench validate                check the configuration
   mcp-workbench --config my.json        serve a client with that configuration
-  mcp-workbench serve                   serve many clients over HTTP`,
+  mcp-workbench serve                   serve many clients over HTTP
+  source <(mcp-workbench completion bash)   let the shell complete names; also zsh, fish, powershell`,
 		Version:       Version,
 		Args:          noArguments,
 		SilenceErrors: true,
@@ -114,6 +115,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 		"configuration file (default: $WORKBENCH_CONFIG, ./workbench-config.json, then the user's configuration folder)")
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: the configuration's logLevel, or warn)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
+	mustComplete(root, "toolbox", completeToolboxes(&g))
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newPS(), newTop(), newLogs(), newRestart(), newStop(), newRecord(&g), newReplay(), newSchema(), newBuiltin())

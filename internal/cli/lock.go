@@ -41,6 +41,7 @@ or toolbox; until then this command lists them and ends with 1.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "TOOLBOX/SERVER/TOOL, TOOLBOX/SERVER or TOOLBOX whose tools are approved as they are now; may be repeated")
+	mustComplete(cmd, "accept", completeTools(g))
 	return cmd
 }
 

@@ -24,6 +24,7 @@ func newTokens(g *globals) *cobra.Command {
 		Long: `Estimate how many tokens the definitions of each toolbox, server and tool are, in full
 and in brief, and what the workbench saves against listing all of them. Servers of
 which nothing is known yet are connected for it.`,
+		ValidArgsFunction: completeOne(completeToolboxes(g)),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return &usageError{fmt.Errorf("tokens takes one toolbox, not %d", len(args))}

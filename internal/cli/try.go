@@ -27,6 +27,7 @@ func newTry(g *globals) *cobra.Command {
 		Long: `Do in the terminal what a client does: open a toolbox, list its tools, call one that
 needs no arguments and changes nothing, and say how long each step took. The first
 toolbox is taken if none is named.`,
+		ValidArgsFunction: completeOne(completeToolboxes(g)),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return &usageError{fmt.Errorf("try takes one toolbox, not %d", len(args))}

@@ -44,10 +44,7 @@ func find(goos, explicit string, getenv func(string) string) (path string, origi
 	if err != nil {
 		return "", Nowhere, absError(err)
 	}
-	users := ""
-	if dir := userConfigDir(goos, getenv); dir != "" {
-		users = filepath.Join(dir, "mcp-workbench", fileName)
-	}
+	users := userPath(goos, getenv)
 	switch {
 	case users != "" && isSameFolder(local, users) && isThere(local):
 		return local, User, nil
@@ -57,6 +54,13 @@ func find(goos, explicit string, getenv func(string) string) (path string, origi
 		return users, User, nil
 	}
 	return "", Nowhere, nil
+}
+
+func userPath(goos string, getenv func(string) string) string {
+	if dir := userConfigDir(goos, getenv); dir != "" {
+		return filepath.Join(dir, "mcp-workbench", fileName)
+	}
+	return ""
 }
 
 // isThere counts a file that cannot be looked at: Load will say what is wrong.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -11,9 +12,10 @@ import (
 // Preview is what a file would run, as it is written there: no variable is replaced, so
 // that no value of one is shown, and a default cannot hide behind one that is set.
 type Preview struct {
-	Servers   []PreviewServer // in file order, disabled ones included
-	Variables []string        // what workbench.env sets, by name
-	Unclear   []string        // keys that are only known once a variable is
+	Toolboxes []PreviewToolbox // in file order
+	Servers   []PreviewServer  // in file order, disabled ones included
+	Variables []string         // what workbench.env sets, by name
+	Unclear   []string         // keys that are only known once a variable is
 	HTTP      PreviewHTTP
 }
 
@@ -23,13 +25,18 @@ type PreviewHTTP struct {
 	Hosts, Origins []string
 }
 
+// PreviewToolbox is one toolbox of a preview.
+type PreviewToolbox struct{ Name, Description string }
+
 // PreviewServer is one server of a preview.
 type PreviewServer struct {
 	Toolbox, Name string
 	Builtin       string
 	Command       string
 	Args          []string
+	URL           string // which may hold secrets
 	Host          string // of the url
+	Transport     string // by whichever of its two names
 	Env           []string
 	Dir           string
 	Disabled      bool
@@ -64,6 +71,7 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	}
 	for _, box := range tree.get("toolboxes").entries() {
 		preview.look(&box.value)
+		preview.Toolboxes = append(preview.Toolboxes, PreviewToolbox{box.raw, box.value.get("description").written()})
 		for _, server := range box.value.get("mcpServers").entries() {
 			preview.look(&server.value)
 			preview.Servers = append(preview.Servers, previewServer(box.raw, server, filepath.Dir(s.Path)))
@@ -87,8 +95,9 @@ func previewServer(box string, m member, folder string) PreviewServer {
 	s := PreviewServer{
 		Toolbox: box, Name: m.raw,
 		Builtin: n.get("builtin").written(), Command: n.get("command").written(), Args: n.get("args").allWritten(),
-		Host: host(n.get("url").written()), Dir: n.get("cwd").written(),
-		Disabled: n.get("disabled").isTrue(),
+		URL: n.get("url").written(), Host: host(n.get("url").written()), Dir: n.get("cwd").written(),
+		Transport: cmp.Or(n.get("transport").written(), n.get("type").written()),
+		Disabled:  n.get("disabled").isTrue(),
 	}
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) && !strings.HasPrefix(s.Dir, "~") && !strings.Contains(s.Dir, "${") {
 		s.Dir = filepath.Join(folder, s.Dir)

@@ -1,0 +1,28 @@
+package app
+
+import (
+	"context"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+)
+
+// Remembered returns what earlier runs saw of the servers of a configuration, in its order
+// and without those that were never seen. It starts nothing.
+func Remembered(ctx context.Context, cfg *config.Config, stateDir string) ([]KnownServer, error) {
+	lock, err := lockOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	servers := fleet.New(fleet.Options{Config: cfg, Copies: catalog.NewCopies(definitionsDir(stateDir), nil), Lock: lock})
+	var known []KnownServer
+	for _, box := range servers.Toolboxes() {
+		for _, server := range box.Servers {
+			if offered := server.Offered(); offered != nil {
+				known = append(known, KnownServer{Toolbox: box.Name, Server: server.Name(), Tools: offered.Tools})
+			}
+		}
+	}
+	return known, servers.Stop(ctx)
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// completionTime bounds what a shell waits for when a person presses the tab key.
+const completionTime = 2 * time.Second
+
+// completeToolboxes completes an argument or flag that names a toolbox.
+func completeToolboxes(g *globals) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		for _, box := range g.outline().Toolboxes {
+			found = offer(found, typed, box.Name, box.Description)
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeServers completes TOOLBOX/SERVER, and TOOLBOX, which stands for all of its
+// servers.
+func completeServers(g *globals) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		outline := g.outline()
+		var found []cobra.Completion
+		for _, box := range outline.Toolboxes {
+			found = offer(found, typed, box.Name, box.Description)
+		}
+		for _, server := range outline.Servers {
+			found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
+		}
+		return without(found, args), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeTools completes TOOLBOX/SERVER/TOOL, one part after the other. Tools are those
+// that were seen before: nothing is started.
+func completeTools(g *globals) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		outline := g.outline()
+		for _, server := range outline.Servers {
+			if path := server.Toolbox + "/" + server.Name + "/"; strings.HasPrefix(typed, path) {
+				return completeToolsOf(cmd.Context(), g, toolbox.Ref{Toolbox: server.Toolbox, Server: server.Name}, typed)
+			}
+			if strings.HasPrefix(typed, server.Toolbox+"/") && !server.Disabled {
+				found = offer(found, typed, server.Toolbox+"/"+server.Name+"/", "")
+			}
+		}
+		if len(found) == 0 {
+			for _, box := range outline.Toolboxes {
+				found = offer(found, typed, box.Name+"/", box.Description)
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+func completeToolsOf(ctx context.Context, g *globals, of toolbox.Ref, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var found []cobra.Completion
+	for _, server := range g.remembered(ctx) {
+		if server.Toolbox != of.Toolbox || server.Server != of.Server {
+			continue
+		}
+		for _, tool := range server.Tools {
+			description, _ := tool.Definition.Member("description").Text()
+			found = offer(found, typed, of.Toolbox+"/"+of.Server+"/"+tool.Name, description)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeOne completes a first argument and no second one.
+func completeOne(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, typed)
+	}
+}
+
+// mustComplete gives a flag its completion.
+func mustComplete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // there is no such flag, or it has one: a mistake in the program
+	}
+}
+
+// outline is what the configuration names; nothing if it cannot be read or is not trusted:
+// a shell that completes has no place for errors.
+func (g *globals) outline() *config.Preview {
+	nothing := &config.Preview{}
+	path, origin, err := config.Find(g.configPath, os.Getenv)
+	if err != nil {
+		return nothing
+	}
+	if origin == config.Nowhere {
+		return outlineOf(config.Default())
+	}
+	source, err := config.Read(path)
+	if err != nil || origin == config.Local && examine(source) != nil {
+		return nothing
+	}
+	preview, err := source.Preview(os.Environ())
+	if err != nil {
+		return nothing
+	}
+	return preview
+}
+
+func outlineOf(cfg *config.Config) *config.Preview {
+	outline := &config.Preview{}
+	for _, box := range cfg.Toolboxes {
+		outline.Toolboxes = append(outline.Toolboxes, config.PreviewToolbox{Name: box.Name, Description: box.Description})
+		for _, server := range box.Servers {
+			outline.Servers = append(outline.Servers, config.PreviewServer{Toolbox: box.Name, Name: server.Name, Builtin: server.Builtin})
+		}
+	}
+	return outline
+}
+
+// remembered is what is known of tools without starting anything, and silent as outline is.
+func (g *globals) remembered(ctx context.Context) []app.KnownServer {
+	cfg, untrusted, err := g.loadTrusted()
+	if err != nil || untrusted != nil {
+		return nil
+	}
+	if ctx == nil {
+		ctx = context.Background() // completion runs outside of a command
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	known, err := app.Remembered(ctx, cfg, stateDir())
+	if err != nil {
+		return nil
+	}
+	return known
+}
+
+// offer adds what begins with what was typed. A name that a shell could not take, or that
+// would act on the terminal, is left out.
+func offer(found []cobra.Completion, typed, name, description string) []cobra.Completion {
+	if !strings.HasPrefix(name, typed) || terminal.CleanLine(name) != name {
+		return found
+	}
+	if description = terminal.Cut(terminal.CleanLine(description), 60); description == "" {
+		return append(found, name)
+	}
+	return append(found, cobra.CompletionWithDesc(name, description))
+}
+
+// without leaves out what was typed before.
+func without(found []cobra.Completion, args []string) []cobra.Completion {
+	used := make(map[string]bool)
+	for _, arg := range args {
+		used[arg] = true
+	}
+	var rest []cobra.Completion
+	for _, completion := range found {
+		if name, _, _ := strings.Cut(completion, "\t"); !used[name] {
+			rest = append(rest, completion)
+		}
+	}
+	return rest
+}
