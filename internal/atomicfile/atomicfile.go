@@ -3,6 +3,7 @@ package atomicfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -11,11 +12,18 @@ import (
 // last, and gives it the name. The pattern names the temporary file as for os.CreateTemp.
 // On an error the file at path is as it was. The folder must exist.
 func Replace(path, pattern string, data []byte) error {
+	return replace(path, pattern, data, 0o600)
+}
+
+func replace(path, pattern string, data []byte, mode fs.FileMode) error {
 	file, err := os.CreateTemp(filepath.Dir(path), pattern) // with mode 0600
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(data)
+	if err == nil && mode != 0o600 {
+		err = file.Chmod(mode)
+	}
 	if err == nil {
 		err = file.Sync()
 	}

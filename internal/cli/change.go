@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
+	"github.com/mcp-workbench/mcp-workbench/internal/configedit"
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// change is a file of the user's that a command would write.
+type change struct {
+	path   string
+	before []byte // nil if the file is not there
+	after  []byte
+	mode   fs.FileMode    // of a file that is new
+	masker *secret.Masker // hides what must not be shown of it
+}
+
+func (c *change) isNone() bool { return string(c.before) == string(c.after) }
+
+// show writes the difference.
+func (c *change) show(screen *terminal.Screen) {
+	for line := range strings.Lines(c.masker.Mask(configedit.Diff(c.path, c.before, c.after))) {
+		line = terminal.Clean(strings.TrimSuffix(line, "\n"))
+		style := terminal.Plain
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+			style = terminal.Strong
+		case strings.HasPrefix(line, "+"):
+			style = terminal.Good
+		case strings.HasPrefix(line, "-"):
+			style = terminal.Bad
+		case strings.HasPrefix(line, "@@"):
+			style = terminal.Faint
+		}
+		fmt.Fprintln(screen, screen.Paint(style, line))
+	}
+}
+
+// write makes the change, unless the file is no longer what was shown.
+func (c *change) write() error {
+	err := atomicfile.Edit(c.path, ".mcp-workbench-*", c.before, c.after, c.mode)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, atomicfile.ErrChanged):
+		return &toolbox.Error{
+			Code:    toolbox.FileChanged,
+			Message: c.path + " was changed by another program meanwhile, and was not written",
+			Hint:    "Run the command again.",
+			Cause:   err,
+		}
+	}
+	return &toolbox.Error{
+		Code:    toolbox.FileNotWritten,
+		Message: fmt.Sprintf("%s was not written: %v", c.path, err),
+		Hint:    "Check that the folder exists, is yours, and has room.",
+		Cause:   err,
+	}
+}
+
+// agree asks a person for leave to do what was shown. Without one, --yes has to say so.
+func agree(ctx context.Context, screen *terminal.Screen, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	agreed, err := screen.Confirm(ctx, question, true)
+	switch {
+	case errors.Is(err, terminal.ErrNobody):
+		return &toolbox.Error{
+			Code:    toolbox.AnswerNeeded,
+			Message: "Nothing was changed: this is no terminal, and nobody can be asked",
+			Hint:    "Add --yes to agree to the change, or --dry-run to only see it.",
+		}
+	case err != nil:
+		return err
+	case !agreed:
+		return &toolbox.Error{Code: toolbox.Declined, Message: "Nothing was changed"}
+	}
+	return nil
+}
