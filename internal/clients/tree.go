@@ -43,6 +43,16 @@ func formatOf(path string) format {
 	return jsonFormat
 }
 
+// syntaxError says where a file is wrong. It quotes nothing, since that may be a secret.
+type syntaxError struct{ line, column int }
+
+func (e *syntaxError) Error() string {
+	if e.column == 0 {
+		return fmt.Sprintf("something is wrong at line %d", e.line)
+	}
+	return fmt.Sprintf("something is wrong at line %d, column %d", e.line, e.column)
+}
+
 type kind int
 
 const (
@@ -123,9 +133,12 @@ func parseJSON(data []byte) (value, error) {
 	if nesting(data) > maxDepth {
 		return value{}, fmt.Errorf("values are nested more than %d deep", maxDepth)
 	}
-	parsed, err := hujson.Parse(data)
+	// A line comment needs its line end, also in the last line.
+	parsed, err := hujson.Parse(append(bytes.Clone(data), '\n'))
 	if err != nil {
-		return value{}, err
+		fault := &syntaxError{line: 1}
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &fault.line, &fault.column)
+		return value{}, fault
 	}
 	return fromJSON(parsed)
 }
@@ -211,7 +224,11 @@ func parseTOML(data []byte) (value, error) {
 	var root map[string]any
 	meta, err := toml.Decode(string(data), &root)
 	if err != nil {
-		return value{}, err
+		fault := &syntaxError{line: 1}
+		if wrong, ok := errors.AsType[toml.ParseError](err); ok {
+			fault.line = wrong.Position.Line
+		}
+		return value{}, fault
 	}
 	order := make(map[string]int)
 	for i, key := range meta.Keys() {
@@ -276,7 +293,9 @@ func yamlRoot(data []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	if err := decoder.Decode(&document); err != nil {
-		return nil, err
+		fault := &syntaxError{line: 1}
+		_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &fault.line)
+		return nil, fault
 	}
 	if decoder.Decode(&second) == nil {
 		return nil, errors.New("it holds more than one document")

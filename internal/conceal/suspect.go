@@ -93,3 +93,8 @@ func hasPassword(value string) bool {
 	password, ok := address.User.Password()
 	return ok && password != ""
 }
+
+// IsSecret reports that a value is a secret, by what it is called or by what it looks like.
+func IsSecret(name, value string) bool {
+	return namesSecret(name) && mayBeSecret(value) || looksSecret(value) || hasPassword(value)
+}

@@ -1,0 +1,175 @@
+package adopt
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/configedit"
+)
+
+// encode writes a server as the configuration has it, its keys in the order in which
+// people read them.
+func encode(server clients.Server) ([]byte, error) {
+	var out bytes.Buffer
+	var failed error
+	member := func(name string, value any) {
+		encoded, err := configedit.Encode(value)
+		if err != nil {
+			failed = err
+		}
+		if out.Len() > 0 {
+			out.WriteString(", ")
+		}
+		fmt.Fprintf(&out, "%q: %s", name, encoded)
+	}
+	if server.Command != "" {
+		member("command", server.Command)
+		if len(server.Args) > 0 {
+			member("args", server.Args)
+		}
+		if len(server.Env) > 0 {
+			member("env", settings(server.Env))
+		}
+		if server.Dir != "" {
+			member("cwd", server.Dir)
+		}
+	} else {
+		member("url", server.URL)
+		if server.Transport != "" {
+			member("transport", server.Transport)
+		}
+		if len(server.Headers) > 0 {
+			member("headers", settings(server.Headers))
+		}
+	}
+	if server.Tools != nil {
+		member("toolFilters", server.Tools)
+	}
+	return []byte("{" + out.String() + "}"), failed
+}
+
+// settings is an object that keeps its order. Of two with one name the last counts, as it
+// does for the clients.
+type settings []clients.Setting
+
+// MarshalJSON writes the members in order.
+func (s settings) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	first := true
+	for i, setting := range s {
+		if repeated(s[i+1:], setting.Name) {
+			continue
+		}
+		if !first {
+			out.WriteString(", ")
+		}
+		first = false
+		name, err := configedit.Encode(setting.Name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := configedit.Encode(setting.Value)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(name)
+		out.WriteString(": ")
+		out.Write(value)
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+func repeated(rest []clients.Setting, name string) bool {
+	for _, setting := range rest {
+		if setting.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// definition is what makes two entries the same server.
+type definition struct {
+	Command   string            `json:"command"`
+	Args      []string          `json:"args"`
+	Env       map[string]string `json:"env"`
+	Dir       string            `json:"cwd"`
+	URL       string            `json:"url"`
+	Headers   map[string]string `json:"headers"`
+	Transport string            `json:"transport"`
+	Type      string            `json:"type"`
+}
+
+// definitionOf is equal for entries that mean the same server.
+func definitionOf(entry []byte) string {
+	var d definition
+	if json.Unmarshal(entry, &d) != nil {
+		return string(entry)
+	}
+	if d.Transport == "" {
+		d.Transport = d.Type
+	}
+	d.Type = ""
+	if d.Transport != "sse" {
+		d.Transport = "" // it follows from the rest
+	}
+	if len(d.Args) == 0 {
+		d.Args = nil
+	}
+	if len(d.Env) == 0 {
+		d.Env = nil
+	}
+	if len(d.Headers) == 0 {
+		d.Headers = nil
+	}
+	encoded, err := json.Marshal(d)
+	if err != nil {
+		return string(entry)
+	}
+	return string(encoded)
+}
+
+// existing is what a configuration holds.
+type existing struct {
+	boxes   map[string]map[string]bool // servers of toolboxes
+	servers map[string][2]string       // toolbox and name by definition
+}
+
+// readExisting looks only at what it needs: whether the file is valid is for others to say.
+func readExisting(data []byte) (existing, error) {
+	found := existing{boxes: make(map[string]map[string]bool), servers: make(map[string][2]string)}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return found, nil
+	}
+	standard, err := hujson.Standardize(bytes.Clone(bytes.TrimPrefix(data, []byte("\uFEFF"))))
+	if err != nil {
+		return found, err
+	}
+	var file struct {
+		Toolboxes map[string]struct {
+			Servers map[string]json.RawMessage `json:"mcpServers"`
+		} `json:"toolboxes"`
+	}
+	if err := json.Unmarshal(standard, &file); err != nil {
+		return found, err
+	}
+	for box, content := range file.Toolboxes {
+		found.boxes[box] = make(map[string]bool)
+		for name, entry := range content.Servers {
+			found.boxes[box][name] = true
+			found.servers[definitionOf(entry)] = [2]string{box, name}
+		}
+	}
+	return found, nil
+}
+
+func (e existing) find(entry []byte) (box, name string, ok bool) {
+	at, ok := e.servers[definitionOf(entry)]
+	return at[0], at[1], ok
+}

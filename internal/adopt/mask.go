@@ -1,0 +1,56 @@
+package adopt
+
+import (
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/conceal"
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
+)
+
+// shortestMasked keeps a masker from hiding every "a" because somebody's password is one.
+const shortestMasked = 4
+
+// Masker hides what looks like a secret anywhere in a file, of which a difference may show
+// more than the lines that change, and further values.
+func Masker(file string, data []byte, sources []clients.Source, further ...conceal.Variable) *secret.Masker {
+	var values []string
+	add := func(value string) {
+		if len(value) >= shortestMasked {
+			values = append(values, value)
+		}
+	}
+	for _, text := range clients.Texts(file, data) {
+		if conceal.IsSecret(text.Name, text.Value) {
+			add(text.Value)
+			if _, credentials, ok := strings.Cut(text.Value, " "); ok {
+				add(credentials)
+			}
+		}
+	}
+	names := &conceal.Names{}
+	for _, source := range sources {
+		for _, server := range source.Servers {
+			if entry, err := encode(server); err == nil {
+				_, _, _ = conceal.Entry(server.Name, entry, names) // what it finds is in names
+			}
+		}
+	}
+	for _, variable := range append(names.Given(), further...) {
+		add(variable.Value)
+	}
+	return secret.NewMasker(values)
+}
+
+// MaskedEnv is the content of a workbench.env with all values hidden.
+func MaskedEnv(content []byte) []byte {
+	var out strings.Builder
+	for line := range strings.Lines(string(content)) {
+		name, _, ok := strings.Cut(line, "=")
+		if ok && !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			line = name + "=" + secret.Mask + "\n"
+		}
+		out.WriteString(line)
+	}
+	return []byte(out.String())
+}
