@@ -31,5 +31,6 @@ const (
 	RestartFailed        Code = "restart-failed"
 	ServerNotFound       Code = "server-not-found"
 	SeveralRunning       Code = "several-running"
+	SnippetUnknown       Code = "snippet-unknown"
 	ToolboxNotFound      Code = "toolbox-not-found"
 )
