@@ -17,6 +17,12 @@ func Draft(path string, data, env []byte) *Source {
 	return s
 }
 
+// NotYet is the draft of a file that does not exist: only the variables beside it are read.
+func NotYet(path string) (*Source, error) {
+	s := Draft(path, nil, nil)
+	return s, s.readEnv()
+}
+
 // EnvPath is where the variables of a configuration are kept.
 func EnvPath(path string) string { return (&Source{Path: path}).envPath() }
 

@@ -48,13 +48,19 @@ func Read(path string) (*Source, error) {
 	if s.Data, s.Info, problem = readFile(path); problem != nil {
 		return nil, &Error{File: path, Problems: []Problem{*problem}}
 	}
+	return s, s.readEnv()
+}
+
+// readEnv reads the variables, if there are any.
+func (s *Source) readEnv() error {
 	if !isThere(s.envPath()) {
-		return s, nil
+		return nil
 	}
+	var problem *Problem
 	if s.Env, s.EnvInfo, problem = readFile(s.envPath()); problem != nil {
-		return nil, &Error{File: s.envPath(), Problems: []Problem{*problem}}
+		return &Error{File: s.envPath(), Problems: []Problem{*problem}}
 	}
-	return s, nil
+	return nil
 }
 
 func (s *Source) envPath() string { return filepath.Join(filepath.Dir(s.Path), envFileName) }

@@ -6,6 +6,7 @@ type Code string
 
 // The kinds of errors.
 const (
+	AddSourceUnclear     Code = "add-source-unclear"
 	AmbiguousName        Code = "ambiguous-name"
 	AnswerNeeded         Code = "answer-needed"
 	ClientAmbiguous      Code = "client-ambiguous"
@@ -17,6 +18,8 @@ const (
 	ClientRetired        Code = "client-retired"
 	ClientUnknown        Code = "client-unknown"
 	ClientWithoutProject Code = "client-without-project"
+	ConfigBusy           Code = "config-busy"
+	ConfigNotEditable    Code = "config-not-editable"
 	Declined             Code = "declined"
 	FileChanged          Code = "file-changed"
 	FileNotWritten       Code = "file-not-written"
@@ -24,13 +27,18 @@ const (
 	NeedsTerminal        Code = "needs-terminal"
 	NotRunning           Code = "not-running"
 	NotTrusted           Code = "not-trusted"
+	NothingConfigured    Code = "nothing-configured"
 	NothingToUndo        Code = "nothing-to-undo"
 	RecordingExists      Code = "recording-exists"
 	RecordingInvalid     Code = "recording-invalid"
+	ReferenceAmbiguous   Code = "reference-ambiguous"
+	ReferenceNotFound    Code = "reference-not-found"
 	ReplayMismatch       Code = "replay-mismatch"
 	RestartFailed        Code = "restart-failed"
+	ServerExists         Code = "server-exists"
 	ServerNotFound       Code = "server-not-found"
 	SeveralRunning       Code = "several-running"
 	SnippetUnknown       Code = "snippet-unknown"
 	ToolboxNotFound      Code = "toolbox-not-found"
+	ToolboxUnclear       Code = "toolbox-unclear"
 )
