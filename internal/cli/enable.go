@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newEnable(g *globals) *cobra.Command {
+	return newSwitch(g, "enable", "Use a server again that was disabled", "Enabled", (*edit).remove)
+}
+
+// newSwitch makes 'enable' and 'disable', which differ in what they do to one key.
+func newSwitch(g *globals, name, short, done string, change func(*edit, []string) error) *cobra.Command {
+	var flags editFlags
+	cmd := &cobra.Command{
+		Use:   name + " REF...",
+		Short: short,
+		Long: short + `. The rest of the file stays as it is, comments
+included, and a workbench that runs takes the change over by itself. REF is TOOLBOX/SERVER,
+TOOLBOX for all of its servers, or the name of a server that only one toolbox has.`,
+		Example: fmt.Sprintf("  mcp-workbench %[1]s dev/github\n  mcp-workbench %[1]s dev", name),
+		Args:    atLeastOne(name + " takes what to " + name + ", such as dev/github"),
+
+		ValidArgsFunction: completeServers(g),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := g.beginEdit(cmd, flags, false)
+			if err != nil {
+				return err
+			}
+			return runSwitch(cmd.Context(), e, args, done, change)
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func runSwitch(ctx context.Context, e *edit, refs []string, doneWord string, change func(*edit, []string) error) error {
+	var changed []string
+	for _, ref := range refs {
+		p, err := locate(e.outline, ref)
+		if err != nil {
+			return err
+		}
+		for _, server := range p.servers(e.outline) {
+			at := place{server.Toolbox, server.Name}
+			if err := change(e, append(at.path(), "disabled")); err != nil {
+				return err
+			}
+		}
+		changed = append(changed, p.describe())
+	}
+	what := strings.Join(changed, ", ")
+	done, err := e.apply(ctx, "")
+	switch {
+	case err != nil:
+		return err
+	case done:
+		fmt.Fprintf(e.screen, "%s %s in %s.\n", doneWord, what, e.Path)
+	case !e.flags.dryRun:
+		fmt.Fprintf(e.screen, "Nothing to change: %s is %s already.\n", what, strings.ToLower(doneWord))
+	}
+	return nil
+}

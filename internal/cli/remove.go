@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+)
+
+func newRemove(g *globals) *cobra.Command {
+	var flags editFlags
+	cmd := &cobra.Command{
+		Use:     "remove REF...",
+		Aliases: []string{"rm"},
+		Short:   "Take a server or a toolbox out of the configuration",
+		Long: `Take servers or whole toolboxes out of the configuration. The rest of the file stays as it
+is, comments included. REF is TOOLBOX/SERVER, TOOLBOX, or the name of a server that only
+one toolbox has.`,
+		Example: `  mcp-workbench remove dev/github
+  mcp-workbench remove github           if there is one only
+  mcp-workbench remove dev --dry-run    see what would go`,
+		Args:              atLeastOne("remove takes what to remove, such as dev/github"),
+		ValidArgsFunction: completeServers(g),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := g.beginEdit(cmd, flags, false)
+			if err != nil {
+				return err
+			}
+			return runRemove(cmd.Context(), e, args)
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+// atLeastOne refuses a command line without arguments.
+func atLeastOne(problem string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return &usageError{errors.New(problem)}
+		}
+		return nil
+	}
+}
+
+func runRemove(ctx context.Context, e *edit, refs []string) error {
+	var removed []string
+	for _, ref := range refs {
+		p, err := locate(e.outline, ref)
+		if err != nil {
+			return err
+		}
+		if err := e.remove(p.path()); err != nil {
+			return err
+		}
+		removed = append(removed, p.describe())
+	}
+	what := strings.Join(removed, ", ")
+	done, err := e.apply(ctx, "Remove "+what+"?")
+	if err != nil || !done {
+		return err
+	}
+	fmt.Fprintf(e.screen, "Removed %s from %s.\n", what, e.Path)
+	if left := e.orphans(); len(left) > 0 {
+		fmt.Fprintf(e.screen, "Nothing refers to %s any more, which is still in %s.\n", strings.Join(left, ", "), config.EnvPath(e.Path))
+	}
+	return nil
+}
+
+// orphans are variables of workbench.env that only what was removed referred to.
+func (e *edit) orphans() []string {
+	stored, err := config.Draft(e.Path, nil, e.next.Env).Variables(nil)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(stored)) {
+		reference := []byte("${" + name)
+		if bytes.Contains(e.Content().Data, reference) && !bytes.Contains(e.next.Data, reference) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
