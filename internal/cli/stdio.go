@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -27,7 +28,7 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, s.untrusted.notice())
 			return nil
 		}
-		introduce(stdout, s.config)
+		introduce(terminal.New(stdout, stdin, os.Getenv), s.config)
 		return nil
 	}
 	return s.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
@@ -35,23 +36,40 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	})
 }
 
-func introduce(out io.Writer, cfg *config.Config) {
-	fmt.Fprintf(out, "mcp-workbench %s: one MCP server in front of all your others.\n\n", Version)
+// introduce tells a person what the program is, and the next few commands: others for
+// somebody who has just begun than for somebody who has a configuration.
+func introduce(screen *terminal.Screen, cfg *config.Config) {
+	fmt.Fprintf(screen, "%s %s: one MCP server in front of all your others.\n\n", screen.Paint(terminal.Strong, "mcp-workbench"), Version)
 	if cfg.Path == "" {
-		fmt.Fprintln(out, "No configuration was found, so the built-in 'starter' toolbox is used.")
+		fmt.Fprint(screen, `There is no configuration yet. The way to the first call:
+
+`)
+		nextSteps(screen, [][2]string{
+			{"mcp-workbench init", "take over the servers that your MCP clients have"},
+			{"mcp-workbench doctor", "see whether each of them works"},
+			{"mcp-workbench connect", "put the workbench into a client"},
+		})
+		fmt.Fprintln(screen, "\nNo servers yet? 'mcp-workbench add --help' adds one, and 'mcp-workbench try' shows the built-in ones.")
 	} else {
-		fmt.Fprintf(out, "Configuration: %s\n", cfg.Path)
+		fmt.Fprintf(screen, "Configuration: %s\n", terminal.CleanLine(cfg.Path))
+		for _, box := range cfg.Toolboxes {
+			fmt.Fprintf(screen, "  %s (%d servers)  %s\n", screen.Paint(terminal.Name, terminal.CleanLine(box.Name)), len(box.Servers), terminal.CleanLine(box.Description))
+		}
+		fmt.Fprintln(screen)
+		nextSteps(screen, [][2]string{
+			{"mcp-workbench doctor", "see whether each server works"},
+			{"mcp-workbench connect", "put the workbench into a client"},
+			{"mcp-workbench list", "see what is configured; add, remove, enable and disable change it"},
+		})
 	}
-	for _, box := range cfg.Toolboxes {
-		fmt.Fprintf(out, "  %s (%d servers)  %s\n", box.Name, len(box.Servers), box.Description)
+	fmt.Fprint(screen, `
+An MCP client starts this program and talks to it over stdin and stdout; there is nothing to
+type here. Everything else: mcp-workbench --help
+`)
+}
+
+func nextSteps(screen *terminal.Screen, steps [][2]string) {
+	for _, step := range steps {
+		fmt.Fprintf(screen, "  %s  %s\n", screen.Paint(terminal.Strong, fmt.Sprintf("%-22s", step[0])), step[1])
 	}
-	fmt.Fprintf(out, `
-An MCP client starts this program and talks to it over stdin and stdout; there is
-nothing to type here. To go on:
-
-  mcp-workbench try         see a toolbox being opened and a tool being called
-  mcp-workbench validate    check the configuration
-  mcp-workbench --help      everything else
-
-%s`, clientSnippet(cfg))
 }
