@@ -11,20 +11,22 @@ import (
 // shortestMasked keeps a masker from hiding every "a" because somebody's password is one.
 const shortestMasked = 4
 
-// Masker hides what looks like a secret anywhere in a file, of which a difference may show
-// more than the lines that change, and further values.
-func Masker(file string, data []byte, sources []clients.Source, further ...conceal.Variable) *secret.Masker {
+// Masker hides what looks like a secret anywhere in a file, as it was or is to be, since a
+// difference shows more than the lines that change; and further values.
+func Masker(file string, contents [][]byte, sources []clients.Source, further ...conceal.Variable) *secret.Masker {
 	var values []string
 	add := func(value string) {
 		if len(value) >= shortestMasked {
 			values = append(values, value)
 		}
 	}
-	for _, text := range clients.Texts(file, data) {
-		if conceal.IsSecret(text.Name, text.Value) {
-			add(text.Value)
-			if _, credentials, ok := strings.Cut(text.Value, " "); ok {
-				add(credentials)
+	for _, content := range contents {
+		for _, text := range clients.Texts(file, content) {
+			if conceal.IsSecret(text.Name, text.Value) {
+				add(text.Value)
+				if _, credentials, ok := strings.Cut(text.Value, " "); ok {
+					add(credentials)
+				}
 			}
 		}
 	}
@@ -42,8 +44,11 @@ func Masker(file string, data []byte, sources []clients.Source, further ...conce
 	return secret.NewMasker(values)
 }
 
-// MaskedEnv is the content of a workbench.env with all values hidden.
+// MaskedEnv is the content of a workbench.env with all values hidden; nil stays nil.
 func MaskedEnv(content []byte) []byte {
+	if content == nil {
+		return nil
+	}
 	var out strings.Builder
 	for line := range strings.Lines(string(content)) {
 		name, _, ok := strings.Cut(line, "=")

@@ -121,6 +121,7 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newPS(), newTop(), newLogs(), newRestart(), newStop(), newRecord(&g), newReplay(), newSchema(), newBuiltin())
 	root.AddCommand(newList(&g), newAdd(&g), newRemove(&g), newEnable(&g), newDisable(&g))
+	root.AddCommand(newInit(&g), newConnect(&g), newDisconnect())
 	return root
 }
 

@@ -29,6 +29,7 @@ const (
 	NotTrusted           Code = "not-trusted"
 	NothingConfigured    Code = "nothing-configured"
 	NothingToUndo        Code = "nothing-to-undo"
+	PlaceUnknown         Code = "place-unknown"
 	RecordingExists      Code = "recording-exists"
 	RecordingInvalid     Code = "recording-invalid"
 	ReferenceAmbiguous   Code = "reference-ambiguous"

@@ -1,0 +1,336 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// connectOptions are those of connect and disconnect.
+type connectOptions struct {
+	name           string
+	file           string
+	project        bool
+	dryRun         bool
+	undo           bool
+	removeImported bool
+	yes            bool
+	json           bool
+}
+
+func newConnect(g *globals) *cobra.Command {
+	var o connectOptions
+	cmd := &cobra.Command{
+		Use:   "connect [CLIENT]",
+		Short: "Put the workbench into the configuration of an MCP client",
+		Long: `Adds the workbench to the servers of an MCP client, with settings that keep its few tools
+always at hand where the client has such. Comments and order of the client's file stay. The
+difference is shown first, and what the file held is kept, so that --undo can restore it.
+
+Without a client, lists those that were found on this machine and whether the workbench is
+connected.`,
+		Example: `  mcp-workbench connect
+  mcp-workbench connect claude-code
+  mcp-workbench connect cursor --remove-imported
+  mcp-workbench connect cursor --undo`,
+		Args: atMostOneClient,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			screen := terminal.New(os.Stdout, os.Stdin, os.Getenv)
+			switch {
+			case len(args) == 0:
+				return listClients(screen, o.json)
+			case o.undo:
+				return runUndo(cmd.Context(), args[0], o, screen)
+			}
+			return runConnect(cmd.Context(), g, args[0], o, screen)
+		},
+		ValidArgsFunction: completeClients,
+	}
+	addConnectFlags(cmd, &o)
+	cmd.Flags().BoolVar(&o.undo, "undo", false, "restore what the client's file held before the last change")
+	cmd.Flags().BoolVar(&o.removeImported, "remove-imported", false, "also take out the client's servers that the workbench has")
+	cmd.Flags().BoolVar(&o.json, "json", false, "without a client: list them as JSON")
+	return cmd
+}
+
+// addConnectFlags adds the flags that say which file is meant, and how much is asked.
+func addConnectFlags(cmd *cobra.Command, o *connectOptions) {
+	cmd.Flags().StringVar(&o.name, "name", "workbench", "what the client calls the workbench")
+	cmd.Flags().BoolVar(&o.project, "project", false, "the client's file for the project in this folder, not the user's")
+	cmd.Flags().StringVar(&o.file, "file", "", "the client's file, if it is in no usual place")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show the difference")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "agree to the change, and do not ask")
+}
+
+func atMostOneClient(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return &usageError{fmt.Errorf("%s takes one client, not %d", cmd.Name(), len(args))}
+	}
+	return nil
+}
+
+func completeClients(_ *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		for _, client := range clients.All() {
+			found = offer(found, typed, client.ID, client.Title)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+func runConnect(ctx context.Context, g *globals, id string, o connectOptions, screen *terminal.Screen) error {
+	client := clients.ByID(id)
+	if client == nil {
+		return unknownClient(id)
+	}
+	if client.Retired != "" {
+		return &toolbox.Error{
+			Code:    toolbox.ClientRetired,
+			Message: client.Retired,
+			Hint:    "Its servers can still be imported: mcp-workbench init --from " + client.ID,
+		}
+	}
+	file, err := clientFile(ctx, client, o, screen)
+	if err != nil {
+		return err
+	}
+	entry, configuration, err := g.entry(ctx, o.name, screen)
+	if err != nil {
+		return err
+	}
+	c, err := newClientChange(file, o)
+	if err != nil {
+		return err
+	}
+	if c.after, err = client.Put(file, c.before, entry); err != nil {
+		return err
+	}
+	sources, err := client.ReadFile(clients.ThisMachine(), file)
+	if err != nil {
+		return err
+	}
+	c.masker = adopt.Masker(file, [][]byte{c.before}, sources)
+	left, err := imported(configuration, sources)
+	if err != nil {
+		return err
+	}
+	if o.removeImported {
+		for _, known := range left {
+			if c.after, err = known.Source.Take(c.after, known.Name); err != nil {
+				return err
+			}
+		}
+		left = nil
+	}
+	if c.isNone() {
+		fmt.Fprintf(screen, "%s has the workbench already, in %s.\n", client.Title, short(file))
+		hintImported(screen, client, left)
+		return nil
+	}
+	if done, err := applyClientChange(ctx, client, c, o, screen); !done || err != nil {
+		return err
+	}
+	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(terminal.Good, "✓"), client.Title, terminal.CleanLine(o.name), short(file))
+	fmt.Fprintf(screen, "  To go back: mcp-workbench connect %s --undo\n", client.ID)
+	hintImported(screen, client, left)
+	fmt.Fprintf(screen, "\nNext: %s\nTo see that it works: %s\n", client.After, client.See)
+	return nil
+}
+
+// clientFile is the file to change. Where a client may read either of two, a person says
+// which.
+func clientFile(ctx context.Context, client *clients.Client, o connectOptions, screen *terminal.Screen) (string, error) {
+	machine := clients.ThisMachine()
+	if o.file != "" {
+		return filepath.Abs(o.file)
+	}
+	if o.project {
+		folder, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		file := client.ProjectFile(machine, folder)
+		if file == "" {
+			return "", &toolbox.Error{
+				Code:    toolbox.ClientWithoutProject,
+				Message: client.Title + " has no file for the servers of a project",
+				Hint:    "Leave out --project to connect it for all projects.",
+			}
+		}
+		return file, nil
+	}
+	files := client.Files(machine)
+	switch len(files) {
+	case 0:
+		return "", &toolbox.Error{
+			Code:    toolbox.PlaceUnknown,
+			Message: "The environment does not say where " + client.Title + " keeps its configuration",
+			Hint:    "Name the file with --file.",
+		}
+	case 1:
+		return files[0], nil
+	}
+	fmt.Fprintf(screen, "%s may read one of these files:\n", client.Title)
+	chosen, err := screen.Choose(ctx, "Which one?", files)
+	if errors.Is(err, terminal.ErrNobody) {
+		return "", &toolbox.Error{
+			Code:    toolbox.ClientAmbiguous,
+			Message: client.Title + " may read any of these files, and it cannot be told which: " + strings.Join(files, ", "),
+			Hint:    "Name the right one with --file. In the client, Settings, Developer, Edit Config shows a file, which may be the wrong one.",
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return files[chosen], nil
+}
+
+// entry is how a client starts this workbench, and the configuration that it will use; ""
+// for the built-in one. A configuration that a client would not find by itself is named.
+func (g *globals) entry(ctx context.Context, name string, screen *terminal.Screen) (clients.Entry, string, error) {
+	program, err := ownPath()
+	if err != nil {
+		return clients.Entry{}, "", err
+	}
+	e := clients.Entry{Name: name, Command: program, Args: []string{}}
+	path, origin, err := config.Find(g.configPath, os.Getenv)
+	if err != nil {
+		return e, "", err
+	}
+	switch origin {
+	case config.Nowhere:
+		fmt.Fprintf(screen, "%s There is no configuration yet: the client will see the built-in servers. 'mcp-workbench init' makes one.\n\n", screen.Paint(terminal.Caution, "!"))
+	case config.Local:
+		// Once it is named to the client, nobody asks any more whether it is trusted.
+		_, untrusted, err := g.loadTrusted()
+		if err == nil && untrusted != nil {
+			_, err = untrusted.askAndLoad(ctx, screen.Writer)
+		}
+		if err != nil {
+			return e, "", err
+		}
+		e.Args = []string{"--config", path}
+	case config.Named:
+		e.Args = []string{"--config", path}
+	case config.User:
+		if os.Getenv("XDG_CONFIG_HOME") != "" { // clients do not pass it on
+			e.Args = []string{"--config", path}
+		}
+	}
+	return e, path, nil
+}
+
+// ownPath is this program's path. The one on PATH is preferred if it is the same file: it
+// stays valid when a package manager installs a new version elsewhere.
+func ownPath() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath("mcp-workbench")
+	if err != nil || !filepath.IsAbs(found) {
+		return program, nil
+	}
+	own, err := os.Stat(program)
+	if err != nil {
+		return program, nil
+	}
+	if other, err := os.Stat(found); err == nil && os.SameFile(own, other) {
+		return found, nil
+	}
+	return program, nil
+}
+
+// imported returns the servers of a client that the workbench has as well.
+func imported(configuration string, sources []clients.Source) ([]adopt.Known, error) {
+	if configuration == "" {
+		return nil, nil
+	}
+	files, err := readTarget(configuration, true)
+	if err != nil || files.data == nil {
+		return nil, err
+	}
+	plan, err := adopt.New(adopt.Given{Sources: sources, Config: files.data, Env: files.variables, Lookup: os.LookupEnv})
+	if err != nil {
+		return nil, err
+	}
+	return plan.Already, nil
+}
+
+func hintImported(screen *terminal.Screen, client *clients.Client, left []adopt.Known) {
+	if len(left) == 0 {
+		return
+	}
+	names := make([]string, len(left))
+	for i, known := range left {
+		names[i] = terminal.CleanLine(known.Name)
+	}
+	fmt.Fprintf(screen, "  %s still starts %s itself as well, which the workbench has. To take that out there: mcp-workbench connect %s --remove-imported\n",
+		client.Title, strings.Join(names, ", "), client.ID)
+}
+
+// newClientChange begins a change of a client's file with what it holds.
+func newClientChange(file string, o connectOptions) (*change, error) {
+	before, err := clients.ReadAll(file)
+	c := &change{path: file, before: before, mode: 0o600}
+	if o.project {
+		c.mode = 0o644 // for all who work on the project
+	}
+	return c, err
+}
+
+// applyClientChange shows a change of a client's file, asks, keeps what was there, and
+// writes. It reports whether it was written.
+func applyClientChange(ctx context.Context, client *clients.Client, c *change, o connectOptions, screen *terminal.Screen) (bool, error) {
+	c.show(screen)
+	fmt.Fprintln(screen)
+	if o.dryRun {
+		fmt.Fprintln(screen, "Nothing was written: this is a dry run.")
+		return false, nil
+	}
+	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
+		return false, err
+	}
+	store, err := backups()
+	if err != nil {
+		return false, err
+	}
+	kept, err := store.Keep(client.ID, c.path, c.before, c.after, time.Now())
+	if err != nil {
+		return false, &toolbox.Error{
+			Code:    toolbox.FileNotWritten,
+			Message: fmt.Sprintf("Nothing was changed, since the file could not be kept in %s first: %v", store.Dir, err),
+			Hint:    "Check that the folder is yours and has room.",
+			Cause:   err,
+		}
+	}
+	if err := c.write(); err != nil {
+		return false, errors.Join(err, store.Forget(kept))
+	}
+	return true, nil
+}
+
+func backups() (clients.Backups, error) {
+	dir := stateDir()
+	if dir == "" {
+		return clients.Backups{}, &toolbox.Error{
+			Code:    toolbox.PlaceUnknown,
+			Message: "The environment does not say where your files are, so that nothing can be kept to go back to",
+			Hint:    "Set HOME, or XDG_STATE_HOME.",
+		}
+	}
+	return clients.Backups{Dir: filepath.Join(dir, "clients")}, nil
+}

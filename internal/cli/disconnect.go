@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+func newDisconnect() *cobra.Command {
+	var o connectOptions
+	cmd := &cobra.Command{
+		Use:   "disconnect CLIENT",
+		Short: "Take the workbench out of the configuration of an MCP client",
+		Long: `Takes the workbench out of the servers of an MCP client, and nothing else. The difference is
+shown first. To restore the client's file as it was before 'connect', with servers that were
+taken out, use 'connect CLIENT --undo'.`,
+		Example: `  mcp-workbench disconnect cursor
+  mcp-workbench disconnect claude-code --project --dry-run`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{fmt.Errorf("disconnect needs the name of a client, such as %s", strings.Join(clients.IDs()[:3], ", "))}
+			}
+			return atMostOneClient(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			isNamed := cmd.Flags().Changed("name")
+			return runDisconnect(cmd.Context(), args[0], o, isNamed, terminal.New(os.Stdout, os.Stdin, os.Getenv))
+		},
+		ValidArgsFunction: completeClients,
+	}
+	addConnectFlags(cmd, &o)
+	return cmd
+}
+
+// runDisconnect removes all entries that start the workbench, or the one that is named.
+func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed bool, screen *terminal.Screen) error {
+	client := clients.ByID(id)
+	if client == nil {
+		return unknownClient(id)
+	}
+	file, err := clientFile(ctx, client, o, screen)
+	if err != nil {
+		return err
+	}
+	c, err := newClientChange(file, o)
+	if err != nil {
+		return err
+	}
+	names, err := client.Entries(file, c.before)
+	if err != nil {
+		return err
+	}
+	if isNamed {
+		names = slices.DeleteFunc(names, func(name string) bool { return name != o.name })
+	}
+	if len(names) == 0 {
+		return &toolbox.Error{
+			Code:    toolbox.ClientNotConnected,
+			Message: fmt.Sprintf("The workbench is not among the servers of %s in %s", client.Title, file),
+			Hint:    "'mcp-workbench connect' shows which clients are connected.",
+		}
+	}
+	c.after = c.before
+	for _, name := range names {
+		if c.after, err = client.Take(file, c.after, name); err != nil {
+			return err
+		}
+	}
+	sources, err := client.ReadFile(clients.ThisMachine(), file)
+	if err != nil {
+		return err
+	}
+	c.masker = adopt.Masker(file, [][]byte{c.before}, sources)
+	if done, err := applyClientChange(ctx, client, c, o, screen); !done || err != nil {
+		return err
+	}
+	fmt.Fprintf(screen, "%s The workbench is no longer among the servers of %s.\n\nNext: %s\n", screen.Paint(terminal.Good, "✓"), client.Title, client.After)
+	return nil
+}

@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/conceal"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+)
+
+type initOptions struct {
+	from   []string
+	output string
+	yes    bool
+	dryRun bool
+	force  bool
+}
+
+func newInit(g *globals) *cobra.Command {
+	var o initOptions
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Make a configuration of the servers that your MCP clients have",
+		Long: `Looks for the configurations of MCP clients on this machine, groups their servers into
+toolboxes, and writes workbench-config.json. Secrets that stand in the clear move into a
+workbench.env beside it, which only you can read. The clients' own files are not changed.
+
+What would be written is shown first. A configuration that is there already is added to;
+with --force it is replaced.`,
+		Example: `  mcp-workbench init
+  mcp-workbench init --yes
+  mcp-workbench init --from cursor --from ./.mcp.json --output team.json --dry-run`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runInit(cmd.Context(), g, o, terminal.New(os.Stdout, os.Stdin, os.Getenv))
+		},
+	}
+	cmd.Flags().StringArrayVar(&o.from, "from", nil, "a client or a file to take servers from; may be repeated (default: all clients that are found)")
+	cmd.Flags().StringVar(&o.output, "output", "", "the configuration to write (default: --config, $WORKBENCH_CONFIG, then the user's configuration folder)")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "take the proposal, and do not ask")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show what would be written")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace a configuration that is there, instead of adding to it")
+	_ = cmd.RegisterFlagCompletionFunc("from", completeClients)
+	return cmd
+}
+
+func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Screen) error {
+	target, err := g.target(o.output)
+	if err != nil {
+		return err
+	}
+	sources, err := gather(o.from)
+	if err != nil {
+		return err
+	}
+	if len(sources) == 0 {
+		nothingFound(screen)
+		return nil
+	}
+	showSources(screen, sources)
+	files, err := readTarget(target, o.force)
+	if err != nil {
+		return err
+	}
+	plan, err := adopt.New(adopt.Given{Sources: sources, Config: files.kept, Env: files.variables, Lookup: os.LookupEnv})
+	if err != nil {
+		return err
+	}
+	showPlan(screen, plan)
+	if len(plan.Servers) == 0 {
+		fmt.Fprintf(screen, "\nThere is nothing to add to %s.\n", short(target))
+		showNext(screen, target, sources)
+		return nil
+	}
+	boxes, err := group(ctx, screen, plan, o)
+	if err != nil {
+		return err
+	}
+	changes, err := files.changes(plan, boxes)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(screen)
+	for i := range changes {
+		changes[i].show(screen)
+	}
+	if o.dryRun {
+		fmt.Fprintln(screen, "\nNothing was written: this is a dry run.")
+		return nil
+	}
+	fmt.Fprintln(screen)
+	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
+		return err
+	}
+	for i := range changes {
+		if err := changes[i].write(); err != nil {
+			return err
+		}
+	}
+	if len(plan.Variables) > 0 {
+		// It may have been there before, and open to others.
+		if err := os.Chmod(files.envPath, 0o600); err != nil {
+			return err
+		}
+	}
+	finishInit(screen, target, plan, boxes)
+	showNext(screen, target, sources)
+	return nil
+}
+
+// target is the configuration to write, as an absolute path.
+func (g *globals) target(output string) (string, error) {
+	for _, asked := range []string{output, g.configPath, os.Getenv("WORKBENCH_CONFIG"), config.UserPath(os.Getenv)} {
+		if asked != "" {
+			return filepath.Abs(asked)
+		}
+	}
+	return "", &toolbox.Error{
+		Code:    toolbox.PlaceUnknown,
+		Message: "The environment does not say where your configuration folder is",
+		Hint:    "Name the file to write with --output.",
+	}
+}
+
+// gather reads the servers of what was asked for; of all clients, if nothing was. Then a
+// file that cannot be read is only told of.
+func gather(from []string) ([]clients.Source, error) {
+	machine := clients.ThisMachine()
+	var sources []clients.Source
+	if len(from) == 0 {
+		for _, client := range clients.All() {
+			found, err := client.Read(machine)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, describe(err))
+			}
+			sources = append(sources, found...)
+		}
+	}
+	for _, name := range from {
+		found, err := gatherFrom(machine, name)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, found...)
+	}
+	return slices.DeleteFunc(sources, func(s clients.Source) bool { return len(s.Servers)+len(s.Skipped) == 0 }), nil
+}
+
+func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) {
+	client := clients.ByID(name)
+	if client != nil {
+		return client.Read(machine)
+	}
+	if !machine.Exists(name) {
+		return nil, unknownClient(name)
+	}
+	file, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	return clients.ReadUnknown(machine, file)
+}
+
+func unknownClient(name string) error {
+	hint := "The clients are " + strings.Join(clients.IDs(), ", ") + "."
+	if near := toolbox.Nearest(name, clients.IDs(), 1); len(near) > 0 {
+		hint = "Did you mean '" + near[0] + "'? " + hint
+	}
+	return &toolbox.Error{
+		Code:    toolbox.ClientUnknown,
+		Message: fmt.Sprintf("'%s' is neither a client that is known nor a file", terminal.CleanLine(name)),
+		Hint:    hint,
+	}
+}
+
+func nothingFound(screen *terminal.Screen) {
+	fmt.Fprint(screen, `No MCP client with servers was found on this machine.
+
+Add a server yourself, in one of these ways:
+  mcp-workbench add files -- npx -y @modelcontextprotocol/server-filesystem ~/Documents
+  mcp-workbench add https://example.com/mcp
+Or take them from a file that you know of:
+  mcp-workbench init --from FILE
+Or see first what the workbench does, with servers that are built in:
+  mcp-workbench try
+`)
+}
+
+// targetFiles is a configuration with its workbench.env as they are.
+type targetFiles struct {
+	path, envPath string
+	data, env     []byte // nil if not there
+	kept          []byte // what of data stays
+	variables     map[string]string
+}
+
+// readTarget reads what is there. A configuration that is not valid is not added to.
+func readTarget(path string, force bool) (*targetFiles, error) {
+	f := &targetFiles{path: path, envPath: config.EnvPath(path)}
+	var err error
+	if f.data, err = clients.ReadAll(path); err != nil {
+		return nil, err
+	}
+	if f.env, err = clients.ReadAll(f.envPath); err != nil {
+		return nil, err
+	}
+	if f.variables, err = config.Draft(path, nil, f.env).Variables(nil); err != nil {
+		return nil, err
+	}
+	if f.data != nil && !force {
+		f.kept = f.data
+		_, err = config.Draft(path, f.data, f.env).Load(os.Environ())
+	}
+	return f, err
+}
+
+// changes are those of both files, which together make a valid configuration.
+func (f *targetFiles) changes(plan *adopt.Plan, boxes []adopt.Toolbox) ([]change, error) {
+	after, err := plan.Render(f.kept, boxes)
+	if err != nil {
+		return nil, err
+	}
+	var changes []change
+	env := f.env
+	if len(plan.Variables) > 0 {
+		env = conceal.AppendTo(f.env, plan.Variables)
+		changes = append(changes, change{path: f.envPath, before: f.env, after: env, mode: 0o600, shown: adopt.MaskedEnv})
+	}
+	if _, err := config.Draft(f.path, after, env).Load(os.Environ()); err != nil {
+		return nil, err
+	}
+	masker := adopt.Masker(f.path, [][]byte{f.data}, nil, plan.Variables...)
+	return append(changes, change{path: f.path, before: f.data, after: after, mode: 0o600, masker: masker}), nil
+}
+
+// finishInit says what there is now.
+func finishInit(screen *terminal.Screen, target string, plan *adopt.Plan, boxes []adopt.Toolbox) {
+	fmt.Fprintf(screen, "\n%s %s is written.\n", screen.Paint(terminal.Good, "✓"), short(target))
+	if len(plan.Variables) > 0 {
+		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(terminal.Good, "✓"), count(len(plan.Variables), "secret is", "secrets are"))
+	}
+	for _, box := range boxes {
+		for _, server := range box.Servers {
+			if len(server.Unset) > 0 {
+				fmt.Fprintf(screen, "%s '%s' is disabled until %s is set in workbench.env. Then: mcp-workbench enable %s\n", screen.Paint(terminal.Caution, "!"),
+					terminal.CleanLine(server.Name), strings.Join(server.Unset, ", "), trust.Quote(box.Name+"/"+server.Name))
+			}
+		}
+	}
+}
+
+// showNext says what to do with the configuration.
+func showNext(screen *terminal.Screen, target string, sources []clients.Source) {
+	command := "mcp-workbench"
+	if target != config.UserPath(os.Getenv) {
+		command += " --config " + trust.Quote(target)
+	} else if path, origin, err := config.Find("", os.Getenv); err == nil && origin == config.Local {
+		fmt.Fprintf(screen, "%s In this folder, %s is used instead.\n", screen.Paint(terminal.Caution, "!"), short(path))
+	}
+	client := "CLIENT"
+	for _, source := range slices.Backward(sources) {
+		if source.Client != nil && source.Client.Retired == "" {
+			client = source.Client.ID
+		}
+	}
+	fmt.Fprintln(screen, "\nNext:")
+	screen.Table(nil, [][]terminal.Cell{
+		{{Text: command + " doctor", Style: terminal.Name}, {Text: "see that each server starts"}},
+		{{Text: command + " connect " + client, Style: terminal.Name}, {Text: "let the client use the workbench"}},
+	})
+}
+
+// short is a path as people write it.
+func short(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && home != "" && ok {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
