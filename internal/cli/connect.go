@@ -92,9 +92,9 @@ func completeClients(_ *cobra.Command, args []string, typed string) (found []cob
 }
 
 func runConnect(ctx context.Context, g *globals, id string, o connectOptions, screen *terminal.Screen) error {
-	client := clients.ByID(id)
-	if client == nil {
-		return unknownClient(id)
+	client, err := findClient(id)
+	if err != nil {
+		return err
 	}
 	if client.Retired != "" {
 		return &toolbox.Error{
@@ -148,6 +148,13 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	hintImported(screen, client, left)
 	fmt.Fprintf(screen, "\nNext: %s\nTo see that it works: %s\n", client.After, client.See)
 	return nil
+}
+
+func findClient(id string) (*clients.Client, error) {
+	if client := clients.ByID(id); client != nil {
+		return client, nil
+	}
+	return nil, unknownClient(id, "is no client that is known")
 }
 
 // clientFile is the file to change. Where a client may read either of two, a person says

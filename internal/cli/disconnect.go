@@ -43,9 +43,9 @@ taken out, use 'connect CLIENT --undo'.`,
 
 // runDisconnect removes all entries that start the workbench, or the one that is named.
 func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed bool, screen *terminal.Screen) error {
-	client := clients.ByID(id)
-	if client == nil {
-		return unknownClient(id)
+	client, err := findClient(id)
+	if err != nil {
+		return err
 	}
 	file, err := clientFile(ctx, client, o, screen)
 	if err != nil {

@@ -163,7 +163,7 @@ func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) 
 		return client.Read(machine)
 	}
 	if !machine.Exists(name) {
-		return nil, unknownClient(name)
+		return nil, unknownClient(name, "is neither a client that is known nor a file")
 	}
 	file, err := filepath.Abs(name)
 	if err != nil {
@@ -172,14 +172,14 @@ func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) 
 	return clients.ReadUnknown(machine, file)
 }
 
-func unknownClient(name string) error {
+func unknownClient(name, what string) error {
 	hint := "The clients are " + strings.Join(clients.IDs(), ", ") + "."
 	if near := toolbox.Nearest(name, clients.IDs(), 1); len(near) > 0 {
 		hint = "Did you mean '" + near[0] + "'? " + hint
 	}
 	return &toolbox.Error{
 		Code:    toolbox.ClientUnknown,
-		Message: fmt.Sprintf("'%s' is neither a client that is known nor a file", terminal.CleanLine(name)),
+		Message: fmt.Sprintf("'%s' %s", terminal.CleanLine(name), what),
 		Hint:    hint,
 	}
 }

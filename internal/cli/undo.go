@@ -13,9 +13,9 @@ import (
 
 // runUndo restores a client's file exactly, and only if nobody changed it since.
 func runUndo(ctx context.Context, id string, o connectOptions, screen *terminal.Screen) error {
-	client := clients.ByID(id)
-	if client == nil {
-		return unknownClient(id)
+	client, err := findClient(id)
+	if err != nil {
+		return err
 	}
 	store, last, err := lastChange(ctx, client, o, screen)
 	if err != nil {

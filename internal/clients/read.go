@@ -1,8 +1,10 @@
 package clients
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -206,6 +208,9 @@ func ReadAll(path string) ([]byte, error) {
 		err = fmt.Errorf("it is longer than %d bytes", limit)
 	}
 	if err != nil {
+		if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+			err = wrong.Err // the path is named anyway
+		}
 		return nil, &toolbox.Error{
 			Code:    toolbox.ClientFileBroken,
 			Message: fmt.Sprintf("%s cannot be read: %v", path, err),
