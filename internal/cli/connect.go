@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -111,36 +110,36 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	if err != nil {
 		return err
 	}
-	c, err := newClientChange(file, o)
-	if err != nil {
-		return err
-	}
-	if c.after, err = client.Put(file, c.before, entry); err != nil {
-		return err
-	}
 	sources, err := client.ReadFile(clients.ThisMachine(), file)
 	if err != nil {
 		return err
 	}
-	c.masker = adopt.Masker(file, [][]byte{c.before}, sources)
 	left, err := imported(configuration, sources)
 	if err != nil {
 		return err
 	}
+	var removed []adopt.Known
 	if o.removeImported {
-		for _, known := range left {
-			if c.after, err = known.Source.Take(c.after, known.Name); err != nil {
-				return err
+		removed, left = left, nil
+	}
+	c, err := newClientChange(file, o, sources, func(before []byte) ([]byte, error) {
+		after, err := client.Put(file, before, entry)
+		for _, known := range removed {
+			if err == nil {
+				after, err = known.Source.Take(after, known.Name)
 			}
 		}
-		left = nil
+		return after, err
+	})
+	if err != nil {
+		return err
 	}
 	if c.isNone() {
 		fmt.Fprintf(screen, "%s has the workbench already, in %s.\n", client.Title, short(file))
 		hintImported(screen, client, left)
 		return nil
 	}
-	if done, err := applyClientChange(ctx, client, c, o, screen); !done || err != nil {
+	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
 		return err
 	}
 	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(terminal.Good, "✓"), client.Title, terminal.CleanLine(o.name), short(file))
@@ -287,57 +286,4 @@ func hintImported(screen *terminal.Screen, client *clients.Client, left []adopt.
 	}
 	fmt.Fprintf(screen, "  %s still starts %s itself as well, which the workbench has. To take that out there: mcp-workbench connect %s --remove-imported\n",
 		client.Title, strings.Join(names, ", "), client.ID)
-}
-
-// newClientChange begins a change of a client's file with what it holds.
-func newClientChange(file string, o connectOptions) (*change, error) {
-	before, err := clients.ReadAll(file)
-	c := &change{path: file, before: before, mode: 0o600}
-	if o.project {
-		c.mode = 0o644 // for all who work on the project
-	}
-	return c, err
-}
-
-// applyClientChange shows a change of a client's file, asks, keeps what was there, and
-// writes. It reports whether it was written.
-func applyClientChange(ctx context.Context, client *clients.Client, c *change, o connectOptions, screen *terminal.Screen) (bool, error) {
-	c.show(screen)
-	fmt.Fprintln(screen)
-	if o.dryRun {
-		fmt.Fprintln(screen, "Nothing was written: this is a dry run.")
-		return false, nil
-	}
-	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
-		return false, err
-	}
-	store, err := backups()
-	if err != nil {
-		return false, err
-	}
-	kept, err := store.Keep(client.ID, c.path, c.before, c.after, time.Now())
-	if err != nil {
-		return false, &toolbox.Error{
-			Code:    toolbox.FileNotWritten,
-			Message: fmt.Sprintf("Nothing was changed, since the file could not be kept in %s first: %v", store.Dir, err),
-			Hint:    "Check that the folder is yours and has room.",
-			Cause:   err,
-		}
-	}
-	if err := c.write(); err != nil {
-		return false, errors.Join(err, store.Forget(kept))
-	}
-	return true, nil
-}
-
-func backups() (clients.Backups, error) {
-	dir := stateDir()
-	if dir == "" {
-		return clients.Backups{}, &toolbox.Error{
-			Code:    toolbox.PlaceUnknown,
-			Message: "The environment does not say where your files are, so that nothing can be kept to go back to",
-			Hint:    "Set HOME, or XDG_STATE_HOME.",
-		}
-	}
-	return clients.Backups{Dir: filepath.Join(dir, "clients")}, nil
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
 	"github.com/mcp-workbench/mcp-workbench/internal/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
@@ -41,7 +39,6 @@ taken out, use 'connect CLIENT --undo'.`,
 	return cmd
 }
 
-// runDisconnect removes all entries that start the workbench, or the one that is named.
 func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed bool, screen *terminal.Screen) error {
 	client, err := findClient(id)
 	if err != nil {
@@ -51,38 +48,43 @@ func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed boo
 	if err != nil {
 		return err
 	}
-	c, err := newClientChange(file, o)
+	sources, err := client.ReadFile(clients.ThisMachine(), file)
 	if err != nil {
 		return err
 	}
-	names, err := client.Entries(file, c.before)
+	c, err := newClientChange(file, o, sources, func(before []byte) ([]byte, error) {
+		return withoutWorkbench(client, file, before, o.name, isNamed)
+	})
 	if err != nil {
 		return err
 	}
-	if isNamed {
-		names = slices.DeleteFunc(names, func(name string) bool { return name != o.name })
-	}
-	if len(names) == 0 {
+	if c.isNone() {
 		return &toolbox.Error{
 			Code:    toolbox.ClientNotConnected,
 			Message: fmt.Sprintf("The workbench is not among the servers of %s in %s", client.Title, file),
 			Hint:    "'mcp-workbench connect' shows which clients are connected.",
 		}
 	}
-	c.after = c.before
-	for _, name := range names {
-		if c.after, err = client.Take(file, c.after, name); err != nil {
-			return err
-		}
-	}
-	sources, err := client.ReadFile(clients.ThisMachine(), file)
-	if err != nil {
-		return err
-	}
-	c.masker = adopt.Masker(file, [][]byte{c.before}, sources)
-	if done, err := applyClientChange(ctx, client, c, o, screen); !done || err != nil {
+	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
 		return err
 	}
 	fmt.Fprintf(screen, "%s The workbench is no longer among the servers of %s.\n\nNext: %s\n", screen.Paint(terminal.Good, "✓"), client.Title, client.After)
 	return nil
+}
+
+// withoutWorkbench takes all entries out that start the workbench, or the one that is named.
+func withoutWorkbench(client *clients.Client, file string, data []byte, name string, isNamed bool) ([]byte, error) {
+	entries, err := client.Entries(file, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if isNamed && entry != name {
+			continue
+		}
+		if data, err = client.Take(file, data, entry); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
 }

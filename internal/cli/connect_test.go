@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// A client that writes its file while a person looks at the difference loses nothing, and
+// gets the workbench all the same. One that writes all the time is told of.
+func TestConnectWhileTheClientWrites(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		writes int // how often the client writes before our turn
+		code   toolbox.Code
+	}{{"once", 1, ""}, {"always", 100, toolbox.FileChanged}} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("XDG_STATE_HOME", t.TempDir())
+			file := filepath.Join(t.TempDir(), ".claude.json")
+			count := 0
+			clientWrites := func() {
+				count++
+				if err := os.WriteFile(file, []byte(`{"numStartups": `+strings.Repeat("1", count)+`}`), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			clientWrites()
+			client := clients.ByID("claude-code")
+			c, err := newClientChange(file, connectOptions{}, nil, func(before []byte) ([]byte, error) {
+				after, err := client.Put(file, before, clients.Entry{Name: "workbench", Command: "/mcp-workbench"})
+				if count <= test.writes {
+					clientWrites()
+				}
+				return after, err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			screen := terminal.New(&out, strings.NewReader(""), os.Getenv)
+			done, err := c.apply(t.Context(), client, connectOptions{yes: true}, screen)
+			after, readErr := os.ReadFile(file)
+			if readErr != nil {
+				t.Fatal(readErr)
+			}
+			if !strings.Contains(string(after), strings.Repeat("1", count)) {
+				t.Errorf("what the client wrote is lost: %s", after)
+			}
+			if test.code == "" && (err != nil || !done || !strings.Contains(string(after), "workbench")) {
+				t.Errorf("%v, %v: %s", done, err, after)
+			}
+			if test.code != "" && (err == nil || !strings.Contains(describe(err), string(test.code))) {
+				t.Errorf("%v: %v", done, err)
+			}
+			backups, err := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "mcp-workbench", "clients", "*.json"))
+			if want := map[bool]int{true: 1, false: 0}[done]; err != nil || len(backups) != want {
+				t.Errorf("%d changes are remembered, want %d", len(backups), want)
+			}
+		})
+	}
+}
