@@ -3,95 +3,17 @@ package adopt
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"github.com/tailscale/hujson"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/configedit"
 )
 
-// encode writes a server as the configuration has it, its keys in the order in which
-// people read them.
+// encode writes a server as the configuration has it. Whether it is disabled is decided
+// when it is placed.
 func encode(server clients.Server) ([]byte, error) {
-	var out bytes.Buffer
-	var failed error
-	member := func(name string, value any) {
-		encoded, err := configedit.Encode(value)
-		if err != nil {
-			failed = err
-		}
-		if out.Len() > 0 {
-			out.WriteString(", ")
-		}
-		fmt.Fprintf(&out, "%q: %s", name, encoded)
-	}
-	if server.Command != "" {
-		member("command", server.Command)
-		if len(server.Args) > 0 {
-			member("args", server.Args)
-		}
-		if len(server.Env) > 0 {
-			member("env", settings(server.Env))
-		}
-		if server.Dir != "" {
-			member("cwd", server.Dir)
-		}
-	} else {
-		member("url", server.URL)
-		if server.Transport != "" {
-			member("transport", server.Transport)
-		}
-		if len(server.Headers) > 0 {
-			member("headers", settings(server.Headers))
-		}
-	}
-	if server.Tools != nil {
-		member("toolFilters", server.Tools)
-	}
-	return []byte("{" + out.String() + "}"), failed
-}
-
-// settings is an object that keeps its order. Of two with one name the last counts, as it
-// does for the clients.
-type settings []clients.Setting
-
-// MarshalJSON writes the members in order.
-func (s settings) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteByte('{')
-	first := true
-	for i, setting := range s {
-		if repeated(s[i+1:], setting.Name) {
-			continue
-		}
-		if !first {
-			out.WriteString(", ")
-		}
-		first = false
-		name, err := configedit.Encode(setting.Name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := configedit.Encode(setting.Value)
-		if err != nil {
-			return nil, err
-		}
-		out.Write(name)
-		out.WriteString(": ")
-		out.Write(value)
-	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
-}
-
-func repeated(rest []clients.Setting, name string) bool {
-	for _, setting := range rest {
-		if setting.Name == name {
-			return true
-		}
-	}
-	return false
+	server.Disabled = false
+	return server.Definition()
 }
 
 // definition is what makes two entries the same server.

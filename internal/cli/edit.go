@@ -42,14 +42,14 @@ func (g *globals) beginEdit(cmd *cobra.Command, flags editFlags, mayBeNew bool) 
 	if origin == config.Nowhere {
 		if !mayBeNew {
 			return nil, &toolbox.Error{
-				Code:    toolbox.NothingConfigured,
+				Code:    toolbox.ConfigNotFound,
 				Message: "There is no configuration yet",
 				Hint:    "Make one with 'mcp-workbench init' or 'mcp-workbench add', or name a file with --config.",
 			}
 		}
 		if path = config.UserPath(os.Getenv); path == "" {
 			return nil, &toolbox.Error{
-				Code:    toolbox.NothingConfigured,
+				Code:    toolbox.ConfigNotFound,
 				Message: "There is no folder for a configuration: HOME is not set",
 				Hint:    "Name a file with --config.",
 			}

@@ -20,6 +20,7 @@ const (
 	ClientWithoutProject Code = "client-without-project"
 	ConfigBusy           Code = "config-busy"
 	ConfigNotEditable    Code = "config-not-editable"
+	ConfigNotFound       Code = "config-not-found"
 	Declined             Code = "declined"
 	FileChanged          Code = "file-changed"
 	FileNotWritten       Code = "file-not-written"
