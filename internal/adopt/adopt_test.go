@@ -225,8 +225,8 @@ func TestGroups(t *testing.T) {
 
 func TestMasker(t *testing.T) {
 	file := `{"oauth": {"accessToken": "short-one"}, "mcpServers": {"a": {"command": "x", "args": ["--api-key", "sesame", "-e", "MY_SECRET=hush", "Authorization: Bearer aloud"], "env": {"PASSWORD": "opensesame"}}}, "theme": "dark"}`
-	masked := Masker("x.json", [][]byte{[]byte(file)}, nil, conceal.Variable{Name: "N", Value: "further"}).Mask(file + " further")
-	for _, secret := range []string{"short-one", "sesame", "hush", "aloud", "opensesame", "further"} {
+	masked := Masker("x.json", [][]byte{[]byte(file)}, nil).Mask(file)
+	for _, secret := range []string{"short-one", "sesame", "hush", "aloud", "opensesame"} {
 		if strings.Contains(masked, secret) {
 			t.Errorf("%q is shown in %s", secret, masked)
 		}

@@ -11,9 +11,9 @@ import (
 // shortestMasked keeps a masker from hiding every "a" because somebody's password is one.
 const shortestMasked = 4
 
-// Masker hides what looks like a secret anywhere in a file, as it was or is to be, since a
-// difference shows more than the lines that change; and further values.
-func Masker(file string, contents [][]byte, sources []clients.Source, further ...conceal.Variable) *secret.Masker {
+// Masker hides what looks like a secret anywhere in a client's file, as it was or is to be,
+// since a difference shows more than the lines that change.
+func Masker(file string, contents [][]byte, sources []clients.Source) *secret.Masker {
 	var values []string
 	add := func(value string) {
 		if len(value) >= shortestMasked {
@@ -38,7 +38,7 @@ func Masker(file string, contents [][]byte, sources []clients.Source, further ..
 			}
 		}
 	}
-	for _, variable := range append(names.Given(), further...) {
+	for _, variable := range names.Given() {
 		add(variable.Value)
 	}
 	return secret.NewMasker(values)

@@ -19,20 +19,15 @@ type change struct {
 	path   string
 	before []byte // nil if the file is not there
 	after  []byte
-	mode   fs.FileMode                 // of a file that is new
-	masker *secret.Masker              // hides what must not be shown of it
-	shown  func(content []byte) []byte // what is shown in place of the content; nil: itself
+	mode   fs.FileMode    // of a file that is new
+	masker *secret.Masker // hides what must not be shown of it
 }
 
 func (c *change) isNone() bool { return string(c.before) == string(c.after) }
 
 // show writes the difference.
 func (c *change) show(screen *terminal.Screen) {
-	before, after := c.before, c.after
-	if c.shown != nil {
-		before, after = c.shown(before), c.shown(after)
-	}
-	for line := range strings.Lines(c.masker.Mask(configedit.Diff(c.path, before, after))) {
+	for line := range strings.Lines(c.masker.Mask(configedit.Diff(c.path, c.before, c.after))) {
 		line = terminal.Clean(strings.TrimSuffix(line, "\n"))
 		style := terminal.Plain
 		switch {

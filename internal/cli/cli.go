@@ -97,6 +97,8 @@ fixed tools instead of hundreds: open_toolbox, use_tool and find_tools.
 Started by an MCP client, it serves MCP on stdin and stdout. Without a configuration
 it serves a 'starter' toolbox of built-in servers.`,
 		Example: `  mcp-workbench try                     see it work in the terminal
+  mcp-workbench init                    take over the servers that your MCP clients have
+  mcp-workbench connect                 put the workbench into a client
   mcp-workbench add @scope/package      add a server; remove, enable, disable and list go with it
   mcp-workbench validate                check the configuration
   mcp-workbench --config my.json        serve a client with that configuration

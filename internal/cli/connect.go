@@ -102,7 +102,7 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 			Hint:    "Its servers can still be imported: mcp-workbench init --from " + client.ID,
 		}
 	}
-	file, err := clientFile(ctx, client, o, screen)
+	file, err := clientFile(ctx, clients.ThisMachine(), client, o, screen)
 	if err != nil {
 		return err
 	}
@@ -158,8 +158,7 @@ func findClient(id string) (*clients.Client, error) {
 
 // clientFile is the file to change. Where a client may read either of two, a person says
 // which.
-func clientFile(ctx context.Context, client *clients.Client, o connectOptions, screen *terminal.Screen) (string, error) {
-	machine := clients.ThisMachine()
+func clientFile(ctx context.Context, machine clients.Machine, client *clients.Client, o connectOptions, screen *terminal.Screen) (string, error) {
 	if o.file != "" {
 		return filepath.Abs(o.file)
 	}
@@ -266,10 +265,10 @@ func imported(configuration string, sources []clients.Source) ([]adopt.Known, er
 		return nil, nil
 	}
 	files, err := readTarget(configuration, true)
-	if err != nil || files.data == nil {
+	if err != nil || files.IsNew {
 		return nil, err
 	}
-	plan, err := adopt.New(adopt.Given{Sources: sources, Config: files.data, Env: files.variables, Lookup: os.LookupEnv})
+	plan, err := adopt.New(adopt.Given{Sources: sources, Config: files.before.Data, Env: files.variables, Lookup: os.LookupEnv})
 	if err != nil {
 		return nil, err
 	}

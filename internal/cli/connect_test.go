@@ -65,3 +65,25 @@ func TestConnectWhileTheClientWrites(t *testing.T) {
 		})
 	}
 }
+
+// Where a client may read either of two files, nobody guesses.
+func TestConnectStopsIfTheFileIsUnclear(t *testing.T) {
+	env := map[string]string{"LOCALAPPDATA": `C:\Local`, "APPDATA": `C:\Roaming`, "USERPROFILE": `C:\me`}
+	ordinary := `C:\Roaming\Claude\claude_desktop_config.json`
+	machine := clients.Machine{
+		OS:     "windows",
+		Getenv: func(name string) string { return env[name] },
+		Exists: func(path string) bool { return path == ordinary },
+		Glob:   func(string) []string { return []string{`C:\Local\Packages\Claude_x`} },
+	}
+	var out bytes.Buffer
+	screen := terminal.New(&out, strings.NewReader("1\n"), os.Getenv)
+	file, err := clientFile(t.Context(), machine, clients.ByID("claude-desktop"), connectOptions{}, screen)
+	if err == nil || !strings.Contains(describe(err), "code: client-ambiguous") || !strings.Contains(describe(err), ordinary) {
+		t.Errorf("%q, %v", file, err)
+	}
+	named := filepath.Join(t.TempDir(), "x.json")
+	if file, err := clientFile(t.Context(), machine, clients.ByID("claude-desktop"), connectOptions{file: named}, screen); err != nil || file != named {
+		t.Errorf("%q, %v", file, err)
+	}
+}

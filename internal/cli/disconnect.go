@@ -44,7 +44,7 @@ func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed boo
 	if err != nil {
 		return err
 	}
-	file, err := clientFile(ctx, client, o, screen)
+	file, err := clientFile(ctx, clients.ThisMachine(), client, o, screen)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/conceal"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/revise"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/trust"
@@ -87,14 +88,12 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 	if err != nil {
 		return err
 	}
-	changes, err := files.changes(plan, boxes)
+	next, err := files.next(plan, boxes)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(screen)
-	for i := range changes {
-		changes[i].show(screen)
-	}
+	files.show(screen, next)
 	if o.dryRun {
 		fmt.Fprintln(screen, "\nNothing was written: this is a dry run.")
 		return nil
@@ -103,16 +102,8 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
 		return err
 	}
-	for i := range changes {
-		if err := changes[i].write(); err != nil {
-			return err
-		}
-	}
-	if len(plan.Variables) > 0 {
-		// It may have been there before, and open to others.
-		if err := os.Chmod(files.envPath, 0o600); err != nil {
-			return err
-		}
+	if err := files.Write(ctx, next); err != nil {
+		return err
 	}
 	finishInit(screen, target, plan, boxes)
 	showNext(screen, target, sources)
@@ -199,49 +190,48 @@ Or see first what the workbench does, with servers that are built in:
 
 // targetFiles is a configuration with its workbench.env as they are.
 type targetFiles struct {
-	path, envPath string
-	data, env     []byte // nil if not there
-	kept          []byte // what of data stays
-	variables     map[string]string
+	*revise.Revision
+	before    revise.Content    // nil for what is not there
+	kept      []byte            // what of the configuration stays
+	variables map[string]string // of workbench.env
 }
 
 // readTarget reads what is there. A configuration that is not valid is not added to.
 func readTarget(path string, force bool) (*targetFiles, error) {
-	f := &targetFiles{path: path, envPath: config.EnvPath(path)}
-	var err error
-	if f.data, err = clients.ReadAll(path); err != nil {
+	revision, err := revise.Begin(path, revise.Options{StateDir: stateDir(), Environ: os.Environ()})
+	if err != nil {
 		return nil, err
 	}
-	if f.env, err = clients.ReadAll(f.envPath); err != nil {
+	f := &targetFiles{Revision: revision, before: revision.Content()}
+	if f.variables, err = config.Draft(path, nil, f.before.Env).Variables(nil); err != nil {
 		return nil, err
 	}
-	if f.variables, err = config.Draft(path, nil, f.env).Variables(nil); err != nil {
-		return nil, err
-	}
-	if f.data != nil && !force {
-		f.kept = f.data
-		_, err = config.Draft(path, f.data, f.env).Load(os.Environ())
+	if !f.IsNew && !force {
+		f.kept = f.before.Data
+		_, err = config.Draft(path, f.before.Data, f.before.Env).Load(os.Environ())
 	}
 	return f, err
 }
 
-// changes are those of both files, which together make a valid configuration.
-func (f *targetFiles) changes(plan *adopt.Plan, boxes []adopt.Toolbox) ([]change, error) {
-	after, err := plan.Render(f.kept, boxes)
-	if err != nil {
-		return nil, err
+// next is what both files are to hold.
+func (f *targetFiles) next(plan *adopt.Plan, boxes []adopt.Toolbox) (next revise.Content, err error) {
+	if next.Data, err = plan.Render(f.kept, boxes); err != nil {
+		return next, err
 	}
-	var changes []change
-	env := f.env
+	next.Env = f.before.Env
 	if len(plan.Variables) > 0 {
-		env = conceal.AppendTo(f.env, plan.Variables)
-		changes = append(changes, change{path: f.envPath, before: f.env, after: env, mode: 0o600, shown: adopt.MaskedEnv})
+		next.Env = conceal.AppendTo(f.before.Env, plan.Variables)
 	}
-	if _, err := config.Draft(f.path, after, env).Load(os.Environ()); err != nil {
-		return nil, err
-	}
-	masker := adopt.Masker(f.path, [][]byte{f.data}, nil, plan.Variables...)
-	return append(changes, change{path: f.path, before: f.data, after: after, mode: 0o600, masker: masker}), nil
+	_, err = f.Check(next)
+	return next, err
+}
+
+// show writes the differences. Of variables, only the names are seen.
+func (f *targetFiles) show(screen *terminal.Screen, next revise.Content) {
+	env := change{path: config.EnvPath(f.Path), before: adopt.MaskedEnv(f.before.Env), after: adopt.MaskedEnv(next.Env)}
+	env.show(screen)
+	data := change{path: f.Path, before: f.before.Data, after: next.Data, masker: f.Masker(next)}
+	data.show(screen)
 }
 
 // finishInit says what there is now.

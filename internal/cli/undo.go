@@ -67,7 +67,7 @@ func lastChange(ctx context.Context, client *clients.Client, o connectOptions, s
 	file := ""
 	store, err := backups()
 	if err == nil && (o.file != "" || o.project) {
-		file, err = clientFile(ctx, client, o, screen)
+		file, err = clientFile(ctx, clients.ThisMachine(), client, o, screen)
 	}
 	if err != nil {
 		return store, nil, err
