@@ -5,6 +5,7 @@ package adopt
 import (
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,12 +92,14 @@ func (p *Plan) take(g Given, names *conceal.Names, source *clients.Source, serve
 	if err != nil {
 		return err
 	}
+	own := server.Name
+	server.Name = simpleName(own)
 	key := definitionOf(raw)
 	if known, ok := same[key]; ok {
 		known.From = append(known.From, title(source))
 		known.definition.Disabled = known.definition.Disabled && server.Disabled
 		if known.definition.Name != server.Name {
-			p.note("'%s' of %s is the same server as '%s'.", server.Name, title(source), known.Name)
+			p.note("'%s' of %s is the same server as '%s'.", own, title(source), known.Name)
 		}
 		return nil
 	}
@@ -105,11 +108,11 @@ func (p *Plan) take(g Given, names *conceal.Names, source *clients.Source, serve
 		return err
 	}
 	if box, name, ok := p.existing.find(entry); ok {
-		p.Already = append(p.Already, Known{source, server.Name, box, name})
+		p.Already = append(p.Already, Known{source, own, box, name})
 		return nil
 	}
 	if reason := wrong(server.Name, entry, server.URL); reason != "" {
-		p.Skipped = append(p.Skipped, Skipped{title(source), server.Name, reason})
+		p.Skipped = append(p.Skipped, Skipped{title(source), own, reason})
 		return nil
 	}
 	p.keep(g, names, findings, server.Name)
@@ -117,9 +120,12 @@ func (p *Plan) take(g Given, names *conceal.Names, source *clients.Source, serve
 		p.note("'%s' of %s: %s.", server.Name, title(source), note)
 	}
 	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry}
-	if p.isTaken(server.Name) {
+	switch {
+	case p.isTaken(server.Name):
 		added.Name = p.freeName(source, server.Name)
-		p.note("'%s' of %s is another server than the '%s' before it, and is called '%s'.", server.Name, title(source), server.Name, added.Name)
+		p.note("'%s' of %s is another server than the '%s' before it, and is called '%s'.", own, title(source), server.Name, added.Name)
+	case own != server.Name:
+		p.note("'%s' of %s is called '%s', since a slash stands between toolbox, server and tool.", own, title(source), server.Name)
 	}
 	same[key] = added
 	p.Servers = append(p.Servers, added)
@@ -141,6 +147,15 @@ func (p *Plan) keep(g Given, names *conceal.Names, findings []conceal.Finding, s
 			p.Variables = append(p.Variables, conceal.Variable{Name: finding.Name, Value: value})
 		}
 	}
+}
+
+// simpleName leaves out what comes before a slash: some clients call servers by the address
+// of their repository.
+func simpleName(name string) string {
+	if short := path.Base(name); strings.Contains(name, "/") && short != "/" && short != "." {
+		return short
+	}
+	return name
 }
 
 func (p *Plan) isTaken(name string) bool {

@@ -46,8 +46,9 @@ func TestSameServersAreOne(t *testing.T) {
 		of("zed", command("filesystem", "npx", "files"), command("gh", "npx", "two")),
 		of("warp", command("gh", "npx", "three")),
 		of("warp", command("gh", "npx", "four")),
+		of("cline", command("github.com/upstash/context7-mcp", "npx", "five")),
 	}})
-	want := []string{"fs of Cursor and Zed", "gh of Cursor", "gh-zed of Zed", "gh-warp of Warp", "gh-2 of Warp"}
+	want := []string{"fs of Cursor and Zed", "gh of Cursor", "gh-zed of Zed", "gh-warp of Warp", "gh-2 of Warp", "context7-mcp of Cline"}
 	if diff := cmp.Diff(want, names(p)); diff != "" {
 		t.Error(diff)
 	}

@@ -127,8 +127,12 @@ func TestRead(t *testing.T) {
 		},
 		{
 			name: "the workbench itself", id: "cursor", file: "mcp.json",
-			content: `{"mcpServers": {"w": {"command": "C:\\x\\mcp-workbench.exe"}, "n": {"command": "mcp-workbench", "args": ["builtin", "notes"]}}}`,
-			want:    []Server{{Name: "n", Command: "mcp-workbench", Args: []string{"builtin", "notes"}}},
+			content: `{"mcpServers": {"w": {"command": "C:\\x\\mcp-workbench.exe"}, "old": {"command": "npx", "args": ["-y", "mcp-workbench@0.4"]},
+				"about": {"command": "npx", "args": ["-y", "files", "/src/mcp-workbench"]}, "n": {"command": "mcp-workbench", "args": ["builtin", "notes"]}}}`,
+			want: []Server{
+				{Name: "about", Command: "npx", Args: []string{"-y", "files", "/src/mcp-workbench"}},
+				{Name: "n", Command: "mcp-workbench", Args: []string{"builtin", "notes"}},
+			},
 		},
 		{
 			name: "amp's one key", id: "amp", file: "settings.json",
