@@ -245,18 +245,19 @@ func ownPath() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := exec.LookPath("mcp-workbench")
-	if err != nil || !filepath.IsAbs(found) {
-		return program, nil
-	}
-	own, err := os.Stat(program)
-	if err != nil {
-		return program, nil
-	}
-	if other, err := os.Stat(found); err == nil && os.SameFile(own, other) {
+	if found, err := exec.LookPath("mcp-workbench"); err == nil && filepath.IsAbs(found) && isSameFile(program, found) {
 		return found, nil
 	}
 	return program, nil
+}
+
+func isSameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 // imported returns the servers of a client that the workbench has as well.

@@ -95,8 +95,10 @@ func showClients(screen *terminal.Screen, found []clientState) {
 			example = state.Connect
 		}
 		rows[i] = []terminal.Cell{
-			{Text: state.ID, Style: terminal.Strong}, status,
-			{Text: fmt.Sprint(state.Servers)}, {Text: short(state.File), Style: terminal.Faint},
+			{Text: state.ID, Style: terminal.Strong},
+			status,
+			{Text: fmt.Sprint(state.Servers)},
+			{Text: short(state.File), Style: terminal.Faint},
 		}
 	}
 	screen.Table([]string{"CLIENT", "WORKBENCH", "OTHER SERVERS", "FILE"}, rows)

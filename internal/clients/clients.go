@@ -73,8 +73,8 @@ func All() []*Client { return table }
 // ByID finds a client by what people may call it; nil if there is none.
 func ByID(id string) *Client {
 	id = strings.ToLower(strings.TrimSpace(id))
-	if real, ok := synonyms[id]; ok {
-		id = real
+	if meant, ok := synonyms[id]; ok {
+		id = meant
 	}
 	i := slices.IndexFunc(table, func(c *Client) bool { return c.ID == id })
 	if i < 0 {

@@ -1,8 +1,6 @@
 package clients
 
-import (
-	"strings"
-)
+import "strings"
 
 // A script of the user's is not understood, only added to: what is ours stands between
 // two marks.
@@ -52,11 +50,21 @@ func shellEntries(data []byte) []string {
 }
 
 func shellQuote(word string) string {
-	isPlain := word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("@%+=:,./-_", r))
-	})
-	if isPlain {
+	if isPlain(word, "@%+=:,./-_") {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// isPlain reports a word of letters, digits and some other characters, which needs no
+// quotes.
+func isPlain(word, further string) bool {
+	for _, r := range word {
+		isLetter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		isDigit := '0' <= r && r <= '9'
+		if !isLetter && !isDigit && !strings.ContainsRune(further, r) {
+			return false
+		}
+	}
+	return word != ""
 }

@@ -97,10 +97,7 @@ func tomlPath(path []string) string {
 }
 
 func tomlKey(key string) string {
-	isBare := key != "" && !strings.ContainsFunc(key, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-')
-	})
-	if isBare {
+	if isPlain(key, "_-") {
 		return key
 	}
 	return string(quoteJSON(key)) // escapes of JSON are escapes of TOML too

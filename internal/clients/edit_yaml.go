@@ -155,19 +155,11 @@ func yamlValue(v value) string {
 	return string(encodeJSON(v))
 }
 
-// yamlText leaves plain words without quotes.
+// yamlText leaves words without quotes that are read as the same text.
 func yamlText(s string) string {
-	isPlain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-/. ", r))
-	})
-	var read string
-	if isPlain && strings.TrimSpace(s) == s && yaml.Unmarshal([]byte(s), &read) == nil && read == s {
-		var any any
-		if yaml.Unmarshal([]byte(s), &any) == nil {
-			if _, isText := any.(string); isText {
-				return s
-			}
-		}
+	var read any
+	if isPlain(s, "_-/. ") && yaml.Unmarshal([]byte(s), &read) == nil && read == any(s) {
+		return s
 	}
 	return string(quoteJSON(s))
 }

@@ -151,8 +151,14 @@ var table = []*Client{
 		overrides: []override{{"GOOSE_PATH_ROOT", []string{"{}/config/config.yaml"}}},
 		servers:   []string{"extensions"},
 		entry: []field{
-			{"enabled", yes}, {"type", "stdio"}, {"name", entryName}, {"description", "MCP Workbench"},
-			{"cmd", program}, {"args", arguments}, {"envs", emptyObject}, {"timeout", timeout300},
+			{"enabled", yes},
+			{"type", "stdio"},
+			{"name", entryName},
+			{"description", "MCP Workbench"},
+			{"cmd", program},
+			{"args", arguments},
+			{"envs", emptyObject},
+			{"timeout", timeout300},
 		},
 	},
 	{

@@ -73,10 +73,10 @@ func firstText(v value, names ...string) string {
 
 func (s *Server) takeCommand(t *translator, v value) (err error) {
 	words := append([]string{}, v.get("args").strings()...)
-	switch command := v.get("command"); {
-	case command.kind == list:
+	switch command := v.get("command"); command.kind {
+	case list:
 		words = command.strings()
-	case command.kind == text:
+	case text:
 		words = append([]string{command.text}, words...)
 	default:
 		words = append([]string{v.get("cmd").text}, words...)
