@@ -139,6 +139,15 @@ func TestRefusesWhatItCannotEdit(t *testing.T) {
 	}
 }
 
+// A line of a text may look like the beginning of a table.
+func TestTakeRefusesToTouchOtherThings(t *testing.T) {
+	before := "t = \"\"\"\n[mcp_servers.workbench]\n\"\"\"\n[mcp_servers.workbench]\ncommand = \"mcp-workbench\"\n"
+	got, err := ByID("codex").Take("c.toml", []byte(before), "workbench")
+	if err == nil || !strings.Contains(err.Error(), "left as it is") {
+		t.Errorf("%v; got\n%s", err, got)
+	}
+}
+
 // Whatever the file is like, a change is either exactly the one that was asked for, or
 // refused.
 func FuzzPutAndTake(f *testing.F) {
