@@ -55,7 +55,7 @@ Secrets that are given in the clear are moved to workbench.env, which only you c
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; flags of a command that is added come after --, as in: add NAME -- npx -y PACKAGE", err)}
 	})
-	flags.editFlags.add(cmd)
+	flags.add(cmd)
 	cmd.Flags().StringVarP(&flags.toolbox, "toolbox", "t", "", "toolbox to add to, made if it does not exist (default: the only one)")
 	cmd.Flags().StringVar(&flags.description, "description", "", "what a new toolbox is for; a model reads it to decide whether to open it")
 	cmd.Flags().StringArrayVarP(&flags.env, "env", "e", nil, "variable for the server, NAME=VALUE; may be repeated")

@@ -26,6 +26,7 @@ func (f *editFlags) add(cmd *cobra.Command) {
 // edit is a change of the configuration that a person ordered.
 type edit struct {
 	*revise.Revision
+	origin  config.Origin
 	screen  *terminal.Screen
 	flags   editFlags
 	outline *config.Preview
@@ -60,7 +61,7 @@ func (g *globals) beginEdit(cmd *cobra.Command, flags editFlags, mayBeNew bool) 
 		return nil, err
 	}
 	e := &edit{
-		Revision: revision, flags: flags, next: revision.Content(),
+		Revision: revision, origin: origin, flags: flags, next: revision.Content(),
 		screen: terminal.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv),
 	}
 	if revision.IsNew && !mayBeNew {
@@ -95,7 +96,25 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 			return false, err
 		}
 	}
-	return true, e.Write(ctx, e.next)
+	if err := e.Write(ctx, e.next); err != nil {
+		return false, err
+	}
+	return true, e.tellTrust()
+}
+
+// tellTrust reminds of a file that is not used although it was edited just now.
+func (e *edit) tellTrust() error {
+	if e.origin != config.Local {
+		return nil
+	}
+	source, err := config.Read(e.Path)
+	if err != nil {
+		return err
+	}
+	if u := examine(source); u != nil {
+		fmt.Fprintf(os.Stderr, "The file is not trusted yet, so nothing of it is run. Look at it, and then: %s\n", u.command())
+	}
+	return nil
 }
 
 // show writes what changes in the configuration. Variables beside it are not shown.

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -69,7 +67,7 @@ func runList(cmd *cobra.Command, g *globals, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), found)
+		return writeJSON(cmd, found)
 	}
 	screen := terminal.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
 	found.print(screen)
@@ -169,7 +167,7 @@ func (l *listing) print(screen *terminal.Screen) {
 		for i, server := range box.Servers {
 			rows[i] = server.row()
 		}
-		screen.Table([]string{"server", "kind", "state", "tools", "runs"}, rows)
+		screen.Table([]string{"SERVER", "KIND", "STATE", "TOOLS", "RUNS"}, rows)
 	}
 }
 
@@ -202,12 +200,4 @@ func (s *listedServer) runs() string {
 		return s.URL
 	}
 	return "built-in " + s.Builtin
-}
-
-// printJSON writes one value as people and programs read it.
-func printJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

@@ -12,8 +12,11 @@ func TestLocate(t *testing.T) {
 	outline := &config.Preview{
 		Toolboxes: []config.PreviewToolbox{{Name: "dev"}, {Name: "web"}, {Name: "a/b"}, {Name: "same"}},
 		Servers: []config.PreviewServer{
-			{Toolbox: "dev", Name: "git"}, {Toolbox: "dev", Name: "shared"}, {Toolbox: "web", Name: "shared"},
-			{Toolbox: "a/b", Name: "c/d"}, {Toolbox: "dev", Name: "same"},
+			{Toolbox: "dev", Name: "git"},
+			{Toolbox: "dev", Name: "shared"},
+			{Toolbox: "web", Name: "shared"},
+			{Toolbox: "a/b", Name: "c/d"},
+			{Toolbox: "dev", Name: "same"},
 		},
 	}
 	for _, tt := range []struct {

@@ -15,8 +15,7 @@ const (
 // Diff shows what changes, as a unified diff; "" if nothing does. A file that is not there
 // before or after is nil. What must not be seen has to be masked by the caller.
 func Diff(name string, before, after []byte) string {
-	old, new := splitLines(before), splitLines(after)
-	steps := compare(old, new)
+	steps := compare(splitLines(before), splitLines(after))
 	if !slices.ContainsFunc(steps, func(s step) bool { return s.kind != ' ' }) {
 		return ""
 	}
@@ -40,7 +39,7 @@ func Diff(name string, before, after []byte) string {
 // step is a line that stays, goes or comes: ' ', '-' or '+'.
 type step struct {
 	kind     byte
-	old, new int // lines before it, in each of the texts
+	was, now int // lines before it, in each of the texts
 	text     string
 }
 
@@ -50,28 +49,28 @@ func splitLines(text []byte) []string {
 }
 
 // compare returns the steps from one text to the other.
-func compare(old, new []string) []step {
+func compare(was, now []string) []step {
 	start := 0
-	for start < min(len(old), len(new)) && old[start] == new[start] {
+	for start < min(len(was), len(now)) && was[start] == now[start] {
 		start++
 	}
 	end := 0
-	for end < min(len(old), len(new))-start && old[len(old)-1-end] == new[len(new)-1-end] {
+	for end < min(len(was), len(now))-start && was[len(was)-1-end] == now[len(now)-1-end] {
 		end++
 	}
 	kinds := slices.Repeat([]byte{' '}, start)
-	kinds = append(kinds, shortest(old[start:len(old)-end], new[start:len(new)-end])...)
+	kinds = append(kinds, shortest(was[start:len(was)-end], now[start:len(now)-end])...)
 	kinds = append(kinds, slices.Repeat([]byte{' '}, end)...)
 	steps := make([]step, 0, len(kinds))
 	x, y := 0, 0
 	for _, kind := range kinds {
-		s := step{kind: kind, old: x, new: y}
+		s := step{kind: kind, was: x, now: y}
 		if kind != '+' {
-			s.text = old[x]
+			s.text = was[x]
 			x++
 		}
 		if kind != '-' {
-			s.text = new[y]
+			s.text = now[y]
 			y++
 		}
 		steps = append(steps, s)
@@ -82,9 +81,9 @@ func compare(old, new []string) []step {
 // shortest finds the fewest changes, as Myers described it in 1986: reach[k] is how far one
 // gets in the old text with as many changes as there were rounds, where k is the number of
 // lines that went less those that came.
-func shortest(old, new []string) []byte {
-	everything := append(slices.Repeat([]byte{'-'}, len(old)), slices.Repeat([]byte{'+'}, len(new))...)
-	limit := min(len(old)+len(new), maxChanges)
+func shortest(was, now []string) []byte {
+	everything := append(slices.Repeat([]byte{'-'}, len(was)), slices.Repeat([]byte{'+'}, len(now))...)
+	limit := min(len(was)+len(now), maxChanges)
 	reach := map[int]int{1: 0}
 	var rounds []map[int]int
 	for changes := 0; changes <= limit; changes++ {
@@ -94,12 +93,12 @@ func shortest(old, new []string) []byte {
 			if comes(reach, k, changes) {
 				x = reach[k+1]
 			}
-			for x < len(old) && x-k < len(new) && old[x] == new[x-k] {
+			for x < len(was) && x-k < len(now) && was[x] == now[x-k] {
 				x++
 			}
 			reach[k] = x
-			if x >= len(old) && x-k >= len(new) {
-				return trace(rounds, len(old), len(new))
+			if x >= len(was) && x-k >= len(now) {
+				return trace(rounds, len(was), len(now))
 			}
 		}
 	}
@@ -159,16 +158,16 @@ func writeHunk(out *strings.Builder, hunk []step) {
 	if len(hunk) == 0 {
 		return
 	}
-	var old, new int
+	var was, now int
 	for _, s := range hunk {
 		if s.kind != '+' {
-			old++
+			was++
 		}
 		if s.kind != '-' {
-			new++
+			now++
 		}
 	}
-	fmt.Fprintf(out, "@@ -%s +%s @@\n", span(hunk[0].old, old), span(hunk[0].new, new))
+	fmt.Fprintf(out, "@@ -%s +%s @@\n", span(hunk[0].was, was), span(hunk[0].now, now))
 	for _, s := range hunk {
 		out.WriteByte(s.kind)
 		text, ended := strings.CutSuffix(s.text, "\n")

@@ -2,6 +2,7 @@ package configedit
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func FuzzSet(f *testing.F) {
 			return
 		}
 		result, err := Set(source, path, []byte(value))
-		if err == errUnsafe {
+		if errors.Is(err, errUnsafe) {
 			t.Fatalf("%q: gave up", source)
 		}
 		if err != nil {
@@ -87,7 +88,7 @@ func FuzzRemove(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte, dotted string) {
 		path := strings.Split(dotted, ".")
 		result, err := Remove(source, path)
-		if err == errUnsafe {
+		if errors.Is(err, errUnsafe) {
 			t.Fatalf("%q: gave up", source)
 		}
 		if err != nil {
@@ -111,17 +112,17 @@ func FuzzDiff(f *testing.F) {
 	f.Add("a\nb\nc\n", "a\nc\nd")
 	f.Add("", "x")
 	f.Fuzz(func(t *testing.T, before, after string) {
-		var old, new strings.Builder
+		var was, is strings.Builder
 		for _, s := range compare(splitLines([]byte(before)), splitLines([]byte(after))) {
 			if s.kind != '+' {
-				old.WriteString(s.text)
+				was.WriteString(s.text)
 			}
 			if s.kind != '-' {
-				new.WriteString(s.text)
+				is.WriteString(s.text)
 			}
 		}
-		if old.String() != before || new.String() != after {
-			t.Fatalf("%q to %q: got %q and %q", before, after, old.String(), new.String())
+		if was.String() != before || is.String() != after {
+			t.Fatalf("%q to %q: got %q and %q", before, after, was.String(), is.String())
 		}
 		if (Diff("f", []byte(before), []byte(after)) == "") != (before == after) {
 			t.Fatal("a difference is shown where there is none, or the other way round")
