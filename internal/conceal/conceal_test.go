@@ -31,7 +31,8 @@ func TestEntry(t *testing.T) {
 		},
 		{
 			"an address with a password in a variable",
-			`{"env": {"DB": "postgres://me:pw@host/db"}}`, `{"env": {"DB": "${DB}"}}`, []Variable{{"DB", "postgres://me:pw@host/db"}},
+			`{"env": {"DB": "postgres://me:pw@host/db"}}`, `{"env": {"DB": "${DB}"}}`,
+			[]Variable{{"DB", "postgres://me:pw@host/db"}},
 		},
 		{
 			"headers",

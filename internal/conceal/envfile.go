@@ -33,5 +33,5 @@ func quoted(value string) string {
 // fitsLine reports that a workbench.env can hold a value.
 func fitsLine(value string) bool {
 	return utf8.ValidString(value) && !strings.ContainsAny(value, "\x00\r\n") &&
-		!(strings.Contains(value, `"`) && strings.Contains(value, "'"))
+		(!strings.Contains(value, `"`) || !strings.Contains(value, "'"))
 }
