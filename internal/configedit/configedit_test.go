@@ -26,6 +26,7 @@ func TestSet(t *testing.T) {
 		{"one line with a comment inside", `{"a": 1 /* one */}`, "b", `2`, `{"a": 1 /* one */, "b": 2}`},
 		{"an object on one line in a file of many", "{\n  \"a\": {\"x\": {}}\n}\n", "a.x.y", `1`, "{\n  \"a\": {\"x\": {\n    \"y\": 1\n  }}\n}\n"},
 		{"servers have a line each", "{\n  \"a\": {\"command\": \"x\"}\n}\n", "b", `{"command":"y","args":["z"]}`, "{\n  \"a\": {\"command\": \"x\"},\n  \"b\": {\"command\": \"y\", \"args\": [\"z\"]}\n}\n"},
+		{"space inside of brackets", "{\n  \"a\": { \"command\": \"x\" }\n}\n", "b", `{"args":["z"],"env":{}}`, "{\n  \"a\": { \"command\": \"x\" },\n  \"b\": { \"args\": [\"z\"], \"env\": {} }\n}\n"},
 		{"elements have a line each", "{\n  \"a\": [\n    1\n  ]\n}\n", "b", `[1,2]`, "{\n  \"a\": [\n    1\n  ],\n  \"b\": [\n    1,\n    2\n  ]\n}\n"},
 		{"a replaced value", "{\n  \"a\": 1, // one\n  \"b\": 2\n}\n", "a", `{"x": true}`, "{\n  \"a\": {\n    \"x\": true\n  }, // one\n  \"b\": 2\n}\n"},
 		{"a replaced value on a line", "{\n  \"a\": {\"x\": 1}\n}\n", "a", `{"y":2}`, "{\n  \"a\": {\"y\": 2}\n}\n"},

@@ -18,6 +18,7 @@ type style struct {
 	oneLine  bool   // the whole file
 	trailing bool   // objects of several lines end with a comma
 	tall     bool   // arrays have an element on each line
+	padded   bool   // objects on one line have space inside their brackets
 }
 
 // habits looks at what is there. A file that shows none gets those of most.
@@ -26,7 +27,7 @@ func (d *document) habits() style {
 	if at := bytes.IndexByte(d.text, '\n'); at > 0 && d.text[at-1] == '\r' {
 		s.newline = "\r\n"
 	}
-	trailing, tall, seen := 0, 0, false
+	trailing, tall, padded, seen := 0, 0, 0, false
 	for value := range d.root.All() {
 		var first, last *hujson.Value
 		switch composite := value.Value.(type) {
@@ -51,6 +52,9 @@ func (d *document) habits() style {
 			continue
 		}
 		if !d.beginsLine(first.StartOffset) {
+			if value.Value.Kind() == '{' {
+				padded += vote(len(first.BeforeExtra) > 0)
+			}
 			continue
 		}
 		_, comma := d.commaAfter(last)
@@ -63,7 +67,7 @@ func (d *document) habits() style {
 	if s.unit == "" {
 		s.unit = "  "
 	}
-	s.trailing, s.tall = trailing > 0, tall > 0
+	s.trailing, s.tall, s.padded = trailing > 0, tall > 0, padded > 0
 	s.oneLine = seen && bytes.IndexByte(d.text[d.root.StartOffset:d.root.EndOffset], '\n') < 0
 	return s
 }
@@ -127,7 +131,11 @@ func (s style) line(value *hujson.Value) string {
 			parts = append(parts, s.key(m)+s.line(&m.Value))
 		}
 	}
-	return brackets[:1] + strings.Join(parts, ","+s.gap) + brackets[1:]
+	space := ""
+	if s.padded && brackets == "{}" && len(parts) > 0 {
+		space = " "
+	}
+	return brackets[:1] + space + strings.Join(parts, ","+s.gap) + space + brackets[1:]
 }
 
 func (s style) key(m *hujson.ObjectMember) string {
