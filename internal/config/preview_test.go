@@ -11,9 +11,9 @@ import (
 func TestPreviewShowsWhatIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, envFileName, "SECRET=topsecretvalue\n", 0o600)
-	path := write(t, dir, fileName, `{"toolboxes": {"dev": {"mcpServers": {
+	path := write(t, dir, fileName, `{"toolboxes": {"dev": {"description": "for ${WHAT}", "mcpServers": {
 		"a": {"command": "${SHELL:-./evil}", "args": ["--token", "${SECRET}", "${UNSET}"], "env": {"NODE_OPTIONS": "literal-secret"}, "cwd": "sub"},
-		"b": {"url": "https://me:password@example.org:8080/path?key=topsecret", "headers": {"Authorization": "Bearer topsecretvalue"}},
+		"b": {"url": "https://me:password@example.org:8080/path?key=topsecret", "headers": {"Authorization": "Bearer topsecretvalue"}, "type": "sse"},
 		"c": {"builtin": "files", "disabled": true},
 		"d": {"${NOT_SET:-command}": "hidden", "args": 5}}}}}`, 0o600)
 	source, err := Read(path)
@@ -25,9 +25,10 @@ func TestPreviewShowsWhatIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Preview{
+		Toolboxes: []PreviewToolbox{{Name: "dev", Description: "for ${WHAT}"}},
 		Servers: []PreviewServer{
 			{Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"}, Env: []string{"NODE_OPTIONS"}, Dir: filepath.Join(dir, "sub")},
-			{Toolbox: "dev", Name: "b", Host: "example.org:8080"},
+			{Toolbox: "dev", Name: "b", URL: "https://me:password@example.org:8080/path?key=topsecret", Host: "example.org:8080", Transport: "sse"},
 			{Toolbox: "dev", Name: "c", Builtin: "files", Disabled: true},
 			{Toolbox: "dev", Name: "d", Command: "hidden"},
 		},
