@@ -139,14 +139,22 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 		hintImported(screen, client, left)
 		return nil
 	}
+	if !o.project && o.file == "" && !isInstalled(clients.ThisMachine(), file) {
+		fmt.Fprintf(screen, "%s %s does not seem to be installed here: there is no %s yet.\n\n", screen.Paint(terminal.Caution, "!"), client.Title, short(file))
+	}
 	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
 		return err
 	}
+	sayConnected(screen, client, o, file, left)
+	return nil
+}
+
+// sayConnected tells how to go back, and what to do now.
+func sayConnected(screen *terminal.Screen, client *clients.Client, o connectOptions, file string, left []adopt.Known) {
 	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(terminal.Good, "✓"), client.Title, terminal.CleanLine(o.name), short(file))
 	fmt.Fprintf(screen, "  To go back: mcp-workbench connect %s --undo\n", client.ID)
 	hintImported(screen, client, left)
 	fmt.Fprintf(screen, "\nNext: %s\nTo see that it works: %s\n", client.After, client.See)
-	return nil
 }
 
 func findClient(id string) (*clients.Client, error) {

@@ -51,15 +51,12 @@ func listClients(screen *terminal.Screen, asJSON bool) error {
 	return nil
 }
 
-// statesOf returns a state for each file that the client may use, if the client is there:
-// it has the file, or a folder of its own for it.
+// statesOf returns a state for each file that the client may use, if the client is there.
 func statesOf(machine clients.Machine, client *clients.Client) []clientState {
 	var states []clientState
 	for _, file := range client.Files(machine) {
 		state := clientState{ID: client.ID, Title: client.Title, File: file, Exists: machine.Exists(file), Retired: client.Retired, Entries: []string{}}
-		folder := filepath.Dir(file)
-		isInstalled := folder != machine.Home() && machine.Exists(folder)
-		if !state.Exists && (!isInstalled || client.Retired != "") {
+		if !state.Exists && (client.Retired != "" || !isInstalled(machine, file)) {
 			continue
 		}
 		sources, err := client.ReadFile(machine, file)
@@ -77,6 +74,12 @@ func statesOf(machine clients.Machine, client *clients.Client) []clientState {
 		states = append(states, state)
 	}
 	return states
+}
+
+// isInstalled reports that a client is there: it has its file, or a folder of its own for it.
+func isInstalled(machine clients.Machine, file string) bool {
+	folder := filepath.Dir(file)
+	return machine.Exists(file) || folder != machine.Home() && machine.Exists(folder)
 }
 
 func showClients(screen *terminal.Screen, found []clientState) {

@@ -198,6 +198,23 @@ func TestReadUnknown(t *testing.T) {
 	}
 }
 
+func TestVariablesOnWindows(t *testing.T) {
+	for _, test := range []struct {
+		syntax     syntax
+		text, want string
+	}{
+		{dollar, `%LOCAL%\x $A`, `${LOCAL}\x ${A}`},
+		{editor, `${userHome}${pathSeparator}x`, `${USERPROFILE}\x`},
+		{noVariables, `%LOCAL%`, `%LOCAL%`},
+		{curly, `{env:A} {other}`, `${A} {other}`},
+	} {
+		translator := translator{syntax: test.syntax, windows: true}
+		if got, err := translator.text(test.text); err != nil || got != test.want {
+			t.Errorf("%q: %q, %v, want %q", test.text, got, err, test.want)
+		}
+	}
+}
+
 func TestVariableName(t *testing.T) {
 	for words, want := range map[string]string{"api-key": "API_KEY", "x.y z": "X_Y_Z", "9lives": "LIVES", "": "VALUE", "--Ä": "VALUE", "A__B_": "A_B"} {
 		if got := VariableName(words); got != want {
