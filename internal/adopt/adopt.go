@@ -49,6 +49,7 @@ type Known struct {
 	Source          *clients.Source
 	Name            string // in the client's file
 	Toolbox, Server string
+	Disabled        bool // in the configuration: the client cannot do without its own yet
 }
 
 // Skipped is a server that cannot be taken over, and why.
@@ -107,8 +108,9 @@ func (p *Plan) take(g Given, names *conceal.Names, source *clients.Source, serve
 	if err != nil {
 		return err
 	}
-	if box, name, ok := p.existing.find(entry); ok {
-		p.Already = append(p.Already, Known{source, own, box, name})
+	if known, ok := p.existing.servers[definitionOf(entry)]; ok {
+		known.Source, known.Name = source, own
+		p.Already = append(p.Already, known)
 		return nil
 	}
 	if reason := wrong(server.Name, entry, server.URL); reason != "" {

@@ -159,7 +159,7 @@ func TestAddsToAConfiguration(t *testing.T) {
 	before := []byte("{\n  // mine\n  \"toolboxes\": {\n    \"files\": {\"description\": \"d\", \"mcpServers\": {\"fs\": {\"command\": \"npx\", \"args\": [\"files\"], \"disabled\": true}}}\n  }\n}\n")
 	g := Given{Config: before, Sources: []clients.Source{of("cursor", command("filesystem", "npx", "files"), command("fs", "npx", "other-fs"), command("zzz", "z"))}}
 	p := plan(t, g)
-	if len(p.Already) != 1 || p.Already[0].Toolbox != "files" || p.Already[0].Server != "fs" || p.Already[0].Name != "filesystem" {
+	if len(p.Already) != 1 || p.Already[0].Toolbox != "files" || p.Already[0].Server != "fs" || p.Already[0].Name != "filesystem" || !p.Already[0].Disabled {
 		t.Errorf("already: %+v", p.Already)
 	}
 	after, err := p.Render(before, p.Propose())

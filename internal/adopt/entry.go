@@ -60,12 +60,12 @@ func definitionOf(entry []byte) string {
 // existing is what a configuration holds.
 type existing struct {
 	boxes   map[string]map[string]bool // servers of toolboxes
-	servers map[string][2]string       // toolbox and name by definition
+	servers map[string]Known           // by definition; without the source
 }
 
 // readExisting looks only at what it needs: whether the file is valid is for others to say.
 func readExisting(data []byte) (existing, error) {
-	found := existing{boxes: make(map[string]map[string]bool), servers: make(map[string][2]string)}
+	found := existing{boxes: make(map[string]map[string]bool), servers: make(map[string]Known)}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return found, nil
 	}
@@ -85,13 +85,12 @@ func readExisting(data []byte) (existing, error) {
 		found.boxes[box] = make(map[string]bool)
 		for name, entry := range content.Servers {
 			found.boxes[box][name] = true
-			found.servers[definitionOf(entry)] = [2]string{box, name}
+			var state struct {
+				Disabled bool `json:"disabled"`
+			}
+			_ = json.Unmarshal(entry, &state) // what is no entry is none that can be found
+			found.servers[definitionOf(entry)] = Known{Toolbox: box, Server: name, Disabled: state.Disabled}
 		}
 	}
 	return found, nil
-}
-
-func (e existing) find(entry []byte) (box, name string, ok bool) {
-	at, ok := e.servers[definitionOf(entry)]
-	return at[0], at[1], ok
 }

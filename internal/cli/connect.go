@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -268,7 +269,7 @@ func isSameFile(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// imported returns the servers of a client that the workbench has as well.
+// imported returns the servers of a client that the workbench has and uses as well.
 func imported(configuration string, sources []clients.Source) ([]adopt.Known, error) {
 	if configuration == "" {
 		return nil, nil
@@ -281,7 +282,7 @@ func imported(configuration string, sources []clients.Source) ([]adopt.Known, er
 	if err != nil {
 		return nil, err
 	}
-	return plan.Already, nil
+	return slices.DeleteFunc(plan.Already, func(known adopt.Known) bool { return known.Disabled }), nil
 }
 
 func hintImported(screen *terminal.Screen, client *clients.Client, left []adopt.Known) {
