@@ -87,27 +87,37 @@ func (s *Screen) Choose(ctx context.Context, question string, options []string) 
 	}
 }
 
+type answer struct {
+	text string
+	err  error
+}
+
 // read waits for an answer. The end of the context ends the wait, but not the read, which
-// ends with the program.
+// ends with the program, or with the answer to the next question.
 func (s *Screen) read(ctx context.Context, prompt string, read func() (string, error)) (string, error) {
 	if s.keyboard == nil {
 		return "", ErrNobody
 	}
 	fmt.Fprint(s, prompt)
-	type answer struct {
-		text string
-		err  error
+	s.reading.Lock()
+	answered := s.unread
+	if answered == nil {
+		answered = make(chan answer, 1)
+		go func() {
+			text, err := read()
+			answered <- answer{text, err}
+		}()
 	}
-	answered := make(chan answer, 1)
-	go func() {
-		text, err := read()
-		answered <- answer{text, err}
-	}()
+	s.unread = answered
+	s.reading.Unlock()
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(s)
 		return "", ctx.Err()
 	case a := <-answered:
+		s.reading.Lock()
+		s.unread = nil
+		s.reading.Unlock()
 		return a.text, a.err
 	}
 }

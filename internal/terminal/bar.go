@@ -31,6 +31,21 @@ func (b *Bar) Show(progress, total float64, message string) {
 		text = fmt.Sprintf("%s%s %3.0f%% %s", b.screen.Paint(Good, strings.Repeat("█", filled)),
 			b.screen.Paint(Faint, strings.Repeat("░", barWidth-filled)), max(0, min(100, 100*progress/total)), CleanLine(message))
 	}
+	b.draw(text)
+}
+
+// Say shows what is waited for, while it is not known how far it is.
+func (b *Bar) Say(text string) {
+	if !b.screen.IsTerminal() {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.draw(b.screen.Paint(Faint, CleanLine(text)))
+}
+
+// draw writes over what was there. The caller holds the lock.
+func (b *Bar) draw(text string) {
 	width, _ := b.screen.Size()
 	fmt.Fprint(b.screen, "\r\x1b[K"+cutPainted(text, width-1))
 	b.shown = true

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"sync"
 
 	"golang.org/x/term"
 )
@@ -18,8 +19,12 @@ type Screen struct {
 	width  int      // when it is no terminal; 0: no limit
 	colour bool
 
+	pictures pictureProtocol
+
 	keyboard *os.File // nil unless a person can answer
 	lines    *bufio.Reader
+	reading  sync.Mutex
+	unread   chan answer // of a question that was given up while a line is still read; else nil
 }
 
 // New makes a screen of what a command writes to and reads from. There is colour on
@@ -29,6 +34,7 @@ func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		s.file = file
 		s.colour = getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+		s.pictures = picturesOf(getenv)
 	} else if width, err := strconv.Atoi(getenv("COLUMNS")); err == nil && width > 0 {
 		s.width = width
 	}
