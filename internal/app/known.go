@@ -4,42 +4,113 @@ import (
 	"context"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // KnownServer is what is known of one server.
 type KnownServer struct {
 	Toolbox, Server string
 	Tools           []catalog.Tool
-	Err             error // why nothing is
+	Instructions    string // what the server says of how to use it
+	Version         string // as the server says it; may be empty
+	Err             error  // why nothing is known
 }
 
-// Known returns what is known of all servers that are served, in the order of the
+// KnownOptions say what Known is to find out. The zero value is all that is not known, for
+// a client that declares nothing.
+type KnownOptions struct {
+	// Wanted reports whether a server is meant; nil: all are.
+	Wanted func(toolbox, server string) bool
+	// Refresh connects also those of which something is known.
+	Refresh bool
+	// Capabilities are those that servers are told: some offer other tools then.
+	Capabilities []byte
+	// Answer is the result for a question of a server; nil without an answer.
+	Answer func(method string) []byte
+	// Connecting is told which servers are connected, if any are, and returns what is told of
+	// each when it is done, by its place among them, from one goroutine at a time.
+	Connecting func(servers []KnownServer) (connected func(i int, server KnownServer))
+}
+
+// Known returns what is known of the servers that are served, in the order of the
 // configuration. Those of which nothing is are connected for it.
-func (a *App) Known(ctx context.Context) []KnownServer {
-	var servers, unseen []*fleet.Server
+func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
+	var servers, connect []*fleet.Server
 	for _, box := range a.view(front.Audience{}).Toolboxes() {
 		for _, server := range box.Servers {
+			if options.Wanted != nil && !options.Wanted(box.Name, server.Name()) {
+				continue
+			}
 			servers = append(servers, server)
-			if server.Offered() == nil {
-				unseen = append(unseen, server)
+			if options.Refresh || server.Offered() == nil {
+				connect = append(connect, server)
 			}
 		}
 	}
+	reasons := a.learn(ctx, connect, options)
+	known := make([]KnownServer, len(servers))
+	for i, server := range servers {
+		known[i] = knownOf(server, reasons[server])
+	}
+	return known
+}
+
+// learn connects servers, and returns why that failed with some.
+func (a *App) learn(ctx context.Context, servers []*fleet.Server, options KnownOptions) map[*fleet.Server]error {
 	reasons := make(map[*fleet.Server]error)
-	for _, opened := range fleet.Connect(ctx, unseen, nil, nil) {
+	if len(servers) == 0 {
+		return reasons
+	}
+	place := make(map[*fleet.Server]int)
+	connecting := make([]KnownServer, len(servers))
+	for i, server := range servers {
+		place[server] = i
+		connecting[i] = KnownServer{Toolbox: server.Toolbox(), Server: server.Name()}
+	}
+	connected := func(int, KnownServer) {}
+	if options.Connecting != nil {
+		connected = options.Connecting(connecting)
+	}
+	var party *fleet.Party
+	if options.Capabilities != nil {
+		party = fleet.NewParty(fleet.PartyOptions{
+			Capabilities: options.Capabilities,
+			Ask:          func(question *downstream.Question) { answer(question, options.Answer) },
+			Notice:       func(*fleet.Server, wire.Message) {},
+		})
+		defer party.Close()
+	}
+	fleet.Connect(ctx, servers, party, func(opened fleet.Opened) {
 		reasons[opened.Server] = opened.Err
 		if opened.Lease != nil {
 			opened.Lease.Release()
 		}
+		connected(place[opened.Server], knownOf(opened.Server, opened.Err))
+	})
+	return reasons
+}
+
+func answer(question *downstream.Question, answer func(method string) []byte) {
+	var result []byte
+	if answer != nil {
+		result = answer(question.Method)
 	}
-	known := make([]KnownServer, len(servers))
-	for i, server := range servers {
-		known[i] = KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Err: reasons[server]}
-		if offered := server.Offered(); offered != nil {
-			known[i].Tools, known[i].Err = offered.Tools, nil
-		}
+	if result == nil {
+		question.RefuseUnsupported()
+		return
+	}
+	question.Answer(wire.Message{Result: wire.Raw(result)})
+}
+
+// knownOf is what is known of a server now. What was known before counts more than that it
+// cannot be connected, unless that was asked for.
+func knownOf(server *fleet.Server, reason error) KnownServer {
+	known := KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Err: reason}
+	if offered := server.Offered(); offered != nil && reason == nil {
+		known.Tools, known.Instructions, known.Version = offered.Tools, offered.Instructions, offered.ServerVersion
 	}
 	return known
 }

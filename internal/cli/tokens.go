@@ -48,7 +48,7 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 		return err
 	}
 	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
-	known := workbench.Known(ctx)
+	known := workbench.Known(ctx, app.KnownOptions{})
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
