@@ -30,6 +30,14 @@ func parseValue(key, text string, raw bool, s schema) (value []byte, isElement b
 	return nil, false, invalid(fmt.Sprintf("Parameter '%s' takes %s, not '%s'", key, describeTypes(types), text), "", nil)
 }
 
+// Value makes JSON of one typed value by its schema; ok is false if that takes nothing that
+// the text can stand for.
+func Value(text string, valueSchema wire.Payload) (value []byte, ok bool) {
+	literal, err := wire.ParseValue([]byte(text))
+	value = scalar(text, literal, err == nil && text != "", schema{valueSchema, valueSchema})
+	return value, value != nil
+}
+
 // scalar returns nil for a text that cannot stand for anything that the schema takes. What
 // looks like JSON of a type that is taken is that, and otherwise a text.
 func scalar(text string, literal wire.Payload, isJSON bool, s schema) []byte {

@@ -26,6 +26,9 @@ func (t Tool) Signature() string {
 	return t.Name + "(" + CleanText(parameters(t.Definition.Member("inputSchema"), 0)) + ")"
 }
 
+// TypeName says what a schema takes, as in a signature.
+func TypeName(schema wire.Payload) string { return CleanText(typeName(schema, 0)) }
+
 // parameters lists the properties of an object's schema.
 func parameters(schema wire.Payload, depth int) string {
 	required := make(map[string]bool)

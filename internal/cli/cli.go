@@ -124,6 +124,8 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newPS(), newTop(), newLogs(), newRestart(), newStop(), newRecord(&g), newReplay(), newSchema(), newBuiltin())
 	root.AddCommand(newList(&g), newAdd(&g), newRemove(&g), newEnable(&g), newDisable(&g))
 	root.AddCommand(newInit(&g), newConnect(&g), newDisconnect())
+
+	root.AddCommand(newTools(&g), newShow(&g), newFind(&g), newCall(&g))
 	return root
 }
 

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/console"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -49,15 +48,18 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
-	cfg.ToolMode = config.Proxy // which is what is shown here
-	cfg.Prefetch = false        // it ends too soon for that
-	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
-	if err != nil {
+	c := console.New(console.Options{
+		Config: cfg, Version: Version, StateDir: stateDir(), Log: log,
+		Out: terminal.New(out, nil, os.Getenv), Err: terminal.New(stderr, nil, os.Getenv),
+	})
+	t := trial{out: out, box: box.Name}
+	began := time.Now()
+	if t.session, err = c.Open(ctx, cfg, console.Handlers{Progress: t.progress}); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
-	t := trial{out: out, box: box.Name}
-	if err := t.run(ctx, workbench); err != nil {
+	defer func() { err = errors.Join(err, t.session.Close(ctx)) }()
+	t.step(began, "initialize", "the workbench answered")
+	if err := t.openAndCall(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\n%s", clientSnippet(cfg))
@@ -81,80 +83,38 @@ func chooseToolbox(cfg *config.Config, name string) (config.Toolbox, error) {
 	}
 }
 
-// trial is one run of the main job: a client of its own, connected to a workbench in the
-// same process as any other client would be.
+// trial is one run of the main job.
 type trial struct {
 	out     io.Writer
 	box     string
-	session *mcp.ClientSession
-}
-
-func (t *trial) run(ctx context.Context, workbench *app.App) error {
-	toServer, fromClient := io.Pipe()
-	toClient, fromServer := io.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- workbench.ServeStdio(ctx, toServer, fromServer) }()
-
-	began := time.Now()
-	client := mcp.NewClient(&mcp.Implementation{Name: "mcp-workbench-try", Version: Version}, &mcp.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
-			t.progress(request.Params)
-		},
-	})
-	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	if err != nil {
-		return errors.Join(err, <-served)
-	}
-	t.session = session
-	t.step(began, "initialize", "the workbench answered")
-	err = t.openAndCall(ctx)
-	return errors.Join(err, session.Close(), <-served)
+	session *console.Session
 }
 
 func (t *trial) openAndCall(ctx context.Context) error {
 	fmt.Fprintf(t.out, "Opening toolbox '%s'…\n", t.box)
 	began := time.Now()
-	answer, err := t.call(ctx, "open_toolbox", map[string]any{"toolbox": t.box})
+	answer, err := t.session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": t.box})
 	if err != nil {
 		return err
 	}
-	opened, err := wire.ParseValue([]byte(answer))
+	offer, err := console.Offered(answer)
 	if err != nil {
-		return fmt.Errorf("open_toolbox answered with something unexpected: %w", err)
+		return err
 	}
-	tools := offered(opened)
 	t.step(began, "open_toolbox", fmt.Sprintf("%s connected, %s",
-		count(atoi(opened.Member("servers_connected")), "server", "servers"), count(len(tools), "tool", "tools")))
-	for _, key := range []string{"_errors", "_warnings"} {
-		for text := range opened.Member(key).Elements() {
-			problem, _ := text.Text()
-			fmt.Fprintf(t.out, "  %s: %s\n", strings.Trim(key, "_s"), problem)
-		}
+		count(offer.Servers, "server", "servers"), count(len(offer.Tools), "tool", "tools")))
+	for _, remark := range offer.Remarks {
+		fmt.Fprintf(t.out, "  %s\n", remark)
 	}
-	t.list(tools)
-	return t.use(ctx, tools)
+	t.list(offer.Tools)
+	return t.use(ctx, offer.Tools)
 }
 
-// offeredTool is a tool in the answer of open_toolbox.
-type offeredTool struct {
-	catalog.Tool
-	server string
-}
-
-func offered(opened wire.Payload) (tools []offeredTool) {
-	for definition := range opened.Member("tools").Elements() {
-		name, _ := definition.Member("name").Text()
-		server, _ := definition.Member("server").Text()
-		tools = append(tools, offeredTool{catalog.Tool{Name: name, Definition: definition}, server})
-	}
-	return tools
-}
-
-func (t *trial) list(tools []offeredTool) {
+func (t *trial) list(tools []console.OfferedTool) {
 	server := ""
 	for _, tool := range tools {
-		if tool.server != server {
-			server = tool.server
+		if tool.Server != server {
+			server = tool.Server
 			fmt.Fprintf(t.out, "\n  %s\n", server)
 		}
 		fmt.Fprintf(t.out, "    %s\n", tool.Signature())
@@ -163,7 +123,7 @@ func (t *trial) list(tools []offeredTool) {
 }
 
 // use calls the first tool that is safe to call without knowing what it is for.
-func (t *trial) use(ctx context.Context, tools []offeredTool) error {
+func (t *trial) use(ctx context.Context, tools []console.OfferedTool) error {
 	for _, tool := range tools {
 		readOnly := string(tool.Definition.Member("annotations").Member("readOnlyHint").Bytes()) == "true"
 		required := 0
@@ -173,10 +133,10 @@ func (t *trial) use(ctx context.Context, tools []offeredTool) error {
 		if !readOnly || required > 0 {
 			continue
 		}
-		fmt.Fprintf(t.out, "Calling '%s' of server '%s'…\n", tool.Name, tool.server)
+		fmt.Fprintf(t.out, "Calling '%s' of server '%s'…\n", tool.Name, tool.Server)
 		began := time.Now()
-		answer, err := t.call(ctx, "use_tool", map[string]any{
-			"tool":      map[string]any{"toolbox": t.box, "server": tool.server, "name": tool.Name},
+		answer, err := t.session.Ask(ctx, "use_tool", map[string]any{
+			"tool":      map[string]any{"toolbox": t.box, "server": tool.Server, "name": tool.Name},
 			"arguments": map[string]any{},
 		})
 		if err != nil {
@@ -190,31 +150,10 @@ func (t *trial) use(ctx context.Context, tools []offeredTool) error {
 	return nil
 }
 
-// call calls a tool of the workbench and returns its text; an error result is an error.
-func (t *trial) call(ctx context.Context, name string, arguments map[string]any) (string, error) {
-	params := &mcp.CallToolParams{Name: name, Arguments: arguments}
-	params.SetProgressToken(name)
-	result, err := t.session.CallTool(ctx, params)
-	if err != nil {
-		return "", err
-	}
-	var texts []string
-	for _, content := range result.Content {
-		if text, ok := content.(*mcp.TextContent); ok {
-			texts = append(texts, text.Text)
-		}
-	}
-	text := strings.Join(texts, "\n")
-	if result.IsError {
-		return "", errors.New(text)
-	}
-	return text, nil
-}
-
 // progress shows what a long step is waiting for.
-func (t *trial) progress(params *mcp.ProgressNotificationParams) {
-	if params.Message != "" {
-		fmt.Fprintf(t.out, "  %v/%v %s\n", params.Progress, params.Total, params.Message)
+func (t *trial) progress(params wire.Payload) {
+	if message, _ := params.Member("message").Text(); message != "" {
+		fmt.Fprintf(t.out, "  %s/%s %s\n", params.Member("progress").Bytes(), params.Member("total").Bytes(), message)
 	}
 }
 
@@ -231,11 +170,6 @@ func indent(text string) string {
 		lines = append(lines[:maxShown], fmt.Sprintf("… and %d more lines", more))
 	}
 	return "    " + strings.Join(lines, "\n    ")
-}
-
-func atoi(number wire.Payload) (n int) {
-	_ = json.Unmarshal(number.Bytes(), &n) // absent is zero
-	return n
 }
 
 // clientSnippet is what to paste into a client's configuration.

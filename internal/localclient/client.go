@@ -137,7 +137,8 @@ func (c *Client) request(ctx context.Context, method string, params func(id uint
 		delete(c.pending, id)
 		c.mu.Unlock()
 		notice := append(strconv.AppendUint([]byte(`{"requestId":`), id, 10), '}')
-		return wire.Payload{}, errors.Join(context.Cause(ctx), c.write(wire.Notification(protocol.NotifyCancelled, notice)))
+		_ = c.write(wire.Notification(protocol.NotifyCancelled, notice)) // a session that is over has no calls
+		return wire.Payload{}, ctx.Err()
 	}
 }
 

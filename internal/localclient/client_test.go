@@ -103,9 +103,13 @@ func TestQuestionIsAnswered(t *testing.T) {
 		answer func(context.Context, string, wire.Payload) ([]byte, error)
 		want   string
 	}{
-		"with a result": {func(_ context.Context, method string, _ wire.Payload) ([]byte, error) { return []byte(`{"of":"` + method + `"}`), nil }, `"result":{"of":"roots/list"}`},
-		"with an error": {func(context.Context, string, wire.Payload) ([]byte, error) { return nil, &Error{Code: -1, Message: "no"} }, `"error":{"code":-1,"message":"no"}`},
-		"by nobody":     {nil, `"error":{"code":-32601,`},
+		"with a result": {func(_ context.Context, method string, _ wire.Payload) ([]byte, error) {
+			return []byte(`{"of":"` + method + `"}`), nil
+		}, `"result":{"of":"roots/list"}`},
+		"with an error": {func(context.Context, string, wire.Payload) ([]byte, error) {
+			return nil, &Error{Code: -1, Message: "no"}
+		}, `"error":{"code":-1,"message":"no"}`},
+		"by nobody": {nil, `"error":{"code":-32601,`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder

@@ -96,6 +96,8 @@ type Step struct {
 	Progress json.RawMessage `json:"progress"`
 	// Ask is the method of a request to the client, whose answer is waited for.
 	Ask string `json:"ask"`
+	// With holds the params of that request.
+	With json.RawMessage `json:"with"`
 	// Change is a new list of tools; tools/list_changed is sent, by a modern server to
 	// the one who subscribed to it.
 	Change []json.RawMessage `json:"change"`
@@ -157,7 +159,7 @@ func (s *Server) checkLines() error {
 	}
 	addSteps := func(steps []Step) {
 		for _, step := range steps {
-			raw = append(raw, step.Send, step.Progress, step.Task, step.Result, step.Error)
+			raw = append(raw, step.Send, step.With, step.Progress, step.Task, step.Result, step.Error)
 			raw = append(raw, step.Change...)
 		}
 	}

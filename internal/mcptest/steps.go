@@ -51,7 +51,7 @@ func (c *conn) say(message request, step Step) {
 			message.Params.Meta.Token, params))
 	}
 	if step.Ask != "" {
-		c.ask(message, step.Ask)
+		c.ask(message, step.Ask, step.With)
 	}
 	if step.Change != nil {
 		c.update(func() { c.pages = [][]json.RawMessage{step.Change} })
@@ -105,12 +105,16 @@ func fill(send json.RawMessage, message request) []byte {
 }
 
 // ask sends a request to the client and waits for its answer.
-func (c *conn) ask(message request, method string) {
+func (c *conn) ask(message request, method string, params json.RawMessage) {
 	c.mu.Lock()
 	c.asked++
 	id := fmt.Sprintf(`"ask-%d"`, c.asked)
 	c.mu.Unlock()
-	c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%s}`, id, quote(method)))
+	rest := ""
+	if len(params) > 0 {
+		rest = `,"params":` + string(params)
+	}
+	c.send(message, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%s%s}`, id, quote(method), rest))
 	c.until(func() bool { return c.answers[id] })
 }
 

@@ -74,3 +74,6 @@ func parseDetail(detail wire.Payload) (brief bool, problem string) {
 
 // BriefTool returns a tool as open_toolbox lists it in brief.
 func BriefTool(server string, tool catalog.Tool) []byte { return appendBriefTool(nil, server, tool) }
+
+// OneLine returns a description as it is in brief.
+func OneLine(description string) string { return oneLine(description) }

@@ -99,8 +99,8 @@ func (s *Screen) read(ctx context.Context, prompt string, read func() (string, e
 		return "", ErrNobody
 	}
 	fmt.Fprint(s, prompt)
-	s.reading.Lock()
-	answered := s.unread
+	s.reading.mu.Lock()
+	answered := s.reading.unread
 	if answered == nil {
 		answered = make(chan answer, 1)
 		go func() {
@@ -108,16 +108,16 @@ func (s *Screen) read(ctx context.Context, prompt string, read func() (string, e
 			answered <- answer{text, err}
 		}()
 	}
-	s.unread = answered
-	s.reading.Unlock()
+	s.reading.unread = answered
+	s.reading.mu.Unlock()
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(s)
 		return "", ctx.Err()
 	case a := <-answered:
-		s.reading.Lock()
-		s.unread = nil
-		s.reading.Unlock()
+		s.reading.mu.Lock()
+		s.reading.unread = nil
+		s.reading.mu.Unlock()
 		return a.text, a.err
 	}
 }

@@ -27,9 +27,14 @@ const (
 	minColumn = 8 // a column is not made narrower than that to fit
 )
 
-// Table writes rows in columns that fit the width: the widest columns give way first. An
-// empty header is left out.
-func (s *Screen) Table(header []string, rows [][]Cell) {
+// Table writes rows in columns that fit the width: the widest columns give way first, and
+// what does not fit is cut. An empty header is left out.
+func (s *Screen) Table(header []string, rows [][]Cell) { s.table(header, rows, false) }
+
+// WrappedTable is a Table whose last column is continued on further lines.
+func (s *Screen) WrappedTable(header []string, rows [][]Cell) { s.table(header, rows, true) }
+
+func (s *Screen) table(header []string, rows [][]Cell, wrapped bool) {
 	all := make([][]Cell, 0, len(rows)+1)
 	if len(header) > 0 {
 		head := Cells(header...)
@@ -48,17 +53,33 @@ func (s *Screen) Table(header []string, rows [][]Cell) {
 	width, _ := s.Size()
 	widths := fit(all, width)
 	for _, row := range all {
-		var line strings.Builder
-		for i, cell := range row {
-			text := Cut(cell.Text, widths[i])
-			gap := ""
-			if i < len(row)-1 {
-				gap = strings.Repeat(" ", len(pad(text, widths[i]+columnGap))-len(text))
-			}
-			line.WriteString(s.Paint(cell.Style, text) + gap)
+		last := len(row) - 1
+		lines := []string{Cut(row[last].Text, widths[last])}
+		if wrapped {
+			lines = Wrap(row[last].Text, widths[last])
 		}
-		fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
+		for i, text := range lines {
+			line := make([]Cell, len(row))
+			if i == 0 {
+				copy(line, row)
+			}
+			line[last] = Cell{text, row[last].Style}
+			s.row(line, widths)
+		}
 	}
+}
+
+func (s *Screen) row(row []Cell, widths []int) {
+	var line strings.Builder
+	for i, cell := range row {
+		text := Cut(cell.Text, widths[i])
+		gap := ""
+		if i < len(row)-1 {
+			gap = strings.Repeat(" ", len(pad(text, widths[i]+columnGap))-len(text))
+		}
+		line.WriteString(s.Paint(cell.Style, text) + gap)
+	}
+	fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
 }
 
 // fit returns the widths of columns so that a row fits; 0 is no limit.

@@ -23,8 +23,13 @@ type Screen struct {
 
 	keyboard *os.File // nil unless a person can answer
 	lines    *bufio.Reader
-	reading  sync.Mutex
-	unread   chan answer // of a question that was given up while a line is still read; else nil
+	reading  *reading
+}
+
+// reading is a line that is still read although the question for it was given up.
+type reading struct {
+	mu     sync.Mutex
+	unread chan answer // nil without one
 }
 
 // New makes a screen of what a command writes to and reads from. There is colour on
@@ -39,7 +44,7 @@ func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
 		s.width = width
 	}
 	if file, ok := in.(*os.File); ok && s.file != nil && term.IsTerminal(int(file.Fd())) {
-		s.keyboard, s.lines = file, bufio.NewReader(file)
+		s.keyboard, s.lines, s.reading = file, bufio.NewReader(file), &reading{}
 	}
 	return s
 }

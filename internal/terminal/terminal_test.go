@@ -44,6 +44,22 @@ read_fi…  Reads a…
 	}
 }
 
+func TestWrappedTable(t *testing.T) {
+	s, out := screen("30")
+	s.WrappedTable([]string{"NAME", "WHAT"}, [][]Cell{Cells("path", "Where the file is that is to be read"), Cells("データ", "")})
+	want := `NAME    WHAT
+path    Where the file is that
+        is to be read
+データ
+`
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := Wrap("one two", 0); len(got) != 1 || got[0] != "one two" {
+		t.Errorf("without a limit: %q", got)
+	}
+}
+
 func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain":                    "plain",

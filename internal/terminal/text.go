@@ -38,6 +38,24 @@ func Cut(text string, width int) string {
 	return runewidth.Truncate(text, width, cutMark)
 }
 
+// Wrap breaks a line between words into lines of a width; 0 is no limit. A word that is
+// longer has a line of its own, and is cut where that is shown.
+func Wrap(text string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Fields(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case width <= 0 || runewidth.StringWidth(*last)+1+runewidth.StringWidth(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
 // pad fills a text up to a width.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-runewidth.StringWidth(text)))

@@ -26,6 +26,7 @@ var layers = [][]string{
 	{"internal/metatool", "internal/passage"},
 	{"internal/front"},
 	{"internal/app"},
+	{"internal/console"},
 	{"internal/cli"},
 	{"cmd/mcp-workbench"},
 }

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/console"
+)
+
+func newCall(g *globals) *cobra.Command {
+	var options console.CallOptions
+	cmd := &cobra.Command{
+		Use:   "call REF [ARGUMENTS…]",
+		Short: "Call a tool and show what it answers",
+		Long: `Call a tool and show what it answers. REF is TOOLBOX/SERVER/TOOL, or SERVER/TOOL or TOOL
+if that names one tool alone. Only the server of the tool is started.
+
+Arguments are checked against the tool's schema before the call:
+  key=value      with the type that the schema says; again for each value of a list
+  a.b=value      a member of an object
+  key:=JSON      any JSON
+  '{"key": 1}'   a JSON object
+  @file          a JSON object in a file
+  -              a JSON object on stdin
+Later ones win over earlier ones.
+
+Text is shown as text; images, audio and other files are saved and shown where the
+terminal can. What a server asks is asked here, and declined where nobody can answer. Ctrl-C
+cancels the call. It ends with 1 if the tool answers with an error, which is on stderr.
+
+The tool is called without a further question, whatever it does: 'show REF' tells
+beforehand what its server says of that.`,
+		Example: `  mcp-workbench call clock/now
+  mcp-workbench call dev/files/read path=README.md
+  mcp-workbench call search query=workbench limit=5 tags=go tags=mcp
+  mcp-workbench call dev/git/commit @commit.json message='Fix it'
+  mcp-workbench call draw text=hello --output pictures
+  mcp-workbench call dev/files/list --json | jq .structuredContent`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{errors.New("call takes REF, the name of a tool, and its arguments")}
+			}
+			if options.Timeout < 0 {
+				return &usageError{errors.New("--timeout has to be more than nothing, such as 30s or 5m")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := g.newConsole(cmd)
+			if err != nil {
+				return err
+			}
+			options.Ref, options.Words, options.Stdin = args[0], args[1:], cmd.InOrStdin()
+			return c.Call(cmd.Context(), options)
+		},
+	}
+	cmd.Flags().BoolVar(&options.JSON, "json", false, "write the result as it came")
+	cmd.Flags().StringVar(&options.Folder, "output", "", "folder for files (default: the working folder)")
+	cmd.Flags().DurationVar(&options.Timeout, "timeout", 0, "time for the tool to answer, such as 30s (default: the configuration's timeouts.call)")
+	return cmd
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/console"
+)
+
+// The same as find_tools has.
+const (
+	usualFound = 5
+	mostFound  = 50
+)
+
+func newFind(g *globals) *cobra.Command {
+	var options console.FindOptions
+	cmd := &cobra.Command{
+		Use:   "find QUERY",
+		Short: "Find tools by what they do",
+		Long: `Find tools by what they do, ranked as find_tools ranks them for a model. Servers that were
+never seen are connected for it.`,
+		Example: `  mcp-workbench find read a file
+  mcp-workbench find 'commits of a branch' --toolbox dev
+  mcp-workbench find weather --limit 20 --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if strings.TrimSpace(strings.Join(args, "")) == "" {
+				return &usageError{errors.New("find takes a few words that say what the tool should do")}
+			}
+			if options.Limit < 1 || options.Limit > mostFound {
+				return &usageError{errors.New("--limit takes a number from 1 to 50")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := g.newConsole(cmd)
+			if err != nil {
+				return err
+			}
+			options.Query = strings.Join(args, " ")
+			return c.Find(cmd.Context(), options)
+		},
+	}
+	cmd.Flags().StringVar(&options.Toolbox, "toolbox", "", "search this toolbox only")
+	cmd.Flags().IntVar(&options.Limit, "limit", usualFound, "how many tools to show, up to 50")
+	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON, as find_tools answers")
+	return cmd
+}

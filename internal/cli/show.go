@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newShow(g *globals) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show REF",
+		Short: "Show all about a tool, a server or a toolbox",
+		Long: `Show all about a tool: what it does, its parameters, and what its server says of how it
+behaves. Of a server or a toolbox, show its instructions and tools.
+
+REF is TOOLBOX/SERVER/TOOL, or any shorter form that names one thing alone: SERVER/TOOL
+or TOOL; TOOLBOX/SERVER or SERVER; TOOLBOX.`,
+		Example: `  mcp-workbench show dev/files/read
+  mcp-workbench show read
+  mcp-workbench show dev
+  mcp-workbench show read --json | jq .definition.inputSchema`,
+		Args: exactly("REF, the name of a tool, a server or a toolbox"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := g.newConsole(cmd)
+			if err != nil {
+				return err
+			}
+			return c.Show(cmd.Context(), args[0], asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	return cmd
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/console"
+)
+
+func newTools(g *globals) *cobra.Command {
+	var options console.ListOptions
+	cmd := &cobra.Command{
+		Use:   "tools [TOOLBOX[/SERVER]]",
+		Short: "List the tools of all toolboxes, or of one toolbox or server",
+		Long: `List the tools of all toolboxes, or of one toolbox or server. What servers offered when they
+were last seen is shown at once; servers that were never seen are connected for it.
+--refresh asks all of them.
+
+It ends with 0 if at least one server could be listed.`,
+		Example: `  mcp-workbench tools
+  mcp-workbench tools dev
+  mcp-workbench tools dev/git --refresh
+  mcp-workbench tools --json | jq -r '.tools[].ref'`,
+		Args: atMost(1, "one toolbox or server"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options.Of = strings.Join(args, "")
+			c, err := g.newConsole(cmd)
+			if err != nil {
+				return err
+			}
+			return c.List(cmd.Context(), options)
+		},
+	}
+	cmd.Flags().BoolVar(&options.Refresh, "refresh", false, "ask the servers, also those that were seen before")
+	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON")
+	return cmd
+}

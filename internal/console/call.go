@@ -1,0 +1,178 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/arguments"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/localclient"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// CallOptions say what Call calls, and what becomes of the result.
+type CallOptions struct {
+	Ref     string
+	Words   []string // see arguments.Parse
+	Stdin   io.Reader
+	JSON    bool          // show the result as it came
+	Folder  string        // for files; "": the working folder
+	Timeout time.Duration // of the call; 0: that of the configuration
+}
+
+// Call calls a tool and shows what it answers.
+func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
+	at, err := c.locate(ctx, options.Ref)
+	if err != nil {
+		return err
+	}
+	r := &running{Console: c, at: at, bar: c.Err.Bar()}
+	defer r.bar.Clear()
+	r.bar.Say("starting server '" + at.Server + "'…")
+	session, err := c.Open(ctx, only(c.Config, at), Handlers{Progress: r.progress, Log: r.log, Elicit: r.elicit})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close(ctx)) }()
+	tool, err := r.open(ctx, session, options.Ref)
+	if err != nil {
+		return err
+	}
+	encoded, err := c.arguments(entry{at, tool}, options)
+	if err != nil {
+		return err
+	}
+	r.bar.Say("calling '" + tool.Name + "'…")
+	result, err := r.call(ctx, session, tool, encoded, options.Timeout)
+	r.bar.Clear()
+	if err != nil {
+		return err
+	}
+	return c.show(result, entry{at, tool}, options)
+}
+
+// only is the configuration with one of its servers: a call needs no other.
+func only(cfg *config.Config, at place) *config.Config {
+	reduced := *cfg
+	reduced.Toolboxes = nil
+	for _, box := range cfg.Toolboxes {
+		if box.Name != at.Toolbox {
+			continue
+		}
+		for _, server := range box.Servers {
+			if server.Name == at.Server {
+				box.Servers = []config.Server{server}
+				reduced.Toolboxes = []config.Toolbox{box}
+				return &reduced
+			}
+		}
+	}
+	return &reduced
+}
+
+// running is one call, as far as the person sees it.
+type running struct {
+	*Console
+	at  place
+	bar *terminal.Bar
+	desk
+}
+
+// open connects the server and returns the tool as it is offered now.
+func (r *running) open(ctx context.Context, session *Session, ref string) (catalog.Tool, error) {
+	answer, err := session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": r.at.Toolbox})
+	if ctx.Err() != nil {
+		return catalog.Tool{}, ctx.Err()
+	}
+	if err != nil {
+		return catalog.Tool{}, &toolbox.Error{
+			Code: toolbox.ServersUnreachable, Message: terminal.Clean(err.Error()),
+			Hint: "To look at the server step by step: mcp-workbench doctor", Cause: err,
+		}
+	}
+	offered, err := Offered(answer)
+	if err != nil {
+		return catalog.Tool{}, err
+	}
+	var entries []entry
+	for _, tool := range offered.Tools {
+		entries = append(entries, entry{r.at, tool.Tool})
+	}
+	found := match(ref, entries)
+	if len(found) == 0 {
+		return catalog.Tool{}, notFound(ref, entries, nil)
+	}
+	return found[0].tool, nil
+}
+
+// arguments makes the arguments of a call, and refuses those that the tool does not take.
+func (c *Console) arguments(e entry, options CallOptions) ([]byte, error) {
+	inputSchema := e.tool.Definition.Member("inputSchema")
+	usage := "It takes: " + terminal.CleanLine(e.tool.Signature()) + "\nFor all about it: mcp-workbench show " + e.Ref()
+	encoded, err := arguments.Parse(options.Words, inputSchema, options.Stdin)
+	if wrong, ok := errors.AsType[*toolbox.Error](err); ok {
+		wrong.Hint = strings.TrimPrefix(wrong.Hint+"\n"+usage, "\n")
+		return nil, wrong
+	}
+	if err != nil {
+		return nil, err
+	}
+	problems, notes := arguments.Check(encoded, inputSchema)
+	for _, note := range notes {
+		fmt.Fprintln(c.Err, c.Err.Paint(terminal.Caution, "note:")+" "+terminal.Clean(note))
+	}
+	if len(problems) > 0 {
+		return nil, &toolbox.Error{Code: toolbox.ArgumentsInvalid, Message: terminal.Clean(strings.Join(problems, "\n  ")), Hint: usage}
+	}
+	return encoded, nil
+}
+
+func (r *running) call(ctx context.Context, session *Session, tool catalog.Tool, encoded []byte, timeout time.Duration) (wire.Payload, error) {
+	within := ctx
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	params := wire.AppendMember([]byte(`{"tool":{`), "toolbox", r.at.Toolbox)
+	params = wire.AppendMember(params, "server", r.at.Server)
+	params = append(wire.AppendMember(params, "name", tool.Name), `},"arguments":`...)
+	result, err := session.Call(within, "use_tool", append(append(params, encoded...), '}'))
+	ref := entry{r.at, tool}.Ref()
+	switch failure, refused := errors.AsType[*localclient.Error](err); {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil:
+		return result, ctx.Err()
+	case within.Err() != nil:
+		return result, &toolbox.Error{
+			Code: toolbox.CallTimedOut, Message: fmt.Sprintf("Tool '%s' did not answer within %s, and was told to stop", ref, timeout),
+			Hint: "Give it more time with --timeout, such as --timeout 5m.",
+		}
+	case refused && failure.Code == protocol.CodeURLElicitationRequired:
+		return result, visitFirst(ref, failure)
+	default:
+		return result, &toolbox.Error{Code: toolbox.CallFailed, Message: fmt.Sprintf("Tool '%s' could not be called: %s", ref, terminal.Clean(err.Error())), Cause: err}
+	}
+}
+
+// visitFirst is for a tool that cannot be used before its user has been on a page.
+func visitFirst(ref string, failure *localclient.Error) error {
+	hint := "Visit it if you trust the server, and call the tool again."
+	for page := range failure.Data.Member("elicitations").Elements() {
+		hint += "\n" + terminal.CleanLine(text(page.Member("url"))+"  "+text(page.Member("message")))
+	}
+	return &toolbox.Error{
+		Code:    toolbox.CallFailed,
+		Message: fmt.Sprintf("Tool '%s' wants you to visit a page first: %s", ref, terminal.CleanLine(failure.Message)),
+		Hint:    hint, Cause: failure,
+	}
+}

@@ -1,0 +1,127 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// place is a configured server that is not disabled.
+type place struct{ Toolbox, Server string }
+
+func (p place) String() string { return p.Toolbox + "/" + p.Server }
+
+// places returns the servers in the order of the configuration, and those that are
+// disabled.
+func (c *Console) places() (enabled, disabled []place) {
+	for _, box := range c.Config.Toolboxes {
+		for _, server := range box.Servers {
+			at := place{box.Name, server.Name}
+			if server.Disabled {
+				disabled = append(disabled, at)
+			} else {
+				enabled = append(enabled, at)
+			}
+		}
+	}
+	return enabled, disabled
+}
+
+// entry is one tool in a catalogue.
+type entry struct {
+	place
+	tool catalog.Tool
+}
+
+// Ref is the full name of the tool.
+func (e entry) Ref() string { return e.String() + "/" + e.tool.Name }
+
+// catalogue is what is known of some servers.
+type catalogue []app.KnownServer
+
+func (k catalogue) entries() (all []entry) {
+	for _, server := range k {
+		for _, tool := range server.Tools {
+			all = append(all, entry{place{server.Toolbox, server.Server}, tool})
+		}
+	}
+	return all
+}
+
+// unreachable returns the servers of which nothing is known.
+func (k catalogue) unreachable() (all []app.KnownServer) {
+	for _, server := range k {
+		if server.Err != nil {
+			all = append(all, server)
+		}
+	}
+	return all
+}
+
+// known returns what is known of some servers. Those that were never seen are connected,
+// or all of them to refresh it; they are stopped when it returns.
+func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (_ catalogue, err error) {
+	workbench, err := c.workbench(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
+	set := make(map[place]bool, len(wanted))
+	for _, at := range wanted {
+		set[at] = true
+	}
+	found := workbench.Known(ctx, app.KnownOptions{
+		Wanted:  func(box, server string) bool { return set[place{box, server}] },
+		Refresh: refresh, Capabilities: []byte(capabilities), Answer: answer, Connecting: c.connecting,
+	})
+	return found, ctx.Err()
+}
+
+// connecting shows a line for each server that is connected.
+func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServer) {
+	live := c.Err.Live(len(servers))
+	name := func(server app.KnownServer) string {
+		return terminal.CleanLine(place{server.Toolbox, server.Server}.String())
+	}
+	for i, server := range servers {
+		live.Line(i).Show(c.Err.Paint(terminal.Faint, "… connecting "+name(server)))
+	}
+	return func(i int, server app.KnownServer) {
+		if server.Err != nil {
+			live.Line(i).Done(c.Err.Paint(terminal.Bad, "✗") + " " + name(server) + " could not be connected")
+			return
+		}
+		live.Line(i).Done(c.Err.Paint(terminal.Good, "✓") + " " + name(server) + ": " + count(len(server.Tools), "tool", "tools"))
+	}
+}
+
+// complain says why nothing is known of some servers.
+func (c *Console) complain(servers []app.KnownServer) {
+	for _, server := range servers {
+		reason := strings.ReplaceAll(strings.TrimSpace(terminal.Clean(server.Err.Error())), "\n", "\n  ")
+		fmt.Fprintf(c.Err, "%s %s\n  %s\n", c.Err.Paint(terminal.Bad, "Not reached:"),
+			terminal.CleanLine(place{server.Toolbox, server.Server}.String()), reason)
+	}
+}
+
+// unreachableError is for a command that got nothing from any server.
+func unreachableError(servers []app.KnownServer) error {
+	return &toolbox.Error{
+		Code:    toolbox.ServersUnreachable,
+		Message: fmt.Sprintf("%s could not be reached", count(len(servers), "server", "servers")),
+		Hint:    "The reasons are above. To look at each server step by step: mcp-workbench doctor",
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

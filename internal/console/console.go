@@ -1,0 +1,163 @@
+// Package console is a client of the workbench for a person at a terminal: it finds tools
+// by what was typed, calls them, asks what servers ask, and shows what comes back.
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/localclient"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Options say for whom a console works, and with which configuration.
+type Options struct {
+	Config   *config.Config
+	Version  string
+	StateDir string // see app.Options
+	Log      *slog.Logger
+
+	Out *terminal.Screen // for results
+	Err *terminal.Screen // for progress, problems and questions
+}
+
+// Console is what the commands share that use tools.
+type Console struct{ Options }
+
+// New makes a console. Nothing is started.
+func New(options Options) *Console { return &Console{options} }
+
+// capabilities are what servers are told: a person can be asked, and works in a folder.
+const capabilities = `{"roots":{},"elicitation":{"form":{},"url":{}}}`
+
+// workbench makes one of a configuration, in which tools are used in the same way whatever
+// clients see, and results are not cut.
+func (c *Console) workbench(cfg *config.Config) (*app.App, error) {
+	own := *cfg
+	own.ToolMode, own.Prefetch = config.Proxy, false
+	own.Discovery = config.Discovery{Search: true}
+	return app.New(app.Options{Config: &own, Version: c.Version, StateDir: c.StateDir, Log: c.Log})
+}
+
+// Session is one session with a workbench in this process.
+type Session struct {
+	workbench *app.App
+	client    *localclient.Client
+}
+
+// Handlers hear what comes unasked; see localclient.Options.
+type Handlers struct {
+	Progress, Log func(params wire.Payload)
+	// Elicit answers a server's question to the person; nil: there is nobody to ask.
+	Elicit func(ctx context.Context, params wire.Payload) ([]byte, error)
+}
+
+// Open begins a session with a workbench of that configuration. Close it.
+func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handlers) (*Session, error) {
+	workbench, err := c.workbench(cfg)
+	if err != nil {
+		return nil, err
+	}
+	declared := []byte(capabilities)
+	if handlers.Elicit == nil {
+		declared = []byte(`{"roots":{}}`)
+	}
+	client, err := localclient.Connect(ctx, localclient.Options{
+		Serve: workbench.ServeStdio, Name: "mcp-workbench-terminal", Version: c.Version,
+		Capabilities: declared, MaxMessage: cfg.MaxMessageSize + messageRoom,
+		Progress: handlers.Progress, Log: handlers.Log,
+		Answer: func(ctx context.Context, method string, params wire.Payload) ([]byte, error) {
+			if method == protocol.MethodElicitation && handlers.Elicit != nil {
+				return handlers.Elicit(ctx, params)
+			}
+			if result := answer(method); result != nil {
+				return result, nil
+			}
+			return nil, &localclient.Error{Code: protocol.CodeMethodNotFound, Message: fmt.Sprintf("The client does not support '%.100s'", method)}
+		},
+	})
+	if err != nil {
+		return nil, errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
+	}
+	return &Session{workbench, client}, nil
+}
+
+// messageRoom is what a message may be longer than one that a server may send.
+const messageRoom = 1 << 20
+
+// answer is what we say ourselves to a question of a server; nil: nothing.
+func answer(method string) []byte {
+	if method != protocol.MethodRootsList {
+		return nil
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return []byte(`{"roots":[]}`)
+	}
+	path := filepath.ToSlash(folder)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // of a Windows drive
+	}
+	result := wire.AppendMember([]byte(`{"roots":[{`), "uri", (&url.URL{Scheme: "file", Path: path}).String())
+	return append(wire.AppendMember(result, "name", filepath.Base(folder)), "}]}"...)
+}
+
+// Call calls one of the workbench's own tools and returns the result as it came.
+func (s *Session) Call(ctx context.Context, tool string, arguments []byte) (wire.Payload, error) {
+	return s.client.Call(ctx, tool, arguments)
+}
+
+// Ask calls one of the workbench's own tools that answers with a text; an error result is
+// an error.
+func (s *Session) Ask(ctx context.Context, tool string, arguments any) (string, error) {
+	encoded, err := json.Marshal(arguments)
+	if err != nil {
+		return "", err
+	}
+	result, err := s.Call(ctx, tool, encoded)
+	if err != nil {
+		return "", err
+	}
+	text := strings.Join(texts(result), "\n")
+	if isError(result) {
+		return "", errors.New(text)
+	}
+	return text, nil
+}
+
+// Close ends the session and its workbench.
+func (s *Session) Close(ctx context.Context) error {
+	return errors.Join(s.client.Close(), s.workbench.Stop(context.WithoutCancel(ctx)))
+}
+
+// texts returns the text blocks of a result.
+func texts(result wire.Payload) (all []string) {
+	for block := range result.Member("content").Elements() {
+		if text, ok := block.Member("text").Text(); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+func isError(result wire.Payload) bool { return string(result.Member("isError").Bytes()) == "true" }
+
+// writeJSON writes one value for scripts.
+func writeJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}

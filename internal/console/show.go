@@ -1,0 +1,233 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// Show shows one tool, server or toolbox.
+func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
+	enabled, disabled := c.places()
+	if len(enabled) == 0 {
+		return c.nothingConfigured()
+	}
+	for _, box := range c.Config.Toolboxes {
+		if box.Name == ref {
+			return c.showGroup(ctx, ref, box.Description, enabled, func(at place) bool { return at.Toolbox == ref }, asJSON)
+		}
+	}
+	for _, at := range enabled {
+		if at.String() == ref {
+			return c.showGroup(ctx, ref, "", enabled, func(other place) bool { return other == at }, asJSON)
+		}
+	}
+	known, err := c.known(ctx, candidates(ref, enabled), false)
+	if err != nil {
+		return err
+	}
+	tools := match(ref, known.entries())
+	if len(tools) == 1 && tools[0].Ref() == ref {
+		return c.showTool(tools[0], asJSON)
+	}
+	names := refs(tools)
+	var servers []place
+	for _, at := range enabled {
+		if at.Server == ref {
+			servers, names = append(servers, at), append(names, at.String())
+		}
+	}
+	switch {
+	case len(names) > 1:
+		return ambiguous(ref, names)
+	case len(tools) == 1:
+		return c.showTool(tools[0], asJSON)
+	case len(servers) == 1:
+		return c.showGroup(ctx, servers[0].String(), "", enabled, func(at place) bool { return at == servers[0] }, asJSON)
+	}
+	c.complain(known.unreachable())
+	return notFound(ref, known.entries(), disabled)
+}
+
+// shownTool is the JSON of a tool.
+type shownTool struct {
+	listedTool
+	Definition json.RawMessage `json:"definition"`
+}
+
+func (c *Console) showTool(e entry, asJSON bool) error {
+	definition := e.tool.Definition
+	if asJSON {
+		return writeJSON(c.Out, shownTool{asListed(e), definition.Bytes()})
+	}
+	heading := c.Out.Paint(terminal.Strong, terminal.CleanLine(e.Ref()))
+	if title := title(definition); title != "" {
+		heading += "  " + terminal.CleanLine(title)
+	}
+	fmt.Fprintln(c.Out, heading)
+	if description := strings.TrimSpace(terminal.Clean(description(e.tool))); description != "" {
+		fmt.Fprintln(c.Out, description)
+	}
+	fmt.Fprintln(c.Out, "\n  "+terminal.CleanLine(e.tool.Signature()))
+	c.showParameters(definition.Member("inputSchema"))
+	if hints := hintsOf(definition.Member("annotations")); hints != "" {
+		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(terminal.Faint, "The server says:"), hints)
+	}
+	if output := definition.Member("outputSchema"); output.Kind() == "object" {
+		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(terminal.Faint, "It answers with:"), terminal.CleanLine(catalog.TypeName(output)))
+		c.showMembers("FIELD", output)
+	}
+	fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(terminal.Faint, "Call it:"), terminal.CleanLine(exampleCall(e)))
+	return nil
+}
+
+func title(definition wire.Payload) string {
+	if title := text(definition.Member("title")); title != "" {
+		return title
+	}
+	return text(definition.Member("annotations").Member("title"))
+}
+
+func (c *Console) showParameters(schema wire.Payload) {
+	if schema.Member("properties").Kind() != "object" || string(schema.Member("properties").Bytes()) == "{}" {
+		return
+	}
+	fmt.Fprintln(c.Out)
+	c.showMembers("PARAMETER", schema)
+}
+
+func (c *Console) showMembers(what string, schema wire.Payload) {
+	var required []string
+	for name := range schema.Member("required").Elements() {
+		required = append(required, text(name))
+	}
+	var rows [][]terminal.Cell
+	for key, property := range schema.Member("properties").Members() {
+		needed := ""
+		if slices.Contains(required, string(key)) {
+			needed = "yes"
+		}
+		rows = append(rows, []terminal.Cell{
+			{Text: string(key), Style: terminal.Name}, {Text: catalog.TypeName(property)}, {Text: needed},
+			{Text: string(property.Member("default").Bytes())}, {Text: text(property.Member("description"))},
+		})
+	}
+	if len(rows) > 0 {
+		c.Out.WrappedTable([]string{what, "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"}, rows)
+	}
+}
+
+// hintsOf says in words what a server says of how its tool behaves.
+func hintsOf(annotations wire.Payload) string {
+	var words []string
+	for _, hint := range []struct{ key, yes, no string }{
+		{"readOnlyHint", "read-only", "changes things"},
+		{"destructiveHint", "destructive", "not destructive"},
+		{"idempotentHint", "safe to repeat", "not safe to repeat"},
+		{"openWorldHint", "reaches out to the world", "stays inside"},
+	} {
+		switch string(annotations.Member(hint.key).Bytes()) {
+		case "true":
+			words = append(words, hint.yes)
+		case "false":
+			words = append(words, hint.no)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// exampleCall is a command line that has what is required.
+func exampleCall(e entry) string {
+	line := "mcp-workbench call " + quoted(e.Ref())
+	for name := range e.tool.Definition.Member("inputSchema").Member("required").Elements() {
+		line += " " + quoted(text(name)) + "=…"
+	}
+	return line
+}
+
+// quoted is a word for a shell.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@"
+
+// shownServer is the JSON of a server.
+type shownServer struct {
+	Toolbox      string       `json:"toolbox"`
+	Server       string       `json:"server"`
+	Version      string       `json:"version,omitempty"`
+	Instructions string       `json:"instructions,omitempty"`
+	Error        string       `json:"error,omitempty"`
+	Tools        []listedTool `json:"tools"`
+}
+
+// showGroup shows a toolbox or a server.
+func (c *Console) showGroup(ctx context.Context, name, description string, places []place, wanted func(place) bool, asJSON bool) error {
+	known, err := c.known(ctx, slices.DeleteFunc(slices.Clone(places), func(at place) bool { return !wanted(at) }), false)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return writeJSON(c.Out, asGroup(name, description, known))
+	}
+	fmt.Fprintln(c.Out, c.Out.Paint(terminal.Strong, terminal.CleanLine(name)))
+	if description != "" {
+		fmt.Fprintln(c.Out, terminal.Clean(description))
+	}
+	for _, server := range known {
+		if server.Err == nil {
+			c.showServer(server)
+		}
+	}
+	failed := known.unreachable()
+	c.complain(failed)
+	if len(failed) > 0 && len(failed) == len(known) {
+		return unreachableError(failed)
+	}
+	return nil
+}
+
+func asGroup(name, description string, known catalogue) any {
+	group := struct {
+		Ref         string        `json:"ref"`
+		Description string        `json:"description,omitempty"`
+		Servers     []shownServer `json:"servers"`
+	}{Ref: name, Description: description, Servers: []shownServer{}}
+	for _, server := range known {
+		shown := shownServer{
+			Toolbox: server.Toolbox, Server: server.Server, Version: server.Version,
+			Instructions: server.Instructions, Tools: []listedTool{},
+		}
+		if server.Err != nil {
+			shown.Error = server.Err.Error()
+		}
+		for _, e := range (catalogue{server}).entries() {
+			shown.Tools = append(shown.Tools, asListed(e))
+		}
+		group.Servers = append(group.Servers, shown)
+	}
+	return group
+}
+
+func (c *Console) showServer(server app.KnownServer) {
+	heading := "Server " + c.Out.Paint(terminal.Name, terminal.CleanLine(server.Server))
+	if server.Version != "" {
+		heading += " " + terminal.CleanLine(server.Version)
+	}
+	fmt.Fprintln(c.Out, "\n"+heading)
+	if instructions := strings.TrimSpace(terminal.Clean(server.Instructions)); instructions != "" {
+		fmt.Fprintln(c.Out, "  "+strings.ReplaceAll(instructions, "\n", "\n  "))
+	}
+	c.table((catalogue{server}).entries())
+}
