@@ -38,6 +38,7 @@ type state struct {
 	noted    int                 // notifications before this index were taken
 	meta     string              // of each request, if the client is of the modern era
 	asked    asked               // what was requested last
+	screen   *screen             // see term; nil without one
 }
 
 // pending is a request that was sent.

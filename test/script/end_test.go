@@ -112,6 +112,7 @@ func (s *state) stderr() []byte {
 
 // cleanUp ends what a failed script left: the workbench, and the processes of its fakes.
 func (s *state) cleanUp() {
+	s.endScreen()
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill()
 		<-s.exited

@@ -75,6 +75,7 @@ func runPairing(t *testing.T, p pairing) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"mcp":  mcp,
 			"fake": fake,
+			"term": term,
 		},
 	})
 }
