@@ -104,7 +104,7 @@ func TestSelection(t *testing.T) {
 		{"dev", []place{{"dev", "files"}, {"dev", "git"}}, ""},
 		{"dev/git", []place{{"dev", "git"}}, ""},
 		{"files", []place{{"dev", "files"}}, ""},
-		{"git", nil, toolbox.ReferenceAmbiguous},
+		{"git", nil, toolbox.AmbiguousName},
 		{"off", nil, toolbox.ReferenceNotFound},
 		{"nothing", nil, toolbox.ReferenceNotFound},
 	} {

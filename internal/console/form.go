@@ -193,6 +193,13 @@ func (f field) defaultTitle(fallback wire.Payload) string {
 	if text(f.schema.Member("type")) == "boolean" {
 		return map[string]string{"true": "y", "false": "n"}[string(fallback.Bytes())]
 	}
+	if fallback.Kind() == "array" {
+		var titles []string
+		for element := range fallback.Elements() {
+			titles = append(titles, f.defaultTitle(element))
+		}
+		return strings.Join(titles, ", ")
+	}
 	for _, o := range f.options {
 		if string(o.value.Bytes()) == string(fallback.Bytes()) {
 			return o.title

@@ -92,7 +92,7 @@ func ambiguous(ref string, names []string) error {
 		shown = append(shown[:shownRefs], fmt.Sprintf("and %d more", more))
 	}
 	return &toolbox.Error{
-		Code:    toolbox.ReferenceAmbiguous,
+		Code:    toolbox.AmbiguousName,
 		Message: fmt.Sprintf("'%s' can be one of %d", ref, len(names)),
 		Hint:    "Name it as one of these:\n" + terminal.Clean(strings.Join(shown, "\n")),
 	}

@@ -146,10 +146,26 @@ func hintsOf(annotations wire.Payload) string {
 // exampleCall is a command line that has what is required.
 func exampleCall(e entry) string {
 	line := "mcp-workbench call " + quoted(e.Ref())
-	for name := range e.tool.Definition.Member("inputSchema").Member("required").Elements() {
-		line += " " + quoted(text(name)) + "=…"
+	schema := e.tool.Definition.Member("inputSchema")
+	for name := range schema.Member("required").Elements() {
+		sign := "=…"
+		if isNested(schema.Member("properties").Member(text(name))) {
+			sign = ":=…"
+		}
+		line += " " + quoted(text(name)) + sign
 	}
 	return line
+}
+
+// isNested reports whether a value is best written as JSON.
+func isNested(schema wire.Payload) bool {
+	switch text(schema.Member("type")) {
+	case "object":
+		return true
+	case "array":
+		return isNested(schema.Member("items"))
+	}
+	return false
 }
 
 // quoted is a word for a shell.
