@@ -4,7 +4,9 @@ package arguments
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -68,6 +70,8 @@ func (p *parser) take(word string) error {
 func (p *parser) takeInput(name string, in io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	switch {
+	case errors.Is(err, context.Canceled):
+		return err
 	case err != nil:
 		return invalid(fmt.Sprintf("The arguments from %s cannot be read: %v", name, err), "", err)
 	case len(data) > maxInput:

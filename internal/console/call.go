@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,11 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	r.bar.Clear()
+	if slices.Contains(options.Words, "-") && c.Err.IsInteractive() {
+		fmt.Fprintln(c.Err, "Type the arguments as a JSON object, and end with Ctrl-D:")
+	}
+	options.Stdin = interruptible{ctx, options.Stdin}
 	encoded, err := c.arguments(entry{at, tool}, options)
 	if err != nil {
 		return err
@@ -57,6 +63,32 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 		return err
 	}
 	return c.show(result, entry{at, tool}, options)
+}
+
+// interruptible reads until a context ends. A read that is under way then goes on until the
+// program ends.
+type interruptible struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r interruptible) Read(into []byte) (int, error) {
+	type chunk struct {
+		data []byte
+		err  error
+	}
+	read := make(chan chunk, 1)
+	go func() {
+		data := make([]byte, len(into))
+		n, err := r.in.Read(data)
+		read <- chunk{data[:n], err}
+	}()
+	select {
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	case c := <-read:
+		return copy(into, c.data), c.err
+	}
 }
 
 // only is the configuration with one of its servers: a call needs no other.

@@ -72,6 +72,9 @@ func (r *running) log(params wire.Payload) {
 func (r *running) elicit(ctx context.Context, params wire.Payload) ([]byte, error) {
 	r.turn.Lock()
 	defer r.turn.Unlock()
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // it was withdrawn while others were asked
+	}
 	r.asking.Store(true)
 	defer r.asking.Store(false)
 	r.bar.Clear()
