@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,9 @@ Text is shown as text; images, audio and other files are saved and shown where t
 terminal can. What a server asks is asked here, and declined where nobody can answer. Ctrl-C
 cancels the call. It ends with 1 if the tool answers with an error, which is on stderr.
 
+A server that asks for the client's roots is told the working folder. Some then use it
+instead of the folders in their configuration: --root names others, --no-roots none.
+
 The tool is called without a further question, whatever it does: 'show REF' tells
 beforehand what its server says of that.`,
 		Example: `  mcp-workbench call clock/now
@@ -44,7 +48,7 @@ beforehand what its server says of that.`,
 			if options.Timeout < 0 {
 				return &usageError{errors.New("--timeout has to be more than nothing, such as 30s or 5m")}
 			}
-			return nil
+			return absolute(options.Roots)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.newConsole(cmd)
@@ -58,5 +62,20 @@ beforehand what its server says of that.`,
 	cmd.Flags().BoolVar(&options.JSON, "json", false, "write the result as it came")
 	cmd.Flags().StringVar(&options.Folder, "output", "", "folder for files (default: the working folder)")
 	cmd.Flags().DurationVar(&options.Timeout, "timeout", 0, "time for the tool to answer, such as 30s (default: the configuration's timeouts.call)")
+	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder that the server is told as a root; may be repeated (default: the working folder)")
+	cmd.Flags().BoolVar(&options.NoRoots, "no-roots", false, "tell the server no folder")
+	cmd.MarkFlagsMutuallyExclusive("root", "no-roots")
 	return cmd
+}
+
+// absolute makes paths absolute, in place.
+func absolute(folders []string) error {
+	for i, folder := range folders {
+		path, err := filepath.Abs(folder)
+		if err != nil {
+			return err
+		}
+		folders[i] = path
+	}
+	return nil
 }

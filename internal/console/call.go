@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/arguments"
@@ -27,6 +28,8 @@ type CallOptions struct {
 	JSON    bool          // show the result as it came
 	Folder  string        // for files; "": the working folder
 	Timeout time.Duration // of the call; 0: that of the configuration
+	Roots   []string      // folders that the server is told; nil: the working folder
+	NoRoots bool          // the server is told no folder
 }
 
 // Call calls a tool and shows what it answers.
@@ -38,7 +41,17 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	r := &running{Console: c, at: at, bar: c.Err.Bar()}
 	defer r.bar.Clear()
 	r.bar.Say("starting server '" + at.Server + "'…")
-	session, err := c.Open(ctx, only(c.Config, at), Handlers{Progress: r.progress, Log: r.log, Elicit: r.elicit})
+	handlers := Handlers{Progress: r.progress, Log: r.log, Elicit: r.elicit}
+	if !options.NoRoots {
+		handlers.Roots = func() []string {
+			r.askedRoots.Store(true)
+			if options.Roots != nil {
+				return options.Roots
+			}
+			return workingFolder()
+		}
+	}
+	session, err := c.Open(ctx, only(c.Config, at), handlers)
 	if err != nil {
 		return err
 	}
@@ -62,7 +75,11 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.show(result, entry{at, tool}, options)
+	err = c.show(result, entry{at, tool}, options)
+	if failed, ok := errors.AsType[*toolbox.Error](err); ok && failed.Code == toolbox.ToolError && r.askedRoots.Load() {
+		failed.Hint += "\nThe server asked for your folders, and may use those instead of the configured ones. To name others: --root FOLDER; to name none: --no-roots"
+	}
+	return err
 }
 
 // interruptible reads until a context ends. A read that is under way then goes on until the
@@ -116,6 +133,8 @@ type running struct {
 	at  place
 	bar *terminal.Bar
 	desk
+
+	askedRoots atomic.Bool // the server wanted to know the folders
 }
 
 // open connects the server and returns the tool as it is offered now.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
@@ -78,7 +79,15 @@ func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (_ ca
 	}
 	found := workbench.Known(ctx, app.KnownOptions{
 		Wanted:  func(box, server string) bool { return set[place{box, server}] },
-		Refresh: refresh, Capabilities: []byte(capabilities), Answer: answer, Connecting: c.connecting,
+		Refresh: refresh, Connecting: c.connecting,
+		// As in a call, so that what can be called is listed.
+		Capabilities: capabilities(true, true),
+		Answer: func(method string) []byte {
+			if method == protocol.MethodRootsList {
+				return rootsResult(workingFolder())
+			}
+			return nil
+		},
 	})
 	return found, ctx.Err()
 }

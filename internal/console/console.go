@@ -39,8 +39,20 @@ type Console struct{ Options }
 // New makes a console. Nothing is started.
 func New(options Options) *Console { return &Console{options} }
 
-// capabilities are what servers are told: a person can be asked, and works in a folder.
-const capabilities = `{"roots":{},"elicitation":{"form":{},"url":{}}}`
+// capabilities are what servers are told: a person can be asked, and works in folders.
+func capabilities(canBeAsked, hasRoots bool) []byte {
+	declared := []byte("{")
+	if hasRoots {
+		declared = append(declared, `"roots":{}`...)
+	}
+	if canBeAsked {
+		if hasRoots {
+			declared = append(declared, ',')
+		}
+		declared = append(declared, `"elicitation":{"form":{},"url":{}}`...)
+	}
+	return append(declared, '}')
+}
 
 // workbench makes one of a configuration, in which tools are used in the same way whatever
 // clients see, and results are not cut.
@@ -62,6 +74,8 @@ type Handlers struct {
 	Progress, Log func(params wire.Payload)
 	// Elicit answers a server's question to the person; nil: there is nobody to ask.
 	Elicit func(ctx context.Context, params wire.Payload) ([]byte, error)
+	// Roots returns the folders that servers are told when they ask; nil: they cannot.
+	Roots func() []string
 }
 
 // Open begins a session with a workbench of that configuration. Close it.
@@ -70,20 +84,16 @@ func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handler
 	if err != nil {
 		return nil, err
 	}
-	declared := []byte(capabilities)
-	if handlers.Elicit == nil {
-		declared = []byte(`{"roots":{}}`)
-	}
 	client, err := localclient.Connect(ctx, localclient.Options{
 		Serve: workbench.ServeStdio, Name: "mcp-workbench-terminal", Version: c.Version,
-		Capabilities: declared, MaxMessage: cfg.MaxMessageSize + messageRoom,
+		Capabilities: capabilities(handlers.Elicit != nil, handlers.Roots != nil), MaxMessage: cfg.MaxMessageSize + messageRoom,
 		Progress: handlers.Progress, Log: handlers.Log,
 		Answer: func(ctx context.Context, method string, params wire.Payload) ([]byte, error) {
-			if method == protocol.MethodElicitation && handlers.Elicit != nil {
+			switch {
+			case method == protocol.MethodElicitation && handlers.Elicit != nil:
 				return handlers.Elicit(ctx, params)
-			}
-			if result := answer(method); result != nil {
-				return result, nil
+			case method == protocol.MethodRootsList && handlers.Roots != nil:
+				return rootsResult(handlers.Roots()), nil
 			}
 			return nil, &localclient.Error{Code: protocol.CodeMethodNotFound, Message: fmt.Sprintf("The client does not support '%.100s'", method)}
 		},
@@ -97,21 +107,30 @@ func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handler
 // messageRoom is what a message may be longer than one that a server may send.
 const messageRoom = 1 << 20
 
-// answer is what we say ourselves to a question of a server; nil: nothing.
-func answer(method string) []byte {
-	if method != protocol.MethodRootsList {
-		return nil
-	}
+// workingFolder is the root that servers are told unless others are named.
+func workingFolder() []string {
 	folder, err := os.Getwd()
 	if err != nil {
-		return []byte(`{"roots":[]}`)
+		return nil
 	}
-	path := filepath.ToSlash(folder)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // of a Windows drive
+	return []string{folder}
+}
+
+// rootsResult is the answer to roots/list.
+func rootsResult(folders []string) []byte {
+	result := []byte(`{"roots":[`)
+	for i, folder := range folders {
+		path := filepath.ToSlash(folder)
+		if !strings.HasPrefix(path, "/") {
+			path = "/" + path // of a Windows drive
+		}
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = wire.AppendMember(append(result, '{'), "uri", (&url.URL{Scheme: "file", Path: path}).String())
+		result = append(wire.AppendMember(result, "name", filepath.Base(folder)), '}')
 	}
-	result := wire.AppendMember([]byte(`{"roots":[{`), "uri", (&url.URL{Scheme: "file", Path: path}).String())
-	return append(wire.AppendMember(result, "name", filepath.Base(folder)), "}]}"...)
+	return append(result, "]}"...)
 }
 
 // Call calls one of the workbench's own tools and returns the result as it came.
