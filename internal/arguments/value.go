@@ -52,7 +52,7 @@ func scalar(text string, literal wire.Payload, isJSON bool, s schema) []byte {
 			}
 		}
 	}
-	if isJSON && takes(types, literal) && !(takesText && literal.Kind() == "string") {
+	if isJSON && takes(types, literal) && (!takesText || literal.Kind() != "string") {
 		return compact(literal.Bytes())
 	}
 	if takesText {

@@ -222,7 +222,8 @@ func (f field) take(typed string) (value []byte, problem string) {
 			}
 			list = append(list, element...)
 		}
-		value = append(list, ']')
+		list = append(list, ']')
+		value = list
 	} else if value, problem = f.one(typed, f.schema); problem != "" {
 		return nil, problem
 	}

@@ -110,8 +110,8 @@ func (p *presenter) json(value wire.Payload) {
 
 // media saves what is no text, and shows it if it is an image that can be shown.
 func (p *presenter) media(data wire.Payload, mimeType, name string, whole wire.Payload) error {
-	content, err := base64.StdEncoding.DecodeString(text(data))
-	if err != nil || data.Kind() != "string" {
+	content, ok := decoded(data)
+	if !ok {
 		p.json(whole) // it is not what it says
 		return nil
 	}
@@ -128,6 +128,15 @@ func (p *presenter) media(data wire.Payload, mimeType, name string, whole wire.P
 	}
 	fmt.Fprintf(p.screen, "%s %s (%s, %s)\n", p.screen.Paint(terminal.Good, "Saved:"), terminal.CleanLine(path), kind, size(len(content)))
 	return nil
+}
+
+func decoded(data wire.Payload) ([]byte, bool) {
+	encoded, ok := data.Text()
+	if !ok {
+		return nil, false
+	}
+	content, err := base64.StdEncoding.DecodeString(encoded)
+	return content, err == nil
 }
 
 func (p *presenter) resource(resource wire.Payload) error {

@@ -114,10 +114,10 @@ func (c *Console) showMembers(what string, schema wire.Payload) {
 		if slices.Contains(required, string(key)) {
 			needed = "yes"
 		}
-		rows = append(rows, []terminal.Cell{
-			{Text: string(key), Style: terminal.Name}, {Text: catalog.TypeName(property)}, {Text: needed},
-			{Text: string(property.Member("default").Bytes())}, {Text: text(property.Member("description"))},
-		})
+		row := terminal.Cells(string(key), catalog.TypeName(property), needed,
+			string(property.Member("default").Bytes()), text(property.Member("description")))
+		row[0].Style = terminal.Name
+		rows = append(rows, row)
 	}
 	if len(rows) > 0 {
 		c.Out.WrappedTable([]string{what, "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"}, rows)

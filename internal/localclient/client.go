@@ -72,7 +72,7 @@ func Connect(ctx context.Context, options Options) (*Client, error) {
 	c.parts.Go(func() {
 		// It ends with Close: what is cancelled is cancelled in words, so that servers hear it.
 		c.served = options.Serve(context.WithoutCancel(ctx), toServer, fromServer)
-		fromServer.Close()
+		_ = fromServer.Close() // never fails
 	})
 	c.parts.Go(func() { c.read(in) })
 	if err := c.handshake(ctx); err != nil {
@@ -273,7 +273,7 @@ func (c *Client) answer(ctx context.Context, id []byte, method string, params wi
 // Close ends the session and waits for all that belongs to it, which the server bounds.
 func (c *Client) Close() error {
 	c.giveUp()
-	c.out.Close()
+	_ = c.out.Close() // never fails
 	c.parts.Wait()
 	return c.served
 }
