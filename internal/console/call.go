@@ -159,9 +159,21 @@ func (r *running) open(ctx context.Context, session *Session, ref string) (catal
 	}
 	found := match(ref, entries)
 	if len(found) == 0 {
+		r.warn(offered.Remarks, ref[strings.LastIndexByte(ref, '/')+1:])
 		return catalog.Tool{}, notFound(ref, entries, nil)
 	}
+	r.warn(offered.Remarks, found[0].tool.Name)
 	return found[0].tool, nil
+}
+
+// warn shows what is remarkable about a tool, such as that its definition changed.
+func (r *running) warn(remarks []string, tool string) {
+	for _, remark := range remarks {
+		if strings.Contains(remark, "'"+tool+"'") {
+			r.bar.Clear()
+			fmt.Fprintln(r.Err, r.Err.Paint(terminal.Caution, terminal.CleanLine(remark)))
+		}
+	}
 }
 
 // arguments makes the arguments of a call, and refuses those that the tool does not take.

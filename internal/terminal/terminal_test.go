@@ -1,8 +1,11 @@
 package terminal
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -136,6 +139,29 @@ func TestNobodyIsAskedWithoutATerminal(t *testing.T) {
 	}
 	if got := s.Paint(Bad, "no colour"); got != "no colour" {
 		t.Errorf("painted %q", got)
+	}
+}
+
+func TestLineOfAQuestionThatWasGivenUp(t *testing.T) {
+	keyboard, typing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keyboard.Close()
+	defer typing.Close()
+	s := &Screen{Writer: &bytes.Buffer{}, keyboard: keyboard, lines: bufio.NewReader(keyboard), reading: &reading{}}
+	given, giveUp := context.WithCancel(t.Context())
+	giveUp()
+	if _, err := s.Ask(given, "First?", ""); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := typing.WriteString("one\ntwo\n"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"one", "two"} {
+		if got, err := s.Ask(t.Context(), "Next?", ""); err != nil || got != want {
+			t.Errorf("got %q, %v; want %q", got, err, want)
+		}
 	}
 }
 
