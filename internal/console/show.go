@@ -72,8 +72,8 @@ func (c *Console) showTool(e entry, asJSON bool) error {
 		heading += "  " + terminal.CleanLine(title)
 	}
 	fmt.Fprintln(c.Out, heading)
-	if description := strings.TrimSpace(terminal.Clean(description(e.tool))); description != "" {
-		fmt.Fprintln(c.Out, description)
+	if description := description(e.tool); strings.TrimSpace(description) != "" {
+		c.prose(description, "")
 	}
 	fmt.Fprintln(c.Out, "\n  "+terminal.CleanLine(e.tool.Signature()))
 	c.showParameters(definition.Member("inputSchema"))
@@ -108,6 +108,7 @@ func (c *Console) showMembers(what string, schema wire.Payload) {
 	for name := range schema.Member("required").Elements() {
 		required = append(required, text(name))
 	}
+	columns := []string{what, "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"}
 	var rows [][]terminal.Cell
 	for key, property := range schema.Member("properties").Members() {
 		needed := ""
@@ -120,7 +121,41 @@ func (c *Console) showMembers(what string, schema wire.Payload) {
 		rows = append(rows, row)
 	}
 	if len(rows) > 0 {
-		c.Out.WrappedTable([]string{what, "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"}, rows)
+		c.Out.WrappedTable(withoutEmpty(columns, rows))
+	}
+}
+
+// withoutEmpty leaves out columns in which no row has anything.
+func withoutEmpty(columns []string, rows [][]terminal.Cell) ([]string, [][]terminal.Cell) {
+	var kept []string
+	fewer := make([][]terminal.Cell, len(rows))
+	for i, column := range columns {
+		if !slices.ContainsFunc(rows, func(row []terminal.Cell) bool { return row[i].Text != "" }) {
+			continue
+		}
+		kept = append(kept, column)
+		for at, row := range rows {
+			fewer[at] = append(fewer[at], row[i])
+		}
+	}
+	return kept, fewer
+}
+
+// prose writes a text of somebody else, with an indent, and breaks lines between words
+// that the screen would break anywhere.
+func (c *Console) prose(text, indent string) {
+	width, _ := c.Out.Size()
+	if width > 0 {
+		width = max(20, width-len(indent))
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(terminal.Clean(text)), "\n") {
+		parts := []string{line}
+		if width > 0 && terminal.Cut(line, width) != line {
+			parts = terminal.Wrap(line, width)
+		}
+		for _, part := range parts {
+			fmt.Fprintln(c.Out, strings.TrimRight(indent+part, " "))
+		}
 	}
 }
 
@@ -199,7 +234,7 @@ func (c *Console) showGroup(ctx context.Context, name, description string, place
 	}
 	fmt.Fprintln(c.Out, c.Out.Paint(terminal.Strong, terminal.CleanLine(name)))
 	if description != "" {
-		fmt.Fprintln(c.Out, terminal.Clean(description))
+		c.prose(description, "")
 	}
 	for _, server := range known {
 		if server.Err == nil {
@@ -242,8 +277,8 @@ func (c *Console) showServer(server app.KnownServer) {
 		heading += " " + terminal.CleanLine(server.Version)
 	}
 	fmt.Fprintln(c.Out, "\n"+heading)
-	if instructions := strings.TrimSpace(terminal.Clean(server.Instructions)); instructions != "" {
-		fmt.Fprintln(c.Out, "  "+strings.ReplaceAll(instructions, "\n", "\n  "))
+	if strings.TrimSpace(server.Instructions) != "" {
+		c.prose(server.Instructions, "  ")
 	}
 	c.table((catalogue{server}).entries())
 }
