@@ -2,6 +2,7 @@
 # make test   runs every test; the ones with npm servers where Node is installed
 # make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make fuzz, make torture TIME=60s, make diff, make conformance
 # make bench-search DATA=folder
+# make snapshot, make release-check, make vulnerabilities
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
@@ -11,7 +12,7 @@ TIME ?= 60s
 CLIENTS ?= 1000
 CALLS ?= 10
 
-.PHONY: run build test e2e pairings fault-pairings load lint bench bench-search fuzz torture conformance diff cross clean
+.PHONY: run build test e2e pairings fault-pairings load lint bench bench-search fuzz torture conformance diff cross snapshot release-check vulnerabilities clean
 
 run: build
 	bin/mcp-workbench try
@@ -45,6 +46,7 @@ load:
 lint:
 	$(GOTOOL) golangci-lint run ./...
 	$(GOTOOL) deadcode -test ./...
+	cd tools/release && go tool -modfile=../go.mod golangci-lint run --config ../../.golangci.yml ./...
 
 bench: build
 	go build -o bin/bench ./test/bench
@@ -79,13 +81,31 @@ conformance: build
 diff:
 	go test -race -count=1 -v ./test/diff/
 
-# The platforms that are released, built and vetted.
+# The platforms that are released, built and vetted. With -trimpath, since releases are built with it, and find
+# everything compiled then.
 cross:
 	@for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
 		echo "build and vet $$platform"; \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go build -o /dev/null ./cmd/mcp-workbench && \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go vet ./... || exit 1; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/mcp-workbench && \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go vet -trimpath ./... || exit 1; \
 	done
 
+# All packages of a release into dist, by the description in .goreleaser.yaml, without goreleaser.
+snapshot:
+	go build -C tools/release -o ../../bin/release .
+	bin/release snapshot
+
+# The packages made twice and compared, installed in clean folders, and tried.
+release-check: snapshot
+	cd tools/release && go vet ./... && RELEASE_DIST='$(CURDIR)/dist' go test -count=1 -timeout 10m ./...
+
+# Known vulnerabilities in what the program calls. Fails for a finding; says so if it could not look.
+vulnerabilities:
+	@mkdir -p bin
+	@$(GOTOOL) govulncheck ./cmd/... >bin/vulnerabilities.txt 2>&1; code=$$?; cat bin/vulnerabilities.txt; \
+	if [ $$code -ne 0 ] && grep -q '^govulncheck: fetching vulnerabilities' bin/vulnerabilities.txt; then \
+		echo 'SKIPPED: the vulnerability database cannot be reached from here, so nothing was checked.'; \
+	else exit $$code; fi
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

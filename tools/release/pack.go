@@ -3,7 +3,6 @@ package main
 import (
 	"archive/tar"
 	"archive/zip"
-	"compress/flate"
 	"compress/gzip"
 	"io"
 	"os"
@@ -22,10 +21,7 @@ type entry struct {
 
 // packTarGz and packZip write entries in their order. Nothing else gets in: no owner, no time of day.
 func packTarGz(w io.Writer, entries []entry) error {
-	zipped, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
 	for _, e := range entries {
 		header := &tar.Header{
@@ -47,9 +43,6 @@ func packTarGz(w io.Writer, entries []entry) error {
 
 func packZip(w io.Writer, entries []entry) error {
 	archive := zip.NewWriter(w)
-	archive.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(out, flate.BestCompression)
-	})
 	for _, e := range entries {
 		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: e.time}
 		header.SetMode(e.mode)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 )
 
 // snapshot makes all packages into a folder: the programs in bin, everything that is released beside it.
@@ -23,7 +25,7 @@ func snapshot(ctx context.Context, s *source, out string, only []string) error {
 	if err := clearFolder(out); err != nil {
 		return err
 	}
-	for _, t := range targets {
+	if err := eachTarget(targets, func(t target) error {
 		fmt.Printf("%s %s %s\n", r.Project, s.version, t)
 		b, err := build(ctx, s, r, t, filepath.Join(out, "bin"))
 		if err != nil {
@@ -32,6 +34,9 @@ func snapshot(ctx context.Context, s *source, out string, only []string) error {
 		if err := writePackages(s, r, b, out); err != nil {
 			return fmt.Errorf("packages for %s: %w", t, err)
 		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	name, err := s.names(r, target{}).expand(r.Checksum.Name)
 	if err != nil {
@@ -49,6 +54,23 @@ func snapshot(ctx context.Context, s *source, out string, only []string) error {
 		return err
 	}
 	return writeManifest(s, r, "packaging/scoop/mcp-workbench.json.tmpl", checksums, filepath.Join(out, "mcp-workbench.json"))
+}
+
+// eachTarget calls visit for all targets, for as many at once as there are processors: linking and
+// compressing use one each.
+func eachTarget(targets []target, visit func(target) error) error {
+	failures := make([]error, len(targets))
+	slots := make(chan struct{}, runtime.NumCPU())
+	var all sync.WaitGroup
+	for i, t := range targets {
+		slots <- struct{}{}
+		all.Go(func() {
+			failures[i] = visit(t)
+			<-slots
+		})
+	}
+	all.Wait()
+	return errors.Join(failures...)
 }
 
 func writePackages(s *source, r *recipe, b *built, out string) error {
