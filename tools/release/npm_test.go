@@ -10,16 +10,14 @@ import (
 	"testing"
 )
 
-// installed is a folder into which npm installed the packages, from their files and without a network.
-func installed(t *testing.T, packages ...string) string {
+// install has npm install packages into a folder, from their files and without a network.
+func install(t *testing.T, dir string, packages ...string) {
 	t.Helper()
 	needs(t, "node", "npm", "npx")
-	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	output(t, dir, "npm", append([]string{"install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund"}, packages...)...)
-	return dir
 }
 
 func bothPackages(t *testing.T) []string {
@@ -34,13 +32,15 @@ func launcherIn(dir string) string {
 	return filepath.Join(dir, "node_modules", "mcp-workbench", "launcher.js")
 }
 
-func TestNpx(t *testing.T) {
-	checkProgram(t, installed(t, bothPackages(t)...), "npx", "--no-install", "mcp-workbench")
+func TestNpm(t *testing.T) {
+	dir := t.TempDir()
+	install(t, dir, bothPackages(t)...)
+	t.Run("npx", func(t *testing.T) { checkProgram(t, dir, "npx", "--no-install", "mcp-workbench") })
+	t.Run("passed on", func(t *testing.T) { checkPassedOn(t, dir) })
+	t.Run("killed", func(t *testing.T) { checkKilled(t, dir) })
 }
 
-func TestLauncherPassesOn(t *testing.T) {
-	dir := installed(t, bothPackages(t)...)
-
+func checkPassedOn(t *testing.T, dir string) {
 	t.Run("an exit code", func(t *testing.T) {
 		p := start(t, dir, "node", launcherIn(dir), "--no-such-flag")
 		p.line(t, "unknown flag")
@@ -58,9 +58,9 @@ func TestLauncherPassesOn(t *testing.T) {
 	}
 }
 
-// What serves over HTTP does not notice the end of its stdin, which stays open here anyway.
-func TestLauncherKilledLeavesNothing(t *testing.T) {
-	dir := installed(t, bothPackages(t)...)
+// A launcher that is killed leaves nothing behind. What serves over HTTP does not notice the end of its
+// stdin, which stays open here anyway.
+func checkKilled(t *testing.T, dir string) {
 	tests := map[string][]string{
 		"stdio": nil,
 		"HTTP":  {"serve", "--no-auth", "--listen", "127.0.0.1:0"},
@@ -81,8 +81,9 @@ func TestLauncherKilledLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestLauncherWithoutProgram(t *testing.T) {
-	dir := installed(t, bothPackages(t)[0])
+func TestNpmWithoutProgram(t *testing.T) {
+	dir := t.TempDir()
+	install(t, dir, bothPackages(t)[0])
 	p := start(t, dir, "node", launcherIn(dir))
 	said := p.line(t, "is not installed")
 	if !strings.Contains(said, here().platform().Package()) {
