@@ -18,8 +18,8 @@ var commands = map[string]func(ctx context.Context, root string, args []string) 
 	"snapshot": runSnapshot,
 	"extras":   runExtras,
 	"sbom":     runSBOM,
-	"formula":  manifestCommand("packaging/homebrew/mcp-workbench.rb.tmpl"),
-	"scoop":    manifestCommand("packaging/scoop/mcp-workbench.json.tmpl"),
+	"formula":  manifestCommand(formulaTemplate),
+	"scoop":    manifestCommand(scoopTemplate),
 }
 
 func main() {

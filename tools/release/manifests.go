@@ -12,6 +12,12 @@ import (
 	"strings"
 )
 
+// Descriptions of a release for package managers.
+const (
+	formulaTemplate = "packaging/homebrew/mcp-workbench.rb.tmpl"
+	scoopTemplate   = "packaging/scoop/mcp-workbench.json.tmpl"
+)
+
 // writeChecksums sums up the files of a folder, in the form that sha256sum -c reads.
 func writeChecksums(dir, out string) error {
 	files, err := os.ReadDir(dir)
@@ -20,7 +26,7 @@ func writeChecksums(dir, out string) error {
 	}
 	var lines []string
 	for _, file := range files {
-		if file.IsDir() || file.Name() == markFile {
+		if file.IsDir() || file.Name() == markFile || file.Name() == out {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(dir, file.Name()))

@@ -119,9 +119,8 @@ func TestChecksumsCoverEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifests := map[string]bool{"mcp-workbench.rb": true, "mcp-workbench.json": true} // made from the checksums
 	for name, sum := range sums(t, dist(t)) {
-		if strings.Contains(name, "/") || name == markFile || strings.HasSuffix(name, "_checksums.txt") || manifests[name] {
+		if strings.Contains(name, "/") || name == markFile || strings.HasSuffix(name, "_checksums.txt") {
 			continue
 		}
 		if listed[name] != sum {
@@ -197,7 +196,7 @@ func TestManifests(t *testing.T) {
 		return string(text)
 	}
 
-	formula := fill("packaging/homebrew/mcp-workbench.rb.tmpl")
+	formula := fill(formulaTemplate)
 	for _, want := range []string{
 		"url \"https://github.com/mcp-workbench/mcp-workbench/releases/download/v1.2.3/mcp-workbench_1.2.3_darwin_arm64.tar.gz\"\n      sha256 \"sum-of-darwin-arm64\"",
 		"mcp-workbench_1.2.3_linux_amd64.tar.gz\"\n      sha256 \"sum-of-linux-amd64\"",
@@ -214,7 +213,7 @@ func TestManifests(t *testing.T) {
 			Folder    string `json:"extract_dir"`
 		}
 	}
-	if err := json.Unmarshal([]byte(fill("packaging/scoop/mcp-workbench.json.tmpl")), &scoop); err != nil {
+	if err := json.Unmarshal([]byte(fill(scoopTemplate)), &scoop); err != nil {
 		t.Fatal(err)
 	}
 	if got := scoop.Architecture["arm64"]; scoop.Version != "1.2.3" || got.Hash != "sum-of-windows-arm64" || got.Folder != "mcp-workbench_1.2.3_windows_arm64" || !strings.HasSuffix(got.URL, "/v1.2.3/mcp-workbench_1.2.3_windows_arm64.zip") {
@@ -224,7 +223,7 @@ func TestManifests(t *testing.T) {
 	if err := os.WriteFile(checksums, []byte("a  b\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeManifest(s, r, "packaging/scoop/mcp-workbench.json.tmpl", checksums, filepath.Join(dir, "out")); err == nil {
+	if err := writeManifest(s, r, scoopTemplate, checksums, filepath.Join(dir, "out")); err == nil {
 		t.Error("a manifest was made without checksums")
 	}
 }

@@ -50,10 +50,13 @@ func snapshot(ctx context.Context, s *source, out string, only []string) error {
 		return err
 	}
 	checksums := filepath.Join(out, name)
-	if err := writeManifest(s, r, "packaging/homebrew/mcp-workbench.rb.tmpl", checksums, filepath.Join(out, "mcp-workbench.rb")); err != nil {
+	if err := writeManifest(s, r, formulaTemplate, checksums, filepath.Join(out, "mcp-workbench.rb")); err != nil {
 		return err
 	}
-	return writeManifest(s, r, "packaging/scoop/mcp-workbench.json.tmpl", checksums, filepath.Join(out, "mcp-workbench.json"))
+	if err := writeManifest(s, r, scoopTemplate, checksums, filepath.Join(out, "mcp-workbench.json")); err != nil {
+		return err
+	}
+	return writeChecksums(out, name) // again, now with those two
 }
 
 // eachTarget calls visit for all targets, for as many at once as there are processors: linking and
