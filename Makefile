@@ -97,7 +97,7 @@ snapshot:
 
 # The packages made twice and compared, installed in clean folders, and tried.
 release-check: snapshot
-	cd tools/release && go vet ./... && RELEASE_DIST='$(CURDIR)/dist' go test -count=1 -timeout 10m ./...
+	cd tools/release && go vet ./... && RELEASE_DIST='$(CURDIR)/dist' go test -count=1 -timeout 30m ./...
 
 # Known vulnerabilities in what the program calls. Fails for a finding; says so if it could not look. VULNDB=URL asks
 # another database than that of Go.
