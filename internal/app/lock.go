@@ -17,6 +17,7 @@ func lockOf(cfg *config.Config) (*catalog.Lock, error) {
 	}
 	if cfg.Lock == nil {
 		return nil, &toolbox.Error{
+			Code:    toolbox.LockMissing,
 			Message: fmt.Sprintf("'locked' is true in %s, but there is no %s beside it, so that nothing is approved", cfg.Path, toolbox.LockFile),
 			Hint:    "See what the servers offer, and approve it: mcp-workbench lock",
 		}
@@ -29,6 +30,7 @@ func ParseLock(path string, data []byte) (*catalog.Lock, error) {
 	lock, err := catalog.ParseLock(data)
 	if err != nil {
 		return nil, &toolbox.Error{
+			Code:    toolbox.LockDamaged,
 			Message: fmt.Sprintf("%s is damaged, and approves nothing: %v", path, err),
 			Hint:    "Restore it from version control. Or remove it, run 'mcp-workbench lock', and look at what it approves.",
 			Cause:   err,

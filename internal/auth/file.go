@@ -132,6 +132,7 @@ func encodeTokens(tokens []Token) ([]byte, error) {
 	}
 	if len(data) >= maxFile {
 		return nil, &toolbox.Error{
+			Code:    toolbox.TokensTooMany,
 			Message: fmt.Sprintf("The tokens would take more than %d KiB together", maxFile>>10),
 			Hint:    "Remove those that nobody uses: mcp-workbench token list, then mcp-workbench token remove NAME",
 		}
@@ -145,5 +146,5 @@ func unusable(path, reason, remedy string) error {
 	} else {
 		remedy += ". Otherwise remove the file and make new tokens: mcp-workbench token add NAME"
 	}
-	return &toolbox.Error{Message: fmt.Sprintf("The tokens in %s cannot be used: %s", path, reason), Hint: remedy}
+	return &toolbox.Error{Code: toolbox.TokensUnusable, Message: fmt.Sprintf("The tokens in %s cannot be used: %s", path, reason), Hint: remedy}
 }

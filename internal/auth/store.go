@@ -77,12 +77,13 @@ func Open(path string) (*Store, error) {
 func (s *Store) Create(name string, toolboxes []string) (string, error) {
 	if problem := checkName(name); problem != "" {
 		return "", &toolbox.Error{
+			Code:    toolbox.TokenInvalid,
 			Message: fmt.Sprintf("The name of a token %s", problem),
 			Hint:    "Name it after the client that uses it, such as laptop or ci.",
 		}
 	}
 	if toolboxes != nil && len(toolboxes) == 0 || slices.Contains(toolboxes, "") {
-		return "", &toolbox.Error{Message: fmt.Sprintf("Token '%s' must be for toolboxes with a name, or for all", name)}
+		return "", &toolbox.Error{Code: toolbox.TokenInvalid, Message: fmt.Sprintf("Token '%s' must be for toolboxes with a name, or for all", name)}
 	}
 	var random [tokenBytes]byte
 	_, _ = rand.Read(random[:]) // never fails: it would end the program
@@ -94,6 +95,7 @@ func (s *Store) Create(name string, toolboxes []string) (string, error) {
 	err := s.update(func(tokens []Token) ([]Token, error) {
 		if slices.ContainsFunc(tokens, func(t Token) bool { return t.Name == name }) {
 			return nil, &toolbox.Error{
+				Code:    toolbox.TokenExists,
 				Message: fmt.Sprintf("There is a token named '%s' already, and it cannot be shown again", name),
 				Hint:    fmt.Sprintf("Choose another name, or remove it first: mcp-workbench token remove %s", name),
 				Cause:   fs.ErrExist,
@@ -101,6 +103,7 @@ func (s *Store) Create(name string, toolboxes []string) (string, error) {
 		}
 		if len(tokens) >= maxTokens {
 			return nil, &toolbox.Error{
+				Code:    toolbox.TokensTooMany,
 				Message: fmt.Sprintf("There are %d tokens, and there can be no more", len(tokens)),
 				Hint:    "Remove those that nobody uses: mcp-workbench token list, then mcp-workbench token remove NAME",
 			}
@@ -134,7 +137,7 @@ func unknownToken(name string, names []string) error {
 	} else if len(names) > 0 {
 		hint = "See: mcp-workbench token list"
 	}
-	return &toolbox.Error{Message: fmt.Sprintf("There is no token named '%s'", name), Hint: hint, Cause: fs.ErrNotExist}
+	return &toolbox.Error{Code: toolbox.TokenNotFound, Message: fmt.Sprintf("There is no token named '%s'", name), Hint: hint, Cause: fs.ErrNotExist}
 }
 
 // List returns all tokens in the order in which they were made.
@@ -233,7 +236,7 @@ func (s *Store) explain(what string, err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		reason = inner // the path is named already
 	}
-	return &toolbox.Error{Message: fmt.Sprintf("Cannot %s the tokens in %s: %v", what, s.path, reason), Cause: err}
+	return &toolbox.Error{Code: toolbox.TokensUnusable, Message: fmt.Sprintf("Cannot %s the tokens in %s: %v", what, s.path, reason), Cause: err}
 }
 
 // reportTo says where to write that the file cannot be used any more.

@@ -49,35 +49,68 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "mcp-workbench: interrupted")
 		return 130
 	}
-	fmt.Fprintln(os.Stderr, describe(err))
+	if !errors.Is(err, errShown) {
+		fmt.Fprintln(os.Stderr, describe(err))
+	}
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return 2
 	}
 	return 1
 }
 
+// errShown ends a command with code 1 whose output tells what is wrong.
+var errShown = errors.New("what is wrong was shown")
+
 // describe is an error as people read it: sentence, hint, code. A configuration's has its
-// own layout.
+// own layout, with the code at its end. Of several errors, each is described.
 func describe(err error) string {
-	if _, ok := errors.AsType[*config.Error](err); ok {
-		return err.Error()
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var texts []string
+		for _, one := range several.Unwrap() {
+			texts = append(texts, describe(one))
+		}
+		return strings.Join(texts, "\n")
 	}
-	known, ok := errors.AsType[*toolbox.Error](err)
-	if !ok || known.Code == "" || err.Error() != known.Error() {
-		return "mcp-workbench: " + err.Error()
+	if wrong, ok := errors.AsType[*config.Error](err); ok {
+		return err.Error() + explained(wrong.Code)
 	}
-	text := "mcp-workbench: " + known.Message
-	if known.Hint != "" {
-		text += "\n  hint: " + strings.ReplaceAll(known.Hint, "\n", "\n    ")
+	text, hint, code := err.Error(), "", toolbox.Code("")
+	if known, ok := errors.AsType[*toolbox.Error](err); ok {
+		if text == known.Error() {
+			text, hint = known.Message, known.Hint
+		}
+		code = known.Code
 	}
-	return text + "\n  code: " + string(known.Code)
+	if hint != "" {
+		text += "\n  hint: " + strings.ReplaceAll(hint, "\n", "\n    ")
+	}
+	return "mcp-workbench: " + text + explained(code)
+}
+
+// explained is the line with the code of an error, which says where there is more about it.
+func explained(code toolbox.Code) string {
+	switch code {
+	case "":
+		return ""
+	case toolbox.Usage: // the hint says where to read on
+		return "\n  code: " + string(code)
+	}
+	return fmt.Sprintf("\n  code: %s (explained by: mcp-workbench explain %s)", code, code)
 }
 
 // usageError is a command line that cannot be understood.
 type usageError struct{ err error }
 
-func (e *usageError) Error() string { return e.err.Error() + "\nSee 'mcp-workbench --help'." }
-func (e *usageError) Unwrap() error { return e.err }
+func (e *usageError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns what describe shows.
+func (e *usageError) Unwrap() error {
+	wrong := &toolbox.Error{Code: toolbox.Usage, Message: e.err.Error(), Hint: "See 'mcp-workbench --help'.", Cause: e.err}
+	if known, ok := errors.AsType[*toolbox.Error](e.err); ok {
+		wrong.Message, wrong.Hint = known.Message, known.Hint
+	}
+	return wrong
+}
 
 // globals are the flags that all commands share.
 type globals struct {
@@ -126,6 +159,8 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.AddCommand(newInit(&g), newConnect(&g), newDisconnect())
 
 	root.AddCommand(newTools(&g), newShow(&g), newFind(&g), newCall(&g))
+
+	root.AddCommand(newExplain())
 	return root
 }
 
@@ -170,6 +205,7 @@ func (g *globals) logger(cfg *config.Config, stderr io.Writer) (*slog.Logger, er
 		}
 	default:
 		return nil, &usageError{&toolbox.Error{
+			Code:    toolbox.Usage,
 			Message: fmt.Sprintf("unknown log level '%s'", name),
 			Hint:    "The levels are debug, info, warn and error.",
 		}}

@@ -57,6 +57,7 @@ func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.W
 	}
 	if cfg.Path == "" {
 		return &toolbox.Error{
+			Code:    toolbox.ConfigNotFound,
 			Message: "There is no configuration to write a lock for",
 			Hint:    "Write workbench-config.json, or name another file with --config.",
 		}
@@ -76,6 +77,7 @@ func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.W
 	l.takeAll(cfg, offers)
 	if i := slices.Index(l.used, false); i >= 0 {
 		return &toolbox.Error{
+			Code:    toolbox.ToolNotFound,
 			Message: fmt.Sprintf("--accept %s names no tool that is offered; nothing was written", trust.Quote(accepted[i])),
 			Hint:    "Name it as TOOLBOX/SERVER/TOOL, as 'mcp-workbench lock' lists it.",
 		}
@@ -225,7 +227,12 @@ func (l *locking) finish(path string) error {
 	data := l.after.Encode()
 	if l.before == nil || string(data) != string(l.before.Encode()) {
 		if err := atomicfile.Replace(path, ".workbench-lock-*", data); err != nil {
-			return fmt.Errorf("%s was not written: %w", path, err)
+			return &toolbox.Error{
+				Code:    toolbox.LockNotWritten,
+				Message: fmt.Sprintf("%s was not written: %v", path, err),
+				Hint:    "The lock lies beside the configuration; its folder must be yours to write.",
+				Cause:   err,
+			}
 		}
 		fmt.Fprintf(l.out, "%s is written: %s\n", path, l.summary())
 	} else {
@@ -238,12 +245,17 @@ func (l *locking) finish(path string) error {
 			command = append(command, "--accept", name)
 		}
 		errs = append(errs, &toolbox.Error{
+			Code:    toolbox.ToolsNotApproved,
 			Message: count(len(l.waiting), "tool is", "tools are") + " not as the lock has it, and not approved",
 			Hint:    "Look at what the server says now; then, for example: " + trust.Quote(command...),
 		})
 	}
 	if l.failed > 0 {
-		errs = append(errs, fmt.Errorf("%s could not be asked; what the lock had of it stays", count(l.failed, "server", "servers")))
+		errs = append(errs, &toolbox.Error{
+			Code:    toolbox.ServersFailed,
+			Message: count(l.failed, "server", "servers") + " could not be asked; what the lock had of it stays",
+			Hint:    "The reasons stand above.",
+		})
 	}
 	return errors.Join(errs...)
 }

@@ -98,6 +98,7 @@ func tokensFor(address string, noAuth bool) (*auth.Store, error) {
 		return nil, nil
 	case noAuth:
 		return nil, &toolbox.Error{
+			Code:    toolbox.NoAuthRefused,
 			Message: fmt.Sprintf("--no-auth is for loopback addresses only, and '%s' can be reached from elsewhere", address),
 			Hint:    "Leave it out, or listen on 127.0.0.1.",
 		}
@@ -105,6 +106,7 @@ func tokensFor(address string, noAuth bool) (*auth.Store, error) {
 	store, err := openTokens()
 	if err == nil && !local && len(store.List()) == 0 {
 		return nil, &toolbox.Error{
+			Code:    toolbox.TokenNeeded,
 			Message: fmt.Sprintf("'%s' can be reached from elsewhere, and there is no token yet, which clients need then", address),
 			Hint:    "Make one first: mcp-workbench token add NAME",
 		}
@@ -128,7 +130,12 @@ func listen(address string, files config.TLS) (_ net.Listener, scheme string, er
 	if files.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
 		if err != nil {
-			return nil, "", fmt.Errorf("the certificate of http.tls cannot be used: %w", err)
+			return nil, "", &toolbox.Error{
+				Code:    toolbox.CertificateInvalid,
+				Message: fmt.Sprintf("the certificate of http.tls cannot be used: %v", err),
+				Hint:    "http.tls.cert and http.tls.key name the files of one certificate and its key, in PEM form.",
+				Cause:   err,
+			}
 		}
 		settings = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	}
@@ -136,11 +143,17 @@ func listen(address string, files config.TLS) (_ net.Listener, scheme string, er
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, "", &toolbox.Error{
+			Code:    toolbox.CannotListen,
 			Message: fmt.Sprintf("cannot listen on %s: another program does, perhaps another workbench", address),
 			Hint:    "Choose another port with --listen 127.0.0.1:PORT; 0 takes any that is free.",
 		}
 	case err != nil:
-		return nil, "", fmt.Errorf("cannot listen on %s: %w", address, err)
+		return nil, "", &toolbox.Error{
+			Code:    toolbox.CannotListen,
+			Message: fmt.Sprintf("cannot listen on %s: %v", address, err),
+			Hint:    "Choose an address of this machine with --listen, such as " + config.DefaultListen + ".",
+			Cause:   err,
+		}
 	case settings == nil:
 		return listener, "http", nil
 	}

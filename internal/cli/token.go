@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -99,6 +98,7 @@ func openTokens() (*auth.Store, error) {
 	state := stateDir()
 	if state == "" {
 		return nil, &toolbox.Error{
+			Code:    toolbox.NoStateFolder,
 			Message: "There is no folder to keep tokens in: HOME and XDG_STATE_HOME are not set",
 			Hint:    "Set one of them to a folder that only you can use.",
 		}
@@ -152,7 +152,7 @@ func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
 		return cfg, nil
 	}
 	if err == nil && untrusted != nil {
-		err = errors.New(untrusted.notice())
+		err = untrusted.refusal()
 	}
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func unknownToolbox(cfg *config.Config, name string, names []string) error {
 	} else if len(names) > 0 && len(names) <= 20 {
 		hint = "It has " + list(names) + ". " + hint
 	}
-	return &toolbox.Error{Message: fmt.Sprintf("There is no toolbox %s in %s", trust.Quote(name), file), Hint: hint}
+	return &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("There is no toolbox %s in %s", trust.Quote(name), file), Hint: hint}
 }
 
 func listTokens(out io.Writer) error {

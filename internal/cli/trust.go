@@ -74,9 +74,10 @@ func trustPath(g *globals, args []string) (string, error) {
 	case err != nil:
 		return "", err
 	case origin == config.Nowhere:
-		return "", &toolbox.Error{Message: "There is no workbench-config.json here", Hint: "Name the file: mcp-workbench trust FILE"}
+		return "", &toolbox.Error{Code: toolbox.ConfigNotFound, Message: "There is no workbench-config.json here", Hint: "Name the file: mcp-workbench trust FILE"}
 	case origin == config.User:
 		return "", &toolbox.Error{
+			Code:    toolbox.TrustNotNeeded,
 			Message: trust.Quote(path) + " lies in your configuration folder and needs no trust",
 			Hint:    "Name another file: mcp-workbench trust FILE",
 		}
@@ -107,6 +108,7 @@ func runTrust(ctx context.Context, out io.Writer, path string, yes bool) error {
 	if !yes {
 		if !isInteractive(out) {
 			return &toolbox.Error{
+				Code:    toolbox.NoTerminal,
 				Message: "There is no terminal to ask in, so the file was not trusted",
 				Hint:    "Run the command in a terminal, or with --yes once you have looked at the file.",
 			}
@@ -140,7 +142,7 @@ func revokeTrust(out io.Writer, path string) error {
 		return err
 	}
 	if !known {
-		return &toolbox.Error{Message: trust.Quote(path) + " was not trusted", Hint: "See: mcp-workbench trust --list"}
+		return &toolbox.Error{Code: toolbox.NotTrusted, Message: trust.Quote(path) + " was not trusted", Hint: "See: mcp-workbench trust --list"}
 	}
 	fmt.Fprintf(out, "%s is not trusted any more.\n", trust.Quote(path))
 	return nil

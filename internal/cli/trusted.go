@@ -116,15 +116,21 @@ func (u *untrusted) command() string {
 	return trust.Quote(executable, "trust", u.source.Path)
 }
 
+// refusal is for a person who is not asked, or said no.
+func (u *untrusted) refusal() error {
+	return &toolbox.Error{
+		Code:    toolbox.NotTrusted,
+		Message: trust.Quote(u.source.Path) + " is not trusted, and nothing of it was run: " + u.why(),
+		Hint:    "Look at the file, and then run: " + u.command(),
+	}
+}
+
 // askAndLoad lets a person in a terminal decide. Without one it refuses.
 func (u *untrusted) askAndLoad(ctx context.Context, out io.Writer) (*config.Config, error) {
 	if u.damaged != nil {
 		fmt.Fprintln(os.Stderr, "mcp-workbench: "+u.damaged.Error())
 	}
-	refused := &toolbox.Error{
-		Message: trust.Quote(u.source.Path) + " is not trusted, and nothing of it was run: " + u.why(),
-		Hint:    "Look at the file, and then run: " + u.command(),
-	}
+	refused := u.refusal()
 	if !isInteractive(out) {
 		return nil, refused
 	}
@@ -218,7 +224,7 @@ func isInteractive(out io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
 }
 
-var errDeclined = errors.New("it was not trusted")
+var errDeclined = &toolbox.Error{Code: toolbox.NotTrusted, Message: "It was not trusted"}
 
 // confirm asks; anything but yes is no. A signal ends the wait, but not the read, which
 // ends with the program.

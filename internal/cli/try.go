@@ -75,9 +75,10 @@ func chooseToolbox(cfg *config.Config, name string) (config.Toolbox, error) {
 		names = append(names, box.Name)
 	}
 	if len(names) == 0 {
-		return config.Toolbox{}, &toolbox.Error{Message: "No toolboxes configured", Hint: "Add one to " + cfg.Path + "."}
+		return config.Toolbox{}, &toolbox.Error{Code: toolbox.NoToolboxes, Message: "No toolboxes configured", Hint: "Add one to " + cfg.Path + "."}
 	}
 	return config.Toolbox{}, &toolbox.Error{
+		Code:    toolbox.ToolboxNotFound,
 		Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name),
 		Hint:    "Available toolboxes: " + strings.Join(names, ", "),
 	}

@@ -111,7 +111,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	r := newReport(data)
 	root, ok := parseSyntax(data, r)
 	if !ok {
-		return nil, r.failure(name)
+		return nil, r.failure(toolbox.ConfigSyntax, name)
 	}
 	found := &secrets{}
 	lookup, variables := noted(opts.Lookup)
@@ -121,7 +121,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	b := &builder{opts: opts, report: r, secrets: found, names: map[string]bool{}}
 	cfg := b.config(tree)
 	if r.failed() {
-		return nil, r.failure(name)
+		return nil, r.failure(toolbox.ConfigInvalid, name)
 	}
 	cfg.Warnings, cfg.Variables = r.warned(), variables()
 	return cfg, nil

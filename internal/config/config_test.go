@@ -261,7 +261,7 @@ func TestManyProblemsInOneLine(t *testing.T) {
 		r.fail(i*apart*len("é"), nil, "wrong", "")
 	}
 	start := time.Now()
-	for i, p := range r.failure("long.json").Problems {
+	for i, p := range r.failure(toolbox.ConfigInvalid, "long.json").Problems {
 		if p.Line != 1 || p.Column != 1+i*apart {
 			t.Fatalf("problem %d at %d:%d", i, p.Line, p.Column)
 		}

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 const envFileName = "workbench.env"
@@ -17,7 +19,7 @@ func (s *Source) variables() (map[string]string, []Problem, error) {
 	}
 	vars, problems := parseEnvFile(s.Env)
 	if problems != nil {
-		return nil, nil, &Error{File: s.envPath(), Problems: problems}
+		return nil, nil, &Error{Code: toolbox.ConfigSyntax, File: s.envPath(), Problems: problems}
 	}
 	var warnings []Problem
 	if s.EnvInfo.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {

@@ -44,9 +44,8 @@ func Read(path string) (*Source, error) {
 		return nil, absError(err)
 	}
 	s := &Source{Path: path}
-	var problem *Problem
-	if s.Data, s.Info, problem = readFile(path); problem != nil {
-		return nil, &Error{File: path, Problems: []Problem{*problem}}
+	if s.Data, s.Info, err = readFile(path); err != nil {
+		return nil, unreadable(path, err)
 	}
 	return s, s.readEnv()
 }
@@ -56,9 +55,9 @@ func (s *Source) readEnv() error {
 	if !isThere(s.envPath()) {
 		return nil
 	}
-	var problem *Problem
-	if s.Env, s.EnvInfo, problem = readFile(s.envPath()); problem != nil {
-		return &Error{File: s.envPath(), Problems: []Problem{*problem}}
+	var err error
+	if s.Env, s.EnvInfo, err = readFile(s.envPath()); err != nil {
+		return unreadable(s.envPath(), err)
 	}
 	return nil
 }
@@ -111,49 +110,55 @@ func (c *Config) ReadLock() ([]byte, error) {
 	if path == "" || !isThere(path) {
 		return nil, nil
 	}
-	data, _, problem := readFile(path)
-	if problem != nil {
-		return nil, &Error{File: path, Problems: []Problem{*problem}}
+	data, _, err := readFile(path)
+	if err != nil {
+		return nil, unreadable(path, err)
 	}
 	return data, nil
 }
 
-// readFile returns a file's content, or what to tell the person who named it.
-func readFile(path string) ([]byte, fs.FileInfo, *Problem) {
+// readFile returns a file's content, within the limit.
+func readFile(path string) ([]byte, fs.FileInfo, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, readProblem(err)
+		return nil, nil, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, nil, readProblem(err)
+		return nil, nil, err
 	}
 	if info.IsDir() {
-		return nil, nil, &Problem{Message: "Cannot read the file: it is a directory", Hint: "name the file in it"}
+		return nil, nil, errIsFolder
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
 	if err != nil {
-		return nil, nil, readProblem(err)
+		return nil, nil, err
 	}
 	if len(data) > maxFileSize {
-		return nil, nil, &Problem{Message: fmt.Sprintf("Cannot read the file: it is larger than %d MiB", maxFileSize>>20)}
+		return nil, nil, fmt.Errorf("it is larger than %d MiB", maxFileSize>>20)
 	}
 	return data, info, nil
 }
 
-// readProblem leaves out the operation and the path, which the caller gives.
-func readProblem(err error) *Problem {
+var errIsFolder = errors.New("it is a directory")
+
+// unreadable tells the person who named the file. The operation and the path are left
+// out of the reason, since the error names the file.
+func unreadable(path string, err error) *Error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}
+	code, reason, hint := toolbox.ConfigUnreadable, err.Error(), ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &Problem{Message: "Cannot read the file: it does not exist", Hint: "check --config and WORKBENCH_CONFIG, or create the file"}
+		code, reason, hint = toolbox.ConfigNotFound, "it does not exist", "check --config and WORKBENCH_CONFIG, or create the file"
 	case errors.Is(err, fs.ErrPermission):
-		return &Problem{Message: "Cannot read the file: permission denied"}
+		reason = "permission denied"
+	case errors.Is(err, errIsFolder):
+		hint = "name the file in it"
 	}
-	return &Problem{Message: "Cannot read the file: " + err.Error()}
+	return &Error{Code: code, File: path, Problems: []Problem{{Message: "Cannot read the file: " + reason, Hint: hint}}}
 }
 
 // addEnviron puts the process environment over what vars holds. Names have no

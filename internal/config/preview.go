@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // Preview is what a file would run, as it is written there: no variable is replaced, so
@@ -54,7 +56,7 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	r := newReport(data)
 	root, ok := parseSyntax(data, r)
 	if !ok {
-		return nil, r.failure(s.Path)
+		return nil, r.failure(toolbox.ConfigSyntax, s.Path)
 	}
 	g := &grower{
 		lookup:  func(name string) (string, bool) { value, ok := vars[name]; return value, ok },

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // Problem is one thing that is wrong in a file, or probably not meant.
@@ -34,6 +36,7 @@ func (p Problem) String() string {
 
 // Error holds all that is wrong with one file.
 type Error struct {
+	Code     toolbox.Code // one for the file, whatever the number of problems
 	File     string
 	Problems []Problem // never empty, in file order
 	Warnings []Problem // shown as well, since a mistyped key is often the cause

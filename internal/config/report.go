@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // report collects problems by byte offset, in whatever order they are found.
@@ -43,8 +45,8 @@ func (r *report) warn(offset int, at *path, message, hint string) {
 
 func (r *report) failed() bool { return len(r.errors) > 0 }
 
-func (r *report) failure(file string) *Error {
-	return &Error{File: file, Problems: r.locate(r.errors), Warnings: r.warned()}
+func (r *report) failure(code toolbox.Code, file string) *Error {
+	return &Error{Code: code, File: file, Problems: r.locate(r.errors), Warnings: r.warned()}
 }
 
 func (r *report) warned() []Problem { return r.locate(r.warnings) }

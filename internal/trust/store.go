@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // Store keeps what was trusted: one file per configuration, which is replaced as a whole.
@@ -91,7 +92,11 @@ func (s *Store) Await(path string) (record string, err error) {
 	return filepath.Join(s.folder, recordName(path)), nil
 }
 
-var errNoFolder = errors.New("there is no folder to record trust in: HOME and XDG_STATE_HOME are not set")
+var errNoFolder = &toolbox.Error{
+	Code:    toolbox.NoStateFolder,
+	Message: "There is no folder to record trust in: HOME and XDG_STATE_HOME are not set",
+	Hint:    "Set one of them to a folder that only you can use.",
+}
 
 // Add records that a file is trusted as it was read.
 func (s *Store) Add(f File) error {
@@ -106,11 +111,17 @@ func (s *Store) Add(f File) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.folder, 0o700); err != nil {
-		return err
+	err = os.MkdirAll(s.folder, 0o700)
+	if err == nil {
+		err = s.write(recordName(path), append(content, '\n'))
 	}
-	if err := s.write(recordName(path), append(content, '\n')); err != nil {
-		return fmt.Errorf("trust could not be recorded: %w", err)
+	if err != nil {
+		return &toolbox.Error{
+			Code:    toolbox.TrustNotRecorded,
+			Message: fmt.Sprintf("Trust could not be recorded: %v", err),
+			Hint:    "The folder " + s.folder + " must be yours to write.",
+			Cause:   err,
+		}
 	}
 	_, err = s.read(recordName(path)) // a folder that others can change would not count
 	return err

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/docs"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+func newExplain() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain [CODE]",
+		Short: "Explain an error code, or list all of them",
+		Long: `Explain what an error code means: what happened, the usual causes, and what to do. The code
+stands in the last line of an error. Without a code, all of them are listed.`,
+		Example: `  mcp-workbench explain
+  mcp-workbench explain toolbox-not-found`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &usageError{fmt.Errorf("explain takes one code, not %d", len(args))}
+			}
+			return nil
+		},
+		ValidArgs: errorCodes(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sections, err := explanations(args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeExplanations(cmd.OutOrStdout(), sections)
+			}
+			screen := terminal.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
+			if len(args) == 0 {
+				return listCodes(screen, sections)
+			}
+			return explain(screen, sections[0])
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanations as JSON")
+	return cmd
+}
+
+func errorCodes() []string {
+	var codes []string
+	for _, section := range docs.Errors() {
+		codes = append(codes, section.Code)
+	}
+	return codes
+}
+
+// explanations returns that of the code that is asked for, else all.
+func explanations(args []string) ([]docs.Section, error) {
+	all := docs.Errors()
+	if len(args) == 0 {
+		return all, nil
+	}
+	for _, section := range all {
+		if strings.EqualFold(section.Code, args[0]) {
+			return []docs.Section{section}, nil
+		}
+	}
+	unknown := &toolbox.Error{
+		Code:    toolbox.UnknownCode,
+		Message: fmt.Sprintf("There is no error code '%s'", terminal.CleanLine(args[0])),
+		Hint:    "See all of them: mcp-workbench explain",
+	}
+	if near := toolbox.Nearest(args[0], errorCodes(), 1); len(near) > 0 {
+		unknown.Hint = "Did you mean '" + near[0] + "'?"
+	}
+	return nil, unknown
+}
+
+func listCodes(screen *terminal.Screen, sections []docs.Section) error {
+	rows := make([][]terminal.Cell, len(sections))
+	for i, section := range sections {
+		first, _, _ := strings.Cut(strings.ReplaceAll(section.Text, "\n", " "), ". ")
+		rows[i] = []terminal.Cell{{Text: section.Code, Style: terminal.Name}, {Text: plainMarkdown(strings.TrimSuffix(first, "."))}}
+	}
+	screen.Table(nil, rows)
+	return nil
+}
+
+func explain(screen *terminal.Screen, section docs.Section) error {
+	_, err := fmt.Fprintf(screen, "%s\n\n%s\n", screen.Paint(terminal.Strong, section.Code), plainMarkdown(section.Text))
+	return err
+}
+
+var pageLinks = regexp.MustCompile(`\[([^\]]+)\]\(([^)]+)\)`)
+
+// plainMarkdown takes out the marks that only a page needs. Those of code stay: they are
+// how a terminal shows where a command begins and ends.
+func plainMarkdown(text string) string {
+	text = strings.ReplaceAll(text, "**", "")
+	return pageLinks.ReplaceAllString(text, "$1 (docs/$2)")
+}
+
+func writeExplanations(out io.Writer, sections []docs.Section) error {
+	type explanation struct {
+		Code string `json:"code"`
+		Text string `json:"text"`
+	}
+	list := make([]explanation, len(sections))
+	for i, section := range sections {
+		list[i] = explanation(section)
+	}
+	return json.NewEncoder(out).Encode(list)
+}
