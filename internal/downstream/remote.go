@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"sync"
 	"time"
@@ -23,6 +24,8 @@ type Remote struct {
 	SSE bool
 	// ExtraCA is a file with certificates of authorities beside the system's. Default: none.
 	ExtraCA string
+	// Trace is told how connections are made. Default: nobody.
+	Trace *httptrace.ClientTrace
 
 	dial func(ctx context.Context, network, address string) (net.Conn, error) // for tests
 }
@@ -95,6 +98,9 @@ func newRemote(s *Session) (*remote, error) {
 // do sends one HTTP request. A body belongs to it from then on. The caller closes the
 // response's body.
 func (t *remote) do(ctx context.Context, method string, address *url.URL, body []byte, header http.Header) (*http.Response, error) {
+	if trace := t.session.options.Remote.Trace; trace != nil {
+		ctx = httptrace.WithClientTrace(ctx, trace)
+	}
 	var content io.Reader
 	if body != nil {
 		content = bytes.NewReader(body)

@@ -155,14 +155,24 @@ func (s *Session) Instructions() string {
 	return text
 }
 
+// ServerName returns what the server calls itself; "" if it does not say.
+func (s *Session) ServerName() string {
+	text, _ := s.introduction().Member("name").Text()
+	return text
+}
+
 // ServerVersion returns the version that the server says it has; "" if it says none.
 func (s *Session) ServerVersion() string {
-	info := s.offer.Member("serverInfo")
-	if info.IsAbsent() { // in the modern era
-		info = s.offer.Member("_meta").Member(protocol.MetaServerInfo)
-	}
-	text, _ := info.Member("version").Text()
+	text, _ := s.introduction().Member("version").Text()
 	return text
+}
+
+// introduction is how the server introduced itself, in either era.
+func (s *Session) introduction() wire.Payload {
+	if info := s.ServerInfo(); !info.IsAbsent() {
+		return info
+	}
+	return s.offer.Member("_meta").Member(protocol.MetaServerInfo)
 }
 
 // Done is closed when the session has ended.

@@ -33,7 +33,7 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 	masker := s.fleet.masker.Load()
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
 		ours := strings.TrimSuffix(err.Error(), rpc.Message)
-		return &Failure{text: cut(ours + masker.Mask(rpc.Message)), cause: err}
+		return &Failure{reason: ours + masker.Mask(rpc.Message), cause: err}
 	}
 	text := err.Error()
 	if quote, ok := errors.AsType[quoting](err); ok {
@@ -50,12 +50,13 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 			text = "the server " + exit
 		}
 	}
+	failure := &Failure{reason: text, cause: err}
 	if child != nil {
 		if tail := child.StderrTail(maxStderrLines); len(tail) > 0 {
-			text += "; its last output was: " + masker.Mask(strings.Join(tail, " | "))
+			failure.output = "; its last output was: " + masker.Mask(strings.Join(tail, " | "))
 		}
 	}
-	return &Failure{text: cut(text), cause: err}
+	return failure
 }
 
 // Mask returns words of the server with the secrets in them masked.
@@ -63,11 +64,25 @@ func (l *Lease) Mask(text string) string { return l.server.fleet.masker.Load().M
 
 // Failure is an error of a server, told for people, with secrets masked.
 type Failure struct {
-	text  string
-	cause error
+	reason string
+	output string // what the server printed last, with words that lead to it
+	hint   string // what to do about it
+	cause  error
 }
 
-func (f *Failure) Error() string { return f.text }
+func (f *Failure) Error() string {
+	text := cut(f.reason + f.output)
+	if f.hint != "" {
+		text += "; " + f.hint
+	}
+	return text
+}
+
+// Reason is the error without what the server printed, for those who show that otherwise.
+func (f *Failure) Reason() string { return cut(f.reason) }
+
+// Hint says what to do about it; "" if that is not known.
+func (f *Failure) Hint() string { return f.hint }
 
 // Unwrap returns the cause, whose text may hold secrets.
 func (f *Failure) Unwrap() error { return f.cause }

@@ -52,13 +52,19 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	}
 	started := time.Now()
 	spec, withheld := s.spec()
+	s.progress.restart(StepCommand)
 	child, err := s.fleet.options.Host.Start(spec)
 	if err != nil {
-		return nil, errors.New(s.fleet.masker.Load().Mask(err.Error()))
+		if _, ok := errors.AsType[*process.CommandError](err); !ok {
+			s.progress.restart(StepStart)
+		}
+		return nil, &Failure{reason: s.fleet.masker.Load().Mask(err.Error()), cause: err}
 	}
 	s.mu.Lock()
 	s.last = child
 	s.mu.Unlock()
+	s.progress.next(StepStart, s.commandFound(child))
+	s.progress.next(StepHandshake, fmt.Sprintf("process %d", child.PID()))
 	in := newInstance(child)
 	options := s.sessionOptions(in)
 	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
@@ -68,8 +74,8 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 		return in, nil
 	}
 	err = s.explain(child, err, s.config.Timeouts.Connect)
-	if hint := mentioned(withheld, child); hint != "" {
-		err = fmt.Errorf("%w; %s", err, hint)
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		failure.hint = mentioned(withheld, child)
 	}
 	s.discard(in)
 	return nil, err
@@ -90,6 +96,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	if in.session, err = downstream.Connect(ctx, options); err != nil {
 		return err
 	}
+	s.progress.next(StepTools, s.agreed(in.session))
 	s.habits.learnEras(in.session.Eras())
 	s.setLevel(in.session)
 	s.tellBegun(in.session)
@@ -98,6 +105,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 		return err
 	}
 	in.tools.Store(tools)
+	s.progress.end(counted(len(tools.Tools)))
 	in.ready, in.used = time.Now(), time.Now()
 	return nil
 }

@@ -42,9 +42,12 @@ func transportName(sse bool) string {
 // reachBy begins a session by one of the transports.
 func (s *Server) reachBy(ctx context.Context, sse bool) (*instance, error) {
 	started := time.Now()
+	s.progress.restart(StepConnect)
 	in := newInstance(nil)
 	options := s.sessionOptions(in)
-	options.Remote = &downstream.Remote{URL: s.config.URL, SSE: sse, ExtraCA: s.fleet.variable("NODE_EXTRA_CA_CERTS")}
+	options.Remote = &downstream.Remote{
+		URL: s.config.URL, SSE: sse, ExtraCA: s.fleet.variable("NODE_EXTRA_CA_CERTS"), Trace: s.progress.trace(),
+	}
 	for _, header := range s.config.Headers {
 		options.Remote.Headers = append(options.Remote.Headers, downstream.Header{Name: header.Name, Value: header.Value})
 	}

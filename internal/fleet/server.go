@@ -36,6 +36,7 @@ type Server struct {
 	habits     *habits
 	memory     *memory
 	journal    *journal
+	progress   progress // of the start that is under way, or was the last
 
 	mu       sync.Mutex
 	starting *attempt          // not nil: starting
@@ -248,6 +249,7 @@ func (s *Server) live(pending *attempt) {
 	s.mu.Lock()
 	s.starting = nil
 	if err != nil {
+		s.progress.fail()
 		s.failed(err, s.failures)
 	} else {
 		in.tools.Store(s.approved(in.snapshot()))

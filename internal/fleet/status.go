@@ -28,6 +28,8 @@ type Status struct {
 	LastError       string        // of the last failure in a row; "" if there is none
 	Since           time.Time     // of the first failure in a row
 	NextTry         time.Duration // while it is backing off
+	Steps           []Step        // of the start that is under way, or was the last
+	Software        string        // its own name and version; "" unless it is ready
 	Stderr          []string      // its last lines, secrets masked
 }
 
@@ -61,7 +63,10 @@ func (s *Status) unused() bool {
 func (s *Server) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	status := Status{Toolbox: s.toolbox, Server: s.Name(), State: s.state(), Restarts: max(s.starts-1, 0), Calls: s.calls}
+	status := Status{
+		Toolbox: s.toolbox, Server: s.Name(), State: s.state(),
+		Restarts: max(s.starts-1, 0), Calls: s.calls, Steps: s.progress.taken(),
+	}
 	if s.offered != nil {
 		status.Tools = len(s.offered.Tools)
 	}
@@ -73,6 +78,7 @@ func (s *Server) Status() Status {
 		status.PID, status.Uptime = s.running.pid(), time.Since(s.running.ready)
 		status.Calls += s.running.uses()
 		status.Revision = string(s.running.session.Revision())
+		status.Software = s.software(s.running.session)
 	}
 	if s.last != nil {
 		masker := s.fleet.masker.Load()

@@ -25,9 +25,41 @@ func findCommand(spec Spec) (string, error) {
 		return "", err
 	}
 	if filepath.Base(spec.Command) != spec.Command {
-		return findFile(spec)
+		path, err := findFile(spec)
+		return path, commandError(spec.Command, "", err)
 	}
-	return searchPath(spec.Command, childPath(spec.Env))
+	searched := childPath(spec.Env)
+	path, err := searchPath(spec.Command, searched)
+	return path, commandError(spec.Command, searched, err)
+}
+
+// CommandError is a command that cannot be run: it is not there, or is no program.
+type CommandError struct {
+	Command string
+	Path    string // the PATH that was searched; "" if the command is a path itself
+	err     error
+}
+
+func commandError(command, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &CommandError{Command: command, Path: path, err: err}
+}
+
+func (e *CommandError) Error() string { return e.err.Error() }
+
+// Unwrap returns what the system said: of a command that is not there, exec.ErrNotFound or
+// fs.ErrNotExist.
+func (e *CommandError) Unwrap() error { return e.err }
+
+// LookPath returns where a command would be found on a PATH, or "".
+func LookPath(command, path string) string {
+	found, err := searchPath(command, path)
+	if err != nil {
+		return ""
+	}
+	return found
 }
 
 func checkDir(dir string) error {

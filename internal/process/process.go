@@ -89,6 +89,9 @@ func newProcess(cmd *exec.Cmd, tree *tree, pipes *pipes, spec Spec, grace time.D
 // PID is the process id of the direct child.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
+// Path is the file that was executed.
+func (p *Process) Path() string { return p.cmd.Path }
+
 // Stdin is the child's standard input. A Write blocks while the pipe is full; Stop
 // and Close interrupt it.
 func (p *Process) Stdin() io.WriteCloser { return p.stdin }
