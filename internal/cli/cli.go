@@ -161,6 +161,8 @@ it serves a 'starter' toolbox of built-in servers.`,
 	root.AddCommand(newTools(&g), newShow(&g), newFind(&g), newCall(&g))
 
 	root.AddCommand(newExplain())
+
+	root.AddCommand(newExplain(), newDoctor(&g))
 	return root
 }
 

@@ -115,7 +115,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	}
 	found := &secrets{}
 	lookup, variables := noted(opts.Lookup)
-	g := &grower{lookup: lookup, envFile: filepath.Join(opts.Dir, envFileName), report: r, secrets: found}
+	g := &grower{lookup: lookup, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found}
 	tree := g.value(root, rootPath, false)
 	checkRoot(tree, r)
 	b := &builder{opts: opts, report: r, secrets: found, names: map[string]bool{}}

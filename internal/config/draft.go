@@ -12,7 +12,7 @@ import (
 func Draft(path string, data, env []byte) *Source {
 	s := &Source{Path: path, Data: data, Info: draftInfo(filepath.Base(path))}
 	if env != nil {
-		s.Env, s.EnvInfo = env, draftInfo(envFileName)
+		s.Env, s.EnvInfo = env, draftInfo(EnvFileName)
 	}
 	return s
 }

@@ -42,7 +42,7 @@ func TestNotYet(t *testing.T) {
 	if err != nil || source.EnvInfo != nil {
 		t.Errorf("without variables: %+v, %v", source, err)
 	}
-	write(t, dir, envFileName, "A=1\n", 0o600)
+	write(t, dir, EnvFileName, "A=1\n", 0o600)
 	source, err = NotYet(path)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestNotYet(t *testing.T) {
 	if err != nil || vars["A"] != "1" || vars["B"] != "2" {
 		t.Errorf("variables: %v, %v", vars, err)
 	}
-	if got := EnvPath(path); got != filepath.Join(dir, envFileName) {
+	if got := EnvPath(path); got != filepath.Join(dir, EnvFileName) {
 		t.Error(got)
 	}
 }

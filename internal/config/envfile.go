@@ -10,7 +10,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
-const envFileName = "workbench.env"
+// EnvFileName is the file of variables beside a configuration.
+const EnvFileName = "workbench.env"
 
 // variables returns those of the workbench.env, which may be missing.
 func (s *Source) variables() (map[string]string, []Problem, error) {

@@ -62,7 +62,7 @@ func (s *Source) readEnv() error {
 	return nil
 }
 
-func (s *Source) envPath() string { return filepath.Join(filepath.Dir(s.Path), envFileName) }
+func (s *Source) envPath() string { return filepath.Join(filepath.Dir(s.Path), EnvFileName) }
 
 // Load parses what was read.
 func (s *Source) Load(environ []string) (*Config, error) {

@@ -32,7 +32,7 @@ func write(t *testing.T, dir, name, content string, mode os.FileMode) string {
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, fileName, server(`{"command": "~/x", "cwd": "sub", "args": ["${FROM_FILE}", "${BOTH}", "${EMPTY}"]}`), 0o600)
-	write(t, dir, envFileName, "FROM_FILE=file\nBOTH=file\nEMPTY=file\n", 0o600)
+	write(t, dir, EnvFileName, "FROM_FILE=file\nBOTH=file\nEMPTY=file\n", 0o600)
 	home := filepath.Join(dir, "home")
 	cfg, err := Load(path, []string{"BOTH=process", "EMPTY=", "HOME=" + home, "USERPROFILE=" + home, "=C:=odd", "nonsense"})
 	if err != nil {
@@ -148,7 +148,7 @@ func TestLoadPermissionWarnings(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "it's here")
 		path := write(t, dir, fileName, server(`{"command": "x"}`), test.file)
-		env := write(t, dir, envFileName, "A=b", test.env)
+		env := write(t, dir, EnvFileName, "A=b", test.env)
 		cfg, err := Load(path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -205,7 +205,7 @@ func TestEnvFile(t *testing.T) {
 func TestEnvFileErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, fileName, server(`{"command": "x"}`), 0o600)
-	env := write(t, dir, envFileName, "GOOD=1\nhunter2hunter2\n9X=hunter2\n  A='hunter2\nB=\"hunter2\"hunter2\nC=\xff\nÄ=hunter2\n=hunter2\n", 0o600)
+	env := write(t, dir, EnvFileName, "GOOD=1\nhunter2hunter2\n9X=hunter2\n  A='hunter2\nB=\"hunter2\"hunter2\nC=\xff\nÄ=hunter2\n=hunter2\n", 0o600)
 	_, err := Load(path, nil)
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.File != env {
@@ -231,10 +231,10 @@ func TestEnvFileErrors(t *testing.T) {
 func TestEnvFileIsADirectory(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, fileName, server(`{"command": "x"}`), 0o600)
-	if err := os.Mkdir(filepath.Join(dir, envFileName), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, EnvFileName), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path, nil); err == nil || !strings.Contains(err.Error(), envFileName+": Cannot read the file: it is a directory") {
+	if _, err := Load(path, nil); err == nil || !strings.Contains(err.Error(), EnvFileName+": Cannot read the file: it is a directory") {
 		t.Errorf("error %v", err)
 	}
 }

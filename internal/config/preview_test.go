@@ -10,7 +10,7 @@ import (
 
 func TestPreviewShowsWhatIsWritten(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, envFileName, "SECRET=topsecretvalue\n", 0o600)
+	write(t, dir, EnvFileName, "SECRET=topsecretvalue\n", 0o600)
 	path := write(t, dir, fileName, `{"toolboxes": {"dev": {"description": "for ${WHAT}", "mcpServers": {
 		"a": {"command": "${SHELL:-./evil}", "args": ["--token", "${SECRET}", "${UNSET}"], "env": {"NODE_OPTIONS": "literal-secret"}, "cwd": "sub"},
 		"b": {"url": "https://me:password@example.org:8080/path?key=topsecret", "headers": {"Authorization": "Bearer topsecretvalue"}, "type": "sse"},
@@ -70,13 +70,13 @@ func TestHost(t *testing.T) {
 func TestSourceIsReadOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, fileName, server(`{"command": "old", "args": ["${X}"]}`), 0o600)
-	write(t, dir, envFileName, "X=old", 0o600)
+	write(t, dir, EnvFileName, "X=old", 0o600)
 	source, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, fileName, server(`{"command": "new"}`), 0o600)
-	write(t, dir, envFileName, "X=new", 0o600)
+	write(t, dir, EnvFileName, "X=new", 0o600)
 	cfg, err := source.Load(nil)
 	if err != nil {
 		t.Fatal(err)

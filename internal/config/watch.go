@@ -71,7 +71,7 @@ func concerns(name, path string) bool {
 		return true
 	}
 	switch filepath.Base(name) {
-	case filepath.Base(path), envFileName, toolbox.LockFile:
+	case filepath.Base(path), EnvFileName, toolbox.LockFile:
 		return true
 	}
 	return false

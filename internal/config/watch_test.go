@@ -58,7 +58,7 @@ func TestWatch(t *testing.T) {
 		"written":  func() { put(t, path, "{} ") },
 		"replaced": func() { put(t, path+".new", "{}  "); mustRename(t, path+".new", path) },
 		"variables": func() {
-			put(t, filepath.Join(folder, envFileName), "A=1\n")
+			put(t, filepath.Join(folder, EnvFileName), "A=1\n")
 		},
 	} {
 		t.Run(name, func(t *testing.T) { nudge(t, changes, change) })

@@ -73,6 +73,7 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 		in.took = time.Since(started)
 		return in, nil
 	}
+	s.progress.fail() // here already, since the end of the process takes its own time
 	err = s.explain(child, err, s.config.Timeouts.Connect)
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		failure.hint = mentioned(withheld, child)

@@ -63,13 +63,14 @@ func (p *progress) end(detail string) {
 	p.finish(detail)
 }
 
-// fail ends the last step as the one that the start failed at.
+// fail ends the last step as the one that the start failed at. Only the first call counts.
 func (p *progress) fail() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.finish("")
-	last := &p.steps[len(p.steps)-1]
-	last.Done, last.Failed = false, true
+	if last := &p.steps[len(p.steps)-1]; !last.Failed {
+		p.finish("")
+		last.Done, last.Failed = false, true
+	}
 }
 
 // begin is called with mu held.

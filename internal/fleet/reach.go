@@ -52,6 +52,7 @@ func (s *Server) reachBy(ctx context.Context, sse bool) (*instance, error) {
 		options.Remote.Headers = append(options.Remote.Headers, downstream.Header{Name: header.Name, Value: header.Value})
 	}
 	if err := s.connect(ctx, in, options); err != nil {
+		s.progress.fail()
 		s.discard(in)
 		return nil, err
 	}

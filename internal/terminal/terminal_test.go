@@ -66,7 +66,7 @@ path    Where the file is that
 func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain":                    "plain",
-		"a\x1b[2Jb":                "a[2Jb",
+		"a\x1b[2Jb \x1b[31mred":    "ab red",
 		"tab\tand\nline":           "tab\tand\nline",
 		"back\rwards\b":            "backwards",
 		"hidden\u202eturn\u200b":   "hiddenturn",

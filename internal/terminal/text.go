@@ -22,7 +22,7 @@ func Clean(text string) string {
 			return -1
 		}
 		return r
-	}, text)
+	}, sequences.ReplaceAllString(text, ""))
 }
 
 // CleanLine is Clean for what has to stay on one line.

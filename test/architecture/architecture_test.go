@@ -27,6 +27,7 @@ var layers = [][]string{
 	{"internal/front"},
 	{"internal/app"},
 	{"internal/console"},
+	{"internal/doctor"},
 	{"internal/cli"},
 	{"cmd/mcp-workbench"},
 }

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/doctor"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+)
+
+type doctorOptions struct {
+	names   []string
+	json    bool
+	timeout time.Duration // that each server may take; 0: as configured
+}
+
+func newDoctor(g *globals) *cobra.Command {
+	var options doctorOptions
+	cmd := &cobra.Command{
+		Use:   "doctor [TOOLBOX[/SERVER]...]",
+		Short: "Check the configuration and start every server, step by step, with what to do",
+		Long: `Check the configuration and its surroundings, and start every server to see how far it gets:
+whether its command is found, it starts, answers the handshake, and lists its tools. What
+fails is explained with the last lines of the server's stderr and what to do about it.
+
+It ends with 0 if everything works, and with 1 if something failed; warnings do not count.`,
+		Example: `  mcp-workbench doctor
+  mcp-workbench doctor dev web/fetch
+  mcp-workbench doctor --timeout 2m         for servers that download themselves first
+  mcp-workbench doctor --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if options.timeout < 0 || cmd.Flags().Changed("timeout") && options.timeout == 0 {
+				return &usageError{errors.New("--timeout needs a time such as 30s or 2m")}
+			}
+			options.names = args
+			return runDoctor(cmd.Context(), *g, options, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&options.json, "json", false, "print everything as JSON")
+	cmd.Flags().DurationVar(&options.timeout, "timeout", 0, "how long each server may take (default: its timeouts.connect)")
+	return cmd
+}
+
+func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Writer) error {
+	screen := terminal.New(out, os.Stdin, os.Getenv)
+	cfg, checks, err := g.checkSetup()
+	if err != nil {
+		return err
+	}
+	var patients []doctor.Patient
+	if cfg != nil {
+		options.apply(cfg)
+		if patients, err = doctor.Plan(cfg, options.names); err != nil {
+			return err
+		}
+	}
+	checks = append(checks, doctor.StateFolder(stateDir()))
+	if !options.json {
+		doctor.ShowChecks(screen, checks)
+	}
+	var servers []doctor.Server
+	if cfg != nil {
+		if servers, err = g.examineServers(ctx, cfg, patients, newTitles(screen, patients, options.json)); err != nil {
+			return err
+		}
+	}
+	report := doctor.NewReport(checks, servers)
+	if options.json {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(report); err != nil {
+			return err
+		}
+	} else if cfg != nil {
+		doctor.ShowTroubles(screen, servers)
+		doctor.ShowSummary(screen, report)
+	}
+	if !report.OK {
+		return errShown
+	}
+	return nil
+}
+
+// checkSetup reads the configuration as serving would; nil if it cannot be used, which a
+// check says then.
+func (g *globals) checkSetup() (*config.Config, []doctor.Check, error) {
+	_, origin, err := config.Find(g.configPath, os.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, untrusted, err := g.loadTrusted()
+	switch {
+	case err != nil:
+		return nil, doctor.Unusable(err), nil
+	case untrusted != nil:
+		return nil, doctor.Untrusted(untrusted.refusal()), nil
+	}
+	checks := doctor.Configuration(cfg, origin)
+	if app.CheckLock(cfg) != nil { // nothing would be offered; the check says so
+		return nil, checks, nil
+	}
+	return cfg, checks, nil
+}
+
+// apply gives every server the time that was asked for.
+func (o *doctorOptions) apply(cfg *config.Config) {
+	if o.timeout == 0 {
+		return
+	}
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			box.Servers[i].Timeouts.Connect = o.timeout
+		}
+	}
+}
+
+// examineServers starts the servers, shows how that goes, and ends them.
+func (g *globals) examineServers(ctx context.Context, cfg *config.Config, patients []doctor.Patient, titles *titles) (_ []doctor.Server, err error) {
+	if g.logLevel == "" {
+		g.logLevel = "error" // what servers fail at is shown
+	}
+	log, err := g.logger(cfg, os.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
+	found := doctor.NewExaminer(workbench, cfg, os.Environ()).Examine(ctx, patients, titles.show)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	titles.end(found)
+	return found, nil
+}
+
+// titles are the lines of the servers. Where lines cannot change they are written when all
+// are known, in the order of the configuration.
+type titles struct {
+	screen *terminal.Screen
+	live   *terminal.Live // nil where lines cannot change
+	names  int
+	quiet  bool
+}
+
+// newTitles begins the lines; quiet shows nothing.
+func newTitles(screen *terminal.Screen, patients []doctor.Patient, quiet bool) *titles {
+	t := &titles{screen: screen, quiet: quiet}
+	for i := range patients {
+		t.names = max(t.names, len(terminal.CleanLine(patients[i].Name())))
+	}
+	if quiet {
+		return t
+	}
+	fmt.Fprintln(screen)
+	if screen.IsTerminal() {
+		t.live = screen.Live(len(patients))
+	}
+	return t
+}
+
+func (t *titles) show(i int, server doctor.Server, done bool) {
+	if t.live == nil {
+		return
+	}
+	title := doctor.Title(t.screen, server, done, t.names)
+	if done {
+		t.live.Line(i).Done(title)
+	} else {
+		t.live.Line(i).Show(title)
+	}
+}
+
+func (t *titles) end(servers []doctor.Server) {
+	if t.live != nil || t.quiet {
+		return
+	}
+	for _, server := range servers {
+		fmt.Fprintln(t.screen, doctor.Title(t.screen, server, true, t.names))
+	}
+}

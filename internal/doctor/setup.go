@@ -1,0 +1,153 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// Names of the checks.
+const (
+	checkConfig = "configuration"
+	checkTrust  = "trust"
+	checkEnv    = "workbench.env"
+	checkLock   = "lock"
+	checkState  = "state folder"
+)
+
+// Configuration checks a configuration that was read. origin tells how it was found.
+func Configuration(cfg *config.Config, origin config.Origin) []Check {
+	var checks []Check
+	if origin == config.Nowhere {
+		checks = append(checks, Check{
+			Name: checkConfig, Verdict: Warning,
+			Detail: "no configuration was found; the built-in 'starter' toolbox is used",
+			Fix:    "Write workbench-config.json, or name a file with --config.",
+		})
+	} else {
+		checks = append(checks, Check{
+			Name: checkConfig, Verdict: Fine,
+			Detail: fmt.Sprintf("%s (%s)", cfg.Path, foundBy(origin)),
+		})
+	}
+	for _, warning := range cfg.Warnings {
+		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: located(cfg.Path, warning), Fix: warning.Hint})
+	}
+	if check, ok := variables(cfg); ok {
+		checks = append(checks, check)
+	}
+	if err := app.CheckLock(cfg); err != nil {
+		checks = append(checks, failed(checkLock, err))
+	} else if cfg.Locked {
+		checks = append(checks, Check{Name: checkLock, Verdict: Fine, Detail: cfg.LockPath()})
+	}
+	return checks
+}
+
+func foundBy(origin config.Origin) string {
+	switch origin {
+	case config.Named:
+		return "named by --config or WORKBENCH_CONFIG"
+	case config.Local:
+		return "in the working folder"
+	default:
+		return "in your configuration folder"
+	}
+}
+
+// located is a problem with its file, in the form that terminals link, and without the hint.
+func located(file string, problem config.Problem) string {
+	problem.Hint = ""
+	text := strings.ReplaceAll(problem.String(), "\n    ", " ")
+	if problem.Line > 0 {
+		return file + ":" + text
+	}
+	return text
+}
+
+// variables checks who can read the file of secrets. That others can is among the
+// configuration's warnings.
+func variables(cfg *config.Config) (Check, bool) {
+	path := filepath.Join(filepath.Dir(cfg.Path), config.EnvFileName)
+	info, err := os.Stat(path)
+	if cfg.Path == "" || err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 != 0 {
+		return Check{}, false
+	}
+	return Check{Name: checkEnv, Verdict: Fine, Detail: fmt.Sprintf("%s is yours alone (%#o)", path, info.Mode().Perm())}, true
+}
+
+// Unusable is the check of a configuration that cannot be used.
+func Unusable(err error) []Check {
+	wrong, ok := errors.AsType[*config.Error](err)
+	if !ok {
+		return []Check{failed(checkConfig, err)}
+	}
+	var checks []Check
+	for _, problem := range wrong.Problems {
+		detail := located(wrong.File, problem)
+		if problem.Line == 0 {
+			detail = wrong.File + ": " + detail
+		}
+		checks = append(checks, Check{Name: checkConfig, Verdict: Failed, Detail: detail, Fix: problem.Hint})
+	}
+	for _, warning := range wrong.Warnings {
+		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: located(wrong.File, warning), Fix: warning.Hint})
+	}
+	return checks
+}
+
+// Untrusted is the check of a configuration that may not be used.
+func Untrusted(err error) []Check { return []Check{failed(checkTrust, err)} }
+
+func failed(name string, err error) Check {
+	check := Check{Name: name, Verdict: Failed, Detail: err.Error()}
+	if known, ok := errors.AsType[*toolbox.Error](err); ok {
+		check.Detail, check.Fix = known.Message, known.Hint
+	}
+	return check
+}
+
+// StateFolder checks the folder for what has to outlive the workbench; "" stands for none.
+func StateFolder(dir string) Check {
+	const forgets = "changes of tools are not noticed, and trust and tokens cannot be kept"
+	if dir == "" {
+		return Check{
+			Name: checkState, Verdict: Warning, Detail: "there is none, since neither HOME nor XDG_STATE_HOME is set: " + forgets,
+			Fix: "Set XDG_STATE_HOME to a folder that only you can use.",
+		}
+	}
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = tryWriting(dir)
+	}
+	if err != nil {
+		return Check{
+			Name: checkState, Verdict: Warning, Detail: fmt.Sprintf("%s cannot be written: %v: %s", dir, plainCause(err), forgets),
+			Fix: "Make the folder yours to write, or set XDG_STATE_HOME to another one.",
+		}
+	}
+	return Check{Name: checkState, Verdict: Fine, Detail: dir + " can be written"}
+}
+
+func tryWriting(dir string) error {
+	file, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// plainCause leaves out the operation and the path.
+func plainCause(err error) error {
+	if inner, ok := errors.AsType[*os.PathError](err); ok {
+		return inner.Err
+	}
+	return err
+}

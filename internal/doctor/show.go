@@ -1,0 +1,157 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+)
+
+// marks are how verdicts look; a step under way has none yet.
+var marks = map[Verdict]struct {
+	text  string
+	style terminal.Style
+}{
+	Fine: {"✓", terminal.Good}, Warning: {"!", terminal.Caution}, Failed: {"✗", terminal.Bad}, Skipped: {"-", terminal.Faint}, "": {"…", terminal.Faint},
+}
+
+func mark(screen *terminal.Screen, v Verdict) string {
+	return screen.Paint(marks[v].style, marks[v].text)
+}
+
+// indent is where details begin, below the name of what they belong to.
+const indent = "    "
+
+// ShowChecks writes the checks, with what to do about those that are not fine.
+func ShowChecks(screen *terminal.Screen, checks []Check) {
+	for _, check := range checks {
+		fmt.Fprintf(screen, "%s %s: %s\n", mark(screen, check.Verdict), check.Name, terminal.Clean(check.Detail))
+		if check.Fix != "" {
+			writeDetail(screen, "fix", check.Fix)
+		}
+	}
+}
+
+// Title is the one line about a server: how it is, or how far its start got. names is the
+// width of the longest name.
+func Title(screen *terminal.Screen, server Server, done bool, names int) string {
+	name := fmt.Sprintf("%-*s", names, terminal.CleanLine(server.Toolbox+"/"+server.Name))
+	if !done {
+		return fmt.Sprintf("%s %s  %s", mark(screen, ""), name, underWay(screen, server.Steps))
+	}
+	text := ""
+	switch server.Verdict {
+	case Skipped:
+		text = "disabled"
+	case Failed:
+		text, _, _ = strings.Cut(terminal.CleanLine(server.Error), "; ") // the rest is told below
+	default:
+		parts := []string{fmt.Sprintf("%s in %s", count(server.Tools, "tool", "tools"), seconds(server.Took))}
+		if server.Software != "" {
+			parts = append(parts, terminal.CleanLine(server.Software))
+		}
+		parts = append(parts, "revision "+terminal.CleanLine(server.Revision))
+		text = strings.Join(append(parts, terminal.CleanLine(server.Steps[0].Detail)), ", ")
+	}
+	return fmt.Sprintf("%s %s  %s", mark(screen, server.Verdict), screen.Paint(terminal.Name, name), text)
+}
+
+// underWay shows which steps are done, and for how long the next one has been going on.
+func underWay(screen *terminal.Screen, steps []Step) string {
+	var texts []string
+	for _, step := range steps {
+		text := step.Name + " " + mark(screen, step.Verdict)
+		if step.Verdict == "" {
+			text += " " + seconds(step.Took)
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 0 {
+		return "waits for its turn"
+	}
+	return strings.Join(texts, "  ")
+}
+
+// ShowTroubles writes what there is to say of servers beyond their titles.
+func ShowTroubles(screen *terminal.Screen, servers []Server) {
+	for _, server := range servers {
+		if server.Verdict != Failed && len(server.Warnings) == 0 {
+			continue
+		}
+		fmt.Fprintf(screen, "\n%s\n", screen.Paint(terminal.Strong, terminal.CleanLine(server.Toolbox+"/"+server.Name)))
+		if server.Verdict == Failed {
+			showFailure(screen, server)
+		}
+		for _, warning := range server.Warnings {
+			writeDetail(screen, "warning", warning)
+		}
+	}
+	var notes []string
+	for _, server := range servers {
+		if server.Note != "" && !slices.Contains(notes, server.Note) {
+			notes = append(notes, server.Note)
+			fmt.Fprintf(screen, "\nNote: %s\n", terminal.Clean(server.Note))
+		}
+	}
+}
+
+func showFailure(screen *terminal.Screen, server Server) {
+	for _, step := range server.Steps {
+		text := mark(screen, step.Verdict) + " " + terminal.CleanLine(step.Detail)
+		if step.Verdict == Failed {
+			text = mark(screen, Failed) + " after " + seconds(step.Took) + ": " + terminal.Clean(server.Error)
+		}
+		writeDetail(screen, step.Name, text)
+	}
+	if len(server.Steps) == 0 {
+		writeDetail(screen, "error", terminal.Clean(server.Error))
+	}
+	for i, line := range server.Stderr {
+		label := ""
+		if i == 0 {
+			label = "stderr"
+		}
+		writeDetail(screen, label, screen.Paint(terminal.Faint, "| ")+terminal.Clean(line))
+	}
+	if server.Fix != "" {
+		writeDetail(screen, "fix", terminal.Clean(server.Fix))
+	}
+}
+
+// labels is the width of the labels of details: that of the longest step.
+const labels = len("handshake")
+
+// writeDetail writes a label and a text, whose further lines begin below the first.
+func writeDetail(screen *terminal.Screen, label, text string) {
+	below := "\n" + indent + strings.Repeat(" ", labels+2)
+	fmt.Fprintf(screen, "%s%s  %s\n", indent, screen.Paint(terminal.Strong, fmt.Sprintf("%-*s", labels, label)),
+		strings.ReplaceAll(text, "\n", below))
+}
+
+// ShowSummary writes how many servers work.
+func ShowSummary(screen *terminal.Screen, r *Report) {
+	parts := []string{count(r.Summary.Fine, "server works", "servers work")}
+	if r.Summary.Failed > 0 {
+		parts = append(parts, screen.Paint(terminal.Bad, count(r.Summary.Failed, "fails", "fail")))
+	}
+	if r.Summary.Skipped > 0 {
+		parts = append(parts, count(r.Summary.Skipped, "is disabled", "are disabled"))
+	}
+	if r.Summary.Warnings > 0 {
+		parts = append(parts, screen.Paint(terminal.Caution, count(r.Summary.Warnings, "warning", "warnings")))
+	}
+	fmt.Fprintf(screen, "\n%s\n", strings.Join(parts, ", "))
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func seconds(took Millis) string {
+	return fmt.Sprintf("%.1fs", (time.Duration(took) * time.Millisecond).Seconds())
+}
