@@ -82,7 +82,7 @@ var timeoutsObject = object{keys: []key{
 
 var rootObject = object{keys: []key{
 	{
-		name: "$schema", kinds: []kind{kindString},
+		name: "$schema", kinds: []kind{kindString}, example: `"./workbench.schema.json"`,
 		description: "The address of this schema, for editors.",
 	},
 	{
@@ -90,7 +90,7 @@ var rootObject = object{keys: []key{
 		description: "How tools are shown: \"proxy\" through open_toolbox and use_tool, \"dynamic\" also natively once a toolbox is open, \"direct\" natively and all at once.",
 	},
 	{
-		name: "logLevel", kinds: []kind{kindString}, enum: []string{"debug", "info", "warn", "error"},
+		name: "logLevel", kinds: []kind{kindString}, enum: []string{"debug", "info", "warn", "error"}, fallback: `"warn"`,
 		description: "The least important messages that are logged.",
 	},
 	{
@@ -123,7 +123,7 @@ var rootObject = object{keys: []key{
 
 var toolboxObject = object{keys: []key{
 	{
-		name: "description", kinds: []kind{kindString},
+		name: "description", kinds: []kind{kindString}, example: `"The project's files, issues and builds"`,
 		description: "What the toolbox is for. A model reads it to decide whether to open the toolbox.",
 	},
 	{
