@@ -133,7 +133,7 @@ it serves a 'starter' toolbox of built-in servers.`,
   mcp-workbench init                    take over the servers that your MCP clients have
   mcp-workbench connect                 put the workbench into a client
   mcp-workbench add @scope/package      add a server; remove, enable, disable and list go with it
-  mcp-workbench validate                check the configuration
+  mcp-workbench doctor                  check the configuration and every server
   mcp-workbench --config my.json        serve a client with that configuration
   mcp-workbench serve                   serve many clients over HTTP
   source <(mcp-workbench completion bash)   let the shell complete names; also zsh, fish, powershell`,

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/console"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -95,6 +96,14 @@ func (t *trial) openAndCall(ctx context.Context) error {
 	fmt.Fprintf(t.out, "Opening toolbox '%s'…\n", t.box)
 	began := time.Now()
 	answer, err := t.session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": t.box})
+	if _, ok := errors.AsType[*console.ResultError](err); ok {
+		return &toolbox.Error{
+			Code:    toolbox.ServersFailed,
+			Message: err.Error(),
+			Hint:    "See how far each server gets, and what to do: " + trust.Quote("mcp-workbench", "doctor", t.box),
+			Cause:   err,
+		}
+	}
 	if err != nil {
 		return err
 	}

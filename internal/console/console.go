@@ -151,10 +151,15 @@ func (s *Session) Ask(ctx context.Context, tool string, arguments any) (string, 
 	}
 	text := strings.Join(texts(result), "\n")
 	if isError(result) {
-		return "", errors.New(text)
+		return "", &ResultError{text}
 	}
 	return text, nil
 }
+
+// ResultError is an error that a tool of the workbench answered with.
+type ResultError struct{ Text string }
+
+func (e *ResultError) Error() string { return e.Text }
 
 // Close ends the session and its workbench.
 func (s *Session) Close(ctx context.Context) error {

@@ -47,6 +47,9 @@ func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i 
 	slots := make(chan struct{}, atOnce)
 	var work sync.WaitGroup
 	for i := range patients {
+		show(i, newServer(&patients[i]), false)
+	}
+	for i := range patients {
 		patient := &patients[i]
 		work.Go(func() {
 			slots <- struct{}{}
@@ -59,8 +62,13 @@ func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i 
 	return found
 }
 
+// newServer is what is known of a patient before it is examined.
+func newServer(patient *Patient) Server {
+	return Server{Toolbox: patient.Toolbox, Name: patient.Config.Name, Verdict: Skipped, Steps: []Step{}}
+}
+
 func (e *Examiner) examine(ctx context.Context, patient *Patient, show func(Server)) Server {
-	found := Server{Toolbox: patient.Toolbox, Name: patient.Config.Name, Verdict: Skipped, Steps: []Step{}}
+	found := newServer(patient)
 	if patient.Config.Disabled || ctx.Err() != nil {
 		return found
 	}

@@ -69,6 +69,7 @@ const (
 	ToolboxNotFound      Code = "toolbox-not-found"
 	ToolboxUnclear       Code = "toolbox-unclear"
 	ToolsNotApproved     Code = "tools-not-approved"
+	TrustDamaged         Code = "trust-damaged"
 	TrustNotNeeded       Code = "trust-not-needed"
 	TrustNotRecorded     Code = "trust-not-recorded"
 	UnknownCode          Code = "unknown-code"

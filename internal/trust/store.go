@@ -198,21 +198,21 @@ func (s *Store) read(name string) (Record, error) {
 	}
 	defer file.Close()
 	if reason := s.unsafe(file); reason != "" {
-		return record, &DamagedError{file.Name(), reason}
+		return record, damaged(file.Name(), reason)
 	}
 	content, err := io.ReadAll(io.LimitReader(file, maxRecord))
 	if err != nil {
-		return record, &DamagedError{file.Name(), err.Error()}
+		return record, damaged(file.Name(), err.Error())
 	}
 	if err := json.Unmarshal(content, &record); err != nil {
-		return Record{}, &DamagedError{file.Name(), "it is no valid JSON of a record"}
+		return Record{}, damaged(file.Name(), "it is no valid JSON of a record")
 	}
 	sum, err := hex.DecodeString(record.SHA256)
 	if err != nil || len(sum) != sha256.Size {
-		return Record{}, &DamagedError{file.Name(), "its 'sha256' is none"}
+		return Record{}, damaged(file.Name(), "its 'sha256' is none")
 	}
 	if recordName(record.Path) != name {
-		return Record{}, &DamagedError{file.Name(), "its 'path' is that of another record"}
+		return Record{}, damaged(file.Name(), "its 'path' is that of another record")
 	}
 	return record, nil
 }
@@ -241,9 +241,10 @@ func recordName(path string) string {
 	return hex.EncodeToString(sum[:16]) + recordSuffix
 }
 
-// DamagedError is a record of trust that does not count.
-type DamagedError struct{ File, Reason string }
-
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("The record of trust %s does not count: %s", display(e.File), e.Reason)
+// damaged is the error of a record that does not count.
+func damaged(file, reason string) error {
+	return &toolbox.Error{
+		Code:    toolbox.TrustDamaged,
+		Message: fmt.Sprintf("The record of trust %s does not count: %s", display(file), reason),
+	}
 }

@@ -6,10 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"io/fs"
 	"path/filepath"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // File is a configuration and the variables beside it, as they were read. Whoever parses
@@ -52,7 +53,11 @@ func identity(path string) (string, error) {
 	}
 	path = filepath.Join(dir, filepath.Base(path))
 	if !utf8.ValidString(path) { // a record could not tell it from another such path
-		return "", errors.New("a file whose path is not UTF-8 cannot be trusted; name it with --config")
+		return "", &toolbox.Error{
+			Code:    toolbox.TrustNotRecorded,
+			Message: "A file whose path is not UTF-8 cannot be trusted",
+			Hint:    "Name it with --config.",
+		}
 	}
 	return path, nil
 }
