@@ -91,8 +91,34 @@ func listCodes(screen *terminal.Screen, sections []docs.Section) error {
 }
 
 func explain(screen *terminal.Screen, section docs.Section) error {
-	_, err := fmt.Fprintf(screen, "%s\n\n%s\n", screen.Paint(terminal.Strong, section.Code), plainMarkdown(section.Text))
-	return err
+	fmt.Fprintln(screen, screen.Paint(terminal.Strong, section.Code))
+	for _, block := range blocks(plainMarkdown(section.Text)) {
+		if item, ok := strings.CutPrefix(block, "- "); ok {
+			fmt.Fprintln(screen, "- "+screen.Wrap(item, 2))
+		} else {
+			fmt.Fprintf(screen, "\n%s\n\n", screen.Wrap(block, 0))
+		}
+	}
+	return nil
+}
+
+// blocks returns the paragraphs and the items of lists of a page, each on one line.
+func blocks(text string) []string {
+	var all []string
+	begins := true
+	for line := range strings.SplitSeq(text, "\n") {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+			begins = true
+			continue
+		case begins || strings.HasPrefix(line, "- "):
+			all = append(all, line)
+		default:
+			all[len(all)-1] += " " + line
+		}
+		begins = false
+	}
+	return all
 }
 
 var pageLinks = regexp.MustCompile(`\[([^\]]+)\]\(([^)]+)\)`)

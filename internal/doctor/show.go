@@ -27,9 +27,9 @@ const indent = "    "
 // ShowChecks writes the checks, with what to do about those that are not fine.
 func ShowChecks(screen *terminal.Screen, checks []Check) {
 	for _, check := range checks {
-		fmt.Fprintf(screen, "%s %s: %s\n", mark(screen, check.Verdict), check.Name, terminal.Clean(check.Detail))
+		fmt.Fprintf(screen, "%s %s\n", mark(screen, check.Verdict), screen.Wrap(check.Name+": "+terminal.Clean(check.Detail), 2))
 		if check.Fix != "" {
-			writeDetail(screen, "fix", check.Fix)
+			writeDetail(screen, "fix", terminal.Clean(check.Fix))
 		}
 	}
 }
@@ -85,14 +85,14 @@ func ShowTroubles(screen *terminal.Screen, servers []Server) {
 			showFailure(screen, server)
 		}
 		for _, warning := range server.Warnings {
-			writeDetail(screen, "warning", warning)
+			writeDetail(screen, "warning", terminal.Clean(warning))
 		}
 	}
 	var notes []string
 	for _, server := range servers {
 		if server.Note != "" && !slices.Contains(notes, server.Note) {
 			notes = append(notes, server.Note)
-			fmt.Fprintf(screen, "\nNote: %s\n", terminal.Clean(server.Note))
+			fmt.Fprintf(screen, "\n%s\n", screen.Wrap("Note: "+terminal.Clean(server.Note), 0))
 		}
 	}
 }
@@ -125,9 +125,8 @@ const labels = len("handshake")
 
 // writeDetail writes a label and a text, whose further lines begin below the first.
 func writeDetail(screen *terminal.Screen, label, text string) {
-	below := "\n" + indent + strings.Repeat(" ", labels+2)
 	fmt.Fprintf(screen, "%s%s  %s\n", indent, screen.Paint(terminal.Strong, fmt.Sprintf("%-*s", labels, label)),
-		strings.ReplaceAll(text, "\n", below))
+		screen.Wrap(text, len(indent)+labels+2))
 }
 
 // ShowSummary writes how many servers work.
