@@ -106,7 +106,7 @@ func (g *globals) checkSetup() (*config.Config, []doctor.Check, error) {
 		return nil, doctor.Untrusted(untrusted.refusal()), nil
 	}
 	checks := doctor.Configuration(cfg, origin)
-	if app.CheckLock(cfg) != nil { // nothing would be offered; the check says so
+	if !doctor.NewReport(checks, nil).OK { // serving would refuse it as well
 		return nil, checks, nil
 	}
 	return cfg, checks, nil
