@@ -44,6 +44,7 @@ const (
 	NoToolboxes          Code = "no-toolboxes"
 	NotRunning           Code = "not-running"
 	NotTrusted           Code = "not-trusted"
+	NothingConfigured    Code = "nothing-configured"
 	NothingToUndo        Code = "nothing-to-undo"
 	PlaceUnknown         Code = "place-unknown"
 	RecordingExists      Code = "recording-exists"
