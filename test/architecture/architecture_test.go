@@ -20,7 +20,7 @@ const module = "github.com/mcp-workbench/mcp-workbench/"
 // layers; packages of one layer do not know each other.
 var layers = [][]string{
 	{"internal/wire", "internal/protocol", "internal/toolbox", "internal/secret", "internal/atomicfile", "internal/filelock", "internal/terminal", "internal/runtimedir", "internal/configedit", "docs"},
-	{"internal/config", "internal/process", "internal/downstream", "internal/catalog", "internal/search", "internal/builtin", "internal/trust", "internal/auth", "internal/bridge", "internal/recording", "internal/control", "internal/conceal", "internal/clients", "internal/arguments", "internal/localclient"},
+	{"internal/config", "internal/process", "internal/downstream", "internal/catalog", "internal/search", "internal/builtin", "internal/trust", "internal/auth", "internal/bridge", "internal/recording", "internal/control", "internal/conceal", "internal/clients", "internal/arguments", "internal/localclient", "internal/relay"},
 	{"internal/fleet", "internal/adopt", "internal/enlist", "internal/revise"},
 	{"internal/call"},
 	{"internal/metatool", "internal/passage"},
