@@ -117,6 +117,8 @@ type globals struct {
 	configPath string
 	logLevel   string
 	toolbox    string // the only one that is served; "": all
+	shared     bool   // clients share one workbench
+	local      bool   // the configuration counts as found in the working folder, whoever names it
 }
 
 func newRoot() *cobra.Command {
@@ -135,6 +137,7 @@ it serves a 'starter' toolbox of built-in servers.`,
   mcp-workbench add @scope/package      add a server; remove, enable, disable and list go with it
   mcp-workbench doctor                  check the configuration and every server
   mcp-workbench --config my.json        serve a client with that configuration
+  mcp-workbench --shared                serve a client with one workbench for all of them
   mcp-workbench serve                   serve many clients over HTTP
   source <(mcp-workbench completion bash)   let the shell complete names; also zsh, fish, powershell`,
 		Version:       Version,
@@ -151,10 +154,11 @@ it serves a 'starter' toolbox of built-in servers.`,
 		"configuration file (default: $WORKBENCH_CONFIG, ./workbench-config.json, then the user's configuration folder)")
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: the configuration's logLevel, or warn)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
+	root.Flags().BoolVar(&g.shared, "shared", false, "share one workbench in the background with other clients (default: the configuration's shared)")
 	mustComplete(root, "toolbox", completeToolboxes(&g))
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newServe(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newPS(), newTop(), newLogs(), newRestart(), newStop(), newRecord(&g), newReplay(), newSchema(), newBuiltin())
+	root.AddCommand(newServe(&g), newBridge(&g), newDaemon(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newPS(), newTop(), newLogs(), newRestart(), newStop(), newRecord(&g), newReplay(), newSchema(), newBuiltin())
 	root.AddCommand(newList(&g), newAdd(&g), newRemove(&g), newEnable(&g), newDisable(&g))
 	root.AddCommand(newInit(&g), newConnect(&g), newDisconnect())
 

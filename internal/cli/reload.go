@@ -37,7 +37,7 @@ type reloader struct {
 
 // watchHangUps takes hang-ups as orders to reload from now on, but not for a program that
 // was started from a terminal: there they end it, see Main.
-func watchHangUps() (hangUps <-chan os.Signal, stop func()) {
+func watchHangUps() (hangUps chan os.Signal, stop func()) {
 	orders := make(chan os.Signal, 1)
 	if !onTerminal() {
 		signal.Notify(orders, syscall.SIGHUP)

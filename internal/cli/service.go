@@ -22,8 +22,8 @@ type service struct {
 	untrusted *untrusted // not nil: why nothing of the configuration is used
 	log       *slog.Logger
 	stderr    io.Writer
-	hangUps   <-chan os.Signal
-	close     func() // must be called
+	hangUps   chan os.Signal // orders to reload; see watchHangUps
+	close     func()         // must be called
 }
 
 func (g globals) newService(stderr io.Writer) (*service, error) {

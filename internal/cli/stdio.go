@@ -31,8 +31,12 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 		introduce(terminal.New(stdout, stdin, os.Getenv), s.config)
 		return nil
 	}
+	in, out := wire.Pollable(stdin), wire.Pollable(stdout)
+	if s.isShared() {
+		return s.runShared(ctx, in, out)
+	}
 	return s.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
-		return workbench.ServeStdio(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
+		return workbench.ServeStdio(ctx, in, out)
 	})
 }
 

@@ -40,7 +40,7 @@ func (g *globals) loadTrusted() (*config.Config, *untrusted, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if origin == config.Local {
+	if origin == config.Local || g.local {
 		if u := examine(source); u != nil {
 			cfg := config.Empty()
 			cfg.Path = source.Path

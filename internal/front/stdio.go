@@ -28,6 +28,8 @@ type Pipe struct {
 	// Mark returns what is written to the client, beside the protocol, when it has opened a
 	// toolbox. Default: nothing is.
 	Mark func(toolbox string) []byte
+	// Farewell is written to the client last, beside the protocol, if we end and not it.
+	Farewell []byte
 	// Patience is how long a client may let what it is sent wait when no more fits: others
 	// may wait for the same servers. Then its session ends. Default: as long as it likes.
 	Patience time.Duration
@@ -55,10 +57,16 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	case <-pipe.writer.Closed():
 		err = pipe.writer.Err()
 	}
+	if ctx.Err() == nil {
+		known.Farewell = nil
+	}
 	var ending sync.WaitGroup
 	ending.Go(func() { pipe.guests.end(pipe.writer.Closed()) })
 	client.end(pipe.writer.Closed())
 	ending.Wait()
+	if known.Farewell != nil {
+		pipe.tell(known.Farewell)
+	}
 	pipe.flush()
 	out.Close()
 	stopReading(in, ended)

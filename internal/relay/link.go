@@ -17,6 +17,7 @@ type link struct {
 	reader  *wire.Reader
 	writer  *wire.Writer
 	made    time.Time
+	ended   bool        // the workbench said farewell; of the one who reads
 	unwatch func() bool // ends what watches over it
 
 	parting sync.Once

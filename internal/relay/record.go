@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -149,6 +150,7 @@ func (c *record) received(l *link, frame wire.Frame) bool {
 		if toolbox, ok := ParseMark(frame.Bytes()); ok {
 			c.open(toolbox)
 		}
+		l.ended = l.ended || string(frame.Bytes()) == strings.TrimSpace(Farewell)
 		return false
 	}
 	if frame.IsBatch() {

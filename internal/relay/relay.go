@@ -75,6 +75,7 @@ type relay struct {
 	isOver  context.CancelFunc
 	record  record
 	changed chan struct{} // holds a token when link is new; for the client's reader
+	wanted  chan struct{} // holds a token when the client's reader waits for a link
 
 	mu       sync.Mutex
 	link     *link       // what the client's messages are sent on; nil while there is none
@@ -96,7 +97,7 @@ func Run(ctx context.Context, options Options) error {
 	}
 	r := &relay{
 		options: options, log: options.Log, out: wire.NewWriter(options.Out, queueLimit),
-		changed: make(chan struct{}, 1), record: newRecord(),
+		changed: make(chan struct{}, 1), wanted: make(chan struct{}, 1), record: newRecord(),
 	}
 	r.over, r.isOver = context.WithCancel(context.Background())
 	var tasks sync.WaitGroup
@@ -181,11 +182,25 @@ func (r *relay) serve() error {
 		if broken > maxBroken {
 			return ErrBroken
 		}
-		r.log.Warn("the connection to the workbench broke off; making another one")
-		r.pause(broken)
+		if link.ended {
+			broken = 0
+			r.log.Info("the workbench ended; the next message of the client begins another one")
+			r.awaitNeed()
+		} else {
+			r.log.Warn("the connection to the workbench broke off; making another one")
+			r.pause(broken)
+		}
 		if err := r.connect(r.record.resume(broken)); err != nil {
 			return err
 		}
+	}
+}
+
+// awaitNeed waits until the client has something to send.
+func (r *relay) awaitNeed() {
+	select {
+	case <-r.wanted:
+	case <-r.over.Done():
 	}
 }
 
@@ -222,14 +237,18 @@ func (r *relay) connect(resume Resume) error {
 	if done {
 		link.part()
 	}
-	r.tell()
+	select { // the need is met
+	case <-r.wanted:
+	default:
+	}
+	tell(r.changed)
 	return nil
 }
 
-// tell has the client's reader look again.
-func (r *relay) tell() {
+// tell leaves a token, if there is none yet.
+func tell(tokens chan struct{}) {
 	select {
-	case r.changed <- struct{}{}:
+	case tokens <- struct{}{}:
 	default:
 	}
 }
@@ -320,6 +339,7 @@ func (r *relay) await() *link {
 		if link := r.current(); link != nil {
 			return link
 		}
+		tell(r.wanted)
 		select {
 		case <-r.changed:
 		case <-r.over.Done():

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/daemon"
+	"github.com/mcp-workbench/mcp-workbench/internal/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
+)
+
+// newDaemon is for this program alone, which starts it when a client is the first to share
+// a workbench.
+func newDaemon(g *globals) *cobra.Command {
+	key := ""
+	cmd := &cobra.Command{
+		Use:    "daemon",
+		Short:  "Serve the clients that share a workbench (started by --shared)",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := runDaemon(cmd.Context(), *g, key, os.Stdout)
+			if err != nil {
+				fmt.Fprintln(os.Stdout, describe(err)) // who started it tells people
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "", "the workbench that is looked for")
+	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
+	cmd.Flags().BoolVar(&g.local, "local", false, "the configuration was found in a working folder, and has to be trusted")
+	return cmd
+}
+
+// errOther says that this program is not the one that was looked for.
+var errOther = errors.New("the program was replaced by another version; start the client again to use it")
+
+// runDaemon serves all clients that look for that key. When it listens, it says so on its
+// output and closes it.
+func runDaemon(ctx context.Context, g globals, key string, output io.WriteCloser) error {
+	build, err := daemon.ThisBuild()
+	if err != nil {
+		return err
+	}
+	s, err := g.newService(io.Discard)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if s.untrusted != nil {
+		return errors.New(s.untrusted.notice())
+	}
+	own := daemon.Identity{Version: Version, Build: build, Config: s.config, Local: g.local, Toolbox: g.toolbox, Environ: os.Environ()}.Key()
+	if key != own {
+		return errOther
+	}
+	log, err := daemon.OpenLog(daemon.LogPath(stateDir(), key))
+	if err != nil {
+		return fmt.Errorf("its log cannot be written: %w", err)
+	}
+	defer log.Close()
+	s.stderr = log
+	if g.logLevel == "" && s.config.LogLevel == "" {
+		g.logLevel = "info" // nobody sees it who did not ask
+	}
+	if s.log, err = g.logger(s.config, log); err != nil {
+		return err
+	}
+	dir, err := runtimedir.Open(os.Getenv, stateDir())
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, "shared", func(ctx context.Context, workbench *app.App) error {
+		listener, err := dir.Listen(daemon.SocketName(key))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(daemon.Ready(output), output.Close()); err != nil {
+			s.log.Debug("who started this workbench is gone", "reason", err)
+		}
+		workbench.Prefetch()
+		return daemon.Serve(ctx, daemon.ServeOptions{
+			Listener: listener, Key: key, Version: Version, Idle: s.config.Shared.Idle, Log: s.log,
+			Session: func(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error {
+				return workbench.ServeBridged(ctx, conn, known)
+			},
+			Reload: func() { tellAgain(s.hangUps, syscall.SIGHUP) },
+		})
+	})
+}

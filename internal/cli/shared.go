@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/daemon"
+	"github.com/mcp-workbench/mcp-workbench/internal/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/relay"
+	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
+)
+
+// isShared reports whether the client uses a workbench that others use as well. What is not
+// trusted is not run by any, and without a file there is nothing worth sharing.
+func (s *service) isShared() bool {
+	return (s.globals.shared || s.config.Shared.On) && s.untrusted == nil && s.config.Path != ""
+}
+
+// maxDeaths is how often in a row the shared workbench may end soon after it was reached
+// before its client is served by this process.
+const maxDeaths = 3
+
+// sharing is one client's part in a shared workbench.
+type sharing struct {
+	service *service
+	build   daemon.Build
+	dir     runtimedir.Dir
+	config  *config.Config // the last one that could be read
+	joined  bool           // was there before
+
+	alone     sync.WaitGroup // the workbench of this process's own, if there is one
+	stopAlone context.CancelFunc
+
+	mu     sync.Mutex
+	socket string // of the shared workbench; "" while there is none
+	key    string
+}
+
+// runShared serves the client by the shared workbench, which is started if needed, and
+// started again when it died.
+func (s *service) runShared(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	b := &sharing{service: s, config: s.config, stopAlone: func() {}}
+	var err error
+	if b.build, err = daemon.ThisBuild(); err != nil {
+		return err
+	}
+	orders, stop := context.WithCancel(ctx)
+	var passing sync.WaitGroup
+	passing.Go(func() { b.passOrders(orders) })
+	err = relay.Run(ctx, relay.Options{In: in, Out: out, Dial: b.dial, MaxMessage: s.config.MaxMessageSize, Log: s.log})
+	stop()
+	passing.Wait()
+	b.stopAlone()
+	b.alone.Wait()
+	return err
+}
+
+// passOrders passes orders to reload on to the shared workbench.
+func (b *sharing) passOrders(ctx context.Context) {
+	for {
+		select {
+		case order := <-b.service.hangUps:
+			b.mu.Lock()
+			socket, key := b.socket, b.key
+			b.mu.Unlock()
+			if socket == "" { // it is for the workbench of our own, which takes it from there
+				tellAgain(b.service.hangUps, order)
+				return
+			}
+			if err := daemon.Tell(ctx, socket, key, daemon.Reload); err != nil {
+				b.service.log.Warn("the order to reload did not reach the shared workbench", "reason", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func tellAgain(orders chan<- os.Signal, order os.Signal) {
+	select {
+	case orders <- order:
+	default:
+	}
+}
+
+// dial connects to the shared workbench. Where that is not possible, one of our own serves
+// the client, so that it has one in any case.
+func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
+	err := errors.New("it ended again and again")
+	if resume.Broken < maxDeaths {
+		var conn relay.Conn
+		if conn, err = b.join(ctx, resume); err == nil {
+			return conn, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	b.mu.Lock()
+	b.socket = ""
+	b.mu.Unlock()
+	fmt.Fprintf(b.service.stderr, "mcp-workbench: the shared workbench cannot be used, so this client gets one of its own: %v\n", err)
+	return b.serveAlone(resume)
+}
+
+func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
+	target, err := b.target()
+	if err != nil {
+		return nil, err
+	}
+	folder, _ := os.Getwd() // without one, that of the workbench has to do
+	conn, err := daemon.Connect(ctx, target, daemon.Hello{
+		Version: Version, Folder: folder, Opened: resume.Opened, LastAsked: resume.LastAsked,
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.socket, b.key = target.Socket(), target.Key
+	b.mu.Unlock()
+	if !b.joined {
+		logWarnings(b.service.log, b.config)
+		b.joined = true
+	}
+	return conn, nil
+}
+
+// target is the workbench for the configuration as it is now: other variables may matter
+// than before.
+func (b *sharing) target() (daemon.Target, error) {
+	g := b.service.globals
+	if b.joined {
+		if cfg, untrusted, err := g.loadTrusted(); err == nil && untrusted == nil {
+			b.config = cfg
+		}
+	}
+	dir, err := runtimedir.Open(os.Getenv, stateDir())
+	if err != nil {
+		return daemon.Target{}, err
+	}
+	_, origin, err := config.Find(g.configPath, os.Getenv)
+	if err != nil {
+		return daemon.Target{}, err
+	}
+	isLocal := origin == config.Local
+	key := daemon.Identity{
+		Version: Version, Build: b.build, Config: b.config, Local: isLocal, Toolbox: g.toolbox, Environ: os.Environ(),
+	}.Key()
+	args := []string{"daemon", "--key", key, "--config", b.config.Path}
+	if isLocal {
+		args = append(args, "--local")
+	}
+	if g.toolbox != "" {
+		args = append(args, "--toolbox", g.toolbox)
+	}
+	if g.logLevel != "" {
+		args = append(args, "--log-level", g.logLevel)
+	}
+	return daemon.Target{Dir: dir, Key: key, Log: daemon.LogPath(stateDir(), key), Args: args, Folder: rootFolder()}, nil
+}
+
+// rootFolder is where a workbench works that belongs to no folder: it must not keep one from
+// being removed or unmounted.
+func rootFolder() string {
+	if runtime.GOOS == "windows" {
+		return os.Getenv("SystemRoot")
+	}
+	return "/"
+}
+
+// serveAlone serves the client by a workbench in this process.
+func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
+	b.stopAlone()
+	b.alone.Wait()
+	near, far, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	b.stopAlone = cancel
+	began := make(chan error, 1)
+	b.alone.Go(func() {
+		defer far.Close()
+		err := b.service.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
+			began <- nil
+			workbench.Prefetch()
+			return workbench.ServeBridged(ctx, far, front.Pipe{Opened: resume.Opened, LastAsked: resume.LastAsked, Mark: relay.Mark})
+		})
+		began <- err
+	})
+	if err := <-began; err != nil {
+		_ = near.Close()
+		return nil, err
+	}
+	return near, nil
+}

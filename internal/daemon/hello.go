@@ -1,0 +1,120 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// helloVersion is that of what is said before a session begins, and beside it.
+const helloVersion = 1
+
+// Hello is the line with which a client's bridge begins.
+type Hello struct {
+	Protocol int    `json:"mcp-workbench"`
+	Key      string `json:"key,omitempty"`     // of the workbench that it looks for; "": any
+	Version  string `json:"version,omitempty"` // of the bridge's program
+	Order    Order  `json:"order,omitempty"`   // what is wanted instead of a session
+
+	Folder    string   `json:"folder,omitempty"` // where the client works
+	Opened    []string `json:"opened,omitempty"`
+	LastAsked uint64   `json:"lastAsked,omitempty"`
+}
+
+// Order is what a workbench can be told by its user.
+type Order string
+
+// The orders.
+const (
+	Reload Order = "reload" // reads the configuration again
+	Stop   Order = "stop"   // ends the workbench
+)
+
+// welcome is the line that answers a hello.
+type welcome struct {
+	Protocol int    `json:"mcp-workbench"`
+	Version  string `json:"version"`
+	PID      int    `json:"pid"`
+	Refused  string `json:"refused,omitempty"` // why there is no session
+}
+
+// Limits of the exchange.
+const (
+	maxHello  = 1 << 20
+	helloTime = 5 * time.Second
+)
+
+// RefusedError says that a workbench is there, but not for this client.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return "the workbench refused the client: " + e.Reason }
+
+// errEnding says that a workbench was about to end when it was reached.
+var errEnding = errors.New("the workbench was just ending")
+
+// greet begins a session on a connection to a workbench.
+func greet(conn net.Conn, hello Hello) error {
+	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {
+		return err
+	}
+	hello.Protocol = helloVersion
+	if err := writeLine(conn, hello); err != nil {
+		return fmt.Errorf("%w: %w", errEnding, err)
+	}
+	var answer welcome
+	if err := readLine(conn, &answer); err != nil {
+		if errors.Is(err, errNotUs) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", errEnding, err)
+	}
+	switch {
+	case answer.Refused != "":
+		return &RefusedError{answer.Refused}
+	case answer.Protocol != helloVersion:
+		return errNotUs
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+// errNotUs says that who is at the other end speaks another language.
+var errNotUs = errors.New("what listens on this socket is no workbench that this one understands")
+
+func writeLine(conn net.Conn, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Write(append(data, '\n'))
+	return err
+}
+
+// readLine reads one line. Neither side says more before it was answered, so that nothing
+// can follow the line.
+func readLine(conn net.Conn, value any) error {
+	var line []byte
+	chunk := make([]byte, 4<<10)
+	for {
+		n, err := conn.Read(chunk)
+		line = append(line, chunk[:n]...)
+		end := bytes.IndexByte(line, '\n')
+		switch {
+		case end >= 0 && end == len(line)-1:
+			if json.Unmarshal(line, value) != nil {
+				return errNotUs
+			}
+			return nil
+		case end >= 0 || len(line) > maxHello:
+			return errNotUs
+		case err != nil:
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+}
