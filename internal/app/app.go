@@ -33,6 +33,7 @@ type Options struct {
 	Config   *config.Config
 	Version  string
 	Environ  []string     // what servers may inherit from; default os.Environ()
+	Folder   string       // where servers run for which nobody names a folder; default: ours
 	StateDir string       // where running process trees and definitions are noted; "" : nowhere
 	Log      *slog.Logger // default: discard
 
@@ -104,7 +105,7 @@ func New(options Options) (*App, error) {
 	a.onStop("processes", host.Close)
 	a.fleet = fleet.New(fleet.Options{
 		Config: options.Config, Host: host, Executable: executable,
-		Environ: options.Environ, Version: options.Version, Log: options.Log,
+		Environ: options.Environ, Folder: options.Folder, Version: options.Version, Log: options.Log,
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
 		Lock:         lock,

@@ -19,14 +19,14 @@ import (
 // newDaemon is for this program alone, which starts it when a client is the first to share
 // a workbench.
 func newDaemon(g *globals) *cobra.Command {
-	key := ""
+	key, folder := "", ""
 	cmd := &cobra.Command{
 		Use:    "daemon",
 		Short:  "Serve the clients that share a workbench (started by --shared)",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := runDaemon(cmd.Context(), *g, key, os.Stdout)
+			err := runDaemon(cmd.Context(), *g, key, folder, os.Stdout)
 			if err != nil {
 				fmt.Fprintln(os.Stdout, describe(err)) // who started it tells people
 			}
@@ -34,6 +34,7 @@ func newDaemon(g *globals) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "the workbench that is looked for")
+	cmd.Flags().StringVar(&folder, "folder", "", "where servers run that no client names a folder for")
 	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	cmd.Flags().BoolVar(&g.local, "local", false, "the configuration was found in a working folder, and has to be trusted")
 	return cmd
@@ -44,7 +45,7 @@ var errOther = errors.New("the program was replaced by another version; start th
 
 // runDaemon serves all clients that look for that key. When it listens, it says so on its
 // output and closes it.
-func runDaemon(ctx context.Context, g globals, key string, output io.WriteCloser) error {
+func runDaemon(ctx context.Context, g globals, key, folder string, output io.WriteCloser) error {
 	build, err := daemon.ThisBuild()
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func runDaemon(ctx context.Context, g globals, key string, output io.WriteCloser
 		return fmt.Errorf("its log cannot be written: %w", err)
 	}
 	defer log.Close()
-	s.stderr = log
+	s.stderr, s.folder = log, folder
 	if g.logLevel == "" && s.config.LogLevel == "" {
 		g.logLevel = "info" // nobody sees it who did not ask
 	}

@@ -22,6 +22,7 @@ type service struct {
 	untrusted *untrusted // not nil: why nothing of the configuration is used
 	log       *slog.Logger
 	stderr    io.Writer
+	folder    string         // where servers run for which nobody names a folder; "": ours
 	hangUps   chan os.Signal // orders to reload; see watchHangUps
 	close     func()         // must be called
 }
@@ -52,6 +53,7 @@ func (s *service) run(ctx context.Context, kind string, serve func(context.Conte
 	logWarnings(s.log, s.config)
 	workbench, err := app.New(app.Options{
 		Config: s.config, Version: Version, StateDir: stateDir(), Log: s.log, Toolbox: s.globals.toolbox, Withheld: withheld,
+		Folder: s.folder,
 	})
 	if err != nil {
 		return err

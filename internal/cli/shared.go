@@ -111,11 +111,11 @@ func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, er
 }
 
 func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
-	target, err := b.target()
+	folder, _ := os.Getwd() // without one, that of the first client has to do
+	target, err := b.target(folder)
 	if err != nil {
 		return nil, err
 	}
-	folder, _ := os.Getwd() // without one, that of the workbench has to do
 	conn, err := daemon.Connect(ctx, target, daemon.Hello{
 		Version: Version, Folder: folder, Opened: resume.Opened, LastAsked: resume.LastAsked,
 	})
@@ -134,7 +134,7 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 
 // target is the workbench for the configuration as it is now: other variables may matter
 // than before.
-func (b *sharing) target() (daemon.Target, error) {
+func (b *sharing) target(folder string) (daemon.Target, error) {
 	g := b.service.globals
 	if b.joined {
 		if cfg, untrusted, err := g.loadTrusted(); err == nil && untrusted == nil {
@@ -153,7 +153,7 @@ func (b *sharing) target() (daemon.Target, error) {
 	key := daemon.Identity{
 		Version: Version, Build: b.build, Config: b.config, Local: isLocal, Toolbox: g.toolbox, Environ: os.Environ(),
 	}.Key()
-	args := []string{"daemon", "--key", key, "--config", b.config.Path}
+	args := []string{"daemon", "--key", key, "--config", b.config.Path, "--folder", folder}
 	if isLocal {
 		args = append(args, "--local")
 	}

@@ -25,6 +25,7 @@ type Options struct {
 	Host       *process.Host
 	Executable string       // this program, which also plays the built-in servers
 	Environ    []string     // what children may inherit from
+	Folder     string       // where servers run for which neither the configuration nor a client names one; default: ours
 	Version    string       // told to servers
 	Log        *slog.Logger // default: discard
 

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,12 +165,12 @@ func (s *Server) spec() (spec process.Spec, withheld []string) {
 			s.log.Debug("server printed", "stderr", line)
 		},
 	}
-	if s.folder != "" {
-		spec.Dir = s.folder
-	}
 	spec.Env, withheld = process.Environment(s.fleet.options.Environ, inherit, extra)
-	if i := slices.IndexFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") }); i >= 0 && s.folder != "" {
-		spec.Env[i] = "PWD=" + s.folder // ours names another folder
+	if folder := cmp.Or(s.folder, s.fleet.options.Folder); folder != "" && s.minds() {
+		spec.Dir = folder
+		if i := slices.IndexFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") }); i >= 0 {
+			spec.Env[i] = "PWD=" + folder // ours names another one
+		}
 	}
 	if s.config.Builtin != "" {
 		spec.Command = s.fleet.options.Executable

@@ -168,13 +168,18 @@ func (p *Party) key(s *Server, apart bool) string {
 	return key
 }
 
-// folderFor returns the client's folder if it makes a difference to the server: one that
-// is remote has none, and of our own only the files are seen from it.
+// folderFor returns the client's folder if it makes a difference to the server.
 func (s *Server) folderFor(p *Party) string {
-	if s.config.Dir != "" || s.config.URL != "" || s.config.Builtin != "" && s.config.Builtin != "files" {
+	if !s.minds() {
 		return ""
 	}
 	return p.options.Folder
+}
+
+// minds reports whether it makes a difference to the server where its clients work: one that
+// is remote does not know, and of our own only the files are seen from there.
+func (s *Server) minds() bool {
+	return s.config.Dir == "" && s.config.URL == "" && (s.config.Builtin == "" || s.config.Builtin == "files")
 }
 
 // ownKey is the key of sessions that nobody else has a part in.

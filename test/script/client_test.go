@@ -34,6 +34,7 @@ type state struct {
 	last     mcptest.Message     // what checks are about
 	lastIn   int                 // its index among what was received
 	services map[string]*service // fakes over HTTP, by what they are
+	sockets  string              // folder of the sockets of shared workbenches
 	lastOut  int                 // how much had been received when its request was sent
 	noted    int                 // notifications before this index were taken
 	meta     string              // of each request, if the client is of the modern era
@@ -168,6 +169,9 @@ func (s *state) launch(dir string, env, args []string, raw bool, revision string
 	}
 	if s.pairing.above == overHTTP {
 		args = append([]string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}, args...)
+	}
+	if s.pairing.above == overShared {
+		args = append([]string{"--shared"}, args...)
 	}
 	cmd := exec.Command("mcp-workbench", args...)
 	cmd.Dir, cmd.Env = dir, slices.Concat(env, []string{"PWD=" + dir})

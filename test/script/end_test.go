@@ -56,7 +56,7 @@ func (s *state) exit(args []string) error {
 		return fmt.Errorf("exit code %d (%s); want %d", got, ended.ProcessState, code)
 	}
 	s.hangUp()
-	return errors.Join(s.checkOutput(), s.checkRefused())
+	return errors.Join(s.checkOutput(), s.stopShared(), s.checkRefused())
 }
 
 // checkRefused sees that no fake had to refuse something: then the workbench did what
@@ -107,7 +107,7 @@ func (s *state) save(args []string) error {
 
 func (s *state) stderr() []byte {
 	text, _ := os.ReadFile(filepath.Join(s.dir, "stderr")) // none before the first start
-	return text
+	return append(text, s.sharedLog()...)
 }
 
 // cleanUp ends what a failed script left: the workbench, and the processes of its fakes.
@@ -121,6 +121,8 @@ func (s *state) cleanUp() {
 	for _, service := range s.services {
 		service.stop()
 	}
+	_ = s.stopShared() // of a script that failed
+	_ = os.RemoveAll(s.sockets)
 	logs, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))
 	for _, log := range logs {
 		pids, _ := pidsOf(log)

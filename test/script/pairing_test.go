@@ -19,9 +19,10 @@ import (
 // it and its client, and below, between it and its servers.
 
 const (
-	overStdio = "stdio"
-	overHTTP  = "http"
-	overSSE   = "sse"
+	overStdio  = "stdio"
+	overHTTP   = "http"
+	overSSE    = "sse"
+	overShared = "shared" // stdio above, to a bridge to the shared workbench
 )
 
 type pairing struct{ above, below string }
@@ -35,6 +36,7 @@ var pairings = []pairing{
 	{overHTTP, overStdio},
 	{overHTTP, overHTTP},
 	{overHTTP, overSSE},
+	{overShared, overStdio},
 }
 
 // pairingVariable names the pairings to run, such as "http-sse,http-stdio", or "all".
@@ -106,7 +108,7 @@ func (p pairing) condition(name string) (bool, error) {
 	side, transport, _ := strings.Cut(name, "-")
 	known := []string{overStdio, overHTTP, overSSE}
 	switch {
-	case side == "above" && slices.Contains(known[:2], transport):
+	case side == "above" && slices.Contains([]string{overStdio, overHTTP, overShared}, transport):
 		return transport == p.above, nil
 	case side == "below" && slices.Contains(known, transport):
 		return transport == p.below, nil

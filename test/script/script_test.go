@@ -85,6 +85,11 @@ func (p pairing) setup(env *testscript.Env) error {
 	s := &state{env: append([]string{}, env.Vars...), dir: env.WorkDir, pairing: p, begun: make(map[string]pending)}
 	env.Values[stateKey{}] = s
 	env.Defer(s.cleanUp)
+	if p.above == overShared {
+		if err := s.share(); err != nil {
+			return err
+		}
+	}
 	if p.below == overStdio {
 		return nil
 	}
