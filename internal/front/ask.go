@@ -119,6 +119,19 @@ func (s *session) meetAlike() {
 			client.askRoots()
 		}
 	}
+	// Who comes first must not take servers of its own while another one is about to tell
+	// that it has the same.
+	var awaited []chan struct{}
+	for _, client := range alike {
+		client.mu.Lock()
+		if client != s && client.settled != nil {
+			awaited = append(awaited, client.settled)
+		}
+		client.mu.Unlock()
+	}
+	s.mu.Lock()
+	s.awaited = awaited
+	s.mu.Unlock()
 }
 
 // askRoots asks the client for its roots, and has its requests wait for them.
@@ -152,21 +165,44 @@ func (s *session) settle() {
 	}
 }
 
-// awaitRoots waits for the roots of a client that was asked for them.
-func (s *session) awaitRoots(ctx context.Context) {
+// unsettled returns what to wait for before it is known with whom the client shares servers.
+func (s *session) unsettled() (waits []chan struct{}) {
 	s.mu.Lock()
-	settled := s.settled
-	s.mu.Unlock()
-	if settled == nil {
+	defer s.mu.Unlock()
+	if s.settled != nil {
+		waits = append(waits, s.settled)
+	}
+	for _, other := range s.awaited {
+		select {
+		case <-other:
+		default:
+			waits = append(waits, other)
+		}
+	}
+	return waits
+}
+
+// awaitRoots waits for the roots of a client that was asked for them, and of those that it
+// may share servers with.
+func (s *session) awaitRoots(ctx context.Context) {
+	waits := s.unsettled()
+	if len(waits) == 0 {
 		return
 	}
 	patience := time.NewTimer(rootsTime)
 	defer patience.Stop()
-	select {
-	case <-settled:
-	case <-patience.C:
-		s.settle()
-	case <-ctx.Done():
+	for _, settled := range waits {
+		select {
+		case <-settled:
+		case <-patience.C:
+			s.settle()
+			s.mu.Lock()
+			s.awaited = nil
+			s.mu.Unlock()
+			return
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

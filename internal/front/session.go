@@ -45,6 +45,7 @@ type session struct {
 	mu           sync.Mutex
 	rootsAsked   bool              // the client was asked for its roots
 	settled      chan struct{}     // not nil while it has not told them
+	awaited      []chan struct{}   // settled of others that may have the same
 	capabilities wire.Payload      // that the client declared
 	asked        map[uint64]asking // questions of servers that the client has not answered
 	lastAsked    uint64

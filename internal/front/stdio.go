@@ -60,6 +60,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	if ctx.Err() == nil {
 		known.Farewell = nil
 	}
+	pipe.held.wait() // what was read is answered still
 	var ending sync.WaitGroup
 	ending.Go(func() { pipe.guests.end(pipe.writer.Closed()) })
 	client.end(pipe.writer.Closed())
@@ -99,6 +100,7 @@ type pipe struct {
 	guests  *guests // what the client is in the modern era
 	writer  *wire.Writer
 	era     era // that its client chose; of the reader alone
+	held    waitingRoom
 
 	patience time.Duration // see Pipe
 	hangUp   func() error
@@ -118,10 +120,25 @@ func (p *pipe) read(in io.Reader) error {
 			return err
 		}
 		if p.era == legacy {
-			p.session.receive(frame, p)
+			p.receiveLegacy(frame)
 		} else {
 			p.receive(frame)
 		}
+	}
+}
+
+// receiveLegacy takes in a frame of a client of the legacy era.
+func (p *pipe) receiveLegacy(frame wire.Frame) {
+	if frame.IsBatch() {
+		p.session.receive(frame, p)
+		return
+	}
+	message, err := wire.Parse(frame)
+	switch {
+	case err != nil:
+		p.send(rejection(frame, err))
+	case message.IsResponse() || !p.held.take(p, message):
+		p.session.dispatch(message, p)
 	}
 }
 

@@ -42,6 +42,7 @@ type bench struct {
 	overHTTP bool      // clients come over HTTP
 	served   *exec.Cmd // then: the one process that serves them all
 	address  string    // and where it listens
+	sockets  string    // folder of the sockets of a workbench that clients share; "": the user's
 }
 
 // newBench writes a configuration; mode may be empty.
@@ -105,7 +106,11 @@ func configuration(t *testing.T, m *mark, mode string, boxes []box) []byte {
 
 // environ is the environment that a workbench, or a client that starts it, is given.
 func (b *bench) environ() []string {
-	return append(os.Environ(), b.mark.env(), "XDG_STATE_HOME="+b.state, "XDG_CONFIG_HOME="+b.state)
+	environ := append(os.Environ(), b.mark.env(), "XDG_STATE_HOME="+b.state, "XDG_CONFIG_HOME="+b.state)
+	if b.sockets != "" {
+		environ = append(environ, "XDG_RUNTIME_DIR="+b.sockets)
+	}
+	return environ
 }
 
 // command is the workbench, ready to be started by a client.

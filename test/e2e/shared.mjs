@@ -1,0 +1,108 @@
+// Several clients of the official TypeScript SDK, each with a bridge of its own to the
+// workbench that they share. Each step prints one JSON line, which shared_linux_test.go
+// checks; after some it waits for a line of the test.
+//
+// usage: node shared.mjs BINARY CONFIG alike|asked|killed
+
+import { createInterface } from "node:readline";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import {
+  CallToolResultSchema, CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+
+const [binary, config, plan] = process.argv.slice(2);
+const say = (step, facts = {}) => console.log(JSON.stringify({ step, ...facts }));
+const within = { timeout: 25_000 };
+const orders = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const order = () => orders.next();
+
+// connect starts a bridge for one client. One that can be asked answers with its name.
+async function connect(name, { roots, changes } = {}) {
+  const client = new Client({ name, version: "1" },
+    { capabilities: roots ? { sampling: {}, elicitation: {}, roots: { listChanged: true } } : {} });
+  const transport = new StdioClientTransport({ command: binary, args: ["--shared", "--config", config], env: { ...process.env } });
+  if (roots) {
+    client.setRequestHandler(CreateMessageRequestSchema, (request) => ({
+      model: "ours", role: "assistant",
+      content: { type: "text", text: `${name} was asked: ${request.params.messages[0].content.text}` },
+    }));
+    client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { name } }));
+    client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: roots }] }));
+  }
+  if (changes) client.setNotificationHandler(ToolListChangedNotificationSchema, changes);
+  await client.connect(transport, within);
+  const call = (tool, args, options) => client.callTool({ name: tool, arguments: args }, CallToolResultSchema, { ...within, ...options });
+  const use = (server, tool, args, options) => call("use_tool", { tool: { toolbox: "all", server, name: tool }, arguments: args }, options);
+  await call("open_toolbox", { toolbox: "all" });
+  return { name, client, use, pid: transport.pid };
+}
+
+const text = (result) => result.content.map((block) => block.text).join(" ");
+const each = (list, task) => Promise.all(list.map(task));
+const echo = (c, message) => c.use("everything", "echo", { message }).then(text);
+
+// alike: five clients that declare nothing, in one folder.
+async function alike() {
+  const clients = await each([1, 2, 3, 4, 5], (n) => connect(`client ${n}`));
+  say("opened", { pids: clients.map((c) => c.pid) });
+  await order();
+  const seen = await each(clients, async (c, i) => {
+    const steps = i + 2, totals = new Set();
+    let count = 0;
+    const result = await c.use("everything", "trigger-long-running-operation", { duration: 0.5, steps },
+      { onprogress: (progress) => { totals.add(progress.total); count++; } });
+    return { steps, totals: [...totals], count, text: text(result) };
+  });
+  say("progress", { seen });
+  say("echoes", { texts: await each(clients, (c) => echo(c, c.name)) });
+  return clients;
+}
+
+// asked: clients that can be asked, two of them with the same roots.
+async function asked() {
+  const clients = [
+    await connect("ada", { roots: "file:///one" }),
+    await connect("bob", { roots: "file:///one" }),
+    await connect("zoe", { roots: "file:///two" }),
+  ];
+  say("opened", { pids: clients.map((c) => c.pid) });
+  await order();
+  say("roots", { texts: await each(clients, (c) => c.use("everything", "get-roots-list", {}).then(text)) });
+  const ask = (c) => c.use("everything", "trigger-sampling-request", { prompt: `for ${c.name}`, maxTokens: 10 }).then(text, String);
+  // At once: of two in one session it cannot be told which is asked, and the server is
+  // refused. Then each has a session of its own.
+  say("at once", { texts: await each(clients, ask) });
+  say("again", { texts: await each(clients, ask) });
+  say("forms", { texts: await each(clients, (c) => c.use("everything", "trigger-elicitation-request", {}).then(text, String)) });
+  return clients;
+}
+
+// killed: the workbench is killed while one call is in flight.
+async function killed() {
+  let changes = 0;
+  const clients = await each([1, 2, 3], (n) => connect(`client ${n}`, { changes: () => void changes++ }));
+  const began = new Promise((resolve) => { clients[0].began = resolve; });
+  const flying = clients[0].use("everything", "trigger-long-running-operation", { duration: 60, steps: 600 },
+    { onprogress: () => clients[0].began() }).then(text, String);
+  await began;
+  say("opened", { pids: clients.map((c) => c.pid) });
+  await order();
+  say("flying", { text: await flying });
+  say("echoes", { texts: await each(clients, (c) => echo(c, c.name)) });
+  say("changes", { changes });
+  say("again", { pids: clients.map((c) => c.pid) });
+  await order();
+  return clients;
+}
+
+try {
+  const clients = await { alike, asked, killed }[plan]();
+  await each(clients, (c) => c.client.close());
+  say("closed");
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+}
+process.stdin.destroy();
