@@ -40,6 +40,9 @@ type Options struct {
 	// Toolbox is the only toolbox that is served; "": all.
 	Toolbox string
 
+	// Transparent lets a client see the servers' instructions instead of ours.
+	Transparent bool
+
 	// Withheld says why nothing of a configuration may be used. Clients are told so, and
 	// the rest of Config does not matter.
 	Withheld string
@@ -51,6 +54,7 @@ type App struct {
 	fleet    *fleet.Fleet
 	front    *front.Server
 	toolbox  string // the only one that is served; "": all
+	isClear  bool   // see Options.Transparent
 	version  string
 	started  time.Time
 	log      *slog.Logger
@@ -98,7 +102,7 @@ func New(options Options) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
-	a := &App{toolbox: options.Toolbox, version: options.Version, started: time.Now(), log: options.Log}
+	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log}
 	a.config.Store(options.Config)
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
@@ -137,6 +141,9 @@ func (a *App) surface(audience front.Audience) *metatool.Surface {
 	surface := metatool.New(a.view(audience), a.mode(audience))
 	surface.Extend(a.config.Load().Discovery)
 	surface.Withhold(a.withheld.Load().(string))
+	if a.isClear {
+		surface.BeTransparent()
+	}
 	return surface
 }
 

@@ -44,6 +44,8 @@ type Surface struct {
 	names   nativeNames
 	notice  string // if set, all that clients get: see Withhold
 
+	isTransparent bool // see BeTransparent
+
 	// What follows is as Extend says.
 	search    bool
 	finder    finder
@@ -208,6 +210,9 @@ func (s *Surface) Instructions() string {
 		return s.notice
 	}
 	boxes := s.visible.Toolboxes()
+	if s.isTransparent {
+		return instructionsOf(boxes)
+	}
 	if len(boxes) == 0 {
 		return "No toolboxes configured.\n\n" +
 			`Add one to workbench-config.json, for example: {"toolboxes":{"dev":{"description":"Development tools","mcpServers":{"files":{"builtin":"files"}}}}}`
@@ -235,6 +240,21 @@ func (s *Surface) Instructions() string {
 		return "Toolboxes: " + strings.Join(names, ", ") + "\n\n" + text
 	}
 	return text
+}
+
+// BeTransparent lets the servers' own instructions take the place of ours.
+func (s *Surface) BeTransparent() { s.isTransparent = true }
+
+func instructionsOf(boxes []*fleet.Toolbox) string {
+	var texts []string
+	for _, box := range boxes {
+		for _, server := range box.Servers {
+			if offered := server.Offered(); offered != nil && offered.Instructions != "" {
+				texts = append(texts, offered.Instructions)
+			}
+		}
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 // linked returns the tool as the client gets it defined: its links lead to the resources

@@ -49,19 +49,25 @@ func shareBench(t *testing.T) *bench {
 	b := newBench(t, "", box{"all", "Three servers", []server{
 		everythingServer(t), filesystemServer(t, root), memoryServer(t, filepath.Join(root, "memory.jsonl")),
 	}})
-	// A short wait for the next client, so that the test sees it end.
+	b.share()
+	return b
+}
+
+// share prepares a workbench that clients share: it waits for the next client only for a
+// short time, so that the test sees it end, and its sockets are the test's own.
+func (b *bench) share() {
+	b.t.Helper()
 	text, err := os.ReadFile(b.config)
 	if err == nil {
 		err = os.WriteFile(b.config, append([]byte(`{"sharedIdle": "1s", `), text[1:]...), 0o600)
 	}
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	if b.sockets, err = os.MkdirTemp("/tmp", "wb"); err != nil { // the name of a socket has to be short
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(b.sockets) })
-	return b
+	b.t.Cleanup(func() { _ = os.RemoveAll(b.sockets) })
 }
 
 func runShared(t *testing.T, b *bench, plan string) *sharedScript {
