@@ -19,21 +19,23 @@ import (
 // newDaemon is for this program alone, which starts it when a client is the first to share
 // a workbench.
 func newDaemon(g *globals) *cobra.Command {
-	key, folder := "", ""
+	folder := ""
 	cmd := &cobra.Command{
 		Use:    "daemon",
 		Short:  "Serve the clients that share a workbench (started by --shared)",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := runDaemon(cmd.Context(), *g, key, folder, os.Stdout)
+			key, err := daemon.ReadKey(os.Stdin)
+			if err == nil {
+				err = runDaemon(cmd.Context(), *g, key, folder, os.Stdout)
+			}
 			if err != nil {
 				fmt.Fprintln(os.Stdout, describe(err)) // who started it tells people
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&key, "key", "", "the workbench that is looked for")
 	cmd.Flags().StringVar(&folder, "folder", "", "where servers run that no client names a folder for")
 	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	cmd.Flags().BoolVar(&g.local, "local", false, "the configuration was found in a working folder, and has to be trusted")
@@ -92,7 +94,7 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 			Session: func(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error {
 				return workbench.ServeBridged(ctx, conn, known)
 			},
-			Reload: func() { tellAgain(s.hangUps, syscall.SIGHUP) },
+			Reload: func() { leave(s.hangUps, syscall.SIGHUP) },
 		})
 	})
 }

@@ -35,8 +35,9 @@ type sharing struct {
 	config  *config.Config // the last one that could be read
 	joined  bool           // was there before
 
-	alone     sync.WaitGroup // the workbench of this process's own, if there is one
-	stopAlone context.CancelFunc
+	alone       sync.WaitGroup // the workbench of this process's own, if there is one
+	stopAlone   context.CancelFunc
+	aloneOrders chan os.Signal // what hangUps is to it
 
 	mu     sync.Mutex
 	socket string // of the shared workbench; "" while there is none
@@ -46,7 +47,7 @@ type sharing struct {
 // runShared serves the client by the shared workbench, which is started if needed, and
 // started again when it died.
 func (s *service) runShared(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	b := &sharing{service: s, config: s.config, stopAlone: func() {}}
+	b := &sharing{service: s, config: s.config, stopAlone: func() {}, aloneOrders: make(chan os.Signal, 1)}
 	var err error
 	if b.build, err = daemon.ThisBuild(); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (s *service) runShared(ctx context.Context, in io.ReadCloser, out io.WriteC
 	return err
 }
 
-// passOrders passes orders to reload on to the shared workbench.
+// passOrders passes orders to reload on to the workbench that serves the client.
 func (b *sharing) passOrders(ctx context.Context) {
 	for {
 		select {
@@ -70,9 +71,9 @@ func (b *sharing) passOrders(ctx context.Context) {
 			b.mu.Lock()
 			socket, key := b.socket, b.key
 			b.mu.Unlock()
-			if socket == "" { // it is for the workbench of our own, which takes it from there
-				tellAgain(b.service.hangUps, order)
-				return
+			if socket == "" {
+				leave(b.aloneOrders, order)
+				continue
 			}
 			if err := daemon.Tell(ctx, socket, key, daemon.Reload); err != nil {
 				b.service.log.Warn("the order to reload did not reach the shared workbench", "reason", err)
@@ -83,7 +84,8 @@ func (b *sharing) passOrders(ctx context.Context) {
 	}
 }
 
-func tellAgain(orders chan<- os.Signal, order os.Signal) {
+// leave leaves an order where it is taken from, unless there is one already.
+func leave(orders chan<- os.Signal, order os.Signal) {
 	select {
 	case orders <- order:
 	default:
@@ -153,7 +155,7 @@ func (b *sharing) target(folder string) (daemon.Target, error) {
 	key := daemon.Identity{
 		Version: Version, Build: b.build, Config: b.config, Local: isLocal, Toolbox: g.toolbox, Environ: os.Environ(),
 	}.Key()
-	args := []string{"daemon", "--key", key, "--config", b.config.Path, "--folder", folder}
+	args := []string{"daemon", "--config", b.config.Path, "--folder", folder}
 	if isLocal {
 		args = append(args, "--local")
 	}
@@ -185,10 +187,12 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.stopAlone = cancel
-	began := make(chan error, 1)
+	began := make(chan error, 2) // the second one matters to nobody
+	own := *b.service
+	own.hangUps = b.aloneOrders
 	b.alone.Go(func() {
 		defer far.Close()
-		err := b.service.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
+		err := own.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 			began <- nil
 			workbench.Prefetch()
 			return workbench.ServeBridged(ctx, far, front.Pipe{Opened: resume.Opened, LastAsked: resume.LastAsked, Mark: relay.Mark})

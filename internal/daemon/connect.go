@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -128,6 +130,16 @@ func Ready(out io.Writer) error {
 	return err
 }
 
+// ReadKey reads the key that this program was started for.
+func ReadKey(in io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxReason))
+	key := strings.TrimSpace(string(text))
+	if err == nil && len(key) != hex.EncodedLen(sha256.Size) {
+		err = errors.New("this command is not for people: mcp-workbench --shared starts it")
+	}
+	return key, err
+}
+
 // maxReason bounds what is repeated of a workbench that did not start.
 const maxReason = 4 << 10
 
@@ -145,6 +157,8 @@ func (t Target) start(ctx context.Context) error {
 	defer output.Close()
 	cmd := exec.Command(executable, t.Args...)
 	cmd.Dir, cmd.Stdout, cmd.SysProcAttr = t.Folder, theirs, detached()
+	// Other users see command lines, and the key was made of secrets among other things.
+	cmd.Stdin = strings.NewReader(t.Key + "\n")
 	if log, err := openLog(t.Log); err == nil { // for what the runtime says of a crash
 		cmd.Stderr = log
 		defer log.Close()

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "daemon" {
-		os.Exit(play(os.Args[2], os.Args[3], os.Args[4:]))
+		os.Exit(play(os.Args[2], os.Args[3:]))
 	}
 	// A program with the race detector would otherwise sleep a second when it ends.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -36,7 +36,12 @@ func TestMain(m *testing.M) {
 }
 
 // play is a workbench that answers each line with its process id.
-func play(dir, key string, rest []string) int {
+func play(dir string, rest []string) int {
+	key, err := ReadKey(os.Stdin)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
 	if len(rest) > 0 {
 		fmt.Println(rest[0])
 		return 1
@@ -101,7 +106,7 @@ func newTarget(t *testing.T, more ...string) Target {
 	dir := shortDir(t)
 	target := Target{
 		Dir: opened(dir), Key: testKey, Log: filepath.Join(dir, "logs", "daemon-x.log"),
-		Args: append([]string{"daemon", dir, testKey}, more...), Folder: "/",
+		Args: append([]string{"daemon", dir}, more...), Folder: "/",
 	}
 	t.Cleanup(func() {
 		_ = Tell(context.Background(), target.Socket(), target.Key, Stop)
@@ -179,6 +184,17 @@ func TestWorkbenchThatDoesNotStart(t *testing.T) {
 	target := newTarget(t, "there is no such toolbox")
 	if _, err := Connect(t.Context(), target, Hello{}); err == nil || err.Error() != "there is no such toolbox" {
 		t.Errorf("connect: %v", err)
+	}
+}
+
+func TestReadKey(t *testing.T) {
+	if key, err := ReadKey(strings.NewReader(testKey + "\n")); err != nil || key != testKey {
+		t.Errorf("%s, %v", key, err)
+	}
+	for _, text := range []string{"", "abc\n", testKey + "a"} {
+		if _, err := ReadKey(strings.NewReader(text)); err == nil {
+			t.Errorf("%q is taken for a key", text)
+		}
 	}
 }
 

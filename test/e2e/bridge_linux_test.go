@@ -32,7 +32,7 @@ func (b *bench) bridged(binary, folder string, environ []string, args ...string)
 	return c
 }
 
-func (b *bench) daemons() int { return len(b.processesOf(" daemon --key ")) }
+func (b *bench) daemons() int { return len(b.processesOf(" daemon --config ")) }
 
 func copyFile(t *testing.T, from, to string, mode os.FileMode) {
 	t.Helper()
@@ -119,7 +119,7 @@ func TestBridgeToASocket(t *testing.T) {
 	if got := c.open("all"); len(got.Tools) != len(want.Tools) {
 		t.Errorf("%d tools, want %d", len(got.Tools), len(want.Tools))
 	}
-	daemon := b.processesOf(" daemon --key ")[0]
+	daemon := b.processesOf(" daemon --config ")[0]
 	if err := syscall.Kill(daemon, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestBridgeToASocket(t *testing.T) {
 	if result := string(c.use("all", "fake", "nothing", "{}")); !strings.Contains(result, "not found in server") {
 		t.Errorf("afterwards: %s", result)
 	}
-	if again := b.processesOf(" daemon --key "); len(again) != 1 || slices.Contains(again, daemon) {
+	if again := b.processesOf(" daemon --config "); len(again) != 1 || slices.Contains(again, daemon) {
 		t.Errorf("shared workbenches: %v, before %d", again, daemon)
 	}
 }

@@ -146,7 +146,7 @@ func (b *bench) awaitSharedEnd() {
 	defer again.Stop()
 	for {
 		sockets, _ := filepath.Glob(filepath.Join(b.sockets, "mcp-workbench", "*.sock"))
-		if daemons := b.processesOf(" daemon --key "); len(daemons) == 0 && len(sockets) == 0 {
+		if daemons := b.processesOf(" daemon --config "); len(daemons) == 0 && len(sockets) == 0 {
 			return
 		}
 		select {
@@ -165,7 +165,7 @@ func (b *bench) checkProcesses(want map[string]int) {
 			b.t.Errorf("%d processes of %s, want %d", len(pids), server, count)
 		}
 	}
-	if daemons := b.processesOf(" daemon --key "); len(daemons) != 1 {
+	if daemons := b.processesOf(" daemon --config "); len(daemons) != 1 {
 		b.t.Errorf("%d shared workbenches", len(daemons))
 	}
 }
@@ -233,7 +233,7 @@ func TestClientsGoOnWithoutTheirSharedWorkbench(t *testing.T) {
 	b := shareBench(t)
 	s := runShared(t, b, "killed")
 	s.next("opened")
-	daemons := b.processesOf(" daemon --key ")
+	daemons := b.processesOf(" daemon --config ")
 	if len(daemons) != 1 {
 		t.Fatalf("shared workbenches: %v", daemons)
 	}
@@ -251,7 +251,7 @@ func TestClientsGoOnWithoutTheirSharedWorkbench(t *testing.T) {
 		t.Errorf("%d times a client was told to look again", changes)
 	}
 	s.next("again")
-	if again := b.processesOf(" daemon --key "); len(again) != 1 || again[0] == daemons[0] {
+	if again := b.processesOf(" daemon --config "); len(again) != 1 || again[0] == daemons[0] {
 		t.Errorf("shared workbenches: %v, before %v", again, daemons)
 	}
 	if pids := b.processesOf("server-everything", "index.js"); len(pids) != 1 {
