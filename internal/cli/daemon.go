@@ -68,7 +68,7 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 	if err != nil {
 		return fmt.Errorf("its log cannot be written: %w", err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	s.stderr, s.folder = log, folder
 	if g.logLevel == "" && s.config.LogLevel == "" {
 		g.logLevel = "info" // nobody sees it who did not ask

@@ -31,7 +31,6 @@ const maxDeaths = 3
 type sharing struct {
 	service *service
 	build   daemon.Build
-	dir     runtimedir.Dir
 	config  *config.Config // the last one that could be read
 	joined  bool           // was there before
 
@@ -191,7 +190,7 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 	own := *b.service
 	own.hangUps = b.aloneOrders
 	b.alone.Go(func() {
-		defer far.Close()
+		defer func() { _ = far.Close() }() // again, where it was served
 		err := own.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 			began <- nil
 			workbench.Prefetch()

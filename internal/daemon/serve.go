@@ -130,7 +130,7 @@ func (s *server) accept(ctx context.Context, sessions *sync.WaitGroup) error {
 
 // receive hears what a connection is for, and does it. It closes the connection.
 func (s *server) receive(ctx context.Context, conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // again, after a session
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
 	defer stop()
 	hello, refusal := s.hear(conn)

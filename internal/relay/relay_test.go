@@ -323,7 +323,7 @@ func TestModernClientGoesOn(t *testing.T) {
 func TestLostRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &workbench{}
-		c := begin(t, w, func(life int, message wire.Message) ([]string, bool) {
+		c := begin(t, w, func(_ int, message wire.Message) ([]string, bool) {
 			if string(message.Method) == "die" {
 				return nil, false
 			}
