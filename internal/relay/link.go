@@ -17,8 +17,9 @@ type link struct {
 	reader  *wire.Reader
 	writer  *wire.Writer
 	made    time.Time
-	ended   bool        // the workbench said farewell; of the one who reads
-	unwatch func() bool // ends what watches over it
+	ended   bool          // the workbench said farewell; of the one who reads
+	unwatch func() bool   // ends what watches over it
+	gone    chan struct{} // closed when nothing is left of it
 
 	parting sync.Once
 	closing sync.Once
@@ -26,7 +27,7 @@ type link struct {
 
 func newLink(conn Conn) *link {
 	return &link{
-		conn: conn, reader: wire.NewReader(conn, longestAnswer),
+		conn: conn, gone: make(chan struct{}), reader: wire.NewReader(conn, longestAnswer),
 		writer: wire.NewWriter(conn, queueLimit), made: time.Now(),
 	}
 }
@@ -39,12 +40,6 @@ func (l *link) abandon() {
 		_ = l.writer.Close(ended) // closing the connection ends what it is stuck in
 		_ = l.conn.Close()
 	})
-}
-
-// end leaves nothing of the connection.
-func (l *link) end() {
-	l.abandon()
-	l.unwatch()
 }
 
 // part says that nothing more comes, after what waits to be written.

@@ -35,6 +35,7 @@ type record struct {
 type request struct {
 	link *link
 	id   []byte // as the client wrote it
+	sent bool   // it was written to the link, or will be
 	// again is the whole request if it can be sent once more: one that listens does nothing.
 	again []byte
 }
@@ -64,9 +65,10 @@ func (c *record) resume(broken int) Resume {
 	return Resume{Opened: slices.Clone(c.opened), LastAsked: c.lastAsked, Broken: broken}
 }
 
-// sent notes a frame of the client that is about to be sent on the link. It reports whether
-// that link is the current one; otherwise the frame must be sent on another.
-func (c *record) sent(l *link, frame wire.Frame) bool {
+// sending notes a frame of the client that is about to be sent on the link, and returns
+// the keys of the requests in it. If that link is not the current one, ok is false, and the
+// frame must be sent on another.
+func (c *record) sending(l *link, frame wire.Frame) (requests []string, ok bool) {
 	frames := []wire.Frame{frame}
 	if frame.IsBatch() {
 		frames = elements(frame)
@@ -78,12 +80,49 @@ func (c *record) sent(l *link, frame wire.Frame) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current != l {
-		return false
+		return nil, false
 	}
 	for i, message := range messages {
-		c.note(l, frames[i], message)
+		if key := c.note(l, frames[i], message); key != "" {
+			requests = append(requests, key)
+		}
 	}
-	return true
+	return requests, true
+}
+
+// sent notes that requests were written to the link, and returns the ids of those that will
+// not be answered, since it broke off meanwhile.
+func (c *record) sent(l *link, requests []string) (lost [][]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range requests {
+		entry, ok := c.requests[key]
+		switch {
+		case !ok: // it was answered already
+		case c.current != l && entry.again == nil:
+			lost = append(lost, entry.id)
+			delete(c.requests, key)
+		default:
+			entry.sent = true
+			c.requests[key] = entry
+		}
+	}
+	return lost
+}
+
+// unsent takes requests back that could not be written to the link. It reports whether they
+// are to be sent on another one: what makes the session is sent there anyway.
+func (c *record) unsent(requests []string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	again := false
+	for _, key := range requests {
+		if entry, ok := c.requests[key]; ok && entry.again == nil {
+			again = true
+			delete(c.requests, key)
+		}
+	}
+	return again
 }
 
 // elements returns the messages of a batch as frames of their own.
@@ -98,13 +137,13 @@ func elements(frame wire.Frame) (frames []wire.Frame) {
 	return frames
 }
 
-// note is called with mu held.
-func (c *record) note(l *link, frame wire.Frame, message wire.Message) {
+// note returns the key of a request that is to be answered. It is called with mu held.
+func (c *record) note(l *link, frame wire.Frame, message wire.Message) (noted string) {
 	method := string(message.Method)
 	switch {
 	case message.IsResponse():
 		delete(c.questions, string(message.ID.Bytes()))
-		return
+		return ""
 	case message.IsNotification():
 		switch method {
 		case protocol.NotifyInitialized:
@@ -112,14 +151,14 @@ func (c *record) note(l *link, frame wire.Frame, message wire.Message) {
 		case protocol.NotifyCancelled: // which is not answered then
 			delete(c.requests, idKey(message.Params.Member("requestId")))
 		}
-		return
+		return ""
 	}
 	key := idKey(message.ID)
 	entry := request{link: l, id: bytes.Clone(message.ID.Bytes())}
 	switch method {
 	case protocol.MethodInitialize:
 		c.initialize, c.initializer, c.initialized = line(frame), key, nil
-		return
+		return ""
 	case protocol.MethodListen:
 		if len(frame.Bytes()) <= maxAgain {
 			entry.again = line(frame)
@@ -130,6 +169,7 @@ func (c *record) note(l *link, frame wire.Frame, message wire.Message) {
 		c.subscribe(method, frame, message.Params)
 	}
 	c.requests[key] = entry
+	return key
 }
 
 // subscribe is called with mu held.
@@ -255,7 +295,8 @@ func (c *record) lose(l *link) (requests, questions [][]byte) {
 	defer c.mu.Unlock()
 	c.current = nil
 	for key, entry := range c.requests {
-		if entry.link == l && entry.again == nil {
+		// One that is being written belongs to who writes it.
+		if entry.link == l && entry.sent && entry.again == nil {
 			requests = append(requests, entry.id)
 			delete(c.requests, key)
 		}
@@ -281,7 +322,7 @@ func (c *record) plan(l *link) (p plan) {
 	c.current = l
 	for key, entry := range c.requests {
 		if entry.again != nil {
-			entry.link = l
+			entry.link, entry.sent = l, true
 			c.requests[key] = entry
 			p.then = append(p.then, bytes.Clone(entry.again))
 		}

@@ -170,8 +170,8 @@ func (r *relay) serve() error {
 	for {
 		link := r.current()
 		link.pump(r)
+		r.drop(link)
 		if r.isDone() {
-			link.end()
 			return nil
 		}
 		r.lose(link)
@@ -285,20 +285,31 @@ func (r *relay) finish() {
 	link.part()
 }
 
-// lose answers what nobody else will any more.
-func (r *relay) lose(link *link) {
+// drop leaves nothing of a connection.
+func (r *relay) drop(link *link) {
 	r.mu.Lock()
 	r.link = nil
 	r.mu.Unlock()
-	link.end()
+	link.abandon()
+	link.unwatch()
+	close(link.gone)
+}
+
+// lose answers what nobody else will any more.
+func (r *relay) lose(link *link) {
 	requests, questions := r.record.lose(link)
 	for _, id := range requests {
-		r.send(wire.ErrorResponse(id, protocol.CodeInternalError,
-			"The connection to the workbench broke off before it answered. The request may have been carried out or not: look before you send it again."))
+		r.send(lost(id))
 	}
 	for _, id := range questions {
 		r.send(wire.Notification(protocol.NotifyCancelled, append(append([]byte(`{"requestId":`), id...), `,"reason":"the workbench that asked has ended"}`...)))
 	}
+}
+
+// lost answers a request that nobody else will answer.
+func lost(id []byte) []byte {
+	return wire.ErrorResponse(id, protocol.CodeInternalError,
+		"The connection to the workbench broke off before it answered. The request may have been carried out or not: look before you send it again.")
 }
 
 // send gives the client a message. It blocks while the client has too much to read.
@@ -321,16 +332,37 @@ func (r *relay) readClient() {
 		if err != nil {
 			return
 		}
-		link := r.await()
-		for link != nil && !r.record.sent(link, frame) {
-			link = r.await() // that one has just broken off
+		for again := true; again; {
+			link := r.await()
+			if link == nil {
+				return
+			}
+			again = !r.pass(link, frame)
 		}
-		if link == nil {
-			return
-		}
-		// What cannot be written is answered when the end of the connection is noticed.
-		_ = link.writer.Write(r.over, append(frame.Bytes(), '\n'))
 	}
+}
+
+// pass sends a frame of the client on a connection. It reports whether that is done;
+// otherwise the connection broke off before anything of the frame was written.
+func (r *relay) pass(link *link, frame wire.Frame) bool {
+	requests, ok := r.record.sending(link, frame)
+	if !ok {
+		return false
+	}
+	if err := link.writer.Write(r.over, append(frame.Bytes(), '\n')); err != nil {
+		if !r.record.unsent(requests) {
+			return true
+		}
+		select {
+		case <-link.gone:
+		case <-r.over.Done():
+		}
+		return false
+	}
+	for _, id := range r.record.sent(link, requests) {
+		r.send(lost(id))
+	}
+	return true
 }
 
 // await returns the connection that there is, or the next one; nil if there will be none.
