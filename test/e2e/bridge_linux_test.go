@@ -123,6 +123,7 @@ func TestBridgeToASocket(t *testing.T) {
 	if err := syscall.Kill(daemon, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+	b.awaitNone(func() bool { return slices.Contains(b.processesOf(" daemon --config "), daemon) })
 	// The other client's bridge starts the workbench again. The toolbox is still open.
 	if result := string(c.use("all", "fake", "nothing", "{}")); !strings.Contains(result, "not found in server") {
 		t.Errorf("afterwards: %s", result)

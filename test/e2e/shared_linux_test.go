@@ -141,14 +141,19 @@ func (b *bench) processesOf(words ...string) (pids []int) {
 // awaitSharedEnd waits until the workbench has ended that nobody uses any more.
 func (b *bench) awaitSharedEnd() {
 	b.t.Helper()
+	b.awaitNone(func() bool {
+		sockets, _ := filepath.Glob(filepath.Join(b.sockets, "mcp-workbench", "*.sock"))
+		return len(b.processesOf(" daemon --config ")) > 0 || len(sockets) > 0
+	})
+}
+
+// awaitNone waits until there is nothing left of a shared workbench.
+func (b *bench) awaitNone(isThere func() bool) {
+	b.t.Helper()
 	deadline, again := time.NewTimer(patience), time.NewTicker(10*time.Millisecond)
 	defer deadline.Stop()
 	defer again.Stop()
-	for {
-		sockets, _ := filepath.Glob(filepath.Join(b.sockets, "mcp-workbench", "*.sock"))
-		if daemons := b.processesOf(" daemon --config "); len(daemons) == 0 && len(sockets) == 0 {
-			return
-		}
+	for isThere() {
 		select {
 		case <-again.C:
 		case <-deadline.C:
