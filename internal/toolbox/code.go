@@ -74,6 +74,6 @@ const (
 	TrustNotNeeded       Code = "trust-not-needed"
 	TrustNotRecorded     Code = "trust-not-recorded"
 	UnknownCode          Code = "unknown-code"
-	Unreachable          Code = "workbench-unreachable"
 	Usage                Code = "usage"
+	Unreachable          Code = "workbench-unreachable"
 )

@@ -26,8 +26,7 @@ var layers = [][]string{
 	{"internal/metatool", "internal/passage"},
 	{"internal/front"},
 	{"internal/app"},
-	{"internal/console", "internal/daemon"},
-	{"internal/doctor"},
+	{"internal/console", "internal/daemon", "internal/doctor"},
 	{"internal/cli"},
 	{"cmd/mcp-workbench"},
 }
