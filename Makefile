@@ -12,7 +12,11 @@ TIME ?= 60s
 CLIENTS ?= 1000
 CALLS ?= 10
 
-.PHONY: run build test e2e pairings fault-pairings load lint bench bench-search fuzz torture conformance diff cross snapshot release-check vulnerabilities clean
+# The first five minutes of a user, in a terminal, as an animated picture for the README.
+demo:
+	go test -count=1 ./test/terminal -demo '$(CURDIR)/docs/demo.svg'
+
+.PHONY: demo run build test e2e pairings fault-pairings load lint bench bench-search fuzz torture conformance diff cross snapshot release-check vulnerabilities clean
 
 run: build
 	bin/mcp-workbench try
