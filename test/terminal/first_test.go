@@ -103,13 +103,13 @@ func newPerson(t *testing.T) *person {
 
 // bringNPM lets npm use what it has fetched before, and the settings that it needs here.
 func (p *person) bringNPM() {
-	real, err := os.UserHomeDir()
+	own, err := os.UserHomeDir()
 	p.must(err)
-	if settings, err := os.ReadFile(filepath.Join(real, ".npmrc")); err == nil {
+	if settings, err := os.ReadFile(filepath.Join(own, ".npmrc")); err == nil {
 		p.must(os.WriteFile(filepath.Join(p.home, ".npmrc"), settings, 0o600))
 	}
-	p.must(os.MkdirAll(filepath.Join(real, ".npm"), 0o700))
-	p.must(os.Symlink(filepath.Join(real, ".npm"), filepath.Join(p.home, ".npm")))
+	p.must(os.MkdirAll(filepath.Join(own, ".npm"), 0o700))
+	p.must(os.Symlink(filepath.Join(own, ".npm"), filepath.Join(p.home, ".npm")))
 	fetch := exec.Command("npm", "exec", "--yes",
 		"--package=@modelcontextprotocol/server-filesystem@2026.8.31", "--package=@modelcontextprotocol/server-memory@2026.8.31",
 		"--package=@modelcontextprotocol/server-everything@2026.8.31", "--", "true")
