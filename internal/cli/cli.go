@@ -39,6 +39,7 @@ func Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endings...)
 	defer stop()
 
+	cobra.EnableCommandSorting = false // the help has an order of its own
 	root := newRoot()
 	root.SetArgs(args[min(1, len(args)):])
 	err := root.ExecuteContext(ctx)
@@ -126,20 +127,14 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mcp-workbench",
 		Short: "One MCP server in front of all your others",
-		Long: `MCP Workbench groups your MCP servers into named toolboxes and shows a client a few
-fixed tools instead of hundreds: open_toolbox, use_tool and find_tools.
+		Long: `MCP Workbench groups your MCP servers into named toolboxes and shows a client a
+few fixed tools instead of hundreds: open_toolbox, use_tool and find_tools.
 
-Started by an MCP client, it serves MCP on stdin and stdout. Without a configuration
-it serves a 'starter' toolbox of built-in servers.`,
-		Example: `  mcp-workbench try                     see it work in the terminal
-  mcp-workbench init                    take over the servers that your MCP clients have
-  mcp-workbench connect                 put the workbench into a client
-  mcp-workbench add @scope/package      add a server; remove, enable, disable and list go with it
-  mcp-workbench doctor                  check the configuration and every server
-  mcp-workbench --config my.json        serve a client with that configuration
-  mcp-workbench --shared                serve a client with one workbench for all of them
-  mcp-workbench serve                   serve many clients over HTTP
-  source <(mcp-workbench completion bash)   let the shell complete names; also zsh, fish, powershell`,
+Started by an MCP client, it serves MCP on stdin and stdout. Without a
+configuration it serves a 'starter' toolbox of built-in servers.`,
+		Example: `  mcp-workbench --config my.json            serve a client with that file
+  mcp-workbench --shared                    share one workbench among clients
+  source <(mcp-workbench completion bash)   let the shell complete names`,
 		Version:       Version,
 		Args:          noArguments,
 		SilenceErrors: true,
@@ -151,22 +146,14 @@ it serves a 'starter' toolbox of built-in servers.`,
 		},
 	}
 	root.PersistentFlags().StringVar(&g.configPath, "config", "",
-		"configuration file (default: $WORKBENCH_CONFIG, ./workbench-config.json, then the user's configuration folder)")
+		"configuration file (default: $WORKBENCH_CONFIG, ./workbench-config.json, then your configuration folder)")
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: the configuration's logLevel, or warn)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.Flags().BoolVar(&g.shared, "shared", false, "share one workbench in the background with other clients (default: the configuration's shared)")
 	mustComplete(root, "toolbox", completeToolboxes(&g))
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newServe(&g), newBridge(&g), newDaemon(&g), newToken(&g), newTry(&g), newTokens(&g), newValidate(&g), newTrust(&g), newLock(&g), newPS(), newTop(), newLogs(), newRestart(), newStop(), newRecord(&g), newReplay(), newSchema(), newBuiltin())
-	root.AddCommand(newList(&g), newAdd(&g), newRemove(&g), newEnable(&g), newDisable(&g))
-	root.AddCommand(newInit(&g), newConnect(&g), newDisconnect())
-
-	root.AddCommand(newTools(&g), newShow(&g), newFind(&g), newCall(&g))
-
-	root.AddCommand(newExplain())
-
-	root.AddCommand(newExplain(), newDoctor(&g))
+	addCommands(root, &g)
 	return root
 }
 

@@ -37,11 +37,20 @@ func completeServers(g *globals) cobra.CompletionFunc {
 		for _, box := range outline.Toolboxes {
 			found = offer(found, typed, box.Name, box.Description)
 		}
-		for _, server := range outline.Servers {
-			found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
-		}
-		return without(found, args), cobra.ShellCompDirectiveNoFileComp
+		return without(offerServers(found, typed, outline), args), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+func offerServers(found []cobra.Completion, typed string, outline *config.Preview) []cobra.Completion {
+	for _, server := range outline.Servers {
+		found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
+	}
+	return found
+}
+
+// completeFolders leaves it to the shell, which offers folders only.
+func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 // completeTools completes TOOLBOX/SERVER/TOOL, one part after the other. Tools are those

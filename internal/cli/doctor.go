@@ -27,7 +27,7 @@ func newDoctor(g *globals) *cobra.Command {
 	var options doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor [TOOLBOX[/SERVER]...]",
-		Short: "Check the configuration and start every server, step by step, with what to do",
+		Short: "Check the configuration and every server, and say what to do",
 		Long: `Check the configuration and its surroundings, and start every server to see how far it gets:
 whether its command is found, it starts, answers the handshake, and lists its tools. What
 fails is explained with the last lines of the server's stderr and what to do about it.
@@ -37,6 +37,7 @@ It ends with 0 if everything works, and with 1 if something failed; warnings do 
   mcp-workbench doctor dev web/fetch
   mcp-workbench doctor --timeout 2m         for servers that download themselves first
   mcp-workbench doctor --json`,
+		ValidArgsFunction: completeServers(g),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if options.timeout < 0 || cmd.Flags().Changed("timeout") && options.timeout == 0 {
 				return &usageError{errors.New("--timeout needs a time such as 30s or 2m")}

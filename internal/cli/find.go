@@ -25,6 +25,7 @@ never seen are connected for it.`,
 		Example: `  mcp-workbench find read a file
   mcp-workbench find 'commits of a branch' --toolbox dev
   mcp-workbench find weather --limit 20 --json`,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Args: func(_ *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, "")) == "" {
 				return &usageError{errors.New("find takes a few words that say what the tool should do")}
@@ -44,6 +45,7 @@ never seen are connected for it.`,
 		},
 	}
 	cmd.Flags().StringVar(&options.Toolbox, "toolbox", "", "search this toolbox only")
+	mustComplete(cmd, "toolbox", completeToolboxes(g))
 	cmd.Flags().IntVar(&options.Limit, "limit", usualFound, "how many tools to show, up to 50")
 	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON, as find_tools answers")
 	return cmd

@@ -33,7 +33,7 @@ func newRecord(g *globals) *cobra.Command {
 	var o recordOptions
 	record := &cobra.Command{
 		Use:   "record FILE [TOOLBOX/SERVER | -- COMMAND [ARG...]]",
-		Short: "Serve a client and write the session to a file, without its secrets",
+		Short: "Serve a client and write down the session, without its secrets",
 		Long: `Serve an MCP client on stdin and stdout, and write every message of the session to a
 file of readable JSON lines that 'mcp-workbench replay' can play again. Put it into a
 client's configuration in place of the server.
@@ -45,6 +45,7 @@ replaced by ` + secret.Mask + `. Other data stays: read the file before you pass
 		Example: `  mcp-workbench record session.jsonl dev/github
   mcp-workbench record session.jsonl -- npx -y @modelcontextprotocol/server-everything
   mcp-workbench replay session.jsonl`,
+		ValidArgsFunction: completeRecord(g),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.parse(args, cmd.ArgsLenAtDash()); err != nil {
 				return err
@@ -54,6 +55,19 @@ replaced by ` + secret.Mask + `. Other data stays: read the file before you pass
 	}
 	record.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
 	return record
+}
+
+// completeRecord leaves the file to the shell, and completes the server after it.
+func completeRecord(g *globals) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		if len(args) == 1 {
+			found = offerServers(found, typed, g.outline())
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 func (o *recordOptions) parse(args []string, dash int) error {

@@ -45,6 +45,7 @@ Clients need a bearer token. The first start makes one and prints it, once;
 	}
 	cmd.Flags().StringVar(&options.listen, "listen", "", "address and port to listen on (default: the configuration's http.listen, or "+config.DefaultListen+")")
 	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
+	mustComplete(cmd, "toolbox", completeToolboxes(g))
 	cmd.Flags().BoolVar(&options.noAuth, "no-auth", false, "ask for no token; on a loopback address only")
 	return cmd
 }

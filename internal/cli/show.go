@@ -18,7 +18,8 @@ or TOOL; TOOLBOX/SERVER or SERVER; TOOLBOX.`,
   mcp-workbench show read
   mcp-workbench show dev
   mcp-workbench show read --json | jq .definition.inputSchema`,
-		Args: exactly("REF, the name of a tool, a server or a toolbox"),
+		ValidArgsFunction: completeOne(completeTools(g)),
+		Args:              exactly("REF, the name of a tool, a server or a toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.newConsole(cmd)
 			if err != nil {

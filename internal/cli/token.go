@@ -18,7 +18,7 @@ import (
 func newToken(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Make, list and remove the tokens with which clients connect over HTTP",
+		Short: "Make, list and remove the tokens of clients over HTTP",
 		Long: `Clients that connect to 'mcp-workbench serve' show a token. Make one for each client, so
 that one can be removed without the others. Only a hash of a token is kept: it is shown
 once, when it is made. A server that runs notices changes within a second.`,
@@ -49,15 +49,17 @@ func newTokenAdd(g *globals) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&toolboxes, "toolbox", nil, "a toolbox that the token is for; may be repeated (default: all)")
+	mustComplete(cmd, "toolbox", completeToolboxes(g))
 	return cmd
 }
 
 func newTokenList() *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List the tokens: name, toolboxes, and when it was made",
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return listTokens(cmd.OutOrStdout()) },
+		Use:     "list",
+		Short:   "List the tokens: name, toolboxes, and when it was made",
+		Example: "  mcp-workbench token list",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return listTokens(cmd.OutOrStdout()) },
 	}
 }
 

@@ -20,10 +20,12 @@ import (
 func newTokens(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tokens [TOOLBOX]",
-		Short: "Estimate what each toolbox, server and tool costs a model's context",
+		Short: "Estimate what toolboxes and tools cost of a model's context",
 		Long: `Estimate how many tokens the definitions of each toolbox, server and tool are, in full
 and in brief, and what the workbench saves against listing all of them. Servers of
 which nothing is known yet are connected for it.`,
+		Example: `  mcp-workbench tokens
+  mcp-workbench tokens dev`,
 		ValidArgsFunction: completeOne(completeToolboxes(g)),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -24,7 +24,9 @@ func newTop() *cobra.Command {
 		Use:   "top",
 		Short: "Watch the servers of running workbenches",
 		Long:  `Show what 'mcp-workbench ps' shows, again and again. q or Ctrl-C ends it.`,
-		Args:  noArguments,
+		Example: `  mcp-workbench top
+  mcp-workbench top --interval 5s`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			screen := terminal.New(cmd.OutOrStdout(), os.Stdin, os.Getenv)
 			if !screen.IsInteractive() {

@@ -23,10 +23,12 @@ import (
 func newTry(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "try [TOOLBOX]",
-		Short: "Open a toolbox here in the terminal, list its tools and call one",
+		Short: "Open a toolbox here in the terminal and call one of its tools",
 		Long: `Do in the terminal what a client does: open a toolbox, list its tools, call one that
 needs no arguments and changes nothing, and say how long each step took. The first
 toolbox is taken if none is named.`,
+		Example: `  mcp-workbench try
+  mcp-workbench try dev`,
 		ValidArgsFunction: completeOne(completeToolboxes(g)),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

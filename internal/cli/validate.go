@@ -13,7 +13,7 @@ import (
 func newValidate(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate [FILE]",
-		Short: "Check a configuration file and report everything that is wrong with it",
+		Short: "Check a configuration file and report all that is wrong with it",
 		Example: `  mcp-workbench validate
   mcp-workbench validate team/workbench-config.json`,
 		Args: func(_ *cobra.Command, args []string) error {
