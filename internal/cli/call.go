@@ -30,8 +30,8 @@ Text is shown as text; images, audio and other files are saved and shown where t
 terminal can. What a server asks is asked here, and declined where nobody can answer. Ctrl-C
 cancels the call. It ends with 1 if the tool answers with an error, which is on stderr.
 
-A server that asks for the client's roots is told the working folder. Some then use it
-instead of the folders in their configuration: --root names others, --no-roots none.
+A server that asks for the client's roots is told the folders of --root, and otherwise none:
+some servers use them instead of the folders in their configuration.
 
 The tool is called without a further question, whatever it does: 'show REF' tells
 beforehand what its server says of that.`,
@@ -40,6 +40,7 @@ beforehand what its server says of that.`,
   mcp-workbench call search query=workbench limit=5 tags=go tags=mcp
   mcp-workbench call dev/git/commit @commit.json message='Fix it'
   mcp-workbench call draw text=hello --output pictures
+  mcp-workbench call dev/git/status --root .
   mcp-workbench call dev/files/list --json | jq .structuredContent`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -50,6 +51,7 @@ beforehand what its server says of that.`,
 			}
 			return absolute(options.Roots)
 		},
+		ValidArgsFunction: completeOne(completeTools(g)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.newConsole(cmd)
 			if err != nil {
@@ -62,9 +64,9 @@ beforehand what its server says of that.`,
 	cmd.Flags().BoolVar(&options.JSON, "json", false, "write the result as it came")
 	cmd.Flags().StringVar(&options.Folder, "output", "", "folder for files (default: the working folder)")
 	cmd.Flags().DurationVar(&options.Timeout, "timeout", 0, "time for the tool to answer, such as 30s (default: the configuration's timeouts.call)")
-	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder that the server is told as a root; may be repeated (default: the working folder)")
-	cmd.Flags().BoolVar(&options.NoRoots, "no-roots", false, "tell the server no folder")
-	cmd.MarkFlagsMutuallyExclusive("root", "no-roots")
+	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder that the server is told as a root, such as '.'; may be repeated (default: none)")
+	mustComplete(cmd, "root", completeFolders)
+	mustComplete(cmd, "output", completeFolders)
 	return cmd
 }
 

@@ -28,8 +28,7 @@ type CallOptions struct {
 	JSON    bool          // show the result as it came
 	Folder  string        // for files; "": the working folder
 	Timeout time.Duration // of the call; 0: that of the configuration
-	Roots   []string      // folders that the server is told; nil: the working folder
-	NoRoots bool          // the server is told no folder
+	Roots   []string      // folders that the server is told
 }
 
 // Call calls a tool and shows what it answers.
@@ -41,17 +40,15 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	r := &running{Console: c, at: at, bar: c.Err.Bar()}
 	defer r.bar.Clear()
 	r.bar.Say("starting server '" + at.Server + "'…")
-	handlers := Handlers{Progress: r.progress, Log: r.log, Elicit: r.elicit}
-	if !options.NoRoots {
-		handlers.Roots = func() []string {
-			r.askedRoots.Store(true)
-			if options.Roots != nil {
-				return options.Roots
-			}
-			return workingFolder()
-		}
-	}
-	session, err := c.Open(ctx, only(c.Config, at), handlers)
+	session, err := c.Open(ctx, only(c.Config, at), Handlers{
+		Progress: r.progress, Log: r.log, Elicit: r.elicit,
+		// Also without any, since some servers have other tools for clients that have no roots at
+		// all. There is no default: servers drop the folders of their configuration for it.
+		Roots: func() []string {
+			r.askedRoots.Store(len(options.Roots) > 0)
+			return options.Roots
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -77,7 +74,7 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	}
 	err = c.show(result, entry{at, tool}, options)
 	if failed, ok := errors.AsType[*toolbox.Error](err); ok && failed.Code == toolbox.ToolError && r.askedRoots.Load() {
-		failed.Hint += "\nThe server asked for your folders, and may use those instead of the configured ones. To name others: --root FOLDER; to name none: --no-roots"
+		failed.Hint += "\nThe server asked for the folders of --root, and may use those instead of its configured ones. To leave it those, call without --root."
 	}
 	return err
 }

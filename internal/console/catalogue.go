@@ -84,7 +84,7 @@ func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (_ ca
 		Capabilities: capabilities(true, true),
 		Answer: func(method string) []byte {
 			if method == protocol.MethodRootsList {
-				return rootsResult(workingFolder())
+				return rootsResult(nil)
 			}
 			return nil
 		},

@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -106,15 +105,6 @@ func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handler
 
 // messageRoom is what a message may be longer than one that a server may send.
 const messageRoom = 1 << 20
-
-// workingFolder is the root that servers are told unless others are named.
-func workingFolder() []string {
-	folder, err := os.Getwd()
-	if err != nil {
-		return nil
-	}
-	return []string{folder}
-}
 
 // rootsResult is the answer to roots/list.
 func rootsResult(folders []string) []byte {

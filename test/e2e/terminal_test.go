@@ -35,7 +35,7 @@ func TestCallFromTheTerminal(t *testing.T) {
 		want string
 	}{
 		{[]string{"call", "get-sum", "a=3", "b=4"}, "The sum of 3 and 4 is 7."},
-		{[]string{"call", "filesystem/read_text_file", "path=" + filepath.Join(root, "note.txt"), "head=1", "--no-roots"}, "first"},
+		{[]string{"call", "filesystem/read_text_file", "path=" + filepath.Join(root, "note.txt"), "head=1"}, "first"},
 		{[]string{"call", "get-roots-list", "--root", root}, "file://" + filepath.ToSlash(root)},
 		{[]string{"call", "trigger-elicitation-request"}, "declined"},
 		{[]string{"call", "trigger-long-running-operation", "duration=0.1", "steps=2"}, "Steps: 2"},
