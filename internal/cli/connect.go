@@ -140,7 +140,7 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 		hintImported(screen, client, left)
 		return nil
 	}
-	if !o.project && o.file == "" && !isInstalled(clients.ThisMachine(), file) {
+	if !o.project && o.file == "" && !clients.ThisMachine().HasClient(file) {
 		fmt.Fprintf(screen, "%s %s does not seem to be installed here: there is no %s yet.\n\n", screen.Paint(terminal.Caution, "!"), client.Title, short(file))
 	}
 	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/clients"
@@ -26,13 +25,15 @@ type clientState struct {
 }
 
 func listClients(screen *terminal.Screen, asJSON bool) error {
-	machine := clients.ThisMachine()
 	found := []clientState{}
+	there := make(map[*clients.Client]bool)
+	for _, standing := range clients.Survey(clients.ThisMachine()) {
+		there[standing.Client] = true
+		found = append(found, newClientState(standing))
+	}
 	var missing []string
 	for _, client := range clients.All() {
-		states := statesOf(machine, client)
-		found = append(found, states...)
-		if len(states) == 0 && client.Retired == "" {
+		if !there[client] && client.Retired == "" {
 			missing = append(missing, client.ID)
 		}
 	}
@@ -51,35 +52,18 @@ func listClients(screen *terminal.Screen, asJSON bool) error {
 	return nil
 }
 
-// statesOf returns a state for each file that the client may use, if the client is there.
-func statesOf(machine clients.Machine, client *clients.Client) []clientState {
-	var states []clientState
-	for _, file := range client.Files(machine) {
-		state := clientState{ID: client.ID, Title: client.Title, File: file, Exists: machine.Exists(file), Retired: client.Retired, Entries: []string{}}
-		if !state.Exists && (client.Retired != "" || !isInstalled(machine, file)) {
-			continue
-		}
-		sources, err := client.ReadFile(machine, file)
-		if err != nil {
-			state.Problem, _, _ = strings.Cut(err.Error(), "\n")
-		}
-		for _, source := range sources {
-			state.Servers += len(source.Servers) + len(source.Skipped)
-			state.Entries = append(state.Entries, source.Self...)
-		}
-		state.Connected = len(state.Entries) > 0
-		if !state.Connected && client.Retired == "" {
-			state.Connect = "mcp-workbench connect " + client.ID
-		}
-		states = append(states, state)
+func newClientState(s clients.Standing) clientState {
+	state := clientState{
+		ID: s.Client.ID, Title: s.Client.Title, File: s.File, Exists: s.Exists, Servers: s.Servers,
+		Connected: len(s.Self) > 0, Entries: append([]string{}, s.Self...), Retired: s.Client.Retired,
 	}
-	return states
-}
-
-// isInstalled reports that a client is there: it has its file, or a folder of its own for it.
-func isInstalled(machine clients.Machine, file string) bool {
-	folder := filepath.Dir(file)
-	return machine.Exists(file) || folder != machine.Home() && machine.Exists(folder)
+	if s.Problem != nil {
+		state.Problem, _, _ = strings.Cut(s.Problem.Error(), "\n")
+	}
+	if !state.Connected && state.Retired == "" {
+		state.Connect = "mcp-workbench connect " + s.Client.ID
+	}
+	return state
 }
 
 func showClients(screen *terminal.Screen, found []clientState) {

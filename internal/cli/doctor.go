@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/doctor"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
@@ -28,7 +29,8 @@ func newDoctor(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [TOOLBOX[/SERVER]...]",
 		Short: "Check the configuration and every server, and say what to do",
-		Long: `Check the configuration and its surroundings, and start every server to see how far it gets:
+		Long: `Check the configuration and its surroundings, tell which MCP clients have the workbench, and
+start every server to see how far it gets:
 whether its command is found, it starts, answers the handshake, and lists its tools. What
 fails is explained with the last lines of the server's stderr and what to do about it.
 
@@ -64,7 +66,7 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 			return err
 		}
 	}
-	checks = append(checks, doctor.StateFolder(stateDir()))
+	checks = append(checks, doctor.StateFolder(stateDir()), doctor.Clients(clients.Survey(clients.ThisMachine())))
 	if !options.json {
 		doctor.ShowChecks(screen, checks)
 	}

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
@@ -237,3 +239,30 @@ func write(t *testing.T, path, content string, mode os.FileMode) {
 
 // waitTime is long for a computer, and short for a test.
 const waitTime = 20 * time.Second
+
+func TestClientsAreNoFault(t *testing.T) {
+	code, cursor := clients.ByID("claude-code"), clients.ByID("cursor")
+	retired := &clients.Client{ID: "old", Title: "Old", Retired: "It is gone"}
+	for _, test := range []struct {
+		name  string
+		found []clients.Standing
+		want  Check
+	}{
+		{"nobody", nil, Check{Verdict: Skipped, Detail: "no MCP client was found on this machine", Fix: "For those that are known: mcp-workbench connect"}},
+		{
+			"none connected",
+			[]clients.Standing{{Client: cursor, Problem: errors.New("broken")}, {Client: retired}, {Client: code}, {Client: code}},
+			Check{Verdict: Skipped, Detail: "none has the workbench yet, of Cursor (its file cannot be read), Claude Code", Fix: "To connect one: mcp-workbench connect claude-code"},
+		},
+		{
+			"two connected",
+			[]clients.Standing{{Client: code, Self: []string{"workbench"}}, {Client: cursor, Self: []string{"a", "b"}}, {Client: retired}},
+			Check{Verdict: Fine, Detail: "the workbench is connected to Claude Code, Cursor"},
+		},
+	} {
+		test.want.Name = checkClient
+		if got := Clients(test.found); got != test.want {
+			t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
@@ -20,6 +22,7 @@ const (
 	checkEnv    = "workbench.env"
 	checkLock   = "lock"
 	checkState  = "state folder"
+	checkClient = "clients"
 )
 
 // Configuration checks a configuration that was read. origin tells how it was found.
@@ -134,6 +137,40 @@ func StateFolder(dir string) Check {
 		}
 	}
 	return Check{Name: checkState, Verdict: Fine, Detail: dir + " can be written"}
+}
+
+// Clients tells which clients have the workbench. None is no fault: it may be served over
+// HTTP, or not be connected yet.
+func Clients(found []clients.Standing) Check {
+	var having, without []string
+	next := ""
+	for _, s := range found {
+		switch {
+		case len(s.Self) > 0:
+			having = appendNew(having, s.Client.Title)
+		case s.Problem != nil:
+			without = appendNew(without, s.Client.Title+" (its file cannot be read)")
+		case s.Client.Retired == "":
+			without = appendNew(without, s.Client.Title)
+			if next == "" {
+				next = "To connect one: mcp-workbench connect " + s.Client.ID
+			}
+		}
+	}
+	switch {
+	case len(having) > 0:
+		return Check{Name: checkClient, Verdict: Fine, Detail: "the workbench is connected to " + strings.Join(having, ", ")}
+	case len(without) > 0:
+		return Check{Name: checkClient, Verdict: Skipped, Detail: "none has the workbench yet, of " + strings.Join(without, ", "), Fix: next}
+	}
+	return Check{Name: checkClient, Verdict: Skipped, Detail: "no MCP client was found on this machine", Fix: "For those that are known: mcp-workbench connect"}
+}
+
+func appendNew(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
 }
 
 func tryWriting(dir string) error {
