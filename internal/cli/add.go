@@ -53,7 +53,7 @@ Secrets that are given in the clear are moved to workbench.env, which only you c
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return &usageError{fmt.Errorf("%w; flags of a command that is added come after --, as in: add NAME -- npx -y PACKAGE", err)}
+		return &usageError{err: fmt.Errorf("%w; flags of a command that is added come after --, as in: add NAME -- npx -y PACKAGE", err)}
 	})
 	flags.add(cmd)
 	cmd.Flags().StringVarP(&flags.toolbox, "toolbox", "t", "", "toolbox to add to, made if it does not exist (default: the only one)")
@@ -71,13 +71,13 @@ func checkAddArguments(cmd *cobra.Command, args []string) error {
 	dash := cmd.ArgsLenAtDash()
 	switch {
 	case dash < 0 && len(args) == 0:
-		return &usageError{errors.New("add takes what to add: an address, a package, JSON, or a command after --")}
+		return &usageError{err: errors.New("add takes what to add: an address, a package, JSON, or a command after --")}
 	case dash < 0 && (len(args) > 2 || len(args) == 2 && enlist.IsRunner(args[0])):
-		return &usageError{errors.New("add takes a name and one source; a command comes after --, as in: add NAME -- npx -y PACKAGE")}
+		return &usageError{err: errors.New("add takes a name and one source; a command comes after --, as in: add NAME -- npx -y PACKAGE")}
 	case dash > 1:
-		return &usageError{errors.New("only a name can stand before --")}
+		return &usageError{err: errors.New("only a name can stand before --")}
 	case dash >= 0 && len(args) == dash:
-		return &usageError{errors.New("a command is missing after --")}
+		return &usageError{err: errors.New("a command is missing after --")}
 	}
 	return nil
 }

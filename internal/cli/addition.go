@@ -57,7 +57,7 @@ func (a *addition) rename(names []string) error {
 	if len(names) == 1 {
 		a.derived = false
 		if len(a.servers) > 1 {
-			return &usageError{fmt.Errorf("the JSON holds %d servers, which have names of their own", len(a.servers))}
+			return &usageError{err: fmt.Errorf("the JSON holds %d servers, which have names of their own", len(a.servers))}
 		}
 		a.servers[0].Name = names[0]
 	}
@@ -185,9 +185,9 @@ func (a *addition) applyFlags() error {
 		isRemote := server.URL != ""
 		switch {
 		case isRemote && (len(env) > 0 || a.flags.cwd != ""):
-			return &usageError{fmt.Errorf("'%s' is a remote server, which takes --header but neither --env nor --cwd", server.Name)}
+			return &usageError{err: fmt.Errorf("'%s' is a remote server, which takes --header but neither --env nor --cwd", server.Name)}
 		case !isRemote && (len(headers) > 0 || a.flags.sse):
-			return &usageError{fmt.Errorf("'%s' is started by a command, which takes --env but neither --header nor --sse", server.Name)}
+			return &usageError{err: fmt.Errorf("'%s' is started by a command, which takes --env but neither --header nor --sse", server.Name)}
 		}
 		server.Env = merge(server.Env, env)
 		server.Headers = merge(server.Headers, headers)
@@ -208,7 +208,7 @@ func settings(texts []string, flag, separators string) ([]clients.Setting, error
 	for i, text := range texts {
 		at := strings.IndexAny(text, separators)
 		if at <= 0 {
-			return nil, &usageError{fmt.Errorf("%s takes NAME=VALUE; number %d has no name or no '='", flag, i+1)}
+			return nil, &usageError{err: fmt.Errorf("%s takes NAME=VALUE; number %d has no name or no '='", flag, i+1)}
 		}
 		found = append(found, clients.Setting{Name: strings.TrimSpace(text[:at]), Value: strings.TrimLeft(text[at+1:], " ")})
 	}

@@ -39,12 +39,7 @@ the client goes on; what was in flight fails and is not sent again.`,
 		Example: `  mcp-workbench bridge http://127.0.0.1:7420/mcp --token-file ~/.workbench-token
   mcp-workbench bridge https://mcp.example.com/mcp/dev --header 'X-Team=tools'
   mcp-workbench bridge $XDG_RUNTIME_DIR/mcp-workbench/d-0123456789abcdef.sock`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &usageError{fmt.Errorf("bridge takes one address or socket, not %d", len(args))}
-			}
-			return nil
-		},
+		Args: exactly("one address or socket"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			log, err := g.logger(&config.Config{}, os.Stderr)
 			if err != nil {
@@ -53,7 +48,7 @@ the client goes on; what was in flight fails and is not sent again.`,
 			in, out := wire.Pollable(os.Stdin), wire.Pollable(os.Stdout)
 			if !isAddress(args[0]) {
 				if len(options.headers) > 0 || options.tokenFile != "" {
-					return &usageError{errors.New("--header and --token-file are for addresses that begin with http:// or https://")}
+					return &usageError{err: errors.New("--header and --token-file are for addresses that begin with http:// or https://")}
 				}
 				return bridgeSocket(cmd.Context(), args[0], relay.Options{In: in, Out: out, Log: log})
 			}
@@ -107,12 +102,12 @@ func (o bridgeOptions) server(address string) (config.Server, error) {
 		Timeouts: config.Timeouts{Connect: config.DefaultConnectTimeout, Call: remoteCallTime},
 	}
 	if parsed, err := url.Parse(address); err != nil || parsed.Host == "" {
-		return server, &usageError{errors.New("this is no address that can be used; it looks like http://127.0.0.1:7420/mcp")}
+		return server, &usageError{err: errors.New("this is no address that can be used; it looks like http://127.0.0.1:7420/mcp")}
 	}
 	for _, header := range o.headers {
 		name, value, ok := strings.Cut(header, "=")
 		if !ok || name == "" || strings.ContainsAny(header, "\r\n") {
-			return server, &usageError{errors.New("--header takes NAME=VALUE")} // what was given may be secret
+			return server, &usageError{err: errors.New("--header takes NAME=VALUE")} // what was given may be secret
 		}
 		server.Headers = append(server.Headers, config.Variable{Name: name, Value: value})
 	}

@@ -27,7 +27,7 @@ func newBuiltin() *cobra.Command {
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{fmt.Errorf("builtin needs the name of a server: %s", strings.Join(builtin.Names(), ", "))}
+				return &usageError{err: fmt.Errorf("builtin needs the name of a server: %s", strings.Join(builtin.Names(), ", "))}
 			}
 			if args[0] == "--help" || args[0] == "-h" {
 				return cmd.Help()

@@ -44,10 +44,10 @@ beforehand what its server says of that.`,
   mcp-workbench call dev/files/list --json | jq .structuredContent`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{errors.New("call takes REF, the name of a tool, and its arguments")}
+				return &usageError{err: errors.New("call takes REF, the name of a tool, and its arguments")}
 			}
 			if options.Timeout < 0 {
-				return &usageError{errors.New("--timeout has to be more than nothing, such as 30s or 5m")}
+				return &usageError{err: errors.New("--timeout has to be more than nothing, such as 30s or 5m")}
 			}
 			return absolute(options.Roots)
 		},

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,9 +43,13 @@ func Main(args []string) int {
 	cobra.EnableCommandSorting = false // the help has an order of its own
 	root := newRoot()
 	root.SetArgs(args[min(1, len(args)):])
-	err := root.ExecuteContext(ctx)
+	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
+	}
+	wrong, isUsage := errors.AsType[*usageError](err)
+	if isUsage {
+		wrong.command = command.CommandPath()
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "mcp-workbench: interrupted")
@@ -53,7 +58,7 @@ func Main(args []string) int {
 	if !errors.Is(err, errShown) {
 		fmt.Fprintln(os.Stderr, describe(err))
 	}
-	if _, ok := errors.AsType[*usageError](err); ok {
+	if isUsage {
 		return 2
 	}
 	return 1
@@ -100,13 +105,16 @@ func explained(code toolbox.Code) string {
 }
 
 // usageError is a command line that cannot be understood.
-type usageError struct{ err error }
+type usageError struct {
+	err     error
+	command string // whose help is pointed at; "": that of the program
+}
 
 func (e *usageError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns what describe shows.
 func (e *usageError) Unwrap() error {
-	wrong := &toolbox.Error{Code: toolbox.Usage, Message: e.err.Error(), Hint: "See 'mcp-workbench --help'.", Cause: e.err}
+	wrong := &toolbox.Error{Code: toolbox.Usage, Message: e.err.Error(), Hint: "See '" + cmp.Or(e.command, "mcp-workbench") + " --help'.", Cause: e.err}
 	if known, ok := errors.AsType[*toolbox.Error](e.err); ok {
 		wrong.Message, wrong.Hint = known.Message, known.Hint
 	}
@@ -152,7 +160,7 @@ configuration it serves a 'starter' toolbox of built-in servers.`,
 	root.Flags().BoolVar(&g.shared, "shared", false, "share one workbench in the background with other clients (default: the configuration's shared)")
 	mustComplete(root, "toolbox", completeToolboxes(&g))
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	addCommands(root, &g)
 	return root
 }
@@ -166,7 +174,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean '%s'?", err, strings.Join(near, "' or '"))
 	}
-	return &usageError{err}
+	return &usageError{err: err}
 }
 
 // loadConfig finds and reads the configuration, or takes the embedded default.
@@ -197,7 +205,7 @@ func (g *globals) logger(cfg *config.Config, stderr io.Writer) (*slog.Logger, er
 			return nil, err
 		}
 	default:
-		return nil, &usageError{&toolbox.Error{
+		return nil, &usageError{err: &toolbox.Error{
 			Code:    toolbox.Usage,
 			Message: fmt.Sprintf("unknown log level '%s'", name),
 			Hint:    "The levels are debug, info, warn and error.",

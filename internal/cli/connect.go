@@ -46,7 +46,7 @@ connected.`,
   mcp-workbench connect claude-code
   mcp-workbench connect cursor --remove-imported
   mcp-workbench connect cursor --undo`,
-		Args: atMostOneClient,
+		Args: atMost(1, "one client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			screen := terminal.New(os.Stdout, os.Stdin, os.Getenv)
 			switch {
@@ -73,13 +73,6 @@ func addConnectFlags(cmd *cobra.Command, o *connectOptions) {
 	cmd.Flags().StringVar(&o.file, "file", "", "the client's file, if it is in no usual place")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show the difference")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "agree to the change, and do not ask")
-}
-
-func atMostOneClient(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return &usageError{fmt.Errorf("%s takes one client, not %d", cmd.Name(), len(args))}
-	}
-	return nil
 }
 
 func completeClients(_ *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
@@ -226,7 +219,8 @@ func (g *globals) entry(ctx context.Context, name string, screen *terminal.Scree
 	}
 	switch origin {
 	case config.Nowhere:
-		fmt.Fprintf(screen, "%s There is no configuration yet: the client will see the built-in servers. 'mcp-workbench init' makes one.\n\n", screen.Paint(terminal.Caution, "!"))
+		fmt.Fprintf(screen, "%s %s\n\n", screen.Paint(terminal.Caution, "!"),
+			screen.Wrap("There is no configuration yet: the client will see the built-in servers. 'mcp-workbench init' makes one.", 2))
 	case config.Local:
 		// Once it is named to the client, nobody asks any more whether it is trusted.
 		_, untrusted, err := g.loadTrusted()
@@ -293,6 +287,6 @@ func hintImported(screen *terminal.Screen, client *clients.Client, left []adopt.
 	for i, known := range left {
 		names[i] = terminal.CleanLine(known.Name)
 	}
-	fmt.Fprintf(screen, "  %s still starts %s itself as well, which the workbench has. To take that out there: mcp-workbench connect %s --remove-imported\n",
-		client.Title, strings.Join(names, ", "), client.ID)
+	fmt.Fprintf(screen, "  %s\n  To take that out there: mcp-workbench connect %s --remove-imported\n",
+		screen.Wrap(fmt.Sprintf("%s still starts %s itself as well, which the workbench has.", client.Title, strings.Join(names, ", ")), 2), client.ID)
 }

@@ -40,7 +40,7 @@ func (c *clientChange) apply(ctx context.Context, client *clients.Client, o conn
 	c.show(screen)
 	fmt.Fprintln(screen)
 	if o.dryRun {
-		fmt.Fprintln(screen, "Nothing was written: this is a dry run.")
+		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
 		return false, nil
 	}
 	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {

@@ -48,7 +48,7 @@ func listClients(screen *terminal.Screen, asJSON bool) error {
 	} else {
 		showClients(screen, found)
 	}
-	fmt.Fprintf(screen, "\nKnown, but not found here: %s\n", strings.Join(missing, ", "))
+	fmt.Fprintf(screen, "\n%s\n", screen.Wrap("Known, but not found here: "+strings.Join(missing, ", "), 2))
 	return nil
 }
 

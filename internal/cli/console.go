@@ -28,7 +28,7 @@ func (g *globals) newConsole(cmd *cobra.Command) (*console.Console, error) {
 func atMost(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return &usageError{fmt.Errorf("%s takes %s, not %d", cmd.Name(), what, len(args))}
+			return &usageError{err: fmt.Errorf("%s takes %s, not %d", cmd.Name(), what, len(args))}
 		}
 		return nil
 	}
@@ -38,7 +38,7 @@ func atMost(n int, what string) cobra.PositionalArgs {
 func exactly(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Errorf("%s takes %s", cmd.Name(), what)}
+			return &usageError{err: fmt.Errorf("%s takes %s", cmd.Name(), what)}
 		}
 		return nil
 	}

@@ -25,9 +25,9 @@ taken out, use 'connect CLIENT --undo'.`,
   mcp-workbench disconnect claude-code --project --dry-run`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{fmt.Errorf("disconnect needs the name of a client, such as %s", strings.Join(clients.IDs()[:3], ", "))}
+				return &usageError{err: fmt.Errorf("disconnect needs the name of a client, such as %s", strings.Join(clients.IDs()[:3], ", "))}
 			}
-			return atMostOneClient(cmd, args)
+			return atMost(1, "one client")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			isNamed := cmd.Flags().Changed("name")

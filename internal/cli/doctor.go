@@ -42,7 +42,7 @@ It ends with 0 if everything works, and with 1 if something failed; warnings do 
 		ValidArgsFunction: completeServers(g),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if options.timeout < 0 || cmd.Flags().Changed("timeout") && options.timeout == 0 {
-				return &usageError{errors.New("--timeout needs a time such as 30s or 2m")}
+				return &usageError{err: errors.New("--timeout needs a time such as 30s or 2m")}
 			}
 			options.names = args
 			return runDoctor(cmd.Context(), *g, options, cmd.OutOrStdout())

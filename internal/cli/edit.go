@@ -88,7 +88,7 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 		fmt.Fprintf(os.Stderr, "The configuration has other mistakes, which this does not change:\n%v\n", remaining)
 	}
 	if e.flags.dryRun {
-		fmt.Fprintln(e.screen, "Nothing was changed: this was a dry run.")
+		fmt.Fprintln(e.screen, "\nNothing was changed: this was a dry run.")
 		return false, nil
 	}
 	if question != "" {

@@ -24,12 +24,7 @@ func newExplain() *cobra.Command {
 stands in the last line of an error. Without a code, all of them are listed.`,
 		Example: `  mcp-workbench explain
   mcp-workbench explain toolbox-not-found`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &usageError{fmt.Errorf("explain takes one code, not %d", len(args))}
-			}
-			return nil
-		},
+		Args:      atMost(1, "one code"),
 		ValidArgs: errorCodes(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sections, err := explanations(args)

@@ -95,7 +95,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 	fmt.Fprintln(screen)
 	files.show(screen, next)
 	if o.dryRun {
-		fmt.Fprintln(screen, "\nNothing was written: this is a dry run.")
+		fmt.Fprintln(screen, "\nNothing was changed: this was a dry run.")
 		return nil
 	}
 	fmt.Fprintln(screen)

@@ -80,11 +80,11 @@ func (o *recordOptions) parse(args []string, dash int) error {
 	}
 	switch {
 	case len(args) == 0:
-		return &usageError{errors.New("record needs the name of a file")}
+		return &usageError{err: errors.New("record needs the name of a file")}
 	case len(args) > most:
-		return &usageError{fmt.Errorf("record does not take '%s'; a command line stands after '--'", args[most])}
+		return &usageError{err: fmt.Errorf("record does not take '%s'; a command line stands after '--'", args[most])}
 	case dash >= 0 && len(o.command) == 0:
-		return &usageError{errors.New("there is no command after '--'")}
+		return &usageError{err: errors.New("there is no command after '--'")}
 	}
 	o.file = args[0]
 	if len(args) == 2 {

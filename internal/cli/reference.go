@@ -63,7 +63,7 @@ func locate(outline *config.Preview, ref string) (place, error) {
 		choices = append(choices, terminal.CleanLine(p.String()))
 	}
 	return place{}, &toolbox.Error{
-		Code:    toolbox.ReferenceAmbiguous,
+		Code:    toolbox.AmbiguousName,
 		Message: fmt.Sprintf("'%s' may mean several things", terminal.CleanLine(ref)),
 		Hint:    "Write one of these: " + strings.Join(choices, ", "),
 	}

@@ -34,8 +34,8 @@ func TestLocate(t *testing.T) {
 		{"c/d", place{"a/b", "c/d"}, ""},
 		{"same/", place{"same", ""}, ""},
 		{"dev/same", place{"dev", "same"}, ""},
-		{"shared", place{}, toolbox.ReferenceAmbiguous},
-		{"same", place{}, toolbox.ReferenceAmbiguous},
+		{"shared", place{}, toolbox.AmbiguousName},
+		{"same", place{}, toolbox.AmbiguousName},
 		{"web/git", place{}, toolbox.ReferenceNotFound},
 		{"", place{}, toolbox.ReferenceNotFound},
 	} {

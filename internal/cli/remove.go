@@ -44,7 +44,7 @@ one toolbox has.`,
 func atLeastOne(problem string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return &usageError{errors.New(problem)}
+			return &usageError{err: errors.New(problem)}
 		}
 		return nil
 	}

@@ -28,12 +28,7 @@ that says what is different, and told on stderr.`,
 		Example: `  mcp-workbench replay session.jsonl
   mcp-workbench replay --timing demo.jsonl      as fast as it was
   mcp-workbench replay --strict test.jsonl      exit with 1 if something did not match`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &usageError{fmt.Errorf("replay takes one file, not %d", len(args))}
-			}
-			return nil
-		},
+		Args: exactly("one file, which 'mcp-workbench record' wrote"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runReplay(cmd.Context(), args[0], timing, strict, os.Stdin, os.Stdout, os.Stderr)
 		},
@@ -73,7 +68,7 @@ func runReplay(ctx context.Context, path string, timing, strict bool, stdin, std
 func openRecording(path string) (*recording.Recording, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &toolbox.Error{Code: toolbox.RecordingInvalid, Message: "The recording cannot be opened: " + err.Error(), Cause: err}
+		return nil, &toolbox.Error{Code: toolbox.RecordingInvalid, Message: "The recording cannot be opened: " + err.Error(), Hint: "To make one: mcp-workbench record FILE", Cause: err}
 	}
 	defer file.Close()
 	recorded, err := recording.Read(file)

@@ -47,7 +47,7 @@ func (r *running) find(ctx context.Context) ([]*control.Client, error) {
 	if len(found) == 0 {
 		return nil, &toolbox.Error{
 			Code: toolbox.NotRunning, Message: "No workbench of yours is running",
-			Hint: "A client that is connected to it starts it; see 'mcp-workbench serve' for one that clients share.",
+			Hint: "A client that has the workbench starts it. To connect one: mcp-workbench connect\nTo run one for many clients: mcp-workbench serve",
 		}
 	}
 	return found, nil
@@ -117,14 +117,6 @@ func appendNew(list []string, name string) []string {
 		}
 	}
 	return append(list, name)
-}
-
-// oneServer wants the name of one server.
-func oneServer(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return &usageError{fmt.Errorf("%s takes one server, not %d", cmd.Name(), len(args))}
-	}
-	return nil
 }
 
 // completeRunning completes the servers of running workbenches.

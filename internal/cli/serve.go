@@ -61,7 +61,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 		address = s.config.HTTP.Listen
 	}
 	if _, _, err := net.SplitHostPort(address); err != nil {
-		return &usageError{fmt.Errorf("--listen needs an address and a port, such as %s, not '%s'", config.DefaultListen, address)}
+		return &usageError{err: fmt.Errorf("--listen needs an address and a port, such as %s, not '%s'", config.DefaultListen, address)}
 	}
 	store, err := tokensFor(address, options.noAuth)
 	if err != nil {

@@ -53,22 +53,25 @@ func introduce(screen *terminal.Screen, cfg *config.Config) {
 			{"mcp-workbench doctor", "see whether each of them works"},
 			{"mcp-workbench connect", "put the workbench into a client"},
 		})
-		fmt.Fprintln(screen, "\nNo servers yet? 'mcp-workbench add --help' adds one, and 'mcp-workbench try' shows the built-in ones.")
+		fmt.Fprint(screen, `
+No servers yet? 'mcp-workbench add --help' tells how to add one, and
+'mcp-workbench try' shows the built-in ones.
+`)
 	} else {
 		fmt.Fprintf(screen, "Configuration: %s\n", terminal.CleanLine(cfg.Path))
 		for _, box := range cfg.Toolboxes {
-			fmt.Fprintf(screen, "  %s (%d servers)  %s\n", screen.Paint(terminal.Name, terminal.CleanLine(box.Name)), len(box.Servers), terminal.CleanLine(box.Description))
+			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(terminal.Name, terminal.CleanLine(box.Name)), count(len(box.Servers), "server", "servers"), terminal.CleanLine(box.Description))
 		}
 		fmt.Fprintln(screen)
 		nextSteps(screen, [][2]string{
 			{"mcp-workbench doctor", "see whether each server works"},
 			{"mcp-workbench connect", "put the workbench into a client"},
-			{"mcp-workbench list", "see what is configured; add, remove, enable and disable change it"},
+			{"mcp-workbench list", "see what is configured; add and remove change it"},
 		})
 	}
 	fmt.Fprint(screen, `
-An MCP client starts this program and talks to it over stdin and stdout; there is nothing to
-type here. Everything else: mcp-workbench --help
+An MCP client starts this program and talks to it over stdin and stdout; there is
+nothing to type here. Everything else: mcp-workbench --help
 `)
 }
 

@@ -26,7 +26,7 @@ func newRestart() *cobra.Command {
 		Long: `End a server with all that it started, and start it again. Its calls end with an error;
 a server that is backing off from failures is tried at once.`,
 		Example: `  mcp-workbench restart dev/github`,
-		Args:    oneServer, ValidArgsFunction: completeRunning,
+		Args:    exactly("the name of one server"), ValidArgsFunction: completeRunning,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, server, err := which.server(cmd.Context(), args[0])
 			if err != nil {
@@ -67,7 +67,7 @@ stopped, nothing is left. A client that still needs it starts it again.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all && which.pid != 0 {
-				return &usageError{errors.New("--all and --pid exclude each other")}
+				return &usageError{err: errors.New("--all and --pid exclude each other")}
 			}
 			found, err := which.find(cmd.Context())
 			if err == nil && !all && len(found) > 1 {

@@ -87,11 +87,11 @@ func oneName(command string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
-			return &usageError{fmt.Errorf("%s needs the name of a token, such as laptop", command)}
+			return &usageError{err: fmt.Errorf("%s needs the name of a token, such as laptop", command)}
 		case 1:
 			return nil
 		}
-		return &usageError{fmt.Errorf("%s takes one name, not %d", command, len(args))}
+		return &usageError{err: fmt.Errorf("%s takes one name, not %d", command, len(args))}
 	}
 }
 
@@ -168,7 +168,7 @@ func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
 		case !slices.Contains(names, name):
 			return nil, unknownToolbox(cfg, name, names)
 		case slices.Contains(toolboxes[:i], name):
-			return nil, &usageError{fmt.Errorf("--toolbox %s is given twice", trust.Quote(name))}
+			return nil, &usageError{err: fmt.Errorf("--toolbox %s is given twice", trust.Quote(name))}
 		}
 	}
 	return cfg, nil

@@ -27,12 +27,7 @@ which nothing is known yet are connected for it.`,
 		Example: `  mcp-workbench tokens
   mcp-workbench tokens dev`,
 		ValidArgsFunction: completeOne(completeToolboxes(g)),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &usageError{fmt.Errorf("tokens takes one toolbox, not %d", len(args))}
-			}
-			return nil
-		},
+		Args:              atMost(1, "one toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTokens(cmd.Context(), *g, strings.Join(args, ""), cmd.OutOrStdout(), os.Stderr)
 		},

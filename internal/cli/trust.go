@@ -35,11 +35,11 @@ is taken as it is.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return &usageError{fmt.Errorf("trust takes one file, not %d", len(args))}
+				return &usageError{err: fmt.Errorf("trust takes one file, not %d", len(args))}
 			case flags.list && (len(args) > 0 || flags.revoke || flags.yes):
-				return &usageError{errors.New("--list goes with nothing else")}
+				return &usageError{err: errors.New("--list goes with nothing else")}
 			case flags.revoke && flags.yes:
-				return &usageError{errors.New("--revoke asks nothing, so that it takes no --yes")}
+				return &usageError{err: errors.New("--revoke asks nothing, so that it takes no --yes")}
 			}
 			return nil
 		},
@@ -108,7 +108,7 @@ func runTrust(ctx context.Context, out io.Writer, path string, yes bool) error {
 	if !yes {
 		if !isInteractive(out) {
 			return &toolbox.Error{
-				Code:    toolbox.NoTerminal,
+				Code:    toolbox.AnswerNeeded,
 				Message: "There is no terminal to ask in, so the file was not trusted",
 				Hint:    "Run the command in a terminal, or with --yes once you have looked at the file.",
 			}
@@ -121,7 +121,7 @@ func runTrust(ctx context.Context, out io.Writer, path string, yes bool) error {
 	if err := store.Add(trustFile(source)); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "It is trusted until it changes. Clients that run already have to restart the workbench.")
+	fmt.Fprintln(out, "It is trusted until it changes. A workbench that runs already takes it over by itself.")
 	return nil
 }
 

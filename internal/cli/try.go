@@ -30,12 +30,7 @@ toolbox is taken if none is named.`,
 		Example: `  mcp-workbench try
   mcp-workbench try dev`,
 		ValidArgsFunction: completeOne(completeToolboxes(g)),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &usageError{fmt.Errorf("try takes one toolbox, not %d", len(args))}
-			}
-			return nil
-		},
+		Args:              atMost(1, "one toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTry(cmd.Context(), *g, strings.Join(args, ""), cmd.OutOrStdout(), os.Stderr)
 		},
@@ -201,5 +196,5 @@ func clientSnippet(cfg *config.Config) string {
 	if err != nil {
 		return ""
 	}
-	return "To use it from an MCP client, put this into the client's configuration:\n\n  " + string(snippet) + "\n"
+	return "To use it from an MCP client: mcp-workbench connect\nOr put this into the client's configuration:\n\n  " + string(snippet) + "\n"
 }

@@ -41,7 +41,7 @@ func runUndo(ctx context.Context, id string, o connectOptions, screen *terminal.
 	c.show(screen)
 	fmt.Fprintln(screen)
 	if o.dryRun {
-		fmt.Fprintln(screen, "Nothing was written: this is a dry run.")
+		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
 		return nil
 	}
 	if err := agree(ctx, screen, o.yes, "Restore this?"); err != nil {

@@ -16,12 +16,7 @@ func newValidate(g *globals) *cobra.Command {
 		Short: "Check a configuration file and report all that is wrong with it",
 		Example: `  mcp-workbench validate
   mcp-workbench validate team/workbench-config.json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &usageError{fmt.Errorf("validate takes one file, not %d", len(args))}
-			}
-			return nil
-		},
+		Args: atMost(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			with := *g
 			if len(args) == 1 {

@@ -32,7 +32,7 @@ func Configuration(cfg *config.Config, origin config.Origin) []Check {
 		checks = append(checks, Check{
 			Name: checkConfig, Verdict: Warning,
 			Detail: "no configuration was found; the built-in 'starter' toolbox is used",
-			Fix:    "Write workbench-config.json, or name a file with --config.",
+			Fix:    "To make one of the servers that your clients have: mcp-workbench init",
 		})
 	} else {
 		checks = append(checks, Check{

@@ -29,7 +29,11 @@ func ShowChecks(screen *terminal.Screen, checks []Check) {
 	for _, check := range checks {
 		fmt.Fprintf(screen, "%s %s\n", mark(screen, check.Verdict), screen.Wrap(check.Name+": "+terminal.Clean(check.Detail), 2))
 		if check.Fix != "" {
-			writeDetail(screen, "fix", terminal.Clean(check.Fix))
+			label := "fix"
+			if check.Verdict == Skipped { // nothing is wrong
+				label = "next"
+			}
+			writeDetail(screen, label, terminal.Clean(check.Fix))
 		}
 	}
 }

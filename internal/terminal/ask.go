@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,6 +16,12 @@ import (
 
 // ErrNobody is returned for a question where nobody can answer.
 var ErrNobody = errors.New("there is nobody to ask: this is no terminal")
+
+// endedError is an io.EOF: the input ended where an answer was expected, as with Ctrl-D.
+type endedError struct{}
+
+func (endedError) Error() string { return "the input ended before there was an answer" }
+func (endedError) Unwrap() error { return io.EOF }
 
 var sequences = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
@@ -118,6 +125,10 @@ func (s *Screen) read(ctx context.Context, prompt string, read func() (string, e
 		s.reading.mu.Lock()
 		s.reading.unread = nil
 		s.reading.mu.Unlock()
+		if errors.Is(a.err, io.EOF) {
+			fmt.Fprintln(s)
+			a.err = endedError{}
+		}
 		return a.text, a.err
 	}
 }

@@ -25,10 +25,12 @@ func Cells(texts ...string) []Cell {
 const (
 	columnGap = 2
 	minColumn = 8 // a column is not made narrower than that to fit
+	// The first column, by which a row is named, is cut only when the others are down to this.
+	minBesideName = 24
 )
 
-// Table writes rows in columns that fit the width: the widest columns give way first, and
-// what does not fit is cut. An empty header is left out.
+// Table writes rows in columns that fit the width: the widest columns give way first, the
+// first one last, and what does not fit is cut. An empty header is left out.
 func (s *Screen) Table(header []string, rows [][]Cell) { s.table(header, rows, false) }
 
 // WrappedTable is a Table whose last column is continued on further lines.
@@ -82,6 +84,20 @@ func (s *Screen) row(row []Cell, widths []int) {
 	fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
 }
 
+// widestOf returns the column that gives way next.
+func widestOf(widths []int) int {
+	widest := len(widths) - 1
+	for i := len(widths) - 2; i > 0; i-- {
+		if widths[i] > widths[widest] {
+			widest = i
+		}
+	}
+	if widths[widest] <= minBesideName && widths[0] > widths[widest] {
+		return 0
+	}
+	return widest
+}
+
 // fit returns the widths of columns so that a row fits; 0 is no limit.
 func fit(rows [][]Cell, limit int) []int {
 	var widths []int
@@ -101,12 +117,7 @@ func fit(rows [][]Cell, limit int) []int {
 		total += width
 	}
 	for ; total > limit; total-- {
-		widest := 0
-		for i, width := range widths {
-			if width >= widths[widest] {
-				widest = i
-			}
-		}
+		widest := widestOf(widths)
 		if widths[widest] <= minColumn {
 			break
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -176,4 +177,36 @@ func FuzzClean(f *testing.F) {
 			t.Errorf("%q is wider than %d", cut, width)
 		}
 	})
+}
+
+// A name that is cut cannot be typed again.
+func TestTableKeepsNames(t *testing.T) {
+	s, out := screen("60")
+	name := strings.Repeat("n", 30)
+	s.Table(nil, [][]Cell{Cells(name, strings.Repeat("d", 60)), Cells("short", "")})
+	if !strings.HasPrefix(out.String(), name+"  d") {
+		t.Errorf("the name was cut:\n%s", out)
+	}
+	out.Reset()
+	s.Table(nil, [][]Cell{Cells(strings.Repeat("n", 90), strings.Repeat("d", 60))})
+	if line := strings.TrimSuffix(out.String(), "\n"); runewidth.StringWidth(line) != 60 || !strings.HasSuffix(line, "d…") {
+		t.Errorf("the row does not fit:\n%s", out)
+	}
+}
+
+func TestEndOfInputInsteadOfAnAnswer(t *testing.T) {
+	keyboard, typing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keyboard.Close()
+	if err := typing.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s := &Screen{Writer: &out, keyboard: keyboard, lines: bufio.NewReader(keyboard), reading: &reading{}}
+	_, err = s.Choose(t.Context(), "Which?", []string{"a", "b"})
+	if !errors.Is(err, io.EOF) || err.Error() == io.EOF.Error() {
+		t.Errorf("got %v", err)
+	}
 }
