@@ -148,7 +148,7 @@ func plainEscape(data []byte, i int) int {
 			return -1
 		}
 		for _, c := range data[i+1 : i+5] {
-			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+			if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
 				return -1
 			}
 		}

@@ -22,22 +22,23 @@ const (
 	serverName = "everything"
 )
 
-// prepare starts all peers of a lane. What was started is in the lane even with an error.
-func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
-	l := &lane{name: above + "-" + below, loads: loads}
-	if modern {
-		l.name += " modern"
-		l.loads = nil
-		for _, load := range loads {
-			if load.Concurrency != 64 && load.bytes < 1<<20 {
-				l.loads = append(l.loads, load)
-			}
+// newLane is a lane without peers, and the flags that say its era to ours.
+func newLane(name string, modern bool) (l *lane, era []string) {
+	if !modern {
+		return &lane{name: name, loads: loads}, nil
+	}
+	l = &lane{name: name + " modern"}
+	for _, load := range loads {
+		if load.Concurrency != 64 && load.bytes < 1<<20 {
+			l.loads = append(l.loads, load)
 		}
 	}
-	era := []string{}
-	if modern {
-		era = append(era, "-modern")
-	}
+	return l, []string{"-modern"}
+}
+
+// prepare starts all peers of a lane. What was started is in the lane even with an error.
+func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
+	l, era := newLane(above+"-"+below, modern)
 	self := b.self
 	add := func(name string, p *peer, err error) (*way, error) {
 		if err != nil {
@@ -85,7 +86,7 @@ func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
 		modes = append(modes, "dynamic", "direct")
 	}
 	for _, mode := range modes {
-		if err := b.addWorkbench(l, above, mode, modern, server, add); err != nil {
+		if err := b.addWorkbench(above, mode, modern, server, add); err != nil {
 			return l, err
 		}
 	}
@@ -93,7 +94,7 @@ func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
 }
 
 // addWorkbench starts a workbench in a mode with the server, and opens its toolbox.
-func (b *bench) addWorkbench(l *lane, above, mode string, modern bool, server map[string]any, add func(string, *peer, error) (*way, error)) error {
+func (b *bench) addWorkbench(above, mode string, modern bool, server map[string]any, add func(string, *peer, error) (*way, error)) error {
 	config, err := b.configure(mode, map[string]any{serverName: server})
 	if err != nil {
 		return err

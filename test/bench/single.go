@@ -120,8 +120,11 @@ func (b *bench) measureOpening() error {
 		n     int
 		delay time.Duration
 	}{
-		{"open 1 server", 1, 0}, {"open 10 servers", 10, 0}, {"open 50 servers", 50, 0},
-		{"open 1 server that takes 500 ms", 1, delay}, {"open 50 servers, one of which takes 500 ms", 50, delay},
+		{"open 1 server", 1, 0},
+		{"open 10 servers", 10, 0},
+		{"open 50 servers", 50, 0},
+		{"open 1 server that takes 500 ms", 1, delay},
+		{"open 50 servers, one of which takes 500 ms", 50, delay},
 	}
 	times, cpu := make([][]float64, len(kinds)), make([][]float64, len(kinds))
 	for range 5 {
