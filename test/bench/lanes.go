@@ -86,7 +86,7 @@ func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
 		modes = append(modes, "dynamic", "direct")
 	}
 	for _, mode := range modes {
-		if err := b.addWorkbench(above, mode, modern, server, add); err != nil {
+		if err := b.addWorkbench(above, mode, server, add); err != nil {
 			return l, err
 		}
 	}
@@ -94,7 +94,7 @@ func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
 }
 
 // addWorkbench starts a workbench in a mode with the server, and opens its toolbox.
-func (b *bench) addWorkbench(above, mode string, modern bool, server map[string]any, add func(string, *peer, error) (*way, error)) error {
+func (b *bench) addWorkbench(above, mode string, server map[string]any, add func(string, *peer, error) (*way, error)) error {
 	config, err := b.configure(mode, map[string]any{serverName: server})
 	if err != nil {
 		return err
