@@ -46,7 +46,7 @@ connected.`,
   mcp-workbench connect claude-code
   mcp-workbench connect cursor --remove-imported
   mcp-workbench connect cursor --undo`,
-		Args: atMost(1, "one client"),
+		Args: atMostOne("one client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			screen := terminal.New(os.Stdout, os.Stdin, os.Getenv)
 			switch {

@@ -24,10 +24,10 @@ func (g *globals) newConsole(cmd *cobra.Command) (*console.Console, error) {
 	}), nil
 }
 
-// atMost refuses more arguments than that.
-func atMost(n int, what string) cobra.PositionalArgs {
+// atMostOne refuses more than one argument.
+func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > n {
+		if len(args) > 1 {
 			return &usageError{err: fmt.Errorf("%s takes %s, not %d", cmd.Name(), what, len(args))}
 		}
 		return nil

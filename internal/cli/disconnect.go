@@ -27,7 +27,7 @@ taken out, use 'connect CLIENT --undo'.`,
 			if len(args) == 0 {
 				return &usageError{err: fmt.Errorf("disconnect needs the name of a client, such as %s", strings.Join(clients.IDs()[:3], ", "))}
 			}
-			return atMost(1, "one client")(cmd, args)
+			return atMostOne("one client")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			isNamed := cmd.Flags().Changed("name")

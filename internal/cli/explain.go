@@ -24,7 +24,7 @@ func newExplain() *cobra.Command {
 stands in the last line of an error. Without a code, all of them are listed.`,
 		Example: `  mcp-workbench explain
   mcp-workbench explain toolbox-not-found`,
-		Args:      atMost(1, "one code"),
+		Args:      atMostOne("one code"),
 		ValidArgs: errorCodes(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sections, err := explanations(args)

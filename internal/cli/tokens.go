@@ -27,7 +27,7 @@ which nothing is known yet are connected for it.`,
 		Example: `  mcp-workbench tokens
   mcp-workbench tokens dev`,
 		ValidArgsFunction: completeOne(completeToolboxes(g)),
-		Args:              atMost(1, "one toolbox"),
+		Args:              atMostOne("one toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTokens(cmd.Context(), *g, strings.Join(args, ""), cmd.OutOrStdout(), os.Stderr)
 		},

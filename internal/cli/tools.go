@@ -23,7 +23,7 @@ It ends with 0 if at least one server could be listed.`,
   mcp-workbench tools dev/git --refresh
   mcp-workbench tools --json | jq -r '.tools[].ref'`,
 		ValidArgsFunction: completeOne(completeServers(g)),
-		Args:              atMost(1, "one toolbox or server"),
+		Args:              atMostOne("one toolbox or server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.Of = strings.Join(args, "")
 			c, err := g.newConsole(cmd)

@@ -30,7 +30,7 @@ toolbox is taken if none is named.`,
 		Example: `  mcp-workbench try
   mcp-workbench try dev`,
 		ValidArgsFunction: completeOne(completeToolboxes(g)),
-		Args:              atMost(1, "one toolbox"),
+		Args:              atMostOne("one toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTry(cmd.Context(), *g, strings.Join(args, ""), cmd.OutOrStdout(), os.Stderr)
 		},

@@ -16,7 +16,7 @@ func newValidate(g *globals) *cobra.Command {
 		Short: "Check a configuration file and report all that is wrong with it",
 		Example: `  mcp-workbench validate
   mcp-workbench validate team/workbench-config.json`,
-		Args: atMost(1, "one file"),
+		Args: atMostOne("one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			with := *g
 			if len(args) == 1 {

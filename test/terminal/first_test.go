@@ -203,7 +203,7 @@ func TestFirstFiveMinutes(t *testing.T) {
 	p.runs("3-doctor", "mcp-workbench doctor")
 	p.runs("4-connect", "mcp-workbench connect claude-code", [2]string{"Write this? [Y/n]", "y"})
 	p.runs("5-find", `mcp-workbench find "read a file"`)
-	p.runs("6-call", "mcp-workbench call read_text_file path=docs/hello.txt")
+	p.runs("6-call", "mcp-workbench call read_text_file path=hello.txt")
 	if secrets, err := os.ReadFile(filepath.Join(p.home, ".config/mcp-workbench/workbench.env")); err != nil || !strings.Contains(string(secrets), "sk-0123456789abcdefghij") {
 		t.Errorf("the secret was not moved: %v", err)
 	}
