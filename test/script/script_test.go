@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -62,6 +63,18 @@ const (
 	replyTime = 15 * time.Second // for any answer
 	endTime   = 5 * time.Second  // for the end of the workbench and of its processes
 )
+
+// Scripts are skipped where a program is missing that they need. On CI nobody would notice.
+func TestProgramsOfScripts(t *testing.T) {
+	if os.Getenv("CI") == "" || runtime.GOOS != "linux" {
+		t.Skip("only CI on Linux has to have all of them")
+	}
+	for _, name := range []string{"script", "sh", "tmux"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 func TestScripts(t *testing.T) { runPairing(t, pairing{overStdio, overStdio}) }
 
