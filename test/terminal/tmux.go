@@ -157,18 +157,3 @@ func (t *Terminal) AwaitPrompt(limit time.Duration) error {
 	})
 	return err
 }
-
-// Run types a command and waits for its end.
-func (t *Terminal) Run(command string, limit time.Duration) error {
-	if err := t.Type(command); err != nil {
-		return err
-	}
-	if err := t.Press("Enter"); err != nil {
-		return err
-	}
-	// The prompt of the command itself must not be taken for the next one.
-	if _, err := t.Await(limit, func(screen string) bool { return !strings.HasSuffix(screen, Prompt+command) }); err != nil {
-		return err
-	}
-	return t.AwaitPrompt(limit)
-}
