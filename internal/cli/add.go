@@ -153,7 +153,7 @@ func (a *addition) report() {
 	for _, server := range a.servers {
 		names = append(names, "'"+terminal.CleanLine(server.Name)+"'")
 	}
-	fmt.Fprintf(a.screen, "Added %s to toolbox '%s' in %s.\n", strings.Join(names, ", "), terminal.CleanLine(a.toolbox), a.Path)
+	a.done("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), terminal.CleanLine(a.toolbox), short(a.Path))
 	if len(a.moved) > 0 {
 		var variables []string
 		for _, variable := range a.moved {

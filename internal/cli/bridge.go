@@ -45,6 +45,9 @@ the client goes on; what was in flight fails and is not sent again.`,
 			if err != nil {
 				return err
 			}
+			if err := needClient(os.Stdin, "bridge serves"); err != nil {
+				return err
+			}
 			in, out := wire.Pollable(os.Stdin), wire.Pollable(os.Stdout)
 			if !isAddress(args[0]) {
 				if len(options.headers) > 0 || options.tokenFile != "" {

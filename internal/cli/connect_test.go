@@ -87,3 +87,23 @@ func TestConnectStopsIfTheFileIsUnclear(t *testing.T) {
 		t.Errorf("%q, %v", file, err)
 	}
 }
+
+// After init, a client that has the workbench is not told to be connected.
+func TestClientToConnect(t *testing.T) {
+	code, cursor := clients.ByID("claude-code"), clients.ByID("cursor")
+	connected := clients.Source{Client: code, Self: []string{"workbench"}}
+	for _, test := range []struct {
+		name    string
+		sources []clients.Source
+		want    string
+	}{
+		{"no client", []clients.Source{{}}, "CLIENT"},
+		{"the first", []clients.Source{{Client: code}, {Client: cursor}}, "claude-code"},
+		{"the other", []clients.Source{connected, {Client: code, Project: "/p"}, {Client: cursor}}, "cursor"},
+		{"all are", []clients.Source{{}, connected}, ""},
+	} {
+		if got := toConnect(test.sources); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}

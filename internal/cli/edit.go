@@ -117,6 +117,11 @@ func (e *edit) tellTrust() error {
 	return nil
 }
 
+// done tells, below the difference, what was written.
+func (e *edit) done(format string, args ...any) {
+	fmt.Fprintf(e.screen, "\n%s %s\n", e.screen.Paint(terminal.Good, "✓"), fmt.Sprintf(format, args...))
+}
+
 // show writes what changes in the configuration. Variables beside it are not shown.
 func (e *edit) show() {
 	c := change{path: e.Path, before: e.Content().Data, after: e.next.Data, masker: e.Masker(e.next)}

@@ -58,7 +58,7 @@ func runSwitch(ctx context.Context, e *edit, refs []string, doneWord string, cha
 	case err != nil:
 		return err
 	case done:
-		fmt.Fprintf(e.screen, "%s %s in %s.\n", doneWord, what, e.Path)
+		e.done("%s %s in %s.", doneWord, what, short(e.Path))
 	case !e.flags.dryRun:
 		fmt.Fprintf(e.screen, "Nothing to change: %s is %s already.\n", what, strings.ToLower(doneWord))
 	}

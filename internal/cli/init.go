@@ -258,17 +258,34 @@ func showNext(screen *terminal.Screen, target string, sources []clients.Source) 
 	} else if path, origin, err := config.Find("", os.Getenv); err == nil && origin == config.Local {
 		fmt.Fprintf(screen, "%s In this folder, %s is used instead.\n", screen.Paint(terminal.Caution, "!"), short(path))
 	}
-	client := "CLIENT"
-	for _, source := range slices.Backward(sources) {
-		if source.Client != nil && source.Client.Retired == "" {
-			client = source.Client.ID
-		}
+	steps := [][]terminal.Cell{{{Text: command + " doctor", Style: terminal.Name}, {Text: "see that each server starts"}}}
+	if client := toConnect(sources); client != "" {
+		steps = append(steps, []terminal.Cell{{Text: command + " connect " + client, Style: terminal.Name}, {Text: "let the client use the workbench"}})
 	}
 	fmt.Fprintln(screen, "\nNext:")
-	screen.Table(nil, [][]terminal.Cell{
-		{{Text: command + " doctor", Style: terminal.Name}, {Text: "see that each server starts"}},
-		{{Text: command + " connect " + client, Style: terminal.Name}, {Text: "let the client use the workbench"}},
-	})
+	screen.Table(nil, steps)
+}
+
+// toConnect is the first client that does not have the workbench; "" if all have it.
+func toConnect(sources []clients.Source) string {
+	has := make(map[*clients.Client]bool)
+	for _, source := range sources {
+		has[source.Client] = has[source.Client] || len(source.Self) > 0
+	}
+	connected := false
+	for _, source := range sources {
+		if source.Client == nil || source.Client.Retired != "" {
+			continue
+		}
+		if !has[source.Client] {
+			return source.Client.ID
+		}
+		connected = true
+	}
+	if connected {
+		return ""
+	}
+	return "CLIENT"
 }
 
 // short is a path as people write it.

@@ -93,12 +93,21 @@ func (o *recordOptions) parse(args []string, dash int) error {
 	return nil
 }
 
+// needClient refuses a terminal, where nobody speaks MCP. what is who serves.
+func needClient(stdin *os.File, what string) error {
+	if !term.IsTerminal(int(stdin.Fd())) {
+		return nil
+	}
+	return &toolbox.Error{
+		Code:    toolbox.NeedsClient,
+		Message: what + " an MCP client on stdin and stdout, and this is a terminal",
+		Hint:    "Put the command into a client's configuration in place of the server.",
+	}
+}
+
 func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *os.File, stderr io.Writer) (err error) {
-	if term.IsTerminal(int(stdin.Fd())) {
-		return &toolbox.Error{
-			Code: toolbox.NeedsClient, Message: "record serves an MCP client on stdin and stdout, and this is a terminal",
-			Hint: "Put the command into a client's configuration in place of the server.",
-		}
+	if err := needClient(stdin, "record serves"); err != nil {
+		return err
 	}
 	cfg, err := g.recorded(o)
 	if err != nil {

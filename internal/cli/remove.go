@@ -67,7 +67,7 @@ func runRemove(ctx context.Context, e *edit, refs []string) error {
 	if err != nil || !done {
 		return err
 	}
-	fmt.Fprintf(e.screen, "Removed %s from %s.\n", what, e.Path)
+	e.done("Removed %s from %s.", what, short(e.Path))
 	if left := e.orphans(); len(left) > 0 {
 		fmt.Fprintf(e.screen, "Nothing refers to %s any more, which is still in %s.\n", strings.Join(left, ", "), config.EnvPath(e.Path))
 	}

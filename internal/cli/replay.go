@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/recording"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
@@ -43,12 +42,9 @@ func runReplay(ctx context.Context, path string, timing, strict bool, stdin, std
 	if err != nil {
 		return err
 	}
-	if term.IsTerminal(int(stdin.Fd())) {
-		return &toolbox.Error{
-			Code:    toolbox.NeedsClient,
-			Message: fmt.Sprintf("%s holds %s to %s; replay serves an MCP client on stdin and stdout, and this is a terminal", path, count(recorded.Requests(), "request", "requests"), recorded.Header.Server),
-			Hint:    "Put the command into a client's configuration in place of the server.",
-		}
+	holds := fmt.Sprintf("%s holds %s to %s; replay serves", path, count(recorded.Requests(), "request", "requests"), recorded.Header.Server)
+	if err := needClient(stdin, holds); err != nil {
+		return err
 	}
 	player := recording.NewPlayer(recorded)
 	player.Timing = timing
