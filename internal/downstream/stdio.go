@@ -44,6 +44,7 @@ func (t *stdio) read() {
 	s := t.session
 	reader := wire.NewReader(t.stdout, s.options.MaxMessage)
 	reader.MaxSkip = endless * int64(s.options.MaxMessage)
+	reader.Gather = true
 	for {
 		frame, err := reader.Next()
 		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {

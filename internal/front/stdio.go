@@ -109,6 +109,7 @@ type pipe struct {
 // read takes in the client's messages until it closes its side.
 func (p *pipe) read(in io.Reader) error {
 	reader := wire.NewReader(in, p.session.server.options.MaxMessage)
+	reader.Gather = true
 	for {
 		frame, err := reader.Next()
 		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {

@@ -61,6 +61,13 @@ func (b *budget) tryAcquire(n int) bool {
 	return b.err == nil && b.takes(n)
 }
 
+// charge takes n bytes even if they are not free.
+func (b *budget) charge(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used += n
+}
+
 // release gives n bytes back.
 func (b *budget) release(n int) {
 	b.mu.Lock()

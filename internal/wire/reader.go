@@ -33,12 +33,17 @@ type Reader struct {
 	// MaxSkip is how long a message that is too long may be for its end to be waited for;
 	// a longer one is an ErrEndless. Default: there is no limit.
 	MaxSkip int64
+	// Gather has writers send together what they are given between two reads, if that is for
+	// messages that arrived together. The reader must then not be left in between.
+	Gather bool
 
 	src   io.Reader
 	limit int
+	burst burst
 
 	chunk []byte // what was read and not yet handed out is chunk[r:w]
 	r, w  int
+	next  int // where the next newline of it is, after r; -1 if there is none
 	long  int // the length of the last line that did not fit the chunk
 }
 
@@ -55,7 +60,7 @@ func NewReader(src io.Reader, limit int) *Reader {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Reader{src: src, limit: limit}
+	return &Reader{src: src, limit: limit, next: -1}
 }
 
 // Next returns the next message that is not blank; the frame is the caller's. After
@@ -87,9 +92,10 @@ func (f *Frame) trim() {
 
 // line returns everything up to the next newline, which it drops.
 func (r *Reader) line() (Frame, error) {
-	if end := bytes.IndexByte(r.chunk[r.r:r.w], '\n'); end >= 0 {
-		return r.take(end)
+	if r.next >= 0 {
+		return r.take(r.next)
 	}
+	r.burst.end()
 	if len(r.chunk) != chunkSize && r.w-r.r < chunkSize {
 		chunk := make([]byte, chunkSize)
 		r.w = copy(chunk, r.chunk[r.r:r.w])
@@ -119,7 +125,10 @@ func (r *Reader) line() (Frame, error) {
 // take hands out a copy of the chunk's next n bytes and drops them with their newline.
 func (r *Reader) take(n int) (Frame, error) {
 	line := r.chunk[r.r : r.r+n]
-	r.r += n + 1
+	r.r = min(r.r+n+1, r.w)
+	if r.next = bytes.IndexByte(r.chunk[r.r:r.w], '\n'); r.next >= 0 && r.Gather {
+		r.burst.begin()
+	}
 	if n > r.limit {
 		id, isRequest := Skim(line)
 		return Frame{}, &TooLongError{Limit: r.limit, Size: int64(n), ID: id, IsRequest: isRequest}
@@ -170,6 +179,7 @@ func (r *Reader) keep(rest []byte) {
 		r.chunk = make([]byte, len(rest))
 	}
 	r.w = copy(r.chunk, rest)
+	r.next = bytes.IndexByte(rest, '\n')
 }
 
 // skipLine drops the rest of a line that is too long, of which seen was read already,
@@ -184,6 +194,7 @@ func (r *Reader) skipLine(seen []byte) error {
 		end := bytes.IndexByte(fresh, '\n')
 		if end >= 0 {
 			r.r, r.w = end+1, n
+			r.next = bytes.IndexByte(r.chunk[r.r:r.w], '\n')
 			fresh = fresh[:end]
 		}
 		skim.feed(fresh)

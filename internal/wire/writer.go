@@ -17,9 +17,11 @@ var ErrClosed = errors.New("the connection is closed")
 type Writer struct {
 	dst    io.Writer
 	direct *tryWriter // nil where a write may block
-	budget *budget    // of the bytes that are queued or being written
+	budget *budget    // of the bytes that are left to the goroutine
 
 	mu    sync.Mutex
+	held  []byte // is written when the burst ends; nothing is queued then
+	told  bool   // bursts will say when that is
 	queue []parcel
 	busy  bool  // the goroutine is writing what it took from the queue
 	err   error // why nothing can be queued any more
@@ -51,16 +53,11 @@ func NewWriter(dst io.Writer, limit int) *Writer {
 // blocks while too much waits, until ctx ends or the writer fails. The error of an
 // earlier write counts for all later ones.
 func (w *Writer) Write(ctx context.Context, message []byte) error {
-	if err := w.budget.acquire(ctx, len(message)); err != nil {
-		return err
-	}
-	return w.send(parcel{message: message})
+	return w.write(ctx, parcel{message: message})
 }
 
 // TryWrite is Write that does not wait; it reports whether the message was taken.
-func (w *Writer) TryWrite(message []byte) bool {
-	return w.budget.tryAcquire(len(message)) && w.send(parcel{message: message}) == nil
-}
+func (w *Writer) TryWrite(message []byte) bool { return w.tryWrite(parcel{message: message}) }
 
 // Sink takes messages as a Writer does.
 type Sink interface {
@@ -74,35 +71,107 @@ type Spender struct{ *Writer }
 
 // Write implements Sink.
 func (s Spender) Write(ctx context.Context, message []byte) error {
-	if err := s.budget.acquire(ctx, len(message)); err != nil {
-		return err
-	}
-	return s.send(parcel{message, message})
+	return s.write(ctx, parcel{message, message})
 }
 
 // TryWrite implements Sink.
-func (s Spender) TryWrite(message []byte) bool {
-	return s.budget.tryAcquire(len(message)) && s.send(parcel{message, message}) == nil
+func (s Spender) TryWrite(message []byte) bool { return s.tryWrite(parcel{message, message}) }
+
+func (w *Writer) write(ctx context.Context, p parcel) error {
+	if taken, err := w.sendNow(p); taken || err != nil {
+		return err
+	}
+	if err := w.budget.acquire(ctx, len(p.message)); err != nil {
+		return err
+	}
+	return w.enqueue(p)
 }
 
-// send writes or queues a message whose bytes were taken from the budget.
-func (w *Writer) send(p parcel) error {
+func (w *Writer) tryWrite(p parcel) bool {
+	if taken, err := w.sendNow(p); taken || err != nil {
+		return taken
+	}
+	return w.budget.tryAcquire(len(p.message)) && w.enqueue(p) == nil
+}
+
+// sendNow writes or holds a message if nothing waits before it. What of it the peer does not
+// take at once is left to the goroutine, whatever the budget says: it cannot be taken back.
+func (w *Writer) sendNow(p parcel) (taken bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil || w.direct == nil || w.busy || len(w.queue) > 0 {
+		return false, w.err
+	}
+	if len(p.message) <= holdSize && (w.told || hold(w)) {
+		w.told = true
+		if len(w.held)+len(p.message) > holdSize {
+			if err := w.sendHeld(); err != nil {
+				return false, err
+			}
+			if len(w.queue) > 0 {
+				return false, nil
+			}
+		}
+		w.held = append(w.held, p.message...)
+		recycle(p.memory)
+		return true, nil
+	}
+	if err := w.sendHeld(); err != nil || len(w.queue) > 0 {
+		return false, err
+	}
+	return true, w.sendDirect(p)
+}
+
+// sendDirect is called with mu held while nothing is held or queued, nor being written.
+func (w *Writer) sendDirect(p parcel) error {
+	n, err := w.direct.write(p.message)
+	if err != nil {
+		w.failLocked(err)
+		return err
+	}
+	if p.message = p.message[n:]; len(p.message) == 0 {
+		recycle(p.memory)
+		return nil
+	}
+	w.budget.charge(len(p.message))
+	w.queue = append(w.queue, p)
+	w.signal()
+	return nil
+}
+
+// sendHeld writes what is held. It is called with mu held.
+func (w *Writer) sendHeld() error {
+	if len(w.held) == 0 {
+		return nil
+	}
+	held := w.held
+	w.held = w.held[:0]
+	err := w.sendDirect(parcel{message: held})
+	if len(w.queue) > 0 {
+		w.held = nil // its memory is in the queue
+	}
+	return err
+}
+
+// release sends what was held, at the end of a burst.
+func (w *Writer) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = false
+	if w.err == nil {
+		_ = w.sendHeld() // who writes next gets the error
+	}
+}
+
+// enqueue leaves a message to the goroutine, whose bytes were taken from the budget.
+func (w *Writer) enqueue(p parcel) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
 	}
-	if w.direct != nil && !w.busy && len(w.queue) == 0 {
-		n, err := w.direct.write(p.message)
-		w.budget.release(n)
-		if err != nil {
-			w.failLocked(err)
-			return err
-		}
-		if p.message = p.message[n:]; len(p.message) == 0 {
-			recycle(p.memory)
-			return nil
-		}
+	if err := w.sendHeld(); err != nil { // came before it
+		return err
 	}
 	w.queue = append(w.queue, p)
 	w.signal()
@@ -112,7 +181,12 @@ func (w *Writer) send(p parcel) error {
 // Close lets what is queued be written and then ends the writer. It waits for that
 // until ctx ends; a write that is stuck even then ends when dst is closed.
 func (w *Writer) Close(ctx context.Context) error {
-	w.fail(ErrClosed)
+	w.mu.Lock()
+	if w.err == nil {
+		_ = w.sendHeld()
+	}
+	w.failLocked(ErrClosed)
+	w.mu.Unlock()
 	select {
 	case <-w.closed:
 		return nil

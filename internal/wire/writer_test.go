@@ -249,8 +249,8 @@ func TestWriterCloseFlushes(t *testing.T) {
 		close(g.let)
 		expect(t, "Close", closed, "ok")
 		closeWriter(t, w) // a second time
-		if err := w.send(parcel{message: []byte("had its bytes before Close\n")}); !errors.Is(err, ErrClosed) {
-			t.Errorf("send: %v", err)
+		if err := w.enqueue(parcel{message: []byte("had its bytes before Close\n")}); !errors.Is(err, ErrClosed) {
+			t.Errorf("enqueue: %v", err)
 		}
 		if got, want := g.text(), "one\ntwo\nthree\n"; got != want || !errors.Is(w.Err(), ErrClosed) {
 			t.Errorf("wrote %q, want %q; error %v", got, want, w.Err())
