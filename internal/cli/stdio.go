@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -31,6 +32,7 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 		introduce(terminal.New(stdout, stdin, os.Getenv), s.config)
 		return nil
 	}
+	process.EnlargePipes(stdin, stdout)
 	in, out := wire.Pollable(stdin), wire.Pollable(stdout)
 	if s.isShared() {
 		return s.runShared(ctx, in, out)

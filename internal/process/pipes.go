@@ -11,6 +11,23 @@ import (
 // of other programs too; two large pipes each for 16 processes are half of it.
 const maxRoomy = 16
 
+// roomySize is how much a large pipe holds, clientSize how much one to our client does: that
+// is made larger without being counted, so that many workbenches must not ask for much.
+const (
+	roomySize  = 1 << 20
+	clientSize = 256 << 10
+)
+
+// EnlargePipes makes the pipes that this program was started with hold more, if they are
+// pipes, and smaller than that.
+func EnlargePipes(files ...*os.File) {
+	for _, file := range files {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+			enlargePipe(file, clientSize)
+		}
+	}
+}
+
 // pipes are the three pipes of one child. They are made here and not by os/exec,
 // whose Wait would otherwise wait for every grandchild that holds one.
 type pipes struct {
@@ -30,8 +47,8 @@ func openPipes(roomy bool) (*pipes, error) {
 		return nil, err
 	}
 	if roomy {
-		enlargePipe(p.stdin)
-		enlargePipe(p.stdout)
+		enlargePipe(p.stdin, roomySize)
+		enlargePipe(p.stdout, roomySize)
 	}
 	return p, nil
 }

@@ -244,16 +244,14 @@ func (t *tree) end(polite context.Context, grace time.Duration) error {
 	return nil
 }
 
-// enlargePipe asks for a pipe that holds a large message, which then needs fewer
+// enlargePipe asks for a pipe that holds so many bytes: a message that fits needs fewer
 // switches between the processes. It is only a wish.
-func enlargePipe(file *os.File) {
+func enlargePipe(file *os.File, size int) {
 	conn, err := file.SyscallConn()
 	if err != nil {
 		return
 	}
 	_ = conn.Control(func(fd uintptr) {
-		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, roomySize)
+		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, size)
 	})
 }
-
-const roomySize = 1 << 20

@@ -168,7 +168,7 @@ func activeProcesses(job windows.Handle) (uint32, error) {
 }
 
 // enlargePipe does nothing: pipes have the size that os.Pipe gives them.
-func enlargePipe(*os.File) {}
+func enlargePipe(*os.File, int) {}
 
 // readAvailable is never needed, because these pipes know no deadlines.
 func readAvailable(*os.File, []byte) (int, error) { return 0, io.EOF }
