@@ -109,6 +109,9 @@ func check(frame Frame) (Frame, bool, error) {
 	if repaired {
 		frame = repair(frame)
 	}
+	if isPlain(frame.Bytes()) {
+		return frame, repaired, nil
+	}
 	if err := validate(frame.Bytes()); err != nil {
 		return frame, repaired, err
 	}

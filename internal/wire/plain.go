@@ -12,10 +12,11 @@ const maxPlainDepth = 512
 // It says no too often rather than too rarely: the library decides about the rest, and has
 // the words for what is wrong. Its own check looks at each byte of a text, which was a
 // quarter of the time of a large message; here the machine's fast search does most of it.
+// A plain value has no line ends, not even between its tokens.
 func isPlain(data []byte) bool {
 	var nesting [maxPlainDepth / 64]uint64 // a bit for each level: an object, not an array
 	depth := 0
-	i := skipSpace(data, 0)
+	i := plainSpace(data, 0)
 	for {
 		// Here a value begins.
 		if i >= len(data) {
@@ -28,7 +29,7 @@ func isPlain(data []byte) bool {
 				return false
 			}
 			nesting[depth/64] &^= 1 << (depth % 64)
-			i = skipSpace(data, i+1)
+			i = plainSpace(data, i+1)
 			if c == '{' {
 				nesting[depth/64] |= 1 << (depth % 64)
 				if i < len(data) && data[i] != '}' {
@@ -52,7 +53,7 @@ func isPlain(data []byte) bool {
 			return false
 		}
 		// Here a value has ended, and so may the containers around it.
-		for i = skipSpace(data, end); ; i = skipSpace(data, i+1) {
+		for i = plainSpace(data, end); ; i = plainSpace(data, i+1) {
 			if depth == 0 {
 				return i == len(data)
 			}
@@ -61,7 +62,7 @@ func isPlain(data []byte) bool {
 			}
 			isObject := nesting[depth/64]&(1<<(depth%64)) != 0
 			if data[i] == ',' {
-				i = skipSpace(data, i+1)
+				i = plainSpace(data, i+1)
 				if isObject {
 					if i = plainKey(data, i); i < 0 {
 						return false
@@ -77,6 +78,14 @@ func isPlain(data []byte) bool {
 	}
 }
 
+// plainSpace is skipSpace without line ends.
+func plainSpace(data []byte, i int) int {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\t') {
+		i++
+	}
+	return i
+}
+
 // plainKey returns where the value of the member that begins at i begins, or -1.
 func plainKey(data []byte, i int) int {
 	if i >= len(data) || data[i] != '"' {
@@ -85,10 +94,10 @@ func plainKey(data []byte, i int) int {
 	if i = plainString(data, i); i < 0 {
 		return -1
 	}
-	if i = skipSpace(data, i); i >= len(data) || data[i] != ':' {
+	if i = plainSpace(data, i); i >= len(data) || data[i] != ':' {
 		return -1
 	}
-	return skipSpace(data, i+1)
+	return plainSpace(data, i+1)
 }
 
 // shortRun is how many bytes of a text are looked at one by one before the fast search,

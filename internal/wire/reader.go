@@ -53,6 +53,9 @@ type Reader struct {
 const (
 	chunkSize    = 64 << 10
 	longestGuess = 4 << 20
+	// longestWait is up to which length a line is expected to be followed by one alike, which
+	// is then read to where it belongs at once. That buffer, too, stays while the reader waits.
+	longestWait = 256 << 10
 )
 
 // NewReader reads messages of at most limit bytes from src; zero means DefaultLimit.
@@ -96,6 +99,9 @@ func (r *Reader) line() (Frame, error) {
 		return r.take(r.next)
 	}
 	r.burst.end()
+	if r.long > 0 && r.long <= longestWait && r.w-r.r < chunkSize {
+		return r.longLine()
+	}
 	if len(r.chunk) != chunkSize && r.w-r.r < chunkSize {
 		chunk := make([]byte, chunkSize)
 		r.w = copy(chunk, r.chunk[r.r:r.w])
@@ -138,12 +144,13 @@ func (r *Reader) take(n int) (Frame, error) {
 	return Frame{buf: buf, start: headroom}, nil
 }
 
-// longLine goes on with a line that filled the whole chunk. It reads into the frame
-// itself, so that a large message is not copied once more.
+// longLine goes on with a line that fills the whole chunk, or is expected to. It reads into
+// the frame itself, so that a large message is not copied once more.
 func (r *Reader) longLine() (Frame, error) {
-	guess := max(len(r.chunk)+chunkSize-headroom-slack-1, min(r.long, longestGuess))
-	buf := grab(headroom + guess + slack + 1)[:headroom+r.w]
-	copy(buf[headroom:], r.chunk[:r.w])
+	begun := r.chunk[r.r:r.w]
+	guess := max(len(begun)+chunkSize-headroom-slack-1, min(r.long, longestGuess))
+	buf := grab(headroom + guess + slack + 1)[:headroom+len(begun)]
+	copy(buf[headroom:], begun)
 	r.r, r.w = 0, 0
 	for len(buf)-headroom <= r.limit {
 		if len(buf)+slack == cap(buf) {
@@ -153,7 +160,7 @@ func (r *Reader) longLine() (Frame, error) {
 			buf = bigger
 		}
 		fresh := buf[len(buf) : cap(buf)-slack]
-		n, err := r.src.Read(fresh)
+		n, err := r.src.Read(r.expected(fresh, len(buf)-headroom))
 		fresh = fresh[:n]
 		end := bytes.IndexByte(fresh, '\n')
 		if end >= 0 {
@@ -164,19 +171,40 @@ func (r *Reader) longLine() (Frame, error) {
 		if end < 0 && err == nil {
 			continue
 		}
-		if r.long = len(buf) - headroom; r.long > r.limit {
-			id, isRequest := Skim(buf[headroom:])
-			return Frame{}, &TooLongError{r.limit, int64(r.long), id, isRequest}
-		}
-		return Frame{buf: buf, start: headroom, cut: err != nil}, err
+		return r.finishLong(buf, err)
 	}
 	return Frame{}, r.skipLine(buf[headroom:])
+}
+
+// expected returns the part of a buffer to read into, so that little of the next message,
+// which would have to be copied, is read with the rest of one as long as the last.
+func (r *Reader) expected(fresh []byte, read int) []byte {
+	if rest := r.long + 2 - read; r.long <= longestWait && rest > 0 && rest < len(fresh) {
+		return fresh[:rest]
+	}
+	return fresh
+}
+
+// finishLong hands out a line that was read into a buffer of its own.
+func (r *Reader) finishLong(buf []byte, err error) (Frame, error) {
+	size := len(buf) - headroom
+	switch r.long = size; {
+	case size > r.limit:
+		id, isRequest := Skim(buf[headroom:])
+		return Frame{}, &TooLongError{r.limit, int64(size), id, isRequest}
+	case size < chunkSize/2: // it was only expected to be long
+		r.long = 0
+		small := append(grab(headroom + size + slack)[:headroom], buf[headroom:]...)
+		recycle(buf)
+		buf = small
+	}
+	return Frame{buf: buf, start: headroom, cut: err != nil}, err
 }
 
 // keep puts what was read after a long line into the chunk, which has been emptied.
 func (r *Reader) keep(rest []byte) {
 	if len(rest) > len(r.chunk) {
-		r.chunk = make([]byte, len(rest))
+		r.chunk = make([]byte, max(len(rest), chunkSize))
 	}
 	r.w = copy(r.chunk, rest)
 	r.next = bytes.IndexByte(rest, '\n')

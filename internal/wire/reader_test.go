@@ -161,7 +161,7 @@ func TestReaderManyFramesAfterALongOne(t *testing.T) {
 	for _, limit := range []int{0, 150_000} {
 		want := []string{"{}", numbered(1 << 20), numbered(100_000)}
 		want = append(want, small...)
-		want = append(want, numbered(70_000), "x", numbered(3*chunkSize), numbered(140_000), numbered(chunkSize-1), "y", numbered(10<<20))
+		want = append(want, numbered(100_000), numbered(100_001), numbered(99_999), numbered(40_000), numbered(70_000), "x", numbered(3*chunkSize), numbered(140_000), numbered(chunkSize-1), "y", numbered(10<<20))
 		want = append(want, small...)
 		stream := strings.Join(want, "\n")
 		if limit > 0 {

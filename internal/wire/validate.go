@@ -32,7 +32,7 @@ var (
 
 // validate checks that data is exactly one JSON value within MaxDepth.
 func validate(data []byte) error {
-	if isPlain(data) || jsontext.Value(data).IsValid(duplicatesPass, halfCharacterPass) {
+	if jsontext.Value(data).IsValid(duplicatesPass, halfCharacterPass) {
 		return nil
 	}
 	return syntaxError(data)
