@@ -89,43 +89,43 @@ func parseRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bo
 	default:
 		return ref, []string{"tool: Expected object, received " + kind}, false
 	}
-	parts := []struct {
-		key, label string
-		into       *string
-		value      wire.Payload
-	}{
-		{key: "toolbox", label: "Toolbox name", into: &ref.Toolbox},
-		{key: "server", label: "Server name", into: &ref.Server},
-		{key: "name", label: "Tool name", into: &ref.Name},
-	}
+	var box, server, name wire.Payload
 	var unknown []string
-members:
 	for key, value := range tool.Members() {
-		for i := range parts {
-			if parts[i].key == string(key) {
-				parts[i].value = value
-				continue members
-			}
+		switch string(key) {
+		case "toolbox":
+			box = value
+		case "server":
+			server = value
+		case "name":
+			name = value
+		default:
+			unknown = append(unknown, string(key))
+			retired = retired || string(key) == "tool"
 		}
-		unknown = append(unknown, string(key))
-		retired = retired || string(key) == "tool"
 	}
-	for _, part := range parts {
-		text, isString := part.value.Name()
-		switch {
-		case part.value.IsAbsent():
-			problems = append(problems, "tool."+part.key+": Required")
-		case !isString:
-			problems = append(problems, "tool."+part.key+": Expected string, received "+part.value.Kind())
-		case text == "":
-			problems = append(problems, "tool."+part.key+": "+part.label+" cannot be empty")
-		}
-		*part.into = text
-	}
+	problems = readPart(&ref.Toolbox, box, "toolbox", "Toolbox name", problems)
+	problems = readPart(&ref.Server, server, "server", "Server name", problems)
+	problems = readPart(&ref.Name, name, "name", "Tool name", problems)
 	if len(unknown) > 0 {
 		problems = append(problems, "tool: "+unrecognized(unknown))
 	}
 	return ref, problems, retired
+}
+
+// readPart reads a part of the identifier, and adds what is wrong with it.
+func readPart(into *string, value wire.Payload, key, label string, problems []string) []string {
+	text, isString := value.Name()
+	*into = text
+	switch {
+	case value.IsAbsent():
+		return append(problems, "tool."+key+": Required")
+	case !isString:
+		return append(problems, "tool."+key+": Expected string, received "+value.Kind())
+	case text == "":
+		return append(problems, "tool."+key+": "+label+" cannot be empty")
+	}
+	return problems
 }
 
 func unrecognized(keys []string) string {

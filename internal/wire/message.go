@@ -173,18 +173,18 @@ func dissect(frame Frame) (Message, error) {
 		}
 		*part = value
 	}
-	text, _ := version.Text()
+	isRPC := version.is("2.0")
 	if kind := message.ID.Kind(); kind != "string" && kind != "number" {
 		if kind != "undefined" && kind != "null" || kind == "null" && !method.IsAbsent() {
-			return Message{}, &ShapeError{Reason: "an id must be a string or a number, not " + article(kind), IsRPC: text == "2.0"}
+			return Message{}, &ShapeError{Reason: "an id must be a string or a number, not " + article(kind), IsRPC: isRPC}
 		}
 		message.ID = Payload{}
 	}
 	if message.Params.Kind() == "null" {
 		message.Params = Payload{} // some clients write what others leave out
 	}
-	if reason := message.shapeProblem(text, method, duplicate); reason != "" {
-		return Message{}, &ShapeError{Reason: reason, ID: message.ID, IsRPC: text == "2.0"}
+	if reason := message.shapeProblem(isRPC, method, duplicate); reason != "" {
+		return Message{}, &ShapeError{Reason: reason, ID: message.ID, IsRPC: isRPC}
 	}
 	if !method.IsAbsent() {
 		message.Method = unquote(method.Bytes())
@@ -192,11 +192,11 @@ func dissect(frame Frame) (Message, error) {
 	return message, nil
 }
 
-func (m *Message) shapeProblem(version string, method Payload, duplicate string) string {
+func (m *Message) shapeProblem(isRPC bool, method Payload, duplicate string) string {
 	if duplicate != "" {
 		return "the key '" + duplicate + "' stands twice"
 	}
-	if version != "2.0" {
+	if !isRPC {
 		return "'jsonrpc' must be \"2.0\""
 	}
 	if !method.IsAbsent() {

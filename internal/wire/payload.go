@@ -56,6 +56,11 @@ func (p Payload) Text() (text string, ok bool) {
 	return string(unquote(p.Bytes())), true
 }
 
+// is reports whether the value is that string.
+func (p Payload) is(text string) bool {
+	return p.Kind() == "string" && string(unquote(p.Bytes())) == text
+}
+
 // Member returns the value of an object's member, spelt exactly so, or an absent
 // payload. Of several members with that name the last counts, as in most decoders.
 func (p Payload) Member(name string) (found Payload) {
@@ -140,9 +145,24 @@ func (p Payload) Wrap(prefix, suffix []byte) []byte {
 
 // AppendString appends text as a JSON string; bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, text string) []byte {
+	if isBare(text) {
+		dst = append(dst, '"')
+		dst = append(dst, text...)
+		return append(dst, '"')
+	}
 	// The only error is that of invalid UTF-8, which has been replaced by then.
 	dst, _ = jsontext.AppendQuote(dst, text)
 	return dst
+}
+
+// isBare reports that a text is one that JSON writes as it is, as nearly all names are.
+func isBare(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= 0x7f || endsRun[c] {
+			return false
+		}
+	}
+	return true
 }
 
 // unquote decodes a valid JSON string. Without escapes, as nearly always, the

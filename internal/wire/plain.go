@@ -104,6 +104,16 @@ func plainKey(data []byte, i int) int {
 // which costs more to begin.
 const shortRun = 24
 
+// endsRun are the bytes that do not stand for themselves in a string: the quote, the
+// backslash and control characters.
+var endsRun = func() (ends [256]bool) {
+	for c := range ' ' {
+		ends[c] = true
+	}
+	ends['"'], ends['\\'] = true, true
+	return ends
+}()
+
 // plainString returns the end of the string that begins at i, or -1. No byte is searched
 // twice for a quote, however many escapes there are before it.
 func plainString(data []byte, i int) int {
@@ -111,7 +121,7 @@ func plainString(data []byte, i int) int {
 	quote := i - 1 // the next one, once it was searched for
 	for {
 		next := min(i+shortRun, len(data))
-		for i < next && data[i] != '"' && data[i] != '\\' && data[i] >= ' ' {
+		for i < next && !endsRun[data[i]] {
 			i++
 		}
 		if i == next {
