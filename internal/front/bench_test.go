@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"strings"
@@ -43,27 +44,34 @@ func echoServer() {
 	}
 }
 
-// BenchmarkUseTool is a whole call through pipes to a server process and back. Its
-// allocations are those of the workbench: the client in it allocates nothing.
-func BenchmarkUseTool(b *testing.B) {
+// echoClient is a client of a workbench with one echo server, over pipes. It allocates
+// nothing in a call, so that what is allocated is the workbench's own.
+type echoClient struct {
+	testing.TB
+	in      *os.File
+	answers *bufio.Reader
+}
+
+func newEchoClient(tb testing.TB) *echoClient {
+	tb.Helper()
 	executable, err := os.Executable()
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	host := process.NewHost(process.HostOptions{})
 	servers := fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Toolboxes: []config.Toolbox{{
 		Name: "T", Servers: []config.Server{{
 			Name: "S", Command: executable, Env: []config.Variable{{Name: echoVariable, Value: "1"}},
-			Timeouts: config.Timeouts{Connect: 10 * time.Second, Call: time.Minute},
+			Timeouts: config.Timeouts{Connect: 30 * time.Second, Call: time.Minute},
 		}},
 	}}}})
 	in, toServer, err := os.Pipe()
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	fromServer, out, err := os.Pipe()
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	served := make(chan error, 1)
 	go func() {
@@ -74,39 +82,64 @@ func BenchmarkUseTool(b *testing.B) {
 			},
 		}).ServeStdio(context.Background(), in, out, Pipe{})
 	}()
-	answers := bufio.NewReader(fromServer)
-	ask := func(line []byte) []byte {
-		if _, err := toServer.Write(line); err != nil {
-			b.Fatal(err)
+	tb.Cleanup(func() {
+		toServer.Close()
+		if err := <-served; err != nil {
+			tb.Error(err)
 		}
-		answer, err := answers.ReadSlice('\n')
-		if err != nil {
-			b.Fatal(err)
+		fromServer.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := errors.Join(servers.Stop(ctx), host.Close(ctx)); err != nil {
+			tb.Error(err)
 		}
-		return answer
+	})
+	return &echoClient{tb, toServer, bufio.NewReader(fromServer)}
+}
+
+func (c *echoClient) ask(line []byte) []byte {
+	if _, err := c.in.Write(line); err != nil {
+		c.Fatal(err)
 	}
-	ask([]byte(strings.ReplaceAll(initialize, "%s", "2025-11-25") + "\n"))
-	ask([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open_toolbox","arguments":{"toolbox":"T"}}}` + "\n"))
-	call := []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"use_tool","arguments":{"tool":{"toolbox":"T","server":"S","name":"echo"},"arguments":{"text":"0123456789"}}}}` + "\n")
-	want := []byte(`{"jsonrpc":"2.0","id":2,"result":{"content":[]}}` + "\n")
+	answer, err := c.answers.ReadSlice('\n')
+	if err != nil {
+		c.Fatal(err)
+	}
+	return answer
+}
+
+// expect asks for what has one right answer.
+func (c *echoClient) expect(line, want []byte) {
+	if answer := c.ask(line); !bytes.Equal(answer, want) {
+		c.Fatalf("the answer is %s, want %s", answer, want)
+	}
+}
+
+// useTool begins a session in the legacy era, and returns a call and its answer.
+func (c *echoClient) useTool() (call, want []byte) {
+	c.ask([]byte(strings.ReplaceAll(initialize, "%s", "2025-11-25") + "\n"))
+	c.ask([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open_toolbox","arguments":{"toolbox":"T"}}}` + "\n"))
+	return []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"use_tool","arguments":{"tool":{"toolbox":"T","server":"S","name":"echo"},"arguments":{"text":"0123456789"}}}}` + "\n"),
+		[]byte(`{"jsonrpc":"2.0","id":2,"result":{"content":[]}}` + "\n")
+}
+
+// BenchmarkUseTool is a whole call through pipes to a server process and back.
+func BenchmarkUseTool(b *testing.B) {
+	client := newEchoClient(b)
+	call, want := client.useTool()
 	b.ReportAllocs()
 	for b.Loop() {
-		if answer := ask(call); !bytes.Equal(answer, want) {
-			b.Fatalf("the answer is %s", answer)
-		}
+		client.expect(call, want)
 	}
-	b.StopTimer()
-	toServer.Close()
-	if err := <-served; err != nil {
-		b.Error(err)
-	}
-	fromServer.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := servers.Stop(ctx); err != nil {
-		b.Error(err)
-	}
-	if err := host.Close(ctx); err != nil {
-		b.Error(err)
+}
+
+// What a call allocates does not depend on the machine, unlike its time, so that a test can
+// hold on to it. There are six allocations, in docs/performance.md; the rest is room.
+func TestAllocationsOfACall(t *testing.T) {
+	const most = 8
+	client := newEchoClient(t)
+	call, want := client.useTool()
+	if found := testing.AllocsPerRun(2000, func() { client.expect(call, want) }); found > most {
+		t.Errorf("a call has %v allocations, want at most %d", found, most)
 	}
 }
