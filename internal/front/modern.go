@@ -41,13 +41,13 @@ func readTerms(params wire.Payload) (t terms) {
 
 // severity is that of the log messages that the client wants; -1 if it wants none.
 func (t terms) severity() int {
-	level, _ := t.level.Text()
+	level, _ := t.level.Name()
 	return protocol.Severity(level)
 }
 
 // checkRevision refuses a request of a revision that we do not speak in this era.
 func (t terms) checkRevision() *refusal {
-	revision, ok := t.revision.Text()
+	revision, ok := t.revision.Name()
 	switch {
 	case !ok:
 		return missingMeta(protocol.MetaProtocolVersion, "a string, the revision of the protocol")

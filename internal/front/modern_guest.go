@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -55,17 +54,18 @@ func newGuests(server *Server, limit int) *guests {
 // There is none if there are too many.
 func (g *guests) enter(owner string, audience Audience, t terms) *guest {
 	caller := callerName(owner, audience)
-	key := guestKey(caller, t)
+	var space [512]byte
+	key := appendGuestKey(space[:0], caller, t)
 	g.mu.Lock()
-	client, known := g.byKey[key]
+	client, known := g.byKey[string(key)]
 	var spared *guest
 	if !known && !g.ended {
 		if len(g.byKey) >= g.limit {
 			spared = g.spare()
 		}
 		if len(g.byKey) < g.limit {
-			client = newGuest(g, audience, caller, key, t)
-			g.byKey[key] = client
+			client = newGuest(g, audience, caller, string(key), t)
+			g.byKey[client.key] = client
 		}
 	}
 	if client != nil {
@@ -141,6 +141,9 @@ func (g *guests) end(gone <-chan struct{}) {
 }
 
 func callerName(owner string, audience Audience) string {
+	if owner == "" && audience.Only == "" && audience.Toolboxes == nil {
+		return `"" ""` // as below, without being put together for each request
+	}
 	name := strconv.Quote(owner) + " " + strconv.Quote(audience.Only)
 	if audience.Toolboxes == nil {
 		return name
@@ -151,15 +154,10 @@ func callerName(owner string, audience Audience) string {
 	return name + "."
 }
 
-func guestKey(caller string, t terms) string {
-	var key strings.Builder
-	key.Grow(len(caller) + len(t.capabilities.Bytes()) + len(t.info.Bytes()) + 2)
-	key.WriteString(caller)
-	key.WriteByte('\n')
-	key.Write(t.capabilities.Bytes())
-	key.WriteByte('\n')
-	key.Write(t.info.Bytes())
-	return key.String()
+func appendGuestKey(key []byte, caller string, t terms) []byte {
+	key = append(append(key, caller...), '\n')
+	key = append(append(key, t.capabilities.Bytes()...), '\n')
+	return append(key, t.info.Bytes()...)
 }
 
 func newGuest(g *guests, audience Audience, caller, key string, t terms) *guest {

@@ -66,7 +66,7 @@ func (c *guest) begin(message wire.Message, t terms, to sender, key string, chec
 
 // handle answers the request, now or later; it does not block for long.
 func (r *inquiry) handle(message wire.Message) {
-	method := string(message.Method)
+	method := wire.Name(message.Method)
 	state := message.Params.Member(protocol.RequestState)
 	switch {
 	case method == protocol.MethodDiscover:

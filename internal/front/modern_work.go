@@ -45,7 +45,7 @@ type openQuestion struct {
 
 // newWork makes the work of a request, which it belongs to from the beginning.
 func newWork(r *inquiry, message wire.Message) *work {
-	w := &work{guest: r.guest, method: string(message.Method), token: r.token, check: r.check, request: r}
+	w := &work{guest: r.guest, method: wire.Name(message.Method), token: r.token, check: r.check, request: r}
 	if protocol.MayAsk(w.method) && answersAny(r.guest.capabilities) {
 		w.binding = bind(r.guest.caller, w.method, message.Params) // now: the params are used up by the call
 	}
