@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -79,6 +80,10 @@ func (o *output) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// SyscallConn implements syscall.Conn, for readers that know how to poll. Where it fails, as
+// it does after the child's end, Read says what is left.
+func (o *output) SyscallConn() (syscall.RawConn, error) { return o.file.SyscallConn() }
 
 func (o *output) Close() error { return o.file.Close() }
 

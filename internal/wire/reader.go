@@ -63,7 +63,7 @@ func NewReader(src io.Reader, limit int) *Reader {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Reader{src: src, limit: limit, next: -1}
+	return &Reader{src: newPollReader(src), limit: limit, next: -1}
 }
 
 // Next returns the next message that is not blank; the frame is the caller's. After

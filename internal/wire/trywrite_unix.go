@@ -22,25 +22,13 @@ type tryWriter struct {
 
 // newTryWriter returns nil for a dst whose writes may block whatever we do.
 func newTryWriter(dst io.Writer) *tryWriter {
-	file, ok := dst.(syscall.Conn)
-	if !ok {
-		return nil
-	}
-	conn, err := file.SyscallConn()
-	if err != nil {
-		return nil
-	}
-	blocking := true
-	err = conn.Control(func(fd uintptr) {
-		flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
-		blocking = errno != 0 || flags&syscall.O_NONBLOCK == 0
-	})
-	if err != nil || blocking {
+	conn := nonblocking(dst)
+	if conn == nil {
 		return nil
 	}
 	t := &tryWriter{conn: conn}
 	t.attempt = func(fd uintptr) bool {
-		t.n, t.err = syscall.Write(int(fd), t.data)
+		t.n, t.err = writeNow(fd, t.data)
 		return true // do not wait
 	}
 	return t
@@ -58,4 +46,25 @@ func (t *tryWriter) write(data []byte) (int, error) {
 		return 0, t.err
 	}
 	return max(t.n, 0), nil
+}
+
+// nonblocking returns the system's side of a file that does not block, or nil.
+func nonblocking(file any) syscall.RawConn {
+	known, ok := file.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	conn, err := known.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	blocking := true
+	err = conn.Control(func(fd uintptr) {
+		flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
+		blocking = errno != 0 || flags&syscall.O_NONBLOCK == 0
+	})
+	if err != nil || blocking {
+		return nil
+	}
+	return conn
 }

@@ -1,0 +1,38 @@
+//go:build linux && !race
+
+package wire
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// Read and write of files that never block do not tell the scheduler that they are in the
+// kernel. Otherwise each message would wake the thread of the Go runtime that watches for
+// calls that block, which took as long as all else that is done with a small message.
+//
+// Until they return, their thread cannot be stopped for the garbage collector, so that they
+// are only for what is copied in a moment.
+const rawLimit = 64 << 10
+
+func readNow(fd uintptr, data []byte) (int, error) {
+	if len(data) > rawLimit {
+		return syscall.Read(int(fd), data)
+	}
+	return raw(syscall.SYS_READ, fd, data)
+}
+
+func writeNow(fd uintptr, data []byte) (int, error) {
+	if len(data) > rawLimit {
+		return syscall.Write(int(fd), data)
+	}
+	return raw(syscall.SYS_WRITE, fd, data)
+}
+
+func raw(trap, fd uintptr, data []byte) (int, error) {
+	n, _, errno := syscall.RawSyscall(trap, fd, uintptr(unsafe.Pointer(unsafe.SliceData(data))), uintptr(len(data)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}

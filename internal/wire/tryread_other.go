@@ -1,0 +1,8 @@
+//go:build !unix
+
+package wire
+
+import "io"
+
+// newPollReader returns the source itself: only unix systems know more of it.
+func newPollReader(src io.Reader) io.Reader { return src }
