@@ -59,7 +59,7 @@ func forward(from *bufio.Reader, to io.Writer) error {
 
 // pumpHTTP forwards each POST to the server as a line, and its answer back.
 func pumpHTTP(server *peer) error {
-	var mu sync.Mutex
+	var mu, writing sync.Mutex // apart: answers have to be read while a write waits
 	waiting := make(map[string]chan []byte)
 	read := make(chan error, 1)
 	go func() {
@@ -82,8 +82,10 @@ func pumpHTTP(server *peer) error {
 		waiter := make(chan []byte, 1)
 		mu.Lock()
 		waiting[id] = waiter
-		_, err := server.stdin.Write(line)
 		mu.Unlock()
+		writing.Lock()
+		_, err := server.stdin.Write(line)
+		writing.Unlock()
 		if err != nil || id == "" {
 			return nil, err
 		}
