@@ -22,8 +22,7 @@ var discardLog = log.New(io.Discard, "", 0)
 // post takes one message of a client, or a batch of them.
 func (f *face) post(v visit) {
 	w, r := v.w, v.r
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" || len(r.Header.Values("Content-Type")) != 1 {
+	if !isJSON(r.Header.Values("Content-Type")) {
 		refuse(w, http.StatusUnsupportedMediaType, protocol.CodeInvalidRequest, "The Content-Type must be application/json")
 		return
 	}
@@ -51,6 +50,18 @@ func (f *face) post(v visit) {
 	client.enter()
 	defer client.leave()
 	v.exchange(client, frame, accepted)
+}
+
+// isJSON reports whether the values of a Content-Type say that the body is JSON.
+func isJSON(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	if values[0] == "application/json" { // as nearly all write it
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(values[0])
+	return err == nil && kind == "application/json"
 }
 
 // body reads the message that a request brings. Large ones have a common budget: whoever
@@ -189,6 +200,9 @@ type accepts struct{ json, stream bool }
 func acceptedBy(r *http.Request) accepts {
 	values := r.Header.Values("Accept")
 	if len(values) == 0 {
+		return accepts{json: true, stream: true}
+	}
+	if len(values) == 1 && values[0] == "application/json, text/event-stream" { // as nearly all write it
 		return accepts{json: true, stream: true}
 	}
 	var a accepts
