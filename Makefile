@@ -3,6 +3,7 @@
 # make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make fuzz, make torture TIME=60s, make diff, make conformance
 # make bench-search DATA=folder
 # make snapshot, make release-check, make vulnerabilities
+# make bench DATA=docs/performance.json && make performance
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
@@ -16,7 +17,7 @@ CALLS ?= 10
 demo:
 	go test -count=1 ./test/terminal -demo '$(CURDIR)/docs/demo.svg'
 
-.PHONY: demo run build test e2e pairings fault-pairings load lint bench bench-search fuzz torture conformance diff cross snapshot release-check vulnerabilities clean
+.PHONY: demo run build test e2e pairings fault-pairings load lint bench performance bench-search fuzz torture conformance diff cross snapshot release-check vulnerabilities clean
 
 run: build
 	bin/mcp-workbench try
@@ -55,7 +56,13 @@ lint:
 bench: build
 	go build -o bin/bench ./test/bench
 	go test -run '^$$' -bench . -benchtime 200ms ./internal/wire/
-	bin/bench -binary bin/mcp-workbench
+	bin/bench -binary bin/mcp-workbench -data '$(DATA)'
+
+# The tables and the chart of docs/performance.md, of what make bench DATA=docs/performance.json found.
+performance:
+	go build -o bin/bench ./test/bench
+	bin/bench page docs/performance.json docs/performance.md
+	bin/bench chart docs/performance.json docs/performance.svg
 
 # How well the search ranks the tools of a folder; test/searchbench says what the folder holds.
 bench-search:

@@ -33,6 +33,7 @@ type bench struct {
 // figures are all that a run found out.
 type figures struct {
 	Machine string      `json:"machine"`
+	Load    string      `json:"load,omitempty"` // of the machine before, over 1, 5 and 15 minutes
 	Calls   []figure    `json:"calls"`
 	Single  []quantity  `json:"single"`
 	Goals   []goalFound `json:"goals"`
@@ -122,6 +123,9 @@ func (b *bench) setUp() (err error) {
 	}
 	b.env = append(os.Environ(), "XDG_STATE_HOME="+b.folder, "XDG_CONFIG_HOME="+b.folder, "XDG_RUNTIME_DIR="+b.runtime)
 	b.found.Machine = fmt.Sprintf("%s/%s, %d cores, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		b.found.Load = strings.Join(strings.Fields(string(load))[:3], " ")
+	}
 	return nil
 }
 

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -11,22 +9,14 @@ import (
 
 // runChart draws the data of a run: for each lane and size, how long a call takes by each way.
 func runChart(args []string) error {
-	flags := flag.NewFlagSet("chart", flag.ContinueOnError)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() != 2 {
+	if len(args) != 2 {
 		return errors.New("usage: bench chart DATA.json CHART.svg")
 	}
-	text, err := os.ReadFile(flags.Arg(0))
+	found, err := readFigures(args[0])
 	if err != nil {
 		return err
 	}
-	var found figures
-	if err := json.Unmarshal(text, &found); err != nil {
-		return err
-	}
-	return os.WriteFile(flags.Arg(1), []byte(draw(found)), 0o644)
+	return os.WriteFile(args[1], []byte(draw(found)), 0o644)
 }
 
 const (

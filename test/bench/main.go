@@ -5,7 +5,8 @@
 // The program plays all other parts itself: "bench echo" is the server at the bottom,
 // "bench pump" forwards lines between its own stdin and stdout and an echo server, and with
 // -http between HTTP and an echo server. They poll, as the workbench does: blocking reads
-// would be no fair floor for large messages.
+// would be no fair floor for large messages. "bench chart" and "bench page" show what a run
+// with -data found.
 package main
 
 import (
@@ -23,6 +24,8 @@ func main() {
 			exit(runPump(os.Args[2:]))
 		case "chart":
 			exit(runChart(os.Args[2:]))
+		case "page":
+			exit(runPage(os.Args[2:]))
 		}
 	}
 	var b bench

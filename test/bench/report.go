@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -30,14 +32,21 @@ func (b *bench) printLane(out io.Writer, l *lane) {
 		for _, w := range l.ways {
 			f := l.figure(load, w)
 			b.found.Calls = append(b.found.Calls, f)
-			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%.0f\t%s\t%s\t%.2fx\t%s\t%s\t\n", load.Size, load.Concurrency, w.name,
-				round(f.Median.P50), round(f.Median.P99), f.Median.Rate, unless(f.Median.CPU == 0, round(f.Median.CPU)),
-				unless(f.Median.Allocs == 0, fmt.Sprintf("%.1f", f.Median.Allocs)), f.ToDirect,
-				unless(f.ToPump == 0, fmt.Sprintf("%.2fx", f.ToPump)), unless(f.RateTo == 0, fmt.Sprintf("%.2fx", f.RateTo)))
+			fmt.Fprintln(table, strings.Join(f.cells(), "\t")+"\t")
 		}
 	}
 	_ = table.Flush()
 	fmt.Fprintln(out)
+}
+
+// cells are what a line of a table shows.
+func (f figure) cells() []string {
+	ratio := func(value float64) string { return unless(value == 0, fmt.Sprintf("%.2fx", value)) }
+	return []string{
+		f.Size, strconv.Itoa(f.Concurrency), f.Way, round(f.Median.P50), round(f.Median.P99), fmt.Sprintf("%.0f", f.Median.Rate),
+		unless(f.Median.CPU == 0, round(f.Median.CPU)), unless(f.Median.Allocs == 0, fmt.Sprintf("%.1f", f.Median.Allocs)),
+		ratio(f.ToDirect), ratio(f.ToPump), ratio(f.RateTo),
+	}
 }
 
 func round(d time.Duration) string { return d.Round(time.Microsecond).String() }
