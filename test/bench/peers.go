@@ -117,7 +117,12 @@ func (p *peer) request(id int, method, params string) []byte {
 // ask sends a request and returns its answer, past any notifications.
 func (p *peer) ask(method, params string) ([]byte, error) {
 	p.lastID++
-	answer, err := p.exchange(p.request(p.lastID, method, params), method, "")
+	name, _ := strings.CutPrefix(params, `{"name":"`) // in a header of the modern era
+	name, _, named := strings.Cut(name, `"`)
+	if method != "tools/call" || !named {
+		name = ""
+	}
+	answer, err := p.exchange(p.request(p.lastID, method, params), method, name)
 	if err == nil && bytes.Contains(answer[:min(len(answer), 60)], []byte(`"error"`)) {
 		err = fmt.Errorf("%s was answered with %.300s", method, answer)
 	}
