@@ -52,8 +52,9 @@ func (in *instance) lease(s *Server) *Lease {
 func (l *Lease) Release() {
 	l.instance.mu.Lock()
 	defer l.instance.mu.Unlock()
-	l.instance.leases--
-	l.instance.used = time.Now()
+	if l.instance.leases--; l.instance.leases == 0 {
+		l.instance.used = time.Now()
+	}
 }
 
 // Explain says for people why a request failed with err: a session that broke off

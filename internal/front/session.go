@@ -275,10 +275,14 @@ func (s *session) passOn(message wire.Message) {
 // begin handles a request. While too many are under way, nothing more is read.
 func (s *session) begin(message wire.Message, to sender) {
 	select {
-	case s.slots <- struct{}{}:
-	case <-s.life.Done():
-		to.send(nil)
-		return
+	case s.slots <- struct{}{}: // by itself, since that costs a fraction of a choice
+	default:
+		select {
+		case s.slots <- struct{}{}:
+		case <-s.life.Done():
+			to.send(nil)
+			return
+		}
 	}
 	// The id is copied: forwarding a call uses up the buffer that it is in.
 	r := &request{session: s, to: to, key: idKey(message.ID)}
