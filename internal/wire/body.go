@@ -15,11 +15,12 @@ func ReadBody(src io.Reader, size int64, limit int) (Frame, error) {
 	}
 	guess := min(max(int(min(size, int64(longestGuess))), 0), limit)
 	// One byte more, so that the end of a body of that size is seen without growing.
-	buf := make([]byte, headroom, headroom+max(guess+1, 512)+slack)
+	buf := grab(headroom + max(guess+1, 512) + slack)[:headroom]
 	for {
 		if len(buf)+slack == cap(buf) {
-			bigger := make([]byte, len(buf), min(2*cap(buf), headroom+limit+1+slack))
+			bigger := grab(min(2*cap(buf), headroom+limit+1+slack))[:len(buf)]
 			copy(bigger, buf)
+			recycle(buf)
 			buf = bigger
 		}
 		n, err := src.Read(buf[len(buf) : cap(buf)-slack])
