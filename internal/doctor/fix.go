@@ -171,8 +171,9 @@ func fixStatus(code int) string {
 // recognise finds the usual reasons in what a server printed.
 func recognise(stderr []string) string {
 	for _, known := range complaints {
+		pattern := regexp.MustCompile(known.pattern) // only here: no other command needs it
 		for _, line := range stderr {
-			if known.pattern.MatchString(line) {
+			if pattern.MatchString(line) {
 				return known.advice
 			}
 		}
@@ -183,20 +184,20 @@ func recognise(stderr []string) string {
 // complaints are what programs that start servers say, with what to do. The first that
 // matches counts.
 var complaints = []struct {
-	pattern *regexp.Regexp
+	pattern string
 	advice  string
 }{
-	{regexp.MustCompile(`(?i)npm err.*E404|404 Not Found.*(npm|registry)|is not in (this|the npm) registry`), "The package does not exist under this name. Correct it in 'args'; a scope such as @name/ belongs to it."},
-	{regexp.MustCompile(`(?i)npm err.*(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET)`), "npm could not reach its registry. Is there a network? Behind a proxy, set HTTPS_PROXY."},
-	{regexp.MustCompile(`(?i)npm err.*(EACCES|EPERM)|EACCES: permission denied`), "A file may not be written or read. With npm, look at whose the folder ~/.npm is."},
-	{regexp.MustCompile(`env: .*(node|python3?|bash).*: No such file`), "The script's interpreter is not on the server's PATH. Add its folder: " + `"env": {"PATH": "/folder/of/it:${PATH}"}`},
-	{regexp.MustCompile(`(?i)unsupported engine|EBADENGINE|requires node|Unexpected token '\?\?='|ERR_REQUIRE_ESM`), "The server needs a newer Node.js. Update it, or write the whole path of a newer npx into 'command'."},
-	{regexp.MustCompile(`Cannot find module|ERR_MODULE_NOT_FOUND`), "A file or a package of the server is missing. Is the path in 'args' right and absolute, and was the server built and installed?"},
-	{regexp.MustCompile(`ModuleNotFoundError|No module named`), "A Python package is missing. Run the server by uvx, which brings its packages, or install them for this Python."},
-	{regexp.MustCompile(`(?i)no solution found|not found in the package registry|no matching distribution`), "The Python package does not exist under this name, or not for this version of Python."},
-	{regexp.MustCompile(`(?i)cannot connect to the docker daemon|docker daemon.*(is not running|running\?)`), "Start Docker, and try again."},
-	{regexp.MustCompile(`(?i)unable to find image|pull access denied|manifest unknown`), "The image is not there, or may not be pulled. Correct its name in 'args', or log in: docker login"},
-	{regexp.MustCompile(`(?i)(EADDRINUSE|address already in use)`), "The server wants a port that another program has, perhaps another copy of it. End that one, or choose another port."},
-	{regexp.MustCompile(`(?i)(api[ _-]?key|token|credential|password|secret|_key)\w*\b.*(required|missing|not (set|found|provided)|must be|is unset)|(missing|set|provide) .*(api[ _-]?key|_token|_key|_secret|credential)`), `It wants a secret. Add it: "env": {"NAME": "${NAME}"}, and NAME=… to the workbench.env beside the configuration.`},
-	{regexp.MustCompile(`(?i)^usage:|missing (required )?argument|the following arguments are required|requires? at least`), "Its arguments are not complete. Compare 'args' with what its documents say."},
+	{`(?i)npm err.*E404|404 Not Found.*(npm|registry)|is not in (this|the npm) registry`, "The package does not exist under this name. Correct it in 'args'; a scope such as @name/ belongs to it."},
+	{`(?i)npm err.*(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET)`, "npm could not reach its registry. Is there a network? Behind a proxy, set HTTPS_PROXY."},
+	{`(?i)npm err.*(EACCES|EPERM)|EACCES: permission denied`, "A file may not be written or read. With npm, look at whose the folder ~/.npm is."},
+	{`env: .*(node|python3?|bash).*: No such file`, "The script's interpreter is not on the server's PATH. Add its folder: " + `"env": {"PATH": "/folder/of/it:${PATH}"}`},
+	{`(?i)unsupported engine|EBADENGINE|requires node|Unexpected token '\?\?='|ERR_REQUIRE_ESM`, "The server needs a newer Node.js. Update it, or write the whole path of a newer npx into 'command'."},
+	{`Cannot find module|ERR_MODULE_NOT_FOUND`, "A file or a package of the server is missing. Is the path in 'args' right and absolute, and was the server built and installed?"},
+	{`ModuleNotFoundError|No module named`, "A Python package is missing. Run the server by uvx, which brings its packages, or install them for this Python."},
+	{`(?i)no solution found|not found in the package registry|no matching distribution`, "The Python package does not exist under this name, or not for this version of Python."},
+	{`(?i)cannot connect to the docker daemon|docker daemon.*(is not running|running\?)`, "Start Docker, and try again."},
+	{`(?i)unable to find image|pull access denied|manifest unknown`, "The image is not there, or may not be pulled. Correct its name in 'args', or log in: docker login"},
+	{`(?i)(EADDRINUSE|address already in use)`, "The server wants a port that another program has, perhaps another copy of it. End that one, or choose another port."},
+	{`(?i)(api[ _-]?key|token|credential|password|secret|_key)\w*\b.*(required|missing|not (set|found|provided)|must be|is unset)|(missing|set|provide) .*(api[ _-]?key|_token|_key|_secret|credential)`, `It wants a secret. Add it: "env": {"NAME": "${NAME}"}, and NAME=… to the workbench.env beside the configuration.`},
+	{`(?i)^usage:|missing (required )?argument|the following arguments are required|requires? at least`, "Its arguments are not complete. Compare 'args' with what its documents say."},
 }
