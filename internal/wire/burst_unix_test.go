@@ -4,6 +4,7 @@ package wire
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,7 +86,7 @@ func TestBurstIsWrittenTogether(t *testing.T) {
 					t.Errorf("%d bytes are held after message %d, want %d", got, i+1, held)
 				}
 			}
-			if _, err := r.Next(); err != io.EOF {
+			if _, err := r.Next(); !errors.Is(err, io.EOF) {
 				t.Errorf("at the end: %v", err)
 			}
 			got := make([]byte, len(want))

@@ -194,7 +194,8 @@ func (r *Reader) finishLong(buf []byte, err error) (Frame, error) {
 		return Frame{}, &TooLongError{r.limit, int64(size), id, isRequest}
 	case size < chunkSize/2: // it was only expected to be long
 		r.long = 0
-		small := append(grab(headroom + size + slack)[:headroom], buf[headroom:]...)
+		small := grab(headroom + size + slack)[:headroom+size]
+		copy(small[headroom:], buf[headroom:])
 		recycle(buf)
 		buf = small
 	}
