@@ -16,17 +16,25 @@ import (
 const rawLimit = 64 << 10
 
 func readNow(fd uintptr, data []byte) (int, error) {
-	if len(data) > rawLimit {
+	if len(data) > rawLimit || mayBlock(fd) {
 		return syscall.Read(int(fd), data)
 	}
 	return raw(syscall.SYS_READ, fd, data)
 }
 
 func writeNow(fd uintptr, data []byte) (int, error) {
-	if len(data) > rawLimit {
+	if len(data) > rawLimit || mayBlock(fd) {
 		return syscall.Write(int(fd), data)
 	}
 	return raw(syscall.SYS_WRITE, fd, data)
+}
+
+// mayBlock reports that somebody else who has the same file, such as the program that started
+// us, made it block again: a call that blocks without the scheduler's knowledge would stop
+// everything. It is asked each time, which costs a hundredth of a message.
+func mayBlock(fd uintptr) bool {
+	flags, _, errno := syscall.RawSyscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
+	return errno != 0 || flags&syscall.O_NONBLOCK == 0
 }
 
 func raw(trap, fd uintptr, data []byte) (int, error) {
