@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"testing"
@@ -24,7 +25,7 @@ func TestFilesThatMayBlock(t *testing.T) {
 		if mayBlock(fd) {
 			t.Error("a pipe of ours may block")
 		}
-		if _, err := readNow(fd, make([]byte, 1)); err != syscall.EAGAIN {
+		if _, err := readNow(fd, make([]byte, 1)); !errors.Is(err, syscall.EAGAIN) {
 			t.Errorf("reading nothing: %v", err)
 		}
 		if err := syscall.SetNonblock(int(fd), false); err != nil {
