@@ -25,9 +25,19 @@ const (
 // writeChunk is how much is written under one deadline.
 const writeChunk = 256 << 10
 
-// answer sends the answer to a POST: as JSON if it comes soon and alone, else in a stream.
-func (v visit) answer(client *httpSession, st *stream, accepted accepts) {
-	out := newOutput(v.w)
+// answerForm is how a POST is answered.
+type answerForm int
+
+const (
+	alone     answerForm = iota // the answer as JSON
+	streamed                    // all messages as events, the answer last
+	bodyless                    // there is none, or the client cannot read it
+	abandoned                   // the client has gone
+)
+
+// form waits until it is known how a POST is answered: alone, with the answer, if it comes
+// soon and nothing before it, else in a stream. A client that takes no streams waits for its answer.
+func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, held) {
 	soon := time.NewTimer(streamAfter)
 	defer soon.Stop()
 	sequence := uint64(0)
@@ -35,34 +45,50 @@ func (v visit) answer(client *httpSession, st *stream, accepted accepts) {
 		next, found, ended := st.after(sequence)
 		switch {
 		case found && next.answer && accepted.json:
-			v.w.Header().Set("Content-Type", "application/json")
-			v.w.Header().Set("Content-Length", strconv.FormatInt(next.message.size, 10))
-			_, _ = io.Copy(out, next.message.reader()) // a client that is gone needs no answer
-			st.drop()
-			return
+			return alone, next.message
 		case (found || ended) && accepted.stream:
-			streamPOST(v.r.Context(), out, client, st)
-			return
+			return streamed, held{}
 		case found: // not the answer, and no place for it
 			st.took(next)
 			sequence = next.sequence
 			continue
 		case ended:
-			v.w.WriteHeader(http.StatusAccepted)
-			return
+			return bodyless, held{}
 		}
 		select {
 		case <-st.wake:
 		case <-soon.C:
 			if accepted.stream {
-				streamPOST(v.r.Context(), out, client, st)
-				return
+				return streamed, held{}
 			}
-		case <-v.r.Context().Done():
-			st.drop() // nobody can come back for it
-			return
+		case <-ctx.Done():
+			return abandoned, held{}
 		}
 	}
+}
+
+// answer sends the answer to a POST of a session.
+func (v visit) answer(client *httpSession, st *stream, accepted accepts) {
+	switch form, answer := st.form(v.r.Context(), accepted); form {
+	case alone:
+		v.answerJSON(http.StatusOK, answer)
+		st.drop()
+	case streamed:
+		streamPOST(v.r.Context(), newOutput(v.w), client, st)
+	case bodyless:
+		v.w.WriteHeader(http.StatusAccepted)
+	case abandoned:
+		st.drop() // nobody can come back for it
+	}
+}
+
+// answerJSON sends an answer alone.
+func (v visit) answerJSON(status int, answer held) {
+	header := v.w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.FormatInt(answer.size, 10))
+	v.w.WriteHeader(status)
+	_, _ = io.Copy(newOutput(v.w), answer.reader()) // a client that is gone needs no answer
 }
 
 // streamPOST sends the messages of a POST as events, and lets the client come back for

@@ -2,11 +2,9 @@ package front
 
 import (
 	"bytes"
-	"io"
 	"net/http"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -113,61 +111,36 @@ func statusOf(code int) int {
 	return http.StatusOK
 }
 
-// answerModern sends the answer to a request: as JSON if it comes soon and alone, else in a
-// stream. That the client goes cancels the request.
+// answerModern sends the answer to a request. That the client goes cancels the request.
 func (v visit) answerModern(r *inquiry, st *stream, accepted accepts) {
 	defer st.drop()
-	out := newOutput(v.w)
-	out.unnumbered = true
-	soon := time.NewTimer(streamAfter)
-	defer soon.Stop()
-	sequence := uint64(0)
-	for {
-		next, found, ended := st.after(sequence)
-		switch {
-		case found && next.answer && accepted.json:
-			v.answerJSON(r.id, out, next.message)
-			return
-		case (found || ended) && accepted.stream:
-			v.streamModern(r, out, st)
-			return
-		case found: // not the answer, and no place for it
-			st.took(next)
-			sequence = next.sequence
-			continue
-		case ended:
-			v.w.WriteHeader(http.StatusAccepted)
-			return
-		}
-		select {
-		case <-st.wake:
-		case <-soon.C:
-			if accepted.stream {
-				v.streamModern(r, out, st)
-				return
-			}
-		case <-v.r.Context().Done():
-			r.cancel(call.Cancelled{})
-			return
-		}
+	switch form, answer := st.form(v.r.Context(), accepted); form {
+	case alone:
+		v.answerJSON(statusOfAnswer(r.id, answer), answer)
+	case streamed:
+		v.streamModern(r, st)
+	case bodyless:
+		v.w.WriteHeader(http.StatusAccepted)
+	case abandoned:
+		r.cancel(call.Cancelled{})
 	}
 }
 
-func (v visit) streamModern(r *inquiry, out *output, st *stream) {
+func (v visit) streamModern(r *inquiry, st *stream) {
+	out := newOutput(v.w)
+	out.unnumbered = true
 	lost := st.attach()
 	out.begin()
 	st.pump(v.r.Context(), out, 0, lost)
 	r.cancel(call.Cancelled{}) // does nothing if it was answered
 }
 
-// answerJSON sends an answer alone. Its status tells errors of the protocol.
-func (v visit) answerJSON(id []byte, out *output, answer held) {
-	header := v.w.Header()
-	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.FormatInt(answer.size, 10))
-	if object, isError := bytes.CutPrefix(answer.bytes, wire.AppendErrorPrefix(nil, id)); isError {
-		code, _ := strconv.Atoi(string(wire.Raw(bytes.TrimSuffix(object, []byte(wire.Suffix))).Member("code").Bytes()))
-		v.w.WriteHeader(statusOf(code))
+// statusOfAnswer tells errors of the protocol from results.
+func statusOfAnswer(id []byte, answer held) int {
+	object, isError := bytes.CutPrefix(answer.bytes, wire.AppendErrorPrefix(nil, id))
+	if !isError {
+		return http.StatusOK
 	}
-	_, _ = io.Copy(out, answer.reader()) // a client that is gone needs no answer
+	code, _ := strconv.Atoi(string(wire.Raw(bytes.TrimSuffix(object, []byte(wire.Suffix))).Member("code").Bytes()))
+	return statusOf(code)
 }
