@@ -165,7 +165,7 @@ func (f *face) sweep(ctx context.Context) {
 			f.guests.sweep()
 			for _, client := range f.sessions.all() {
 				client.sweep(now)
-				if client.idleFor() > f.options.SessionIdle {
+				if idle, isIdle := client.idleFor(); isIdle && idle > f.options.SessionIdle {
 					f.server.options.Log.Debug("a session ended", "reason", "its client has not been heard of")
 					f.forget(client)
 				}

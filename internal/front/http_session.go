@@ -15,6 +15,8 @@ import (
 // httpSession is a client that comes over HTTP.
 type httpSession struct {
 	*session
+	presence // of HTTP requests
+
 	id    string
 	owner string  // the name of the token that began it
 	own   *stream // of the GET
@@ -22,8 +24,6 @@ type httpSession struct {
 	mu       sync.Mutex
 	streams  map[uint64]*resumable // of POSTs whose client has seen an event id
 	lastPOST uint64
-	requests int       // HTTP requests under way
-	used     time.Time // when the last one ended
 }
 
 // resumable is a stream that a client may come back for.
@@ -49,31 +49,12 @@ func newHTTPSession(server *Server, shelf *shelf, owner string, audience Audienc
 	return client
 }
 
-// enter notes an HTTP request of the session; leave undoes that.
-func (c *httpSession) enter() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.requests++
-}
-
-func (c *httpSession) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.requests--
-	c.used = time.Now()
-}
-
-// idleFor returns for how long the client has not been heard of.
-func (c *httpSession) idleFor() time.Duration {
+// idleFor is that of presence, but for what outlasts the HTTP request that brought it.
+func (c *httpSession) idleFor() (idle time.Duration, isIdle bool) {
 	if c.busy() {
-		return 0
+		return 0, false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.requests > 0 {
-		return 0
-	}
-	return time.Since(c.used)
+	return c.presence.idleFor()
 }
 
 // newPOST makes the stream of a POST.
@@ -171,7 +152,7 @@ func (g *registry) add(client *httpSession) (ended *httpSession, ok bool) {
 	if len(g.byID) >= g.limit {
 		longest := spareAfter
 		for _, candidate := range g.byID {
-			if idle := candidate.idleFor(); idle >= longest {
+			if idle, isIdle := candidate.idleFor(); isIdle && idle >= longest {
 				ended, longest = candidate, idle
 			}
 		}

@@ -330,7 +330,7 @@ func TestHTTPSessionsAreLimited(t *testing.T) {
 		server := newServer(Options{})
 		add := func() (*httpSession, *httpSession, bool) {
 			client := newHTTPSession(server, newShelf(), "", Audience{})
-			client.used = time.Now()
+			client.left = time.Now()
 			ended, ok := g.add(client)
 			return client, ended, ok
 		}

@@ -18,13 +18,11 @@ import (
 // and calls that wait for its answers.
 type guest struct {
 	*session
+	presence // of requests, and of calls that outlast them
+
 	key     string
 	caller  string // who it is, whatever it declares
 	listens *listens
-
-	mu   sync.Mutex
-	uses int       // requests, and calls that outlast them
-	used time.Time // when the last one ended
 }
 
 // guests are those of one endpoint.
@@ -161,7 +159,7 @@ func appendGuestKey(key []byte, caller string, t terms) []byte {
 }
 
 func newGuest(g *guests, audience Audience, caller, key string, t terms) *guest {
-	client := &guest{session: newSession(g.server, audience), key: key, caller: caller, used: time.Now()}
+	client := &guest{session: newSession(g.server, audience), key: key, caller: caller}
 	client.listens = newListens(client)
 	s := client.session
 	s.modern, s.own, s.folder = true, client.listens, g.folder
@@ -169,27 +167,6 @@ func newGuest(g *guests, audience Audience, caller, key string, t terms) *guest 
 	g.server.add(s)
 	s.join(s.capabilities.Bytes())
 	return client
-}
-
-func (c *guest) enter() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.uses++
-}
-
-func (c *guest) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.uses--
-	c.used = time.Now()
-}
-
-// idleFor returns for how long the client has not been heard of, if nothing of it is under
-// way.
-func (c *guest) idleFor() (idle time.Duration, isIdle bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Since(c.used), c.uses == 0
 }
 
 // close forgets the client at once.

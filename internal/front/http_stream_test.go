@@ -1,0 +1,60 @@
+package front
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestFormOfAnAnswer(t *testing.T) {
+	both, onlyJSON, onlyStream := accepts{json: true, stream: true}, accepts{json: true}, accepts{stream: true}
+	const soon, late, never = streamAfter / 2, streamAfter * 2, time.Duration(-1)
+	for _, test := range []struct {
+		name     string
+		accepted accepts
+		notified bool          // a message comes before the answer
+		answered time.Duration // when the answer comes
+		want     answerForm
+		after    time.Duration // when the form is known
+	}{
+		{"soon and alone", both, false, soon, alone, soon},
+		{"late", both, false, late, streamed, streamAfter},
+		{"behind a message", both, true, soon, streamed, 0},
+		{"never", both, false, never, streamed, streamAfter},
+		{"without streams, late", onlyJSON, false, late, alone, late},
+		{"without streams, behind a message", onlyJSON, true, late, alone, late},
+		{"without JSON", onlyStream, false, soon, streamed, soon},
+		{"without both", accepts{}, false, soon, bodyless, soon},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStream(newShelf(), 1, []byte("7"))
+				if test.notified {
+					if err := st.notify([]byte("a message\n")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if test.answered != never {
+					defer time.AfterFunc(test.answered, func() { st.send([]byte("the answer\n")) }).Stop()
+				}
+				begin := time.Now()
+				got, answer := st.form(t.Context(), test.accepted)
+				if after := time.Since(begin); got != test.want || after != test.after {
+					t.Errorf("form %d after %v, want %d after %v", got, after, test.want, test.after)
+				}
+				if got == alone && string(answer.bytes) != "the answer\n" {
+					t.Errorf("the answer is %q", answer.bytes)
+				}
+			})
+		})
+	}
+}
+
+func TestFormOfAnAnswerThatNobodyWaitsFor(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, _ := newStream(newShelf(), 1, nil).form(ctx, accepts{json: true}); got != abandoned {
+		t.Errorf("form %d, want %d", got, abandoned)
+	}
+}
