@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -36,33 +37,15 @@ type tokenEntry struct {
 // Without a file there are no tokens and no info. The info comes with an error as well,
 // if there was a file.
 func readTokens(path string) ([]Token, fs.FileInfo, error) {
-	info, err := os.Stat(path)
+	data, info, err := ownfile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, unusable(path, err.Error(), "")
-	}
-	if !info.Mode().IsRegular() { // opening one may wait for ever
-		return nil, info, unusable(path, "it is not a file", "")
-	}
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) { // removed just now
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, info, unusable(path, "it cannot be read", "")
-	}
-	defer file.Close()
-	if info, err = file.Stat(); err != nil {
-		return nil, nil, unusable(path, err.Error(), "")
+		return nil, info, unusable(path, errors.Unwrap(err).Error(), "") // the path is named anyway
 	}
 	if reason, remedy := exposed(path, info); reason != "" {
 		return nil, info, unusable(path, reason, remedy)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, info, unusable(path, "it cannot be read", "")
 	}
 	tokens, err := decodeTokens(data)
 	if err != nil {
@@ -73,14 +56,14 @@ func readTokens(path string) ([]Token, fs.FileInfo, error) {
 
 // exposed says how somebody else may have changed or read the file, and what to do.
 func exposed(path string, info fs.FileInfo) (reason, remedy string) {
-	if reason := strangers(info, 0o077); reason != "" {
+	if reason := ownfile.Strangers(info, ownfile.ReadOrChange); reason != "" {
 		return "it " + reason, "If nobody else used it: chmod 600 " + path
 	}
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil {
 		return "its folder cannot be looked at", ""
 	}
-	if reason := strangers(folder, 0o022); reason != "" {
+	if reason := ownfile.Strangers(folder, ownfile.Change); reason != "" {
 		return "its folder " + reason, "If nobody else used it: chmod 700 " + filepath.Dir(path)
 	}
 	return "", ""
@@ -88,9 +71,6 @@ func exposed(path string, info fs.FileInfo) (reason, remedy string) {
 
 // decodeTokens is strict: a restriction that is not understood would be none.
 func decodeTokens(data []byte) ([]Token, error) {
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("it is larger than %d KiB", maxFile>>10)
-	}
 	var file tokenFile
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()

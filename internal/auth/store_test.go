@@ -208,9 +208,9 @@ func TestExposedFiles(t *testing.T) {
 		{0o400, 0o755, ""},
 		{0o640, 0o700, "can be read by other users"},
 		{0o604, 0o700, "can be read by other users"},
-		{0o620, 0o700, "can be changed by other users"},
+		{0o620, 0o700, "can be changed by its group"},
 		{0o666, 0o700, "chmod 600"},
-		{0o600, 0o770, "its folder can be changed by other users"},
+		{0o600, 0o770, "its folder can be changed by its group"},
 		{0o600, 0o707, "chmod 700"},
 	} {
 		path := tokensPath(t)

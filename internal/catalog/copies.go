@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -54,7 +55,7 @@ func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot 
 	if c.store.folder == "" {
 		return nil
 	}
-	data, err := readBounded(c.store.path(key), maxCopy)
+	data, _, err := ownfile.Read(c.store.path(key), maxCopy)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 )
 
 // store is a folder with a file per server. A file is only ever replaced as a whole:
@@ -63,7 +63,7 @@ func (st store) load(key Hash) (tools []seenTool, content Hash, err error) {
 	if st.folder == "" {
 		return nil, content, nil
 	}
-	data, err := readBounded(st.path(key), st.maxFile)
+	data, _, err := ownfile.Read(st.path(key), st.maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, content, nil
 	} else if err != nil {
@@ -80,26 +80,6 @@ func (st store) load(key Hash) (tools []seenTool, content Hash, err error) {
 func (st store) touch(key Hash) {
 	now := time.Now()
 	_ = os.Chtimes(st.path(key), now, now)
-}
-
-func readBounded(path string, limit int) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // opening a named pipe would block
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
-	if err == nil && len(data) > limit {
-		err = fmt.Errorf("%s is longer than %d bytes", path, limit)
-	}
-	return data, err
 }
 
 func decode(data []byte) ([]seenTool, error) {

@@ -150,7 +150,7 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 		}
 	}()
 	for {
-		data, err := readBounded(path, maxStoredFile)
+		data, err := os.ReadFile(path)
 		if err != nil || !bytes.Equal(data, contents[0]) && !bytes.Equal(data, contents[1]) {
 			t.Errorf("read %d bytes, %v", len(data), err)
 		}

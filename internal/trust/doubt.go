@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 )
 
 // markers are what version control systems leave in the top folder of a copy.
@@ -27,11 +29,11 @@ func Doubt(f File) string {
 			return "it lies in a folder under version control, as " + display(marker) + " shows"
 		}
 	}
-	if reason := strangers(f.Info); reason != "" {
+	if reason := ownfile.Strangers(f.Info, ownfile.Change); reason != "" {
 		return "the file " + reason
 	}
 	if f.EnvInfo != nil {
-		if reason := strangers(f.EnvInfo); reason != "" {
+		if reason := ownfile.Strangers(f.EnvInfo, ownfile.Change); reason != "" {
 			return fmt.Sprintf("the %s beside it %s", f.EnvInfo.Name(), reason)
 		}
 	}
@@ -40,7 +42,7 @@ func Doubt(f File) string {
 		if err != nil {
 			return "its folder cannot be examined: " + err.Error()
 		}
-		if reason := strangers(info); reason != "" {
+		if reason := ownfile.Strangers(info, ownfile.Change); reason != "" {
 			return "its folder " + reason
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -191,45 +191,40 @@ func (s *Store) List() ([]Record, error) {
 
 // read returns a record that nobody else can have written and that is whole.
 func (s *Store) read(name string) (Record, error) {
+	path := filepath.Join(s.folder, name)
+	content, info, err := ownfile.Read(path, maxRecord)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Record{}, err
+	}
+	if err != nil {
+		return Record{}, damaged(path, errors.Unwrap(err).Error()) // the path is named anyway
+	}
+	if reason := s.unsafe(info); reason != "" {
+		return Record{}, damaged(path, reason)
+	}
 	var record Record
-	file, err := os.Open(filepath.Join(s.folder, name))
-	if err != nil {
-		return record, err
-	}
-	defer file.Close()
-	if reason := s.unsafe(file); reason != "" {
-		return record, damaged(file.Name(), reason)
-	}
-	content, err := io.ReadAll(io.LimitReader(file, maxRecord))
-	if err != nil {
-		return record, damaged(file.Name(), err.Error())
-	}
 	if err := json.Unmarshal(content, &record); err != nil {
-		return Record{}, damaged(file.Name(), "it is no valid JSON of a record")
+		return Record{}, damaged(path, "it is no valid JSON of a record")
 	}
 	sum, err := hex.DecodeString(record.SHA256)
 	if err != nil || len(sum) != sha256.Size {
-		return Record{}, damaged(file.Name(), "its 'sha256' is none")
+		return Record{}, damaged(path, "its 'sha256' is none")
 	}
 	if recordName(record.Path) != name {
-		return Record{}, damaged(file.Name(), "its 'path' is that of another record")
+		return Record{}, damaged(path, "its 'path' is that of another record")
 	}
 	return record, nil
 }
 
-func (s *Store) unsafe(file *os.File) string {
+func (s *Store) unsafe(record fs.FileInfo) string {
 	folder, err := os.Stat(s.folder)
 	if err != nil {
 		return err.Error()
 	}
-	info, err := file.Stat()
-	if err != nil {
-		return err.Error()
-	}
-	if reason := strangers(folder); reason != "" {
+	if reason := ownfile.Strangers(folder, ownfile.Change); reason != "" {
 		return "its folder " + reason
 	}
-	if reason := strangers(info); reason != "" {
+	if reason := ownfile.Strangers(record, ownfile.Change); reason != "" {
 		return "it " + reason
 	}
 	return ""

@@ -140,6 +140,7 @@ func TestDamagedRecordIsNoTrust(t *testing.T) {
 	}{
 		{"empty", "no valid JSON", func(t *testing.T, record string) { write(t, record, "") }},
 		{"cut", "no valid JSON", func(t *testing.T, record string) { write(t, record, `{"path":"/`) }},
+		{"large", "larger than", func(t *testing.T, record string) { write(t, record, strings.Repeat(" ", maxRecord+1)) }},
 		{"no sum", "'sha256'", func(t *testing.T, record string) { write(t, record, `{"path":"/x"}`) }},
 		{"short sum", "'sha256'", func(t *testing.T, record string) { write(t, record, `{"path":"/x","sha256":"00"}`) }},
 		{"of another file", "another record", func(t *testing.T, record string) {
