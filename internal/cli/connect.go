@@ -48,7 +48,7 @@ connected.`,
   mcp-workbench connect cursor --undo`,
 		Args: atMostOne("one client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			screen := terminal.New(os.Stdout, os.Stdin, os.Getenv)
+			screen := screenOf(cmd)
 			switch {
 			case len(args) == 0:
 				return listClients(screen, o.json)

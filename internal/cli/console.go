@@ -24,6 +24,11 @@ func (g *globals) newConsole(cmd *cobra.Command) (*console.Console, error) {
 	}), nil
 }
 
+// screenOf is where a command shows what it does, and asks.
+func screenOf(cmd *cobra.Command) *terminal.Screen {
+	return terminal.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
+}
+
 // atMostOne refuses more than one argument.
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

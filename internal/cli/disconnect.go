@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +30,7 @@ taken out, use 'connect CLIENT --undo'.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			isNamed := cmd.Flags().Changed("name")
-			return runDisconnect(cmd.Context(), args[0], o, isNamed, terminal.New(os.Stdout, os.Stdin, os.Getenv))
+			return runDisconnect(cmd.Context(), args[0], o, isNamed, screenOf(cmd))
 		},
 		ValidArgsFunction: completeClients,
 	}

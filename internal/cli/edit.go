@@ -62,7 +62,7 @@ func (g *globals) beginEdit(cmd *cobra.Command, flags editFlags, mayBeNew bool) 
 	}
 	e := &edit{
 		Revision: revision, origin: origin, flags: flags, next: revision.Content(),
-		screen: terminal.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv),
+		screen: screenOf(cmd),
 	}
 	if revision.IsNew && !mayBeNew {
 		_, err = config.Read(path) // which says so

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 
@@ -34,7 +33,7 @@ stands in the last line of an error. Without a code, all of them are listed.`,
 			if asJSON {
 				return writeExplanations(cmd.OutOrStdout(), sections)
 			}
-			screen := terminal.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
+			screen := screenOf(cmd)
 			if len(args) == 0 {
 				return listCodes(screen, sections)
 			}

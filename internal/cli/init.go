@@ -44,7 +44,7 @@ with --force it is replaced.`,
   mcp-workbench init --from cursor --from ./.mcp.json --output team.json --dry-run`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runInit(cmd.Context(), g, o, terminal.New(os.Stdout, os.Stdin, os.Getenv))
+			return runInit(cmd.Context(), g, o, screenOf(cmd))
 		},
 	}
 	cmd.Flags().StringArrayVar(&o.from, "from", nil, "a client or a file to take servers from; may be repeated (default: all clients that are found)")

@@ -69,7 +69,7 @@ func runList(cmd *cobra.Command, g *globals, asJSON bool) error {
 	if asJSON {
 		return writeJSON(cmd, found)
 	}
-	screen := terminal.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
+	screen := screenOf(cmd)
 	found.print(screen)
 	return nil
 }

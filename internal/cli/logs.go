@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +30,7 @@ secrets. A remote server has none. With --follow, also what it writes from now o
 			if err != nil {
 				return err
 			}
-			screen := terminal.New(cmd.OutOrStdout(), os.Stdin, os.Getenv)
+			screen := screenOf(cmd)
 			err = client.Logs(cmd.Context(), server, last, follow, func(line control.Line) {
 				if asJSON {
 					text, _ := json.Marshal(line) // a time and a text

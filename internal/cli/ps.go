@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,7 @@ func newPS() *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd, seen)
 			}
-			showRunning(terminal.New(cmd.OutOrStdout(), os.Stdin, os.Getenv), seen)
+			showRunning(screenOf(cmd), seen)
 			return nil
 		},
 	}

@@ -28,7 +28,7 @@ func newTop() *cobra.Command {
   mcp-workbench top --interval 5s`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			screen := terminal.New(cmd.OutOrStdout(), os.Stdin, os.Getenv)
+			screen := screenOf(cmd)
 			if !screen.IsInteractive() {
 				return &toolbox.Error{Code: toolbox.NeedsTerminal, Message: "top needs a terminal", Hint: "See: mcp-workbench ps --json"}
 			}
