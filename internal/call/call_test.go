@@ -9,52 +9,27 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/test/selfserver"
 )
 
-// fakeVariable makes the test binary play a fake server.
-const fakeVariable = "CALL_TEST_FAKE"
-
-func TestMain(m *testing.M) {
-	if os.Args[0] == process.GuardName {
-		os.Exit(process.GuardMain(os.Args[1:]))
-	}
-	if os.Getenv(fakeVariable) != "" {
-		os.Exit(mcptest.Main(os.Args[1:]))
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { selfserver.Main(m) }
 
 // serve makes a fleet of one toolbox "T" with one fake server "S".
 func serve(t *testing.T, spec string) (servers *fleet.Fleet, log string) {
 	t.Helper()
-	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "fake.json")
-	if err := os.WriteFile(path, []byte(spec), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	folder := t.TempDir()
+	server := selfserver.New(t, folder, "S", spec)
+	server.Timeouts.Call = 300 * time.Millisecond
 	host := process.NewHost(process.HostOptions{})
 	servers = fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Secrets: []string{"hunter2hunter2"}, Toolboxes: []config.Toolbox{{
-		Name: "T", Servers: []config.Server{
-			{
-				Name: "S", Command: executable, Args: []string{path},
-				Env:      []config.Variable{{Name: fakeVariable, Value: "1"}},
-				Timeouts: config.Timeouts{Connect: 20 * time.Second, Call: 300 * time.Millisecond},
-			},
-			{Name: "off", Disabled: true},
-		},
+		Name: "T", Servers: []config.Server{server, {Name: "off", Disabled: true}},
 	}}}})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -63,7 +38,7 @@ func serve(t *testing.T, spec string) (servers *fleet.Fleet, log string) {
 			t.Error(err)
 		}
 	})
-	return servers, strings.TrimSuffix(path, ".json") + ".log"
+	return servers, filepath.Join(folder, "S.log")
 }
 
 // caller is the client of a call and the one that takes its reply.

@@ -11,28 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/test/selfserver"
 )
 
-// fakeVariable makes the test binary play a fake server.
-const fakeVariable = "FLEET_TEST_FAKE"
-
-func TestMain(m *testing.M) {
-	if os.Args[0] == process.GuardName {
-		os.Exit(process.GuardMain(os.Args[1:]))
-	}
-	if os.Getenv(fakeVariable) != "" {
-		os.Exit(mcptest.Main(os.Args[1:]))
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { selfserver.Main(m) }
 
 // rig is a fleet of fake servers in one toolbox, "T".
 type rig struct {
@@ -44,22 +31,10 @@ type rig struct {
 // newRig makes a fleet; servers maps names to specs of fakes, which change may adjust.
 func newRig(t *testing.T, servers map[string]string, change func(*config.Server), options Options) *rig {
 	t.Helper()
-	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := &rig{folder: t.TempDir()}
 	box := config.Toolbox{Name: "T"}
 	for name, spec := range servers {
-		path := filepath.Join(r.folder, name+".json")
-		if err := os.WriteFile(path, []byte(spec), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		server := config.Server{
-			Name: name, Command: executable, Args: []string{path},
-			Env:      []config.Variable{{Name: fakeVariable, Value: "1"}},
-			Timeouts: config.Timeouts{Connect: 20 * time.Second, Call: 20 * time.Second},
-		}
+		server := selfserver.New(t, r.folder, name, spec)
 		if change != nil {
 			change(&server)
 		}

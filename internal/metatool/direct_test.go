@@ -4,36 +4,22 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/test/selfserver"
 )
 
-// fakeVariable makes the test binary play a fake server.
-const fakeVariable = "METATOOL_TEST_FAKE"
-
-func TestMain(m *testing.M) {
-	if os.Args[0] == process.GuardName {
-		os.Exit(process.GuardMain(os.Args[1:]))
-	}
-	if os.Getenv(fakeVariable) != "" {
-		os.Exit(mcptest.Main(os.Args[1:]))
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { selfserver.Main(m) }
 
 // fake is a server of a toolbox. Without a spec it cannot be started.
 type fake struct{ toolbox, server, spec string }
@@ -41,27 +27,16 @@ type fake struct{ toolbox, server, spec string }
 // fakes makes the configuration of fake servers, in order.
 func fakes(t *testing.T, servers ...fake) *config.Config {
 	t.Helper()
-	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, folder := &config.Config{}, t.TempDir()
+	cfg := &config.Config{}
 	for _, f := range servers {
 		last := len(cfg.Toolboxes) - 1
 		if last < 0 || cfg.Toolboxes[last].Name != f.toolbox {
 			cfg.Toolboxes = append(cfg.Toolboxes, config.Toolbox{Name: f.toolbox, Description: "of " + f.toolbox})
 			last++
 		}
-		path := filepath.Join(folder, f.toolbox+f.server+".json")
-		server := config.Server{
-			Name: f.server, Command: executable, Args: []string{path},
-			Env:      []config.Variable{{Name: fakeVariable, Value: "1"}},
-			Timeouts: config.Timeouts{Connect: 20 * time.Second, Call: 20 * time.Second},
-		}
+		server := selfserver.New(t, t.TempDir(), f.server, f.spec)
 		if f.spec == "" {
-			server.Command = filepath.Join(folder, "missing")
-		} else if err := os.WriteFile(path, []byte(f.spec), 0o600); err != nil {
-			t.Fatal(err)
+			server.Command += "-missing"
 		}
 		cfg.Toolboxes[last].Servers = append(cfg.Toolboxes[last].Servers, server)
 	}
