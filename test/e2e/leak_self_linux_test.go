@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // TestLeakCheckSeesProcesses: a check that finds nothing proves nothing by itself.
@@ -24,11 +26,11 @@ func TestLeakCheckSeesProcesses(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	running, ok := readStat(cmd.Process.Pid)
-	if !ok || !slices.Contains(below(os.Getpid()), running.process) {
+	running, ok := processtable.Find(cmd.Process.Pid)
+	if !ok || !slices.Contains(processtable.Below(os.Getpid()), running) {
 		t.Error("the process is not found below this one")
 	}
-	if !slices.Equal(m.left(), []process{running.process}) {
+	if !slices.Equal(m.left(), []processtable.Process{running}) {
 		t.Error("the process is not found by its mark")
 	}
 	// It ends, and stays a zombie until it is waited for.
@@ -36,7 +38,7 @@ func TestLeakCheckSeesProcesses(t *testing.T) {
 	if _, err := stdout.Read(make([]byte, 1)); err == nil {
 		t.Error("the process printed something")
 	}
-	if !slices.Equal(m.left(), []process{running.process}) {
+	if !slices.Equal(m.left(), []processtable.Process{running}) {
 		t.Error("the zombie is not found")
 	}
 	if err := cmd.Wait(); err != nil {

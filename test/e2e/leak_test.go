@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // This file makes sure that no test leaves a process behind.
@@ -21,19 +23,13 @@ type mark struct {
 	id string
 
 	mu   sync.Mutex
-	seen map[process]bool
-}
-
-// process is told apart from a later one with the same pid by its start.
-type process struct {
-	pid   int
-	start string
+	seen map[processtable.Process]bool
 }
 
 // newMark checks, after all later clean-ups of the test, that nothing is left.
 func newMark(t *testing.T) *mark {
 	t.Helper()
-	m := &mark{t: t, id: rand.Text(), seen: make(map[process]bool)}
+	m := &mark{t: t, id: rand.Text(), seen: make(map[processtable.Process]bool)}
 	t.Cleanup(m.check)
 	return m
 }
@@ -43,7 +39,10 @@ func (m *mark) env() string { return markVariable + "=" + m.id }
 // record remembers the processes that are there now, for the check at the end; call
 // it before something is stopped. Root is a process that the test started.
 func (m *mark) record(root int) {
-	found := append(marked(m.env()), below(root)...)
+	found := append(processtable.Marked(m.env()), processtable.Below(root)...)
+	if p, ok := processtable.Find(root); ok {
+		found = append(found, p)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range found {
@@ -70,8 +69,8 @@ func (m *mark) check() {
 		case <-deadline.C:
 			var lines []string
 			for _, p := range left {
-				lines = append(lines, describe(p))
-				end(p)
+				lines = append(lines, p.String())
+				p.Kill()
 			}
 			m.t.Errorf("processes are left:\n%s", strings.Join(lines, "\n"))
 			return
@@ -80,15 +79,15 @@ func (m *mark) check() {
 }
 
 // left returns what is still there, zombies included.
-func (m *mark) left() []process {
-	left := marked(m.env())
+func (m *mark) left() []processtable.Process {
+	left := processtable.Marked(m.env())
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range left {
 		delete(m.seen, p)
 	}
 	for p := range m.seen {
-		if exists(p) {
+		if p.Exists() {
 			left = append(left, p)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // This file is about ends. That nothing is left is checked after every test here; these
@@ -87,14 +89,14 @@ func TestServersStartWhenTheyAreNeeded(t *testing.T) {
 	b := newBench(t, "", box{"one", "", []server{fakeServer(t, "")}}, box{"two", "", []server{fakeServer(t, "")}})
 	c := b.client(newest)
 	c.request("tools/list", "{}")
-	before := len(marked(b.mark.env()))
+	before := len(processtable.Marked(b.mark.env()))
 	c.open("one")
-	after := len(marked(b.mark.env()))
+	after := len(processtable.Marked(b.mark.env()))
 	if runtime.GOOS == "linux" && (before != 1 || after != 2) {
 		t.Errorf("%d processes before the toolbox was opened and %d after it, want 1 and 2", before, after)
 	}
 	c.open("one")
-	if again := len(marked(b.mark.env())); again != after {
+	if again := len(processtable.Marked(b.mark.env())); again != after {
 		t.Errorf("opening it again made %d processes of %d", again, after)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // This file is about the workbench that several clients share, which shared.mjs drives.
@@ -128,11 +130,10 @@ func (s *sharedScript) goOn() {
 
 // processesOf returns the processes of the test whose command line holds all of the words.
 func (b *bench) processesOf(words ...string) (pids []int) {
-	for _, p := range marked(b.mark.env()) {
-		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
-		text := strings.ReplaceAll(string(line), "\x00", " ")
-		if err == nil && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
-			pids = append(pids, p.pid)
+	for _, p := range processtable.Marked(b.mark.env()) {
+		line := p.CommandLine()
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			pids = append(pids, p.PID)
 		}
 	}
 	return pids

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 const aServer = `{"toolboxes":{"dev":{"description":"d","mcpServers":{"s":{"command":"true"%s}}}}}`
@@ -137,7 +138,7 @@ func testManyToolboxes(t *testing.T, p pairing) {
 		t.Errorf("the workbench used %v of CPU until initialize", used)
 	}
 	b.wait(b.Begin("tools/list", "{}"), sibling)
-	if below := rig.Below(b.PID); len(below) > 0 {
+	if below := processtable.Below(b.PID); len(below) > 0 {
 		t.Errorf("processes were started: %v", below)
 	}
 }

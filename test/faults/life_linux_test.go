@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // ending is a way to end the workbench.
@@ -125,7 +126,7 @@ func TestLife(t *testing.T) {
 		if starts := b.Starts("s"); starts != 0 {
 			t.Errorf("%d servers were started", starts)
 		}
-		if below := rig.Below(b.PID); len(below) != 0 {
+		if below := processtable.Below(b.PID); len(below) != 0 {
 			t.Errorf("processes were started: %v", below)
 		}
 	}, ownProcess)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // Server is how a server stands in the configuration. With a Role this binary plays it; one
@@ -56,8 +58,8 @@ type Workbench struct {
 
 	cmd      *exec.Cmd
 	exited   chan struct{}
-	adapters []*adapter       // of played servers that are not reached over stdio
-	family   map[Process]bool // all that was ever seen below it
+	adapters []*adapter                    // of played servers that are not reached over stdio
+	family   map[processtable.Process]bool // all that was ever seen below it
 }
 
 // patience is for what nothing of the page speaks of.
@@ -66,7 +68,7 @@ const patience = 20 * time.Second
 // Start starts a workbench; see Options.
 func Start(o Options) (*Workbench, error) {
 	w := &Workbench{
-		Dir: o.Dir, Mark: "FAULT_MARK=" + rand.Text(), exited: make(chan struct{}), family: make(map[Process]bool),
+		Dir: o.Dir, Mark: "FAULT_MARK=" + rand.Text(), exited: make(chan struct{}), family: make(map[processtable.Process]bool),
 	}
 	if err := w.prepare(o); err != nil {
 		w.closeAdapters()
@@ -104,15 +106,15 @@ func (w *Workbench) ServerLog(name string) string {
 func (w *Workbench) Starts(name string) int { return strings.Count("\n"+w.ServerLog(name), "\nstart ") }
 
 // Living returns the processes of a server that live, with those that it started.
-func (w *Workbench) Living(name string) []Process {
-	var living []Process
+func (w *Workbench) Living(name string) []processtable.Process {
+	var living []processtable.Process
 	for line := range strings.Lines(w.ServerLog(name)) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if word != "start" && word != "spawn" {
 			continue
 		}
 		pid, _ := strconv.Atoi(rest) // a server wrote it
-		if p, ok := readProcess(pid); ok && p.Lives() {
+		if p, ok := processtable.Find(pid); ok && p.Lives() {
 			living = append(living, p)
 		}
 	}
@@ -147,33 +149,27 @@ func (w *Workbench) Descriptors() int {
 }
 
 // Zombies returns children of the workbench that nobody waited for.
-func (w *Workbench) Zombies() []Process {
-	var found []Process
-	for _, p := range processes() {
-		if p.Parent == w.PID && p.State == "Z" {
-			found = append(found, p)
-		}
-	}
-	return found
+func (w *Workbench) Zombies() []processtable.Process {
+	return processtable.Zombies(w.PID)
 }
 
 // look notes who lives below the workbench, to ask for them when it is gone.
 func (w *Workbench) look() {
-	for _, p := range append(Below(w.PID), Marked(w.Mark)...) {
+	for _, p := range append(processtable.Below(w.PID), processtable.Marked(w.Mark)...) {
 		if p.PID != w.PID {
-			w.family[Process{PID: p.PID, Born: p.Born}] = true
+			w.family[p] = true
 		}
 	}
 }
 
 // Left returns what the workbench started and what lives.
-func (w *Workbench) Left() []Process {
-	for _, p := range Marked(w.Mark) {
+func (w *Workbench) Left() []processtable.Process {
+	for _, p := range processtable.Marked(w.Mark) {
 		if p.PID != w.PID {
-			w.family[Process{PID: p.PID, Born: p.Born}] = true
+			w.family[p] = true
 		}
 	}
-	var left []Process
+	var left []processtable.Process
 	for p := range w.family {
 		if p.Lives() {
 			left = append(left, p)
