@@ -10,16 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	// Go caches results of tests by what they import: without this, a result would
-	// stay after the workbench changed.
-	_ "github.com/mcp-workbench/mcp-workbench/internal/cli"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // This file brings the browser and the workbench.
@@ -31,7 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) != "" {
 		os.Exit(mcptest.Main(os.Args[1:]))
 	}
-	os.Exit(m.Run())
+	os.Exit(released.Run(m))
 }
 
 const installTime = 5 * time.Minute
@@ -93,7 +90,6 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	needBrowser(t) // before the work of a build
 	dir := t.TempDir()
-	binary := build(t, dir)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +104,7 @@ func newBench(t *testing.T) *bench {
 	if err := errors.Join(os.WriteFile(path, config, 0o600), os.WriteFile(filepath.Join(dir, "fake.json"), []byte(`{}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary, "serve", "--listen", "127.0.0.1:0", "--no-auth", "--config", path)
+	cmd := exec.Command(released.Binary(t), "serve", "--listen", "127.0.0.1:0", "--no-auth", "--config", path)
 	stderr := &output{}
 	cmd.Dir, cmd.Stderr = dir, stderr
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "XDG_CONFIG_HOME="+dir)
@@ -126,20 +122,6 @@ func newBench(t *testing.T) *bench {
 		}
 	})
 	return &bench{address: stderr.address(t), log: logOf(dir)}
-}
-
-func build(t *testing.T, dir string) string {
-	t.Helper()
-	binary := filepath.Join(dir, "mcp-workbench")
-	if runtime.GOOS == "windows" {
-		binary += ".exe"
-	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", binary, "../../cmd/mcp-workbench")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return binary
 }
 
 // output is what the workbench printed.

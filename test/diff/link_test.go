@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // link is the client's way to the other side: lines out, lines in.
@@ -107,7 +109,7 @@ func workbenchInMode(t *testing.T, mode string, server map[string]any, arguments
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(workbenchBinary(t), append(arguments, "--config", path)...)
+	cmd := exec.Command(released.Binary(t), append(arguments, "--config", path)...)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(folder, "state"))
 	return cmd
 }

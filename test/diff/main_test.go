@@ -4,18 +4,11 @@
 package diff
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"sync"
 	"testing"
 	"time"
 
-	// Go caches results of tests by what they import: without this, a result would
-	// stay after the workbench changed.
-	_ "github.com/mcp-workbench/mcp-workbench/internal/cli"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // Bounds of waits. Nothing that works comes near them: patience is for an answer, and settle
@@ -33,39 +26,5 @@ func TestMain(m *testing.M) {
 		serveStdio(era(role), os.Stdin, os.Stdout)
 		return
 	}
-	code := m.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
-	}
-	os.Exit(code)
-}
-
-// built is the workbench's binary, made once for all tests.
-var built struct {
-	once sync.Once
-	dir  string
-	path string
-	err  error
-}
-
-func workbenchBinary(t *testing.T) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "workbench-diff-"); built.err != nil {
-			return
-		}
-		built.path = filepath.Join(built.dir, "mcp-workbench")
-		if runtime.GOOS == "windows" {
-			built.path += ".exe"
-		}
-		build := exec.Command("go", "build", "-o", built.path, "../../cmd/mcp-workbench")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return built.path
+	os.Exit(released.Run(m))
 }

@@ -7,16 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"sync"
 	"testing"
 	"time"
 
-	// Go caches results of tests by what they import: without this, a result would
-	// stay after the workbench changed.
-	_ "github.com/mcp-workbench/mcp-workbench/internal/cli"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // patience is the deadline of every single wait; nothing here comes near it.
@@ -29,11 +23,7 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(play(role))
 	}
-	code := m.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
-	}
-	os.Exit(code)
+	os.Exit(released.Run(m))
 }
 
 func play(role string) int {
@@ -60,38 +50,12 @@ func play(role string) int {
 // binaryVariable names a workbench to test, such as a released one, instead of a new build.
 const binaryVariable = "E2E_WORKBENCH"
 
-// built is the workbench's binary, made once for all tests.
-var built struct {
-	once sync.Once
-	dir  string
-	path string
-	err  error
-}
-
-// workbenchBinary builds the workbench as it is released.
 func workbenchBinary(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv(binaryVariable); path != "" {
 		return path
 	}
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "workbench-e2e-"); built.err != nil {
-			return
-		}
-		built.path = filepath.Join(built.dir, "mcp-workbench")
-		if runtime.GOOS == "windows" {
-			built.path += ".exe"
-		}
-		build := exec.Command("go", "build", "-trimpath", "-o", built.path, "../../cmd/mcp-workbench")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return built.path
+	return released.Binary(t)
 }
 
 // self is this test binary, which plays the servers that have a role.

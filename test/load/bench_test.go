@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // This file runs the workbench and the servers below it.
@@ -64,7 +65,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, stderr: &output{}, exited: make(chan error, 1)}
-	b.cmd = exec.Command(binary, "serve", "--listen", "127.0.0.1:0", "--no-auth", "--config", path)
+	b.cmd = exec.Command(released.Binary(t), "serve", "--listen", "127.0.0.1:0", "--no-auth", "--config", path)
 	b.cmd.Dir, b.cmd.Stderr = dir, b.stderr
 	b.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	if err := b.cmd.Start(); err != nil {
