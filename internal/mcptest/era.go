@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // This file is about revision 2026-07-28, which has no handshake: see Server.Era.
@@ -80,19 +81,37 @@ func (c *conn) listen(message request) {
 	c.update(func() { c.listeners = append(c.listeners, message) })
 }
 
+// wanted is what a client subscribed to.
+type wanted struct {
+	Tools     bool     `json:"toolsListChanged"`
+	Resources []string `json:"resourceSubscriptions"`
+	Tasks     []string `json:"taskIds"`
+}
+
+// tellListeners notifies those who subscribed to it; members are what the params have
+// beside their _meta. Called with telling held.
+func (c *conn) tellListeners(method, members string, isFor func(wanted) bool) (listeners []request) {
+	c.mu.Lock()
+	listeners = c.listeners
+	c.mu.Unlock()
+	for _, listener := range listeners {
+		var w wanted
+		if json.Unmarshal(listener.Params.Wanted, &w) == nil && isFor(w) {
+			params := subscriptionMeta(listener.ID)
+			if members != "" {
+				params += "," + members
+			}
+			c.send(listener, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%s,"params":{%s}}`, quote(method), params))
+		}
+	}
+	return listeners
+}
+
 // tellChange says that the tools changed, to a modern client only if it subscribed.
 func (c *conn) tellChange() {
 	c.telling.Lock()
 	defer c.telling.Unlock()
-	c.mu.Lock()
-	listeners := c.listeners
-	c.mu.Unlock()
-	for _, listener := range listeners {
-		if !bytes.Contains(listener.Params.Wanted, []byte("toolsListChanged")) {
-			continue
-		}
-		c.send(listener, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{%s}}`, subscriptionMeta(listener.ID)))
-	}
+	listeners := c.tellListeners("notifications/tools/list_changed", "", func(w wanted) bool { return w.Tools })
 	// A client of stdio that subscribed is told once; over HTTP others may be there.
 	if len(listeners) > 0 && listeners[0].out == nil || c.server.Era == "modern" {
 		return
@@ -104,20 +123,10 @@ func (c *conn) tellChange() {
 func (c *conn) tellUpdate(uri string) {
 	c.telling.Lock()
 	defer c.telling.Unlock()
-	c.mu.Lock()
-	listeners := c.listeners
-	c.mu.Unlock()
-	for _, listener := range listeners {
-		var wanted struct {
-			Resources []string `json:"resourceSubscriptions"`
-		}
-		if json.Unmarshal(listener.Params.Wanted, &wanted) == nil && slices.Contains(wanted.Resources, uri) {
-			c.send(listener, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{%s,"uri":%s}}`,
-				subscriptionMeta(listener.ID), quote(uri)))
-		}
-	}
+	member := `"uri":` + string(quote(uri))
+	c.tellListeners("notifications/resources/updated", member, func(w wanted) bool { return slices.Contains(w.Resources, uri) })
 	if c.server.Era != "modern" {
-		c.send(request{}, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%s}}`, quote(uri)))
+		c.send(request{}, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{%s}}`, member))
 	}
 }
 
@@ -132,18 +141,8 @@ func (c *conn) tellTask(params json.RawMessage) {
 	}
 	c.telling.Lock()
 	defer c.telling.Unlock()
-	c.mu.Lock()
-	listeners := c.listeners
-	c.mu.Unlock()
-	for _, listener := range listeners {
-		var wanted struct {
-			Tasks []string `json:"taskIds"`
-		}
-		if json.Unmarshal(listener.Params.Wanted, &wanted) == nil && slices.Contains(wanted.Tasks, task.ID) {
-			c.send(listener, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/tasks","params":{%s,%s}`,
-				subscriptionMeta(listener.ID), bytes.TrimPrefix(params, []byte("{"))))
-		}
-	}
+	members := strings.TrimSuffix(strings.TrimPrefix(string(params), "{"), "}")
+	c.tellListeners("notifications/tasks", members, func(w wanted) bool { return slices.Contains(w.Tasks, task.ID) })
 }
 
 func subscriptionMeta(id json.RawMessage) string {

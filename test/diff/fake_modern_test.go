@@ -115,20 +115,7 @@ func (f *fake) handleModern(m line, tool string, stop <-chan struct{}) bool {
 
 // callModern runs the tools that ask or tell something.
 func (f *fake) callModern(m line, name string) bool {
-	var params struct {
-		Arguments struct {
-			Method string          `json:"method"`
-			Params json.RawMessage `json:"params"`
-			Notes  []struct {
-				Method string          `json:"method"`
-				Params json.RawMessage `json:"params"`
-			} `json:"notes"`
-		} `json:"arguments"`
-		Meta struct {
-			Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
-			Level        string          `json:"io.modelcontextprotocol/logLevel"`
-		} `json:"_meta"`
-	}
+	var params toolParams
 	_ = json.Unmarshal(m.Params, &params)
 	switch name {
 	case "ask":

@@ -9,21 +9,26 @@ import (
 	"time"
 )
 
-// call runs a tool. Those that do something have a function here; the others are bytes.
-func (f *fake) call(m line, name string, stop <-chan struct{}) {
-	var params struct {
-		Arguments struct {
+// toolParams are what tools look at in the params of their call.
+type toolParams struct {
+	Arguments struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+		Notes  []struct {
 			Method string          `json:"method"`
 			Params json.RawMessage `json:"params"`
-			Notes  []struct {
-				Method string          `json:"method"`
-				Params json.RawMessage `json:"params"`
-			} `json:"notes"`
-		} `json:"arguments"`
-		Meta struct {
-			Token json.RawMessage `json:"progressToken"`
-		} `json:"_meta"`
-	}
+		} `json:"notes"`
+	} `json:"arguments"`
+	Meta struct {
+		Token        json.RawMessage `json:"progressToken"`
+		Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
+		Level        string          `json:"io.modelcontextprotocol/logLevel"`
+	} `json:"_meta"`
+}
+
+// call runs a tool. Those that do something have a function here; the others are bytes.
+func (f *fake) call(m line, name string, stop <-chan struct{}) {
+	var params toolParams
 	_ = json.Unmarshal(m.Params, &params)
 	switch name {
 	case "echo":
