@@ -3,15 +3,11 @@ package browser
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -84,8 +80,6 @@ type bench struct {
 	log     string // is there once a server was started
 }
 
-const waitTime = 30 * time.Second
-
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	needBrowser(t) // before the work of a build
@@ -94,70 +88,11 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := json.Marshal(map[string]any{"toolboxes": map[string]any{"dev": map[string]any{"mcpServers": map[string]any{
+	if err := os.WriteFile(filepath.Join(dir, "fake.json"), []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	workbench := released.Serve(t, dir, map[string]any{"toolboxes": map[string]any{"dev": map[string]any{"mcpServers": map[string]any{
 		"fake": map[string]any{"command": self, "args": []string{filepath.Join(dir, "fake.json"), logOf(dir)}, "env": map[string]string{roleVariable: "fake"}},
 	}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "workbench-config.json")
-	if err := errors.Join(os.WriteFile(path, config, 0o600), os.WriteFile(filepath.Join(dir, "fake.json"), []byte(`{}`), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(released.Binary(t), "serve", "--listen", "127.0.0.1:0", "--no-auth", "--config", path)
-	stderr := &output{}
-	cmd.Dir, cmd.Stderr = dir, stderr
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "XDG_CONFIG_HOME="+dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended, which shows below
-		overdue := time.AfterFunc(waitTime, func() { _ = cmd.Process.Kill() })
-		defer overdue.Stop()
-		if err := <-exited; err != nil {
-			t.Errorf("the workbench ended with %v\n%s", err, stderr)
-		}
-	})
-	return &bench{address: stderr.address(t), log: logOf(dir)}
-}
-
-// output is what the workbench printed.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-var listening = regexp.MustCompile(`listening on (http://\S+)`)
-
-// address waits until the workbench says where it is.
-func (o *output) address(t *testing.T) string {
-	t.Helper()
-	deadline, again := time.NewTimer(waitTime), time.NewTicker(10*time.Millisecond)
-	defer deadline.Stop()
-	defer again.Stop()
-	for {
-		if found := listening.FindStringSubmatch(o.String()); found != nil {
-			return found[1]
-		}
-		select {
-		case <-deadline.C:
-			t.Fatalf("the workbench does not listen\n%s", o)
-		case <-again.C:
-		}
-	}
+	return &bench{address: workbench.Address, log: logOf(dir)}
 }

@@ -24,17 +24,17 @@ const patience = 2 * time.Minute
 // ids. LOAD_CLIENTS and LOAD_CALLS say how many, and how many calls each makes.
 func TestManyClients(t *testing.T) {
 	clients, calls := number(t, "LOAD_CLIENTS", 50), number(t, "LOAD_CALLS", 200)
-	b := newBench(t)
+	workbench := serve(t)
 	results := make([]result, clients)
 	var work sync.WaitGroup
 	begun := time.Now()
 	for i := range clients {
-		work.Go(func() { results[i] = run(b.address, i, calls) })
+		work.Go(func() { results[i] = run(workbench.Address, i, calls) })
 	}
 	work.Wait()
-	report(t, results, calls, time.Since(begun), b.peak())
+	report(t, results, calls, time.Since(begun), peakMemory(workbench.PID))
 	if t.Failed() {
-		t.Logf("stderr of the workbench:\n%s", b.stderr)
+		t.Logf("stderr of the workbench:\n%s", workbench.Stderr)
 	}
 }
 

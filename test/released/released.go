@@ -1,5 +1,5 @@
-// Package released builds the workbench as it is released, for tests that run it: what the
-// race detector adds would be measured, too.
+// Package released builds and runs the workbench as it is released, for tests from outside:
+// what the race detector adds would be measured, too.
 package released
 
 import (
