@@ -75,6 +75,7 @@ type Session struct {
 	end  context.CancelFunc
 
 	goroutines sync.WaitGroup // none is added once err is set
+	ended      atomic.Bool    // err is set; so that who only asks that need not wait
 
 	mu        sync.Mutex
 	err       error // why the session ended; nil while it lives
@@ -180,6 +181,9 @@ func (s *Session) Done() <-chan struct{} { return s.life.Done() }
 
 // Err returns why the session ended; nil while it lives.
 func (s *Session) Err() error {
+	if !s.ended.Load() {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
@@ -213,6 +217,7 @@ func (s *Session) finish(err error) {
 		return
 	}
 	s.err = err
+	s.ended.Store(true)
 	if s.watchdog != nil {
 		s.watchdog.Stop()
 	}

@@ -3,7 +3,6 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,13 +22,15 @@ type instance struct {
 	ready    time.Time
 	took     time.Duration // from the start to ready
 
-	mu     sync.Mutex
-	leases int
-	lent   int       // leases in all
-	used   time.Time // when a lease was last released
+	// Whoever has the server's mu adds leases; they are released without it.
+	leases atomic.Int64
+	lent   atomic.Int64          // leases in all
+	used   atomic.Int64          // nanoseconds from ready to when the last lease was released
+	latest atomic.Pointer[Lease] // is the next one, too, while the tools stay the same
 }
 
-// Lease is the use of a running server by one caller.
+// Lease is the use of a running server by one caller. Callers may have the same one, since
+// nothing in it changes; each of them releases it.
 type Lease struct {
 	Session *downstream.Session
 	Tools   *catalog.Snapshot
@@ -40,20 +41,30 @@ type Lease struct {
 
 func (in *instance) snapshot() *catalog.Snapshot { return in.tools.Load() }
 
+// lease is called with the server's mu held.
 func (in *instance) lease(s *Server) *Lease {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.leases++
-	in.lent++
-	return &Lease{Session: in.session, Tools: in.snapshot(), server: s, instance: in}
+	in.leases.Add(1)
+	in.lent.Add(1)
+	tools := in.snapshot()
+	if same := in.latest.Load(); same != nil && same.Tools == tools {
+		return same
+	}
+	lease := &Lease{Session: in.session, Tools: tools, server: s, instance: in}
+	in.latest.Store(lease)
+	return lease
 }
 
-// Release ends the lease. It must be called once.
+// Release ends the lease. It must be called once by each who has it.
 func (l *Lease) Release() {
-	l.instance.mu.Lock()
-	defer l.instance.mu.Unlock()
-	if l.instance.leases--; l.instance.leases == 0 {
-		l.instance.used = time.Now()
+	in := l.instance
+	for {
+		n := in.leases.Load()
+		if n == 1 { // before it is seen that there is none
+			in.used.Store(int64(time.Since(in.ready)))
+		}
+		if in.leases.CompareAndSwap(n, n-1) {
+			return
+		}
 	}
 }
 
@@ -64,20 +75,14 @@ func (l *Lease) Explain(err error) error {
 }
 
 // uses returns how often the server was used.
-func (in *instance) uses() int {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.lent
-}
+func (in *instance) uses() int { return int(in.lent.Load()) }
 
-// idleFor returns for how long nobody has used the server.
+// idleFor returns for how long nobody has used the server; zero if somebody does.
 func (in *instance) idleFor() time.Duration {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.leases > 0 {
+	if in.leases.Load() > 0 {
 		return 0
 	}
-	return time.Since(in.used)
+	return max(1, time.Since(in.ready)-time.Duration(in.used.Load()))
 }
 
 // refreshPause is the least time between two readings of a server's tools, however

@@ -108,7 +108,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	}
 	in.tools.Store(tools)
 	s.progress.end(counted(len(tools.Tools)))
-	in.ready, in.used = time.Now(), time.Now()
+	in.ready = time.Now()
 	return nil
 }
 

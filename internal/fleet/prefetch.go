@@ -62,10 +62,7 @@ func (s *Server) prefetch(ctx context.Context) {
 func (s *Server) retireUnused(in *instance) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in.mu.Lock()
-	unused := in.leases == 0 && in.lent == 1
-	in.mu.Unlock()
-	if unused && s.running == in {
+	if in.leases.Load() == 0 && in.lent.Load() == 1 && s.running == in {
 		s.retire(in)
 		return true
 	}

@@ -6,10 +6,14 @@ import (
 )
 
 // headroom and slack are kept free around a frame that was read, so that what we
-// put around a forwarded value nearly always fits in place (see Payload.Wrap).
+// put around a forwarded value nearly always fits in place (see Payload.Wrap). A short one,
+// which is copied in a moment, has less of both.
 const (
-	headroom = 192
-	slack    = 64
+	headroom      = 192
+	slack         = 64
+	shortFrame    = 4 << 10
+	shortHeadroom = 64
+	shortSlack    = 16
 )
 
 // Frame is one message as it arrived, not yet looked at.
@@ -67,13 +71,26 @@ func (e *ShapeError) Error() string { return e.Reason }
 // The error is a *SyntaxError or a *ShapeError. The frame belongs to the message
 // afterwards.
 func Parse(frame Frame) (Message, error) {
-	frame, repaired, err := check(frame)
-	if err != nil {
+	var p parts
+	p.Repaired = !utf8.Valid(frame.Bytes())
+	if p.Repaired {
+		frame = repair(frame)
+	}
+	// Nearly always one look is enough for both.
+	if !p.takePlain(frame) {
+		var err error
+		if frame, _, err = check(frame); err != nil {
+			return Message{}, err
+		}
+		p = parts{Message: Message{Repaired: p.Repaired}}
+		if err := p.takeAll(frame); err != nil {
+			return Message{}, err
+		}
+	}
+	if err := p.finish(frame); err != nil {
 		return Message{}, err
 	}
-	message, err := dissect(frame)
-	message.Repaired = repaired
-	return message, err
+	return p.Message, nil
 }
 
 // IsBatch reports whether the frame holds an array of messages, as revisions up to
@@ -92,13 +109,17 @@ func ParseBatch(frame Frame) (messages []Message, rejected []error, err error) {
 	}
 	whole := Payload{frame.buf, skipSpace(frame.buf, frame.start), len(frame.buf)}
 	for element := range whole.Elements() {
-		message, err := dissect(NewFrame(bytes.Clone(element.Bytes())))
+		p := parts{Message: Message{Repaired: repaired}}
+		own := NewFrame(bytes.Clone(element.Bytes()))
+		err := p.takeAll(own)
+		if err == nil {
+			err = p.finish(own)
+		}
 		if err != nil {
 			rejected = append(rejected, err)
 			continue
 		}
-		message.Repaired = repaired
-		messages = append(messages, message)
+		messages = append(messages, p.Message)
 	}
 	return messages, rejected, nil
 }
@@ -141,79 +162,122 @@ func repair(frame Frame) Frame {
 	return Frame{buf: fixed, start: headroom}
 }
 
-// dissect finds the parts of a validated frame.
-func dissect(frame Frame) (Message, error) {
-	whole := Payload{frame.buf, skipSpace(frame.buf, frame.start), len(frame.buf)}
-	if whole.Kind() != "object" {
-		return Message{}, &ShapeError{Reason: "a message must be a JSON object, not " + article(whole.Kind())}
-	}
-	var version, method Payload
-	message := Message{Size: len(frame.buf) - frame.start}
-	duplicate := ""
-	for key, value := range whole.Members() {
-		var part *Payload
-		switch string(key) {
-		case "jsonrpc":
-			part = &version
-		case "id":
-			part = &message.ID
-		case "method":
-			part = &method
-		case "params":
-			part = &message.Params
-		case "result":
-			part = &message.Result
-		case "error":
-			part = &message.Error
-		default:
-			continue
-		}
-		if !part.IsAbsent() {
-			duplicate = string(key)
-		}
-		*part = value
-	}
-	isRPC := version.is("2.0")
-	if kind := message.ID.Kind(); kind != "string" && kind != "number" {
-		if kind != "undefined" && kind != "null" || kind == "null" && !method.IsAbsent() {
-			return Message{}, &ShapeError{Reason: "an id must be a string or a number, not " + article(kind), IsRPC: isRPC}
-		}
-		message.ID = Payload{}
-	}
-	if message.Params.Kind() == "null" {
-		message.Params = Payload{} // some clients write what others leave out
-	}
-	if reason := message.shapeProblem(isRPC, method, duplicate); reason != "" {
-		return Message{}, &ShapeError{Reason: reason, ID: message.ID, IsRPC: isRPC}
-	}
-	if !method.IsAbsent() {
-		message.Method = unquote(method.Bytes())
-	}
-	return message, nil
+// parts are a message whose parts are being found.
+type parts struct {
+	Message
+	version, method Payload
+	duplicate       string // a key that stands twice
 }
 
-func (m *Message) shapeProblem(isRPC bool, method Payload, duplicate string) string {
-	if duplicate != "" {
-		return "the key '" + duplicate + "' stands twice"
+// take takes in a member, if it is a part of a message.
+func (p *parts) take(key []byte, value Payload) (taken bool) {
+	var part *Payload
+	switch string(key) {
+	case "jsonrpc":
+		part = &p.version
+	case "id":
+		part = &p.ID
+	case "method":
+		part = &p.method
+	case "params":
+		part = &p.Params
+	case "result":
+		part = &p.Result
+	case "error":
+		part = &p.Error
+	default:
+		return false
+	}
+	if !part.IsAbsent() {
+		p.duplicate = string(key)
+	}
+	*part = value
+	return true
+}
+
+// takePlain takes in all members while it makes sure that they are plain, which it reports;
+// see isPlain.
+func (p *parts) takePlain(frame Frame) bool {
+	data := frame.buf
+	i := plainSpace(data, frame.start)
+	if i >= len(data) || data[i] != '{' {
+		return false
+	}
+	for i = plainSpace(data, i+1); ; i = plainSpace(data, i+1) {
+		keyEnd, start := plainMember(data, i)
+		if start < 0 {
+			return false
+		}
+		end := plainValue(data, start)
+		if end < 0 {
+			return false
+		}
+		key := data[i+1 : keyEnd-1]
+		if !p.take(key, Payload{data, start, end}) && bytes.IndexByte(key, '\\') >= 0 {
+			return false // it may name a part in another way
+		}
+		if i = plainSpace(data, end); i >= len(data) || data[i] != ',' {
+			return i < len(data) && data[i] == '}' && plainSpace(data, i+1) == len(data)
+		}
+	}
+}
+
+// takeAll takes in all members of a validated frame.
+func (p *parts) takeAll(frame Frame) error {
+	whole := Payload{frame.buf, skipSpace(frame.buf, frame.start), len(frame.buf)}
+	if whole.Kind() != "object" {
+		return &ShapeError{Reason: "a message must be a JSON object, not " + article(whole.Kind())}
+	}
+	for key, value := range whole.Members() {
+		p.take(key, value)
+	}
+	return nil
+}
+
+// finish makes sure that the parts make a message.
+func (p *parts) finish(frame Frame) error {
+	p.Size = len(frame.buf) - frame.start
+	isRPC := p.version.is("2.0")
+	if kind := p.ID.Kind(); kind != "string" && kind != "number" {
+		if kind != "undefined" && kind != "null" || kind == "null" && !p.method.IsAbsent() {
+			return &ShapeError{Reason: "an id must be a string or a number, not " + article(kind), IsRPC: isRPC}
+		}
+		p.ID = Payload{}
+	}
+	if p.Params.Kind() == "null" {
+		p.Params = Payload{} // some clients write what others leave out
+	}
+	if reason := p.shapeProblem(isRPC); reason != "" {
+		return &ShapeError{Reason: reason, ID: p.ID, IsRPC: isRPC}
+	}
+	if !p.method.IsAbsent() {
+		p.Method = unquote(p.method.Bytes())
+	}
+	return nil
+}
+
+func (p *parts) shapeProblem(isRPC bool) string {
+	if p.duplicate != "" {
+		return "the key '" + p.duplicate + "' stands twice"
 	}
 	if !isRPC {
 		return "'jsonrpc' must be \"2.0\""
 	}
-	if !method.IsAbsent() {
+	if !p.method.IsAbsent() {
 		switch {
-		case method.Kind() != "string":
-			return "'method' must be a string, not " + article(method.Kind())
-		case !m.Params.IsAbsent() && m.Params.Kind() != "object" && m.Params.Kind() != "array":
-			return "'params' must be an object, not " + article(m.Params.Kind())
+		case p.method.Kind() != "string":
+			return "'method' must be a string, not " + article(p.method.Kind())
+		case !p.Params.IsAbsent() && p.Params.Kind() != "object" && p.Params.Kind() != "array":
+			return "'params' must be an object, not " + article(p.Params.Kind())
 		}
 		return ""
 	}
 	switch {
-	case m.Result.IsAbsent() == m.Error.IsAbsent():
+	case p.Result.IsAbsent() == p.Error.IsAbsent():
 		return "a message needs a 'method', or just one of 'result' and 'error'"
-	case !m.Error.IsAbsent() && m.Error.Kind() != "object":
-		return "'error' must be an object, not " + article(m.Error.Kind())
-	case m.ID.IsAbsent() && m.Error.IsAbsent():
+	case !p.Error.IsAbsent() && p.Error.Kind() != "object":
+		return "'error' must be an object, not " + article(p.Error.Kind())
+	case p.ID.IsAbsent() && p.Error.IsAbsent():
 		return "a response needs an 'id'"
 	}
 	return ""

@@ -58,7 +58,10 @@ func (p Payload) Text() (text string, ok bool) {
 
 // is reports whether the value is that string.
 func (p Payload) is(text string) bool {
-	return p.Kind() == "string" && string(unquote(p.Bytes())) == text
+	if p.end-p.start < 2 || p.buf[p.start] != '"' {
+		return false
+	}
+	return string(p.buf[p.start+1:p.end-1]) == text || string(unquote(p.Bytes())) == text
 }
 
 // Member returns the value of an object's member, spelt exactly so, or an absent
@@ -76,8 +79,12 @@ func (p Payload) Member(name string) (found Payload) {
 // other kind of value it yields nothing.
 func (p Payload) Members() iter.Seq2[[]byte, Payload] {
 	return func(yield func([]byte, Payload) bool) {
-		for key, value := range p.members() {
-			if !yield(unquote(key.Bytes()), value) {
+		for walk := p.walk(); walk.next(); {
+			key := p.buf[walk.key+1 : walk.keyEnd-1]
+			if walk.escaped {
+				key = unquote(p.buf[walk.key:walk.keyEnd])
+			}
+			if !yield(key, Payload{p.buf, walk.value, walk.end}) {
 				return
 			}
 		}
@@ -87,22 +94,45 @@ func (p Payload) Members() iter.Seq2[[]byte, Payload] {
 // members is Members with the keys as they are written.
 func (p Payload) members() iter.Seq2[Payload, Payload] {
 	return func(yield func(key, value Payload) bool) {
-		if p.Kind() != "object" {
-			return
-		}
-		data := p.buf[:p.end]
-		for i := skipSpace(data, p.start+1); data[i] != '}'; {
-			keyEnd := skipString(data, i)
-			start := skipSpace(data, skipSpace(data, keyEnd)+1) // over the colon
-			end := skipValue(data, start)
-			if !yield(Payload{p.buf, i, keyEnd}, Payload{p.buf, start, end}) {
+		for walk := p.walk(); walk.next(); {
+			if !yield(Payload{p.buf, walk.key, walk.keyEnd}, Payload{p.buf, walk.value, walk.end}) {
 				return
-			}
-			if i = skipSpace(data, end); data[i] == ',' {
-				i = skipSpace(data, i+1)
 			}
 		}
 	}
+}
+
+// walk goes through the members of an object.
+type walk struct {
+	data []byte
+	at   int // where the next member begins
+
+	key, keyEnd, value, end int  // of the member
+	escaped                 bool // its key has escapes
+}
+
+// walk is at its end at once for what is no object.
+func (p Payload) walk() walk {
+	if p.IsAbsent() || p.buf[p.start] != '{' {
+		return walk{}
+	}
+	data := p.buf[:p.end]
+	return walk{data: data, at: skipSpace(data, p.start+1)}
+}
+
+// next takes a step, and reports whether there was a member.
+func (w *walk) next() bool {
+	if w.at >= len(w.data) || w.data[w.at] == '}' {
+		return false
+	}
+	w.key = w.at
+	w.keyEnd, w.escaped = skipString(w.data, w.at)
+	w.value = skipSpace(w.data, skipSpace(w.data, w.keyEnd)+1) // over the colon
+	w.end = skipValue(w.data, w.value)
+	if w.at = skipSpace(w.data, w.end); w.data[w.at] == ',' {
+		w.at = skipSpace(w.data, w.at+1)
+	}
+	return true
 }
 
 // Elements yields the elements of an array in order; for any other kind of value
@@ -181,7 +211,8 @@ func unquote(quoted []byte) []byte {
 func skipValue(data []byte, i int) int {
 	switch data[i] {
 	case '"':
-		return skipString(data, i)
+		i, _ = skipString(data, i)
+		return i
 	case '{', '[':
 		return skipContainer(data, i)
 	}
@@ -195,33 +226,52 @@ func skipValue(data []byte, i int) int {
 	return i
 }
 
+// nests is what a byte between the tokens of a container does to the depth; a quote begins a
+// string.
+var nests = [256]int8{'{': 1, '[': 1, '}': -1, ']': -1, '"': quoteNests}
+
+const quoteNests = 2
+
 func skipContainer(data []byte, i int) int {
-	for depth := 0; ; {
-		switch data[i] {
-		case '"':
-			i = skipString(data, i)
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
+	for depth := 0; ; i++ {
+		switch step := nests[data[i]]; step {
+		case 0:
+		case quoteNests:
+			i, _ = skipString(data, i)
+			i--
+		default:
+			if depth += int(step); depth == 0 {
 				return i + 1
 			}
 		}
-		i++
 	}
 }
 
-// skipString returns the end of the valid string that starts at i.
-func skipString(data []byte, i int) int {
-	for i++; ; i++ {
+// skipString returns the end of the valid string that starts at i, and whether it has escapes.
+func skipString(data []byte, i int) (end int, escaped bool) {
+	for i++; ; i += 2 {
+		at, near := runEnd(data, i)
+		if !near {
+			return skipLongString(data, at, escaped)
+		}
+		if data[at] == '"' {
+			return at + 1, escaped
+		}
+		i, escaped = at, true // and on behind what the backslash is for
+	}
+}
+
+// skipLongString goes on at i with the fast search, which costs more to begin.
+func skipLongString(data []byte, i int, escaped bool) (end int, _ bool) {
+	first := i
+	for ; ; i++ {
 		i += bytes.IndexByte(data[i:], '"')
 		slashes := 0
-		for data[i-1-slashes] == '\\' {
+		for i-1-slashes >= first && data[i-1-slashes] == '\\' {
 			slashes++
 		}
 		if slashes%2 == 0 {
-			return i + 1
+			return i + 1, escaped || bytes.IndexByte(data[first:i], '\\') >= 0
 		}
 	}
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // maxPlainDepth is how deep a value may nest for isPlain to know it.
@@ -14,27 +15,34 @@ const maxPlainDepth = 512
 // quarter of the time of a large message; here the machine's fast search does most of it.
 // A plain value has no line ends, not even between its tokens.
 func isPlain(data []byte) bool {
+	end := plainValue(data, plainSpace(data, 0))
+	return end >= 0 && plainSpace(data, end) == len(data)
+}
+
+// plainValue returns the end of the plain value that begins at i, or -1.
+func plainValue(data []byte, i int) int {
 	var nesting [maxPlainDepth / 64]uint64 // a bit for each level: an object, not an array
 	depth := 0
-	i := plainSpace(data, 0)
 	for {
 		// Here a value begins.
 		if i >= len(data) {
-			return false
+			return -1
 		}
 		end := 0
 		switch c := data[i]; {
+		case c == '"':
+			end = plainString(data, i)
 		case c == '{' || c == '[':
 			if depth++; depth >= maxPlainDepth {
-				return false
+				return -1
 			}
 			nesting[depth/64] &^= 1 << (depth % 64)
 			i = plainSpace(data, i+1)
 			if c == '{' {
 				nesting[depth/64] |= 1 << (depth % 64)
 				if i < len(data) && data[i] != '}' {
-					if i = plainKey(data, i); i < 0 {
-						return false
+					if _, i = plainMember(data, i); i < 0 {
+						return -1
 					}
 					continue
 				}
@@ -42,36 +50,34 @@ func isPlain(data []byte) bool {
 				continue
 			}
 			end = i // the container ends at once
-		case c == '"':
-			end = plainString(data, i)
 		case c == '-' || c >= '0' && c <= '9':
 			end = plainNumber(data, i)
 		default:
 			end = plainWord(data, i)
 		}
 		if end < 0 {
-			return false
+			return -1
 		}
 		// Here a value has ended, and so may the containers around it.
-		for i = plainSpace(data, end); ; i = plainSpace(data, i+1) {
+		for i = end; ; i++ {
 			if depth == 0 {
-				return i == len(data)
+				return i
 			}
-			if i >= len(data) {
-				return false
+			if i = plainSpace(data, i); i >= len(data) {
+				return -1
 			}
 			isObject := nesting[depth/64]&(1<<(depth%64)) != 0
 			if data[i] == ',' {
 				i = plainSpace(data, i+1)
 				if isObject {
-					if i = plainKey(data, i); i < 0 {
-						return false
+					if _, i = plainMember(data, i); i < 0 {
+						return -1
 					}
 				}
 				break
 			}
 			if isObject && data[i] != '}' || !isObject && data[i] != ']' {
-				return false
+				return -1
 			}
 			depth--
 		}
@@ -86,23 +92,20 @@ func plainSpace(data []byte, i int) int {
 	return i
 }
 
-// plainKey returns where the value of the member that begins at i begins, or -1.
-func plainKey(data []byte, i int) int {
+// plainMember returns where the key of the member that begins at i ends, and where its value
+// begins, or -1.
+func plainMember(data []byte, i int) (keyEnd, value int) {
 	if i >= len(data) || data[i] != '"' {
-		return -1
+		return -1, -1
 	}
-	if i = plainString(data, i); i < 0 {
-		return -1
+	if keyEnd = plainString(data, i); keyEnd < 0 {
+		return -1, -1
 	}
-	if i = plainSpace(data, i); i >= len(data) || data[i] != ':' {
-		return -1
+	if i = plainSpace(data, keyEnd); i >= len(data) || data[i] != ':' {
+		return -1, -1
 	}
-	return plainSpace(data, i+1)
+	return keyEnd, plainSpace(data, i+1)
 }
-
-// shortRun is how many bytes of a text are looked at one by one before the fast search,
-// which costs more to begin.
-const shortRun = 24
 
 // endsRun are the bytes that do not stand for themselves in a string: the quote, the
 // backslash and control characters.
@@ -114,17 +117,46 @@ var endsRun = func() (ends [256]bool) {
 	return ends
 }()
 
+// Words of eight bytes alike.
+const (
+	each   = 0x0101010101010101
+	high   = each * 0x80
+	spaces = each * ' '
+)
+
+// shortRun is how many bytes of a text are looked at, eight at a time, before the fast search,
+// which costs more to begin.
+const shortRun = 32
+
+// runEnd returns where the first byte from i on is that ends a run, if that is near: otherwise
+// near is false, and there is none before the place returned.
+func runEnd(data []byte, i int) (end int, near bool) {
+	for limit := i + shortRun; i < limit; i += 8 {
+		if i+8 > len(data) {
+			for i < len(data) && !endsRun[data[i]] {
+				i++
+			}
+			return i, i < len(data)
+		}
+		word := binary.LittleEndian.Uint64(data[i:])
+		quote, slash := word^each*'"', word^each*'\\'
+		// A byte below what is taken from it borrows from the one above it, unless its high bit is
+		// set: the lowest one that is found is one.
+		if found := ((word-spaces)&^word | (quote-each)&^quote | (slash-each)&^slash) & high; found != 0 {
+			return i + bits.TrailingZeros64(found)/8, true
+		}
+	}
+	return i, false
+}
+
 // plainString returns the end of the string that begins at i, or -1. No byte is searched
 // twice for a quote, however many escapes there are before it.
 func plainString(data []byte, i int) int {
 	i++
 	quote := i - 1 // the next one, once it was searched for
 	for {
-		next := min(i+shortRun, len(data))
-		for i < next && !endsRun[data[i]] {
-			i++
-		}
-		if i == next {
+		end, near := runEnd(data, i)
+		if i = end; !near {
 			if quote < i {
 				length := bytes.IndexByte(data[i:], '"')
 				if length < 0 {
@@ -178,17 +210,11 @@ func plainEscape(data []byte, i int) int {
 
 // hasControl reports whether a text has a byte below the space, eight at a time.
 func hasControl(text []byte) bool {
-	const (
-		each  = 0x0101010101010101
-		high  = each * 0x80
-		space = each * ' '
-	)
 	var found uint64
 	for len(text) >= 32 {
 		a, b := binary.LittleEndian.Uint64(text), binary.LittleEndian.Uint64(text[8:])
 		c, d := binary.LittleEndian.Uint64(text[16:]), binary.LittleEndian.Uint64(text[24:])
-		// A byte below the space borrows from the one above it, unless its high bit is set.
-		found |= (a-space)&^a | (b-space)&^b | (c-space)&^c | (d-space)&^d
+		found |= (a-spaces)&^a | (b-spaces)&^b | (c-spaces)&^c | (d-spaces)&^d
 		if found&high != 0 {
 			return true
 		}
@@ -204,23 +230,16 @@ func hasControl(text []byte) bool {
 
 // plainNumber returns the end of the number that begins at i, or -1.
 func plainNumber(data []byte, i int) int {
-	digits := func() bool {
-		first := i
-		for i < len(data) && data[i] >= '0' && data[i] <= '9' {
-			i++
-		}
-		return i > first
-	}
 	if data[i] == '-' {
 		i++
 	}
-	zero := i < len(data) && data[i] == '0'
 	first := i
-	if !digits() || zero && i > first+1 {
+	if i = digitsEnd(data, i); i == first || data[first] == '0' && i > first+1 {
 		return -1
 	}
 	if i < len(data) && data[i] == '.' {
-		if i++; !digits() {
+		first = i + 1
+		if i = digitsEnd(data, first); i == first {
 			return -1
 		}
 	}
@@ -228,9 +247,17 @@ func plainNumber(data []byte, i int) int {
 		if i++; i < len(data) && (data[i] == '+' || data[i] == '-') {
 			i++
 		}
-		if !digits() {
+		first = i
+		if i = digitsEnd(data, first); i == first {
 			return -1
 		}
+	}
+	return i
+}
+
+func digitsEnd(data []byte, i int) int {
+	for i < len(data) && data[i] >= '0' && data[i] <= '9' {
+		i++
 	}
 	return i
 }

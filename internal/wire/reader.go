@@ -87,6 +87,9 @@ func (r *Reader) Next() (Frame, error) {
 
 // trim takes white space and a byte order mark off the ends.
 func (f *Frame) trim() {
+	if data := f.Bytes(); len(data) > 0 && data[0] == '{' && data[len(data)-1] == '}' {
+		return
+	}
 	data := bytes.TrimRight(f.Bytes(), " \t\r\n")
 	f.buf = f.buf[:f.start+len(data)]
 	left := bytes.TrimLeft(bytes.TrimPrefix(data, []byte(byteOrderMark)), " \t\r")
@@ -139,9 +142,18 @@ func (r *Reader) take(n int) (Frame, error) {
 		id, isRequest := Skim(line)
 		return Frame{}, &TooLongError{Limit: r.limit, Size: int64(n), ID: id, IsRequest: isRequest}
 	}
-	buf := grab(headroom + n + slack)[:headroom+n]
-	copy(buf[headroom:], line)
-	return Frame{buf: buf, start: headroom}, nil
+	before, behind := roomFor(n)
+	buf := grab(before + n + behind)[:before+n]
+	copy(buf[before:], line)
+	return Frame{buf: buf, start: before}, nil
+}
+
+// roomFor returns how many bytes are kept free before and behind a line of n bytes.
+func roomFor(n int) (before, behind int) {
+	if n <= shortFrame {
+		return shortHeadroom, shortSlack
+	}
+	return headroom, slack
 }
 
 // longLine goes on with a line that fills the whole chunk, or is expected to. It reads into

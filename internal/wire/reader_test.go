@@ -64,7 +64,7 @@ func drain(t *testing.T, r *Reader) (frames []string, end error) {
 			}
 			return frames, err
 		}
-		if frame.start < headroom || cap(frame.buf)-len(frame.buf) < slack {
+		if before, behind := roomFor(len(frame.Bytes())); frame.start < before || cap(frame.buf)-len(frame.buf) < behind {
 			t.Errorf("frame of %d bytes has %d bytes before it and %d after it",
 				len(frame.Bytes()), frame.start, cap(frame.buf)-len(frame.buf))
 		}
@@ -202,7 +202,8 @@ func TestReaderFramesAreTheCallers(t *testing.T) {
 	}
 	// All of them are still there, and writing around one does not change the others.
 	for i, frame := range frames {
-		Payload{frame.buf, frame.start, len(frame.buf)}.Wrap(bytes.Repeat([]byte("<"), headroom), bytes.Repeat([]byte(">"), slack))
+		before, behind := roomFor(len(frame.Bytes()))
+		Payload{frame.buf, frame.start, len(frame.buf)}.Wrap(bytes.Repeat([]byte("<"), before), bytes.Repeat([]byte(">"), behind))
 		if string(frame.Bytes()) != want[i] {
 			t.Errorf("frame %d changed", i)
 		}
