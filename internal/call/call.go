@@ -37,10 +37,13 @@ type Request struct {
 
 	// PassErrors says that the client wants the server's errors as they are, not in words.
 	PassErrors bool
-	// Check gets the tool's input schema, when that is known, and the arguments. An error
-	// object that it returns is the answer, and the tool is not called. It may be nil.
-	Check func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
+	// Check may be nil.
+	Check Check
 }
+
+// Check gets a tool's input schema, when that is known, and the arguments of a call. An error
+// object that it returns is the answer, and the tool is not called.
+type Check func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
 
 // Outcome is what the server answered: a result, or an error that the client's program
 // has to act on or wants to see.
@@ -82,7 +85,7 @@ func (Cancelled) Error() string { return "the client cancelled the request" }
 
 // Start begins a call; it does not block. When the ticket is cancelled, so is the call.
 // Whether the client opened the toolbox, where it has to, was decided before.
-func Start(visible Toolboxes, request Request) {
+func Start(visible Toolboxes, request *Request) {
 	server, err := resolveServer(visible, request.Ref)
 	if err != nil {
 		request.Replier.Reply(Outcome{}, err)
@@ -96,7 +99,7 @@ func Start(visible Toolboxes, request Request) {
 			return
 		}
 	}
-	later := request // so that the usual call stays off the heap
+	later := *request // so that the usual call stays off the heap
 	go startAndSend(server, &later, later.Ticket, later.Replier)
 }
 
@@ -158,7 +161,7 @@ func (request *Request) send(lease *fleet.Lease) bool {
 		}
 	}
 	r := &run{
-		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, tool: tool,
+		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, tool: tool.Name,
 		method: protocol.MethodToolsCall, border: borderOf(request.Client, lease.Session), passErrors: request.PassErrors,
 		// Copied first: sending the call uses up the buffer that the token is in.
 		token: bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes()),

@@ -34,7 +34,7 @@ func (a *answerer) Party() *fleet.Party { return a.party }
 
 func (a *answerer) call(servers *fleet.Fleet, meta string) *Ticket {
 	ticket := new(Ticket)
-	Start(servers, Request{
+	Start(servers, &Request{
 		Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Arguments: wire.Raw([]byte(`{"a":1.0}`)), Meta: wire.Raw([]byte(meta)),
 		Client: a, Ticket: ticket, Replier: a,
 	})
@@ -155,7 +155,7 @@ func TestServerEndsWhileTheClientIsAsked(t *testing.T) {
 	await(t, asked)
 	await(t, asked)
 	other := newCaller()
-	Start(servers, Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.party, nil}, Ticket: new(Ticket), Replier: other})
+	Start(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.party, nil}, Ticket: new(Ticket), Replier: other})
 	if got := await(t, a.replies); got.err == nil || !strings.Contains(got.err.Error(), "code 3") {
 		t.Errorf("the reply is %v, want how the server ended", got.err)
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/bridge"
-	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -20,7 +19,7 @@ type run struct {
 	ticket  *Ticket
 	replier Replier
 	lease   *fleet.Lease
-	tool    catalog.Tool
+	tool    string // the name that it is offered under
 	token   []byte // the client's progress token; empty without one
 
 	method string
@@ -169,8 +168,8 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 	if rpc.Code == protocol.CodeMissingCapability && r.border == toModern {
 		failure.Hint = "It needs something of the client" + kinds(capabilityNames(rpc)) + " that this client does not offer."
 	}
-	if rpc.Code == protocol.CodeInvalidParams {
-		failure.Schema = bytes.Clone(r.tool.Definition.Member("inputSchema").Bytes())
+	if tool, ok := r.lease.Tools.Find(r.tool); ok && rpc.Code == protocol.CodeInvalidParams {
+		failure.Schema = bytes.Clone(tool.Definition.Member("inputSchema").Bytes())
 	}
 	return Outcome{}, failure
 }

@@ -131,6 +131,7 @@ func (s *session) meetAlike() {
 	}
 	s.mu.Lock()
 	s.awaited = awaited
+	s.mayWait.Store(true)
 	s.mu.Unlock()
 }
 
@@ -139,6 +140,7 @@ func (s *session) askRoots() {
 	s.mu.Lock()
 	if s.settled == nil {
 		s.settled = make(chan struct{})
+		s.mayWait.Store(true)
 	}
 	s.lastAsked++
 	id := s.lastAsked
@@ -167,6 +169,9 @@ func (s *session) settle() {
 
 // unsettled returns what to wait for before it is known with whom the client shares servers.
 func (s *session) unsettled() (waits []chan struct{}) {
+	if !s.mayWait.Load() {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.settled != nil {
@@ -179,6 +184,7 @@ func (s *session) unsettled() (waits []chan struct{}) {
 			waits = append(waits, other)
 		}
 	}
+	s.mayWait.Store(len(waits) > 0)
 	return waits
 }
 

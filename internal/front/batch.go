@@ -69,6 +69,6 @@ func (s *session) receiveBatch(frame wire.Frame, to sender) {
 		b.send(wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: "+reason.Error()))
 	}
 	for _, message := range messages {
-		s.dispatch(message, b)
+		s.dispatch(&message, b)
 	}
 }

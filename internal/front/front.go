@@ -179,7 +179,7 @@ func (s *Server) ToolsChanged(toolbox string) {
 }
 
 func (s *session) tellChanged(method string) {
-	if !s.initialized() {
+	if !s.live.Load() {
 		return
 	}
 	if err := s.Notify(wire.Notification(method, nil)); err != nil {

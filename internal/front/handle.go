@@ -29,13 +29,13 @@ type request struct {
 }
 
 // handle answers the request, now or later; it does not block for long.
-func (r *request) handle(message wire.Message) {
+func (r *request) handle(message *wire.Message) {
 	switch method := wire.Name(message.Method); {
 	case method == protocol.MethodPing:
 		r.finish(wire.Result(r.id, []byte("{}")))
 	case method == protocol.MethodDiscover, method == protocol.MethodListen: // of the era that the client did not choose
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%s'", method)))
-	case !r.session.initialized():
+	case !r.session.live.Load():
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
 			fmt.Sprintf("Invalid request: '%.200s' came before 'initialize'; begin the session with an initialize request", method)))
 	case method == protocol.MethodToolsList:
@@ -49,7 +49,7 @@ func (r *request) handle(message wire.Message) {
 	}
 }
 
-func (r *request) callTool(message wire.Message) {
+func (r *request) callTool(message *wire.Message) {
 	call, ok := readToolCall(message.Params)
 	if !ok {
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, noToolName))
@@ -57,7 +57,7 @@ func (r *request) callTool(message wire.Message) {
 	}
 	r.mayTask = len(call.Extra) > 0 // with the member "task", which there is no need to look for
 	call.Session, call.Ticket, call.Answerer = r, &r.ticket, r
-	r.session.surface.Load().Call(call)
+	r.session.surface.Load().Call(&call)
 }
 
 const noToolName = "Invalid params: 'name' must be a string, the name of a tool"
@@ -67,7 +67,7 @@ func readToolCall(sent wire.Payload) (call metatool.Request, ok bool) {
 	params := readCall(sent)
 	name, ok := params.name.Name()
 	return metatool.Request{
-		Name: name, Arguments: params.arguments, Meta: params.meta, Extra: params.extra, Params: sent,
+		Origin: metatool.Origin{Name: name}, Arguments: params.arguments, Meta: params.meta, Extra: params.extra, Params: sent,
 	}, ok
 }
 
@@ -191,12 +191,6 @@ func encode(id []byte, answer metatool.Answer) []byte {
 	}
 }
 
-func (s *session) initialized() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.revision != ""
-}
-
 // introductionTime is how long a client waits at most for servers that have to be
 // connected to know what they can do; clients have patience of their own.
 const introductionTime = 10 * time.Second
@@ -215,7 +209,7 @@ func (s *session) initialize(message wire.Message, to sender) {
 	s.mu.Lock()
 	taken := !s.ending
 	if taken {
-		s.revision, s.capabilities = revision, wire.Raw(capabilities)
+		s.agree(revision, capabilities)
 		s.requests.Add(1)
 	}
 	s.mu.Unlock()
@@ -232,6 +226,12 @@ func (s *session) initialize(message wire.Message, to sender) {
 	})
 }
 
+// agree begins the session proper. It is called with mu held, or before anybody else has it.
+func (s *session) agree(revision protocol.Revision, capabilities []byte) {
+	s.revision, s.capabilities = revision, wire.Raw(capabilities)
+	s.live.Store(true)
+}
+
 // introduction is the result of initialize.
 func (s *session) introduction(revision protocol.Revision, capabilities []byte) []byte {
 	result := wire.AppendMember([]byte("{"), "protocolVersion", string(revision))
@@ -245,10 +245,10 @@ func (s *session) introduction(revision protocol.Revision, capabilities []byte) 
 	return append(result, '}')
 }
 
-func (r *request) listTools(message wire.Message) {
+func (r *request) listTools(message *wire.Message) {
 	if cursor := message.Params.Member("cursor"); cursor.Kind() == "string" {
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, "Invalid params: unknown cursor; the list has one page"))
 		return
 	}
-	r.session.surface.Load().List(metatool.Request{Session: r, Ticket: &r.ticket, Answerer: r})
+	r.session.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: r, Ticket: &r.ticket, Answerer: r}})
 }

@@ -169,7 +169,7 @@ func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts)
 		return
 	}
 	if !message.IsRequest() {
-		client.dispatch(message, noAnswer{})
+		client.dispatch(&message, noAnswer{})
 		v.w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -177,7 +177,7 @@ func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts)
 		client.awaitRoots(v.r.Context())
 	}
 	st := client.newPOST(bytes.Clone(message.ID.Bytes()))
-	client.dispatch(message, st)
+	client.dispatch(&message, st)
 	v.answer(client, st, accepted)
 }
 

@@ -177,7 +177,7 @@ func slow(t *testing.T) (f *face, client *httpSession) {
 	if _, ok := f.sessions.add(client); !ok {
 		t.Fatal("no room for a session")
 	}
-	client.revision = protocol.Revision20251125
+	client.agree(protocol.Revision20251125, nil)
 	return f, client
 }
 

@@ -163,7 +163,7 @@ func newGuest(g *guests, audience Audience, caller, key string, t terms) *guest 
 	client.listens = newListens(client)
 	s := client.session
 	s.modern, s.own, s.folder = true, client.listens, g.folder
-	s.revision, s.capabilities = protocol.Revision20260728, wire.Raw(bytes.Clone(t.capabilities.Bytes()))
+	s.agree(protocol.Revision20260728, bytes.Clone(t.capabilities.Bytes()))
 	g.server.add(s)
 	s.join(s.capabilities.Bytes())
 	return client

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -104,14 +105,10 @@ func decodeHeader(value string) (text string, ok bool) {
 	return value, true
 }
 
-// schemaCheck looks at the arguments of a call when the tool's schema is known; see
-// call.Request.
-type schemaCheck func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
-
 // checkArguments refuses the call of a tool whose headers say something else than the
 // arguments that its schema has them repeat. Of a tool that was never seen nothing can be
 // said before its server was started: then later does that.
-func (c *guest) checkArguments(header http.Header, message wire.Message) (refused *refusal, later schemaCheck) {
+func (c *guest) checkArguments(header http.Header, message wire.Message) (refused *refusal, later call.Check) {
 	if string(message.Method) != protocol.MethodToolsCall {
 		return nil, nil
 	}

@@ -18,7 +18,7 @@ type inquiry struct {
 	key      string // what it is found by among those in flight
 	token    []byte // of progress; empty without one
 	severity int    // of the log messages that are wanted; -1 without
-	check    schemaCheck
+	check    call.Check
 
 	mu    sync.Mutex
 	cause error             // why it was cancelled
@@ -27,7 +27,7 @@ type inquiry struct {
 
 // begin handles a request. While too many are under way it blocks. The guest was entered
 // for it. The check of a call may be nil.
-func (c *guest) begin(message wire.Message, t terms, to sender, key string, check schemaCheck) *inquiry {
+func (c *guest) begin(message wire.Message, t terms, to sender, key string, check call.Check) *inquiry {
 	// Copied: forwarding a call uses up the buffer that they are in.
 	r := &inquiry{
 		guest: c, to: to, id: bytes.Clone(message.ID.Bytes()), key: key,

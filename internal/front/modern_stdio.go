@@ -29,14 +29,14 @@ func (p *pipe) receive(frame wire.Frame) {
 	switch {
 	case message.IsRequest() && method == protocol.MethodInitialize:
 		p.era = legacy
-		p.session.dispatch(message, p)
+		p.session.dispatch(&message, p)
 	case message.IsRequest():
 		p.receiveRequest(message, readTerms(message.Params))
 	case method == protocol.NotifyCancelled:
-		p.session.dispatch(message, p)
+		p.session.dispatch(&message, p)
 		p.guests.cancel(message.Params)
 	default:
-		p.session.dispatch(message, p)
+		p.session.dispatch(&message, p)
 	}
 }
 
@@ -44,7 +44,7 @@ func (p *pipe) receive(frame wire.Frame) {
 func (p *pipe) receiveRequest(message wire.Message, t terms) {
 	method := string(message.Method)
 	if p.era == undecided && t.revision.IsAbsent() && method != protocol.MethodDiscover && method != protocol.MethodListen {
-		p.session.dispatch(message, p)
+		p.session.dispatch(&message, p)
 		return
 	}
 	if refused := t.check(); refused != nil { // after which a client may choose again

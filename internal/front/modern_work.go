@@ -24,7 +24,7 @@ type work struct {
 	method  string
 	mayTask bool
 	token   []byte // of progress, that the server's messages have
-	check   schemaCheck
+	check   call.Check
 	binding digest // of what has to be the same when the client comes back; zero if it cannot
 	ticket  call.Ticket
 
@@ -71,7 +71,7 @@ func (w *work) start(message wire.Message) {
 			w.Answer(metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInvalidParams, Message: "Invalid params: unknown cursor; the list has one page"}})
 			return
 		}
-		w.guest.surface.Load().List(metatool.Request{Session: w, Ticket: &w.ticket, Answerer: w})
+		w.guest.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: w, Ticket: &w.ticket, Answerer: w}})
 	case protocol.MethodToolsCall:
 		call, ok := readToolCall(message.Params)
 		if !ok {
@@ -81,7 +81,7 @@ func (w *work) start(message wire.Message) {
 		w.mayTask = true // a server of this era decides that itself
 		call.Session, call.Ticket, call.Answerer = w, &w.ticket, w
 		call.Check = w.check
-		w.guest.surface.Load().Call(call)
+		w.guest.surface.Load().Call(&call)
 	default:
 		w.guest.passage.Load().Handle(passage.Request{
 			Method: w.method, Params: message.Params, Session: w, Ticket: &w.ticket, Replier: w,

@@ -42,6 +42,10 @@ type session struct {
 
 	party atomic.Pointer[fleet.Party] // nil before initialize
 
+	live    atomic.Bool                         // there was an initialize
+	opened  atomic.Pointer[map[string]struct{}] // toolboxes that the client opened; replaced with mu held
+	mayWait atomic.Bool                         // settled or awaited may be set
+
 	mu           sync.Mutex
 	rootsAsked   bool              // the client was asked for its roots
 	settled      chan struct{}     // not nil while it has not told them
@@ -49,8 +53,7 @@ type session struct {
 	capabilities wire.Payload      // that the client declared
 	asked        map[uint64]asking // questions of servers that the client has not answered
 	lastAsked    uint64
-	revision     protocol.Revision   // "" before initialize
-	opened       map[string]struct{} // toolboxes that the client opened
+	revision     protocol.Revision // "" before initialize
 	inFlight     map[string]cancellable
 	ending       bool // no request is taken any more
 }
@@ -88,7 +91,6 @@ func newSession(server *Server, audience Audience) *session {
 		memory:   passage.NewMemory(server.subscriptions),
 		results:  server.results.Session(),
 		slots:    make(chan struct{}, maxInFlight),
-		opened:   make(map[string]struct{}),
 		inFlight: make(map[string]cancellable),
 		asked:    make(map[uint64]asking),
 	}
@@ -157,9 +159,11 @@ func (s *session) IsOpen(toolbox string) bool {
 	if s.modern {
 		return true
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.opened[toolbox]
+	opened := s.opened.Load()
+	if opened == nil {
+		return false
+	}
+	_, ok := (*opened)[toolbox]
 	return ok
 }
 
@@ -179,21 +183,33 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 	if s.modern {
 		return false
 	}
-	s.mu.Lock()
-	_, ok := s.opened[toolbox]
-	s.opened[toolbox] = struct{}{}
-	s.mu.Unlock()
-	if !ok && s.mark != nil {
+	if first = s.open(toolbox); first && s.mark != nil {
 		s.own.tell(s.mark(toolbox))
 	}
-	return !ok
+	return first
+}
+
+// open remembers that the client opened the toolbox. What others may be reading is never
+// changed.
+func (s *session) open(toolbox string) (first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.IsOpen(toolbox) {
+		return false
+	}
+	next := map[string]struct{}{toolbox: {}}
+	if before := s.opened.Load(); before != nil {
+		maps.Copy(next, *before)
+	}
+	s.opened.Store(&next)
+	return true
 }
 
 // resume has the session know what the client did in the one that it goes on with.
 func (s *session) resume(known Pipe) {
 	s.folder, s.mark, s.lastAsked = known.Folder, known.Mark, known.LastAsked
 	for _, toolbox := range known.Opened {
-		s.opened[toolbox] = struct{}{}
+		s.open(toolbox)
 	}
 }
 
@@ -208,7 +224,7 @@ func (s *session) receive(frame wire.Frame, to sender) {
 		to.send(rejection(frame, err))
 		return
 	}
-	s.dispatch(message, to)
+	s.dispatch(&message, to)
 }
 
 // rejection answers a frame that holds no message.
@@ -221,19 +237,19 @@ func rejection(frame wire.Frame, reason error) []byte {
 }
 
 // dispatch starts what a message asks for.
-func (s *session) dispatch(message wire.Message, to sender) {
+func (s *session) dispatch(message *wire.Message, to sender) {
 	if message.Repaired {
 		s.log.Warn("replaced bytes of the client that are not UTF-8", "bytes", message.Size)
 	}
 	switch {
 	case message.IsRequest() && string(message.Method) == protocol.MethodInitialize:
-		s.initialize(message, to)
+		s.initialize(*message, to)
 	case message.IsRequest():
 		s.begin(message, to)
 	case message.IsResponse():
-		s.takeAnswer(message)
+		s.takeAnswer(*message)
 	default:
-		s.hear(message)
+		s.hear(*message)
 	}
 }
 
@@ -273,7 +289,7 @@ func (s *session) passOn(message wire.Message) {
 }
 
 // begin handles a request. While too many are under way, nothing more is read.
-func (s *session) begin(message wire.Message, to sender) {
+func (s *session) begin(message *wire.Message, to sender) {
 	select {
 	case s.slots <- struct{}{}: // by itself, since that costs a fraction of a choice
 	default:

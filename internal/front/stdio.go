@@ -138,8 +138,8 @@ func (p *pipe) receiveLegacy(frame wire.Frame) {
 	switch {
 	case err != nil:
 		p.send(rejection(frame, err))
-	case message.IsResponse() || !p.held.take(p, message):
-		p.session.dispatch(message, p)
+	case message.IsResponse() || !p.held.take(p, &message):
+		p.session.dispatch(&message, p)
 	}
 }
 

@@ -2,6 +2,7 @@ package front
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -10,6 +11,8 @@ import (
 // waitingRoom holds messages of a client over stdio until it is known with whom it shares
 // servers. They keep their order; answers are not held, since they are what is waited for.
 type waitingRoom struct {
+	holding atomic.Bool // busy is not nil; for the reader, which need not wait then
+
 	mu    sync.Mutex
 	queue []wire.Message
 	busy  chan struct{} // not nil while messages are held; closed when none is any more
@@ -19,11 +22,14 @@ type waitingRoom struct {
 const maxHeld = 1000
 
 // take holds a message back if it has to wait; it reports whether it did.
-func (h *waitingRoom) take(p *pipe, message wire.Message) bool {
+func (h *waitingRoom) take(p *pipe, message *wire.Message) bool {
 	if string(message.Method) == protocol.MethodPing {
 		return false
 	}
 	mustWait := message.IsRequest() && len(p.session.unsettled()) > 0
+	if !mustWait && !h.holding.Load() {
+		return false
+	}
 	h.mu.Lock()
 	if h.busy == nil && !mustWait {
 		h.mu.Unlock()
@@ -34,9 +40,10 @@ func (h *waitingRoom) take(p *pipe, message wire.Message) bool {
 		h.wait()
 		return h.take(p, message)
 	}
-	h.queue = append(h.queue, message)
+	h.queue = append(h.queue, *message)
 	if h.busy == nil {
 		h.busy = make(chan struct{})
+		h.holding.Store(true)
 		go h.release(p, h.busy) // ServeStdio waits for it
 	}
 	h.mu.Unlock()
@@ -51,13 +58,14 @@ func (h *waitingRoom) release(p *pipe, busy chan struct{}) {
 		h.mu.Lock()
 		if len(h.queue) == 0 {
 			h.busy = nil
+			h.holding.Store(false)
 			h.mu.Unlock()
 			return
 		}
 		next := h.queue[0]
 		h.queue = h.queue[1:]
 		h.mu.Unlock()
-		p.session.dispatch(next, p)
+		p.session.dispatch(&next, p)
 	}
 }
 

@@ -114,9 +114,9 @@ func connectAll(request Request, servers []*fleet.Server) error {
 // callDirect runs a tool by the name that it was given. A client may know the name from
 // an earlier session, and what was stored may be out of date, so that servers are asked
 // before it counts as unknown.
-func (s *Surface) callDirect(request Request) {
+func (s *Surface) callDirect(request *Request) {
 	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
-		s.runDirect(request, ref)
+		s.runNative(request, ref)
 		return
 	}
 	d := s.direct(request.Session.Party())
@@ -125,20 +125,21 @@ func (s *Surface) callDirect(request Request) {
 		s.nameAndCall(request, d)
 		return
 	}
+	later := *request // so that the usual call stays off the heap
 	go func() {
-		if err := connectAll(request, unasked); err != nil {
-			request.Answerer.Answer(Answer{Cancelled: err})
+		if err := connectAll(later, unasked); err != nil {
+			later.Answerer.Answer(Answer{Cancelled: err})
 			return
 		}
-		s.nameAndCall(request, s.direct(request.Session.Party()))
+		s.nameAndCall(&later, s.direct(later.Session.Party()))
 	}()
 }
 
 // nameAndCall names what is known by now, and looks again.
-func (s *Surface) nameAndCall(request Request, d direct) {
+func (s *Surface) nameAndCall(request *Request, d direct) {
 	s.visible.Names().Give(d.refs)
 	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
-		s.runDirect(request, ref)
+		s.runNative(request, ref)
 		return
 	}
 	_, given := s.visible.Names().Find(request.Name) // to a tool that is gone, and never to another one
@@ -147,11 +148,11 @@ func (s *Surface) nameAndCall(request Request, d direct) {
 		call.Forward(server, call.Forwarding{
 			Method: protocol.MethodToolsCall, Params: request.Params, Name: request.Name,
 			Client: request.Session, Ticket: request.Ticket,
-			Replier: &invocation{surface: s, request: request, ref: toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, native: true},
+			Replier: &invocation{Origin: request.Origin, surface: s, ref: toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, native: true},
 		})
 		return
 	}
-	s.answerUnknown(request)
+	s.answerUnknown(request.Origin)
 }
 
 // onlyServer returns the one server that is visible, if it is just one.
@@ -189,13 +190,9 @@ func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool
 	return ref, ok
 }
 
-func (s *Surface) runDirect(request Request, ref toolbox.Ref) {
-	s.run(&invocation{request: request, ref: ref, native: true}, nativeArguments(request.Arguments))
-}
-
 // answerUnknown says which names there are that may have been meant, and which servers
 // could not be asked.
-func (s *Surface) answerUnknown(request Request) {
+func (s *Surface) answerUnknown(request Origin) {
 	d := s.direct(request.Session.Party())
 	var names []string
 	for _, ref := range d.refs {

@@ -112,12 +112,12 @@ func (s *session) Answer(answer Answer) {
 }
 
 func (s *session) list(surface *Surface) string {
-	surface.List(Request{Session: s, Ticket: new(call.Ticket), Answerer: s})
+	surface.List(Request{Origin: Origin{Session: s, Ticket: new(call.Ticket), Answerer: s}})
 	return <-s.answers
 }
 
 func (s *session) call(surface *Surface, name string) string {
-	surface.Call(Request{Name: name, Session: s, Ticket: new(call.Ticket), Answerer: s})
+	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Ticket: new(call.Ticket), Answerer: s}})
 	return <-s.answers
 }
 
@@ -206,9 +206,9 @@ func TestDirectCallOfAToolThatIsGone(t *testing.T) {
 func TestDirectRequestsCanBeCancelledWhileServersStart(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"t", "a", `{"on":{"initialize":[{"wait":"forever"}]}}`}))
 	surface := New(servers, config.Direct)
-	for name, start := range map[string]func(Request){"tools/list": surface.List, "tools/call": surface.Call} {
+	for name, start := range map[string]func(Request){"tools/list": surface.List, "tools/call": func(r Request) { surface.Call(&r) }} {
 		client, ticket := newSession(), new(call.Ticket)
-		start(Request{Name: "run", Session: client, Ticket: ticket, Answerer: client})
+		start(Request{Origin: Origin{Name: "run", Session: client, Ticket: ticket, Answerer: client}})
 		ticket.Cancel(errors.New("enough"))
 		if got := <-client.answers; got != "cancelled: enough" {
 			t.Errorf("%s is answered with %s", name, got)

@@ -14,12 +14,12 @@ func (s *Surface) Extend(discovery config.Discovery) {
 }
 
 // callExtra answers the call of a tool that Extend added; ok is false if it is none.
-func (s *Surface) callExtra(request Request) (ok bool) {
+func (s *Surface) callExtra(request *Request) (ok bool) {
 	switch {
 	case request.Name == findName && s.search:
-		s.findTools(request)
+		s.findTools(*request)
 	case request.Name == readName && s.keepFor(request.Session) != nil:
-		s.readResult(request)
+		s.readResult(*request)
 	default:
 		return s.callPinned(request)
 	}

@@ -46,7 +46,7 @@ const (
 )
 
 func (s *session) ask(surface *Surface, name, arguments string) string {
-	surface.Call(Request{Name: name, Arguments: wire.Raw([]byte(arguments)), Session: s, Ticket: new(call.Ticket), Answerer: s})
+	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Ticket: new(call.Ticket), Answerer: s}, Arguments: wire.Raw([]byte(arguments))})
 	return <-s.answers
 }
 

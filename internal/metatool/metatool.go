@@ -65,18 +65,23 @@ func (s *Surface) Withhold(notice string) { s.notice = notice }
 
 // Request is a tools/call or a tools/list as it came from the client.
 type Request struct {
-	Name      string // of the tool; this and the arguments are for a call only
+	Origin
 	Arguments wire.Payload
 	Meta      wire.Payload
 	Extra     []byte       // raw text of further members of the params; may be nil
 	Params    wire.Payload // all of them, as they came
-	Session   Session
-	Ticket    *call.Ticket // cancels the request
-	Answerer  Answerer
 
 	// Check looks at a tool that is called by a name of its own before it is; see call.Request.
 	// It may be nil.
-	Check func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
+	Check call.Check
+}
+
+// Origin is what is left of a request when its parts have been sent on.
+type Origin struct {
+	Name     string // of the tool; only of a call
+	Session  Session
+	Ticket   *call.Ticket // cancels the request
+	Answerer Answerer
 }
 
 // Answerer gets the answer to a request.
@@ -106,7 +111,7 @@ type Error struct {
 }
 
 // Call answers a tools/call. It does not block.
-func (s *Surface) Call(request Request) {
+func (s *Surface) Call(request *Request) {
 	if s.notice != "" {
 		request.fail(s.notice)
 		return
@@ -117,7 +122,7 @@ func (s *Surface) Call(request Request) {
 	}
 	switch request.Name {
 	case openName:
-		s.openToolbox(request)
+		s.openToolbox(*request)
 	case useName:
 		s.useTool(request)
 	case "workbench_" + openName:
@@ -267,8 +272,8 @@ func linked(session Session, ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
 }
 
 // fail answers with an error result of one or more text blocks.
-func (r *Request) fail(blocks ...string) {
-	r.Answerer.Answer(Answer{Text: textResult(true, blocks...)})
+func (o *Origin) fail(blocks ...string) {
+	o.Answerer.Answer(Answer{Text: textResult(true, blocks...)})
 }
 
 func textResult(isError bool, blocks ...string) []byte {
@@ -289,38 +294,43 @@ func textResult(isError bool, blocks ...string) []byte {
 
 // invocation is a call of a server's tool on behalf of a request.
 type invocation struct {
+	Origin
 	surface *Surface
-	request Request
 	ref     toolbox.Ref
 	native  bool // the tool was called by a name of its own
 }
 
-// run takes a call to its server.
-func (s *Surface) run(v *invocation, arguments wire.Payload) {
-	v.surface = s
-	request := call.Request{
-		Ref: v.ref, Arguments: arguments, Meta: v.request.Meta, Extra: v.request.Extra, PassErrors: s.mode == config.Direct,
-		Client: v.request.Session, Ticket: v.request.Ticket, Replier: v,
-	}
-	if v.native {
-		request.Check = v.request.Check
-	}
-	call.Start(s.visible, request)
+// run takes a call of use_tool to the tool's server.
+func (s *Surface) run(request *Request, ref toolbox.Ref, arguments wire.Payload) {
+	s.start(request, &invocation{Origin: request.Origin, surface: s, ref: ref}, arguments, nil)
+}
+
+// runNative is run for a tool that was called by a name of its own.
+func (s *Surface) runNative(request *Request, ref toolbox.Ref) {
+	v := &invocation{Origin: request.Origin, surface: s, ref: ref, native: true}
+	s.start(request, v, nativeArguments(request.Arguments), request.Check)
+}
+
+func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
+	call.Start(s.visible, &call.Request{
+		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Extra: request.Extra, PassErrors: s.mode == config.Direct,
+		Client: request.Session, Ticket: request.Ticket, Replier: v, Check: check,
+	})
 }
 
 // Reply implements call.Replier: it passes the outcome on, or phrases the failure.
 func (v *invocation) Reply(outcome call.Outcome, err error) {
 	if err == nil {
-		v.request.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, fit: v.fitting()})
+		v.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, fit: v.fitting()})
 		return
 	}
 	failure, ok := errors.AsType[*call.Failure](err)
 	if !ok {
-		v.request.Answerer.Answer(Answer{Cancelled: err})
+		v.Answerer.Answer(Answer{Cancelled: err})
 		return
 	}
 	if failure.NotFound && v.surface.mode == config.Direct {
-		v.surface.answerUnknown(v.request)
+		v.surface.answerUnknown(v.Origin)
 		return
 	}
 	text := v.prefix(failure.NotFound) + failure.Message
@@ -328,10 +338,10 @@ func (v *invocation) Reply(outcome call.Outcome, err error) {
 		text += "\n" + failure.Hint
 	}
 	if failure.Schema == nil {
-		v.request.fail(text)
+		v.fail(text)
 		return
 	}
-	v.request.fail(text, "The tool's input schema: "+string(failure.Schema))
+	v.fail(text, "The tool's input schema: "+string(failure.Schema))
 }
 
 // prefix begins the text of a failure: of one that names nothing, or of any other.

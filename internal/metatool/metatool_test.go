@@ -127,7 +127,7 @@ func TestWithheldSurfaceGivesTheNoticeOnly(t *testing.T) {
 		}
 		for _, name := range []string{openName, useName, "dev__s__run", "anything"} {
 			var got answers
-			s.Call(Request{Name: name, Arguments: wire.Raw([]byte(`{"toolbox":"dev"}`)), Answerer: &got})
+			s.Call(&Request{Origin: Origin{Name: name, Answerer: &got}, Arguments: wire.Raw([]byte(`{"toolbox":"dev"}`))})
 			if want := `{"content":[{"type":"text","text":"run 'trust' first"}],"isError":true}`; got.text != want {
 				t.Errorf("%s is answered with %s", name, got.text)
 			}

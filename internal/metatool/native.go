@@ -81,7 +81,7 @@ func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []by
 }
 
 // callNative runs a tool by its native name.
-func (s *Surface) callNative(request Request) {
+func (s *Surface) callNative(request *Request) {
 	ref, found := s.findNative(request.Session, request.Name)
 	if !found {
 		parsed, ok := toolbox.ParseNativeName(request.Name)
@@ -96,7 +96,7 @@ func (s *Surface) callNative(request Request) {
 		}
 		ref = parsed
 	}
-	s.run(&invocation{request: request, ref: ref, native: true}, nativeArguments(request.Arguments))
+	s.runNative(request, ref)
 }
 
 // nativeArguments returns the arguments for a tool that was called by a name of its own.

@@ -89,7 +89,7 @@ func appendPinnedDefinition(dst []byte, tool catalog.Tool, name string) []byte {
 }
 
 // callPinned runs a pinned tool; ok is false if the name is not that of one.
-func (s *Surface) callPinned(request Request) (ok bool) {
+func (s *Surface) callPinned(request *Request) (ok bool) {
 	ref, ok := s.pinned.find(request.Name)
 	if !ok {
 		return false
@@ -97,7 +97,7 @@ func (s *Surface) callPinned(request Request) (ok bool) {
 	if _, visible := s.visible.Toolbox(ref.Toolbox); !visible {
 		return false
 	}
-	s.run(&invocation{request: request, ref: ref, native: true}, nativeArguments(request.Arguments))
+	s.runNative(request, ref)
 	return true
 }
 

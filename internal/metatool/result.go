@@ -31,7 +31,7 @@ type fitting struct {
 }
 
 func (v *invocation) fitting() *fitting {
-	results := v.surface.keepFor(v.request.Session)
+	results := v.surface.keepFor(v.Session)
 	if results == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ const useDefinition = `{"name":"use_tool","title":"Use a tool",` +
 // newForm follows a call in a form that was retired.
 const newForm = "Name the tool like this: " + exampleCall
 
-func (s *Surface) useTool(request Request) {
+func (s *Surface) useTool(request *Request) {
 	ref, arguments, problem := parseUse(request.Arguments)
 	switch {
 	case problem != "":
@@ -33,7 +33,7 @@ func (s *Surface) useTool(request Request) {
 	case !request.Session.IsOpen(ref.Toolbox):
 		request.fail(s.notOpen(ref.Toolbox))
 	default:
-		s.run(&invocation{request: request, ref: ref}, arguments)
+		s.run(request, ref, arguments)
 	}
 }
 
