@@ -215,7 +215,7 @@ func (s *Session) sendProbe() waiter {
 	if s.err != nil {
 		probe <- answer{err: s.err}
 	} else {
-		s.pending[probeKey] = pending{sink: probe, heard: time.Now()}
+		s.pending[probeKey] = pending{sink: probe, heard: time.Since(s.began)}
 	}
 	s.mu.Unlock()
 	message := append([]byte(nil), `{"jsonrpc":"2.0","id":`+probeID+`,"method":"`+protocol.MethodDiscover+`","params":{"_meta":{`...)

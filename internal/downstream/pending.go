@@ -36,8 +36,8 @@ type Caller interface {
 // whoever removes it from there calls Done.
 type pending struct {
 	sink   Sink
-	heard  time.Time // of the last sign of life
-	timely bool      // ends when nothing was heard for Options.Patience
+	heard  time.Duration // of the last sign of life, since Session.began
+	timely bool          // ends when nothing was heard for Options.Patience
 }
 
 // SilenceError says that a server gave no sign of life for too long.
@@ -55,7 +55,7 @@ func (s *Session) register(sink Sink, timely bool) (id uint64, err error) {
 		return 0, s.err
 	}
 	s.lastID++
-	s.pending[s.lastID] = pending{sink: sink, heard: time.Now(), timely: timely}
+	s.pending[s.lastID] = pending{sink: sink, heard: time.Since(s.began), timely: timely}
 	if timely && s.watchdog == nil {
 		s.watchdog = time.AfterFunc(s.options.Patience, s.endSilent)
 	}
@@ -123,7 +123,7 @@ func (s *Session) hear(id uint64) (p pending, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p, ok = s.pending[id]; ok {
-		p.heard = time.Now()
+		p.heard = time.Since(s.began)
 		s.pending[id] = p
 	}
 	return p, ok
@@ -145,7 +145,7 @@ func (s *Session) endSilent() {
 		if !p.timely {
 			continue
 		}
-		left := s.options.Patience - time.Since(p.heard)
+		left := s.options.Patience - (time.Since(s.began) - p.heard)
 		if left <= 0 {
 			silent = append(silent, id)
 		} else if next < 0 || left < next {

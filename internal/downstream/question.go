@@ -182,7 +182,7 @@ func (s *Session) close(q *Question) bool {
 	}
 	delete(s.questions, string(q.id))
 	for id, p := range s.pending {
-		p.heard = time.Now()
+		p.heard = time.Since(s.began)
 		s.pending[id] = p
 	}
 	return true

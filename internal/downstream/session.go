@@ -71,8 +71,9 @@ type Session struct {
 	level   atomic.Int32  // the rank of the least severe log messages that were asked for, from 1; 0 for none
 	asking  chan struct{} // held by the one who asks for them
 
-	life context.Context // ends with the session
-	end  context.CancelFunc
+	began time.Time
+	life  context.Context // ends with the session
+	end   context.CancelFunc
 
 	goroutines sync.WaitGroup // none is added once err is set
 	ended      atomic.Bool    // err is set; so that who only asks that need not wait
@@ -115,6 +116,7 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 		options.MaxMessage = wire.DefaultLimit
 	}
 	s := &Session{
+		began:   time.Now(),
 		options: options,
 		log:     options.Log,
 		pending: make(map[uint64]pending), questions: make(map[string]*Question),

@@ -161,14 +161,11 @@ func (r *request) Reply(outcome call.Outcome, cancelled error) {
 // finish ends the request with its answer, unless the client cancelled it.
 func (r *request) finish(answer []byte) {
 	s := r.session
-	s.mu.Lock()
-	delete(s.inFlight, r.key)
-	s.mu.Unlock()
+	s.forget(r.key)
 	if _, cancelled := errors.AsType[call.Cancelled](r.ticket.Cause()); cancelled {
 		answer = nil
 	}
 	r.to.send(answer)
-	<-s.slots
 	s.requests.Done()
 }
 

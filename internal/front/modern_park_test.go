@@ -53,11 +53,9 @@ func (b *parkBench) inquire(owner, params string) (*inquiry, *answers, wire.Mess
 	client := b.guests.enter(owner, Audience{}, modernTerms(`{"roots":{},"elicitation":{}}`))
 	to := new(answers)
 	r := &inquiry{guest: client, to: to, id: []byte("1"), key: fmt.Sprint(lastInquiry.Add(1)), severity: -1}
-	client.slots <- struct{}{}
-	client.session.mu.Lock()
-	client.inFlight[r.key] = r
-	client.session.mu.Unlock()
-	client.requests.Add(1)
+	if admitted, _ := client.admit(r.key, r.id, r); !admitted {
+		b.t.Fatal("the request was not admitted")
+	}
 	return r, to, message
 }
 

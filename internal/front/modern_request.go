@@ -33,34 +33,12 @@ func (c *guest) begin(message wire.Message, t terms, to sender, key string, chec
 		guest: c, to: to, id: bytes.Clone(message.ID.Bytes()), key: key,
 		token: bytes.Clone(t.token.Bytes()), severity: t.severity(), check: check,
 	}
-	select {
-	case c.slots <- struct{}{}:
-	case <-c.life.Done():
+	if admitted, refusal := c.admit(key, r.id, r); !admitted {
 		c.leave()
-		to.send(nil)
+		to.send(refusal)
 		return r
 	}
-	s := c.session
-	s.mu.Lock()
-	_, twice := s.inFlight[key]
-	taken := !twice && !s.ending
-	if taken {
-		s.inFlight[key] = r
-		s.requests.Add(1)
-	}
-	s.mu.Unlock()
-	if taken {
-		r.handle(message)
-		return r
-	}
-	<-c.slots
-	c.leave()
-	var refusal []byte // none at the end: the client could not tell it from an answer
-	if twice {
-		refusal = wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
-			"Invalid request: another request with this id is still in flight")
-	}
-	to.send(refusal)
+	r.handle(message)
 	return r
 }
 
@@ -114,9 +92,7 @@ func (r *inquiry) refuse(reason *refusal) { r.finish(reason.response(r.id)) }
 // finish ends the request with its answer, unless the client cancelled it.
 func (r *inquiry) finish(answer []byte) {
 	s := r.guest.session
-	s.mu.Lock()
-	delete(s.inFlight, r.key)
-	s.mu.Unlock()
+	s.forget(r.key)
 	r.mu.Lock()
 	cause := r.cause
 	r.mu.Unlock()
@@ -124,7 +100,6 @@ func (r *inquiry) finish(answer []byte) {
 		answer = nil
 	}
 	r.to.send(answer)
-	<-s.slots
 	r.guest.leave()
 	s.requests.Done()
 }

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
@@ -38,7 +36,6 @@ type session struct {
 	life     context.Context // ends when unanswered requests are given up
 	giveUp   context.CancelFunc
 	requests sync.WaitGroup
-	slots    chan struct{} // a token for each request in flight
 
 	party atomic.Pointer[fleet.Party] // nil before initialize
 
@@ -55,7 +52,8 @@ type session struct {
 	lastAsked    uint64
 	revision     protocol.Revision // "" before initialize
 	inFlight     map[string]cancellable
-	ending       bool // no request is taken any more
+	full         chan struct{} // closed when there is room for another request; nil while nobody waits for that
+	ending       bool          // no request is taken any more
 }
 
 // sender takes what the client gets for one message of its own.
@@ -72,14 +70,6 @@ type listener interface {
 	tell(message []byte) bool
 }
 
-// cancellable is a request in flight.
-type cancellable interface {
-	cancel(cause error)
-}
-
-// maxInFlight limits the requests that one client can make us hold.
-const maxInFlight = 4096
-
 var (
 	errGivenUp = errors.New("the workbench is shutting down")
 	errUnread  = errors.New("the client does not read what it is sent")
@@ -90,7 +80,6 @@ func newSession(server *Server, audience Audience) *session {
 		server: server, audience: audience, log: server.options.Log,
 		memory:   passage.NewMemory(server.subscriptions),
 		results:  server.results.Session(),
-		slots:    make(chan struct{}, maxInFlight),
 		inFlight: make(map[string]cancellable),
 		asked:    make(map[uint64]asking),
 	}
@@ -288,67 +277,6 @@ func (s *session) passOn(message wire.Message) {
 	}
 }
 
-// begin handles a request. While too many are under way, nothing more is read.
-func (s *session) begin(message *wire.Message, to sender) {
-	select {
-	case s.slots <- struct{}{}: // by itself, since that costs a fraction of a choice
-	default:
-		select {
-		case s.slots <- struct{}{}:
-		case <-s.life.Done():
-			to.send(nil)
-			return
-		}
-	}
-	// The id is copied: forwarding a call uses up the buffer that it is in.
-	r := &request{session: s, to: to, key: idKey(message.ID)}
-	r.id = append(r.idSpace[:0], message.ID.Bytes()...)
-	s.mu.Lock()
-	_, twice := s.inFlight[r.key]
-	taken := !twice && !s.ending
-	if taken {
-		s.inFlight[r.key] = r
-		s.requests.Add(1)
-	}
-	s.mu.Unlock()
-	if taken {
-		r.handle(message)
-		return
-	}
-	<-s.slots
-	var refusal []byte // none at the end: the client could not tell it from an answer
-	if twice {
-		refusal = wire.ErrorResponse(r.id, protocol.CodeInvalidRequest,
-			"Invalid request: another request with this id is still in flight")
-	}
-	to.send(refusal)
-}
-
-// cancel cancels the request that a client's notification names.
-func (s *session) cancel(params wire.Payload) {
-	s.mu.Lock()
-	r, ok := s.inFlight[idKey(params.Member("requestId"))]
-	s.mu.Unlock()
-	if !ok {
-		return
-	}
-	var cause call.Cancelled
-	if reason := params.Member("reason"); reason.Kind() == "string" {
-		cause.Reason = reason.Bytes()
-	}
-	r.cancel(cause)
-}
-
-// cancelAll cancels every request in flight.
-func (s *session) cancelAll(cause error) {
-	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.inFlight))
-	s.mu.Unlock()
-	for _, r := range all {
-		r.cancel(cause)
-	}
-}
-
 // abandon ends all requests at once; no more are taken.
 func (s *session) abandon(cause error) {
 	s.mu.Lock()
@@ -357,21 +285,6 @@ func (s *session) abandon(cause error) {
 	s.giveUp()
 	s.cancelAll(cause)
 	s.part()
-}
-
-// busy reports whether requests are in flight.
-func (s *session) busy() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.inFlight) > 0
-}
-
-// idKey makes an id comparable: strings may be escaped in different ways.
-func idKey(id wire.Payload) string {
-	if text, ok := id.Text(); ok {
-		return `"` + text
-	}
-	return string(id.Bytes())
 }
 
 // end answers what was read, within limits; gone says that nobody takes answers any more.

@@ -80,8 +80,22 @@ func parseUse(input wire.Payload) (ref toolbox.Ref, arguments wire.Payload, prob
 	return ref, arguments, problem
 }
 
+// refs are the identifiers of tools that were used, by how clients write them.
+var refs wire.Memo[toolbox.Ref]
+
 // parseRef reads the identifier of the tool; retired says that it was in the old form.
 func parseRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bool) {
+	if known, ok := refs.Get(tool.Bytes()); ok {
+		return known, nil, false
+	}
+	ref, problems, retired = readRef(tool)
+	if len(problems) == 0 {
+		refs.Put(tool.Bytes(), ref)
+	}
+	return ref, problems, retired
+}
+
+func readRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bool) {
 	switch kind := tool.Kind(); kind {
 	case "object":
 	case "undefined":

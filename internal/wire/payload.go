@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"iter"
+	"math/bits"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -249,7 +251,20 @@ func skipContainer(data []byte, i int) int {
 
 // skipString returns the end of the valid string that starts at i, and whether it has escapes.
 func skipString(data []byte, i int) (end int, escaped bool) {
-	for i++; ; i += 2 {
+	i++
+	if i+8 <= len(data) { // by itself, since most are that short
+		if found := ending(binary.LittleEndian.Uint64(data[i:])); found != 0 {
+			if end := i + bits.TrailingZeros64(found)/8; data[end] == '"' {
+				return end + 1, false
+			}
+		}
+	}
+	return skipText(data, i)
+}
+
+// skipText is skipString for what has escapes or is long.
+func skipText(data []byte, i int) (end int, escaped bool) {
+	for ; ; i += 2 {
 		at, near := runEnd(data, i)
 		if !near {
 			return skipLongString(data, at, escaped)

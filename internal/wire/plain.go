@@ -138,21 +138,37 @@ func runEnd(data []byte, i int) (end int, near bool) {
 			}
 			return i, i < len(data)
 		}
-		word := binary.LittleEndian.Uint64(data[i:])
-		quote, slash := word^each*'"', word^each*'\\'
-		// A byte below what is taken from it borrows from the one above it, unless its high bit is
-		// set: the lowest one that is found is one.
-		if found := ((word-spaces)&^word | (quote-each)&^quote | (slash-each)&^slash) & high; found != 0 {
+		if found := ending(binary.LittleEndian.Uint64(data[i:])); found != 0 {
 			return i + bits.TrailingZeros64(found)/8, true
 		}
 	}
 	return i, false
 }
 
+// ending finds bytes that end a run among eight: of each that it reports, the high bit is set.
+// The lowest one is right; those above it may not be, since a byte below what is taken from it
+// borrows from the next.
+func ending(word uint64) (found uint64) {
+	quote, slash := word^each*'"', word^each*'\\'
+	return ((word-spaces)&^word | (quote-each)&^quote | (slash-each)&^slash) & high
+}
+
 // plainString returns the end of the string that begins at i, or -1. No byte is searched
 // twice for a quote, however many escapes there are before it.
 func plainString(data []byte, i int) int {
 	i++
+	if i+8 <= len(data) { // by itself, since most are that short
+		if found := ending(binary.LittleEndian.Uint64(data[i:])); found != 0 {
+			if end := i + bits.TrailingZeros64(found)/8; data[end] == '"' {
+				return end + 1
+			}
+		}
+	}
+	return plainText(data, i)
+}
+
+// plainText is plainString for what has escapes or is long.
+func plainText(data []byte, i int) int {
 	quote := i - 1 // the next one, once it was searched for
 	for {
 		end, near := runEnd(data, i)
