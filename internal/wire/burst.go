@@ -11,12 +11,12 @@ import (
 // has handed out all of them, and then write it in one piece. That saves a system call for
 // each message, here and where it is read.
 
-// longestHold is how long a message is held at most, if a reader does not get on.
+// longestHold is how long a message is held, and twice that at most, if a reader does not get on.
 const longestHold = time.Millisecond
 
 // holdSize is up to how many bytes a writer holds. More would keep a peer idle that could
 // begin with them.
-const holdSize = 8 << 10
+const holdSize = 4 << 10
 
 // bursts are all that is held. Readers do not know the writers of what they lead to, so that
 // a burst of any reader holds what is written anywhere, and its end sends all of it.
@@ -45,7 +45,14 @@ func hold(w *Writer) bool {
 // burst is that of one reader. The zero value is ready.
 type burst struct {
 	open  atomic.Bool
-	guard *time.Timer // ends it for a reader that does not get on
+	count atomic.Uint64 // of bursts so far
+
+	// guard ends a burst of a reader that does not get on. It is not set and stopped for each of
+	// them, which would wake a thread each time: it looks after a while whether the one that it
+	// was set for is still open, and otherwise looks again.
+	guard   *time.Timer
+	guarded atomic.Bool   // guard is set
+	looked  atomic.Uint64 // the burst that it was set for
 }
 
 // begin begins it, unless it has begun. It is for one goroutine.
@@ -53,20 +60,39 @@ func (b *burst) begin() {
 	if !b.open.CompareAndSwap(false, true) {
 		return
 	}
+	b.count.Add(1)
 	bursts.mu.Lock()
 	bursts.open.Add(1)
 	bursts.mu.Unlock()
-	if b.guard == nil {
-		b.guard = time.AfterFunc(longestHold, b.close)
-	} else {
-		b.guard.Reset(longestHold)
+	b.watch()
+}
+
+// watch sets the guard, unless it is.
+func (b *burst) watch() {
+	if !b.guarded.CompareAndSwap(false, true) {
+		return
+	}
+	b.looked.Store(b.count.Load())
+	if b.guard == nil { // set below: it must not run before it is known
+		b.guard = time.AfterFunc(time.Hour, b.look)
+	}
+	b.guard.Reset(longestHold)
+}
+
+// look is what the guard does.
+func (b *burst) look() {
+	if b.open.Load() && b.looked.Load() == b.count.Load() {
+		b.close()
+	}
+	b.guarded.Store(false)
+	if b.open.Load() {
+		b.watch()
 	}
 }
 
 // end ends it, if it has begun.
 func (b *burst) end() {
 	if b.open.Load() {
-		b.guard.Stop()
 		b.close()
 	}
 }
