@@ -4,10 +4,8 @@ import (
 	"context"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
-	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/front"
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // KnownServer is what is known of one server.
@@ -26,10 +24,8 @@ type KnownOptions struct {
 	Wanted func(toolbox, server string) bool
 	// Refresh connects also those of which something is known.
 	Refresh bool
-	// Capabilities are those that servers are told: some offer other tools then.
-	Capabilities []byte
-	// Answer is the result for a question of a server; nil without an answer.
-	Answer func(method string) []byte
+	// Capabilities are those that servers are told, as for NewOnlooker; "": none.
+	Capabilities string
 	// Connecting is told which servers are connected, if any are, and returns what is told of
 	// each when it is done, by its place among them, from one goroutine at a time.
 	Connecting func(servers []KnownServer) (connected func(i int, server KnownServer))
@@ -75,12 +71,8 @@ func (a *App) learn(ctx context.Context, servers []*fleet.Server, options KnownO
 		connected = options.Connecting(connecting)
 	}
 	var party *fleet.Party
-	if options.Capabilities != nil {
-		party = fleet.NewParty(fleet.PartyOptions{
-			Capabilities: options.Capabilities,
-			Ask:          func(question *downstream.Question) { answer(question, options.Answer) },
-			Notice:       func(*fleet.Server, wire.Message) {},
-		})
+	if options.Capabilities != "" {
+		party = NewOnlooker(options.Capabilities)
 		defer party.Close()
 	}
 	fleet.Connect(ctx, servers, party, func(opened fleet.Opened) {
@@ -91,18 +83,6 @@ func (a *App) learn(ctx context.Context, servers []*fleet.Server, options KnownO
 		connected(place[opened.Server], knownOf(opened.Server, opened.Err))
 	})
 	return reasons
-}
-
-func answer(question *downstream.Question, answer func(method string) []byte) {
-	var result []byte
-	if answer != nil {
-		result = answer(question.Method)
-	}
-	if result == nil {
-		question.RefuseUnsupported()
-		return
-	}
-	question.Answer(wire.Message{Result: wire.Raw(result)})
 }
 
 // knownOf is what is known of a server now. What was known before counts more than that it

@@ -52,15 +52,17 @@ type Offer struct {
 	Err             error
 }
 
-// Offers connects all servers, and returns what they offer, in the order of the
-// configuration.
+// Offers connects all servers, and returns what they offer to any client, in the order of
+// the configuration.
 func (a *App) Offers(ctx context.Context) []Offer {
 	var servers []*fleet.Server
 	for _, box := range a.fleet.Toolboxes() {
 		servers = append(servers, box.Servers...)
 	}
+	party := NewOnlooker(ByAnyone)
+	defer party.Close()
 	offers := make([]Offer, len(servers))
-	for i, opened := range fleet.Connect(ctx, servers, nil, nil) {
+	for i, opened := range fleet.Connect(ctx, servers, party, nil) {
 		offers[i] = Offer{Toolbox: servers[i].Toolbox(), Server: servers[i].Name(), Err: opened.Err}
 		if opened.Lease != nil {
 			offers[i].Tools = opened.Lease.Tools

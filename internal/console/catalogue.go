@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
-	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
@@ -81,13 +80,7 @@ func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (_ ca
 		Wanted:  func(box, server string) bool { return set[place{box, server}] },
 		Refresh: refresh, Connecting: c.connecting,
 		// As in a call, so that what can be called is listed.
-		Capabilities: capabilities(true, true),
-		Answer: func(method string) []byte {
-			if method == protocol.MethodRootsList {
-				return rootsResult(nil)
-			}
-			return nil
-		},
+		Capabilities: app.ByPerson,
 	})
 	return found, ctx.Err()
 }

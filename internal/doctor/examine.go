@@ -43,6 +43,9 @@ func NewExaminer(workbench *app.App, cfg *config.Config, environ []string) *Exam
 // with the number of a patient whenever something about it changed, and for the last time
 // when it is done; calls for several come at once.
 func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i int, server Server, done bool)) []Server {
+	// As the commands do that list and call tools, so that they agree on what there is.
+	party := app.NewOnlooker(app.ByPerson)
+	defer party.Close()
 	found := make([]Server, len(patients))
 	slots := make(chan struct{}, atOnce)
 	var work sync.WaitGroup
@@ -54,7 +57,7 @@ func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i 
 		work.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			found[i] = e.examine(ctx, patient, func(server Server) { show(i, server, false) })
+			found[i] = e.examine(ctx, patient, party, func(server Server) { show(i, server, false) })
 			show(i, found[i], true)
 		})
 	}
@@ -67,7 +70,7 @@ func newServer(patient *Patient) Server {
 	return Server{Toolbox: patient.Toolbox, Name: patient.Config.Name, Verdict: Skipped, Steps: []Step{}}
 }
 
-func (e *Examiner) examine(ctx context.Context, patient *Patient, show func(Server)) Server {
+func (e *Examiner) examine(ctx context.Context, patient *Patient, party *fleet.Party, show func(Server)) Server {
 	found := newServer(patient)
 	if patient.Config.Disabled || ctx.Err() != nil {
 		return found
@@ -77,6 +80,7 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, show func(Serv
 		found.Verdict, found.Error = Failed, "the workbench does not know it"
 		return found
 	}
+	server = server.For(party)
 	lease, err := e.await(ctx, server, func(status fleet.Status) {
 		found.Steps = stepsOf(status.Steps)
 		show(found)
