@@ -96,7 +96,7 @@ func (p *parser) takeObject(what string, data []byte) error {
 
 // set puts the value of a 'key=value' into its place; raw says that it is JSON.
 func (p *parser) set(key, value string, raw bool) error {
-	path, s := p.resolve(key)
+	path, s := p.schema.resolve(key)
 	parsed, isElement, err := parseValue(key, value, raw, s)
 	if err != nil {
 		return err
@@ -138,8 +138,7 @@ func joined(before, value []byte) []byte {
 }
 
 // resolve takes a key with dots apart, unless a member has that very name.
-func (p *parser) resolve(key string) (path []string, s schema) {
-	s = p.schema
+func (s schema) resolve(key string) (path []string, of schema) {
 	rest := key
 	for {
 		if found, ok := s.property(rest); ok {

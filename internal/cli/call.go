@@ -51,7 +51,7 @@ beforehand what its server says of that.`,
 			}
 			return absolute(options.Roots)
 		},
-		ValidArgsFunction: completeOne(completeTools(g)),
+		ValidArgsFunction: completeCall(g),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.newConsole(cmd)
 			if err != nil {

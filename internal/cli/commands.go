@@ -17,6 +17,7 @@ func addCommands(root *cobra.Command, g *globals) {
 	addGroup(root, other, newExplain())
 	root.SetHelpCommandGroupID(other)
 	root.SetCompletionCommandGroupID(other)
+	addCompletion(root)
 	root.AddCommand(newDaemon(g)) // hidden
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 }

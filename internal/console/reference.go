@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
@@ -50,6 +52,16 @@ func match(ref string, entries []entry) (found []entry) {
 		}
 	}
 	return found
+}
+
+// Named returns the tool that a reference names among what is known; ok is false if it names
+// none, or several.
+func Named(ref string, known []app.KnownServer) (tool catalog.Tool, ok bool) {
+	found := match(ref, catalogue(known).entries())
+	if len(found) != 1 {
+		return catalog.Tool{}, false
+	}
+	return found[0].tool, true
 }
 
 // locate finds the server that a reference to a tool is about. Where that can be told from
