@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,9 +14,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
 	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/conceal"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/revise"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/trust"
@@ -26,6 +26,7 @@ type initOptions struct {
 	yes    bool
 	dryRun bool
 	force  bool
+	json   bool
 }
 
 func newInit(g *globals) *cobra.Command {
@@ -38,13 +39,20 @@ toolboxes, and writes workbench-config.json. Secrets that stand in the clear mov
 workbench.env beside it, which only you can read. The clients' own files are not changed.
 
 What would be written is shown first. A configuration that is there already is added to;
-with --force it is replaced.`,
+with --force it is replaced.
+
+With --json, all that is found and done is one JSON object, and nobody is asked: add --yes to
+have it written, or --dry-run to only see it.`,
 		Example: `  mcp-workbench init
   mcp-workbench init --yes
-  mcp-workbench init --from cursor --from ./.mcp.json --output team.json --dry-run`,
+  mcp-workbench init --from cursor --from ./.mcp.json --output team.json --dry-run
+  mcp-workbench init --json --dry-run | jq '.toolboxes[].servers[].name'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runInit(cmd.Context(), g, o, screenOf(cmd))
+			if o.json {
+				return runInitJSON(cmd, g, o)
+			}
+			return runInit(cmd.Context(), g, o, screenOf(cmd), &initReport{})
 		},
 	}
 	cmd.Flags().StringArrayVar(&o.from, "from", nil, "a client or a file to take servers from; may be repeated (default: all clients that are found)")
@@ -52,11 +60,23 @@ with --force it is replaced.`,
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "take the proposal, and do not ask")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show what would be written")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace a configuration that is there, instead of adding to it")
+	cmd.Flags().BoolVar(&o.json, "json", false, "write JSON, and ask nothing")
 	_ = cmd.RegisterFlagCompletionFunc("from", completeClients)
 	return cmd
 }
 
-func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Screen) error {
+// runInitJSON writes what is found and done, also if it could not be done.
+func runInitJSON(cmd *cobra.Command, g *globals, o initOptions) error {
+	var report initReport
+	err := runInit(cmd.Context(), g, o, terminal.New(io.Discard, nil, os.Getenv), &report)
+	if report.File == "" {
+		return err
+	}
+	return errors.Join(writeJSON(cmd, report), err)
+}
+
+// runInit shows what it finds and does on the screen, and enters it into the report.
+func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Screen, report *initReport) error {
 	target, err := g.target(o.output)
 	if err != nil {
 		return err
@@ -66,6 +86,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 		return err
 	}
 	if len(sources) == 0 {
+		*report = newInitReport(target, nil)
 		nothingFound(screen)
 		return nil
 	}
@@ -79,7 +100,9 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 		return err
 	}
 	showPlan(screen, plan)
+	*report = newInitReport(target, sources)
 	if len(plan.Servers) == 0 {
+		report.tell(plan, nil)
 		fmt.Fprintf(screen, "\nThere is nothing to add to %s.\n", short(target))
 		showNext(screen, target, sources)
 		return nil
@@ -88,21 +111,8 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 	if err != nil {
 		return err
 	}
-	next, err := files.next(plan, boxes)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(screen)
-	files.show(screen, next)
-	if o.dryRun {
-		fmt.Fprintln(screen, "\nNothing was changed: this was a dry run.")
-		return nil
-	}
-	fmt.Fprintln(screen)
-	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
-		return err
-	}
-	if err := files.Write(ctx, next); err != nil {
+	report.tell(plan, boxes)
+	if report.Written, err = files.add(ctx, screen, plan, boxes, o); err != nil || o.dryRun {
 		return err
 	}
 	finishInit(screen, target, plan, boxes)
@@ -186,52 +196,6 @@ Or take them from a file that you know of:
 Or see first what the workbench does, with servers that are built in:
   mcp-workbench try
 `)
-}
-
-// targetFiles is a configuration with its workbench.env as they are.
-type targetFiles struct {
-	*revise.Revision
-	before    revise.Content    // nil for what is not there
-	kept      []byte            // what of the configuration stays
-	variables map[string]string // of workbench.env
-}
-
-// readTarget reads what is there. A configuration that is not valid is not added to.
-func readTarget(path string, force bool) (*targetFiles, error) {
-	revision, err := revise.Begin(path, revise.Options{StateDir: stateDir(), Environ: os.Environ()})
-	if err != nil {
-		return nil, err
-	}
-	f := &targetFiles{Revision: revision, before: revision.Content()}
-	if f.variables, err = config.Draft(path, nil, f.before.Env).Variables(nil); err != nil {
-		return nil, err
-	}
-	if !f.IsNew && !force {
-		f.kept = f.before.Data
-		_, err = config.Draft(path, f.before.Data, f.before.Env).Load(os.Environ())
-	}
-	return f, err
-}
-
-// next is what both files are to hold.
-func (f *targetFiles) next(plan *adopt.Plan, boxes []adopt.Toolbox) (next revise.Content, err error) {
-	if next.Data, err = plan.Render(f.kept, boxes); err != nil {
-		return next, err
-	}
-	next.Env = f.before.Env
-	if len(plan.Variables) > 0 {
-		next.Env = conceal.AppendTo(f.before.Env, plan.Variables)
-	}
-	_, err = f.Check(next)
-	return next, err
-}
-
-// show writes the differences. Of variables, only the names are seen.
-func (f *targetFiles) show(screen *terminal.Screen, next revise.Content) {
-	env := change{path: config.EnvPath(f.Path), before: adopt.MaskedEnv(f.before.Env), after: adopt.MaskedEnv(next.Env)}
-	env.show(screen)
-	data := change{path: f.Path, before: f.before.Data, after: next.Data, masker: f.Masker(next)}
-	data.show(screen)
 }
 
 // finishInit says what there is now.

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
+	"github.com/mcp-workbench/mcp-workbench/internal/conceal"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/revise"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// targetFiles is a configuration with its workbench.env as they are.
+type targetFiles struct {
+	*revise.Revision
+	before    revise.Content    // nil for what is not there
+	kept      []byte            // what of the configuration stays
+	variables map[string]string // of workbench.env
+}
+
+// readTarget reads what is there. A configuration that is not valid is not added to.
+func readTarget(path string, force bool) (*targetFiles, error) {
+	revision, err := revise.Begin(path, revise.Options{StateDir: stateDir(), Environ: os.Environ()})
+	if err != nil {
+		return nil, err
+	}
+	f := &targetFiles{Revision: revision, before: revision.Content()}
+	if f.variables, err = config.Draft(path, nil, f.before.Env).Variables(nil); err != nil {
+		return nil, err
+	}
+	if !f.IsNew && !force {
+		f.kept = f.before.Data
+		_, err = config.Draft(path, f.before.Data, f.before.Env).Load(os.Environ())
+	}
+	return f, err
+}
+
+// next is what both files are to hold.
+func (f *targetFiles) next(plan *adopt.Plan, boxes []adopt.Toolbox) (next revise.Content, err error) {
+	if next.Data, err = plan.Render(f.kept, boxes); err != nil {
+		return next, err
+	}
+	next.Env = f.before.Env
+	if len(plan.Variables) > 0 {
+		next.Env = conceal.AppendTo(f.before.Env, plan.Variables)
+	}
+	_, err = f.Check(next)
+	return next, err
+}
+
+// show writes the differences. Of variables, only the names are seen.
+func (f *targetFiles) show(screen *terminal.Screen, next revise.Content) {
+	env := change{path: config.EnvPath(f.Path), before: adopt.MaskedEnv(f.before.Env), after: adopt.MaskedEnv(next.Env)}
+	env.show(screen)
+	data := change{path: f.Path, before: f.before.Data, after: next.Data, masker: f.Masker(next)}
+	data.show(screen)
+}
+
+// add shows what both files are to hold, and writes it if that is agreed to.
+func (f *targetFiles) add(ctx context.Context, screen *terminal.Screen, plan *adopt.Plan, boxes []adopt.Toolbox, o initOptions) (written bool, err error) {
+	next, err := f.next(plan, boxes)
+	if err != nil {
+		return false, err
+	}
+	fmt.Fprintln(screen)
+	f.show(screen, next)
+	if o.dryRun {
+		fmt.Fprintln(screen, "\nNothing was changed: this was a dry run.")
+		return false, nil
+	}
+	fmt.Fprintln(screen)
+	if o.json && !o.yes {
+		return false, &toolbox.Error{
+			Code:    toolbox.AnswerNeeded,
+			Message: "Nothing was changed: with --json nobody is asked",
+			Hint:    "Add --yes to agree to the change, or --dry-run to only see it.",
+		}
+	}
+	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
+		return false, err
+	}
+	if err := f.Write(ctx, next); err != nil {
+		return false, err
+	}
+	return true, nil
+}
