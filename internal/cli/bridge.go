@@ -29,7 +29,7 @@ func newBridge(g *globals) *cobra.Command {
 	var options bridgeOptions
 	cmd := &cobra.Command{
 		Use:   "bridge URL|SOCKET",
-		Short: "Connect a client that speaks stdio to a workbench that runs",
+		Short: "Connect a client over stdio to a workbench that runs",
 		Long: `Serves MCP on stdin and stdout with what a running workbench offers: one that 'serve'
 runs, or any other MCP server over HTTP, by its address; one that clients share
 (--shared), by its socket.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -56,7 +57,7 @@ func Main(args []string) int {
 		return 130
 	}
 	if !errors.Is(err, errShown) {
-		fmt.Fprintln(os.Stderr, describe(err))
+		fmt.Fprintln(os.Stderr, describeOn(terminal.New(os.Stderr, nil, os.Getenv), err))
 	}
 	if isUsage {
 		return 2
@@ -67,13 +68,20 @@ func Main(args []string) int {
 // errShown ends a command with code 1 whose output tells what is wrong.
 var errShown = errors.New("what is wrong was shown")
 
-// describe is an error as people read it: sentence, hint, code. A configuration's has its
-// own layout, with the code at its end. Of several errors, each is described.
-func describe(err error) string {
+// hintMargin is the column of the second and further lines of a hint.
+const hintMargin = 4
+
+// describe is an error as people read it, on lines as long as they are.
+func describe(err error) string { return describeOn(&terminal.Screen{}, err) }
+
+// describeOn is an error as people read it: sentence, hint, code. A configuration's has its
+// own layout, with the code at its end. Of several errors, each is described. Lists in
+// hints fit the screen.
+func describeOn(screen *terminal.Screen, err error) string {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var texts []string
 		for _, one := range several.Unwrap() {
-			texts = append(texts, describe(one))
+			texts = append(texts, describeOn(screen, one))
 		}
 		return strings.Join(texts, "\n")
 	}
@@ -88,7 +96,7 @@ func describe(err error) string {
 		code = known.Code
 	}
 	if hint != "" {
-		text += "\n  hint: " + strings.ReplaceAll(hint, "\n", "\n    ")
+		text += "\n" + screen.WrapClauses("  hint: "+hint, hintMargin)
 	}
 	return "mcp-workbench: " + text + explained(code)
 }
@@ -137,12 +145,7 @@ func newRoot() *cobra.Command {
 		Short: "One MCP server in front of all your others",
 		Long: `MCP Workbench groups your MCP servers into named toolboxes and shows a client a
 few fixed tools instead of hundreds: open_toolbox, use_tool and find_tools.
-
-Started by an MCP client, it serves MCP on stdin and stdout. Without a
-configuration it serves a 'starter' toolbox of built-in servers.`,
-		Example: `  mcp-workbench --config my.json            serve a client with that file
-  mcp-workbench --shared                    share one workbench among clients
-  source <(mcp-workbench completion bash)   let the shell complete names`,
+An MCP client starts it, and speaks MCP to it on stdin and stdout.`,
 		Version:       Version,
 		Args:          noArguments,
 		SilenceErrors: true,
@@ -155,9 +158,9 @@ configuration it serves a 'starter' toolbox of built-in servers.`,
 	}
 	root.PersistentFlags().StringVar(&g.configPath, "config", "",
 		"configuration file (default: $WORKBENCH_CONFIG, ./workbench-config.json, then your configuration folder)")
-	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: the configuration's logLevel, or warn)")
+	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: as configured)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
-	root.Flags().BoolVar(&g.shared, "shared", false, "share one workbench in the background with other clients (default: the configuration's shared)")
+	root.Flags().BoolVar(&g.shared, "shared", false, "share one background workbench with other clients")
 	mustComplete(root, "toolbox", completeToolboxes(&g))
 	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })

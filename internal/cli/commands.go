@@ -1,31 +1,116 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// addCommands adds all commands, in the groups and the order in which the help shows them.
-func addCommands(root *cobra.Command, g *globals) {
-	addGroup(root, "Start here:", newInit(g), newDoctor(g), newConnect(g), newDisconnect(), newTry(g))
-	addGroup(root, "Configuration:", newList(g), newAdd(g), newRemove(g), newEnable(g), newDisable(g), newValidate(g), newTrust(g), newLock(g), newSchema())
-	addGroup(root, "Use tools:", newTools(g), newShow(g), newFind(g), newCall(g), newTokens(g))
-	addGroup(root, "Running workbenches:", newPS(), newTop(), newLogs(), newRestart(), newStop())
-	addGroup(root, "Serving:", newServe(g), newToken(g), newBridge(g), newRecord(g), newReplay(), newBuiltin())
-	const other = "Other:"
-	addGroup(root, other, newExplain())
-	root.SetHelpCommandGroupID(other)
-	root.SetCompletionCommandGroupID(other)
-	addCompletion(root)
-	root.AddCommand(newDaemon(g)) // hidden
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
+// helpGroup is a part of the overview that the program's own help is.
+type helpGroup struct {
+	title string
+	lines []helpLine
 }
 
-func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: title, Title: title})
-	for _, command := range commands {
-		command.GroupID = title
+// helpLine tells of commands that belong together.
+type helpLine struct {
+	what     string // "": what the one command says of itself
+	commands []*cobra.Command
+}
+
+func alone(command *cobra.Command) helpLine {
+	return helpLine{commands: []*cobra.Command{command}}
+}
+
+func together(what string, commands ...*cobra.Command) helpLine {
+	return helpLine{what, commands}
+}
+
+// addCommands adds all commands, in the order in which the help shows them.
+func addCommands(root *cobra.Command, g *globals) {
+	groups := []helpGroup{
+		{"Start here", []helpLine{
+			alone(newInit(g)), alone(newDoctor(g)),
+			together("Put the workbench into an MCP client, or take it out", newConnect(g), newDisconnect()),
+			alone(newTry(g)),
+		}},
+		{"Configuration", []helpLine{
+			alone(newList(g)),
+			together("Add a server, or take out a server or a toolbox", newAdd(g), newRemove(g)),
+			together("Use a server again, or leave it out for now", newEnable(g), newDisable(g)),
+			together("Check a file; print the JSON Schema for editors", newValidate(g), newSchema()),
+			alone(newTrust(g)), alone(newLock(g)),
+		}},
+		{"Use tools", []helpLine{
+			together("List tools; show all about one", newTools(g), newShow(g)),
+			alone(newFind(g)), alone(newCall(g)), alone(newTokens(g)),
+		}},
+		{"Running workbenches", []helpLine{
+			together("Show workbenches and servers, once or as they change", newPS(), newTop()),
+			together("See a server's stderr, restart it, or end a workbench", newLogs(), newRestart(), newStop()),
+		}},
+		{"Serving", []helpLine{
+			together("Serve many clients over HTTP, and make their tokens", newServe(g), newToken(g)),
+			alone(newBridge(g)),
+			together("Write a session down; play it without the server", newRecord(g), newReplay()),
+			alone(newBuiltin()),
+		}},
 	}
-	root.AddCommand(commands...)
+	for _, group := range groups {
+		for _, line := range group.lines {
+			root.AddCommand(line.commands...)
+		}
+	}
+	explain := newExplain()
+	root.AddCommand(explain)
+	completion := addCompletion(root)
+	groups = append(groups, helpGroup{"Other", []helpLine{
+		together("Explain an error code; let the shell complete names", explain, completion),
+	}})
+	root.AddCommand(newDaemon(g)) // hidden
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth)))
+	helpOfOne := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root {
+			overview(cmd.OutOrStdout(), root, groups)
+			return
+		}
+		helpOfOne(cmd, args)
+	})
+}
+
+// helpWidth is what all help fits into.
+const helpWidth = 80
+
+// overview writes the help of the program, which fits a screen. The commands' own has the
+// rest.
+func overview(out io.Writer, root *cobra.Command, groups []helpGroup) {
+	fmt.Fprintf(out, "%s\n\nUsage: %s [FLAGS], or %s COMMAND\n", root.Long, root.Name(), root.Name())
+	width := 0
+	for _, group := range groups {
+		for _, line := range group.lines {
+			width = max(width, len(line.names()))
+		}
+	}
+	for _, group := range groups {
+		fmt.Fprintf(out, "\n%s:\n", group.title)
+		for _, line := range group.lines {
+			what := line.what
+			if what == "" {
+				what = line.commands[0].Short
+			}
+			fmt.Fprintf(out, "  %-*s  %s\n", width, line.names(), what)
+		}
+	}
+	fmt.Fprintf(out, "\nFlags:\n%s\nAll about a command, with examples: %s help COMMAND\n", root.Flags().FlagUsagesWrapped(helpWidth), root.Name())
+}
+
+func (l helpLine) names() string {
+	names := make([]string, len(l.commands))
+	for i, command := range l.commands {
+		names[i] = command.Name()
+	}
+	return strings.Join(names, ", ")
 }

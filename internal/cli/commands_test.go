@@ -15,14 +15,14 @@ func TestEveryCommandIsExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const room = 80 - len("  completion  ")
+	const room = helpWidth - len("  completion  ")
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {
 		path := cmd.CommandPath()
 		switch {
 		case cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > room:
 			t.Errorf("%s: %q is no sentence without a full stop in %d columns", path, cmd.Short, room)
-		case cmd.Example == "":
+		case cmd.Example == "" && cmd.HasParent():
 			t.Errorf("%s has no example", path)
 		case !regexp.MustCompile(`\b` + cmd.Name() + `\b`).Match(page):
 			t.Errorf("%s is not in docs/commands.md", path)
@@ -31,11 +31,33 @@ func TestEveryCommandIsExplained(t *testing.T) {
 			if sub.Hidden {
 				continue
 			}
-			if cmd.Parent() == nil && sub.GroupID == "" {
-				t.Errorf("%s is in no group", sub.CommandPath())
-			}
 			check(sub)
 		}
 	}
 	check(newRoot())
+}
+
+// The help of the program has every command, and fits a screen.
+func TestOverview(t *testing.T) {
+	root := newRoot()
+	var out strings.Builder
+	root.SetOut(&out)
+	root.SetArgs([]string{"--help"})
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) > 50 {
+		t.Errorf("it has %d lines", len(lines))
+	}
+	for _, line := range lines {
+		if len(line) > helpWidth {
+			t.Errorf("too long: %s", line)
+		}
+	}
+	for _, command := range root.Commands() {
+		if !command.Hidden && !regexp.MustCompile(`(?m)^  ([a-z]+, )*`+command.Name()+`\b`).MatchString(out.String()) && command.Name() != "help" {
+			t.Errorf("%s is not in it:\n%s", command.Name(), &out)
+		}
+	}
 }

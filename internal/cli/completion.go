@@ -29,7 +29,7 @@ fi
 
 // addCompletion adds the command that writes scripts for shells, with what Bash needs beyond
 // the library's.
-func addCompletion(root *cobra.Command) {
+func addCompletion(root *cobra.Command) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	for shell, example := range map[string]string{
 		"":           "source <(mcp-workbench completion bash)",
@@ -49,6 +49,7 @@ func addCompletion(root *cobra.Command) {
 		_, err := io.WriteString(cmd.OutOrStdout(), bashWords)
 		return err
 	}
+	return completionOf(root, "")
 }
 
 // completionOf returns the library's command for a shell; "" is the one for all.

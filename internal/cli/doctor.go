@@ -28,7 +28,7 @@ func newDoctor(g *globals) *cobra.Command {
 	var options doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor [TOOLBOX[/SERVER]...]",
-		Short: "Check the configuration and every server, and say what to do",
+		Short: "Check the configuration and servers, and say what to do",
 		Long: `Check the configuration and its surroundings, tell which MCP clients have the workbench, and
 start every server to see how far it gets:
 whether its command is found, it starts, answers the handshake, and lists its tools. What

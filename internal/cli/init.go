@@ -33,7 +33,7 @@ func newInit(g *globals) *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Make a configuration of the servers that your MCP clients have",
+		Short: "Make a configuration of the servers that clients have",
 		Long: `Looks for the configurations of MCP clients on this machine, groups their servers into
 toolboxes, and writes workbench-config.json. Secrets that stand in the clear move into a
 workbench.env beside it, which only you can read. The clients' own files are not changed.
@@ -143,7 +143,7 @@ func gather(from []string) ([]clients.Source, error) {
 		for _, client := range clients.All() {
 			found, err := client.Read(machine)
 			if err != nil {
-				fmt.Fprintln(os.Stderr, describe(err))
+				fmt.Fprintln(os.Stderr, describeOn(terminal.New(os.Stderr, nil, os.Getenv), err))
 			}
 			sources = append(sources, found...)
 		}

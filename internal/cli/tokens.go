@@ -20,7 +20,7 @@ import (
 func newTokens(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tokens [TOOLBOX]",
-		Short: "Estimate what toolboxes and tools cost of a model's context",
+		Short: "Estimate what tools cost of a model's context",
 		Long: `Estimate how many tokens the definitions of each toolbox, server and tool are, in full
 and in brief, and what the workbench saves against listing all of them. Servers of
 which nothing is known yet are connected for it.`,

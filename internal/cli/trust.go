@@ -21,7 +21,7 @@ func newTrust(g *globals) *cobra.Command {
 	var flags trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [FILE]",
-		Short: "Allow a configuration in the working folder to run what it names",
+		Short: "Let a configuration in the working folder run programs",
 		Long: `Show what a configuration would run, ask, and remember the answer. A file that is found
 in the working folder needs this if the folder is under version control, or if somebody
 else owns the file or its folder or can change them: somebody else may have written it.

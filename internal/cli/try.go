@@ -23,7 +23,7 @@ import (
 func newTry(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "try [TOOLBOX]",
-		Short: "Open a toolbox here in the terminal and call one of its tools",
+		Short: "Open a toolbox in the terminal and call one of its tools",
 		Long: `Do in the terminal what a client does: open a toolbox, list its tools, call one that
 needs no arguments and changes nothing, and say how long each step took. The first
 toolbox is taken if none is named.`,

@@ -24,15 +24,41 @@ func TestWrap(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			getenv := func(name string) string {
-				if name == "COLUMNS" {
-					return strconv.Itoa(test.width)
-				}
-				return ""
-			}
-			if got := New(&bytes.Buffer{}, nil, getenv).Wrap(test.text, test.column); got != test.want {
+			if got := wide(test.width).Wrap(test.text, test.column); got != test.want {
 				t.Errorf("it becomes %q, not %q", got, test.want)
 			}
 		})
 	}
+}
+
+func TestWrapClauses(t *testing.T) {
+	tests := []struct {
+		name, text    string
+		width, column int
+		want          string
+	}{
+		{"no limit", "a, b, c", 0, 2, "a, b, c"},
+		{"list", "One of these: alpha, beta, gamma, delta.", 24, 2, "One of these: alpha,\n  beta, gamma, delta."},
+		{"command", "Then run: mcp-workbench lock --accept dev/shell/run", 24, 2, "Then run:\n  mcp-workbench lock --accept dev/shell/run"},
+		{"lines stay", "One:\na b", 30, 4, "One:\n    a b"},
+		{"no punctuation", "mcp-workbench lock --accept dev/shell/run", 24, 2, "mcp-workbench lock --accept dev/shell/run"},
+		{"nothing", "", 24, 2, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := wide(test.width).WrapClauses(test.text, test.column); got != test.want {
+				t.Errorf("it becomes %q, not %q", got, test.want)
+			}
+		})
+	}
+}
+
+// wide is a screen with so many columns.
+func wide(columns int) *Screen {
+	return New(&bytes.Buffer{}, nil, func(name string) string {
+		if name == "COLUMNS" {
+			return strconv.Itoa(columns)
+		}
+		return ""
+	})
 }
