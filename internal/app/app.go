@@ -85,7 +85,7 @@ func New(options Options) (*App, error) {
 		// What is not there cannot be started, whatever the layers below do.
 		options.Config = config.Empty()
 	}
-	if err := checkToolbox(options.Config, options.Toolbox); err != nil && options.Withheld == "" {
+	if err := CheckToolbox(options.Config, options.Toolbox); err != nil && options.Withheld == "" {
 		return nil, err
 	}
 	lock, err := lockOf(options.Config)
@@ -169,7 +169,7 @@ func (a *App) view(audience front.Audience) metatool.Toolboxes {
 // definition is the same go on, and clients are told if their list of tools changes. On
 // an error nothing has changed.
 func (a *App) Reload(cfg *config.Config) error {
-	if err := checkToolbox(cfg, a.toolbox); err != nil {
+	if err := CheckToolbox(cfg, a.toolbox); err != nil {
 		return err
 	}
 	lock, err := lockOf(cfg)
@@ -208,8 +208,8 @@ func definitionsDir(stateDir string) string {
 	return filepath.Join(stateDir, "definitions")
 }
 
-// checkToolbox refuses a configuration without the toolbox that is to be served.
-func checkToolbox(cfg *config.Config, name string) error {
+// CheckToolbox refuses a configuration without the toolbox that is to be served.
+func CheckToolbox(cfg *config.Config, name string) error {
 	if name == "" {
 		return nil
 	}

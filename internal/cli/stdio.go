@@ -29,6 +29,9 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, s.untrusted.notice())
 			return nil
 		}
+		if err := app.CheckToolbox(s.config, g.toolbox); err != nil {
+			return err
+		}
 		introduce(terminal.New(stdout, stdin, os.Getenv), s.config)
 		return nil
 	}
