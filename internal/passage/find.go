@@ -39,12 +39,16 @@ func (e *errand) resourcePlaces(ctx context.Context, part wire.Payload, uri stri
 		}
 	}
 	e.know(ctx, templates, able)
+	var later []place
 	for _, server := range able {
-		if e.memory.matches(originOf(server), uri) {
+		switch matches, owned := e.memory.matches(originOf(server), uri); {
+		case owned:
 			places = append(places, place{server, part, uri, uri})
+		case matches:
+			later = append(later, place{server, part, uri, uri})
 		}
 	}
-	if len(places) > 0 {
+	if places = append(places, later...); len(places) > 0 {
 		return places
 	}
 	return everywhere(able, part, uri)
@@ -128,8 +132,8 @@ func (e *errand) templatePlaces(ctx context.Context, part wire.Payload, text str
 	able := e.able("resources")
 	if !strings.HasPrefix(text, scheme) {
 		e.know(ctx, templates, able)
-		for _, server := range able {
-			if e.memory.hasTemplate(originOf(server), text) {
+		if o, ok := e.memory.templateOwner(text); ok {
+			if server, ok := find(able, o); ok {
 				return []place{{server, part, text, text}}
 			}
 		}

@@ -58,6 +58,7 @@ func TestResourcesAreFound(t *testing.T) {
 		{"template", `{"uri":"n:else"}`, `{"b":"n"}`, []string{`b {"uri":"n:else"}`}},
 		{"template of the first", `{"uri":"note:1"}`, `{"contents":[{"uri":"note:1","text":"a"}]}`, []string{`a {"uri":"note:1"}`}},
 		{"template of another", `{"uri":"note:2"}`, `{"contents":[{"uri":"note:2","text":"b"}]}`, []string{`a {"uri":"note:2"}`, `b {"uri":"note:2"}`}},
+		{"template of another by its new name", `{"uri":"workbench://t/b//note:2"}`, `{"contents":[{"uri":"workbench://t/b//note:2","text":"b"}]}`, []string{`b {"uri":"note:2"}`}},
 		{"asked everywhere", `{"uri":"z:1"}`, `{"code":-32602,"message":"there is no x"}`, []string{`a {"uri":"z:1"}`, `b {"uri":"z:1"}`}},
 		{"nowhere", `{"uri":"x"}`, `{"code":0,"message":"Unknown resource: that"}`, []string{`a {"uri":"x"}`, `b {"uri":"x"}`, `c {"uri":"x"}`}},
 		{"nowhere we know", `{"uri":"workbench://t/x/x%3A1"}`, `{"code":-32602,"message":"there is no x"}`, []string{`a {"uri":"workbench://t/x/x%3A1"}`, `b {"uri":"workbench://t/x/x%3A1"}`}},
@@ -81,6 +82,38 @@ func TestResourcesAreFound(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The server that is first in the file listed its templates last.
+func TestATemplateBelongsToTheFirstComer(t *testing.T) {
+	answers := func(name string) map[string]string {
+		return map[string]string{
+			protocol.MethodTemplatesList: `{"resourceTemplates":[{"uriTemplate":"n:{id}"}]}`,
+			protocol.MethodResourcesRead: `{"contents":[{"uri":"n:1","text":"` + name + `"}]}`,
+			protocol.MethodComplete:      `{"completion":{"values":["` + name + `"]}}`,
+		}
+	}
+	late := &fake{name: "t/a", answers: answers("a")}
+	b := newBench(t, "", late, &fake{name: "t/b", capabilities: hasResources, answers: answers("b")}, &fake{name: "t/c", capabilities: hasResources, answers: answers("c")})
+	b.want(t, protocol.MethodTemplatesList, `{}`, `{"resourceTemplates":[{"uriTemplate":"n:{id}"},{"uriTemplate":"workbench://t/c//n:{id}"}]}`)
+	late.capabilities = hasResources
+	b.want(t, protocol.MethodTemplatesList, `{}`, `{"resourceTemplates":[{"uriTemplate":"workbench://t/a//n:{id}"},{"uriTemplate":"n:{id}"},{"uriTemplate":"workbench://t/c//n:{id}"}]}`)
+	for as, name := range map[string]string{"n:": "b", "workbench://t/a//n:": "a", "workbench://t/c//n:": "c"} {
+		b.want(t, protocol.MethodResourcesRead, `{"uri":"`+as+`1"}`, `{"contents":[{"uri":"`+as+`1","text":"`+name+`"}]}`)
+		b.want(t, protocol.MethodComplete, `{"ref":{"type":"ref/resource","uri":"`+as+`{id}"}}`, `{"completion":{"values":["`+name+`"]}}`,
+			name+` completion/complete {"ref":{"type":"ref/resource","uri":"n:{id}"}}`)
+	}
+	// Links in what a server answers lead to its own.
+	link := `{"content":[{"type":"resource_link","uri":"n:1"},{"type":"resource_link","uri":"m:1"}]}`
+	for server, want := range map[string]string{
+		"a": `{"content":[{"type":"resource_link","uri":"workbench://t/a//n:1"},{"type":"resource_link","uri":"m:1"}]}`,
+		"b": link,
+	} {
+		edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: server}, wire.Raw([]byte(link)))
+		if got := string(wire.AppendEdited(nil, wire.Raw([]byte(link)), edits...)); got != want {
+			t.Errorf("%s: got %s", server, got)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func TestListsAreGathered(t *testing.T) {
 		for range 3 {
 			b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"n":1.0,"uri":"x:1"},{"uri":"x:\u0032"},{"uri":"x:3"},{"uri":"x:3","again":true},{"nameless":1},`+
 				`{"uri":"workbench://u/a/x%3A2", "title":"t"},{"uri":"x:4"},{"uri":"workbench://u/a/workbench%3A%2F%2Ft%2Fa%2Fx%253A4"}]}`)
-			b.want(t, protocol.MethodTemplatesList, `{}`, `{"resourceTemplates":[{"uriTemplate":"x:{id}"},{"uriTemplate":"x:{id}"},{"uriTemplate":"y:{id}"}]}`)
+			b.want(t, protocol.MethodTemplatesList, `{}`, `{"resourceTemplates":[{"uriTemplate":"x:{id}"},{"uriTemplate":"workbench://u/a//x:{id}"},{"uriTemplate":"y:{id}"}]}`)
 			b.want(t, protocol.MethodPromptsList, `{}`, `{"prompts":[{"name":"p"},{"name":"q"},{"name":"a__p"},{"title":"P","name":"u__a__p"}]}`)
 			b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"1"},{"taskId":"2"}]}`)
 			// What is not for one hop goes along, but nobody can report the progress of several.

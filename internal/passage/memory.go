@@ -20,6 +20,7 @@ type Memory struct {
 	books    map[bookKey]*book
 	versions map[bookKey]uint64
 	uris     claims
+	patterns claims // templates of URIs
 	tasks    map[string]origin
 	taskIDs  []string // in the order in which they were learnt
 
@@ -32,7 +33,7 @@ func NewMemory(subscriptions *Subscriptions) *Memory {
 	return &Memory{
 		subscriptions: subscriptions,
 		books:         make(map[bookKey]*book), versions: make(map[bookKey]uint64),
-		tasks: make(map[string]origin), own: make(map[subscribed]string),
+		patterns: claims{ofTemplates: true}, tasks: make(map[string]origin), own: make(map[subscribed]string),
 	}
 }
 
@@ -85,8 +86,8 @@ func (m *Memory) name(l *listing, lists []offered) [][]string {
 		m.note(l, list, names[i])
 	}
 	switch l {
-	case resources:
-		m.nameResources(lists, names)
+	case resources, templates:
+		m.nameURIs(l, lists, names)
 	case prompts:
 		m.namePrompts(lists, names)
 	}
@@ -125,18 +126,20 @@ func (m *Memory) note(l *listing, list offered, names []string) {
 	m.books[key] = b
 }
 
-// nameResources replaces the URIs of servers by those that the client knows. Called with
-// mu held.
-func (m *Memory) nameResources(lists []offered, names [][]string) {
-	if m.uris.isFull() {
-		m.uris = claims{}
+// nameURIs replaces the URIs of servers, or templates of URIs, by those that the client
+// knows. Called with mu held.
+func (m *Memory) nameURIs(l *listing, lists []offered, names [][]string) {
+	known := &m.uris
+	if l == templates {
+		known = &m.patterns
+	}
+	if known.isFull() {
+		*known = claims{ofTemplates: known.ofTemplates}
 		for key := range m.books {
-			if key.list == resources {
+			isAsked := func(list offered) bool { return list.origin == key.origin }
+			if key.list == l && !slices.ContainsFunc(lists, isAsked) {
 				delete(m.books, key)
 			}
-		}
-		for _, list := range lists {
-			m.note(resources, list, nil)
 		}
 	}
 	for i, list := range lists {
@@ -144,7 +147,7 @@ func (m *Memory) nameResources(lists []offered, names [][]string) {
 			if uri == "" {
 				continue
 			}
-			names[i][j] = m.uris.give(list.origin, uri)
+			names[i][j] = known.give(list.origin, uri)
 			if names[i][j] != uri {
 				m.renamed.Store(true)
 			}
@@ -191,7 +194,7 @@ func (m *Memory) hasRenamed(o origin) bool {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.uris.renamed[o]) > 0 {
+	if m.hasRenamedURIs(o) {
 		return true
 	}
 	b := m.books[bookKey{prompts, o}]
@@ -204,6 +207,31 @@ func (m *Memory) hasRenamed(o origin) bool {
 	})
 }
 
+// knownURI returns the URI under which the client finds what the server calls so, and whether
+// that is another. What only a template is listed for goes by the name of the template. Called
+// with mu held.
+func (m *Memory) knownURI(o origin, uri string) (as string, renamed bool) {
+	if as, renamed = m.uris.known(o, uri); renamed {
+		return as, true
+	}
+	b, ofServer := m.books[bookKey{templates, o}], m.patterns.renamed[o]
+	if len(ofServer) == 0 || b == nil || m.uris.owners[uri] == o {
+		return uri, false
+	}
+	for _, t := range b.templates {
+		if _, renamed = ofServer[t.text]; renamed && t.matches(uri) {
+			return o.renameTemplate(uri), true
+		}
+	}
+	return uri, false
+}
+
+// hasRenamedURIs reports whether the client knows URIs of the server by other names. Called
+// with mu held.
+func (m *Memory) hasRenamedURIs(o origin) bool {
+	return len(m.uris.renamed[o])+len(m.patterns.renamed[o]) > 0
+}
+
 // owner returns the server that a URI belongs to by the lists.
 func (m *Memory) owner(uri string) (origin, bool) {
 	m.mu.Lock()
@@ -212,21 +240,32 @@ func (m *Memory) owner(uri string) (origin, bool) {
 	return o, ok
 }
 
-// hasTemplate reports whether a server lists this very template.
-func (m *Memory) hasTemplate(o origin, text string) bool {
-	return m.anyTemplate(o, func(t template) bool { return t.text == text })
+// templateOwner returns the server that a template of URIs belongs to by the lists.
+func (m *Memory) templateOwner(text string) (origin, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o, ok := m.patterns.owners[text]
+	return o, ok
 }
 
-// matches reports whether a server has a template for the URI.
-func (m *Memory) matches(o origin, uri string) bool {
-	return m.anyTemplate(o, func(t template) bool { return t.matches(uri) })
-}
-
-func (m *Memory) anyTemplate(o origin, is func(template) bool) bool {
+// matches reports whether a server has a template for the URI, and one that the client knows
+// by the text that the server gave it.
+func (m *Memory) matches(o origin, uri string) (matches, owned bool) {
 	m.mu.Lock()
 	b := m.books[bookKey{templates, o}]
 	m.mu.Unlock() // a book never changes
-	return b != nil && slices.ContainsFunc(b.templates, is)
+	if b == nil {
+		return false, false
+	}
+	for _, t := range b.templates {
+		if t.matches(uri) {
+			matches = true
+			if owner, ok := m.templateOwner(t.text); ok && owner == o {
+				return true, true
+			}
+		}
+	}
+	return matches, false
 }
 
 // maxTasks is how many tasks of a client are remembered.

@@ -40,7 +40,7 @@ func (m *Memory) updated(o origin, message wire.Message) (forClient []byte, ok b
 	if isText {
 		if asked == "" {
 			m.mu.Lock()
-			asked, _ = m.uris.known(o, uri)
+			asked, _ = m.knownURI(o, uri)
 			m.mu.Unlock()
 		}
 		if asked != uri {

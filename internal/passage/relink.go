@@ -25,7 +25,7 @@ func (p *Passage) Define(session Session, ref toolbox.Ref, definition wire.Paylo
 	m := session.Memory()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := linker{origin: origin{ref.Toolbox, ref.Server}, uris: &m.uris, claims: true}
+	l := linker{origin: origin{ref.Toolbox, ref.Server}, memory: m, claims: true}
 	l.meta(definition.Member("_meta"))
 	if len(l.edits) > 0 {
 		m.renamed.Store(true)
@@ -40,10 +40,10 @@ func (m *Memory) relink(o origin, payload wire.Payload, original, asked string) 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if original == asked && len(m.uris.renamed[o]) == 0 {
+	if original == asked && !m.hasRenamedURIs(o) {
 		return nil
 	}
-	l := linker{origin: o, uris: &m.uris, original: original, asked: asked}
+	l := linker{origin: o, memory: m, original: original, asked: asked}
 	l.whole(payload)
 	return l.edits
 }
@@ -51,7 +51,7 @@ func (m *Memory) relink(o origin, payload wire.Payload, original, asked string) 
 // linker collects edits in the order of the payload.
 type linker struct {
 	origin          origin
-	uris            *claims
+	memory          *Memory // with mu held
 	original, asked string
 	claims          bool // a URI that is nobody's becomes this server's
 	edits           []wire.Edit
@@ -115,10 +115,10 @@ func (l *linker) link(part wire.Payload) {
 	if !ok {
 		return
 	}
-	if l.claims && !strings.HasPrefix(uri, scheme) && !l.uris.isFull() {
-		l.uris.give(l.origin, uri)
+	if l.claims && !strings.HasPrefix(uri, scheme) && !l.memory.uris.isFull() {
+		l.memory.uris.give(l.origin, uri)
 	}
-	as, renamed := l.uris.known(l.origin, uri)
+	as, renamed := l.memory.knownURI(l.origin, uri)
 	if uri == l.original {
 		as, renamed = l.asked, uri != l.asked
 	}

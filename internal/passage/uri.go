@@ -18,21 +18,37 @@ func (o origin) rename(uri string) string {
 	return scheme + escape(o.toolbox) + "/" + escape(o.server) + "/" + escape(uri)
 }
 
-// parseRenamed undoes rename.
+// renameTemplate is rename for a template of URIs, and for what it expands to. The text is not
+// encoded, since that of variables would no longer be told from the rest after it was filled in;
+// an empty part says so.
+func (o origin) renameTemplate(text string) string {
+	return scheme + escape(o.toolbox) + "/" + escape(o.server) + "//" + text
+}
+
+// parseRenamed undoes rename and renameTemplate.
 func parseRenamed(renamed string) (o origin, uri string, ok bool) {
 	rest, ok := strings.CutPrefix(renamed, scheme)
-	parts := strings.Split(rest, "/")
-	if !ok || len(parts) != 3 {
-		return o, "", false
+	toolbox, rest, _ := strings.Cut(rest, "/")
+	server, rest, _ := strings.Cut(rest, "/")
+	o = origin{unescape(toolbox), unescape(server)}
+	if plain, isPlain := strings.CutPrefix(rest, "/"); isPlain {
+		uri = plain
+	} else if !strings.Contains(rest, "/") {
+		uri = unescape(rest)
 	}
-	for i, part := range parts {
-		text, err := url.PathUnescape(part)
-		if err != nil || text == "" {
-			return o, "", false
-		}
-		parts[i] = text
+	if !ok || o.toolbox == "" || o.server == "" || uri == "" {
+		return origin{}, "", false
 	}
-	return origin{parts[0], parts[1]}, parts[2], true
+	return o, uri, true
+}
+
+// unescape undoes escape; what is not encoded rightly is nothing.
+func unescape(text string) string {
+	text, err := url.PathUnescape(text)
+	if err != nil {
+		return ""
+	}
+	return text
 }
 
 // escape encodes everything but what RFC 3986 calls unreserved: what programs that
@@ -54,6 +70,7 @@ func escape(text string) string {
 // claims say which server a URI leads to where several have it. A URI stays with the one
 // that it was given to first, whatever comes and goes.
 type claims struct {
+	ofTemplates bool // and not of URIs
 	owners  map[string]origin
 	renamed map[origin]map[string]struct{} // URIs that a server has under another name
 }
@@ -79,6 +96,13 @@ func (c *claims) give(o origin, uri string) string {
 		c.renamed[o] = make(map[string]struct{})
 	}
 	c.renamed[o][uri] = struct{}{}
+	return c.rename(o, uri)
+}
+
+func (c *claims) rename(o origin, uri string) string {
+	if c.ofTemplates {
+		return o.renameTemplate(uri)
+	}
 	return o.rename(uri)
 }
 
@@ -86,7 +110,7 @@ func (c *claims) give(o origin, uri string) string {
 // another.
 func (c *claims) known(o origin, uri string) (as string, renamed bool) {
 	if _, renamed = c.renamed[o][uri]; renamed {
-		return o.rename(uri), true
+		return c.rename(o, uri), true
 	}
 	return uri, false
 }

@@ -27,7 +27,7 @@ func TestRename(t *testing.T) {
 func TestParseRenamedRefuses(t *testing.T) {
 	for _, uri := range []string{
 		"", "file:///a", "workbench://", "workbench://a", "workbench://a/b", "workbench://a/b/", "workbench:///b/c",
-		"workbench://a//c", "workbench://a/b/c/d", "workbench://a/b/%", "workbench://a/b/%zz", "workbench:a/b/c",
+		"workbench://a//c", "workbench://a/b/c/d", "workbench://a/b//", "workbench:////x", "workbench://%/b//x", "workbench://a/b/%", "workbench://a/b/%zz", "workbench:a/b/c",
 	} {
 		if o, original, ok := parseRenamed(uri); ok {
 			t.Errorf("%q is %v %q", uri, o, original)
@@ -46,6 +46,10 @@ func FuzzRename(f *testing.F) {
 		o, original, ok := parseRenamed(want.rename(uri))
 		if !ok || o != want || original != uri {
 			t.Errorf("%v %q came back as %v %q", want, uri, o, original)
+		}
+		o, original, ok = parseRenamed(want.renameTemplate(uri))
+		if !ok || o != want || original != uri {
+			t.Errorf("the template %v %q came back as %v %q", want, uri, o, original)
 		}
 	})
 }
