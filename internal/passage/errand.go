@@ -41,6 +41,9 @@ type reached struct {
 func (e *errand) choose(k kind) {
 	ctx, stop := e.request.Ticket.Context()
 	e.reach(ctx)
+	for _, server := range e.failed {
+		e.missed(server)
+	}
 	var then func()
 	if ctx.Err() == nil {
 		then = e.chooseAmong(ctx, k)
@@ -86,6 +89,13 @@ func (e *errand) reach(ctx context.Context) {
 		} else {
 			e.reached = append(e.reached, found[i])
 		}
+	}
+}
+
+// missed takes down that a server could not be asked, if the request is for a list.
+func (e *errand) missed(server *fleet.Server) {
+	if l := methods[e.request.Method].list; l != nil {
+		e.memory.misses(l, originOf(server))
 	}
 }
 
@@ -195,6 +205,9 @@ func (a *attempt) Reply(outcome call.Outcome, err error) {
 		return
 	}
 	failure, isFailure := errors.AsType[*call.Failure](err)
+	if isFailure {
+		a.missed(a.server)
+	}
 	switch {
 	case err != nil && !isFailure:
 		a.request.Replier.Reply(outcome, err)

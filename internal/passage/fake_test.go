@@ -43,15 +43,22 @@ type bench struct {
 	cause   error       // why the last question that hung was cancelled
 	asked   chan string // gets the method of each question that hangs
 	session map[*fleet.Server]any
+	starts  func(*fleet.Server) // is told of each that is reached; may be nil
 }
 
 // client is a client's session.
 type client struct {
 	open   []string
 	memory *Memory
+	told   []string // methods of notifications
 }
 
-func (c *client) Notify([]byte) error        { return nil }
+func (c *client) Notify(message []byte) error {
+	method, _ := wire.Raw(message).Member("method").Text()
+	c.told = append(c.told, method)
+	return nil
+}
+
 func (c *client) IsOpen(toolbox string) bool { return slices.Contains(c.open, toolbox) }
 func (c *client) Ask(*downstream.Question)   {}
 func (c *client) Party() *fleet.Party        { return nil }
@@ -100,6 +107,9 @@ func (b *bench) reach(_ context.Context, server *fleet.Server) (wire.Payload, er
 	f := b.fakes[originOf(server)]
 	if f.capabilities == "" {
 		return wire.Payload{}, errors.New("it does not start")
+	}
+	if b.starts != nil {
+		b.starts(server)
 	}
 	return wire.Raw([]byte(f.capabilities)), nil
 }

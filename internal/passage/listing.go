@@ -108,6 +108,9 @@ func (e *errand) gather(ctx context.Context, servers []*fleet.Server, l *listing
 			lists[i].entries, note, err = e.pages(limited, server, l, &limit)
 			_, isFailure := errors.AsType[*call.Failure](err)
 			lists[i].unsure = isFailure || ctx.Err() != nil
+			if isFailure {
+				e.missed(server)
+			}
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:

@@ -19,6 +19,7 @@ type Memory struct {
 	mu       sync.Mutex
 	books    map[bookKey]*book
 	versions map[bookKey]uint64
+	seen     map[string]map[origin]struct{} // whose entries were in the last list, by capability; see asks
 	uris     claims
 	patterns claims // templates of URIs
 	tasks    map[string]origin
@@ -32,7 +33,7 @@ type Memory struct {
 func NewMemory(subscriptions *Subscriptions) *Memory {
 	return &Memory{
 		subscriptions: subscriptions,
-		books:         make(map[bookKey]*book), versions: make(map[bookKey]uint64),
+		books:         make(map[bookKey]*book), versions: make(map[bookKey]uint64), seen: make(map[string]map[origin]struct{}),
 		patterns: claims{ofTemplates: true}, tasks: make(map[string]origin), own: make(map[subscribed]string),
 	}
 }

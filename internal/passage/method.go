@@ -12,7 +12,8 @@ import (
 
 // kind is what there is to know of a method. The zero value is that of an unknown one.
 type kind struct {
-	capability string // that a server must have declared
+	capability string   // that a server must have declared
+	list       *listing // that is asked for; nil: none
 	// decide finds out, among several servers, where a request goes. It may block, and
 	// returns how to go on.
 	decide func(e *errand, ctx context.Context) (then func())
@@ -49,7 +50,7 @@ func init() { // the functions refer to the table
 func listKind(l *listing) kind {
 	empty := `{"` + l.array + `":[]}`
 	return kind{
-		capability: l.capability,
+		capability: l.capability, list: l,
 		decide:     func(e *errand, ctx context.Context) func() { return e.list(ctx, l) },
 		nobody:     func(e *errand) { e.answer([]byte(empty)) },
 		none:       empty,

@@ -61,11 +61,14 @@ func rawParams(message wire.Message) []byte {
 type Begun interface {
 	// Send sends a request whose answer does not matter; it does not block.
 	Send(method string, params []byte)
+	// Capabilities are what the server declared.
+	Capabilities() wire.Payload
 }
 
 // Began takes in that a session with a server has begun in which the client has a part.
 // If it is not the first one, its lists may be others, and the server is told again what
-// the client had subscribed to. It does not block.
+// the client had subscribed to. A client that asked for lists while the server was not there
+// is told of what it adds to them. It does not block.
 func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
 	memory, o := session.Memory(), originOf(server)
 	for _, l := range []*listing{resources, templates, prompts} {
@@ -74,6 +77,7 @@ func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
 	for _, topic := range memory.renew(o, begun) {
 		begun.Send(topic.Subscribe())
 	}
+	p.tellLate(session, server, begun.Capabilities())
 }
 
 // Learn takes in the result of a tool call: if the server made the call a task, requests

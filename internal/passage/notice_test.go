@@ -150,7 +150,12 @@ func TestUnsubscribingGoesWhereTheSubscriptionIs(t *testing.T) {
 }
 
 // sessionOf is a server's session that keeps what it is sent.
-type sessionOf struct{ sent []string }
+type sessionOf struct {
+	capabilities string
+	sent         []string
+}
+
+func (s *sessionOf) Capabilities() wire.Payload { return wire.Raw([]byte(s.capabilities)) }
 
 func (s *sessionOf) Send(method string, params []byte) {
 	s.sent = append(s.sent, method+" "+string(params))

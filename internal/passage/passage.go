@@ -65,6 +65,9 @@ func (p *Passage) Handle(request Request) {
 		scope: p.Servers(request.Session),
 	}
 	kind, known := methods[request.Method]
+	if kind.list != nil {
+		e.memory.asks(kind.list, e.scope)
+	}
 	switch {
 	case len(e.scope) == 1 && !e.memory.hasRenamed(originOf(e.scope[0])):
 		e.pass(kind, e.scope[0])
