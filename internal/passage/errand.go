@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -237,11 +238,16 @@ func (a *attempt) finish(outcome call.Outcome) {
 	if topic, begins, _ := downstream.TopicOf(a.request.Method, a.request.Params); begins {
 		a.memory.subscribe(a.subscribed(), a.asked, a.carrier.live(a.server))
 		if topic.IsTask {
-			a.memory.learnTask(topic.ID, originOf(a.server))
+			a.memory.learnTask(a.original, originOf(a.server))
+		}
+	}
+	if a.request.Method == protocol.MethodTasksList {
+		for _, id := range entryNames(tasks, slices.Collect(outcome.Result.Member(tasks.array).Elements())) {
+			a.memory.learnTask(id, originOf(a.server))
 		}
 	}
 	original, asked := "", ""
-	if a.request.Method == protocol.MethodResourcesRead {
+	if a.request.Method == protocol.MethodResourcesRead || isAboutTask(a.request.Method) {
 		original, asked = a.original, a.asked
 	}
 	edits := a.memory.relink(originOf(a.server), outcome.Result, original, asked)

@@ -149,9 +149,13 @@ func (e *errand) findTask(context.Context) (then func()) {
 		return e.invalid("'taskId' must be a string, the id of a task")
 	}
 	able := e.able("tasks")
-	if o, ok := e.memory.taskOwner(id); ok {
-		if server, ok := find(able, o); ok {
-			return e.trying([]place{{server, part, id, id}})
+	task, ok := e.memory.taskOwner(id)
+	if !ok {
+		task.origin, task.id, ok = parseRenamed(id)
+	}
+	if ok {
+		if server, ok := find(able, task.origin); ok {
+			return e.trying([]place{{server, part, id, task.id}})
 		}
 	}
 	return e.trying(everywhere(able, part, id))

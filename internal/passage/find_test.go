@@ -212,8 +212,8 @@ func TestTasks(t *testing.T) {
 		b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, wire.Raw(fmt.Appendf(nil, `{"task":{"taskId":"n%d"}}`, i)))
 	}
 	m := b.client.memory
-	if len(m.tasks) != maxTasks || len(m.taskIDs) != maxTasks {
-		t.Errorf("%d tasks are remembered", len(m.tasks))
+	if n := len(m.tasks.known); n != maxTasks || len(m.tasks.as) != maxTasks || len(m.tasks.order) != maxTasks {
+		t.Errorf("%d tasks are remembered", n)
 	}
 	if _, ok := m.taskOwner("n0"); ok {
 		t.Error("the oldest task is still remembered")

@@ -22,8 +22,7 @@ type Memory struct {
 	seen     map[string]map[origin]struct{} // whose entries were in the last list, by capability; see asks
 	uris     claims
 	patterns claims // templates of URIs
-	tasks    map[string]origin
-	taskIDs  []string // in the order in which they were learnt
+	tasks    taskNames
 
 	// Guarded by the lock of subscriptions:
 	own map[subscribed]string // with the URI as the client knows it
@@ -34,7 +33,7 @@ func NewMemory(subscriptions *Subscriptions) *Memory {
 	return &Memory{
 		subscriptions: subscriptions,
 		books:         make(map[bookKey]*book), versions: make(map[bookKey]uint64), seen: make(map[string]map[origin]struct{}),
-		patterns: claims{ofTemplates: true}, tasks: make(map[string]origin), own: make(map[subscribed]string),
+		patterns: claims{ofTemplates: true}, own: make(map[subscribed]string),
 	}
 }
 
@@ -91,6 +90,8 @@ func (m *Memory) name(l *listing, lists []offered) [][]string {
 		m.nameURIs(l, lists, names)
 	case prompts:
 		m.namePrompts(lists, names)
+	case tasks:
+		m.nameTasks(lists, names)
 	}
 	return names
 }
@@ -106,13 +107,7 @@ func entryNames(l *listing, entries []wire.Payload) []string {
 // note remembers a list. Called with mu held.
 func (m *Memory) note(l *listing, list offered, names []string) {
 	key := bookKey{l, list.origin}
-	if l == tasks {
-		for _, id := range names {
-			m.learn(id, list.origin)
-		}
-		return
-	}
-	if list.unsure || m.versions[key] != list.version {
+	if l == tasks || list.unsure || m.versions[key] != list.version {
 		return
 	}
 	b := &book{}
@@ -195,7 +190,7 @@ func (m *Memory) hasRenamed(o origin) bool {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.hasRenamedURIs(o) {
+	if m.hasRenamedInResults(o) {
 		return true
 	}
 	b := m.books[bookKey{prompts, o}]
@@ -227,10 +222,11 @@ func (m *Memory) knownURI(o origin, uri string) (as string, renamed bool) {
 	return uri, false
 }
 
-// hasRenamedURIs reports whether the client knows URIs of the server by other names. Called
-// with mu held.
-func (m *Memory) hasRenamedURIs(o origin) bool {
-	return len(m.uris.renamed[o])+len(m.patterns.renamed[o]) > 0
+// hasRenamedInResults reports whether the client knows URIs or tasks of the server by other
+// names, which its results may have. Called with mu held.
+func (m *Memory) hasRenamedInResults(o origin) bool {
+	_, ok := m.tasks.other[o]
+	return ok || len(m.uris.renamed[o])+len(m.patterns.renamed[o]) > 0
 }
 
 // owner returns the server that a URI belongs to by the lists.
@@ -267,36 +263,4 @@ func (m *Memory) matches(o origin, uri string) (matches, owned bool) {
 		}
 	}
 	return matches, false
-}
-
-// maxTasks is how many tasks of a client are remembered.
-const maxTasks = 10_000
-
-// learnTask remembers whose task it is.
-func (m *Memory) learnTask(id string, o origin) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.learn(id, o)
-}
-
-// learn is learnTask with mu held.
-func (m *Memory) learn(id string, o origin) {
-	if id == "" {
-		return
-	}
-	if _, known := m.tasks[id]; !known {
-		if len(m.taskIDs) == maxTasks {
-			delete(m.tasks, m.taskIDs[0])
-			m.taskIDs = m.taskIDs[1:]
-		}
-		m.taskIDs = append(m.taskIDs, id)
-	}
-	m.tasks[id] = o
-}
-
-func (m *Memory) taskOwner(id string) (origin, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	o, ok := m.tasks[id]
-	return o, ok
 }

@@ -51,9 +51,9 @@ func listKind(l *listing) kind {
 	empty := `{"` + l.array + `":[]}`
 	return kind{
 		capability: l.capability, list: l,
-		decide:     func(e *errand, ctx context.Context) func() { return e.list(ctx, l) },
-		nobody:     func(e *errand) { e.answer([]byte(empty)) },
-		none:       empty,
+		decide: func(e *errand, ctx context.Context) func() { return e.list(ctx, l) },
+		nobody: func(e *errand) { e.answer([]byte(empty)) },
+		none:   empty,
 	}
 }
 

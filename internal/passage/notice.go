@@ -22,8 +22,11 @@ func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Mes
 	if !p.sees(session, server) {
 		return nil, false
 	}
-	if string(message.Method) == protocol.NotifyResourceUpdated {
+	switch string(message.Method) {
+	case protocol.NotifyResourceUpdated:
 		return memory.updated(o, message)
+	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
+		return wire.Notification(string(message.Method), memory.ofTask(o, message)), true
 	}
 	return wire.Notification(string(message.Method), rawParams(message)), true
 }

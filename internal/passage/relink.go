@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -40,7 +41,7 @@ func (m *Memory) relink(o origin, payload wire.Payload, original, asked string) 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if original == asked && !m.hasRenamedURIs(o) {
+	if original == asked && !m.hasRenamedInResults(o) {
 		return nil
 	}
 	l := linker{origin: o, memory: m, original: original, asked: asked}
@@ -71,6 +72,14 @@ func (l *linker) whole(payload wire.Payload) {
 			for message := range value.Elements() {
 				l.blocks(message.Member("content"))
 			}
+		case "task": // that a call became
+			l.task(value.Member("taskId"))
+		case "taskId":
+			l.task(value)
+		case "tasks":
+			for task := range value.Elements() {
+				l.task(task.Member("taskId"))
+			}
 		case "_meta":
 			l.meta(value)
 		}
@@ -98,7 +107,8 @@ func (l *linker) block(block wire.Payload) {
 
 func (l *linker) uri(object wire.Payload) { l.link(object.Member("uri")) }
 
-// meta looks for the resource that shows a tool's results: MCP Apps.
+// meta looks for the resource that shows a tool's results (MCP Apps), and for the task that a
+// result is of.
 func (l *linker) meta(meta wire.Payload) {
 	for key, value := range meta.Members() {
 		switch string(key) {
@@ -106,6 +116,8 @@ func (l *linker) meta(meta wire.Payload) {
 			l.link(value.Member("resourceUri"))
 		case "ui/resourceUri":
 			l.link(value)
+		case protocol.MetaRelatedTask:
+			l.task(value.Member("taskId"))
 		}
 	}
 }

@@ -71,8 +71,8 @@ func escape(text string) string {
 // that it was given to first, whatever comes and goes.
 type claims struct {
 	ofTemplates bool // and not of URIs
-	owners  map[string]origin
-	renamed map[origin]map[string]struct{} // URIs that a server has under another name
+	owners      map[string]origin
+	renamed     map[origin]map[string]struct{} // URIs that a server has under another name
 }
 
 // maxClaims is how many URIs are remembered of a client's servers.

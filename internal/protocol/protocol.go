@@ -37,6 +37,7 @@ const (
 	NotifyResourcesList   = "notifications/resources/list_changed"
 	NotifyResourceUpdated = "notifications/resources/updated"
 	NotifyTasks           = "notifications/tasks" // since revision 2026-07-28
+	NotifyTaskStatus      = "notifications/tasks/status"
 	NotifyPromptsList     = "notifications/prompts/list_changed"
 	NotifyMessage         = "notifications/message"
 	NotifyAcknowledged    = "notifications/subscriptions/acknowledged"
@@ -61,6 +62,10 @@ const (
 	MetaServerInfo     = "io.modelcontextprotocol/serverInfo"
 	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
 )
+
+// MetaRelatedTask is the key in the _meta of whatever belongs to a task, up to revision
+// 2025-11-25.
+const MetaRelatedTask = "io.modelcontextprotocol/related-task"
 
 // InputRequests is the member of a result that holds the questions that the client has to
 // answer first, since revision 2026-07-28.

@@ -1,0 +1,109 @@
+package passage
+
+import (
+	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
+
+// twins are servers that give their tasks the same ids.
+func twins() []*fake {
+	answers := func(name string) map[string]string {
+		return map[string]string{
+			protocol.MethodTasksList:   `{"tasks":[{"taskId":"1","of":"` + name + `"}]}`,
+			protocol.MethodTasksGet:    `{"of":"` + name + `","taskId":"1"}`,
+			protocol.MethodTasksCancel: `{"taskId":"1"}`,
+			protocol.MethodTasksResult: `{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"},"ui":{"resourceUri":"ui://x"}}}`,
+		}
+	}
+	return []*fake{
+		{name: "t/a", capabilities: `{"tasks":{}}`, answers: answers("a")},
+		{name: "t/b", capabilities: `{"tasks":{}}`, answers: answers("b")},
+	}
+}
+
+// made returns what the client gets of a call that became a task.
+func (b *bench) made(server, result string) string {
+	ref := toolbox.Ref{Toolbox: "t", Server: server}
+	payload := wire.Raw([]byte(result))
+	b.Learn(b.client, ref, payload)
+	return string(wire.AppendEdited(nil, payload, b.Relink(b.client, ref, payload)...))
+}
+
+func TestEqualTaskIDsAreToldApart(t *testing.T) {
+	const second = "workbench://t/b/1"
+	b := newBench(t, "", twins()...)
+	for range 2 { // names stay
+		if got := b.made("a", `{"task":{"taskId":"1"}}`); got != `{"task":{"taskId":"1"}}` {
+			t.Errorf("the first is %s", got)
+		}
+		if got := b.made("b", `{"task":{"status":"working","taskId":"1"}}`); got != `{"task":{"status":"working","taskId":"`+second+`"}}` {
+			t.Errorf("the second is %s", got)
+		}
+		if got := b.made("b", `{"resultType":"task","taskId":"1"}`); got != `{"resultType":"task","taskId":"`+second+`"}` {
+			t.Errorf("the second of the modern era is %s", got)
+		}
+	}
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"1"}`, `{"of":"a","taskId":"1"}`, `a tasks/get {"taskId":"1"}`)
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"`+second+`"}`, `{"of":"b","taskId":"`+second+`"}`, `b tasks/get {"taskId":"1"}`)
+	b.want(t, protocol.MethodTasksCancel, `{"taskId":"`+second+`"}`, `{"taskId":"`+second+`"}`, `b tasks/cancel {"taskId":"1"}`)
+	b.want(t, protocol.MethodTasksResult, `{"taskId":"`+second+`"}`,
+		`{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"`+second+`"},"ui":{"resourceUri":"ui://x"}}}`, `b tasks/result {"taskId":"1"}`)
+	b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"1","of":"a"},{"taskId":"`+second+`","of":"b"}]}`)
+
+	// One server is left: the ids stay what they were.
+	b.fakes[origin{"t", "a"}].capabilities = ""
+	b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"`+second+`","of":"b"}]}`)
+}
+
+// The new id says where it leads to a client that has begun anew.
+func TestATaskIsFoundByItsNewIDAlone(t *testing.T) {
+	b := newBench(t, "", twins()...)
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"workbench://t/b/1"}`, `{"of":"b","taskId":"workbench://t/b/1"}`, `b tasks/get {"taskId":"1"}`)
+}
+
+// What the only server listed is known when another one comes.
+func TestTasksOfTheOnlyServerAreRemembered(t *testing.T) {
+	fakes := twins()
+	fakes[1].capabilities = `{}`
+	b := newBench(t, "", fakes...)
+	b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"1","of":"a"}]}`)
+	fakes[1].capabilities = `{"tasks":{}}`
+	if got := b.made("b", `{"task":{"taskId":"1"}}`); got != `{"task":{"taskId":"workbench://t/b/1"}}` {
+		t.Errorf("the second is %s", got)
+	}
+}
+
+func TestNotificationsOfTasksAreToldApart(t *testing.T) {
+	fakes := twins()
+	for _, f := range fakes {
+		f.answers[downstream.MethodWatchTask] = `{}`
+	}
+	b := newBench(t, "", fakes...)
+	b.made("a", `{"task":{"taskId":"1"}}`)
+	for _, method := range []string{protocol.NotifyTasks, protocol.NotifyTaskStatus} {
+		for server, want := range map[string]string{"t/a": "1", "t/b": "workbench://t/b/1"} { // of b, the client knows no task
+			got, ok := b.Notice(b.client, b.server(server), notification(t, `{"jsonrpc":"2.0","method":"`+method+`","params":{"taskId":"1","status":"working"}}`))
+			if message := `{"jsonrpc":"2.0","method":"` + method + `","params":{"taskId":"` + want + `","status":"working"}}` + "\n"; !ok || string(got) != message {
+				t.Errorf("%s tells %s", server, got)
+			}
+		}
+	}
+	b.made("b", `{"task":{"taskId":"1"}}`)
+	b.want(t, downstream.MethodWatchTask, `{"taskId":"workbench://t/b/1"}`, `{}`, `b workbench/tasks/watch {"taskId":"1"}`)
+	if task, ok := b.client.memory.taskOwner("workbench://t/b/1"); !ok || task != (taskOf{origin{"t", "b"}, "1"}) {
+		t.Errorf("it is %v", task)
+	}
+}
+
+// A server's own id that looks like one of ours is another, too.
+func TestTaskIDsOfAWorkbenchBelow(t *testing.T) {
+	b := newBench(t, "", twins()...)
+	got := b.made("a", `{"task":{"taskId":"workbench://t/b/1"}}`)
+	if want := `{"task":{"taskId":"workbench://t/a/workbench%3A%2F%2Ft%2Fb%2F1"}}`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
