@@ -189,7 +189,7 @@ func (s *listens) subscribe(ctx context.Context, l *listening, topic downstream.
 // unsubscribe ends what subscribe began; nobody waits for the answer.
 func (s *listens) unsubscribe(topic downstream.Topic) {
 	method, params := topic.Unsubscribe()
-	s.guest.passage.Load().Handle(passage.Request{
+	s.guest.passage.Load().Subscribe(passage.Request{
 		Method: method, Params: wire.Raw(params), Session: s.guest, Ticket: &call.Ticket{}, Replier: make(replies, 1),
 	})
 }
@@ -213,7 +213,7 @@ func (s *listens) send(ctx context.Context, topic downstream.Topic) error {
 	var ticket call.Ticket
 	answered := make(replies, 1)
 	method, params := topic.Subscribe()
-	s.guest.passage.Load().Handle(passage.Request{
+	s.guest.passage.Load().Subscribe(passage.Request{
 		Method: method, Params: wire.Raw(params), Session: s.guest, Ticket: &ticket, Replier: answered,
 	})
 	select {

@@ -154,10 +154,16 @@ func (b *bench) forward(server *fleet.Server, f forwarding) {
 	f.replier.Reply(call.Outcome{Result: wire.Raw([]byte(answer))}, nil)
 }
 
-// begin sends a request of a client; the answer comes through the channel.
+// begin sends a request of a client, or one for tasks that is made for it; the answer comes
+// through the channel.
 func (b *bench) begin(from *client, ticket *call.Ticket, method, params string) waiter {
 	reply := make(waiter, 2)
-	b.Handle(Request{Method: method, Params: wire.Raw([]byte(params)), Session: from, Ticket: ticket, Replier: reply})
+	request := Request{Method: method, Params: wire.Raw([]byte(params)), Session: from, Ticket: ticket, Replier: reply}
+	if topic, _, _ := downstream.TopicOf(method, request.Params); topic.IsTask {
+		b.Subscribe(request)
+	} else {
+		b.Handle(request)
+	}
 	return reply
 }
 

@@ -71,3 +71,18 @@ func TestMethodThatAServerRefusesBelowTheProtocol(t *testing.T) {
 		}
 	}
 }
+
+// What the workbench asks itself for is nothing that a client can ask for, whatever servers there are.
+func TestOwnMethodsAreUnknownToClients(t *testing.T) {
+	for _, fakes := range [][]*fake{nil, twins()[:1], twins()} {
+		b := newBench(t, "", fakes...)
+		for _, method := range []string{downstream.MethodWatchTask, downstream.MethodUnwatchTask} {
+			reply := make(waiter, 1)
+			b.Handle(Request{Method: method, Params: wire.Raw([]byte(`{"taskId":"1"}`)), Session: b.client, Ticket: &call.Ticket{}, Replier: reply})
+			a := <-reply
+			if got := string(a.outcome.Error.Bytes()); got != `{"code":-32601,"message":"Method not found: '`+method+`'"}` || len(b.sent) > 0 {
+				t.Errorf("got %s, sent %q", got, b.sent)
+			}
+		}
+	}
+}

@@ -3,11 +3,14 @@
 package passage
 
 import (
+	"fmt"
 	"log/slog"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -55,16 +58,34 @@ type Request struct {
 	Replier call.Replier
 }
 
-// Handle answers a request. It does not block.
+// Handle answers a request of a client. It does not block.
 //
 // While there is but one server that a request can be for, it gets it as it came, and so
 // does the client its answer. Only among several is anything gathered or renamed.
 func (p *Passage) Handle(request Request) {
-	e := &errand{
+	e := p.newErrand(request)
+	switch request.Method {
+	case downstream.MethodWatchTask, downstream.MethodUnwatchTask: // which clients do not know
+		e.refuse(protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%s'", request.Method), nil)
+		return
+	}
+	e.send()
+}
+
+// Subscribe answers a request for updates of a resource or a task, or for an end of them, that
+// is made on a client's behalf. It does not block.
+func (p *Passage) Subscribe(request Request) { p.newErrand(request).send() }
+
+func (p *Passage) newErrand(request Request) *errand {
+	return &errand{
 		passage: p, request: request, memory: request.Session.Memory(), carrier: p.carry(request.Session),
 		scope: p.Servers(request.Session),
 	}
-	kind, known := methods[request.Method]
+}
+
+// send finds the server for the request, or answers it.
+func (e *errand) send() {
+	kind, known := methods[e.request.Method]
 	if kind.list != nil {
 		e.memory.asks(kind.list, e.scope)
 	}
