@@ -23,7 +23,10 @@ type Inspector struct {
 
 // Inspect implements control.Subject.
 func (i Inspector) Inspect() control.Workbench {
-	folder, _ := os.Getwd() // "" if it is gone
+	folder := ""
+	if i.Serving != control.Shared {
+		folder, _ = os.Getwd() // "" if it is gone
+	}
 	seen := control.Workbench{
 		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: i.App.config.Load().Path,
 		Folder: folder, Started: i.App.started, Allocations: allocations(), Servers: []control.Server{},

@@ -7,10 +7,13 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/daemon"
 	"github.com/mcp-workbench/mcp-workbench/internal/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
@@ -80,7 +83,15 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, "shared", func(ctx context.Context, workbench *app.App) error {
+	newIdle := make(chan time.Duration, 1)
+	s.reloaded = func(cfg *config.Config) {
+		select {
+		case <-newIdle: // that nobody took yet
+		default:
+		}
+		newIdle <- cfg.Shared.Idle
+	}
+	return s.run(ctx, control.Shared, func(ctx context.Context, workbench *app.App) error {
 		listener, err := dir.Listen(daemon.SocketName(key))
 		if err != nil {
 			return err
@@ -90,7 +101,7 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 		}
 		workbench.Prefetch()
 		return daemon.Serve(ctx, daemon.ServeOptions{
-			Listener: listener, Key: key, Version: Version, Idle: s.config.Shared.Idle, Log: s.log,
+			Listener: listener, Key: key, Version: Version, Idle: s.config.Shared.Idle, NewIdle: newIdle, Log: s.log,
 			Session: func(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error {
 				return workbench.ServeBridged(ctx, conn, known)
 			},

@@ -24,9 +24,10 @@ import (
 type reloader struct {
 	globals   globals
 	workbench *app.App
-	current   *config.Config   // in use
-	untrusted *untrusted       // not nil: why current is empty
-	hangUps   <-chan os.Signal // orders to reload; see watchHangUps
+	current   *config.Config       // in use
+	untrusted *untrusted           // not nil: why current is empty
+	hangUps   <-chan os.Signal     // orders to reload; see watchHangUps
+	reloaded  func(*config.Config) // see service
 	log       *slog.Logger
 	stderr    io.Writer
 
@@ -124,6 +125,9 @@ func (r *reloader) reload(ctx context.Context) {
 		return
 	}
 	r.current = next
+	if r.reloaded != nil {
+		r.reloaded(next)
+	}
 	logWarnings(r.log, next)
 	r.log.Info("the configuration was reloaded", "file", next.Path, "contents", summary(next))
 }

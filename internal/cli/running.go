@@ -67,7 +67,11 @@ func about(w control.Workbench) string {
 	if file == "" {
 		file = "the built-in default"
 	}
-	return fmt.Sprintf("%s, %s, in %s", w.Serving, file, w.Folder)
+	text := w.Serving + ", " + file
+	if w.Folder != "" {
+		text += ", in " + w.Folder
+	}
+	return text
 }
 
 // server returns the server that is meant, written as TOOLBOX/SERVER or as SERVER, of the

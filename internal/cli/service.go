@@ -22,9 +22,10 @@ type service struct {
 	untrusted *untrusted // not nil: why nothing of the configuration is used
 	log       *slog.Logger
 	stderr    io.Writer
-	folder    string         // where servers run for which nobody names a folder; "": ours
-	hangUps   chan os.Signal // orders to reload; see watchHangUps
-	close     func()         // must be called
+	folder    string               // where servers run for which nobody names a folder; "": ours
+	hangUps   chan os.Signal       // orders to reload; see watchHangUps
+	reloaded  func(*config.Config) // is told of each configuration that takes the place of another; may be nil
+	close     func()               // must be called
 }
 
 func (g globals) newService(stderr io.Writer) (*service, error) {
@@ -64,7 +65,7 @@ func (s *service) run(ctx context.Context, kind string, serve func(context.Conte
 	aside.Go(func() {
 		r := reloader{
 			globals: s.globals, workbench: workbench, current: s.config, untrusted: s.untrusted,
-			hangUps: s.hangUps, log: s.log, stderr: s.stderr,
+			hangUps: s.hangUps, reloaded: s.reloaded, log: s.log, stderr: s.stderr,
 		}
 		r.run(serving)
 	})

@@ -7,13 +7,16 @@ import (
 	"time"
 )
 
+// Shared is what a workbench says of itself that clients share.
+const Shared = "shared"
+
 // Workbench is one running program with what it has to do with servers.
 type Workbench struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
-	Serving string    `json:"serving"` // whom: "stdio", "http", "shared"
+	Serving string    `json:"serving"` // whom: "stdio", "http", Shared
 	Config  string    `json:"config"`  // path of the file; "" for the built-in default
-	Folder  string    `json:"folder"`  // it works in
+	Folder  string    `json:"folder"`  // it works in; "" for one that is shared, which belongs to no folder
 	Started time.Time `json:"started"`
 	Memory  int64     `json:"memory_bytes,omitempty"` // of the program itself; 0 if not known
 	// Allocations are all of the program since its start, which measurements compare.

@@ -21,6 +21,8 @@ type ServeOptions struct {
 	Key      string       // that clients have to name
 	Version  string
 	Idle     time.Duration // after which without a client it ends
+	// NewIdle brings another Idle, which holds from then on; nil: it never does.
+	NewIdle <-chan time.Duration
 	// Session serves one client until it closes its side or ctx ends, in bounded time then.
 	Session func(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error
 	Reload  func() // does not block
@@ -63,7 +65,8 @@ func Serve(ctx context.Context, options ServeOptions) error {
 
 // wait returns when it is time to end.
 func (s *server) wait(ctx context.Context, accepting <-chan error) error {
-	idle := time.NewTimer(s.options.Idle)
+	limit, alone := s.options.Idle, time.Now() // alone is since when there has been no client
+	idle := time.NewTimer(limit)
 	defer idle.Stop()
 	for {
 		select {
@@ -76,11 +79,16 @@ func (s *server) wait(ctx context.Context, accepting <-chan error) error {
 			case clients > 0:
 				idle.Stop()
 			default:
-				idle.Reset(s.options.Idle)
+				alone = time.Now()
+				idle.Reset(limit)
+			}
+		case limit = <-s.options.NewIdle:
+			if clients, _ := s.look(); clients == 0 {
+				idle.Reset(time.Until(alone.Add(limit)))
 			}
 		case <-idle.C:
 			if s.retire() {
-				s.options.Log.Info("shutting down", "reason", "no client for "+s.options.Idle.String())
+				s.options.Log.Info("shutting down", "reason", "no client for "+limit.String())
 				return nil
 			}
 		case err := <-accepting:
