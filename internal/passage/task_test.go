@@ -97,6 +97,9 @@ func TestNotificationsOfTasksAreToldApart(t *testing.T) {
 	if task, ok := b.client.memory.taskOwner("workbench://t/b/1"); !ok || task != (taskOf{origin{"t", "b"}, "1"}) {
 		t.Errorf("it is %v", task)
 	}
+	if n := len(b.client.memory.tasks.known); n != 2 {
+		t.Errorf("%d tasks are remembered", n)
+	}
 }
 
 // A server's own id that looks like one of ours is another, too.
