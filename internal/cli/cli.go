@@ -140,19 +140,23 @@ type globals struct {
 
 func newRoot() *cobra.Command {
 	var g globals
+	var version bool
 	root := &cobra.Command{
 		Use:   "mcp-workbench",
 		Short: "One MCP server in front of all your others",
 		Long: `MCP Workbench groups your MCP servers into named toolboxes and shows a client a
 few fixed tools instead of hundreds: open_toolbox, use_tool and find_tools.
 An MCP client starts it, and speaks MCP to it on stdin and stdout.`,
-		Version:       Version,
 		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		// Two letters off is still a typo.
 		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				fmt.Fprintln(cmd.OutOrStdout(), "mcp-workbench", Version)
+				return nil
+			}
 			return runStdio(cmd.Context(), g, os.Stdin, os.Stdout, os.Stderr)
 		},
 	}
@@ -162,7 +166,7 @@ An MCP client starts it, and speaks MCP to it on stdin and stdout.`,
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.Flags().BoolVar(&g.shared, "shared", false, "share one background workbench with other clients")
 	mustComplete(root, "toolbox", completeToolboxes(&g))
-	root.SetVersionTemplate("mcp-workbench {{.Version}}\n")
+	root.Flags().BoolVarP(&version, "version", "v", false, "version for mcp-workbench")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	addCommands(root, &g)
 	return root

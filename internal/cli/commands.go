@@ -70,7 +70,7 @@ func addCommands(root *cobra.Command, g *globals) {
 		together("Explain an error code; let the shell complete names", explain, completion),
 	}})
 	root.AddCommand(newDaemon(g)) // hidden
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth)))
+	root.SetUsageFunc(usage)
 	helpOfOne := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {
@@ -105,6 +105,44 @@ func overview(out io.Writer, root *cobra.Command, groups []helpGroup) {
 		}
 	}
 	fmt.Fprintf(out, "\nFlags:\n%s\nAll about a command, with examples: %s help COMMAND\n", root.Flags().FlagUsagesWrapped(helpWidth), root.Name())
+}
+
+// usage writes how a command is used. A template would do so as well, but brings along what a
+// program otherwise does without: templates may call any method of any type, so that none
+// could be left out.
+func usage(cmd *cobra.Command) error {
+	out := cmd.OutOrStderr()
+	fmt.Fprintln(out, "Usage:")
+	if cmd.Runnable() {
+		fmt.Fprintf(out, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(out, "  %s [command]\n", cmd.CommandPath())
+	}
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(out, "\nAliases:\n  %s\n", cmd.NameAndAliases())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(out, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintln(out, "\nAvailable Commands:")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(out, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	if cmd.HasAvailableLocalFlags() {
+		fmt.Fprintf(out, "\nFlags:\n%s", cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
+	}
+	if cmd.HasAvailableInheritedFlags() {
+		fmt.Fprintf(out, "\nGlobal Flags:\n%s", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(out, "\nUse \"%s [command] --help\" for more information about a command.\n", cmd.CommandPath())
+	}
+	return nil
 }
 
 func (l helpLine) names() string {
