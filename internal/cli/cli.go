@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -26,11 +27,18 @@ import (
 // Version is the build's; the linker sets it for releases.
 var Version = "0.1.0-dev"
 
+// gcPercent is how much is allocated between two collections, as a share of what is in use, of
+// which there is little: with the usual 100, collecting took a tenth of the time of small calls.
+const gcPercent = 200
+
 // Main runs the program and returns its exit code: 0, 1 for an error, 2 for a wrong
 // command line, 130 for a command that was interrupted. Serving ends with 0 on a signal.
 func Main(args []string) int {
 	if len(args) > 0 && args[0] == process.GuardName {
 		return process.GuardMain(args[1:])
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 	// A client that is gone shows as an error of write, so that we can end in order.
 	signal.Ignore(syscall.SIGPIPE)

@@ -78,3 +78,17 @@ func BenchmarkForward(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkParseCall is a request and its answer as they are most often.
+func BenchmarkParseCall(b *testing.B) {
+	request := NewFrame([]byte(`{"jsonrpc":"2.0","id":123456,"method":"tools/call","params":{"name":"use_tool","arguments":{"tool":{"toolbox":"dev","server":"echo","name":"echo"},"arguments":{"text":"xxxxxxxxxx"}}}}`))
+	answer := NewFrame([]byte(`{"jsonrpc":"2.0","id":123456,"result":{"content":[],"structuredContent":{"text":"xxxxxxxxxx"}}}`))
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, frame := range []Frame{request, answer} {
+			if _, err := Parse(frame); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
