@@ -95,7 +95,7 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	prefix := wire.AppendRequestPrefix(make([]byte, 0, 192), id, protocol.MethodToolsCall)
+	prefix := wire.AppendRequestPrefix(make([]byte, 0, 512), id, protocol.MethodToolsCall)
 	prefix = append(prefix, `{"name":`...)
 	prefix = wire.AppendString(prefix, call.Name)
 	if call.Meta.Kind() == "object" || s.reserved != nil {

@@ -20,7 +20,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// echoVariable makes the test binary play a server that answers every call at once.
+// echoVariable makes the test binary play a server that answers every call at once, of the
+// era that is its value.
 const echoVariable = "FRONT_TEST_ECHO"
 
 func echoServer() {
@@ -35,11 +36,22 @@ func echoServer() {
 			continue
 		}
 		result := `{"content":[]}`
-		switch string(message.Method) {
-		case "initialize":
+		modern := os.Getenv(echoVariable) == "modern"
+		if modern {
+			result = `{"resultType":"complete","content":[]}`
+		}
+		switch method := string(message.Method); {
+		case method == "server/discover" && modern:
+			result = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
+		case method == "server/discover" || method == "initialize" && modern:
+			_, _ = os.Stdout.Write(wire.ErrorResponse(message.ID.Bytes(), -32601, "Method not found"))
+			continue
+		case method == "subscriptions/listen":
+			continue
+		case method == "initialize":
 			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}`
-		case "tools/list":
-			result = `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
+		case method == "tools/list":
+			result = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
 		}
 		_, _ = os.Stdout.Write(wire.Result(message.ID.Bytes(), []byte(result)))
 	}
@@ -53,7 +65,7 @@ type echoClient struct {
 	answers *bufio.Reader
 }
 
-func newEchoClient(tb testing.TB) *echoClient {
+func newEchoClient(tb testing.TB, era string) *echoClient {
 	tb.Helper()
 	executable, err := os.Executable()
 	if err != nil {
@@ -62,7 +74,7 @@ func newEchoClient(tb testing.TB) *echoClient {
 	host := process.NewHost(process.HostOptions{})
 	servers := fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Toolboxes: []config.Toolbox{{
 		Name: "T", Servers: []config.Server{{
-			Name: "S", Command: executable, Env: []config.Variable{{Name: echoVariable, Value: "1"}},
+			Name: "S", Command: executable, Env: []config.Variable{{Name: echoVariable, Value: era}},
 			Timeouts: config.Timeouts{Connect: 30 * time.Second, Call: time.Minute},
 		}},
 	}}}})
@@ -124,20 +136,34 @@ func (c *echoClient) useTool() (call, want []byte) {
 		[]byte(`{"jsonrpc":"2.0","id":2,"result":{"content":[]}}` + "\n")
 }
 
+// useToolModern is useTool in the modern era.
+func (c *echoClient) useToolModern() (call, want []byte) {
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	return []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"use_tool","arguments":{"tool":{"toolbox":"T","server":"S","name":"echo"},"arguments":{"text":"0123456789"}},` + meta + `}}` + "\n"),
+		[]byte(`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}` + "\n")
+}
+
 // BenchmarkUseTool is a whole call through pipes to a server process and back.
 func BenchmarkUseTool(b *testing.B) {
-	client := newEchoClient(b)
-	call, want := client.useTool()
-	b.ReportAllocs()
-	for b.Loop() {
-		client.expect(call, want)
+	for era, begin := range eras {
+		b.Run(era, func(b *testing.B) {
+			client := newEchoClient(b, era)
+			call, want := begin(client)
+			b.ReportAllocs()
+			for b.Loop() {
+				client.expect(call, want)
+			}
+		})
 	}
 }
+
+// eras begin a session, and return a call and its answer.
+var eras = map[string]func(*echoClient) (call, want []byte){"legacy": (*echoClient).useTool, "modern": (*echoClient).useToolModern}
 
 // BenchmarkUseToolAtOnce is the same with many calls under way.
 func BenchmarkUseToolAtOnce(b *testing.B) {
 	const calls = 64
-	client := newEchoClient(b)
+	client := newEchoClient(b, "legacy")
 	call, want := client.useTool()
 	var all []byte
 	for i := range calls {
@@ -160,10 +186,13 @@ func BenchmarkUseToolAtOnce(b *testing.B) {
 // What a call allocates does not depend on the machine, unlike its time, so that a test can
 // hold on to it. There are five allocations, in docs/performance.md; the rest is room.
 func TestAllocationsOfACall(t *testing.T) {
-	const most = 6
-	client := newEchoClient(t)
-	call, want := client.useTool()
-	if found := testing.AllocsPerRun(2000, func() { client.expect(call, want) }); found > most {
-		t.Errorf("a call has %v allocations, want at most %d", found, most)
+	for era, most := range map[string]float64{"legacy": 6, "modern": 9} {
+		t.Run(era, func(t *testing.T) {
+			client := newEchoClient(t, era)
+			call, want := eras[era](client)
+			if found := testing.AllocsPerRun(2000, func() { client.expect(call, want) }); found > most {
+				t.Errorf("a call has %v allocations, want at most %v", found, most)
+			}
+		})
 	}
 }

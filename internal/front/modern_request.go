@@ -15,6 +15,7 @@ type inquiry struct {
 	guest    *guest
 	to       sender
 	id       []byte // as the client wrote it
+	idSpace  [24]byte
 	key      string // what it is found by among those in flight
 	token    []byte // of progress; empty without one
 	severity int    // of the log messages that are wanted; -1 without
@@ -30,9 +31,10 @@ type inquiry struct {
 func (c *guest) begin(message wire.Message, t terms, to sender, key string, check call.Check) *inquiry {
 	// Copied: forwarding a call uses up the buffer that they are in.
 	r := &inquiry{
-		guest: c, to: to, id: bytes.Clone(message.ID.Bytes()), key: key,
+		guest: c, to: to, key: key,
 		token: bytes.Clone(t.token.Bytes()), severity: t.severity(), check: check,
 	}
+	r.id = append(r.idSpace[:0], message.ID.Bytes()...)
 	if admitted, refusal := c.admit(key, r.id, r); !admitted {
 		c.leave()
 		to.send(refusal)
