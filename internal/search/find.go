@@ -21,12 +21,19 @@ func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit
 	if x.documents == 0 {
 		return nil
 	}
-	clauses := x.parse(query)
+	kind, needs := splitKind(cut(query, maxQuery))
+	clauses := x.parse(needs)
 	finder := finder{Index: x, room: maxWork, found: make([]float64, x.documents)}
 	lookups := finder.plan(clauses)
-	named := finder.named()
+	named := make([]float32, len(x.rarity))
+	finder.markNamed(named)
 	finder.answerOnce()
 	scores := finder.scores(lookups)
+	if kind != "" {
+		words := slices.Concat(x.parse(kind)...)
+		finder.addKind(words, scores, named)
+		clauses = append(clauses, words)
+	}
 	for document, score := range scores {
 		if score > 0 {
 			scores[document] = score * (1 + nameWeight*x.nameShare(document, named))

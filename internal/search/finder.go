@@ -81,15 +81,13 @@ func (f *finder) isEverywhere(stem string) bool {
 	return ok && len(f.postings[term]) > max(everywhere, f.documents/10)
 }
 
-// named tells for each term how much it was asked for, up to 1.
-func (f *finder) named() []float32 {
-	named := make([]float32, len(f.rarity))
+// markNamed notes for each term how much it was asked for, up to 1.
+func (f *finder) markNamed(named []float32) {
 	for _, candidates := range f.words {
 		for _, c := range candidates {
 			named[c.term] = max(named[c.term], float32(min(1, c.weight/f.rarity[c.term])))
 		}
 	}
-	return named
 }
 
 // answerOnce lets a term that stands for several words count in full only for the one for

@@ -47,7 +47,9 @@ func New(documents []Document) *Index {
 		documents[i].eachText(b.read)
 		b.outlines[i].end = len(b.occurrences)
 	}
-	index := &Index{documents: len(documents), terms: b.terms, names: b.names(), postings: b.postings()}
+	usual := usualLengths(b.outlines)
+	index := &Index{documents: len(documents), terms: b.terms, names: b.names(), postings: b.postings(usual)}
+	index.servers = b.servers(serversOf(documents), usual)
 	index.rarity = make([]float64, b.count)
 	for term, list := range index.postings {
 		index.rarity[term] = rarity(len(list), len(documents))
@@ -119,17 +121,13 @@ func (b *builder) names() [][]int32 {
 }
 
 // postings works out how much each document is about each of its terms.
-func (b *builder) postings() [][]posting {
-	usual := usualLengths(b.outlines)
+func (b *builder) postings(usual [fieldCount]float64) [][]posting {
 	postings := make([][]posting, b.count)
 	weights := make([]float64, b.count) // of the document at hand
 	var seen []int32
 	start := 0
 	for i, o := range b.outlines {
-		var share [fieldCount]float64
-		for f, length := range o.lengths {
-			share[f] = fieldWeights[f] / (1 - lengthShare + lengthShare*float64(length)/usual[f])
-		}
+		share := o.shares(&fieldWeights, usual)
 		seen = seen[:0]
 		for _, at := range b.occurrences[start:o.end] {
 			if weights[at.term] == 0 {
@@ -141,11 +139,21 @@ func (b *builder) postings() [][]posting {
 		for _, term := range seen {
 			weight := weights[term]
 			weights[term] = 0
-			postings[term] = append(postings[term], posting{int32(i), float32(weight / (weight + saturation))})
+			postings[term] = append(postings[term], posting{int32(i), saturate(weight)})
 		}
 	}
 	return postings
 }
+
+// shares says how much one word counts in each field of a document.
+func (o *outline) shares(weights *[fieldCount]float64, usual [fieldCount]float64) (shares [fieldCount]float64) {
+	for f, length := range o.lengths {
+		shares[f] = weights[f] / (1 - lengthShare + lengthShare*float64(length)/usual[f])
+	}
+	return shares
+}
+
+func saturate(weight float64) float32 { return float32(weight / (weight + saturation)) }
 
 // usualLengths are the mean lengths of the fields, of the documents that have them.
 func usualLengths(outlines []outline) (usual [fieldCount]float64) {

@@ -148,3 +148,27 @@ func pathUntil(query string, end, at int) int {
 
 // pathEnds are what separates a path from the text around it.
 const pathEnds = " \t\n\"'`()<>,"
+
+// maxKind is the most bytes that say what kind of server is wanted.
+const maxKind = 120
+
+// splitKind separates what kind of server is wanted from what is to be done, as agents write it: "maps or
+// navigation; find a bicycle route". A sentence with a semicolon in it has no kind.
+func splitKind(query string) (kind, needs string) {
+	kind, needs, ok := strings.Cut(query, "; ")
+	if !ok || len(kind) > maxKind || strings.ContainsAny(kind, ".?!:\n\"`") || strings.TrimSpace(needs) == "" {
+		return "", query
+	}
+	for _, w := range appendWords(nil, kind) {
+		if knownWords().request[stem(w.text)] && !inKinds[w.text] {
+			return "", query
+		}
+	}
+	return kind, needs
+}
+
+// inKinds are the words that only ask, but may be in the name of a kind.
+var inKinds = map[string]bool{
+	"a": true, "an": true, "and": true, "for": true, "in": true, "of": true, "on": true, "or": true, "the": true,
+	"to": true, "tool": true, "tools": true, "with": true,
+}

@@ -30,9 +30,10 @@ type Index struct {
 	documents int
 	terms     map[string]int32 // the number of a term, by its stem
 	names     [][]int32        // the terms of each document's name
-	postings  [][]posting      // by term, in the order of the documents
-	rarity    []float64        // by term
-	spellings [256][]spelling  // by the first byte of the word
+	servers   servers
+	postings  [][]posting     // by term, in the order of the documents
+	rarity    []float64       // by term
+	spellings [256][]spelling // by the first byte of the word
 }
 
 // posting says that a document has a term.

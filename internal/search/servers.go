@@ -1,0 +1,97 @@
+package search
+
+// kindFieldWeights say how much a word counts in each field for what kind of server a tool is
+// of. The tools count too, since many servers do not describe themselves.
+var kindFieldWeights = [fieldCount]float64{
+	inName: 1.5, inTitle: 1, inDescription: 1,
+	inServer: 4, inServerText: 1.5, inToolbox: 2, inToolboxText: 1,
+}
+
+// servers are the servers of the documents, as a whole.
+type servers struct {
+	count    int
+	of       []int32     // the number of the server of each document
+	postings [][]posting // by term, in the order of the servers, which stand where documents do elsewhere
+}
+
+// serversOf numbers the servers of documents in the order in which they come.
+func serversOf(documents []Document) (s servers) {
+	type key struct{ toolbox, server string }
+	numbers := make(map[key]int32)
+	for i := range documents {
+		k := key{documents[i].Toolbox, documents[i].Server}
+		number, ok := numbers[k]
+		if !ok {
+			number = int32(len(numbers))
+			numbers[k] = number
+		}
+		s.of = append(s.of, number)
+	}
+	s.count = len(numbers)
+	return s
+}
+
+// servers works out how much each server is about each term: as much as its tools are on average.
+func (b *builder) servers(s servers, usual [fieldCount]float64) servers {
+	tools := make([][]int, s.count)
+	for document, server := range s.of {
+		tools[server] = append(tools[server], document)
+	}
+	s.postings = make([][]posting, b.count)
+	weights := make([]float64, b.count) // of the server at hand
+	var seen []int32
+	for server, documents := range tools {
+		seen = seen[:0]
+		for _, document := range documents {
+			shares := b.outlines[document].shares(&kindFieldWeights, usual)
+			for _, at := range b.occurrencesOf(document) {
+				if shares[at.in] == 0 {
+					continue
+				}
+				if weights[at.term] == 0 {
+					seen = append(seen, at.term)
+				}
+				weights[at.term] += shares[at.in]
+			}
+		}
+		for _, term := range seen {
+			mean := weights[term] / float64(len(documents))
+			weights[term] = 0
+			s.postings[term] = append(s.postings[term], posting{int32(server), saturate(mean)})
+		}
+	}
+	return s
+}
+
+func (b *builder) occurrencesOf(document int) []occurrence {
+	start := 0
+	if document > 0 {
+		start = b.outlines[document-1].end
+	}
+	return b.occurrences[start:b.outlines[document].end]
+}
+
+// addKind adds to the scores of documents how well their servers are of the kind that some words
+// ask for. Its words are looked up apart from those of the clauses: to say again what the kind says is to mean it.
+func (f *finder) addKind(words []queryWord, scores []float64, named []float32) {
+	kind := finder{Index: f.Index, room: f.room, typos: f.typos}
+	lookups := kind.plan([][]queryWord{words})[0]
+	kind.markNamed(named)
+	kind.answerOnce()
+	sums := make([]float64, f.servers.count)
+	found := make([]float64, f.servers.count) // for the word at hand
+	for _, l := range lookups {
+		clear(found)
+		for _, c := range kind.words[l.word] {
+			for _, p := range f.servers.postings[c.term] {
+				found[p.document] = max(found[p.document], c.weight*float64(p.strength))
+			}
+		}
+		for server, score := range found {
+			sums[server] += score
+		}
+	}
+	for document, server := range f.servers.of {
+		scores[document] += sums[server]
+	}
+}
