@@ -15,10 +15,11 @@ const (
 	nameWeight = 0.2
 )
 
-// Find returns the tools that fit a query, the best first, and in the order of the
-// documents where two fit equally well. A nil filter lets all documents through.
+// Find returns the tools that fit a query, the best first. Of those that fit about as well, one
+// that adds to what the tools before it answer comes first, else the earlier document. A nil
+// filter lets all documents through.
 func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit {
-	if x.documents == 0 {
+	if x.documents == 0 || limit <= 0 {
 		return nil
 	}
 	kind, needs := splitKind(cut(query, maxQuery))
@@ -39,7 +40,9 @@ func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit
 			scores[document] = score * (1 + nameWeight*x.nameShare(document, named))
 		}
 	}
-	hits := best(scores, filter, limit)
+	hits := best(scores, filter, max(limit, coverDepth))
+	finder.cover(hits)
+	hits = hits[:min(limit, len(hits))]
 	asked := x.asked(clauses)
 	for i := range hits {
 		hits[i].Score /= asked
@@ -127,7 +130,7 @@ func (f *finder) scores(clauses [][]lookup) []float64 {
 func best(scores []float64, filter func(index int) bool, limit int) []Hit {
 	var hits []Hit
 	for i, score := range scores {
-		if score == 0 || len(hits) >= limit && (limit <= 0 || score <= hits[limit-1].Score) {
+		if score == 0 || len(hits) >= limit && score <= hits[limit-1].Score {
 			continue
 		}
 		if filter != nil && !filter(i) {

@@ -97,6 +97,7 @@ func weigh(w word, quoted bool) queryWord {
 // belongs to a name, a number or an address.
 func isBreak(gap, next string) bool {
 	return strings.ContainsAny(gap, " \n") && strings.ContainsAny(gap, ".?!;,:\n") ||
+		strings.Contains(gap, " + ") || strings.Contains(gap, " / ") ||
 		next == "and" || next == "then" || next == "or"
 }
 

@@ -48,6 +48,8 @@ func TestClauses(t *testing.T) {
 		{`create an issue called "read file. send email"`, 1},
 		{"email, files", 2},
 		{"email, please", 1},
+		{"email + files / issues", 3},
+		{"email+files/issues", 1},
 		{strings.Repeat("email. file. ", 100), maxClauses},
 	}
 	for _, test := range tests {
