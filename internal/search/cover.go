@@ -17,6 +17,9 @@ const (
 // possible together: of tools that fit nearly as well, one that adds something comes before one
 // that repeats. The first hit stays the first, and no score changes.
 func (f *finder) cover(hits []Hit) {
+	if f.room <= 0 {
+		return // so long a query has cost enough
+	}
 	hits = hits[:min(len(hits), coverDepth)]
 	answers := make([][]float64, len(hits))
 	best := make([]float64, len(f.words)) // of all hits, by word
