@@ -157,19 +157,34 @@ const maxKind = 120
 // navigation; find a bicycle route". A sentence with a semicolon in it has no kind.
 func splitKind(query string) (kind, needs string) {
 	kind, needs, ok := strings.Cut(query, "; ")
-	if !ok || len(kind) > maxKind || strings.ContainsAny(kind, ".?!:\n\"`") || strings.TrimSpace(needs) == "" {
+	if !ok || len(kind) > maxKind || strings.TrimSpace(needs) == "" || isSentence(kind) {
 		return "", query
-	}
-	for _, w := range appendWords(nil, kind) {
-		if knownWords().request[stem(w.text)] && !inKinds[w.text] {
-			return "", query
-		}
 	}
 	return kind, needs
 }
 
-// inKinds are the words that only ask, but may be in the name of a kind.
-var inKinds = map[string]bool{
-	"a": true, "an": true, "and": true, "for": true, "in": true, "of": true, "on": true, "or": true, "the": true,
-	"to": true, "tool": true, "tools": true, "with": true,
+// isSentence reports whether a text says more than what something is.
+func isSentence(text string) bool {
+	if strings.ContainsAny(text, "\n\"`?") || strings.Contains(text, ". ") || strings.Contains(text, ": ") {
+		return true
+	}
+	for _, w := range appendWords(nil, text) {
+		if inSentences[w.text] {
+			return true
+		}
+	}
+	return false
+}
+
+// inSentences are words that sentences have, but no name of a kind. The US, the WHO and IT may be in one.
+var inSentences = wordSet(`i you he she we they me him them my your his her our their this that these those
+	is are was were be been does did have has had could would shall should might must
+	want wants need needs please let if when how what why where which because`)
+
+func wordSet(text string) map[string]bool {
+	set := make(map[string]bool)
+	for _, word := range strings.Fields(text) {
+		set[word] = true
+	}
+	return set
 }
