@@ -10,7 +10,7 @@ const (
 	coverDepth = 20
 	// coverWeight is the share of its score that a hit has to itself only as far as it answers
 	// what those before it do not.
-	coverWeight = 0.15
+	coverWeight = 0.1
 )
 
 // cover puts the best hits into an order in which the first few answer as much of the query as

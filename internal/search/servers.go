@@ -4,7 +4,7 @@ package search
 // of. The tools count too, since many servers do not describe themselves.
 var kindFieldWeights = [fieldCount]float64{
 	inName: 1.5, inTitle: 1, inDescription: 1,
-	inServer: 4, inServerText: 1.5, inToolbox: 2, inToolboxText: 1,
+	inServer: 4, inServerText: 2, inToolbox: 2, inToolboxText: 1,
 }
 
 // servers are the servers of the documents, as a whole.
