@@ -72,7 +72,8 @@ func (b *builder) occurrencesOf(document int) []occurrence {
 }
 
 // addKind adds to the scores of documents how well their servers are of the kind that some words
-// ask for. Its words are looked up apart from those of the clauses: to say again what the kind says is to mean it.
+// ask for. Its words are looked up apart from those of the clauses: to say again what the kind
+// says is to mean it.
 func (f *finder) addKind(words []queryWord, scores []float64, named []float32) {
 	kind := finder{Index: f.Index, room: f.room, typos: f.typos}
 	lookups := kind.plan([][]queryWord{words})[0]
@@ -91,7 +92,24 @@ func (f *finder) addKind(words []queryWord, scores []float64, named []float32) {
 			sums[server] += score
 		}
 	}
-	for document, server := range f.servers.of {
-		scores[document] += sums[server]
+	f.servers.share(sums, scores)
+}
+
+// unfit is the part of the score of a server's best tool up to which its other tools gain
+// nothing from the server. Else the right server would fill an answer with whatever it has.
+const unfit = 0.5
+
+// share adds the scores of servers to those of their documents, in full only to the best.
+func (s *servers) share(sums, scores []float64) {
+	best := make([]float64, s.count)
+	for document, server := range s.of {
+		best[server] = max(best[server], scores[document])
+	}
+	for document, server := range s.of {
+		part := 1.0
+		if best[server] > 0 {
+			part = max(0, (scores[document]/best[server]-unfit)/(1-unfit))
+		}
+		scores[document] += part * sums[server]
 	}
 }

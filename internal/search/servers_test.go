@@ -32,6 +32,24 @@ func TestWhatStandsBeforeASemicolonSaysTheKindOfServer(t *testing.T) {
 	}
 }
 
+func TestTheRightServerDoesNotFillTheAnswer(t *testing.T) {
+	documents := []Document{
+		{Server: "atlas", ServerDescription: "Maps, geography, satellites and mountains", Name: "find_route"},
+		{Server: "atlas", ServerDescription: "Maps, geography, satellites and mountains", Name: "about"},
+		{Server: "other", Name: "find_route"},
+		{Server: "more", Name: "mail"},
+	}
+	index := New(documents)
+	hits := index.Find("maps, geography, satellites or mountains; find route", nil, 3)
+	if len(hits) < 2 || hits[0].Index != 0 || hits[1].Index != 2 {
+		t.Errorf("found %v", hits)
+	}
+	// Without a tool that fits, those of the right server are better than nothing.
+	if hits := index.Find("geography or mountains; zebra", nil, 2); len(hits) != 2 || hits[0].Index+hits[1].Index != 1 {
+		t.Errorf("without a tool that fits, found %v", hits)
+	}
+}
+
 func TestSplitKind(t *testing.T) {
 	tests := []struct{ query, kind, needs string }{
 		{"maps or navigation; find a route", "maps or navigation", "find a route"},
