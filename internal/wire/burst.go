@@ -12,7 +12,7 @@ import (
 // each message, here and where it is read.
 
 // longestHold is how long a message is held, and twice that at most, if a reader does not get on.
-const longestHold = time.Millisecond
+const longestHold = 5 * time.Millisecond
 
 // holdSize is up to how many bytes a writer holds. More would keep a peer idle that could
 // begin with them.

@@ -38,8 +38,10 @@ type Reader struct {
 	Gather bool
 
 	src   io.Reader
+	tells bool // src ends the burst before it waits
 	limit int
 	burst burst
+	reads int // since the burst was last ended here
 
 	chunk []byte // what was read and not yet handed out is chunk[r:w]
 	r, w  int
@@ -56,6 +58,8 @@ const (
 	// longestWait is up to which length a line is expected to be followed by one alike, which
 	// is then read to where it belongs at once. That buffer, too, stays while the reader waits.
 	longestWait = 256 << 10
+	// longestBurst is over how many reads that found something at once a burst goes on.
+	longestBurst = 4
 )
 
 // NewReader reads messages of at most limit bytes from src; zero means DefaultLimit.
@@ -63,7 +67,10 @@ func NewReader(src io.Reader, limit int) *Reader {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Reader{src: newPollReader(src), limit: limit, next: -1}
+	r := &Reader{limit: limit, next: -1}
+	r.src = newPollReader(src, r.burst.end)
+	r.tells = r.src != src
+	return r
 }
 
 // Next returns the next message that is not blank; the frame is the caller's. After
@@ -101,7 +108,10 @@ func (r *Reader) line() (Frame, error) {
 	if r.next >= 0 {
 		return r.take(r.next)
 	}
-	r.burst.end()
+	if r.reads++; !r.tells || r.reads >= longestBurst {
+		r.burst.end()
+		r.reads = 0
+	}
 	if r.long > 0 && r.long <= longestWait && r.w-r.r < chunkSize {
 		return r.longLine()
 	}

@@ -5,4 +5,4 @@ package wire
 import "io"
 
 // newPollReader returns the source itself: only unix systems know more of it.
-func newPollReader(src io.Reader) io.Reader { return src }
+func newPollReader(src io.Reader, _ func()) io.Reader { return src }

@@ -14,6 +14,7 @@ type pollReader struct {
 	src     io.Reader
 	conn    syscall.RawConn
 	attempt func(fd uintptr) bool // made once, since it is called for every message
+	waits   func()                // is called before it waits
 
 	// What attempt works on.
 	data []byte
@@ -21,16 +22,21 @@ type pollReader struct {
 	err  error
 }
 
-// newPollReader returns src itself if its reads may block whatever we do.
-func newPollReader(src io.Reader) io.Reader {
+// newPollReader has waits called before a read waits. It returns src itself if its reads may
+// block whatever we do: then waits is never called.
+func newPollReader(src io.Reader, waits func()) io.Reader {
 	conn := nonblocking(src)
 	if conn == nil {
 		return src
 	}
-	r := &pollReader{src: src, conn: conn}
+	r := &pollReader{src: src, conn: conn, waits: waits}
 	r.attempt = func(fd uintptr) bool {
 		r.n, r.err = readNow(fd, r.data)
-		return !errors.Is(r.err, syscall.EAGAIN) // waits, and tries again
+		if !errors.Is(r.err, syscall.EAGAIN) {
+			return true
+		}
+		r.waits()
+		return false // waits, and tries again
 	}
 	return r
 }

@@ -60,7 +60,7 @@ func TestPollReaderOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if src := newPollReader(file); src != io.Reader(file) {
+	if src := newPollReader(file, nil); src != io.Reader(file) {
 		t.Errorf("a file became a %T", src)
 	}
 }
