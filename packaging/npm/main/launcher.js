@@ -48,12 +48,14 @@ function run() {
       // This platform does not have it.
     }
   }
+  const watcher = watch();
   const started = spawn(program, args, { stdio: "inherit", windowsHide: true });
-  let watcher;
+  if (watcher && started.pid) {
+    watcher.stdin.write(`${started.pid}\n`);
+  }
   started.on("spawn", () => {
     child = started;
     pending.forEach((signal) => child.kill(signal));
-    watcher = watch(child.pid);
   });
   started.on("error", (error) => fail(`cannot run ${program}: ${error.message}`));
   started.on("exit", (code, signal) => {
@@ -72,14 +74,15 @@ function run() {
 }
 
 // watch ends the program if this process is killed in a way that it cannot pass on. The watcher
-// reads from a pipe that only this process holds: it ends with a line, or with this process.
+// reads from a pipe that only this process holds: it is told which program it is, and ends with
+// a further line, or with this process. It is there before the program, which may be the faster.
 // On Windows the program is in a job of this process, and ends with it.
-function watch(pid) {
+function watch() {
   if (process.platform === "win32") {
     return undefined;
   }
-  const script = 'read -r line || kill -TERM "$1" 2>/dev/null';
-  const watcher = spawn("/bin/sh", ["-c", script, "sh", String(pid)], {
+  const script = 'read -r pid || exit 0; read -r line || kill -TERM "$pid" 2>/dev/null';
+  const watcher = spawn("/bin/sh", ["-c", script], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true, // a signal from the terminal is for the program
   });
