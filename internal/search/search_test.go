@@ -178,7 +178,8 @@ func FuzzFind(f *testing.F) {
 			if hit.Index < 0 || hit.Index >= len(documents) || !(hit.Score > 0) {
 				t.Fatalf("hit %v", hit)
 			}
-			if i > 0 && hit.Score > hits[i-1].Score {
+			// What adds to those before it may come before one that fits better, but not much better.
+			if hit.Score > hits[0].Score || i > 0 && hit.Score*(1-coverWeight) > hits[i-1].Score {
 				t.Fatalf("out of order: %v", hits)
 			}
 		}
