@@ -1,6 +1,10 @@
 package fleet
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strings"
+)
 
 // Toolbox is a named group of servers, in the order of the configuration.
 type Toolbox struct {
@@ -27,6 +31,22 @@ func (t *Toolbox) ServerNames() []string {
 		names[i] = s.Name()
 	}
 	return names
+}
+
+// missingServers is how many servers an error names.
+const missingServers = 5
+
+// NameServers names servers for people, the first few of them.
+func NameServers(servers []*Server) string {
+	var names []string
+	for _, server := range servers[:min(len(servers), missingServers)] {
+		names = append(names, fmt.Sprintf("server '%s' (toolbox '%s')", server.Name(), server.Toolbox()))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(servers) - missingServers; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Opened is what became of one server when its toolbox was opened.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -156,7 +157,9 @@ func TestHTTPModern(t *testing.T) {
 
 func awaitMethod(t *testing.T, client *Client, method string) {
 	t.Helper()
-	if _, _, err := client.Await(t.Context(), 0, func(m Message) bool { return m.Method == method }); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, _, err := client.Await(ctx, 0, func(m Message) bool { return m.Method == method }); err != nil {
 		t.Fatal(err)
 	}
 }

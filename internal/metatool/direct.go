@@ -14,11 +14,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// Limits of what the error about an unknown tool names.
-const (
-	nearestTools   = 3
-	missingServers = 5
-)
+// nearestTools is how many names the error about an unknown tool suggests.
+const nearestTools = 3
 
 // direct is what is known at one moment of the tools of all visible servers. Those of a
 // server that is down are known from when it was up.
@@ -207,19 +204,7 @@ func (s *Surface) answerUnknown(request Origin) {
 		text += "The names are those of tools/list."
 	}
 	if len(d.unseen) > 0 {
-		text += " Not connected, and so not asked: " + nameServers(d.unseen)
+		text += " Not connected, and so not asked: " + fleet.NameServers(d.unseen)
 	}
 	request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, text}})
-}
-
-func nameServers(servers []*fleet.Server) string {
-	var names []string
-	for _, server := range servers[:min(len(servers), missingServers)] {
-		names = append(names, fmt.Sprintf("server '%s' (toolbox '%s')", server.Name(), server.Toolbox()))
-	}
-	text := strings.Join(names, ", ")
-	if more := len(servers) - missingServers; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

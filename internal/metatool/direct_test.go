@@ -249,7 +249,7 @@ func TestNameServers(t *testing.T) {
 		servers = append(servers, fake{"t", name, ""})
 	}
 	d := New(fleet.New(fleet.Options{Config: fakes(t, servers...)}), config.Direct).direct(nil)
-	if got := nameServers(d.unseen); !strings.HasPrefix(got, "server 'a' (toolbox 't'), server 'b'") || !strings.HasSuffix(got, "server 'e' (toolbox 't') and 2 more") {
+	if got := fleet.NameServers(d.unseen); !strings.HasPrefix(got, "server 'a' (toolbox 't'), server 'b'") || !strings.HasSuffix(got, "server 'e' (toolbox 't') and 2 more") {
 		t.Errorf("got %s", got)
 	}
 }

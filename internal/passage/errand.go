@@ -306,18 +306,3 @@ func isMissing(rpcError wire.Payload, name string) bool {
 	}
 	return code(rpcError) == protocol.CodeInvalidParams && name != "" && strings.Contains(message, strings.ToLower(name))
 }
-
-// missingServers is how many servers an error names.
-const missingServers = 5
-
-func nameServers(servers []*fleet.Server) string {
-	var names []string
-	for _, server := range servers[:min(len(servers), missingServers)] {
-		names = append(names, fmt.Sprintf("server '%s' (toolbox '%s')", server.Name(), server.Toolbox()))
-	}
-	text := strings.Join(names, ", ")
-	if more := len(servers) - missingServers; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -93,7 +94,7 @@ func (e *errand) refuseUnknown() {
 func (e *errand) whyNobody(what string) string {
 	switch {
 	case len(e.failed) > 0:
-		return "Not connected, and so not asked: " + nameServers(e.failed)
+		return "Not connected, and so not asked: " + fleet.NameServers(e.failed)
 	case len(e.scope) > 0:
 		return "No server offers " + what
 	case e.passage.mode == config.Direct:

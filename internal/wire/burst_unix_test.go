@@ -114,6 +114,56 @@ func TestBurstOfAStuckReaderEnds(t *testing.T) {
 	}
 }
 
+// The guard that was set for a burst before this one looks after it, too.
+func TestBurstAfterAnotherEnds(t *testing.T) {
+	w, in := pipeWriter(t)
+	var b burst
+	b.begin()
+	b.end()
+	b.begin()
+	w.TryWrite([]byte("answer\n"))
+	got := make([]byte, len("answer\n"))
+	if _, err := io.ReadFull(in, got); err != nil || string(got) != "answer\n" {
+		t.Errorf("read %q, error %v", got, err)
+	}
+}
+
+// What is there to be read at once belongs to the burst.
+func TestBurstGoesOnWhileThereIsMore(t *testing.T) {
+	w, in := pipeWriter(t)
+	source, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	defer out.Close()
+	r := NewReader(source, 0)
+	r.Gather = true
+	for i, lines := range []string{"1\n2\n", "3\n"} {
+		if _, err := io.WriteString(out, lines); err != nil {
+			t.Fatal(err)
+		}
+		for range strings.Count(lines, "\n") {
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+			r.burst.guard.Stop() // it would make it a race with the clock what is held
+			w.TryWrite([]byte("x"))
+		}
+		if got, want := heldBytes(w), 2+i; got != want {
+			t.Errorf("%d bytes are held after %q, want %d", got, lines, want)
+		}
+	}
+	out.Close() // so that the last read does not wait
+	if _, err := r.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("at the end: %v", err)
+	}
+	got := make([]byte, 3)
+	if _, err := io.ReadFull(in, got); err != nil || string(got) != "xxx" {
+		t.Errorf("read %q, error %v", got, err)
+	}
+}
+
 func TestCloseSendsWhatIsHeld(t *testing.T) {
 	w, in := pipeWriter(t)
 	r := unended(t, "1\n2\n")

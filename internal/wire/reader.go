@@ -79,6 +79,9 @@ func NewReader(src io.Reader, limit int) *Reader {
 func (r *Reader) Next() (Frame, error) {
 	for {
 		frame, err := r.line()
+		if err != nil {
+			r.burst.end() // there may be no further read
+		}
 		if err != nil && (!errors.Is(err, io.EOF) || len(frame.buf) == 0) {
 			return Frame{}, err
 		}
