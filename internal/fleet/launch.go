@@ -101,11 +101,11 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	s.progress.next(StepTools, s.agreed(in.session))
 	s.habits.learnEras(in.session.Eras())
 	s.setLevel(in.session)
-	s.tellBegun(in.session)
 	tools, err := s.list(ctx, in.session)
 	if err != nil {
 		return err
 	}
+	s.tellBegun(in.session) // not before: a start that fails in the middle is no news to anyone
 	in.tools.Store(tools)
 	s.progress.end(counted(len(tools.Tools)))
 	in.ready = time.Now()

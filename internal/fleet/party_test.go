@@ -172,3 +172,15 @@ func TestSessionsEndWithTheirParty(t *testing.T) {
 		t.Errorf("%d variants are left", len(all)-1)
 	}
 }
+
+func TestPartiesHearOfSessionsThatBeginInFull(t *testing.T) {
+	r := newRig(t, map[string]string{"S": `{"on":{"tools/list":[{"starts":1,"error":{"code":-32603,"message":"not yet"}}]}}`}, nil, Options{})
+	server, began := r.server(t, "S"), 0
+	party := NewParty(PartyOptions{Began: func(*Server, *downstream.Session) { began++ }})
+	defer party.Close()
+	for i, want := range []int{0, 1} {
+		if err := server.For(party).Restart(t.Context()); (err != nil) != (want == 0) || began != want {
+			t.Errorf("start %d: %v, and %d sessions began; want %d", i+1, err, began, want)
+		}
+	}
+}
