@@ -160,12 +160,11 @@ func (request *Request) send(lease *fleet.Lease) bool {
 			return true
 		}
 	}
-	r := &run{
-		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, tool: tool.Name,
-		method: protocol.MethodToolsCall, border: borderOf(request.Client, lease.Session), passErrors: request.PassErrors,
-		// Copied first: sending the call uses up the buffer that the token is in.
-		token: bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes()),
-	}
+	r := request.Ticket.newRun()
+	r.client, r.ticket, r.replier, r.lease, r.tool = request.Client, request.Ticket, request.Replier, lease, tool.Name
+	r.method, r.border, r.passErrors = protocol.MethodToolsCall, borderOf(request.Client, lease.Session), request.PassErrors
+	// Copied first: sending the call uses up the buffer that the token is in.
+	r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	if r.border == toLegacy && bridge.BringsState(request.Extra) {
 		lease.Release()
 		request.Replier.Reply(unknownState, nil)

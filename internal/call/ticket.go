@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // Ticket belongs to one request of a client, and lets it be cancelled. It does what a
@@ -12,6 +13,18 @@ type Ticket struct {
 	mu    sync.Mutex
 	cause error
 	hook  canceller
+
+	// Memory for the request's call of a tool, of which there is nearly always one.
+	first run
+	taken atomic.Bool
+}
+
+// newRun returns a run that is all zero.
+func (t *Ticket) newRun() *run {
+	if t.taken.CompareAndSwap(false, true) {
+		return &t.first
+	}
+	return new(run)
 }
 
 // canceller is told when a ticket is cancelled.

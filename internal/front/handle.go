@@ -24,7 +24,7 @@ type request struct {
 	id      []byte // as the client wrote it
 	key     string // the id as it is compared
 	idSpace [24]byte
-	ticket  call.Ticket
+	ticket  metatool.Ticket
 	mayTask bool // it is a call that the server may make a task
 }
 
@@ -44,7 +44,7 @@ func (r *request) handle(message *wire.Message) {
 		r.callTool(message)
 	default:
 		r.session.passage.Load().Handle(passage.Request{
-			Method: method, Params: message.Params, Session: r, Ticket: &r.ticket, Replier: r,
+			Method: method, Params: message.Params, Session: r, Ticket: &r.ticket.Ticket, Replier: r,
 		})
 	}
 }

@@ -26,7 +26,7 @@ type work struct {
 	token   []byte // of progress, that the server's messages have
 	check   call.Check
 	binding digest // of what has to be the same when the client comes back; zero if it cannot
-	ticket  call.Ticket
+	ticket  metatool.Ticket
 
 	mu      sync.Mutex
 	request *inquiry // that it is for; nil while it waits for the next
@@ -84,7 +84,7 @@ func (w *work) start(message wire.Message) {
 		w.guest.surface.Load().Call(&call)
 	default:
 		w.guest.passage.Load().Handle(passage.Request{
-			Method: w.method, Params: message.Params, Session: w, Ticket: &w.ticket, Replier: w,
+			Method: w.method, Params: message.Params, Session: w, Ticket: &w.ticket.Ticket, Replier: w,
 		})
 	}
 }

@@ -144,8 +144,8 @@ func (s *Surface) nameAndCall(request *Request, d direct) {
 		// What it says of a tool that it did not list is what the client is to see.
 		call.Forward(server, call.Forwarding{
 			Method: protocol.MethodToolsCall, Params: request.Params, Name: request.Name,
-			Client: request.Session, Ticket: request.Ticket,
-			Replier: &invocation{Origin: request.Origin, surface: s, ref: toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, native: true},
+			Client: request.Session, Ticket: &request.Ticket.Ticket,
+			Replier: s.invoke(request, toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, true),
 		})
 		return
 	}

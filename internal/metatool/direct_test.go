@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -112,12 +111,12 @@ func (s *session) Answer(answer Answer) {
 }
 
 func (s *session) list(surface *Surface) string {
-	surface.List(Request{Origin: Origin{Session: s, Ticket: new(call.Ticket), Answerer: s}})
+	surface.List(Request{Origin: Origin{Session: s, Ticket: new(Ticket), Answerer: s}})
 	return <-s.answers
 }
 
 func (s *session) call(surface *Surface, name string) string {
-	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Ticket: new(call.Ticket), Answerer: s}})
+	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Ticket: new(Ticket), Answerer: s}})
 	return <-s.answers
 }
 
@@ -207,7 +206,7 @@ func TestDirectRequestsCanBeCancelledWhileServersStart(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"t", "a", `{"on":{"initialize":[{"wait":"forever"}]}}`}))
 	surface := New(servers, config.Direct)
 	for name, start := range map[string]func(Request){"tools/list": surface.List, "tools/call": func(r Request) { surface.Call(&r) }} {
-		client, ticket := newSession(), new(call.Ticket)
+		client, ticket := newSession(), new(Ticket)
 		start(Request{Origin: Origin{Name: "run", Session: client, Ticket: ticket, Answerer: client}})
 		ticket.Cancel(errors.New("enough"))
 		if got := <-client.answers; got != "cancelled: enough" {

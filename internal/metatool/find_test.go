@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -46,7 +45,7 @@ const (
 )
 
 func (s *session) ask(surface *Surface, name, arguments string) string {
-	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Ticket: new(call.Ticket), Answerer: s}, Arguments: wire.Raw([]byte(arguments))})
+	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Ticket: new(Ticket), Answerer: s}, Arguments: wire.Raw([]byte(arguments))})
 	return <-s.answers
 }
 

@@ -80,8 +80,16 @@ type Request struct {
 type Origin struct {
 	Name     string // of the tool; only of a call
 	Session  Session
-	Ticket   *call.Ticket // cancels the request
+	Ticket   *Ticket
 	Answerer Answerer
+}
+
+// Ticket cancels a request, and has the memory for what is remembered of it. The zero value is
+// ready, for one request.
+type Ticket struct {
+	call.Ticket
+
+	invocation invocation
 }
 
 // Answerer gets the answer to a request.
@@ -302,19 +310,25 @@ type invocation struct {
 
 // run takes a call of use_tool to the tool's server.
 func (s *Surface) run(request *Request, ref toolbox.Ref, arguments wire.Payload) {
-	s.start(request, &invocation{Origin: request.Origin, surface: s, ref: ref}, arguments, nil)
+	s.start(request, s.invoke(request, ref, false), arguments, nil)
 }
 
 // runNative is run for a tool that was called by a name of its own.
 func (s *Surface) runNative(request *Request, ref toolbox.Ref) {
-	v := &invocation{Origin: request.Origin, surface: s, ref: ref, native: true}
-	s.start(request, v, nativeArguments(request.Arguments), request.Check)
+	s.start(request, s.invoke(request, ref, true), nativeArguments(request.Arguments), request.Check)
+}
+
+// invoke returns the invocation of a request. There is one of each at most.
+func (s *Surface) invoke(request *Request, ref toolbox.Ref, native bool) *invocation {
+	v := &request.Ticket.invocation
+	v.Origin, v.surface, v.ref, v.native = request.Origin, s, ref, native
+	return v
 }
 
 func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
 	call.Start(s.visible, &call.Request{
 		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Extra: request.Extra, PassErrors: s.mode == config.Direct,
-		Client: request.Session, Ticket: request.Ticket, Replier: v, Check: check,
+		Client: request.Session, Ticket: &request.Ticket.Ticket, Replier: v, Check: check,
 	})
 }
 

@@ -47,6 +47,8 @@ type Reader struct {
 	r, w  int
 	next  int // where the next newline of it is, after r; -1 if there is none
 	long  int // the length of the last line that did not fit the chunk
+
+	frames []byte // what is left of the memory for short lines that came together
 }
 
 // chunkSize is the size of the buffer that short lines are read into. It stays while the
@@ -58,6 +60,8 @@ const (
 	// longestWait is up to which length a line is expected to be followed by one alike, which
 	// is then read to where it belongs at once. That buffer, too, stays while the reader waits.
 	longestWait = 256 << 10
+	// framesSize is how much memory short lines share.
+	framesSize = 8 << 10
 	// longestBurst is over how many reads that found something at once a burst goes on.
 	longestBurst = 4
 )
@@ -156,9 +160,23 @@ func (r *Reader) take(n int) (Frame, error) {
 		return Frame{}, &TooLongError{Limit: r.limit, Size: int64(n), ID: id, IsRequest: isRequest}
 	}
 	before, behind := roomFor(n)
-	buf := grab(before + n + behind)[:before+n]
+	buf := r.room(before + n + behind)[:before+n]
 	copy(buf[before:], line)
 	return Frame{buf: buf, start: before}, nil
+}
+
+// room returns an empty buffer for n bytes. Short lines that came together share memory: they
+// come to their ends together as well.
+func (r *Reader) room(n int) []byte {
+	if n > len(r.frames) {
+		if r.next < 0 || n > framesSize/8 {
+			return grab(n)
+		}
+		r.frames = make([]byte, framesSize)
+	}
+	buf := r.frames[:0:n]
+	r.frames = r.frames[n:]
+	return buf
 }
 
 // roomFor returns how many bytes are kept free before and behind a line of n bytes.

@@ -191,6 +191,9 @@ func numbered(size int) string {
 
 func TestReaderFramesAreTheCallers(t *testing.T) {
 	want := []string{"first", numbered(chunkSize + 10), "third", numbered(3 * chunkSize), "fifth"}
+	for i := range 200 { // that share memory
+		want = append(want, numbered(i%20*70+10))
+	}
 	r := NewReader(strings.NewReader(strings.Join(want, "\n")), 0)
 	var frames []Frame
 	for range want {
@@ -203,7 +206,10 @@ func TestReaderFramesAreTheCallers(t *testing.T) {
 	// All of them are still there, and writing around one does not change the others.
 	for i, frame := range frames {
 		before, behind := roomFor(len(frame.Bytes()))
-		Payload{frame.buf, frame.start, len(frame.buf)}.Wrap(bytes.Repeat([]byte("<"), before), bytes.Repeat([]byte(">"), behind))
+		whole := Payload{frame.buf, frame.start, len(frame.buf)}
+		for _, more := range []int{0, 200} { // more than there is room for is for another buffer
+			whole.Wrap(bytes.Repeat([]byte("<"), before), bytes.Repeat([]byte(">"), behind+more))
+		}
 		if string(frame.Bytes()) != want[i] {
 			t.Errorf("frame %d changed", i)
 		}
@@ -212,6 +218,22 @@ func TestReaderFramesAreTheCallers(t *testing.T) {
 		if string(frame.Bytes()) != want[i] {
 			t.Errorf("frame %d was written over", i)
 		}
+	}
+}
+
+func TestReaderAllocatesLittleForShortLines(t *testing.T) {
+	const lines = 1000
+	text := strings.Repeat(numbered(150)+"\n", lines)
+	found := testing.AllocsPerRun(5, func() {
+		r := NewReader(strings.NewReader(text), 0)
+		for range lines {
+			if frame, err := r.Next(); err != nil || len(frame.Bytes()) != 150 {
+				t.Fatal(len(frame.Bytes()), err)
+			}
+		}
+	})
+	if found > lines/20 {
+		t.Errorf("%v allocations for %d lines", found, lines)
 	}
 }
 
