@@ -50,7 +50,7 @@ func (r *request) handle(message *wire.Message) {
 }
 
 func (r *request) callTool(message *wire.Message) {
-	call, ok := readToolCall(message.Params)
+	call, ok := metatool.ReadCall(message)
 	if !ok {
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, noToolName))
 		return
@@ -61,43 +61,6 @@ func (r *request) callTool(message *wire.Message) {
 }
 
 const noToolName = "Invalid params: 'name' must be a string, the name of a tool"
-
-// readToolCall reads a tools/call; ok is false if it does not name a tool.
-func readToolCall(sent wire.Payload) (call metatool.Request, ok bool) {
-	params := readCall(sent)
-	name, ok := params.name.Name()
-	return metatool.Request{
-		Origin: metatool.Origin{Name: name}, Arguments: params.arguments, Meta: params.meta, Extra: params.extra, Params: sent,
-	}, ok
-}
-
-// callParams are the params of a tools/call.
-type callParams struct {
-	name, arguments, meta wire.Payload
-	extra                 []byte // raw text of the other members
-}
-
-// readCall goes through the params once. Of members that stand twice the last counts, as
-// in most decoders.
-func readCall(params wire.Payload) (p callParams) {
-	for key, value := range params.Members() {
-		switch string(key) {
-		case "name":
-			p.name = value
-		case "arguments":
-			p.arguments = value
-		case "_meta":
-			p.meta = value
-		default:
-			if len(p.extra) > 0 {
-				p.extra = append(p.extra, ',')
-			}
-			p.extra = append(wire.AppendString(p.extra, string(key)), ':')
-			p.extra = append(p.extra, value.Bytes()...)
-		}
-	}
-	return p
-}
 
 // cancel implements cancellable.
 func (r *request) cancel(cause error) { r.ticket.Cancel(cause) }

@@ -163,7 +163,7 @@ func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts)
 		v.answer(client, st, accepted)
 		return
 	}
-	message, err := wire.Parse(frame)
+	message, err := client.forms.Parse(frame)
 	if err != nil {
 		v.reject(frame, err)
 		return

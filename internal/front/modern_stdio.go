@@ -20,7 +20,7 @@ func (p *pipe) receive(frame wire.Frame) {
 		p.session.receive(frame, p)
 		return
 	}
-	message, err := wire.Parse(frame)
+	message, err := p.session.forms.Parse(frame)
 	if err != nil {
 		p.send(rejection(frame, err))
 		return

@@ -73,7 +73,7 @@ func (w *work) start(message wire.Message) {
 		}
 		w.guest.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: w, Ticket: &w.ticket, Answerer: w}})
 	case protocol.MethodToolsCall:
-		call, ok := readToolCall(message.Params)
+		call, ok := metatool.ReadCall(&message)
 		if !ok {
 			w.Answer(metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInvalidParams, Message: noToolName}})
 			return

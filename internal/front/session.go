@@ -32,6 +32,7 @@ type session struct {
 	results  *metatool.Results
 	log      *slog.Logger
 	own      listener
+	forms    wire.Forms // of the client's calls
 
 	life     context.Context // ends when unanswered requests are given up
 	giveUp   context.CancelFunc

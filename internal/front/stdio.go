@@ -134,7 +134,7 @@ func (p *pipe) receiveLegacy(frame wire.Frame) {
 		p.session.receive(frame, p)
 		return
 	}
-	message, err := wire.Parse(frame)
+	message, err := p.session.forms.Parse(frame)
 	switch {
 	case err != nil:
 		p.send(rejection(frame, err))

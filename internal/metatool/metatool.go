@@ -74,6 +74,10 @@ type Request struct {
 	// Check looks at a tool that is called by a name of its own before it is; see call.Request.
 	// It may be nil.
 	Check call.Check
+
+	// ref is the tool that a call of use_tool names. Unless it is zero, Arguments are those of
+	// that tool.
+	ref toolbox.Ref
 }
 
 // Origin is what is left of a request when its parts have been sent on.
@@ -125,6 +129,7 @@ func (s *Surface) Call(request *Request) {
 		return
 	}
 	if s.mode == config.Direct {
+		request.unfold()
 		s.callDirect(request)
 		return
 	}
@@ -309,8 +314,8 @@ type invocation struct {
 }
 
 // run takes a call of use_tool to the tool's server.
-func (s *Surface) run(request *Request, ref toolbox.Ref, arguments wire.Payload) {
-	s.start(request, s.invoke(request, ref, false), arguments, nil)
+func (s *Surface) run(request *Request) {
+	s.start(request, s.invoke(request, request.ref, false), request.Arguments, nil)
 }
 
 // runNative is run for a tool that was called by a name of its own.

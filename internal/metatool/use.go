@@ -26,15 +26,18 @@ const useDefinition = `{"name":"use_tool","title":"Use a tool",` +
 const newForm = "Name the tool like this: " + exampleCall
 
 func (s *Surface) useTool(request *Request) {
-	ref, arguments, problem := parseUse(request.Arguments)
-	switch {
-	case problem != "":
-		request.fail("Invalid tool invocation parameters: " + problem)
-	case !request.Session.IsOpen(ref.Toolbox):
-		request.fail(s.notOpen(ref.Toolbox))
-	default:
-		s.run(request, ref, arguments)
+	if request.ref == (toolbox.Ref{}) {
+		var problem string
+		if request.ref, request.Arguments, problem = parseUse(request.Arguments); problem != "" {
+			request.fail("Invalid tool invocation parameters: " + problem)
+			return
+		}
 	}
+	if !request.Session.IsOpen(request.ref.Toolbox) {
+		request.fail(s.notOpen(request.ref.Toolbox))
+		return
+	}
+	s.run(request)
 }
 
 func (s *Surface) notOpen(name string) string {
@@ -80,22 +83,8 @@ func parseUse(input wire.Payload) (ref toolbox.Ref, arguments wire.Payload, prob
 	return ref, arguments, problem
 }
 
-// refs are the identifiers of tools that were used, by how clients write them.
-var refs wire.Memo[toolbox.Ref]
-
 // parseRef reads the identifier of the tool; retired says that it was in the old form.
 func parseRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bool) {
-	if known, ok := refs.Get(tool.Bytes()); ok {
-		return known, nil, false
-	}
-	ref, problems, retired = readRef(tool)
-	if len(problems) == 0 {
-		refs.Put(tool.Bytes(), ref)
-	}
-	return ref, problems, retired
-}
-
-func readRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bool) {
 	switch kind := tool.Kind(); kind {
 	case "object":
 	case "undefined":
