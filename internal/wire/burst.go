@@ -14,9 +14,12 @@ import (
 // longestHold is how long a message is held, and twice that at most, if a reader does not get on.
 const longestHold = 5 * time.Millisecond
 
-// holdSize is up to how many bytes a writer holds. More would keep a peer idle that could
-// begin with them.
-const holdSize = 4 << 10
+// Up to how many bytes a writer holds: of the first ones, so that a peer that could begin with
+// them is not kept idle, and from then on.
+const (
+	firstHold = 512
+	holdSize  = 2 << 10
+)
 
 // bursts are all that is held. Readers do not know the writers of what they lead to, so that
 // a burst of any reader holds what is written anywhere, and its end sends all of it.

@@ -62,6 +62,7 @@ func TestBurstIsWrittenTogether(t *testing.T) {
 		{"a beginning of the next", "1\n2\n3", true, []int{2, 4, 0}},
 		{"readers that do not gather", "1\n2\n3\n", false, []int{0, 0, 0}},
 		{"blank lines", "1\n\n\n2\n", true, []int{2, 4}},
+		{"more than is held, of the first less", strings.Repeat(strings.Repeat("x", 299)+"\n", 9), true, []int{300, 300, 600, 900, 1200, 1500, 1800, 300, 600}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w, in := pipeWriter(t)

@@ -22,6 +22,7 @@ type Writer struct {
 	mu    sync.Mutex
 	held  []byte // is written when the burst ends; nothing is queued then
 	told  bool   // bursts will say when that is
+	begun bool   // something of the burst was written already
 	queue []parcel
 	busy  bool  // the goroutine is writing what it took from the queue
 	err   error // why nothing can be queued any more
@@ -104,7 +105,12 @@ func (w *Writer) sendNow(p parcel) (taken bool, err error) {
 	}
 	if len(p.message) <= holdSize && (w.told || hold(w)) {
 		w.told = true
-		if len(w.held)+len(p.message) > holdSize {
+		limit := holdSize
+		if !w.begun {
+			limit = firstHold
+		}
+		if len(w.held)+len(p.message) > limit {
+			w.begun = true
 			if err := w.sendHeld(); err != nil {
 				return false, err
 			}
@@ -157,7 +163,7 @@ func (w *Writer) sendHeld() error {
 func (w *Writer) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = false
+	w.told, w.begun = false, false
 	if w.err == nil {
 		_ = w.sendHeld() // who writes next gets the error
 	}
