@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -31,6 +32,15 @@ var Version = "0.1.0-dev"
 // which there is little: with the usual 100, collecting took a tenth of the time of small calls.
 const gcPercent = 200
 
+// leaveProcessors leaves half of the processors to the client and the servers, unless GOMAXPROCS
+// says otherwise. They wait for one another: on two processors, many small calls at once were
+// faster by a quarter when the workbench did not spread over both.
+func leaveProcessors() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
+	}
+}
+
 // Main runs the program and returns its exit code: 0, 1 for an error, 2 for a wrong
 // command line, 130 for a command that was interrupted. Serving ends with 0 on a signal.
 func Main(args []string) int {
@@ -40,6 +50,7 @@ func Main(args []string) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	leaveProcessors()
 	// A client that is gone shows as an error of write, so that we can end in order.
 	signal.Ignore(syscall.SIGPIPE)
 	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 
 	"golang.org/x/term"
 
@@ -36,7 +35,6 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 		introduce(terminal.New(stdout, stdin, os.Getenv), s.config)
 		return nil
 	}
-	leaveProcessors()
 	process.EnlargePipes(stdin, stdout)
 	in, out := wire.Pollable(stdin), wire.Pollable(stdout)
 	if s.isShared() {
@@ -45,15 +43,6 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	return s.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 		return workbench.ServeStdio(ctx, in, out)
 	})
-}
-
-// leaveProcessors leaves half of the processors to the client and the servers, unless GOMAXPROCS
-// says otherwise. They wait for one another: on two processors, many small calls at once were
-// faster by a quarter when the workbench did not spread over both.
-func leaveProcessors() {
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
-	}
 }
 
 // introduce tells a person what the program is, and the next few commands: others for
