@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -170,6 +171,34 @@ func TestFormsAreFew(t *testing.T) {
 	}
 	if isKnown(0) || !isKnown(1) || !isKnown(maxForms) && !isKnown(maxForms+1) {
 		t.Errorf("known later: the first %t, the second %t, the new ones %t and %t", isKnown(0), isKnown(1), isKnown(maxForms), isKnown(maxForms+1))
+	}
+}
+
+// Clients over HTTP send several requests at once.
+func TestFormsAtOnce(t *testing.T) {
+	var forms Forms
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for i := range 200 {
+				name := fmt.Sprintf("tool%d", (g+i/50)%6)
+				text := strings.Replace(plainCall, `"n"`, `"`+name+`"`, 1)
+				message, err := forms.Parse(NewFrame([]byte(text)))
+				if meaning := message.Meaning(); err != nil || meaning != nil && meaning != name {
+					t.Errorf("%s is %v, error %v", name, meaning, err)
+				}
+				message.Learn(func() any { return name }, message.Params.Member("arguments"))
+			}
+		})
+	}
+	all.Wait()
+	known := *forms.known.Load()
+	for i, form := range known {
+		for _, other := range known[:i] {
+			if slices.Equal(form.fixed, other.fixed) {
+				t.Errorf("%q is known twice", form.fixed)
+			}
+		}
 	}
 }
 

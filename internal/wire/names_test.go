@@ -30,17 +30,17 @@ func TestNamesAreBounded(t *testing.T) {
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {
-			for i := range maxRemembered {
+			for i := range maxNames {
 				text := fmt.Sprintf("name %d of %d", i, g)
 				if name := Name([]byte(text)); name != text {
 					t.Errorf("%q became %q", text, name)
 				}
 			}
-			Name([]byte(strings.Repeat("x", maxTextLength+1)))
+			Name([]byte(strings.Repeat("x", maxNameLength+1)))
 		})
 	}
 	all.Wait()
-	if n := len(*names.known.Load()); n > maxRemembered {
+	if n := len(*names.known.Load()); n > maxNames {
 		t.Errorf("%d names are remembered", n)
 	}
 }
