@@ -21,9 +21,7 @@ const (
 // ReadCall reads a tools/call; ok is false if it does not name a tool.
 func ReadCall(message *wire.Message) (request Request, ok bool) {
 	request.Params = message.Params
-	if known, ok := message.Meaning().(*written); ok {
-		request.Name, request.ref = known.name, known.ref
-		request.Arguments, request.Meta = message.Slot(argumentsSlot), message.Slot(metaSlot)
+	if known, ok := message.Meaning().(*written); ok && request.fill(known, message) {
 		return request, true
 	}
 	if !request.read() {
@@ -40,6 +38,20 @@ func ReadCall(message *wire.Message) (request Request, ok bool) {
 		message.Learn(func() any { return &written{request.Name, request.ref} }, request.Arguments, request.Meta)
 	}
 	return request, true
+}
+
+// fill reads a call that is recognized; it reports false if there is something wrong with it.
+func (request *Request) fill(known *written, message *wire.Message) bool {
+	arguments := message.Slot(argumentsSlot)
+	if known.ref != (toolbox.Ref{}) {
+		var problem string
+		if arguments, problem = parseArguments(arguments); problem != "" {
+			return false
+		}
+	}
+	request.Name, request.ref = known.name, known.ref
+	request.Arguments, request.Meta = arguments, message.Slot(metaSlot)
+	return true
 }
 
 // read goes through the params once. Of members that stand twice the last counts, as in most

@@ -74,6 +74,36 @@ func TestReadCallTwice(t *testing.T) {
 	}
 }
 
+// The arguments of calls that are written alike may be of any kind.
+func TestReadCallWithOtherArguments(t *testing.T) {
+	for _, tool := range []string{"use_tool", "n"} {
+		for _, sent := range []string{`{"b":2}`, `{}`, `null`, `"{\"b\":2}"`, `"text"`, `7`, `[]`, `true`} {
+			line := func(id int, arguments string) []byte {
+				params := `{"name":"n","arguments":` + arguments + `}`
+				if tool == "use_tool" {
+					params = `{"name":"use_tool","arguments":{"tool":{"toolbox":"T","server":"S","name":"n"},"arguments":` + arguments + `}}`
+				}
+				return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`, id, params)
+			}
+			var forms, strange wire.Forms
+			read := func(forms *wire.Forms, line []byte) (call string, known bool) {
+				message, err := forms.Parse(wire.NewFrame(line))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request, ok := ReadCall(&message)
+				return fmt.Sprintf("%t %s %s %s", ok, request.Name, request.ref, request.Arguments.Bytes()), message.Meaning() != nil
+			}
+			read(&forms, line(1, `{"a":1}`))
+			want, _ := read(&strange, line(2, sent))
+			got, known := read(&forms, line(2, sent))
+			if got != want || !known {
+				t.Errorf("%s with %s: %s, want %s; recognized: %t", tool, sent, got, want, known)
+			}
+		}
+	}
+}
+
 func TestReadCallWithoutName(t *testing.T) {
 	var forms wire.Forms
 	for _, params := range []string{`{}`, `{"name":1}`, `{"arguments":{}}`, `[]`} {
