@@ -31,11 +31,10 @@ func newLane(above, below string, modern bool) (l *lane, era []string) {
 	l = &lane{name: above + "-" + below, loads: slices.Clone(loads)}
 	if modern {
 		l.name, era = l.name+" modern", []string{"-modern"}
-		l.loads = slices.DeleteFunc(l.loads, func(each load) bool { return each.Concurrency == 64 || each.bytes >= 1<<20 })
 	}
 	if above == "http" || below == "http" { // where a call takes several times as long
 		for i := range l.loads {
-			l.loads[i].calls = max(l.loads[i].calls/4, fewestCalls)
+			l.loads[i].calls = max(l.loads[i].calls/4, fewestCalls, l.loads[i].Concurrency)
 		}
 	}
 	return l, era
