@@ -323,7 +323,7 @@ func (s *Surface) runNative(request *Request, ref toolbox.Ref) {
 	s.start(request, s.invoke(request, ref, true), nativeArguments(request.Arguments), request.Check)
 }
 
-// invoke returns the invocation of a request. There is one of each at most.
+// invoke returns the invocation of a request, which has one at most.
 func (s *Surface) invoke(request *Request, ref toolbox.Ref, native bool) *invocation {
 	v := &request.Ticket.invocation
 	v.Origin, v.surface, v.ref, v.native = request.Origin, s, ref, native
