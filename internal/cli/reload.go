@@ -48,12 +48,12 @@ func watchHangUps() (hangUps chan os.Signal, stop func()) {
 
 // run reloads until ctx ends.
 func (r *reloader) run(ctx context.Context) {
-	changes := make(chan struct{}, 1)
+	began, changes := make(chan struct{}, 1), make(chan struct{}, 1)
 	r.records = make(chan struct{}, 1)
 	defer r.watching.Wait()
 	if path := r.current.Path; path != "" {
 		r.watching.Go(func() {
-			if err := config.Watch(ctx, path, nil, tell(changes)); err != nil {
+			if err := config.Watch(ctx, path, tell(began), tell(changes)); err != nil {
 				r.log.Warn(err.Error() + "; send SIGHUP to reload it")
 			}
 		})
@@ -65,6 +65,11 @@ func (r *reloader) run(ctx context.Context) {
 		select {
 		case <-r.hangUps:
 			r.reload(ctx)
+		case <-began:
+			// The file may have changed after it was read and before it was watched.
+			if next, _, err := r.globals.loadTrusted(); err != nil || !reflect.DeepEqual(next, r.current) {
+				r.reload(ctx)
+			}
 		case <-changes:
 			r.reload(ctx)
 		case <-r.records:

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+)
+
+// A file that changes after it was read, but before anything watches it, is followed as any
+// other.
+func TestChangesBeforeTheWatchAreNoticed(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	path := filepath.Join(t.TempDir(), "workbench-config.json")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"toolboxes": {"before": {"mcpServers": {}}}}`)
+	s, err := globals{configPath: path}.newService(io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	write(`{"toolboxes": {"after": {"mcpServers": {}}}}`)
+
+	reloaded := make(chan *config.Config, 10)
+	s.reloaded = func(cfg *config.Config) { reloaded <- cfg }
+	err = s.run(t.Context(), "tests", func(context.Context, *app.App) error {
+		select {
+		case cfg := <-reloaded:
+			if len(cfg.Toolboxes) != 1 || cfg.Toolboxes[0].Name != "after" {
+				t.Errorf("the configuration in use is now %+v", cfg.Toolboxes)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("the change was not noticed")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
