@@ -18,7 +18,7 @@ const settleTime = 200 * time.Millisecond
 // Watch calls changed, from one goroutine, when the file at path, or the workbench.env or
 // the lock beside it, may have changed, until ctx ends. It watches their folders, since editors
 // replace files rather than write to them. The caller decides whether there is a change.
-// If began is not nil, it is called first, when no further change can be missed.
+// It calls began first, when no further change can be missed.
 func Watch(ctx context.Context, path string, began, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -34,9 +34,7 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 			return fmt.Errorf("the folder of the configuration cannot be watched: %w", err)
 		}
 	}
-	if began != nil {
-		began()
-	}
+	began()
 	settled := time.NewTimer(settleTime)
 	settled.Stop()
 	for {

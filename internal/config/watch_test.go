@@ -8,19 +8,25 @@ import (
 	"time"
 )
 
-// watch watches a file in a goroutine that ends with the test; each change gives a token.
+// watch watches a file, from now on, until the test ends; each change gives a token.
 func watch(t *testing.T, path string) <-chan struct{} {
 	t.Helper()
-	changes := make(chan struct{}, 100)
+	began, changes := make(chan struct{}), make(chan struct{}, 100)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- Watch(ctx, path, nil, func() { changes <- struct{}{} }) }()
+	go func() { ended <- Watch(ctx, path, func() { close(began) }, func() { changes <- struct{}{} }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
+	select {
+	case <-began:
+	case err := <-ended:
+		ended <- err
+		t.FailNow()
+	}
 	return changes
 }
 
@@ -31,21 +37,14 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// nudge changes the file until the watcher, which may not have begun yet, notices.
-func nudge(t *testing.T, changes <-chan struct{}, change func()) {
+// notice fails if one change is not noticed.
+func notice(t *testing.T, changes <-chan struct{}, change func()) {
 	t.Helper()
-	tick := time.NewTicker(2 * settleTime)
-	defer tick.Stop()
-	limit := time.After(20 * time.Second)
-	for change(); ; {
-		select {
-		case <-changes:
-			return
-		case <-tick.C:
-			change()
-		case <-limit:
-			t.Fatal("the change was not noticed")
-		}
+	change()
+	select {
+	case <-changes:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the change was not noticed")
 	}
 }
 
@@ -61,7 +60,7 @@ func TestWatch(t *testing.T) {
 			put(t, filepath.Join(folder, EnvFileName), "A=1\n")
 		},
 	} {
-		t.Run(name, func(t *testing.T) { nudge(t, changes, change) })
+		t.Run(name, func(t *testing.T) { notice(t, changes, change) })
 	}
 }
 
@@ -73,11 +72,11 @@ func TestWatchThroughALink(t *testing.T) {
 		t.Skip("links cannot be made here: ", err)
 	}
 	changes := watch(t, path)
-	nudge(t, changes, func() { put(t, target, "{} ") })
+	notice(t, changes, func() { put(t, target, "{} ") })
 }
 
 func TestWatchMissingFolder(t *testing.T) {
-	if err := Watch(t.Context(), filepath.Join(t.TempDir(), "no", "file.json"), nil, func() {}); err == nil {
+	if err := Watch(t.Context(), filepath.Join(t.TempDir(), "no", "file.json"), func() {}, func() {}); err == nil {
 		t.Error("a folder that does not exist was watched")
 	}
 }
