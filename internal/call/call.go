@@ -30,6 +30,7 @@ type Request struct {
 	Ref       toolbox.Ref
 	Arguments wire.Payload // an object; absent means {}. Its buffer is used up by the call
 	Meta      wire.Payload // the request's _meta; may be absent
+	Untracked bool         // Meta is known to have no progress token
 	Extra     []byte       // raw text of further members of the params; may be nil
 	Client    Client
 	Ticket    *Ticket // cancels the call
@@ -164,13 +165,15 @@ func (request *Request) send(lease *fleet.Lease) bool {
 	r.client, r.ticket, r.replier, r.lease, r.tool = request.Client, request.Ticket, request.Replier, lease, tool.Name
 	r.method, r.border, r.passErrors = protocol.MethodToolsCall, borderOf(request.Client, lease.Session), request.PassErrors
 	// Copied first: sending the call uses up the buffer that the token is in.
-	r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
+	if !request.Untracked {
+		r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
+	}
 	if r.border == toLegacy && bridge.BringsState(request.Extra) {
 		lease.Release()
 		request.Replier.Reply(unknownState, nil)
 		return true
 	}
-	call := downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Extra: request.Extra}
+	call := downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
 	if r.border != sameEra {
 		r.cross(&call)
 	}

@@ -34,6 +34,28 @@ func TestModernRequestsSayWhatTheyNeed(t *testing.T) {
 	}
 }
 
+func TestModernMetaOfAModernClientStays(t *testing.T) {
+	const theirs = `"io.modelcontextprotocol/protocolVersion":"2026-07-28" , "io.modelcontextprotocol/clientCapabilities":{"roots":{}}`
+	for _, test := range []struct {
+		name, meta, want string
+		untracked        bool
+	}{
+		{"as it is", `{` + theirs + `}`, `{` + theirs + `}`, true},
+		{"but for the token", `{"progressToken":"t",` + theirs + `}`, `{"progressToken":1,` + theirs + `}`, false},
+		{"unless there is none", ``, `{` + ours + `}`, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			session, log := connect(t, `{"era":"modern"}`, Options{Version: "7"})
+			mustCall(t, session, ToolCall{Name: "a", Meta: wire.Raw([]byte(test.meta)), Untracked: test.untracked, Asker: Asker{Modern: true}})
+			lines := log.received()
+			want := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":` + test.want + `,"arguments":{}}}`
+			if got := lines[len(lines)-1]; got != want {
+				t.Errorf("sent\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
 func TestModernMetaIsMerged(t *testing.T) {
 	for _, test := range []struct{ name, meta, want string }{
 		{"empty", `{}`, `{` + ours + `}`},

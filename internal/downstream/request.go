@@ -75,13 +75,15 @@ type ToolCall struct {
 	Name      string
 	Arguments wire.Payload // an object; absent means {}
 	Meta      wire.Payload // the client's _meta, forwarded but for its progress token; may be absent
+	Untracked bool         // Meta is known to have no progress token
 	Extra     []byte       // raw text of further members of the params, without braces; may be nil
 	Asker     Asker
 }
 
 // Asker is what a request tells a server of the modern era about the client that it is for.
 type Asker struct {
-	// Modern says that the client is of that era, too. Then its own _meta tells everything.
+	// Modern says that the client is of that era, too. Then its own _meta, if the request has
+	// it, tells everything.
 	Modern bool
 	// LogLevel is from which level on another client wants log messages; "" for none.
 	LogLevel string
@@ -100,7 +102,11 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	prefix = wire.AppendString(prefix, call.Name)
 	if call.Meta.Kind() == "object" || s.reserved != nil {
 		prefix = append(prefix, `,"_meta":`...)
-		prefix = s.appendMeta(prefix, call.Meta, id, call.Asker)
+		var token wire.Payload
+		if !call.Untracked {
+			token = call.Meta.Member(protocol.ProgressToken)
+		}
+		prefix = s.appendMeta(prefix, call.Meta, token, id, call.Asker)
 	}
 	if len(call.Extra) > 0 {
 		prefix = append(append(prefix, ','), call.Extra...)
@@ -151,16 +157,17 @@ func (s *Session) forwarded(request Forward, id uint64) []byte {
 	}
 	message := wire.AppendRequestPrefix(make([]byte, 0, len(request.Params.Bytes())+256), id, request.Method)
 	meta := request.Params.Member("_meta")
+	token := meta.Member(protocol.ProgressToken)
 	edits, extra := request.Edits, request.Extra
 	switch {
-	case meta.Kind() == "object" && (s.reserved != nil || !meta.Member(protocol.ProgressToken).IsAbsent()):
-		edits = append(edits[:len(edits):len(edits)], wire.Edit{Part: meta, With: s.appendMeta(nil, meta, id, request.Asker)})
+	case meta.Kind() == "object" && (s.reserved != nil || !token.IsAbsent()):
+		edits = append(edits[:len(edits):len(edits)], wire.Edit{Part: meta, With: s.appendMeta(nil, meta, token, id, request.Asker)})
 	case s.reserved != nil:
 		if len(extra) > 0 {
 			extra = append(extra[:len(extra):len(extra)], ',')
 		}
 		extra = append(extra[:len(extra):len(extra)], `"_meta":`...)
-		extra = s.appendMeta(extra, wire.Payload{}, id, request.Asker)
+		extra = s.appendMeta(extra, wire.Payload{}, wire.Payload{}, id, request.Asker)
 	}
 	if len(extra) == 0 {
 		return append(wire.AppendEdited(message, request.Params, edits...), wire.Suffix...)
@@ -237,9 +244,8 @@ func (s *Session) Notify(method string, params []byte) bool {
 // request's id: tokens must be unique among all who share the session. In the modern era
 // what belongs to our hop is added, instead of what the client said of its own, unless
 // that is of the same era.
-func (s *Session) appendMeta(dst []byte, meta wire.Payload, id uint64, asker Asker) []byte {
-	token := meta.Member(protocol.ProgressToken)
-	complete := s.reserved == nil || asker.Modern && !meta.Member(protocol.MetaProtocolVersion).IsAbsent()
+func (s *Session) appendMeta(dst []byte, meta, token wire.Payload, id uint64, asker Asker) []byte {
+	complete := s.reserved == nil || asker.Modern && meta.Kind() == "object"
 	switch {
 	case complete && token.IsAbsent():
 		return append(dst, meta.Bytes()...)

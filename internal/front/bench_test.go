@@ -184,14 +184,14 @@ func BenchmarkUseToolAtOnce(b *testing.B) {
 }
 
 // What a call allocates does not depend on the machine, unlike its time, so that a test can
-// hold on to it. There are three allocations, in the modern era six; the rest is room.
+// hold on to it. There are three allocations, the fourth is room.
 func TestAllocationsOfACall(t *testing.T) {
-	for era, most := range map[string]float64{"legacy": 4, "modern": 7} {
+	for era, begin := range eras {
 		t.Run(era, func(t *testing.T) {
 			client := newEchoClient(t, era)
-			call, want := eras[era](client)
-			if found := testing.AllocsPerRun(2000, func() { client.expect(call, want) }); found > most {
-				t.Errorf("a call has %v allocations, want at most %v", found, most)
+			call, want := begin(client)
+			if found := testing.AllocsPerRun(2000, func() { client.expect(call, want) }); found > 4 {
+				t.Errorf("a call has %v allocations, want at most 4", found)
 			}
 		})
 	}

@@ -21,8 +21,8 @@ type terms struct {
 // maxTerms is how much a client may say of itself, which is kept as long as it is.
 const maxTerms = 64 << 10
 
-func readTerms(params wire.Payload) (t terms) {
-	for key, value := range params.Member("_meta").Members() {
+func readTerms(meta wire.Payload) (t terms) {
+	for key, value := range meta.Members() {
 		switch string(key) {
 		case protocol.MetaProtocolVersion:
 			t.revision = value

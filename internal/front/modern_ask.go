@@ -123,7 +123,7 @@ func appendUntracked(dst []byte, params wire.Payload) []byte {
 
 // resume goes on with the work that waits for the client's answers, which the request
 // brings.
-func (r *inquiry) resume(message wire.Message) {
+func (r *inquiry) resume(message *wire.Message) {
 	answers, problem := readAnswers(message.Params.Member(protocol.InputResponses))
 	if problem != "" {
 		r.refuse(invalidParams(problem))
@@ -155,7 +155,7 @@ func (r *inquiry) resume(message wire.Message) {
 		w.settleLater()
 	}
 	w.mu.Unlock()
-	r.onCancel(func(cause error) { w.cancel(r, cause) })
+	r.await(w)
 	for _, o := range answered {
 		o.question.Answer(wire.Message{Result: answers[o.key]})
 	}

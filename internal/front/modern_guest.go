@@ -22,6 +22,7 @@ type guest struct {
 
 	key     string
 	caller  string // who it is, whatever it declares
+	answers bool   // it can be asked something
 	listens *listens
 }
 
@@ -164,6 +165,7 @@ func newGuest(g *guests, audience Audience, caller, key string, t terms) *guest 
 	s := client.session
 	s.modern, s.own, s.folder = true, client.listens, g.folder
 	s.agree(protocol.Revision20260728, bytes.Clone(t.capabilities.Bytes()))
+	client.answers = answersAny(s.capabilities)
 	g.server.add(s)
 	s.join(s.capabilities.Bytes())
 	return client

@@ -43,7 +43,7 @@ func (f *face) postModern(v visit, frame wire.Frame, accepted accepts) bool {
 		}
 		return byHeader
 	}
-	t := readTerms(message.Params)
+	t := readTerms(message.Params.Member("_meta"))
 	switch {
 	case !byHeader && (t.revision.IsAbsent() || !message.IsRequest() || string(message.Method) == protocol.MethodInitialize):
 		return false
@@ -82,7 +82,7 @@ func (f *face) serveModern(v visit, message wire.Message, t terms, accepted acce
 	}
 	st := newStream(f.shelf, 0, id)
 	// Several clients may use the same ids, so that requests are told apart by numbers.
-	r := client.begin(message, t, st, strconv.FormatUint(lastInquiry.Add(1), 10), later)
+	r := client.begin(&message, t, st, strconv.FormatUint(lastInquiry.Add(1), 10), later)
 	v.answerModern(r, st, accepted)
 }
 

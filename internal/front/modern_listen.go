@@ -83,10 +83,10 @@ func (s *listens) begin(r *inquiry, params wire.Payload) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.guest.life, introductionTime)
-	r.onCancel(func(error) {
+	r.await(stopping(func() {
 		cancel()
 		l.end()
-	})
+	}))
 	s.guest.requests.Go(func() { // ends with ctx
 		defer cancel()
 		l.acknowledge(s.agree(ctx, l, wants))

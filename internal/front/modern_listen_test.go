@@ -51,7 +51,7 @@ func TestWhatComesBeforeTheAcknowledgementWaits(t *testing.T) {
 		s, x := r.guest.listens, downstream.Topic{ID: "x:1"}
 		l := &listening{of: s, request: r, tell: to.tell, wants: wishes{topics: []downstream.Topic{x}}}
 		s.all[l], s.topics[x] = struct{}{}, 1
-		r.onCancel(func(error) { l.end() })
+		r.await(stopping(l.end))
 		s.tell(wire.Notification(protocol.NotifyResourceUpdated, []byte(`{"uri":"x:1","_meta":{"a":1}}`)))
 		if len(to.notices) != 0 {
 			t.Errorf("the client was told %q before it was acknowledged", to.notices)

@@ -28,7 +28,7 @@ func (a *answers) send(message []byte) { a.sent = append(a.sent, string(message)
 
 // modernTerms are those of a client that can be asked.
 func modernTerms(capabilities string) terms {
-	return readTerms(wire.Raw([]byte(`{"_meta":{"` + protocol.MetaProtocolVersion + `":"2026-07-28","` + protocol.MetaClientCapabilities + `":` + capabilities + `}}`)))
+	return readTerms(wire.Raw([]byte(`{"` + protocol.MetaProtocolVersion + `":"2026-07-28","` + protocol.MetaClientCapabilities + `":` + capabilities + `}`)))
 }
 
 // parked is a bench for calls that wait.
@@ -63,13 +63,13 @@ func (b *parkBench) inquire(owner, params string) (*inquiry, *answers, wire.Mess
 func (b *parkBench) start(owner, params string) (*work, *answers) {
 	r, to, message := b.inquire(owner, params)
 	r.guest.enter()
-	return newWork(r, message), to
+	return r.newWork(protocol.MethodToolsCall, &message), to
 }
 
 // retry sends a request again.
 func (b *parkBench) retry(owner, params string) *answers {
 	r, to, message := b.inquire(owner, params)
-	r.resume(message)
+	r.resume(&message)
 	return to
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -21,14 +22,27 @@ type inquiry struct {
 	severity int    // of the log messages that are wanted; -1 without
 	check    call.Check
 
+	work work // that it set going, if it does not go on with that of another
+
 	mu    sync.Mutex
-	cause error             // why it was cancelled
-	stop  func(cause error) // does so
+	cause error    // why it was cancelled
+	under underWay // nil before anything is
 }
+
+// underWay is what a request waits for.
+type underWay interface {
+	// stop ends it for the request, and does nothing if it is over for that one.
+	stop(r *inquiry, cause error)
+}
+
+// stopping is something under way that needs to be told nothing.
+type stopping func()
+
+func (s stopping) stop(*inquiry, error) { s() }
 
 // begin handles a request. While too many are under way it blocks. The guest was entered
 // for it. The check of a call may be nil.
-func (c *guest) begin(message wire.Message, t terms, to sender, key string, check call.Check) *inquiry {
+func (c *guest) begin(message *wire.Message, t terms, to sender, key string, check call.Check) *inquiry {
 	// Copied: forwarding a call uses up the buffer that they are in.
 	r := &inquiry{
 		guest: c, to: to, key: key,
@@ -45,9 +59,8 @@ func (c *guest) begin(message wire.Message, t terms, to sender, key string, chec
 }
 
 // handle answers the request, now or later; it does not block for long.
-func (r *inquiry) handle(message wire.Message) {
+func (r *inquiry) handle(message *wire.Message) {
 	method := wire.Name(message.Method)
-	state := message.Params.Member(protocol.RequestState)
 	switch {
 	case method == protocol.MethodDiscover:
 		r.discover()
@@ -55,22 +68,30 @@ func (r *inquiry) handle(message wire.Message) {
 		r.guest.listens.begin(r, message.Params)
 	case isRemoved(method):
 		r.refuse(unknownMethod(method))
-	case protocol.MayAsk(method) && isOurs(state):
+	case protocol.MayAsk(method) && bringsOurState(message):
 		r.resume(message)
 	default:
 		r.guest.enter() // for the work, which may outlast the request
-		newWork(r, message).start(message)
+		r.newWork(method, message).start(message)
 	}
 }
 
-// onCancel has a function called when the request is cancelled, which may have happened.
-func (r *inquiry) onCancel(stop func(cause error)) {
+// bringsOurState reports whether a request goes on with what another one began.
+func bringsOurState(message *wire.Message) bool {
+	if _, isCommon := metatool.CommonMeta(message); isCommon { // it has no such member
+		return false
+	}
+	return isOurs(message.Params.Member(protocol.RequestState))
+}
+
+// await has what is under way stopped when the request is cancelled, which may have happened.
+func (r *inquiry) await(under underWay) {
 	r.mu.Lock()
-	r.stop = stop
+	r.under = under
 	cause := r.cause
 	r.mu.Unlock()
 	if cause != nil {
-		stop(cause)
+		under.stop(r, cause)
 	}
 }
 
@@ -82,10 +103,10 @@ func (r *inquiry) cancel(cause error) {
 		return
 	}
 	r.cause = cause
-	stop := r.stop
+	under := r.under
 	r.mu.Unlock()
-	if stop != nil {
-		stop(cause)
+	if under != nil {
+		under.stop(r, cause)
 	}
 }
 

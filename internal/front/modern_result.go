@@ -72,7 +72,7 @@ func (s *Server) info() []byte {
 func (r *inquiry) discover() {
 	client := r.guest
 	ctx, cancel := context.WithTimeout(client.life, introductionTime)
-	r.onCancel(func(error) { cancel() })
+	r.await(stopping(cancel))
 	client.passage.Load().Capabilities(ctx, client, func(ours []byte) {
 		cancel()
 		r.finish(wire.Result(r.id, client.discovery(ours)))

@@ -1,6 +1,9 @@
 package front
 
 import (
+	"bytes"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -13,6 +16,24 @@ const (
 	legacy        // by initialize
 	modern        // by a request that says what it needs
 )
+
+// heard are the terms of a _meta that many requests have.
+type heard struct {
+	meta  []byte
+	terms terms
+}
+
+// termsOf reads the terms of a request, unless they are those of the one before.
+func (p *pipe) termsOf(message *wire.Message) terms {
+	meta, isCommon := metatool.CommonMeta(message)
+	if !isCommon {
+		return readTerms(message.Params.Member("_meta"))
+	}
+	if !bytes.Equal(meta.Bytes(), p.heard.meta) {
+		p.heard = heard{meta.Bytes(), readTerms(meta)}
+	}
+	return p.heard.terms
+}
 
 // receive takes in a frame of a client that has not chosen the legacy era.
 func (p *pipe) receive(frame wire.Frame) {
@@ -31,7 +52,7 @@ func (p *pipe) receive(frame wire.Frame) {
 		p.era = legacy
 		p.session.dispatch(&message, p)
 	case message.IsRequest():
-		p.receiveRequest(message, readTerms(message.Params))
+		p.receiveRequest(&message, p.termsOf(&message))
 	case method == protocol.NotifyCancelled:
 		p.session.dispatch(&message, p)
 		p.guests.cancel(message.Params)
@@ -41,10 +62,10 @@ func (p *pipe) receive(frame wire.Frame) {
 }
 
 // receiveRequest takes in a request, which may be the one that chooses the modern era.
-func (p *pipe) receiveRequest(message wire.Message, t terms) {
+func (p *pipe) receiveRequest(message *wire.Message, t terms) {
 	method := string(message.Method)
 	if p.era == undecided && t.revision.IsAbsent() && method != protocol.MethodDiscover && method != protocol.MethodListen {
-		p.session.dispatch(&message, p)
+		p.session.dispatch(message, p)
 		return
 	}
 	if refused := t.check(); refused != nil { // after which a client may choose again

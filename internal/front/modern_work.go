@@ -44,12 +44,13 @@ type openQuestion struct {
 }
 
 // newWork makes the work of a request, which it belongs to from the beginning.
-func newWork(r *inquiry, message wire.Message) *work {
-	w := &work{guest: r.guest, method: wire.Name(message.Method), token: r.token, check: r.check, request: r}
-	if protocol.MayAsk(w.method) && answersAny(r.guest.capabilities) {
+func (r *inquiry) newWork(method string, message *wire.Message) *work {
+	w := &r.work
+	w.guest, w.method, w.token, w.check, w.request = r.guest, method, r.token, r.check, r
+	if r.guest.answers && protocol.MayAsk(method) {
 		w.binding = bind(r.guest.caller, w.method, message.Params) // now: the params are used up by the call
 	}
-	r.onCancel(func(cause error) { w.cancel(r, cause) })
+	r.await(w)
 	return w
 }
 
@@ -64,7 +65,7 @@ func answersAny(capabilities wire.Payload) bool {
 	return false
 }
 
-func (w *work) start(message wire.Message) {
+func (w *work) start(message *wire.Message) {
 	switch w.method {
 	case protocol.MethodToolsList:
 		if message.Params.Member("cursor").Kind() == "string" {
@@ -73,7 +74,7 @@ func (w *work) start(message wire.Message) {
 		}
 		w.guest.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: w, Ticket: &w.ticket, Answerer: w}})
 	case protocol.MethodToolsCall:
-		call, ok := metatool.ReadCall(&message)
+		call, ok := metatool.ReadCall(message)
 		if !ok {
 			w.Answer(metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInvalidParams, Message: noToolName}})
 			return
@@ -160,8 +161,8 @@ func keep(answer metatool.Answer) *metatool.Answer {
 	return &answer
 }
 
-// cancel ends the work because a request was cancelled, if it is still for that one.
-func (w *work) cancel(r *inquiry, cause error) {
+// stop implements underWay: the work ends if it is still for that request.
+func (w *work) stop(r *inquiry, cause error) {
 	w.mu.Lock()
 	if w.request != r {
 		w.mu.Unlock()

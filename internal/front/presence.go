@@ -22,8 +22,9 @@ func (p *presence) enter() {
 func (p *presence) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.underWay--
-	p.left = time.Now()
+	if p.underWay--; p.underWay == 0 {
+		p.left = time.Now()
+	}
 }
 
 // idleFor returns for how long nothing has been under way, if nothing is.

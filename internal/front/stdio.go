@@ -99,7 +99,8 @@ type pipe struct {
 	session *session
 	guests  *guests // what the client is in the modern era
 	writer  *wire.Writer
-	era     era // that its client chose; of the reader alone
+	era     era   // that its client chose; of the reader alone
+	heard   heard // of the reader alone
 	held    waitingRoom
 
 	patience time.Duration // see Pipe

@@ -1,6 +1,9 @@
 package metatool
 
 import (
+	"bytes"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -9,7 +12,8 @@ import (
 // tool and their _meta.
 type written struct {
 	name string
-	ref  toolbox.Ref // see Request
+	ref  toolbox.Ref  // see Request
+	meta wire.Payload // that all of them have; absent if each has its own, or none
 }
 
 // The slots of calls that are written alike.
@@ -35,9 +39,42 @@ func ReadCall(message *wire.Message) (request Request, ok bool) {
 		request.ref, request.Arguments = ref, arguments
 	}
 	if len(request.Extra) == 0 {
-		message.Learn(func() any { return &written{request.Name, request.ref} }, request.Arguments, request.Meta)
+		request.learn(message)
 	}
 	return request, true
+}
+
+// learn has calls be recognized that are written like this one.
+func (request *Request) learn(message *wire.Message) {
+	slots, common := [...]wire.Payload{argumentsSlot: request.Arguments, metaSlot: request.Meta}, wire.Payload{}
+	if isOfClient(request.Meta) {
+		slots[metaSlot], common = common, request.Meta
+	}
+	message.Learn(func() any {
+		return &written{request.Name, request.ref, wire.Raw(bytes.Clone(common.Bytes()))}
+	}, slots[:]...)
+}
+
+// isOfClient reports that a _meta tells of the client alone, so that all of its calls have the
+// same.
+func isOfClient(meta wire.Payload) bool {
+	for key := range meta.Members() {
+		if !protocol.OfOneHop(string(key)) {
+			return false
+		}
+	}
+	return meta.Kind() == "object"
+}
+
+// CommonMeta returns the _meta of a call that is written like those before it, and has the
+// same; ok is false for any other message. Such a call has no params but the name, the arguments
+// and that.
+func CommonMeta(message *wire.Message) (meta wire.Payload, ok bool) {
+	known, ok := message.Meaning().(*written)
+	if !ok || known.meta.IsAbsent() {
+		return wire.Payload{}, false
+	}
+	return known.meta, true
 }
 
 // fill reads a call that is recognized; it reports false if there is something wrong with it.
@@ -50,7 +87,11 @@ func (request *Request) fill(known *written, message *wire.Message) bool {
 		}
 	}
 	request.Name, request.ref = known.name, known.ref
-	request.Arguments, request.Meta = arguments, message.Slot(metaSlot)
+	request.Arguments, request.Meta, request.untracked = arguments, known.meta, true
+	if request.Meta.IsAbsent() {
+		request.Meta = message.Slot(metaSlot)
+		request.untracked = request.Meta.IsAbsent()
+	}
 	return true
 }
 

@@ -32,6 +32,10 @@ func TestReadCallTwice(t *testing.T) {
 			`use_tool {T S n} {} {"progressToken":"t"} `, `{"arguments":{}, ` + tool + `}`, true,
 		},
 		{
+			"use_tool of a modern client", `{"name":"use_tool","arguments":{` + tool + `,"arguments":{}},"_meta":` + modernMeta + `}`,
+			`use_tool {T S n} {} ` + modernMeta + ` `, `{` + tool + `,"arguments":{}}`, true,
+		},
+		{
 			"use_tool with an object in a string", `{"name":"use_tool","arguments":{` + tool + `,"arguments":"{\"a\":1}"}}`,
 			`use_tool {T S n} {"a":1}  `, `{` + tool + `,"arguments":"{\"a\":1}"}`, false,
 		},
@@ -69,6 +73,63 @@ func TestReadCallTwice(t *testing.T) {
 				if call.unfold(); string(call.Arguments.Bytes()) != want {
 					t.Errorf("time %d: the call's own arguments are %s", i, call.Arguments.Bytes())
 				}
+			}
+		})
+	}
+}
+
+const modernMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+// Calls that are written alike may have a _meta in common, or each its own.
+func TestReadCallWithOtherMeta(t *testing.T) {
+	const tracked = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":1}`
+	line := func(id int, more string) []byte {
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"n","arguments":{}%s}}`, id, more)
+	}
+	for _, test := range []struct {
+		name, first, second string
+		known, isCommon     bool // of the second
+	}{
+		{"the same of the client", `,"_meta":` + modernMeta, `,"_meta":` + modernMeta, true, true},
+		{"another of the client", `,"_meta":` + modernMeta, `,"_meta":{"io.modelcontextprotocol/logLevel":"info"}`, false, false},
+		{"then a token", `,"_meta":` + modernMeta, `,"_meta":` + tracked, false, false},
+		{"then none", `,"_meta":` + modernMeta, ``, false, false},
+		{"then a state", `,"_meta":` + modernMeta, `,"_meta":` + modernMeta + `,"requestState":"s"`, false, false},
+		{"tokens", `,"_meta":{"progressToken":7}`, `,"_meta":` + tracked, true, false},
+		{"no token any more", `,"_meta":` + tracked, `,"_meta":` + modernMeta, true, false},
+		{"none", ``, ``, true, false},
+		{"no object", `,"_meta":1`, `,"_meta":` + tracked, true, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var forms, strange wire.Forms
+			read := func(forms *wire.Forms, line []byte) (wire.Message, Request) {
+				message, err := forms.Parse(wire.NewFrame(line))
+				if err != nil {
+					t.Fatal(err)
+				}
+				call, ok := ReadCall(&message)
+				if !ok {
+					t.Fatalf("%s names no tool", line)
+				}
+				return message, call
+			}
+			first := line(1, test.first)
+			read(&forms, first)
+			clear(first) // as sending the call may do
+			message, got := read(&forms, line(2, test.second))
+			_, want := read(&strange, line(2, test.second))
+			if a, b := string(got.Meta.Bytes())+string(got.Extra), string(want.Meta.Bytes())+string(want.Extra); a != b {
+				t.Errorf("read %s, want %s", a, b)
+			}
+			if got.untracked && !got.Meta.Member("progressToken").IsAbsent() {
+				t.Errorf("no token was seen in %s", got.Meta.Bytes())
+			}
+			common, isCommon := CommonMeta(&message)
+			if known := message.Meaning() != nil; known != test.known || isCommon != test.isCommon {
+				t.Errorf("recognized is %t, the _meta in common %t", known, isCommon)
+			}
+			if isCommon && string(common.Bytes()) != string(want.Meta.Bytes()) {
+				t.Errorf("the _meta in common is %s", common.Bytes())
 			}
 		})
 	}

@@ -86,14 +86,25 @@ func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
 // Learn takes in the result of a tool call: if the server made the call a task, requests
 // about that task are for the same server.
 func (p *Passage) Learn(session Session, ref toolbox.Ref, result wire.Payload) {
-	id, ok := result.Member("task").Member("taskId").Text()
-	if kind, _ := result.Member(protocol.ResultType).Text(); kind == protocol.ResultTask {
-		id, ok = result.Member("taskId").Text()
+	var made, id, kind wire.Payload
+	for key, value := range result.Members() {
+		switch string(key) {
+		case "task":
+			made = value
+		case "taskId":
+			id = value
+		case protocol.ResultType:
+			kind = value
+		}
 	}
+	if name, _ := kind.Name(); name != protocol.ResultTask {
+		id = made.Member("taskId")
+	}
+	task, ok := id.Text()
 	if !ok {
 		return
 	}
-	session.Memory().learnTask(id, origin{ref.Toolbox, ref.Server})
+	session.Memory().learnTask(task, origin{ref.Toolbox, ref.Server})
 }
 
 // Leave is to be called when a client leaves, before its party is closed. Servers whose sessions go on are told that

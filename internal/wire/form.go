@@ -25,8 +25,8 @@ type Forms struct {
 // Limits of what is learnt of a peer.
 const (
 	maxForms    = 4
-	maxFormSize = 512 // bytes that are the same
-	maxSlots    = 3   // of what differs, with the id
+	maxFormSize = 1024 // bytes that are the same
+	maxSlots    = 3    // of what differs, with the id
 	// strangers is how many requests that are not known make room for another form.
 	strangers = 32
 )
