@@ -136,19 +136,18 @@ func (c *echoClient) useTool() (call, want []byte) {
 		[]byte(`{"jsonrpc":"2.0","id":2,"result":{"content":[]}}` + "\n")
 }
 
-// useToolModern is useTool in the modern era.
-func (c *echoClient) useToolModern() (call, want []byte) {
-	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+// useToolModern is useTool in the modern era, for a client of these capabilities.
+func useToolModern(capabilities string) (call, want []byte) {
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":` + capabilities + `}`
 	return []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"use_tool","arguments":{"tool":{"toolbox":"T","server":"S","name":"echo"},"arguments":{"text":"0123456789"}},` + meta + `}}` + "\n"),
 		[]byte(`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}` + "\n")
 }
 
 // BenchmarkUseTool is a whole call through pipes to a server process and back.
 func BenchmarkUseTool(b *testing.B) {
-	for era, begin := range eras {
-		b.Run(era, func(b *testing.B) {
-			client := newEchoClient(b, era)
-			call, want := begin(client)
+	for name, begin := range beginnings {
+		b.Run(name, func(b *testing.B) {
+			client, call, want := begin(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				client.expect(call, want)
@@ -157,8 +156,22 @@ func BenchmarkUseTool(b *testing.B) {
 	}
 }
 
-// eras begin a session, and return a call and its answer.
-var eras = map[string]func(*echoClient) (call, want []byte){"legacy": (*echoClient).useTool, "modern": (*echoClient).useToolModern}
+// beginnings begin a session, and return a call and its answer.
+var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []byte){
+	"legacy": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		client := newEchoClient(tb, "legacy")
+		call, want := client.useTool()
+		return client, call, want
+	},
+	"modern": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		call, want := useToolModern(`{}`)
+		return newEchoClient(tb, "modern"), call, want
+	},
+	"modern client that can be asked": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		call, want := useToolModern(`{"elicitation":{},"roots":{}}`)
+		return newEchoClient(tb, "modern"), call, want
+	},
+}
 
 // BenchmarkUseToolAtOnce is the same with many calls under way.
 func BenchmarkUseToolAtOnce(b *testing.B) {
@@ -186,10 +199,9 @@ func BenchmarkUseToolAtOnce(b *testing.B) {
 // What a call allocates does not depend on the machine, unlike its time, so that a test can
 // hold on to it. There are three allocations, the fourth is room.
 func TestAllocationsOfACall(t *testing.T) {
-	for era, begin := range eras {
-		t.Run(era, func(t *testing.T) {
-			client := newEchoClient(t, era)
-			call, want := begin(client)
+	for name, begin := range beginnings {
+		t.Run(name, func(t *testing.T) {
+			client, call, want := begin(t)
 			if found := testing.AllocsPerRun(2000, func() { client.expect(call, want) }); found > 4 {
 				t.Errorf("a call has %v allocations, want at most 4", found)
 			}

@@ -24,7 +24,7 @@ const (
 // Ask implements call.Client: the question waits a moment for others, and then becomes the
 // answer of the request. Without a request it waits for the next.
 func (w *work) Ask(question *downstream.Question) {
-	if !isQuestion(question.Method) || w.binding == (digest{}) || !canBeAsked(w.guest.capabilities, question) {
+	if !isQuestion(question.Method) || w.binding == 0 || !canBeAsked(w.guest.capabilities, question) {
 		question.RefuseUnsupported()
 		return
 	}

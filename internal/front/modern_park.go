@@ -1,19 +1,15 @@
 package front
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"hash"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -134,69 +130,6 @@ func (p *parking) sign(number ticketNumber, expires time.Time, binding digest) s
 	state := binary.BigEndian.AppendUint64(number[:], uint64(expires.Unix()))
 	mac := hmac.New(sha256.New, p.key)
 	mac.Write(state)
-	mac.Write(binding[:])
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(binding)))
 	return statePrefix + base64.RawURLEncoding.EncodeToString(mac.Sum(state))
-}
-
-// digest is of what a request is about.
-type digest [sha256.Size]byte
-
-// bind makes the digest of a request: who sends it, the method, and what it is about, however
-// that is written.
-func bind(caller, method string, params wire.Payload) (d digest) {
-	sum := sha256.New()
-	addText(sum, caller)
-	addText(sum, method)
-	addObject(sum, params, func(key string) bool {
-		return key == "_meta" || key == protocol.InputResponses || key == protocol.RequestState
-	})
-	sum.Sum(d[:0])
-	return d
-}
-
-func addText(sum hash.Hash, text string) {
-	sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
-	sum.Write([]byte(text))
-}
-
-// addValue adds a value in a form that does not depend on spaces, escapes and the order of
-// members.
-func addValue(sum hash.Hash, value wire.Payload) {
-	switch value.Kind() {
-	case "object":
-		addObject(sum, value, func(string) bool { return false })
-	case "array":
-		sum.Write([]byte{'['})
-		for element := range value.Elements() {
-			addValue(sum, element)
-		}
-		sum.Write([]byte{']'})
-	case "string":
-		text, _ := value.Text()
-		sum.Write([]byte{'"'})
-		addText(sum, text)
-	default:
-		sum.Write([]byte{'='})
-		addText(sum, string(value.Bytes()))
-	}
-}
-
-func addObject(sum hash.Hash, object wire.Payload, skip func(key string) bool) {
-	type member struct {
-		key   []byte
-		value wire.Payload
-	}
-	var members []member
-	for key, value := range object.Members() {
-		if !skip(string(key)) {
-			members = append(members, member{key, value})
-		}
-	}
-	slices.SortStableFunc(members, func(a, b member) int { return bytes.Compare(a.key, b.key) })
-	sum.Write([]byte{'{'})
-	for _, m := range members {
-		addText(sum, string(m.key))
-		addValue(sum, m.value)
-	}
-	sum.Write([]byte{'}'})
 }

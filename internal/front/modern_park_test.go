@@ -322,6 +322,9 @@ func TestBinding(t *testing.T) {
 	for _, other := range []string{
 		`{"name":"t","arguments":{"a":[1,{"b":"y"}],"c":null}}`, `{"name":"t","arguments":{"a":[1],"c":null}}`,
 		`{"name":"t","arguments":{"a":[1,{"b":"x"}]}}`, `{"name":"t"}`, `{}`, `{"name":"t","arguments":{"a":["1",{"b":"x"}],"c":null}}`,
+		`{"name":"t","arguments":{"a":[{"b":"x"},1],"c":null}}`, `{"name":"t","arguments":{"a":[1,{"x":"b"}],"c":null}}`,
+		`{"name":"t","arguments":{"a":[1,["b","x"]],"c":null}}`, `{"name":"t","arguments":{"a":[1,{"b":"x"}],"c":"null"}}`,
+		`{"name":"t","arguments":{"a":[1,{"b":"\u0079"}],"c":null}}`, `{"name":"t","arguments":{"c":[1,{"b":"x"}],"a":null}}`,
 	} {
 		if of(other) == base {
 			t.Errorf("%s is bound to the same", other)
@@ -334,7 +337,7 @@ func TestBinding(t *testing.T) {
 
 func FuzzState(f *testing.F) {
 	p := newParking()
-	f.Add(p.sign(ticketNumber{}, time.Unix(1<<40, 0), digest{}))
+	f.Add(p.sign(ticketNumber{}, time.Unix(1<<40, 0), 0))
 	f.Add(statePrefix + "AAAA")
 	f.Fuzz(func(t *testing.T, state string) {
 		if w, ok := p.take(state, bind("me", "m", wire.Payload{})); ok || w != nil {
