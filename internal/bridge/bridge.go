@@ -72,37 +72,52 @@ func RaiseResult(method string, result, serverInfo wire.Payload) wire.Payload {
 	if result.Kind() != "object" {
 		return result
 	}
-	var extra []byte
-	if result.Member(protocol.ResultType).IsAbsent() {
+	var kind, ttl, scope, meta wire.Payload
+	for key, value := range result.Members() {
+		switch string(key) {
+		case protocol.ResultType:
+			kind = value
+		case protocol.TTL:
+			ttl = value
+		case protocol.CacheScope:
+			scope = value
+		case metaKey:
+			meta = value
+		}
+	}
+	extra := make([]byte, 0, 256)
+	if kind.IsAbsent() {
 		extra = wire.AppendMember(extra, protocol.ResultType, protocol.ResultComplete)
 	}
 	if protocol.IsCacheable(method) {
 		// Nothing is known of what a legacy server's result depends on.
-		if result.Member(protocol.TTL).IsAbsent() {
+		if ttl.IsAbsent() {
 			extra = append(comma(extra), `"`+protocol.TTL+`":0`...)
 		}
-		if result.Member(protocol.CacheScope).IsAbsent() {
+		if scope.IsAbsent() {
 			extra = wire.AppendMember(extra, protocol.CacheScope, "private")
 		}
 	}
 	if serverInfo.Kind() == "object" {
-		info := append([]byte(`"`+protocol.MetaServerInfo+`":`), serverInfo.Bytes()...)
-		switch meta := result.Member(metaKey); {
+		switch {
 		case meta.IsAbsent():
 			extra = append(comma(extra), `"`+metaKey+`":{`...)
-			extra = append(append(extra, info...), '}')
+			extra = append(appendInfo(extra, serverInfo), '}')
 		case meta.Kind() == "object" && meta.Member(protocol.MetaServerInfo).IsAbsent():
-			edit := wire.Edit{Part: meta, With: wire.AppendWithMembers(nil, meta, keepAll, info)}
+			info := appendInfo(nil, serverInfo)
+			edit := wire.Edit{Part: meta, With: wire.AppendWithMembers(nil, meta, nil, info)}
 			result = wire.Raw(wire.AppendEdited(make([]byte, 0, len(result.Bytes())+len(info)+1), result, edit))
 		}
 	}
 	if len(extra) == 0 {
 		return result
 	}
-	return wire.Raw(wire.AppendWithMembers(make([]byte, 0, len(result.Bytes())+len(extra)+2), result, keepAll, extra))
+	return wire.Raw(wire.AppendWithMembers(make([]byte, 0, len(result.Bytes())+len(extra)+2), result, nil, extra))
 }
 
-func keepAll(string) bool { return false }
+func appendInfo(members []byte, serverInfo wire.Payload) []byte {
+	return append(append(members, `"`+protocol.MetaServerInfo+`":`...), serverInfo.Bytes()...)
+}
 
 // LowerResult returns a modern server's complete result of a method for a legacy client.
 func LowerResult(method string, result wire.Payload) wire.Payload {
@@ -146,7 +161,7 @@ func LowerQuestion(method string, params wire.Payload, id string) wire.Payload {
 	if !opensPage(method, params) || !params.Member(elicitationID).IsAbsent() {
 		return params
 	}
-	return wire.Raw(wire.AppendWithMembers(nil, params, keepAll, wire.AppendMember(nil, elicitationID, id)))
+	return wire.Raw(wire.AppendWithMembers(nil, params, nil, wire.AppendMember(nil, elicitationID, id)))
 }
 
 // RaiseQuestion returns the params of a legacy server's question for a modern client. They
@@ -158,7 +173,7 @@ func RaiseQuestion(method string, params wire.Payload) wire.Payload {
 	if !opensPage(method, params) {
 		return params
 	}
-	return without(params, func(key string) bool { return key == elicitationID }, keepAll)
+	return without(params, func(key string) bool { return key == elicitationID }, func(string) bool { return false })
 }
 
 const elicitationID = "elicitationId"

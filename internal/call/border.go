@@ -37,8 +37,12 @@ func borderOf(client Client, session *downstream.Session) border {
 var unknownState = Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"Invalid params: the requestState is unknown: ` +
 	`no answer of this server had one. Send the request again without it"}`))}
 
-// cross prepares a call for a server of the other era.
-func (r *run) cross(call *downstream.ToolCall) {
+// cross prepares a call for a server of the other era; see Request for what is plain.
+func (r *run) cross(call *downstream.ToolCall, isPlain bool) {
+	if r.border == toLegacy && isPlain {
+		call.Meta = wire.Payload{}
+		return
+	}
 	if r.border == toLegacy {
 		r.logs = rankOf(call.Meta)
 		call.Meta, call.Extra = bridge.LowerMeta(call.Meta), bridge.LowerMembers(call.Extra)

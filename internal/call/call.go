@@ -30,7 +30,7 @@ type Request struct {
 	Ref       toolbox.Ref
 	Arguments wire.Payload // an object; absent means {}. Its buffer is used up by the call
 	Meta      wire.Payload // the request's _meta; may be absent
-	Untracked bool         // Meta is known to have no progress token
+	Plain     bool         // Meta is known to say nothing but who the client is and what it can do
 	Extra     []byte       // raw text of further members of the params; may be nil
 	Client    Client
 	Ticket    *Ticket // cancels the call
@@ -143,6 +143,9 @@ func startAndSend(server *fleet.Server, request sending, ticket *Ticket, replier
 
 // unasked implements sending.
 func (request *Request) unasked(session *downstream.Session) (level string) {
+	if request.Plain {
+		return ""
+	}
 	return unasked(request.Client, session, request.Meta)
 }
 
@@ -165,7 +168,7 @@ func (request *Request) send(lease *fleet.Lease) bool {
 	r.client, r.ticket, r.replier, r.lease, r.tool = request.Client, request.Ticket, request.Replier, lease, tool.Name
 	r.method, r.border, r.passErrors = protocol.MethodToolsCall, borderOf(request.Client, lease.Session), request.PassErrors
 	// Copied first: sending the call uses up the buffer that the token is in.
-	if !request.Untracked {
+	if !request.Plain {
 		r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	}
 	if r.border == toLegacy && bridge.BringsState(request.Extra) {
@@ -175,7 +178,7 @@ func (request *Request) send(lease *fleet.Lease) bool {
 	}
 	call := downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
 	if r.border != sameEra {
-		r.cross(&call)
+		r.cross(&call, request.Plain)
 	}
 	call.Asker.Modern = request.Client.Party().Modern()
 	r.mu.Lock() // an answer has to wait until the id is known

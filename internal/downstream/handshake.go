@@ -71,7 +71,7 @@ func (s *Session) accept(ctx context.Context, result wire.Payload) error {
 	if !s.revision.Known() {
 		return fmt.Errorf("it speaks protocol revision '%.40s', and the workbench speaks %s", revision, spoken())
 	}
-	s.hasTools, s.offer = offersTools(result), result
+	s.hasTools, s.offer, s.info = offersTools(result), result, result.Member("serverInfo")
 	return s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))
 }
 

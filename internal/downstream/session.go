@@ -62,6 +62,7 @@ type Session struct {
 	eras     Eras
 	hasTools bool
 	offer    wire.Payload // what the server said of itself in the handshake
+	info     wire.Payload // in the offer of the legacy era
 	modern   atomic.Bool  // revision is of the modern era; for the reader
 	reserved []byte       // members for the _meta of every request; nil in the legacy era
 
@@ -150,7 +151,7 @@ func (s *Session) Capabilities() wire.Payload { return s.offer.Member("capabilit
 func (s *Session) Patience() time.Duration { return s.options.Patience }
 
 // ServerInfo returns how a server of the legacy era introduced itself.
-func (s *Session) ServerInfo() wire.Payload { return s.offer.Member("serverInfo") }
+func (s *Session) ServerInfo() wire.Payload { return s.info }
 
 // Instructions returns what the server says of how to use it; "" if nothing.
 func (s *Session) Instructions() string {

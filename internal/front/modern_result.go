@@ -21,7 +21,7 @@ func (w *work) encode(id []byte, answer metatool.Answer) []byte {
 	case answer.Text != nil:
 		result := wire.Raw(answer.Text)
 		if w.method == protocol.MethodToolsList {
-			result = wire.Raw(wire.AppendWithMembers(nil, result, func(string) bool { return false }, w.guest.hints()))
+			result = wire.Raw(wire.AppendWithMembers(nil, result, nil, w.guest.hints()))
 		}
 		answer.Text = bridge.RaiseResult(w.method, result, wire.Raw(w.guest.server.info())).Bytes()
 	case !answer.Outcome.Error.IsAbsent():

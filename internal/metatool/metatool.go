@@ -75,7 +75,7 @@ type Request struct {
 	// It may be nil.
 	Check call.Check
 
-	untracked bool // see call.Request
+	plain bool // see call.Request
 	// ref is the tool that a call of use_tool names. Unless it is zero, Arguments are those of
 	// that tool.
 	ref toolbox.Ref
@@ -333,7 +333,7 @@ func (s *Surface) invoke(request *Request, ref toolbox.Ref, native bool) *invoca
 
 func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
 	call.Start(s.visible, &call.Request{
-		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Untracked: request.untracked, Extra: request.Extra, PassErrors: s.mode == config.Direct,
+		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Plain: request.plain, Extra: request.Extra, PassErrors: s.mode == config.Direct,
 		Client: request.Session, Ticket: &request.Ticket.Ticket, Replier: v, Check: check,
 	})
 }

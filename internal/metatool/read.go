@@ -14,6 +14,8 @@ type written struct {
 	name string
 	ref  toolbox.Ref  // see Request
 	meta wire.Payload // that all of them have; absent if each has its own, or none
+
+	quiet bool // meta wants no log messages
 }
 
 // The slots of calls that are written alike.
@@ -51,7 +53,10 @@ func (request *Request) learn(message *wire.Message) {
 		slots[metaSlot], common = common, request.Meta
 	}
 	message.Learn(func() any {
-		return &written{request.Name, request.ref, wire.Raw(bytes.Clone(common.Bytes()))}
+		return &written{
+			name: request.Name, ref: request.ref, meta: wire.Raw(bytes.Clone(common.Bytes())),
+			quiet: common.Member(protocol.MetaLogLevel).IsAbsent(),
+		}
 	}, slots[:]...)
 }
 
@@ -87,10 +92,10 @@ func (request *Request) fill(known *written, message *wire.Message) bool {
 		}
 	}
 	request.Name, request.ref = known.name, known.ref
-	request.Arguments, request.Meta, request.untracked = arguments, known.meta, true
+	request.Arguments, request.Meta, request.plain = arguments, known.meta, known.quiet
 	if request.Meta.IsAbsent() {
 		request.Meta = message.Slot(metaSlot)
-		request.untracked = request.Meta.IsAbsent()
+		request.plain = request.Meta.IsAbsent()
 	}
 	return true
 }

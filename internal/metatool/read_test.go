@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -91,6 +92,7 @@ func TestReadCallWithOtherMeta(t *testing.T) {
 		known, isCommon     bool // of the second
 	}{
 		{"the same of the client", `,"_meta":` + modernMeta, `,"_meta":` + modernMeta, true, true},
+		{"the same with a level", `,"_meta":{"io.modelcontextprotocol/logLevel":"info"}`, `,"_meta":{"io.modelcontextprotocol/logLevel":"info"}`, true, true},
 		{"another of the client", `,"_meta":` + modernMeta, `,"_meta":{"io.modelcontextprotocol/logLevel":"info"}`, false, false},
 		{"then a token", `,"_meta":` + modernMeta, `,"_meta":` + tracked, false, false},
 		{"then none", `,"_meta":` + modernMeta, ``, false, false},
@@ -121,8 +123,8 @@ func TestReadCallWithOtherMeta(t *testing.T) {
 			if a, b := string(got.Meta.Bytes())+string(got.Extra), string(want.Meta.Bytes())+string(want.Extra); a != b {
 				t.Errorf("read %s, want %s", a, b)
 			}
-			if got.untracked && !got.Meta.Member("progressToken").IsAbsent() {
-				t.Errorf("no token was seen in %s", got.Meta.Bytes())
+			if got.plain && (!got.Meta.Member("progressToken").IsAbsent() || !got.Meta.Member(protocol.MetaLogLevel).IsAbsent()) {
+				t.Errorf("%s counts as plain", got.Meta.Bytes())
 			}
 			common, isCommon := CommonMeta(&message)
 			if known := message.Meaning() != nil; known != test.known || isCommon != test.isCommon {

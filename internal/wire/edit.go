@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -27,9 +28,16 @@ func AppendEdited(dst []byte, value Payload, edits ...Edit) []byte {
 }
 
 // AppendWithMembers appends an object with further members after its own. Members of
-// its own for which drop is true are left out; all others stay as they are. Extra is
-// the raw text of the members, without braces.
+// its own for which drop is true are left out, and none without drop; all others stay as they
+// are. Extra is the raw text of the members, without braces.
 func AppendWithMembers(dst []byte, object Payload, drop func(key string) bool, extra []byte) []byte {
+	if drop == nil && object.Kind() == "object" {
+		dst = append(dst, bytes.TrimRight(object.buf[object.start:object.end-1], " \t\r\n")...)
+		if len(extra) > 0 && dst[len(dst)-1] != '{' {
+			dst = append(dst, ',')
+		}
+		return append(append(dst, extra...), '}')
+	}
 	type span struct{ start, end int }
 	var kept []span
 	dropped := false
