@@ -46,10 +46,14 @@ func ReadCall(message *wire.Message) (request Request, ok bool) {
 	return request, true
 }
 
+// maxCommon is how long a _meta may be that counts as a part of how a call is written, which
+// must not be long.
+const maxCommon = 768
+
 // learn has calls be recognized that are written like this one.
 func (request *Request) learn(message *wire.Message) {
 	slots, common := [...]wire.Payload{argumentsSlot: request.Arguments, metaSlot: request.Meta}, wire.Payload{}
-	if isOfClient(request.Meta) {
+	if len(request.Meta.Bytes()) <= maxCommon && isOfClient(request.Meta) {
 		slots[metaSlot], common = common, request.Meta
 	}
 	message.Learn(func() any {

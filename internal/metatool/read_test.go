@@ -2,6 +2,7 @@ package metatool
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -84,6 +85,7 @@ const modernMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.
 // Calls that are written alike may have a _meta in common, or each its own.
 func TestReadCallWithOtherMeta(t *testing.T) {
 	const tracked = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":1}`
+	long := `{"io.modelcontextprotocol/clientInfo":{"name":"` + strings.Repeat("x", 2000) + `"}}`
 	line := func(id int, more string) []byte {
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"n","arguments":{}%s}}`, id, more)
 	}
@@ -94,6 +96,7 @@ func TestReadCallWithOtherMeta(t *testing.T) {
 		{"the same of the client", `,"_meta":` + modernMeta, `,"_meta":` + modernMeta, true, true},
 		{"the same with a level", `,"_meta":{"io.modelcontextprotocol/logLevel":"info"}`, `,"_meta":{"io.modelcontextprotocol/logLevel":"info"}`, true, true},
 		{"another of the client", `,"_meta":` + modernMeta, `,"_meta":{"io.modelcontextprotocol/logLevel":"info"}`, false, false},
+		{"a long one of the client", `,"_meta":` + long, `,"_meta":` + long, true, false},
 		{"then a token", `,"_meta":` + modernMeta, `,"_meta":` + tracked, false, false},
 		{"then none", `,"_meta":` + modernMeta, ``, false, false},
 		{"then a state", `,"_meta":` + modernMeta, `,"_meta":` + modernMeta + `,"requestState":"s"`, false, false},
