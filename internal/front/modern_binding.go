@@ -14,12 +14,12 @@ import (
 // cheap. Nobody else can make one, since its seed is known to nobody.
 type digest uint64
 
-var seed = maphash.MakeSeed()
+var digestSeed = maphash.MakeSeed()
 
 // bind makes the digest of a request: who sends it, the method, and what it is about, however
 // that is written.
 func bind(caller, method string, params wire.Payload) digest {
-	d := joined(maphash.String(seed, caller), maphash.String(seed, method))
+	d := joined(maphash.String(digestSeed, caller), maphash.String(digestSeed, method))
 	d = joined(d, digestOfObject(params, func(key []byte) bool {
 		switch string(key) {
 		case "_meta", protocol.InputResponses, protocol.RequestState:
@@ -36,40 +36,40 @@ func digestOf(value wire.Payload) uint64 {
 	case "object":
 		return digestOfObject(value, func([]byte) bool { return false })
 	case "array":
-		d := maphash.String(seed, "[")
+		d := maphash.String(digestSeed, "[")
 		for element := range value.Elements() {
 			d = joined(d, digestOf(element))
 		}
 		return d
 	case "string":
-		return joined(maphash.String(seed, `"`), digestOfText(value))
+		return joined(maphash.String(digestSeed, `"`), digestOfText(value))
 	}
-	return maphash.Bytes(seed, value.Bytes())
+	return maphash.Bytes(digestSeed, value.Bytes())
 }
 
 // digestOfText copies a text only if it has escapes.
 func digestOfText(value wire.Payload) uint64 {
 	quoted := value.Bytes()
 	if bytes.IndexByte(quoted, '\\') < 0 {
-		return maphash.Bytes(seed, quoted[1:len(quoted)-1])
+		return maphash.Bytes(digestSeed, quoted[1:len(quoted)-1])
 	}
 	text, _ := value.Text()
-	return maphash.String(seed, text)
+	return maphash.String(digestSeed, text)
 }
 
 func digestOfObject(object wire.Payload, skip func(key []byte) bool) uint64 {
 	members := uint64(0) // their sum, which has no order
 	for key, value := range object.Members() {
 		if !skip(key) {
-			members += joined(maphash.Bytes(seed, key), digestOf(value))
+			members += joined(maphash.Bytes(digestSeed, key), digestOf(value))
 		}
 	}
-	return joined(maphash.String(seed, "{"), members)
+	return joined(maphash.String(digestSeed, "{"), members)
 }
 
 func joined(a, b uint64) uint64 {
 	var both [16]byte
 	binary.LittleEndian.PutUint64(both[:], a)
 	binary.LittleEndian.PutUint64(both[8:], b)
-	return maphash.Bytes(seed, both[:])
+	return maphash.Bytes(digestSeed, both[:])
 }
