@@ -239,9 +239,9 @@ func wrong(name string, entry []byte, address string) string {
 	if err != nil {
 		return err.Error()
 	}
-	_, err = config.Parse("", document, config.ParseOptions{
+	_, err = config.Strict(config.Parse("", document, config.ParseOptions{
 		Dir: "/", Home: "/", Lookup: func(string) (string, bool) { return value, true },
-	})
+	}))
 	if problem, ok := errors.AsType[*config.Error](err); ok && len(problem.Problems) > 0 {
 		return problem.Problems[0].Message
 	}

@@ -212,7 +212,7 @@ func (g *globals) loadConfig() (*config.Config, error) {
 	if origin == config.Nowhere {
 		return config.Default(), nil
 	}
-	return config.Load(path, os.Environ())
+	return config.Strict(config.Load(path, os.Environ()))
 }
 
 // logger makes the log on stderr at the level of the flag, else of the configuration.

@@ -33,7 +33,7 @@ func readTarget(path string, force bool) (*targetFiles, error) {
 	}
 	if !f.IsNew && !force {
 		f.kept = f.before.Data
-		_, err = config.Draft(path, f.before.Data, f.before.Env).Load(os.Environ())
+		_, err = config.Strict(config.Draft(path, f.before.Data, f.before.Env).Load(os.Environ()))
 	}
 	return f, err
 }

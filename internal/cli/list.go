@@ -93,7 +93,7 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 	found := listed(e.outline, e.Masker(e.Content()).Mask)
 	found.File = path
 	found.recall(g.remembered(cmd.Context()))
-	if _, err := config.Load(path, os.Environ()); err != nil {
+	if _, err := config.Strict(config.Load(path, os.Environ())); err != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has mistakes; see them with: mcp-workbench validate")
 	}
 	return found, nil

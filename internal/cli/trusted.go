@@ -47,7 +47,7 @@ func (g *globals) loadTrusted() (*config.Config, *untrusted, error) {
 			return cfg, u, nil
 		}
 	}
-	cfg, err := source.Load(os.Environ())
+	cfg, err := config.Strict(source.Load(os.Environ()))
 	return cfg, nil, err
 }
 
@@ -147,7 +147,7 @@ func (u *untrusted) askAndLoad(ctx context.Context, out io.Writer) (*config.Conf
 	if err := trust.NewStore(stateDir()).Add(trustFile(u.source)); err != nil {
 		return nil, err
 	}
-	return u.source.Load(os.Environ())
+	return config.Strict(u.source.Load(os.Environ()))
 }
 
 // review shows what a file would run, as it is written there.

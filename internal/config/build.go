@@ -11,12 +11,14 @@ import (
 
 // builder makes the configuration from a checked tree, and judges what one key
 // alone does not show. It runs on a tree with errors too, so that these are
-// reported with the others; what it makes of it is thrown away then.
+// reported with the others; what it makes of it is thrown away then, or of a server
+// with errors stripped.
 type builder struct {
 	opts    ParseOptions
 	report  *report
 	secrets *secrets
 	names   map[string]bool // of toolboxes, servers and tools: never secret
+	servers []string        // the paths of all servers, in file order
 	mode    ToolMode
 }
 
@@ -69,6 +71,7 @@ func (b *builder) toolbox(m member, p place, base inherited) Toolbox {
 
 func (b *builder) server(m member, p place, base inherited) Server {
 	b.name(m, p)
+	b.servers = append(b.servers, p.at.String())
 	n := &m.value
 	base = base.with(n)
 	s := Server{
@@ -96,6 +99,27 @@ func (b *builder) server(m member, p place, base inherited) Server {
 	b.warnUseless(n, p)
 	b.collectSecrets(n)
 	return s
+}
+
+// strip takes out of servers with errors all that could be run, and leaves the errors.
+func (b *builder) strip(cfg *Config, file string) {
+	faults := b.report.faults()
+	if len(faults) == 0 {
+		return
+	}
+	i := 0
+	for _, box := range cfg.Toolboxes {
+		for n := range box.Servers {
+			if problems := faults[b.servers[i]]; problems != nil {
+				s := &box.Servers[n]
+				*s = Server{
+					Name: s.Name, InheritEnv: s.InheritEnv, Disabled: s.Disabled,
+					Fault: &Error{Code: toolbox.ConfigInvalid, File: file, Problems: problems},
+				}
+			}
+			i++
+		}
+	}
 }
 
 // name notes a name, and refuses one that dynamic mode cannot take apart again.

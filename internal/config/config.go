@@ -29,8 +29,8 @@ const (
 	DefaultMaxMessageSize = 64 << 20
 )
 
-// Config is a valid configuration, with every variable expanded and every
-// setting resolved.
+// Config is a configuration with every variable expanded and every setting resolved. It
+// is valid but for servers that have a Fault; see Strict.
 type Config struct {
 	Path           string    // absolute path of the file; "" if it did not come from one
 	ToolMode       ToolMode  // Proxy unless set
@@ -55,9 +55,14 @@ type Toolbox struct {
 	Servers     []Server // in file order, disabled ones included
 }
 
-// Server is one downstream server. Exactly one of Builtin, Command and URL is set.
+// Server is one downstream server. Exactly one of Builtin, Command and URL is set, and none
+// if it has a Fault.
 type Server struct {
 	Name string
+
+	// Fault is what is wrong inside the server; nil if nothing is. Such a server counts as
+	// one that cannot connect, and nothing is left of it that could be run.
+	Fault *Error
 
 	Builtin string // one of the workbench's own servers: files, notes or clock
 
@@ -102,7 +107,9 @@ type ParseOptions struct {
 var byteOrderMark = []byte("\uFEFF")
 
 // Parse reads a configuration from data; name is the file's name in errors. It
-// touches neither files nor the environment. The error is always an *Error.
+// touches neither files nor the environment. What is wrong inside one server is that
+// server's Fault. An error, which is always an *Error and then holds all that is wrong, is
+// for a file that cannot be read as a configuration.
 func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	if opts.Lookup == nil {
 		opts.Lookup = func(string) (string, bool) { return "", false }
@@ -123,6 +130,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	if r.failed() {
 		return nil, r.failure(toolbox.ConfigInvalid, name)
 	}
+	b.strip(cfg, name)
 	cfg.Warnings, cfg.Variables = r.warned(), variables()
 	return cfg, nil
 }

@@ -17,7 +17,9 @@ func FuzzParse(f *testing.F) {
 		cfg, err := Parse("fuzz.json", data, ParseOptions{Dir: "/d", Home: "/h", Lookup: lookupTest})
 		if err == nil {
 			checkValid(t, cfg)
-			return
+			if _, err = Strict(cfg, nil); err == nil {
+				return
+			}
 		}
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.File != "fuzz.json" || len(e.Problems) == 0 || e.Error() == "" {
@@ -43,6 +45,12 @@ func checkValid(t *testing.T, cfg *Config) {
 			t.Error("toolbox without a name")
 		}
 		for _, s := range box.Servers {
+			if s.Fault != nil {
+				if s.Command != "" || s.URL != "" || s.Builtin != "" || len(s.Fault.Problems) == 0 {
+					t.Errorf("faulty server that could run: %+v", s)
+				}
+				continue
+			}
 			given := 0
 			for _, source := range []string{s.Command, s.URL, s.Builtin} {
 				if source != "" {

@@ -16,8 +16,8 @@ import (
 const maxFileSize = 16 << 20
 
 // Load reads the configuration file at path, and variables from the workbench.env
-// beside it. environ has the form of os.Environ and wins over that file. The
-// error is an *Error unless the current folder cannot be found.
+// beside it. environ has the form of os.Environ and wins over that file. What is wrong inside
+// one server is that server's Fault; an error is an *Error unless the current folder cannot be found.
 func Load(path string, environ []string) (*Config, error) {
 	source, err := Read(path)
 	if err != nil {

@@ -21,7 +21,7 @@ func summary(problems []Problem) []string {
 // problems parses a file that must be refused.
 func problems(t *testing.T, file string, environ ...string) *Error {
 	t.Helper()
-	_, err := Parse("test.json", []byte(file), options(environ...))
+	_, err := Strict(Parse("test.json", []byte(file), options(environ...)))
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		t.Fatalf("error %v for %s", err, file)
@@ -286,7 +286,7 @@ func TestProblemsShowNoValues(t *testing.T) {
 }
 
 func TestTildeWithoutHome(t *testing.T) {
-	_, err := Parse("test.json", []byte(server(`{"command": "~/x", "cwd": "~", "args": ["~/y"]}`)), ParseOptions{})
+	_, err := Strict(Parse("test.json", []byte(server(`{"command": "~/x", "cwd": "~", "args": ["~/y"]}`)), ParseOptions{}))
 	if err == nil || strings.Count(err.Error(), "the home folder is not known") != 2 {
 		t.Errorf("error %v", err)
 	}

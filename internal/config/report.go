@@ -21,6 +21,7 @@ type report struct {
 type finding struct {
 	offset  int
 	problem Problem
+	server  string // path of the server that it is inside of; "" if it concerns the file
 }
 
 func newReport(data []byte) *report {
@@ -35,15 +36,35 @@ func newReport(data []byte) *report {
 	}
 }
 
+// fail reports an error at a path. What is at or below a server concerns that server alone.
 func (r *report) fail(offset int, at *path, message, hint string) {
-	r.errors = append(r.errors, finding{offset, Problem{Path: at.String(), Message: message, Hint: hint}})
+	r.failWithin(at, offset, at, message, hint)
+}
+
+// failWithin reports an error that concerns more than what is at its path: the server that
+// scope is in, or else the file.
+func (r *report) failWithin(scope *path, offset int, at *path, message, hint string) {
+	r.errors = append(r.errors, finding{offset, Problem{Path: at.String(), Message: message, Hint: hint}, scope.server().String()})
 }
 
 func (r *report) warn(offset int, at *path, message, hint string) {
-	r.warnings = append(r.warnings, finding{offset, Problem{Path: at.String(), Message: message, Hint: hint}})
+	r.warnings = append(r.warnings, finding{offset: offset, problem: Problem{Path: at.String(), Message: message, Hint: hint}})
 }
 
-func (r *report) failed() bool { return len(r.errors) > 0 }
+// failed reports whether there is an error that concerns the file.
+func (r *report) failed() bool {
+	return slices.ContainsFunc(r.errors, func(f finding) bool { return f.server == "" })
+}
+
+// faults returns the errors of each server, by its path.
+func (r *report) faults() map[string][]Problem {
+	byServer := make(map[string][]Problem)
+	problems := r.locate(r.errors) // which sorts them
+	for i, f := range r.errors {
+		byServer[f.server] = append(byServer[f.server], problems[i])
+	}
+	return byServer
+}
 
 func (r *report) failure(code toolbox.Code, file string) *Error {
 	return &Error{Code: code, File: file, Problems: r.locate(r.errors), Warnings: r.warned()}

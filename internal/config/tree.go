@@ -107,6 +107,16 @@ func (p *path) isServer() bool {
 	return p.up(1).is("mcpServers") && p.up(3).is("toolboxes") && p.up(4) == rootPath
 }
 
+// server returns the path of the server that p is or is inside of, nil if there is none.
+func (p *path) server() *path {
+	for ; p != nil; p = p.parent {
+		if p.isServer() {
+			return p
+		}
+	}
+	return nil
+}
+
 // String returns the dotted form; the path of nothing is "".
 func (p *path) String() string {
 	switch {
@@ -186,7 +196,8 @@ func (g *grower) members(object *hujson.Object, at *path, disabled bool) []membe
 		below := at.member(raw)
 		m.name, m.unresolved = g.expand(raw, m.offset, below, disabled)
 		if offset, seen := first[m.name]; seen {
-			g.report.fail(m.offset, below, "Duplicate key "+quote(raw),
+			// Which of two servers of one name is meant is a question to their toolbox.
+			g.report.failWithin(at, m.offset, below, "Duplicate key "+quote(raw),
 				fmt.Sprintf("the key is already used on line %d; rename or remove one of them", g.report.line(offset)))
 		} else {
 			first[m.name] = m.offset

@@ -205,9 +205,10 @@ type variants struct {
 	members map[*Server]map[*Party]struct{} // of each, the configured one included
 }
 
-// For returns the server as the party uses it; a nil party declares nothing.
+// For returns the server as the party uses it; a nil party declares nothing, and a server
+// with a fault is the same to all.
 func (s *Server) For(p *Party) *Server {
-	if p == nil {
+	if p == nil || s.config.Fault != nil {
 		return s
 	}
 	apart := s.variants.asks.Load()

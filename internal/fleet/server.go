@@ -15,8 +15,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
-// Server is one configured server, or a variant of it; see For. At any time it is in one
-// state: idle, starting, ready, or backing off from its last failure; mu guards all of it.
+// Server is one configured server, or a variant of it; see For. Unless it is faulty, it is at
+// any time in one state: idle, starting, ready, or backing off from its last failure; mu
+// guards all of it.
 type Server struct {
 	fleet   *Fleet
 	toolbox string
@@ -198,8 +199,12 @@ func (s *Server) isReady() bool {
 	return s.running != nil
 }
 
-// leaseNow returns the lease of a server that is ready, or the start to wait for.
+// leaseNow returns the lease of a server that is ready, or the start to wait for. A server
+// with a fault is never started: another configuration makes another server of it.
 func (s *Server) leaseNow() (*Lease, *attempt, error) {
+	if fault := s.config.Fault; fault != nil {
+		return nil, nil, fault
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isReady() {

@@ -5,9 +5,11 @@ import "time"
 // State is where a server is in its life.
 type State string
 
-// The states. A server that is dismissed or whose workbench ends is stopping until its
+// The states. A faulty server is never started, since what the configuration says of it is
+// wrong. One that is dismissed or whose workbench ends is stopping until its
 // process is gone.
 const (
+	Faulty     State = "faulty"
 	Idle       State = "idle"
 	Starting   State = "starting"
 	Ready      State = "ready"
@@ -25,7 +27,7 @@ type Status struct {
 	Restarts        int           // starts that succeeded after the first
 	Calls           int           // uses, of whatever kind
 	Revision        string        // of the protocol; "" unless it is ready
-	LastError       string        // of the last failure in a row; "" if there is none
+	LastError       string        // of the last failure in a row, or the fault; "" if there is none
 	Since           time.Time     // of the first failure in a row
 	NextTry         time.Duration // while it is backing off
 	Steps           []Step        // of the start that is under way, or was the last
@@ -74,6 +76,9 @@ func (s *Server) Status() Status {
 		status.LastError, status.Since = s.failure.err.Error(), s.failure.since
 		status.NextTry = max(time.Until(s.failure.until), 0)
 	}
+	if s.config.Fault != nil {
+		status.LastError = s.config.Fault.Error()
+	}
 	if s.running != nil {
 		status.PID, status.Uptime = s.running.pid(), time.Since(s.running.ready)
 		status.Calls += s.running.uses()
@@ -92,6 +97,8 @@ func (s *Server) Status() Status {
 // state is called with mu held.
 func (s *Server) state() State {
 	switch {
+	case s.config.Fault != nil:
+		return Faulty
 	case s.stopping > 0 && s.running == nil && s.starting == nil:
 		return Stopping
 	case s.starting != nil:

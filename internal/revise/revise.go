@@ -78,7 +78,7 @@ func (r *Revision) Variable(name string) (value string, ok bool) {
 // error. Mistakes that were there before are no reason to refuse: the edit may be a part
 // of mending them. They are returned.
 func (r *Revision) Check(next Content) (remaining *config.Error, err error) {
-	_, err = config.Draft(r.Path, next.Data, next.Env).Load(r.options.Environ)
+	_, err = config.Strict(config.Draft(r.Path, next.Data, next.Env).Load(r.options.Environ))
 	if err == nil {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (r *Revision) Check(next Content) (remaining *config.Error, err error) {
 	if !ok || r.IsNew {
 		return nil, err
 	}
-	_, errBefore := r.source.Load(r.options.Environ)
+	_, errBefore := config.Strict(r.source.Load(r.options.Environ))
 	before, ok := errors.AsType[*config.Error](errBefore)
 	if !ok {
 		return nil, err
