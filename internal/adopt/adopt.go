@@ -42,6 +42,7 @@ type Server struct {
 
 	definition clients.Server
 	entry      []byte // as in the configuration
+	atHome     bool   // it runs in the home folder; see runsAnywhere
 }
 
 // Known is a server of a client that the configuration has already.
@@ -83,6 +84,9 @@ func New(g Given) (*Plan, error) {
 	}
 	p.Variables = append(names.Given(), p.Variables...)
 	p.findUnset(g)
+	if slices.ContainsFunc(p.Servers, func(s *Server) bool { return s.atHome }) {
+		p.note(`Servers that are yours in every project run in your home folder ("cwd": "~"), so that clients in different folders can share them (--shared). To run one in the folder of its client, remove its cwd.`)
+	}
 	return p, nil
 }
 
@@ -99,6 +103,7 @@ func (p *Plan) take(g Given, names *conceal.Names, source *clients.Source, serve
 	if known, ok := same[key]; ok {
 		known.From = append(known.From, title(source))
 		known.definition.Disabled = known.definition.Disabled && server.Disabled
+		known.atHome = known.atHome && runsAnywhere(source, server)
 		if known.definition.Name != server.Name {
 			p.note("'%s' of %s is the same server as '%s'.", own, title(source), known.Name)
 		}
@@ -121,7 +126,7 @@ func (p *Plan) take(g Given, names *conceal.Names, source *clients.Source, serve
 	for _, note := range server.Notes {
 		p.note("'%s' of %s: %s.", server.Name, title(source), note)
 	}
-	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry}
+	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry, atHome: runsAnywhere(source, server)}
 	switch {
 	case p.isTaken(server.Name):
 		added.Name = p.freeName(source, server.Name)
@@ -132,6 +137,17 @@ func (p *Plan) take(g Given, names *conceal.Names, source *clients.Source, serve
 	same[key] = added
 	p.Servers = append(p.Servers, added)
 	return nil
+}
+
+// inFolder finds paths that start at the folder a server runs in.
+var inFolder = regexp.MustCompile(`(^|[=:,])\.{1,2}($|[/\\:])`)
+
+// runsAnywhere reports that a server cannot depend on the folder it runs in: the client
+// starts it for every project, and nothing in its entry says where.
+func runsAnywhere(source *clients.Source, server clients.Server) bool {
+	isPath := func(word string) bool { return inFolder.MatchString(word) }
+	return source.Client != nil && source.Project == "" && server.Command != "" && server.Dir == "" &&
+		!isPath(server.Command) && !slices.ContainsFunc(server.Args, isPath)
 }
 
 // keep stores values that the environment happens to have under the same name as well: a

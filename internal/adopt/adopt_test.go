@@ -111,7 +111,8 @@ func TestRenderIsAConfiguration(t *testing.T) {
       "mcpServers": {
         "filesystem": {
           "command": "npx",
-          "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"]
+          "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"],
+          "cwd": "~"
         }
       }
     },
@@ -149,7 +150,7 @@ func TestRenderIsAConfiguration(t *testing.T) {
 	if diff := cmp.Diff(want, string(data)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	cfg, err := config.Parse("x", data, config.ParseOptions{Dir: "/", Lookup: func(string) (string, bool) { return "v", true }})
+	cfg, err := config.Parse("x", data, config.ParseOptions{Dir: "/", Home: "/home/me", Lookup: func(string) (string, bool) { return "v", true }})
 	if err != nil || len(cfg.Warnings) > 0 {
 		t.Errorf("%v, %v", err, cfg)
 	}
@@ -237,5 +238,44 @@ func TestMasker(t *testing.T) {
 	}
 	if got := string(MaskedEnv([]byte("# c=d\nA=b\nB='x'\n"))); got != "# c=d\nA=[hidden]\nB=[hidden]\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a client starts in whatever folder it works in runs at home, and so can be shared by
+// clients in different folders; what is for one project does not.
+func TestServersOfAllProjectsRunAtHome(t *testing.T) {
+	project := of("claude-code", command("s", "x"))
+	project.Project = "/work/project"
+	unknown := of("cursor", command("s", "x"))
+	unknown.Client = nil
+	for _, test := range []struct {
+		name    string
+		sources []clients.Source
+		want    bool
+	}{
+		{"of a user's file", []clients.Source{of("cursor", command("s", "npx", "-y", "server", "/data", "a.b", "..."))}, true},
+		{"of two", []clients.Source{of("cursor", command("s", "x")), of("zed", command("s", "x"))}, true},
+		{"of a project", []clients.Source{project}, false},
+		{"of a project, too", []clients.Source{of("cursor", command("s", "x")), project}, false},
+		{"of a file whose client is not known", []clients.Source{unknown}, false},
+		{"with a folder", []clients.Source{of("cursor", clients.Server{Name: "s", Command: "x", Dir: "/w"})}, false},
+		{"remote", []clients.Source{of("cursor", clients.Server{Name: "s", URL: "https://h/"})}, false},
+		{"with its client's folder as an argument", []clients.Source{of("cursor", command("s", "npx", "server", "."))}, false},
+		{"with a path from there", []clients.Source{of("cursor", command("s", "x", "--root=../y"))}, false},
+		{"with a program there", []clients.Source{of("cursor", command("s", "./server"))}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := plan(t, Given{Sources: test.sources})
+			data, err := p.Render(nil, p.Propose())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(string(data), `"cwd": "~"`); got != test.want {
+				t.Errorf("runs at home: %t, want %t:\n%s", got, test.want, data)
+			}
+			if noted := strings.Contains(strings.Join(p.Notes, "\n"), `"cwd": "~"`); noted != test.want {
+				t.Errorf("the notes say so: %t, want %t: %q", noted, test.want, p.Notes)
+			}
+		})
 	}
 }

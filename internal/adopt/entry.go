@@ -41,6 +41,9 @@ func definitionOf(entry []byte) string {
 	if d.Transport != "sse" {
 		d.Transport = "" // it follows from the rest
 	}
+	if d.Dir == "~" {
+		d.Dir = "" // a client's entry does not say it; see runsAnywhere
+	}
 	if len(d.Args) == 0 {
 		d.Args = nil
 	}

@@ -169,6 +169,11 @@ func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) 
 				name += "-2" // another server has the name there
 			}
 			entry := server.entry
+			if server.atHome {
+				if entry, err = configedit.Set(entry, []string{"cwd"}, []byte(`"~"`)); err != nil {
+					return nil, err
+				}
+			}
 			if server.definition.Disabled || len(server.Unset) > 0 {
 				if entry, err = configedit.Set(entry, []string{"disabled"}, []byte("true")); err != nil {
 					return nil, err
