@@ -7,12 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
 	"github.com/mcp-workbench/mcp-workbench/internal/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
@@ -38,7 +36,11 @@ func newConnect(g *globals) *cobra.Command {
 		Short: "Put the workbench into the configuration of an MCP client",
 		Long: `Adds the workbench to the servers of an MCP client, with settings that keep its few tools
 always at hand where the client has such. Comments and order of the client's file stay. The
-difference is shown first, and what the file held is kept, so that --undo can restore it.
+difference is shown first, and what the file held is kept, so that --undo can take it back,
+also after the client wrote its file anew.
+
+With --remove-imported, servers that the workbench has as well are taken out of the client's
+file, if 'doctor' or a call has seen them work; the others stay, and it is said why.
 
 Without a client, lists those that were found on this machine and whether the workbench is
 connected.`,
@@ -60,8 +62,8 @@ connected.`,
 		ValidArgsFunction: completeClients,
 	}
 	addConnectFlags(cmd, &o)
-	cmd.Flags().BoolVar(&o.undo, "undo", false, "restore what the client's file held before the last change")
-	cmd.Flags().BoolVar(&o.removeImported, "remove-imported", false, "also take out the client's servers that the workbench has")
+	cmd.Flags().BoolVar(&o.undo, "undo", false, "take the last change of the client's file back; what others changed since stays")
+	cmd.Flags().BoolVar(&o.removeImported, "remove-imported", false, "also take out the client's servers that the workbench has been seen to run")
 	cmd.Flags().BoolVar(&o.json, "json", false, "without a client: list them as JSON")
 	return cmd
 }
@@ -108,17 +110,13 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	if err != nil {
 		return err
 	}
-	left, err := imported(configuration, sources)
+	overlap, err := g.findOverlap(ctx, configuration, sources, o.removeImported)
 	if err != nil {
 		return err
 	}
-	var removed []adopt.Known
-	if o.removeImported {
-		removed, left = left, nil
-	}
 	c, err := newClientChange(file, o, sources, func(before []byte) ([]byte, error) {
 		after, err := client.Put(file, before, entry)
-		for _, known := range removed {
+		for _, known := range overlap.removed {
 			if err == nil {
 				after, err = known.Source.Take(after, known.Name)
 			}
@@ -130,7 +128,7 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	}
 	if c.isNone() {
 		fmt.Fprintf(screen, "%s has the workbench already, in %s.\n", client.Title, short(file))
-		hintImported(screen, client, left)
+		overlap.tell(screen, client)
 		return nil
 	}
 	if !o.project && o.file == "" && !clients.ThisMachine().HasClient(file) {
@@ -139,15 +137,15 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
 		return err
 	}
-	sayConnected(screen, client, o, file, left)
+	sayConnected(screen, client, o, file, overlap)
 	return nil
 }
 
 // sayConnected tells how to go back, and what to do now.
-func sayConnected(screen *terminal.Screen, client *clients.Client, o connectOptions, file string, left []adopt.Known) {
+func sayConnected(screen *terminal.Screen, client *clients.Client, o connectOptions, file string, overlap *overlap) {
 	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(terminal.Good, "✓"), client.Title, terminal.CleanLine(o.name), short(file))
 	fmt.Fprintf(screen, "  To go back: mcp-workbench connect %s --undo\n", client.ID)
-	hintImported(screen, client, left)
+	overlap.tell(screen, client)
 	fmt.Fprintf(screen, "\nNext: %s\nTo see that it works: %s\n", client.After, client.See)
 }
 
@@ -261,32 +259,4 @@ func isSameFile(a, b string) bool {
 	}
 	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
-}
-
-// imported returns the servers of a client that the workbench has and uses as well.
-func imported(configuration string, sources []clients.Source) ([]adopt.Known, error) {
-	if configuration == "" {
-		return nil, nil
-	}
-	files, err := readTarget(configuration, true)
-	if err != nil || files.IsNew {
-		return nil, err
-	}
-	plan, err := adopt.New(adopt.Given{Sources: sources, Config: files.before.Data, Env: files.variables, Lookup: os.LookupEnv})
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(plan.Already, func(known adopt.Known) bool { return known.Disabled }), nil
-}
-
-func hintImported(screen *terminal.Screen, client *clients.Client, left []adopt.Known) {
-	if len(left) == 0 {
-		return
-	}
-	names := make([]string, len(left))
-	for i, known := range left {
-		names[i] = terminal.CleanLine(known.Name)
-	}
-	fmt.Fprintf(screen, "  %s\n  To take that out there: mcp-workbench connect %s --remove-imported\n",
-		screen.Wrap(fmt.Sprintf("%s still starts %s itself as well, which the workbench has.", client.Title, strings.Join(names, ", ")), 2), client.ID)
 }

@@ -50,16 +50,22 @@ func (c *clientChange) apply(ctx context.Context, client *clients.Client, o conn
 	if err != nil {
 		return false, err
 	}
+	err = c.writeAnew(func() error { return c.keepAndWrite(store, client) })
+	return err == nil, err
+}
+
+// writeAnew writes, and makes the change again on what somebody else just wrote.
+func (c *clientChange) writeAnew(write func() error) error {
 	for try := 1; ; try++ {
-		err := c.keepAndWrite(store, client)
+		err := write()
 		if known, ok := errors.AsType[*toolbox.Error](err); !ok || known.Code != toolbox.FileChanged || try == maxWriteTries {
-			return err == nil, err
+			return err
 		}
 		if c.before, err = clients.ReadAll(c.path); err != nil {
-			return false, err
+			return err
 		}
 		if c.after, err = c.edit(c.before); err != nil {
-			return false, err
+			return err
 		}
 	}
 }

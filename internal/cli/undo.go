@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
 	"github.com/mcp-workbench/mcp-workbench/internal/clients"
@@ -11,7 +13,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
-// runUndo restores a client's file exactly, and only if nobody changed it since.
+// undoing is the last change of a client's file, which is being taken back.
+type undoing struct {
+	client *clients.Client
+	last   *clients.Backup
+	clientChange
+	was, wrote []byte   // the file before the change, and after it
+	kept       []string // what is not taken back, since somebody else changed it
+}
+
+// runUndo takes the last change of a client's file back. What others changed since stays.
 func runUndo(ctx context.Context, id string, o connectOptions, screen *terminal.Screen) error {
 	client, err := findClient(id)
 	if err != nil {
@@ -21,25 +32,22 @@ func runUndo(ctx context.Context, id string, o connectOptions, screen *terminal.
 	if err != nil {
 		return err
 	}
-	now, err := clients.ReadAll(last.File)
+	u, err := beginUndo(client, last)
 	if err != nil {
 		return err
 	}
-	if !last.Undoes(now) {
-		return &toolbox.Error{
-			Code:    toolbox.FileChanged,
-			Message: last.File + " was changed since, and restoring it would lose that",
-			Hint: fmt.Sprintf("To take out the workbench alone: mcp-workbench disconnect %s\nWhat the file held before is in %s",
-				client.ID, last.Path()),
+	if u.isNone() {
+		if err := u.refused(); err != nil || o.dryRun {
+			return err
 		}
+		fmt.Fprintf(screen, "Nothing of it is left in %s.\n", short(last.File))
+		return store.Forget(last)
 	}
-	before, err := last.Before()
-	if err != nil {
-		return err
-	}
-	c := &change{path: last.File, before: now, after: before, masker: adopt.Masker(last.File, [][]byte{before, now}, nil)}
-	c.show(screen)
+	u.show(screen)
 	fmt.Fprintln(screen)
+	for _, kept := range u.kept {
+		fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Caution, "!"), screen.Wrap(terminal.CleanLine(kept)+".", 2))
+	}
 	if o.dryRun {
 		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
 		return nil
@@ -47,19 +55,93 @@ func runUndo(ctx context.Context, id string, o connectOptions, screen *terminal.
 	if err := agree(ctx, screen, o.yes, "Restore this?"); err != nil {
 		return err
 	}
-	if !last.Was {
-		err = os.Remove(last.File)
-	} else {
-		err = c.write()
-	}
-	if err != nil {
+	if err := u.writeAnew(u.restore); err != nil {
 		return err
 	}
 	if err := store.Forget(last); err != nil {
 		return err
 	}
-	fmt.Fprintf(screen, "%s %s is as it was before.\n\nNext: %s\n", screen.Paint(terminal.Good, "✓"), short(last.File), client.After)
+	u.report(screen)
 	return nil
+}
+
+func beginUndo(client *clients.Client, last *clients.Backup) (*undoing, error) {
+	u := &undoing{client: client, last: last}
+	u.path, u.edit = last.File, u.takeBack
+	var err error
+	if u.was, err = last.Before(); err != nil {
+		return nil, err
+	}
+	if u.wrote, err = last.Written(); err != nil {
+		return nil, err
+	}
+	if u.before, err = clients.ReadAll(last.File); err != nil {
+		return nil, err
+	}
+	if u.before == nil && last.Was {
+		return nil, &toolbox.Error{
+			Code:    toolbox.FileChanged,
+			Message: last.File + " is gone, so that there is nothing to take back",
+			Hint:    fmt.Sprintf("To have it as it was before, copy what is kept of it:\ncp '%s' '%s'", last.Path(), last.File),
+		}
+	}
+	u.masker = adopt.Masker(last.File, [][]byte{u.was, u.wrote, u.before}, nil)
+	u.after, err = u.takeBack(u.before)
+	return u, err
+}
+
+// takeBack returns what the file is to hold, given what it holds now.
+func (u *undoing) takeBack(now []byte) ([]byte, error) {
+	if now == nil {
+		return nil, nil // we made the file, and somebody removed it
+	}
+	undone, err := u.client.Undo(u.path, u.was, u.wrote, now)
+	u.kept = undone.Kept
+	return undone.Data, err
+}
+
+// restore writes what the file is to hold, or removes it.
+func (u *undoing) restore() error {
+	if u.after != nil {
+		return u.write()
+	}
+	now, err := clients.ReadAll(u.path)
+	if err != nil || now == nil {
+		return err
+	}
+	if !bytes.Equal(now, u.before) {
+		return &toolbox.Error{Code: toolbox.FileChanged, Message: u.path + " was changed by another program meanwhile, and was not removed", Hint: "Run the command again."}
+	}
+	return os.Remove(u.path)
+}
+
+// refused is the error if nothing can be taken back because all of it was changed since.
+func (u *undoing) refused() error {
+	if len(u.kept) == 0 {
+		return nil
+	}
+	hint := "To take out the workbench all the same: mcp-workbench disconnect " + u.client.ID
+	if u.last.Was {
+		hint += "\nWhat the file held before is in " + u.last.Path()
+	}
+	return &toolbox.Error{
+		Code:    toolbox.FileChanged,
+		Message: fmt.Sprintf("%s stays as it is: %s", u.path, strings.Join(u.kept, "; ")),
+		Hint:    hint,
+	}
+}
+
+func (u *undoing) report(screen *terminal.Screen) {
+	good := screen.Paint(terminal.Good, "✓")
+	switch {
+	case bytes.Equal(u.after, u.was) && (u.after != nil) == u.last.Was:
+		fmt.Fprintf(screen, "%s %s is as it was before.\n", good, short(u.path))
+	case len(u.kept) > 0:
+		fmt.Fprintf(screen, "%s What was still ours is taken back in %s; the rest is named above.\n", good, short(u.path))
+	default:
+		fmt.Fprintf(screen, "%s Our change of %s is taken back. What others changed since stays.\n", good, short(u.path))
+	}
+	fmt.Fprintf(screen, "\nNext: %s\n", u.client.After)
 }
 
 // lastChange is the one to undo: of the file that was named, or whichever was the last.

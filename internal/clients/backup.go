@@ -1,8 +1,6 @@
 package clients
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -18,8 +16,15 @@ import (
 // keptBackups is how many changes of a client's files can be looked up; older ones go.
 const keptBackups = 20
 
-// Backups keeps what clients' files held before they were changed, in a folder for this
-// user only: what they hold may be secret.
+// What is kept of a change: the record, and the file as it was before and after.
+const (
+	recordSuffix  = ".json"
+	beforeSuffix  = ".backup"
+	writtenSuffix = ".written"
+)
+
+// Backups keeps what clients' files held before they were changed and after, in a folder for
+// this user only: what they hold may be secret.
 type Backups struct{ Dir string }
 
 // Backup is one change of a file.
@@ -27,16 +32,15 @@ type Backup struct {
 	Client string `json:"client"`
 	File   string `json:"file"`
 	Was    bool   `json:"was_there"` // false: the file was made
-	After  string `json:"after"`     // hash of what was written
 
 	path string // of this record, without its ending
 }
 
 // Path is where the file's content from before the change is.
-func (b *Backup) Path() string { return b.path + ".backup" }
+func (b *Backup) Path() string { return b.path + beforeSuffix }
 
-// Undoes reports that a file is still what the change left.
-func (b *Backup) Undoes(now []byte) bool { return now != nil && hash(now) == b.After }
+// Written returns what the change left.
+func (b *Backup) Written() ([]byte, error) { return os.ReadFile(b.path + writtenSuffix) }
 
 // Before returns what the file held; nil if it was not there.
 func (b *Backup) Before() ([]byte, error) {
@@ -51,14 +55,17 @@ func (s Backups) Keep(client, file string, before, after []byte, now time.Time) 
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	b := &Backup{Client: client, File: file, Was: before != nil, After: hash(after)}
+	b := &Backup{Client: client, File: file, Was: before != nil}
 	b.path = filepath.Join(s.Dir, now.UTC().Format("20060102T150405.000000000Z")+"-"+client)
 	record, err := json.Marshal(b)
 	if err == nil && b.Was {
 		err = atomicfile.Replace(b.Path(), ".backup-*", before)
 	}
 	if err == nil {
-		err = atomicfile.Replace(b.path+".json", ".backup-*", record)
+		err = atomicfile.Replace(b.path+writtenSuffix, ".backup-*", after)
+	}
+	if err == nil {
+		err = atomicfile.Replace(b.path+recordSuffix, ".backup-*", record)
 	}
 	if err != nil {
 		return nil, err
@@ -74,7 +81,7 @@ func (s Backups) Last(client, file string) (*Backup, error) {
 		return nil, err
 	}
 	for _, path := range slices.Backward(all) {
-		data, err := os.ReadFile(path + ".json")
+		data, err := os.ReadFile(path + recordSuffix)
 		if err != nil {
 			return nil, err
 		}
@@ -91,9 +98,11 @@ func (s Backups) Last(client, file string) (*Backup, error) {
 
 // Forget removes the record of a change that was undone.
 func (s Backups) Forget(b *Backup) error {
-	err := os.Remove(b.path + ".json")
-	if removed := os.Remove(b.Path()); !errors.Is(removed, fs.ErrNotExist) {
-		err = errors.Join(err, removed)
+	err := os.Remove(b.path + recordSuffix)
+	for _, suffix := range []string{beforeSuffix, writtenSuffix} {
+		if removed := os.Remove(b.path + suffix); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
 	}
 	return err
 }
@@ -106,7 +115,7 @@ func (s Backups) all(client string) ([]string, error) {
 	}
 	var found []string
 	for _, entry := range entries {
-		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
+		name, isRecord := strings.CutSuffix(entry.Name(), recordSuffix)
 		if _, of, ok := strings.Cut(name, "-"); isRecord && ok && of == client {
 			found = append(found, filepath.Join(s.Dir, name))
 		}
@@ -121,9 +130,4 @@ func (s Backups) prune(client string) error {
 		all = all[1:]
 	}
 	return err
-}
-
-func hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

@@ -23,19 +23,33 @@ func putShell(data []byte, e Entry) []byte {
 }
 
 func takeShell(data []byte, name string) []byte {
-	begin, end := shellMarks(name)
 	lines := textLines(data)
+	if block, ok := shellLines(lines, name); ok {
+		return joinWithout(lines, block.from, block.to)
+	}
+	return data
+}
+
+// shellBlock returns the block of an entry with its marks; "" if there is none.
+func shellBlock(data []byte, name string) string {
+	lines := textLines(data)
+	block, _ := shellLines(lines, name)
+	return strings.ReplaceAll(strings.Join(lines[block.from:block.to], ""), "\r\n", "\n")
+}
+
+func shellLines(lines []string, name string) (block lineRange, ok bool) {
+	begin, end := shellMarks(name)
 	for from, line := range lines {
 		if strings.TrimSpace(line) != begin {
 			continue
 		}
 		for to := from + 1; to < len(lines); to++ {
 			if strings.TrimSpace(lines[to]) == end {
-				return joinWithout(lines, from, to+1)
+				return lineRange{from, to + 1}, true
 			}
 		}
 	}
-	return data
+	return block, false
 }
 
 func shellEntries(data []byte) []string {

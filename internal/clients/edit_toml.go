@@ -35,12 +35,25 @@ func isInline(data []byte, servers []string) bool {
 		!slices.ContainsFunc(textLines(data), func(line string) bool { return isBelow(tomlHeader(line), servers) })
 }
 
-// takeTOML removes the lines of the entry's table and of the tables below it. Comments
-// and empty lines before the next table belong to that one.
+// takeTOML removes the lines of the entry's table and of the tables below it.
 func takeTOML(data []byte, servers []string, name string) ([]byte, error) {
 	lines := textLines(data)
-	own := entryPath(servers, name)
-	found := false
+	tables := tomlTables(lines, entryPath(servers, name))
+	if len(tables) == 0 {
+		return data, errNoTable
+	}
+	for _, table := range slices.Backward(tables) {
+		lines = textLines(joinWithout(lines, table.from, table.to))
+	}
+	return []byte(strings.Join(lines, "")), nil
+}
+
+// lineRange is a range of lines, from the first up to the one behind the last.
+type lineRange struct{ from, to int }
+
+// tomlTables returns the lines of a table and of the tables below it. Comments and empty lines
+// before the next table belong to that one.
+func tomlTables(lines []string, own []string) (tables []lineRange) {
 	for from := 0; from < len(lines); from++ {
 		if !isBelow(tomlHeader(lines[from]), own) {
 			continue
@@ -54,14 +67,10 @@ func takeTOML(data []byte, servers []string, name string) ([]byte, error) {
 				to--
 			}
 		}
-		lines = textLines(joinWithout(lines, from, to))
-		found = true
-		from = -1 // what follows moved up
+		tables = append(tables, lineRange{from, to})
+		from = to - 1
 	}
-	if !found {
-		return data, errNoTable
-	}
-	return []byte(strings.Join(lines, "")), nil
+	return tables
 }
 
 // tomlHeader returns the path that a line such as [a.b] begins; nil for any other line.

@@ -63,50 +63,83 @@ func putYAML(data []byte, key, name string, entry value, there bool) ([]byte, er
 	return []byte(strings.Join(lines, "")), nil
 }
 
-// takeYAML removes the lines of an entry: from its first one up to the next that is not
-// further in.
+// takeYAML removes the lines of an entry.
 func takeYAML(data []byte, key, name string) ([]byte, error) {
-	root, err := yamlRoot(data)
+	servers, err := findYAML(data, key)
 	if err != nil {
 		return nil, err
 	}
-	keyNode, held := yamlMember(root, key)
-	if keyNode == nil || held.Style&yaml.FlowStyle != 0 || held.Line == keyNode.Line {
-		return nil, errYAMLLayout
-	}
-	var own *yaml.Node
-	entries := 0
-	switch held.Kind {
-	case yaml.MappingNode:
-		own, _ = yamlMember(held, name)
-		entries = len(held.Content) / 2
-	case yaml.SequenceNode:
-		entries = len(held.Content)
-		for _, item := range held.Content {
-			if _, called := yamlMember(item, "name"); called != nil && called.Value == name {
-				own = item
-			}
-		}
-	}
+	own := servers.entry(name)
 	if own == nil {
 		return nil, errYAMLLayout
 	}
-	lines := textLines(data)
-	from := own.Line - 1
-	to := from + 1
-	for to < len(lines) && (strings.TrimSpace(lines[to]) == "" || indentation(lines[to]) >= held.Column) {
-		to++
-	}
-	for to > from+1 && strings.TrimSpace(lines[to-1]) == "" {
-		to--
-	}
-	if entries == 1 { // a key without a value is not an empty mapping
-		line := strings.TrimRight(lines[keyNode.Line-1], "\r\n")
+	lines := servers.lines
+	from, to := servers.span(own)
+	if len(servers.entries()) == 1 { // a key without a value is not an empty mapping
+		line := strings.TrimRight(lines[servers.key.Line-1], "\r\n")
 		colon := strings.Index(line, ":")
-		empty := map[yaml.Kind]string{yaml.MappingNode: " {}", yaml.SequenceNode: " []"}[held.Kind]
-		lines[keyNode.Line-1] = line[:colon+1] + empty + line[colon+1:] + lineEnd(data)
+		empty := map[yaml.Kind]string{yaml.MappingNode: " {}", yaml.SequenceNode: " []"}[servers.held.Kind]
+		lines[servers.key.Line-1] = line[:colon+1] + empty + line[colon+1:] + lineEnd(data)
 	}
 	return joinWithout(lines, from, to), nil
+}
+
+// yamlServers is where a file has its servers, in lines of their own.
+type yamlServers struct {
+	lines     []string
+	key, held *yaml.Node
+}
+
+func findYAML(data []byte, key string) (yamlServers, error) {
+	root, err := yamlRoot(data)
+	if err != nil {
+		return yamlServers{}, err
+	}
+	keyNode, held := yamlMember(root, key)
+	if keyNode == nil || held.Style&yaml.FlowStyle != 0 || held.Line == keyNode.Line {
+		return yamlServers{}, errYAMLLayout
+	}
+	return yamlServers{textLines(data), keyNode, held}, nil
+}
+
+// entries returns the keys of a mapping, or the items of a list.
+func (s yamlServers) entries() []*yaml.Node {
+	if s.held.Kind != yaml.MappingNode {
+		return s.held.Content
+	}
+	var keys []*yaml.Node
+	for i := 0; i+1 < len(s.held.Content); i += 2 {
+		keys = append(keys, s.held.Content[i])
+	}
+	return keys
+}
+
+// entry returns the key or the item of an entry; nil if there is none. Of a list, the last of
+// a name counts.
+func (s yamlServers) entry(name string) (own *yaml.Node) {
+	if s.held.Kind == yaml.MappingNode {
+		own, _ = yamlMember(s.held, name)
+		return own
+	}
+	for _, item := range s.held.Content {
+		if _, called := yamlMember(item, "name"); called != nil && called.Value == name {
+			own = item
+		}
+	}
+	return own
+}
+
+// span returns the lines of an entry: from its first one up to the next that is not further in.
+func (s yamlServers) span(own *yaml.Node) (from, to int) {
+	from = own.Line - 1
+	to = from + 1
+	for to < len(s.lines) && (strings.TrimSpace(s.lines[to]) == "" || indentation(s.lines[to]) >= s.held.Column) {
+		to++
+	}
+	for to > from+1 && strings.TrimSpace(s.lines[to-1]) == "" {
+		to--
+	}
+	return from, to
 }
 
 func yamlMember(n *yaml.Node, name string) (key, held *yaml.Node) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,6 +20,25 @@ import (
 // nothing but space counts as an empty object. A value that is the same already changes
 // nothing.
 func Set(source []byte, path []string, value []byte) ([]byte, error) {
+	return set(source, path, value, &addition{}, math.MaxInt)
+}
+
+// Restore puts the member at path that an earlier text has into one that does not have it: with
+// its comments, and behind index others where there are so many. What has to be made on the
+// way to it comes last.
+func Restore(source, earlier []byte, path []string, index int) ([]byte, error) {
+	d, err := parse(earlier)
+	if err != nil {
+		return nil, err
+	}
+	held, depth, err := d.walk(path)
+	if err != nil || depth < len(path) || depth == 0 {
+		return source, err
+	}
+	return set(source, path, d.text[held.StartOffset:held.EndOffset], d.commentsOf(path), index)
+}
+
+func set(source []byte, path []string, value []byte, with *addition, index int) ([]byte, error) {
 	if len(bytes.TrimSpace(bytes.TrimPrefix(source, byteOrderMark))) == 0 {
 		source = append(bytes.Clone(source[:len(source)-len(bytes.TrimPrefix(source, byteOrderMark))]), "{}\n"...)
 	}
@@ -43,8 +63,12 @@ func Set(source []byte, path []string, value []byte) ([]byte, error) {
 			wanted = hujson.Value{Value: &hujson.Object{Members: []hujson.ObjectMember{member(path[i], wanted)}}}
 		}
 		object := found.Value.(*hujson.Object) // or walk had failed
-		d.insert(found, object, member(path[depth], wanted))
-		object.Members = append(object.Members, member(path[depth], wanted))
+		if index = min(index, len(object.Members)); depth < len(path)-1 {
+			index, with = len(object.Members), &addition{}
+		}
+		with.ObjectMember = member(path[depth], wanted)
+		d.insert(found, object, index, with)
+		object.Members = slices.Insert(object.Members, index, member(path[depth], wanted))
 		return d.finish()
 	}
 	if equal(found, &added.root) {

@@ -2,6 +2,7 @@ package configedit
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -18,18 +19,7 @@ type removal struct {
 }
 
 func (d *document) remove(at *hujson.Value, object *hujson.Object, index int) {
-	m := &object.Members[index]
-	r := removal{
-		document: d, index: index, count: len(object.Members), open: at.StartOffset + 1, before: at.StartOffset + 1,
-		key: m.Name.StartOffset, end: m.Value.EndOffset, prevComma: -1,
-	}
-	if comma, ok := d.commaAfter(&m.Value); ok {
-		r.hasComma, r.end = true, comma+1
-	}
-	if index > 0 {
-		r.prevComma, _ = d.commaAfter(&object.Members[index-1].Value)
-		r.before = r.prevComma + 1
-	}
+	r := d.removal(at, object, index)
 	tail, ends, lineComment := d.tail(r.before)
 	var from, to int
 	if ends {
@@ -45,6 +35,49 @@ func (d *document) remove(at *hujson.Value, object *hujson.Object, index int) {
 		from, to = r.open, closing
 	}
 	d.splice(from, to, "")
+}
+
+// commentsOf returns the comments that would be removed with a member: those in the lines
+// directly above it, and those behind it on its line.
+func (d *document) commentsOf(path []string) *addition {
+	at, _, err := d.walk(path[:len(path)-1])
+	if err != nil {
+		return &addition{}
+	}
+	object := at.Value.(*hujson.Object) // the path leads through it
+	index, err := find(object, path)
+	if err != nil || index < 0 {
+		return &addition{}
+	}
+	r := d.removal(at, object, index)
+	with := &addition{}
+	if tail, ends, _ := d.tail(r.before); ends {
+		for line := range strings.Lines(string(d.text[r.blockStart(tail):r.key])) {
+			if line = strings.TrimSpace(line); line != "" {
+				with.above = append(with.above, line)
+			}
+		}
+		if end, ends, _ := d.tail(r.end); ends {
+			with.behind = string(d.text[r.end:end])
+		}
+	}
+	return with
+}
+
+func (d *document) removal(at *hujson.Value, object *hujson.Object, index int) *removal {
+	m := &object.Members[index]
+	r := &removal{
+		document: d, index: index, count: len(object.Members), open: at.StartOffset + 1, before: at.StartOffset + 1,
+		key: m.Name.StartOffset, end: m.Value.EndOffset, prevComma: -1,
+	}
+	if comma, ok := d.commaAfter(&m.Value); ok {
+		r.hasComma, r.end = true, comma+1
+	}
+	if index > 0 {
+		r.prevComma, _ = d.commaAfter(&object.Members[index-1].Value)
+		r.before = r.prevComma + 1
+	}
+	return r
 }
 
 // within is for a member that shares its line with what precedes it.
