@@ -105,6 +105,10 @@ func TestRenderIsAConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{
+  // use_tool opens what it needs: scripts and one-shot clients cannot open a toolbox first.
+  "autoOpen": true,
+  // Opening lists signatures, a fraction of the tokens; full definitions come on request.
+  "openDetail": "brief",
   "toolboxes": {
     "files": {
       "description": "Files and folders: find, read, write (filesystem)",

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"bytes"
 	"net/url"
 	"path"
 	"slices"
@@ -158,10 +159,23 @@ func split(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
+// beginning is how a new configuration begins. Both keys change what the workbench does
+// without them, so that the file says why they are there.
+const beginning = `{
+  // use_tool opens what it needs: scripts and one-shot clients cannot open a toolbox first.
+  "autoOpen": true,
+  // Opening lists signatures, a fraction of the tokens; full definitions come on request.
+  "openDetail": "brief"
+}
+`
+
 // Render returns the configuration with the toolboxes in it: added to what it holds, with
 // comments and order kept.
 func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) {
 	after = before
+	if len(bytes.TrimSpace(before)) == 0 {
+		after = []byte(beginning)
+	}
 	for _, box := range boxes {
 		for _, server := range box.Servers {
 			name := server.Name

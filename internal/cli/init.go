@@ -115,7 +115,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 	if report.Written, err = files.add(ctx, screen, plan, boxes, o); err != nil || o.dryRun {
 		return err
 	}
-	finishInit(screen, target, plan, boxes)
+	finishInit(screen, target, plan, boxes, files.kept == nil)
 	showNext(screen, target, sources)
 	return nil
 }
@@ -199,10 +199,14 @@ Or see first what the workbench does, with servers that are built in:
 }
 
 // finishInit says what there is now.
-func finishInit(screen *terminal.Screen, target string, plan *adopt.Plan, boxes []adopt.Toolbox) {
+func finishInit(screen *terminal.Screen, target string, plan *adopt.Plan, boxes []adopt.Toolbox, isNew bool) {
 	fmt.Fprintf(screen, "\n%s %s is written.\n", screen.Paint(terminal.Good, "✓"), short(target))
 	if len(plan.Variables) > 0 {
 		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(terminal.Good, "✓"), count(len(plan.Variables), "secret is", "secrets are"))
+	}
+	if isNew {
+		fmt.Fprintf(screen, "%s autoOpen: use_tool opens what it needs, for scripts and one-shot clients.\n", screen.Paint(terminal.Good, "✓"))
+		fmt.Fprintf(screen, "%s openDetail: opening lists signatures, a fraction of the tokens.\n", screen.Paint(terminal.Good, "✓"))
 	}
 	for _, box := range boxes {
 		for _, server := range box.Servers {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
@@ -21,9 +21,9 @@ func newTokens(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tokens [TOOLBOX]",
 		Short: "Estimate what tools cost of a model's context",
-		Long: `Estimate how many tokens the definitions of each toolbox, server and tool are, in full
-and in brief, and what the workbench saves against listing all of them. Servers of
-which nothing is known yet are connected for it.`,
+		Long: `Estimate how many tokens each tool and server costs, in full and in brief, what the
+whole answer of open_toolbox costs for each toolbox, and what the workbench saves against
+listing all tools. Servers of which nothing is known yet are connected for it.`,
 		Example: `  mcp-workbench tokens
   mcp-workbench tokens dev`,
 		ValidArgsFunction: completeOne(completeToolboxes(g)),
@@ -50,7 +50,7 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 		return err
 	}
 	instructions, tools := workbench.Shown()
-	bill := newBill(known, cfg.Discovery.Pinned)
+	bill := newBill(known, cfg)
 	bill.instructions = estimateTokens(instructions)
 	for _, tool := range tools {
 		bill.ours = append(bill.ours, estimateTokens(string(tool)))
@@ -79,54 +79,75 @@ type line struct {
 // bill is what all definitions cost.
 type bill struct {
 	lines        []*line
-	all          cost
-	tools        int
+	listed       int  // tokens of all definitions, as servers list them
+	opened       cost // of all toolboxes
+	boxes, tools int
 	missing      int // servers of which nothing is known
 	pinned       int // tokens of tools that are listed natively
 	ours         []int
 	instructions int
+	brief        bool // open_toolbox answers in brief unless it is told otherwise
 }
 
-func newBill(known []app.KnownServer, pinned []toolbox.Ref) *bill {
-	b := &bill{}
-	var box *line
-	for i, offer := range known {
-		if i == 0 || offer.Toolbox != known[i-1].Toolbox {
-			box = &line{name: offer.Toolbox}
-			b.lines = append(b.lines, box)
-		}
-		server := &line{depth: 1, name: offer.Server, tools: len(offer.Tools), err: offer.Err}
-		b.lines = append(b.lines, server)
-		if offer.Err != nil {
-			b.missing++
-		}
-		for _, tool := range offer.Tools {
-			c := costOf(offer.Server, tool)
-			b.lines = append(b.lines, &line{depth: 2, name: tool.Name, cost: c})
-			server.add(c)
-			for _, ref := range pinned {
-				if ref == (toolbox.Ref{Toolbox: offer.Toolbox, Server: offer.Server, Name: tool.Name}) {
-					b.pinned += c.full
-				}
+func newBill(known []app.KnownServer, cfg *config.Config) *bill {
+	b := &bill{brief: cfg.Discovery.OpenBrief}
+	for _, box := range cfg.Toolboxes {
+		var servers []app.KnownServer
+		for _, server := range known {
+			if server.Toolbox == box.Name {
+				servers = append(servers, server)
 			}
 		}
-		box.add(server.cost)
-		box.tools += server.tools
-		b.all.add(server.cost)
-		b.tools += server.tools
+		if len(servers) > 0 {
+			b.addToolbox(box, servers, cfg.Discovery.Pinned)
+		}
 	}
 	return b
 }
 
-func costOf(server string, tool catalog.Tool) cost {
-	return cost{
-		full:  estimateTokens(string(tool.Definition.Bytes())),
-		brief: estimateTokens(string(metatool.BriefTool(server, tool))),
+// addToolbox adds the lines of a toolbox. What opening it costs is more than the sum of its
+// tools: the answer has instructions of the servers, and what stands around.
+func (b *bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned []toolbox.Ref) {
+	total := &line{name: box.Name}
+	b.lines = append(b.lines, total)
+	var offers []metatool.Offer
+	for _, known := range servers {
+		server := &line{depth: 1, name: known.Server, tools: len(known.Tools), err: known.Err}
+		b.lines = append(b.lines, server)
+		total.tools += server.tools
+		if known.Err != nil {
+			b.missing++
+			continue
+		}
+		offers = append(offers, metatool.Offer{Server: known.Server, Tools: known.Tools, Instructions: known.Instructions})
+		for _, tool := range known.Tools {
+			definition := estimateTokens(string(tool.Definition.Bytes()))
+			b.listed += definition
+			if slices.Contains(pinned, toolbox.Ref{Toolbox: box.Name, Server: known.Server, Name: tool.Name}) {
+				b.pinned += definition
+			}
+			c := cost{
+				full:  estimateTokens(metatool.OpenTool(box.Name, known.Server, tool, false)),
+				brief: estimateTokens(metatool.OpenTool(box.Name, known.Server, tool, true)),
+			}
+			b.lines = append(b.lines, &line{depth: 2, name: tool.Name, cost: c})
+			server.add(c)
+		}
 	}
+	if len(offers) > 0 {
+		total.cost = cost{
+			full:  estimateTokens(metatool.OpenAnswer(box.Name, box.Description, offers, false)),
+			brief: estimateTokens(metatool.OpenAnswer(box.Name, box.Description, offers, true)),
+		}
+	}
+	b.opened.add(total.cost)
+	b.boxes++
+	b.tools += total.tools
 }
 
 func (b *bill) print(out io.Writer) {
-	fmt.Fprint(out, "Estimated tokens of definitions: by a rule of thumb, not by a model's own tokenizer.\n\n")
+	fmt.Fprint(out, "Estimated tokens: by a rule of thumb, not by a model's own tokenizer. The line of a toolbox is what\n"+
+		"opening it costs: its tools, the instructions of its servers, and the rest of the answer.\n\n")
 	fmt.Fprintf(out, "%9s %9s\n", "in full", "in brief")
 	for _, l := range b.lines {
 		name := strings.Repeat("  ", l.depth) + l.name
@@ -139,24 +160,34 @@ func (b *bill) print(out io.Writer) {
 			fmt.Fprintf(out, "%9s %9s  %s (%s)\n", thousands(l.full), thousands(l.brief), name, count(l.tools, "tool", "tools"))
 		}
 	}
+	b.printSums(out)
+}
+
+func (b *bill) printSums(out io.Writer) {
 	start := b.instructions + b.pinned
 	for _, tokens := range b.ours {
 		start += tokens
 	}
-	fmt.Fprintf(out, "\nListing all %s directly: %s tokens\n", count(b.tools, "tool", "tools"), thousands(b.all.full))
+	fmt.Fprintf(out, "\nListing all %s directly: %s tokens\n", count(b.tools, "tool", "tools"), thousands(b.listed))
 	fmt.Fprintf(out, "Through the workbench, at the start: %s tokens: %s of its own %s, instructions %s",
 		thousands(start), count(len(b.ours), "tool", "tools"), thousands(start-b.instructions-b.pinned), thousands(b.instructions))
 	if b.pinned > 0 {
 		fmt.Fprintf(out, ", pinned tools %s", thousands(b.pinned))
 	}
 	fmt.Fprintln(out)
-	switch saved := b.all.full - start; {
-	case b.all.full == 0:
+	switch saved := b.listed - start; {
+	case b.listed == 0:
 	case saved > 0:
-		fmt.Fprintf(out, "Saved at the start: %s tokens, %d %%. Opening a toolbox adds what is listed for it above.\n", thousands(saved), 100*saved/b.all.full)
+		fmt.Fprintf(out, "Saved at the start: %s tokens, %d %%.\n", thousands(saved), 100*saved/b.listed)
 	default:
 		fmt.Fprintf(out, "Nothing is saved at the start: the tools are few. %s\n", `"toolMode": "direct" offers them as they are.`)
 	}
+	how := `in full here ("openDetail": "brief" changes that)`
+	if b.brief {
+		how = `in brief here ("openDetail")`
+	}
+	fmt.Fprintf(out, "Opening %s: %s tokens in full, %s in brief. open_toolbox answers %s.\n",
+		count(b.boxes, "toolbox", "toolboxes"), thousands(b.opened.full), thousands(b.opened.brief), how)
 	if b.missing > 0 {
 		fmt.Fprintf(out, "Not counted: %s that could not be connected.\n", count(b.missing, "server", "servers"))
 	}

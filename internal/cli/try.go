@@ -92,7 +92,7 @@ type trial struct {
 func (t *trial) openAndCall(ctx context.Context) error {
 	fmt.Fprintf(t.out, "Opening toolbox '%s'…\n", t.box)
 	began := time.Now()
-	answer, err := t.session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": t.box})
+	answer, err := t.session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": t.box, "detail": "full"})
 	if _, ok := errors.AsType[*console.ResultError](err); ok {
 		return &toolbox.Error{
 			Code:    toolbox.ServersFailed,

@@ -9,6 +9,8 @@ import (
 // Discovery is how clients find tools, and how much of an answer they get at once.
 type Discovery struct {
 	Search         bool          // offers find_tools
+	AutoOpen       bool          // every toolbox counts as open
+	OpenBrief      bool          // open_toolbox answers in brief where the call does not say how
 	MaxResultBytes int           // of what is larger, clients get the head; 0: no limit
 	Pinned         []toolbox.Ref // tools that are also offered natively, in order
 }
@@ -16,6 +18,16 @@ type Discovery struct {
 var searchKey = key{
 	name: "search", kinds: []kind{kindBoolean}, fallback: "true",
 	description: "Offers the tool find_tools, which searches the tools of all toolboxes. It is not there in direct mode.",
+}
+
+var autoOpenKey = key{
+	name: "autoOpen", kinds: []kind{kindBoolean}, fallback: "false",
+	description: "Lets use_tool run tools of toolboxes that were not opened: only the server that the call is for is started. Clients that make one call and leave need it. It has no effect in direct mode.",
+}
+
+var openDetailKey = key{
+	name: "openDetail", kinds: []kind{kindString}, enum: []string{"full", "brief"}, fallback: `"full"`,
+	description: "How open_toolbox describes tools where the call does not say it: \"full\" with the servers' own definitions, \"brief\" with a signature and a line of description each. The full definition of single tools is available on request.",
 }
 
 var resultsKey = key{
@@ -60,7 +72,7 @@ func splitPinned(text string) []string {
 }
 
 func (b *builder) discovery(root *node, boxes []Toolbox) Discovery {
-	d := Discovery{Search: true}
+	d := Discovery{Search: true, AutoOpen: root.get("autoOpen").isTrue(), OpenBrief: root.get("openDetail").string() == "brief"}
 	if search := root.get("search"); search != nil {
 		d.Search = search.isTrue()
 	}

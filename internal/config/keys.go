@@ -97,6 +97,8 @@ var rootObject = object{keys: []key{
 		name: "maxMessageSize", kinds: []kind{kindInteger, kindString}, check: checkSize, pattern: sizePattern, example: `"64MiB"`, fallback: `"64MiB"`,
 		description: "The longest message that is passed on, in bytes or with a unit such as \"64MiB\"; from 1KiB to 1GiB.",
 	},
+	autoOpenKey,
+	openDetailKey,
 	searchKey,
 	resultsKey,
 	pinnedKey,

@@ -136,7 +136,7 @@ type running struct {
 
 // open connects the server and returns the tool as it is offered now.
 func (r *running) open(ctx context.Context, session *Session, ref string) (catalog.Tool, error) {
-	answer, err := session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": r.at.Toolbox})
+	answer, err := session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": r.at.Toolbox, "detail": "full"})
 	if ctx.Err() != nil {
 		return catalog.Tool{}, ctx.Err()
 	}

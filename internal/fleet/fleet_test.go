@@ -141,7 +141,7 @@ func TestAllWhoWaitShareOneStart(t *testing.T) {
 	var group sync.WaitGroup
 	for range 20 {
 		group.Go(func() {
-			for _, opened := range r.box.Open(t.Context(), nil, nil) {
+			for _, opened := range Connect(t.Context(), r.box.Servers, nil, nil) {
 				if opened.Err != nil {
 					t.Error(opened.Err)
 					continue
@@ -187,7 +187,7 @@ func TestOneWhoGivesUpDoesNotEndTheStart(t *testing.T) {
 
 func TestOneFailureIsNotTheOthers(t *testing.T) {
 	r := newRig(t, map[string]string{"good": `{}`, "bad": `{"start":[{"stderr":"no database"},{"exit":3}]}`}, nil, Options{})
-	for _, opened := range r.box.Open(t.Context(), nil, nil) {
+	for _, opened := range Connect(t.Context(), r.box.Servers, nil, nil) {
 		switch opened.Server.Name() {
 		case "good":
 			if opened.Err != nil {
@@ -376,7 +376,7 @@ func TestSecretsAreMaskedInReasons(t *testing.T) {
 		"dies": `{"start":[{"stderr":"token is hunter2hunter2"},{"exit":1}]}`,
 		"says": `{"on":{"initialize":[{"error":{"code":-1,"message":"bad token hunter2hunter2"}}]}}`,
 	}, nil, Options{Config: &config.Config{Secrets: []string{"hunter2hunter2"}}})
-	for _, opened := range r.box.Open(t.Context(), nil, nil) {
+	for _, opened := range Connect(t.Context(), r.box.Servers, nil, nil) {
 		if opened.Err == nil || strings.Contains(opened.Err.Error(), "hunter2") || !strings.Contains(opened.Err.Error(), secret.Mask) {
 			t.Errorf("server %s: the reason is %v", opened.Server.Name(), opened.Err)
 		}

@@ -56,14 +56,9 @@ type Opened struct {
 	Err    error
 }
 
-// Open connects all servers of the toolbox for a party in parallel, as far as they are
-// not, and returns them in order. Release the leases. connected is called, if it is not
-// nil, as each server is done, from one goroutine at a time.
-func (t *Toolbox) Open(ctx context.Context, party *Party, connected func(Opened)) []Opened {
-	return Connect(ctx, t.Servers, party, connected)
-}
-
-// Connect is Open for any configured servers.
+// Connect connects configured servers for a party in parallel, as far as they are not, and
+// returns them in order. Release the leases. connected is called, if it is not nil, as each
+// server is done, from one goroutine at a time.
 func Connect(ctx context.Context, servers []*Server, party *Party, connected func(Opened)) []Opened {
 	results := make([]Opened, len(servers))
 	done := make(chan int)

@@ -143,12 +143,14 @@ func (s *session) noticed(server *fleet.Server, message wire.Message) {
 	}
 }
 
-// IsOpen reports whether the client opened the toolbox. Without sessions there is nothing
+// IsOpen reports whether the toolbox is open to the client. Without sessions there is nothing
 // that it could be opened in, so that it always is.
 func (s *session) IsOpen(toolbox string) bool {
-	if s.modern {
-		return true
-	}
+	return s.modern || s.hasOpened(toolbox) || s.surface.Load().CountsAsOpen(toolbox)
+}
+
+// hasOpened reports whether the client opened the toolbox itself.
+func (s *session) hasOpened(toolbox string) bool {
 	opened := s.opened.Load()
 	if opened == nil {
 		return false
@@ -168,7 +170,8 @@ func (s *session) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
 	return s.passage.Load().Define(s, ref, definition)
 }
 
-// MarkOpen implements metatool.Session.
+// MarkOpen implements metatool.Session. What counted as open without it is remembered, too:
+// a reload may end that.
 func (s *session) MarkOpen(toolbox string) (first bool) {
 	if s.modern {
 		return false
@@ -176,7 +179,7 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 	if first = s.open(toolbox); first && s.mark != nil {
 		s.own.tell(s.mark(toolbox))
 	}
-	return first
+	return first && !s.surface.Load().CountsAsOpen(toolbox)
 }
 
 // open remembers that the client opened the toolbox. What others may be reading is never
@@ -184,7 +187,7 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 func (s *session) open(toolbox string) (first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.IsOpen(toolbox) {
+	if s.hasOpened(toolbox) {
 		return false
 	}
 	next := map[string]struct{}{toolbox: {}}

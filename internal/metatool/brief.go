@@ -51,29 +51,40 @@ func cutText(text string, size int) string {
 	return text[:end] + ellipsis
 }
 
-// appendBriefTool appends a tool as open_toolbox lists it in brief. The toolbox is named
-// once, above all of them.
-func appendBriefTool(dst []byte, server string, tool catalog.Tool) []byte {
-	members := wire.AppendMember([]byte("{"), "server", server)
-	members = wire.AppendMember(members, "name", tool.Name)
-	return append(append(dst, appendBrief(members, tool)...), '}')
-}
+// briefHint tells how to read the brief answer of open_toolbox, and what to do with it. A
+// model may have nothing else to go by.
+const briefHint = "tools holds for each server its tools: name, then (parameters) and description. " +
+	"Run one: use_tool {tool: {toolbox, server, name}, arguments}. " +
+	"Whole definitions: open_toolbox {toolbox, detail: full, tools: [name]}"
 
-// parseDetail reads how much open_toolbox is to say of each tool.
-func parseDetail(detail wire.Payload) (brief bool, problem string) {
-	switch text, ok := detail.Text(); {
-	case detail.IsAbsent(), text == "full":
-		return false, ""
-	case text == "brief":
-		return true, ""
-	case !ok:
-		return false, "detail: Expected string, received " + detail.Kind()
+// appendBriefServer appends a member for a server, whose members are its tools. So nothing
+// is repeated for each tool but what differs.
+func (o opening) appendBriefServer(dst []byte, offer Offer) []byte {
+	var members []byte
+	for _, tool := range offer.Tools {
+		if o.wants(offer.Server, tool.Name) {
+			members = wire.AppendMember(members, tool.Name, briefText(tool))
+		}
 	}
-	return false, "detail: Expected 'full' or 'brief'"
+	if len(members) == 0 {
+		return dst
+	}
+	if len(dst) > 0 {
+		dst = append(dst, ',')
+	}
+	dst = append(wire.AppendString(dst, offer.Server), ":{"...)
+	return append(append(dst, members...), '}')
 }
 
-// BriefTool returns a tool as open_toolbox lists it in brief.
-func BriefTool(server string, tool catalog.Tool) []byte { return appendBriefTool(nil, server, tool) }
+// briefText is what a model needs of a tool whose name it has: the parameters, and a line of
+// description.
+func briefText(tool catalog.Tool) string {
+	text := cutText(strings.TrimPrefix(tool.Signature(), tool.Name), maxSignature)
+	if description, _ := tool.Definition.Member("description").Text(); strings.TrimSpace(description) != "" {
+		text += " " + oneLine(description)
+	}
+	return text
+}
 
 // OneLine returns a description as it is in brief.
 func OneLine(description string) string { return oneLine(description) }

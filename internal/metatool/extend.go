@@ -9,6 +9,7 @@ func (s *Surface) Extend(discovery config.Discovery) {
 	if s.mode == config.Direct {
 		return
 	}
+	s.autoOpen, s.openBrief = discovery.AutoOpen, discovery.OpenBrief
 	s.search, s.maxResult = discovery.Search, discovery.MaxResultBytes
 	s.pinned = newPinned(discovery.Pinned)
 }
@@ -42,7 +43,7 @@ func (s *Surface) MetaTools() [][]byte {
 	if s.mode == config.Direct {
 		return nil
 	}
-	tools := [][]byte{openDefinition(s.visible), []byte(useDefinition)}
+	tools := [][]byte{s.openDefinition(), s.useDefinition()}
 	if s.search {
 		tools = append(tools, []byte(findDefinition))
 	}

@@ -20,9 +20,9 @@ import (
 // Session is the client session that a request came from.
 type Session interface {
 	call.Client
-	// IsOpen reports whether the client opened the toolbox.
+	// IsOpen reports whether the toolbox is open to the client; see Surface.CountsAsOpen.
 	IsOpen(toolbox string) bool
-	// MarkOpen remembers that it did; first says that this is new.
+	// MarkOpen remembers that the client opened it; first says that it was not open.
 	MarkOpen(toolbox string) (first bool)
 	// Links returns the edits by which links in the definition of a tool lead to resources
 	// that the client knows by another URI.
@@ -47,6 +47,8 @@ type Surface struct {
 	isTransparent bool // see BeTransparent
 
 	// What follows is as Extend says.
+	autoOpen  bool // see CountsAsOpen
+	openBrief bool // open_toolbox answers in brief where the call does not say how
 	search    bool
 	finder    finder
 	maxResult int // bytes of a result that is passed on whole; 0: all are
@@ -192,9 +194,9 @@ func (s *Surface) Listed(session Session) []byte {
 	if s.mode == config.Direct {
 		return s.listedDirect(session.Party())
 	}
-	result := append([]byte(`{"tools":[`), openDefinition(s.visible)...)
+	result := append([]byte(`{"tools":[`), s.openDefinition()...)
 	result = append(result, ',')
-	result = append(result, useDefinition...)
+	result = append(result, s.useDefinition()...)
 	result = s.appendExtras(result, session)
 	if s.mode == config.Dynamic {
 		result = s.appendNative(result, session)
@@ -214,6 +216,16 @@ func (s *Surface) Shows(session Session, toolbox string) bool {
 	default:
 		return (s.mode == config.Dynamic || s.mode == config.Direct) && session.IsOpen(toolbox)
 	}
+}
+
+// CountsAsOpen reports whether the toolbox is open to all clients, whether they opened it or
+// not. That starts nothing.
+func (s *Surface) CountsAsOpen(toolbox string) bool {
+	if !s.autoOpen {
+		return false
+	}
+	_, visible := s.visible.Toolbox(toolbox)
+	return visible
 }
 
 // exampleCall is how arguments of use_tool look.

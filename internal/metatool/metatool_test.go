@@ -29,9 +29,38 @@ func TestParseOpen(t *testing.T) {
 		{`{"toolbox":true,"x":1}`, "", "toolbox: Expected string, received boolean; Unrecognized key: 'x'"},
 		{`["dev"]`, "", "Expected object, received array"},
 	} {
-		name, _, problem := parseOpen(wire.Raw([]byte(test.input)))
-		if name != test.name || problem != test.problem {
-			t.Errorf("parseOpen(%s) = %q, %q; want %q, %q", test.input, name, problem, test.name, test.problem)
+		asked, problem := parseOpen(wire.Raw([]byte(test.input)), false)
+		if problem != test.problem || problem == "" && asked.toolbox != test.name {
+			t.Errorf("parseOpen(%s) = %q, %q; want %q, %q", test.input, asked.toolbox, problem, test.name, test.problem)
+		}
+	}
+}
+
+func TestParseOpenDetail(t *testing.T) {
+	many := strings.Repeat(`"x",`, maxNamed) + `"x"`
+	for _, test := range []struct {
+		input   string
+		usual   bool
+		brief   bool
+		tools   int
+		problem string
+	}{
+		{input: ``},
+		{input: ``, usual: true, brief: true},
+		{input: `,"detail":"brief"`, brief: true},
+		{input: `,"detail":"full"`, usual: true},
+		{input: `,"tools":["a","s/b"]`, tools: 2},
+		{input: `,"tools":["a"]`, usual: true, tools: 1},
+		{input: `,"tools":["a"],"detail":"brief"`, tools: 1, brief: true},
+		{input: `,"tools":[]`, usual: true, brief: true},
+		{input: `,"detail":null`, problem: "detail: Expected string, received null"},
+		{input: `,"tools":"a"`, problem: "tools: Expected array, received string"},
+		{input: `,"tools":["a",1," "]`, problem: "tools[1]: Expected string, received number; tools[2] cannot be empty"},
+		{input: `,"tools":[` + many + `]`, problem: "tools: Expected at most 100 names"},
+	} {
+		asked, problem := parseOpen(wire.Raw([]byte(`{"toolbox":"dev"`+test.input+`}`)), test.usual)
+		if problem != test.problem || problem == "" && (asked.brief != test.brief || len(asked.tools) != test.tools) {
+			t.Errorf("parseOpen(%.60s) = %+v, %q", test.input, asked, problem)
 		}
 	}
 }
@@ -148,7 +177,7 @@ func TestOpenDefinitionOfManyToolboxes(t *testing.T) {
 	for i := range boxes {
 		boxes[i].Name = "box" + strings.Repeat("x", i)
 	}
-	definition := func(n int) wire.Payload { return wire.Raw(openDefinition(surface(boxes[:n]...).visible)) }
+	definition := func(n int) wire.Payload { return wire.Raw(surface(boxes[:n]...).openDefinition()) }
 	enum := func(n int) string {
 		return definition(n).Member("inputSchema").Member("properties").Member("toolbox").Member("enum").Kind()
 	}

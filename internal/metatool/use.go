@@ -10,17 +10,24 @@ import (
 
 const useName = "use_tool"
 
-const useDefinition = `{"name":"use_tool","title":"Use a tool",` +
-	`"description":"Run a tool of an open toolbox. Take toolbox, server and name of the tool, and what it takes, from the answer of open_toolbox or find_tools.",` +
-	`"inputSchema":{"type":"object","properties":{` +
-	`"tool":{"type":"object","description":"Which tool to run","properties":{` +
-	`"toolbox":{"type":"string","minLength":1,"description":"Name of the toolbox, which must be open"},` +
-	`"server":{"type":"string","minLength":1,"description":"Name of the server in the toolbox"},` +
-	`"name":{"type":"string","minLength":1,"description":"Name of the tool, as open_toolbox lists it"}},` +
-	`"required":["toolbox","server","name"],"additionalProperties":false},` +
-	`"arguments":{"type":"object","description":"Arguments of the tool, as its inputSchema says","default":{}}},` +
-	`"required":["tool"],"additionalProperties":false},` +
-	`"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true},"_meta":{` + alwaysLoad + `}}`
+// useDefinition defines use_tool.
+func (s *Surface) useDefinition() []byte {
+	whose, condition := "an open toolbox", ", which must be open"
+	if s.autoOpen {
+		whose, condition = "any toolbox", ""
+	}
+	return []byte(`{"name":"use_tool","title":"Use a tool",` +
+		`"description":"Run a tool of ` + whose + `. Take toolbox, server and name of the tool, and what it takes, from the answer of open_toolbox or find_tools.",` +
+		`"inputSchema":{"type":"object","properties":{` +
+		`"tool":{"type":"object","description":"Which tool to run","properties":{` +
+		`"toolbox":{"type":"string","minLength":1,"description":"Name of the toolbox` + condition + `"},` +
+		`"server":{"type":"string","minLength":1,"description":"Name of the server in the toolbox"},` +
+		`"name":{"type":"string","minLength":1,"description":"Name of the tool, as open_toolbox lists it"}},` +
+		`"required":["toolbox","server","name"],"additionalProperties":false},` +
+		`"arguments":{"type":"object","description":"Arguments of the tool, as its inputSchema says","default":{}}},` +
+		`"required":["tool"],"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true},"_meta":{` + alwaysLoad + `}}`)
+}
 
 // newForm follows a call in a form that was retired.
 const newForm = "Name the tool like this: " + exampleCall
