@@ -43,8 +43,8 @@ type Options struct {
 	// Transparent lets a client see the servers' instructions instead of ours.
 	Transparent bool
 
-	// Withheld says why nothing of a configuration may be used. Clients are told so, and
-	// the rest of Config does not matter.
+	// Withheld says why nothing of a configuration may or can be used. Clients are told so,
+	// and the rest of Config does not matter.
 	Withheld string
 }
 
@@ -59,7 +59,7 @@ type App struct {
 	started  time.Time
 	log      *slog.Logger
 	config   atomic.Pointer[config.Config]
-	withheld atomic.Value              // string: why nothing of a configuration may be used
+	withheld atomic.Value              // string: why nothing of a configuration is used
 	gate     atomic.Pointer[auth.Gate] // nil unless clients are served over HTTP
 
 	stopping sync.Once
@@ -191,6 +191,11 @@ func (a *App) Reload(cfg *config.Config) error {
 		}
 	}
 	return nil
+}
+
+// Withhold changes what clients of a workbench are told that uses nothing of its configuration.
+func (a *App) Withhold(notice string) {
+	a.front.Change(func() { a.withheld.Store(notice) })
 }
 
 // Prefetch asks servers that were never seen what they offer, if the configuration says so.

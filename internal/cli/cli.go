@@ -203,7 +203,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return &usageError{err: err}
 }
 
-// loadConfig finds and reads the configuration, or takes the embedded default.
+// loadConfig finds and reads the configuration, in which nothing may be wrong, or takes the
+// embedded default.
 func (g *globals) loadConfig() (*config.Config, error) {
 	path, origin, err := config.Find(g.configPath, os.Getenv)
 	if err != nil {

@@ -63,6 +63,9 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 	if s.untrusted != nil {
 		return errors.New(s.untrusted.notice())
 	}
+	if s.broken != nil {
+		return s.broken
+	}
 	own := daemon.Identity{Version: Version, Build: build, Config: s.config, Local: g.local, Toolbox: g.toolbox, Environ: os.Environ()}.Key()
 	if key != own {
 		return errOther

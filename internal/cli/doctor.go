@@ -65,6 +65,7 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 		if patients, err = doctor.Plan(cfg, options.names); err != nil {
 			return err
 		}
+		checks = append(checks, doctor.OtherFaults(cfg, patients)...)
 	}
 	checks = append(checks, doctor.StateFolder(stateDir()), doctor.Clients(clients.Survey(clients.ThisMachine())))
 	if !options.json {

@@ -53,7 +53,8 @@ type listedServer struct {
 	Command []string `json:"command,omitempty"` // with its arguments
 	URL     string   `json:"url,omitempty"`
 	Builtin string   `json:"builtin,omitempty"`
-	Tools   []string `json:"tools"` // null if they were never seen
+	Tools   []string `json:"tools"`           // null if they were never seen
+	Fault   string   `json:"fault,omitempty"` // what is wrong with its definition
 }
 
 type listedPlace struct {
@@ -93,7 +94,11 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 	found := listed(e.outline, e.Masker(e.Content()).Mask)
 	found.File = path
 	found.recall(g.remembered(cmd.Context()))
-	if _, err := config.Strict(config.Load(path, os.Environ())); err != nil {
+	cfg, err := config.Load(path, os.Environ())
+	if err == nil {
+		found.blame(cfg)
+	}
+	if err != nil || len(cfg.Faults()) > 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has mistakes; see them with: mcp-workbench validate")
 	}
 	return found, nil
@@ -147,6 +152,23 @@ func (l *listing) recall(known []app.KnownServer) {
 	}
 }
 
+// blame adds what is wrong with servers.
+func (l *listing) blame(cfg *config.Config) {
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			fault := box.Servers[i].Fault
+			if fault == nil {
+				continue
+			}
+			for _, row := range l.rows {
+				if row.box == box.Name && row.server.Name == box.Servers[i].Name {
+					row.server.Fault = fault.Brief()
+				}
+			}
+		}
+	}
+}
+
 func (l *listing) print(screen *terminal.Screen) {
 	if l.File == "" {
 		fmt.Fprintln(screen, "There is no configuration yet; this is the built-in default. To make one: mcp-workbench init")
@@ -168,13 +190,21 @@ func (l *listing) print(screen *terminal.Screen) {
 			rows[i] = server.row()
 		}
 		screen.Table([]string{"SERVER", "KIND", "STATE", "TOOLS", "RUNS"}, rows)
+		for _, server := range box.Servers {
+			if server.Fault != "" {
+				fmt.Fprintf(screen, "%s %s cannot connect: %s\n", screen.Paint(terminal.Bad, "✗"), terminal.CleanLine(server.Name), terminal.Clean(server.Fault))
+			}
+		}
 	}
 }
 
 func (s *listedServer) row() []terminal.Cell {
 	state := terminal.Cell{Text: "enabled", Style: terminal.Good}
-	if !s.Enabled {
+	switch {
+	case !s.Enabled:
 		state = terminal.Cell{Text: "disabled", Style: terminal.Faint}
+	case s.Fault != "":
+		state = terminal.Cell{Text: "faulty", Style: terminal.Bad}
 	}
 	tools := "?"
 	if s.Tools != nil {

@@ -122,6 +122,7 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	tellFaults(stderr, cfg)
 	recorder, err := recording.NewRecorder(file, recording.Header{
 		By: "mcp-workbench " + Version, At: time.Now().UTC().Truncate(time.Second), Server: o.subject(),
 	}, secret.NewMasker(cfg.Secrets))
@@ -190,6 +191,9 @@ func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 	for _, box := range cfg.Toolboxes {
 		for _, server := range box.Servers {
 			if ref := box.Name + "/" + server.Name; ref == o.server {
+				if server.Fault != nil {
+					return nil, server.Fault
+				}
 				return single(cfg, box.Name, server), nil
 			} else if !server.Disabled {
 				known = append(known, ref)

@@ -26,10 +26,15 @@ type reloader struct {
 	workbench *app.App
 	current   *config.Config       // in use
 	untrusted *untrusted           // not nil: why current is empty
+	broken    error                // the same: why the file cannot be used
 	hangUps   <-chan os.Signal     // orders to reload; see watchHangUps
 	reloaded  func(*config.Config) // see service
 	log       *slog.Logger
 	stderr    io.Writer
+
+	// mended is told, if it is not nil, that a file that could not be used can be. It reports
+	// whether the workbench is not to go on with it, since another one does.
+	mended func(next *config.Config) bool
 
 	watching sync.WaitGroup
 	awaiting bool          // the record of trust is watched
@@ -67,11 +72,13 @@ func (r *reloader) run(ctx context.Context) {
 			r.reload(ctx)
 		case <-began:
 			// The file may have changed after it was read and before it was watched.
-			if next, _, err := r.globals.loadTrusted(); err != nil || !reflect.DeepEqual(next, r.current) {
+			if next, _, err := r.globals.loadTrusted(); !r.isSame(next, err) {
 				r.reload(ctx)
 			}
 		case <-changes:
-			r.reload(ctx)
+			if next, _, err := r.globals.loadTrusted(); r.broken == nil || !r.isSame(next, err) {
+				r.reload(ctx)
+			}
 		case <-r.records:
 			if _, untrusted, _ := r.globals.loadTrusted(); untrusted == nil { // an error is reload's to report
 				r.reload(ctx)
@@ -80,6 +87,14 @@ func (r *reloader) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// isSame reports whether the configuration was read with the same result before.
+func (r *reloader) isSame(next *config.Config, err error) bool {
+	if err != nil || r.broken != nil {
+		return err != nil && r.broken != nil && err.Error() == r.broken.Error()
+	}
+	return reflect.DeepEqual(next, r.current)
 }
 
 // tell returns a function that leaves a token, if there is none yet.
@@ -110,31 +125,53 @@ func (r *reloader) awaitTrust(ctx context.Context, u *untrusted) {
 	})
 }
 
-// reload does all that can fail first, and changes nothing if it does.
+// reload does all that can fail first, and changes nothing if it does. Where nothing is in
+// use, clients are told why.
 func (r *reloader) reload(ctx context.Context) {
 	next, untrusted, err := r.globals.loadTrusted()
 	if err == nil && untrusted != nil {
 		err = errors.New(untrusted.notice())
 		r.awaitTrust(ctx, untrusted)
 	}
-	if err == nil {
-		if reflect.DeepEqual(next, r.current) {
-			r.log.Info("the configuration is the same as before")
-			return
-		}
+	isMended := err == nil && (r.broken != nil || r.untrusted != nil)
+	switch {
+	case err != nil:
+	case isMended && r.mended != nil && r.mended(next):
+		return
+	case !isMended && reflect.DeepEqual(next, r.current):
+		r.log.Info("the configuration is the same as before")
+		return
+	default:
 		err = r.workbench.Reload(next)
 	}
 	if err != nil {
-		r.log.Error("the configuration was not reloaded; the one before stays in use")
-		fmt.Fprintln(r.stderr, describe(err))
+		r.failed(untrusted, err)
 		return
 	}
-	r.current = next
+	r.current, r.untrusted, r.broken = next, nil, nil
 	if r.reloaded != nil {
 		r.reloaded(next)
 	}
 	logWarnings(r.log, next)
+	tellFaults(r.stderr, next)
 	r.log.Info("the configuration was reloaded", "file", next.Path, "contents", summary(next))
+}
+
+// failed says why the configuration was not reloaded.
+func (r *reloader) failed(untrusted *untrusted, err error) {
+	if r.broken == nil && r.untrusted == nil {
+		r.log.Error("the configuration was not reloaded; the one before stays in use")
+		fmt.Fprintln(r.stderr, describe(err))
+		return
+	}
+	notice := brokenNotice(err)
+	r.untrusted, r.broken = untrusted, err
+	if untrusted != nil {
+		notice, r.broken = untrusted.notice(), nil
+	}
+	r.workbench.Withhold(notice)
+	r.log.Error("the configuration still cannot be used")
+	fmt.Fprintln(r.stderr, describe(err))
 }
 
 func logWarnings(log *slog.Logger, cfg *config.Config) {

@@ -56,6 +56,9 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 		return err
 	}
 	defer s.close()
+	if err := s.wrong(); err != nil {
+		return err
+	}
 	address := options.listen
 	if address == "" {
 		address = s.config.HTTP.Listen

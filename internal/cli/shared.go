@@ -18,7 +18,8 @@ import (
 )
 
 // isShared reports whether the client uses a workbench that others use as well. What is not
-// trusted is not run by any, and without a file there is nothing worth sharing.
+// trusted is not run by any, and without a file there is nothing worth sharing. A file that is
+// broken may be mended.
 func (s *service) isShared() bool {
 	return (s.globals.shared || s.config.Shared.On) && s.untrusted == nil && s.config.Path != ""
 }
@@ -94,6 +95,15 @@ func leave(orders chan<- os.Signal, order os.Signal) {
 // dial connects to the shared workbench. Where that is not possible, one of our own serves
 // the client, so that it has one in any case.
 func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
+	if b.service.broken != nil {
+		if err := b.service.load(); err != nil {
+			return nil, err
+		}
+		if !b.service.isUsable() {
+			return b.serveAlone(resume) // until it is mended
+		}
+		b.config, resume.Broken = b.service.config, 0
+	}
 	err := errors.New("it ended again and again")
 	if resume.Broken < maxDeaths {
 		var conn relay.Conn
@@ -128,6 +138,7 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 	b.mu.Unlock()
 	if !b.joined {
 		logWarnings(b.service.log, b.config)
+		tellFaults(b.service.stderr, b.config)
 		b.joined = true
 	}
 	return conn, nil
@@ -189,6 +200,15 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 	began := make(chan error, 2) // the second one matters to nobody
 	own := *b.service
 	own.hangUps = b.aloneOrders
+	if own.broken != nil {
+		own.mended = func(next *config.Config) bool {
+			if app.CheckToolbox(next, own.globals.toolbox) != nil || app.CheckLock(next) != nil {
+				return false // which a workbench would not start with
+			}
+			cancel() // the connection breaks off, and the next one is to the shared workbench
+			return true
+		}
+	}
 	b.alone.Go(func() {
 		defer func() { _ = far.Close() }() // again, where it was served
 		err := own.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {

@@ -29,6 +29,10 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, s.untrusted.notice())
 			return nil
 		}
+		if s.broken != nil {
+			return s.broken
+		}
+		tellFaults(stderr, s.config)
 		if err := app.CheckToolbox(s.config, g.toolbox); err != nil {
 			return err
 		}

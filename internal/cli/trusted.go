@@ -26,8 +26,9 @@ type untrusted struct {
 	damaged error // the record of trust cannot be used
 }
 
-// loadTrusted is loadConfig for commands that run what the file says. Of a file that is
-// not trusted, nothing is parsed: the configuration is empty but for its path.
+// loadTrusted reads the configuration for commands that run what the file says; its servers
+// may have faults. Of a file that is not trusted, nothing is parsed: the configuration is empty
+// but for its path. An error is a *config.Error where the file cannot be read as a configuration.
 func (g *globals) loadTrusted() (*config.Config, *untrusted, error) {
 	path, origin, err := config.Find(g.configPath, os.Getenv)
 	if err != nil {
@@ -47,7 +48,7 @@ func (g *globals) loadTrusted() (*config.Config, *untrusted, error) {
 			return cfg, u, nil
 		}
 	}
-	cfg, err := config.Strict(source.Load(os.Environ()))
+	cfg, err := source.Load(os.Environ())
 	return cfg, nil, err
 }
 
@@ -147,7 +148,7 @@ func (u *untrusted) askAndLoad(ctx context.Context, out io.Writer) (*config.Conf
 	if err := trust.NewStore(stateDir()).Add(trustFile(u.source)); err != nil {
 		return nil, err
 	}
-	return config.Strict(u.source.Load(os.Environ()))
+	return u.source.Load(os.Environ())
 }
 
 // review shows what a file would run, as it is written there.

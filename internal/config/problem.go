@@ -59,6 +59,18 @@ func (e *Error) Error() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// maxBriefProblems is how many problems Brief tells of.
+const maxBriefProblems = 10
+
+// Brief is the error for a client: the first problems, without warnings, and how to see all.
+func (e *Error) Brief() string {
+	first := &Error{Code: e.Code, File: e.File, Problems: e.Problems[:min(len(e.Problems), maxBriefProblems)]}
+	if more := len(e.Problems) - len(first.Problems); more > 0 {
+		return fmt.Sprintf("%s, and %d more; to see them all, run: mcp-workbench validate", first, more)
+	}
+	return first.Error()
+}
+
 // inFile writes the position in the form that editors and terminals link.
 func inFile(file string, p Problem) string {
 	if p.Line > 0 {

@@ -2,8 +2,11 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -17,22 +20,18 @@ const settleTime = 200 * time.Millisecond
 
 // Watch calls changed, from one goroutine, when the file at path, or the workbench.env or
 // the lock beside it, may have changed, until ctx ends. It watches their folders, since editors
-// replace files rather than write to them. The caller decides whether there is a change.
-// It calls began first, when no further change can be missed.
+// replace files rather than write to them; neither the file nor its folder need exist. The
+// caller decides whether there is a change. It calls began first, when no further change can
+// be missed.
 func Watch(ctx context.Context, path string, began, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("the configuration cannot be watched: %w", err)
 	}
 	defer func() { _ = watcher.Close() }() // nothing is lost by it
-	folders := []string{filepath.Dir(path)}
-	if target, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(target) != folders[0] {
-		folders = append(folders, filepath.Dir(target))
-	}
-	for _, folder := range folders {
-		if err := watcher.Add(folder); err != nil {
-			return fmt.Errorf("the folder of the configuration cannot be watched: %w", err)
-		}
+	w := folders{watcher: watcher, path: path}
+	if err := w.follow(); err != nil {
+		return fmt.Errorf("the folder of the configuration cannot be watched: %w", err)
 	}
 	began()
 	settled := time.NewTimer(settleTime)
@@ -43,7 +42,7 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 			if !ok {
 				return nil
 			}
-			if concerns(event.Name, path) {
+			if w.concerns(event.Name) {
 				settled.Reset(settleTime)
 			}
 		case err, ok := <-watcher.Errors:
@@ -55,6 +54,7 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 				settled.Reset(settleTime)
 			}
 		case <-settled.C:
+			_ = w.follow() // first, so that no change is missed; what was watched before stays
 			changed()
 		case <-ctx.Done():
 			return nil
@@ -62,15 +62,46 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 	}
 }
 
-// concerns reports whether an event may be about the file, the file that it links to, or
-// what lies beside it and counts, too. In the folder of a link's target any name may matter.
-func concerns(name, path string) bool {
-	if filepath.Dir(name) != filepath.Dir(path) {
-		return true
+// folders are those in which a file can change.
+type folders struct {
+	watcher *fsnotify.Watcher
+	path    string
+	target  string // the folder of what the file links to; "" if it is the file's own
+}
+
+// follow watches the file's folder, or while there is none, the nearest one above, and the
+// folder of what the file links to.
+func (f *folders) follow() error {
+	folder := filepath.Dir(f.path)
+	err := f.watcher.Add(folder)
+	for errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder) {
+		folder = filepath.Dir(folder)
+		err = f.watcher.Add(folder)
 	}
-	switch filepath.Base(name) {
-	case filepath.Base(path), EnvFileName, toolbox.LockFile:
-		return true
+	if err != nil {
+		return err
 	}
-	return false
+	f.target = ""
+	if target, err := filepath.EvalSymlinks(f.path); err == nil && filepath.Dir(target) != folder {
+		f.target = filepath.Dir(target)
+		return f.watcher.Add(f.target)
+	}
+	return nil
+}
+
+// concerns reports whether an event may be about the file, a folder above it, the file that it
+// links to, or what lies beside it and counts, too. In the folder of a link's target any name
+// may matter.
+func (f *folders) concerns(name string) bool {
+	switch filepath.Dir(name) {
+	case f.target:
+		return true
+	case filepath.Dir(f.path):
+		switch filepath.Base(name) {
+		case filepath.Base(f.path), EnvFileName, toolbox.LockFile:
+			return true
+		}
+		return false
+	}
+	return strings.HasPrefix(f.path, name+string(filepath.Separator))
 }

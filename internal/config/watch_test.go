@@ -75,18 +75,39 @@ func TestWatchThroughALink(t *testing.T) {
 	notice(t, changes, func() { put(t, target, "{} ") })
 }
 
+// TestWatchMissingFolder checks that a file is noticed whose folder does not exist yet, or
+// not any more.
 func TestWatchMissingFolder(t *testing.T) {
-	if err := Watch(t.Context(), filepath.Join(t.TempDir(), "no", "file.json"), func() {}, func() {}); err == nil {
-		t.Error("a folder that does not exist was watched")
+	above := filepath.Join(t.TempDir(), "a")
+	path := filepath.Join(above, "b", "file.json")
+	changes := watch(t, path)
+	until := func(want string) {
+		t.Helper()
+		for read := []byte("?"); string(read) != want; {
+			notice(t, changes, func() {})
+			read, _ = os.ReadFile(path) // "" if it is missing
+		}
+	}
+	for _, text := range []string{"first", "second"} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, path, text)
+		until(text)
+		if err := os.RemoveAll(above); err != nil {
+			t.Fatal(err)
+		}
+		until("")
 	}
 }
 
 func TestConcerns(t *testing.T) {
-	path := filepath.FromSlash("/a/workbench-config.json")
+	f := folders{path: filepath.FromSlash("/x/a/workbench-config.json"), target: filepath.FromSlash("/b")}
 	for name, want := range map[string]bool{
-		"/a/workbench-config.json": true, "/a/workbench.env": true, "/a/workbench.lock": true, "/a/other.json": false, "/b/anything": true,
+		"/x/a/workbench-config.json": true, "/x/a/workbench.env": true, "/x/a/workbench.lock": true, "/x/a/other.json": false,
+		"/b/anything": true, "/x/a": true, "/x": true, "/x/ab": false, "/x/other": false,
 	} {
-		if got := concerns(filepath.FromSlash(name), path); got != want {
+		if got := f.concerns(filepath.FromSlash(name)); got != want {
 			t.Errorf("concerns(%s) = %t, want %t", name, got, want)
 		}
 	}

@@ -37,6 +37,7 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	c.warnOfFaults(at)
 	r := &running{Console: c, at: at, bar: c.Err.Bar()}
 	defer r.bar.Clear()
 	r.bar.Say("starting server '" + at.Server + "'…")

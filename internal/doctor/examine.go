@@ -75,6 +75,10 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, party *fleet.P
 	if patient.Config.Disabled || ctx.Err() != nil {
 		return found
 	}
+	if fault := patient.Config.Fault; fault != nil {
+		found.Verdict, found.Error, found.Fix = Failed, places(fault), hints(fault)
+		return found
+	}
 	server, ok := e.workbench.Server(patient.Toolbox, patient.Config.Name)
 	if !ok { // the workbench was made from the configuration that the patients are of
 		found.Verdict, found.Error = Failed, "the workbench does not know it"

@@ -106,6 +106,42 @@ func Unusable(err error) []Check {
 	return checks
 }
 
+// OtherFaults are warnings of what is wrong inside servers that are not examined.
+func OtherFaults(cfg *config.Config, patients []Patient) (checks []Check) {
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			server := &box.Servers[i]
+			isExamined := slices.ContainsFunc(patients, func(p Patient) bool {
+				return p.Toolbox == box.Name && p.Config.Name == server.Name && !server.Disabled
+			})
+			if server.Fault != nil && !isExamined {
+				checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: places(server.Fault), Fix: hints(server.Fault)})
+			}
+		}
+	}
+	return checks
+}
+
+// places are the problems of a server's definition, each on a line.
+func places(fault *config.Error) string {
+	var lines []string
+	for _, problem := range fault.Problems {
+		lines = append(lines, located(fault.File, problem))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// hints are what to do about them.
+func hints(fault *config.Error) string {
+	var lines []string
+	for _, problem := range fault.Problems {
+		if problem.Hint != "" {
+			lines = appendNew(lines, problem.Hint)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Untrusted is the check of a configuration that may not be used.
 func Untrusted(err error) []Check { return []Check{failed(checkTrust, err)} }
 

@@ -139,6 +139,10 @@ func (s *Server) Name() string { return s.config.Name }
 // Toolbox returns the name of the toolbox that the server is in.
 func (s *Server) Toolbox() string { return s.toolbox }
 
+// Fault returns what is wrong with the server's definition, so that it is never started; nil
+// if nothing is.
+func (s *Server) Fault() *config.Error { return s.config.Fault }
+
 // Permits reports whether the configuration lets a tool of that name be used that the
 // server does not list, and that nobody can have approved therefore.
 func (s *Server) Permits(tool string) bool {
@@ -203,7 +207,7 @@ func (s *Server) isReady() bool {
 // with a fault is never started: another configuration makes another server of it.
 func (s *Server) leaseNow() (*Lease, *attempt, error) {
 	if fault := s.config.Fault; fault != nil {
-		return nil, nil, fault
+		return nil, nil, &Failure{reason: fault.Brief(), cause: fault}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -77,7 +77,7 @@ func (s *Server) Status() Status {
 		status.NextTry = max(time.Until(s.failure.until), 0)
 	}
 	if s.config.Fault != nil {
-		status.LastError = s.config.Fault.Error()
+		status.LastError = s.config.Fault.Brief()
 	}
 	if s.running != nil {
 		status.PID, status.Uptime = s.running.pid(), time.Since(s.running.ready)

@@ -80,7 +80,8 @@ func (s *Surface) listedDirect(party *fleet.Party) []byte {
 		result = appendRenamed(append(result, '\n'), d.tools[i], name)
 	}
 	for _, server := range d.unseen {
-		result = fmt.Appendf(result, "\n%q %q", server.Toolbox(), server.Name())
+		// One whose definition was mended may have tools.
+		result = fmt.Appendf(result, "\n%q %q %t", server.Toolbox(), server.Name(), server.Fault() != nil)
 	}
 	return result
 }
@@ -187,6 +188,21 @@ func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool
 	return ref, ok
 }
 
+// maxFaults is how many faulty servers an error tells the reasons of.
+const maxFaults = 3
+
+// faultsOf says what is wrong with the definitions of servers.
+func faultsOf(servers []*fleet.Server) (text string) {
+	told := 0
+	for _, server := range servers {
+		if fault := server.Fault(); fault != nil && told < maxFaults {
+			text += fmt.Sprintf("\nServer '%s' (toolbox '%s') cannot connect: %s", server.Name(), server.Toolbox(), fault.Brief())
+			told++
+		}
+	}
+	return text
+}
+
 // answerUnknown says which names there are that may have been meant, and which servers
 // could not be asked.
 func (s *Surface) answerUnknown(request Origin) {
@@ -206,5 +222,6 @@ func (s *Surface) answerUnknown(request Origin) {
 	if len(d.unseen) > 0 {
 		text += " Not connected, and so not asked: " + fleet.NameServers(d.unseen)
 	}
+	text += faultsOf(d.unseen)
 	request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, text}})
 }
