@@ -27,7 +27,7 @@ func TestFault(t *testing.T) {
 	party := NewParty(PartyOptions{Capabilities: []byte(`{"sampling":{}}`)})
 	defer party.Close()
 	for range 2 {
-		for _, opened := range r.box.Open(context.Background(), party, nil) {
+		for _, opened := range Connect(context.Background(), r.box.Servers, party, nil) {
 			isFaulty := opened.Server.Name() == "B"
 			if isFaulty != errors.Is(opened.Err, fault) || isFaulty == (opened.Lease != nil) {
 				t.Errorf("%s: %v", opened.Server.Name(), opened.Err)
