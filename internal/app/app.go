@@ -83,7 +83,9 @@ const nearestToolboxes = 3
 func New(options Options) (*App, error) {
 	if options.Withheld != "" {
 		// What is not there cannot be started, whatever the layers below do.
+		path := options.Config.Path
 		options.Config = config.Empty()
+		options.Config.Path = path
 	}
 	if err := CheckToolbox(options.Config, options.Toolbox); err != nil && options.Withheld == "" {
 		return nil, err

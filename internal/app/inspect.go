@@ -29,6 +29,7 @@ func (i Inspector) Inspect() control.Workbench {
 	}
 	seen := control.Workbench{
 		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: i.App.config.Load().Path,
+		Notice: i.App.withheld.Load().(string),
 		Folder: folder, Started: i.App.started, Allocations: allocations(), Servers: []control.Server{},
 	}
 	leaders := []int{seen.PID}

@@ -67,6 +67,10 @@ func showRunning(screen *terminal.Screen, seen []control.Workbench) {
 		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(terminal.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", workbench.Version, workbench.PID)),
 			screen.Paint(terminal.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
 		fmt.Fprintf(screen, "%s\n", screen.Paint(terminal.Faint, terminal.CleanLine(about(workbench))))
+		if workbench.Notice != "" {
+			fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Bad, "✗"), terminal.Clean(workbench.Notice))
+			continue
+		}
 		rows := make([][]terminal.Cell, len(workbench.Servers))
 		for n, server := range workbench.Servers {
 			rows[n] = row(server)

@@ -205,7 +205,10 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 			if app.CheckToolbox(next, own.globals.toolbox) != nil || app.CheckLock(next) != nil {
 				return false // which a workbench would not start with
 			}
-			cancel() // the connection breaks off, and the next one is to the shared workbench
+			// The connection breaks off, before what the client listens to is answered, and the next
+			// one is to the shared workbench.
+			_ = far.Close()
+			cancel()
 			return true
 		}
 	}

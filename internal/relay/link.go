@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -97,8 +98,8 @@ func (l *link) introduce(r *relay) error {
 			return err
 		}
 	}
-	for _, method := range plan.look {
-		r.send(wire.Notification(method, nil))
+	for _, message := range plan.look {
+		r.send(bytes.Clone(message))
 	}
 	return nil
 }

@@ -38,6 +38,8 @@ type request struct {
 	sent bool   // it was written to the link, or will be
 	// again is the whole request if it can be sent once more: one that listens does nothing.
 	again []byte
+	// look are notifications about the lists that it listens to, which may be others then.
+	look [][]byte
 }
 
 // subscription is a resource that the client wants to hear of.
@@ -161,7 +163,7 @@ func (c *record) note(l *link, frame wire.Frame, message wire.Message) (noted st
 		return ""
 	case protocol.MethodListen:
 		if len(frame.Bytes()) <= maxAgain {
-			entry.again = line(frame)
+			entry.again, entry.look = line(frame), looks(message)
 		}
 	case protocol.MethodSetLevel:
 		c.level = line(frame)
@@ -170,6 +172,21 @@ func (c *record) note(l *link, frame wire.Frame, message wire.Message) (noted st
 	}
 	c.requests[key] = entry
 	return key
+}
+
+// looks returns the notifications that have a client that listens look at its lists again.
+func looks(listen wire.Message) (messages [][]byte) {
+	params := append([]byte(`{"_meta":{"`+protocol.MetaSubscriptionID+`":`), listen.ID.Bytes()...)
+	params = append(params, "}}"...)
+	for _, list := range []struct{ wish, method string }{
+		{"toolsListChanged", protocol.NotifyToolsList}, {"resourcesListChanged", protocol.NotifyResourcesList},
+		{"promptsListChanged", protocol.NotifyPromptsList},
+	} {
+		if string(listen.Params.Member("notifications").Member(list.wish).Bytes()) == "true" {
+			messages = append(messages, wire.Notification(list.method, params))
+		}
+	}
+	return messages
 }
 
 // subscribe is called with mu held.
@@ -312,7 +329,7 @@ func (c *record) lose(l *link) (requests, questions [][]byte) {
 type plan struct {
 	initialize []byte   // to be answered to us; nil if there is no such handshake
 	then       [][]byte // what is sent after that
-	look       []string // what the client is told
+	look       [][]byte // what the client is told
 }
 
 // plan plans the session on a link, and has what is sent there again belong to it.
@@ -325,6 +342,7 @@ func (c *record) plan(l *link) (p plan) {
 			entry.link, entry.sent = l, true
 			c.requests[key] = entry
 			p.then = append(p.then, bytes.Clone(entry.again))
+			p.look = append(p.look, entry.look...)
 		}
 	}
 	switch {
@@ -333,7 +351,10 @@ func (c *record) plan(l *link) (p plan) {
 	case c.initializer != "": // the client waits for the answer
 		p.then = append(p.then, bytes.Clone(c.initialize))
 	default:
-		p.initialize, p.look = c.ours(c.initialize), c.look
+		p.initialize = c.ours(c.initialize)
+		for _, method := range c.look {
+			p.look = append(p.look, wire.Notification(method, nil))
+		}
 	}
 	if c.initialized != nil {
 		p.then = append(p.then, bytes.Clone(c.initialized))

@@ -290,7 +290,7 @@ func TestResume(t *testing.T) {
 
 // A client of the modern era has no session. What it listens to goes on.
 func TestModernClientGoesOn(t *testing.T) {
-	const listen = `{"jsonrpc":"2.0","id":"x","method":"subscriptions/listen","params":{}}`
+	const listen = `{"jsonrpc":"2.0","id":"x","method":"subscriptions/listen","params":{"notifications":{"promptsListChanged":true}}}`
 	synctest.Test(t, func(t *testing.T) {
 		w := &workbench{}
 		c := begin(t, w, func(life int, message wire.Message) ([]string, bool) {
@@ -312,6 +312,12 @@ func TestModernClientGoesOn(t *testing.T) {
 		if received := w.received(2); !slices.Equal(received, []string{"subscriptions/listen", "tools/list"}) {
 			t.Errorf("the second workbench received %v", received)
 		}
+		// What it listens to may have changed meanwhile.
+		const look = `{"jsonrpc":"2.0","method":"notifications/prompts/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"x"}}}`
+		if !slices.Contains(got, look) {
+			t.Errorf("the client was not told to look again: %q", got)
+		}
+		got = slices.DeleteFunc(got, func(line string) bool { return line == look })
 		if len(got) != 4 || !strings.Contains(got[2], `"life":2`) || !strings.Contains(got[3], `"of":"tools/list"`) {
 			t.Errorf("the client got %q", got)
 		}
