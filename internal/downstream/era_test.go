@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 func TestEra(t *testing.T) {
@@ -69,7 +70,7 @@ func TestWantedEra(t *testing.T) {
 		eras     Eras
 	}{
 		`{"era":"both"}`:                {protocol.Revision20260728, BothEras},
-		`{"era":"modern"}`:              {protocol.Revision20260728, OnlyModern},
+		`{"era":"modern"}`:              {protocol.Revision20260728, ErasUnknown}, // initialize was not tried
 		`{"on":{"server/discover":[]}}`: {"2025-11-25", OnlyLegacy},
 		`{"on":{"server/discover":[{"error":{"code":-32603,"message":"x"}}]}}`: {"2025-11-25", ErasUnknown},
 		`{"on":{"server/discover":[{"answered":true}]}}`:                       {"2025-11-25", ErasUnknown},
@@ -98,7 +99,7 @@ func TestProbeIsRepeated(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n := -1
-			session, err := converse(t, Options{}, func(string) string {
+			session, err := converse(t, Options{Modern: true}, func(string) string {
 				n++
 				if n < len(test.answers) {
 					return test.answers[n]
@@ -112,7 +113,7 @@ func TestProbeIsRepeated(t *testing.T) {
 	}
 }
 
-// A slow server of both eras that answers both questions is spoken to in the wanted one.
+// A slow server of both eras that answers both questions is addressed in the wanted one.
 func TestWantedEraOfSlowServers(t *testing.T) {
 	both := strings.Replace(discovered, `["2026-07-28"]`, `["2026-07-28","2025-11-25"]`, 1)
 	for _, test := range []struct {
@@ -122,6 +123,7 @@ func TestWantedEraOfSlowServers(t *testing.T) {
 		settled       bool
 	}{
 		{"legacy", both + "\n" + ready, false, "2025-11-25", false},
+		{"legacy, though it does not list it", discovered + "\n" + ready, false, "2025-11-25", false},
 		{"modern", both + "\n" + ready, true, protocol.Revision20260728, false},
 		{"legacy, but settled", both + "\n" + refused, false, "", true},
 		{"legacy, but settled, the other way round", refused + "\n" + both, false, "", true},
@@ -134,7 +136,7 @@ func TestWantedEraOfSlowServers(t *testing.T) {
 					}
 					return ""
 				})
-				if probe, blamed := errors.AsType[*ProbeError](err); test.settled && (!blamed || probe.Eras != BothEras) {
+				if opening, blamed := errors.AsType[*OpeningError](err); test.settled && (!blamed || opening.Eras != BothEras || opening.Instead != InitializeOnly) {
 					t.Errorf("error is %#v", err)
 				}
 				if !test.settled && (err != nil || session.Revision() != test.want) {
@@ -149,10 +151,10 @@ func TestWantedEraOfSlowServers(t *testing.T) {
 func TestServerOfBothErasThatTheProbeSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, err := dial(t, `{"era":"both","on":{"initialize":[{"error":{"code":-32600,"message":"x"}}]}}`, Options{})
-		if probe, blamed := errors.AsType[*ProbeError](err); !blamed || !probe.Ended {
+		if probe, blamed := errors.AsType[*OpeningError](err); !blamed || !probe.Ended {
 			t.Errorf("the error is %v, want one that blames the probe", err)
 		}
-		session, _, err := dial(t, `{"era":"both"}`, Options{InitializeFirst: true})
+		session, _, err := dial(t, `{"era":"both"}`, Options{Opening: InitializeOnly})
 		if err != nil || session.Modern() {
 			t.Errorf("with initialize first the session is not a legacy one: %v", err)
 		}
@@ -164,34 +166,44 @@ const (
 	refused    = `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no initialize"}}`
 )
 
-// A server that is slow gets both questions; the first valid answer decides.
+const (
+	connectTime = 30 * time.Second
+	lateTime    = 20 * time.Second
+)
+
+// A server that is slow gets both requests. An error to one of them decides nothing while the
+// other is unanswered.
 func TestEraOfSlowServers(t *testing.T) {
+	const modern = protocol.Revision20260728
 	for _, test := range []struct {
-		name, answers string // to initialize, when the probe waits as well
-		want          protocol.Revision
-		took          time.Duration
+		name              string
+		options           Options
+		initialize, probe string // what it sends when it gets that request
+		late              string // what it sends after lateTime
+		want              protocol.Revision
+		took              time.Duration
 	}{
-		{"modern", discovered, protocol.Revision20260728, probeTime},
-		{"modern, and initialize is refused first", refused + "\n" + discovered, protocol.Revision20260728, probeTime},
-		{"modern, and initialize is answered later", discovered + "\n" + ready, protocol.Revision20260728, probeTime},
-		{"legacy, and the probe is refused first", noProbe + "\n" + ready, "2025-11-25", probeTime},
-		{"legacy, and the probe is answered later", ready, "2025-11-25", probeTime},
-		{"refuses both", refused + "\n" + noProbe, "", probeTime},
-		{"refuses the probe first", noProbe + "\n" + refused, "", probeTime},
-		{"refuses initialize, ignores the probe", refused, "", 2 * probeTime},
+		{name: "modern, refuses initialize, answers late", initialize: refused, late: discovered, want: modern, took: lateTime},
+		{name: "the same for a modern client", options: Options{Modern: true}, initialize: refused, late: discovered, want: modern, took: lateTime},
+		{name: "the same with initialize first", options: Options{Opening: InitializeFirst}, initialize: refused, late: discovered, want: modern, took: lateTime},
+		{name: "the same with initialize only", options: Options{Opening: InitializeOnly}, initialize: refused, late: discovered, want: modern, took: lateTime},
+		{name: "modern, answers both late", late: discovered + "\n" + refused, want: modern, took: lateTime},
+		{name: "modern, answers both late, initialize first", late: refused + "\n" + discovered, want: modern, took: lateTime},
+		{name: "known to be modern", options: Options{Opening: ProbeOnly}, late: discovered, want: modern, took: lateTime},
+		{name: "modern, ignores initialize", probe: discovered, want: modern, took: probeTime},
+		{name: "the same with initialize first", options: Options{Opening: InitializeFirst}, probe: discovered, want: modern, took: probeTime},
+		{name: "legacy, answers both together", initialize: noProbe + "\n" + ready, want: "2025-11-25", took: probeTime},
+		{name: "legacy, answers late", late: noProbe + "\n" + ready, want: "2025-11-25", took: lateTime},
+		{name: "the same with initialize first", options: Options{Opening: InitializeFirst}, late: ready + "\n" + noProbe, want: "2025-11-25", took: lateTime},
+		{name: "of both eras, answers late", late: discovered + "\n" + ready, want: "2025-11-25", took: lateTime},
+		{name: "refuses both", initialize: refused + "\n" + noProbe, took: probeTime},
+		{name: "refuses the probe first", initialize: noProbe + "\n" + refused, took: probeTime},
+		{name: "refuses initialize, ignores the probe", initialize: refused, took: connectTime},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				session, err := converse(t, Options{}, func(line string) string {
-					switch {
-					case strings.Contains(line, `"initialize"`):
-						return test.answers
-					case strings.Contains(line, "initialized"):
-						return discovered
-					}
-					return ""
-				})
+				session, err := connectSlow(t, test.options, map[string]string{`"initialize"`: test.initialize, `"server/discover"`: test.probe}, test.late)
 				if took := time.Since(began); took != test.took {
 					t.Errorf("took %s, want %s", took, test.took)
 				}
@@ -207,6 +219,127 @@ func TestEraOfSlowServers(t *testing.T) {
 					if session.Revision() != test.want || session.Err() != nil {
 						t.Errorf("speaks %s, want %s; %v", session.Revision(), test.want, session.Err())
 					}
+				}
+			})
+		})
+	}
+}
+
+// connectSlow connects to a server that answers each method as told, if at all, and sends
+// something after lateTime.
+func connectSlow(t *testing.T, options Options, answers map[string]string, late string) (*Session, error) {
+	serverIn, stdin := io.Pipe()
+	stdout, serverOut := io.Pipe()
+	if late != "" {
+		time.AfterFunc(lateTime, func() { _, _ = io.WriteString(serverOut, late+"\n") })
+	}
+	go func() {
+		defer serverOut.Close()
+		reader := wire.NewReader(serverIn, 0)
+		for {
+			frame, err := reader.Next()
+			if err != nil {
+				return
+			}
+			for method, answer := range answers {
+				if answer != "" && strings.Contains(string(frame.Bytes()), method) {
+					_, _ = io.WriteString(serverOut, answer+"\n")
+				}
+			}
+		}
+	}()
+	options.Stdin, options.Stdout = stdin, stdout
+	ctx, cancel := context.WithTimeout(t.Context(), connectTime)
+	defer cancel()
+	session, err := Connect(ctx, options)
+	if err == nil {
+		t.Cleanup(session.Close)
+	}
+	return session, err
+}
+
+// A server that has not read the first request is about to start: it is not sent another one.
+func TestUnreadRequestIsWaitedFor(t *testing.T) {
+	for _, opening := range []Opening{ProbeFirst, InitializeFirst} {
+		synctest.Test(t, func(t *testing.T) {
+			serverIn, stdin := io.Pipe()
+			stdout, serverOut := io.Pipe()
+			var requests []string
+			go func() {
+				defer serverOut.Close()
+				time.Sleep(lateTime) // in the bubble
+				reader := wire.NewReader(serverIn, 0)
+				for {
+					frame, err := reader.Next()
+					if err != nil {
+						return
+					}
+					requests = append(requests, string(frame.Bytes()))
+					switch line := string(frame.Bytes()); {
+					case strings.Contains(line, `"server/discover"`):
+						_, _ = io.WriteString(serverOut, discovered+"\n")
+					case strings.Contains(line, `"initialize"`):
+						_, _ = io.WriteString(serverOut, ready+"\n")
+					}
+				}
+			}()
+			began := time.Now()
+			session, err := Connect(t.Context(), Options{
+				Stdin: stdin, Stdout: stdout, Opening: opening, Modern: opening == ProbeFirst,
+				InputTaken: func() (bool, bool) { return time.Since(began) >= lateTime, true },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			session.Close()
+			synctest.Wait()
+			for _, request := range requests[1:] {
+				if strings.Contains(request, `"server/discover"`) || strings.Contains(request, `"initialize"`) {
+					t.Errorf("opening %d: the server was sent %q", opening, requests)
+				}
+			}
+		})
+	}
+}
+
+// Who ends at a request is to be begun with the other one.
+func TestOpeningIsBlamed(t *testing.T) {
+	taken := func() (bool, bool) { return true, true }
+	for _, test := range []struct {
+		name    string
+		opening Opening
+		answers map[string]string
+		want    OpeningError
+		blamed  bool
+	}{
+		{name: "ends at the probe", answers: map[string]string{"server/discover": "\x00"}, want: OpeningError{Ended: true, Alone: true, Instead: InitializeOnly}, blamed: true},
+		{name: "ends at initialize", opening: InitializeFirst, answers: map[string]string{"initialize": "\x00"}, want: OpeningError{Ended: true, Alone: true, Instead: ProbeOnly}, blamed: true},
+		{name: "modern, and ends at initialize", answers: map[string]string{"server/discover": discovered, "initialize": "\x00"}, want: OpeningError{Ended: true, Alone: true, Instead: ProbeOnly}, blamed: true},
+		{name: "ends when it has both", answers: map[string]string{"initialize": "\x00"}, want: OpeningError{Ended: true, Instead: InitializeOnly}, blamed: true},
+		{name: "legacy, and ends at initialize", answers: map[string]string{"server/discover": noProbe, "initialize": "\x00"}},
+		{name: "refuses initialize, and ends at the probe", opening: InitializeFirst, answers: map[string]string{"server/discover": "\x00", "initialize": refused}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := converse(t, Options{Opening: test.opening, InputTaken: taken}, func(line string) string {
+					for method, answer := range test.answers {
+						if strings.Contains(line, `"`+method+`"`) {
+							return answer
+						}
+					}
+					return ""
+				})
+				opening, blamed := errors.AsType[*OpeningError](err)
+				if err == nil || blamed != test.blamed {
+					t.Fatalf("error is %#v", err)
+				}
+				if !blamed {
+					return
+				}
+				got := *opening
+				got.Err = nil
+				if got != test.want {
+					t.Errorf("got %+v, want %+v", got, test.want)
 				}
 			})
 		})
@@ -255,7 +388,7 @@ func TestProbeIsBlamed(t *testing.T) {
 				if !errors.Is(err, ErrOutputClosed) {
 					t.Errorf("error is %v", err)
 				}
-				probe, blamed := errors.AsType[*ProbeError](err)
+				probe, blamed := errors.AsType[*OpeningError](err)
 				if blamed != test.blamed || blamed && probe.Ended != test.ended {
 					t.Errorf("error is %#v", err)
 				}
@@ -271,7 +404,7 @@ func TestInitializeFirst(t *testing.T) {
 		`{"era":"modern"}`: protocol.Revision20260728,
 		`{"on":{"initialize":[{"error":{"code":-1,"message":"no licence"}}]}}`: "",
 	} {
-		session, _, err := dial(t, spec, Options{InitializeFirst: true})
+		session, _, err := dial(t, spec, Options{Opening: InitializeOnly})
 		switch {
 		case want == "":
 			if err == nil || !strings.Contains(err.Error(), "no licence") {

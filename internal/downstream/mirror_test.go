@@ -75,7 +75,7 @@ func TestMirroredCall(t *testing.T) {
 		return true
 	}
 	changed := make(chan struct{}, 10)
-	session := f.mustConnect(Options{ToolsChanged: func() { changed <- struct{}{} }})
+	session := f.mustConnect(Options{Modern: true, ToolsChanged: func() { changed <- struct{}{} }})
 	tools, note, err := session.ListTools(t.Context())
 	if err != nil || len(tools) != 1 || note != "Tool 'bad' was left out: 'x-mcp-header' stands where it is not allowed" {
 		t.Errorf("%d tools, note %q, error %v", len(tools), note, err)

@@ -16,7 +16,7 @@ const ours = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelco
 	`"io.modelcontextprotocol/clientCapabilities":{}`
 
 func TestModernRequestsSayWhatTheyNeed(t *testing.T) {
-	session, log := connect(t, `{"era":"modern","pages":[[{"name":"a"}],[{"name":"b"}]]}`, Options{Version: "7", ToolsChanged: func() {}})
+	session, log := connect(t, `{"era":"modern","pages":[[{"name":"a"}],[{"name":"b"}]]}`, Options{Modern: true, Version: "7", ToolsChanged: func() {}})
 	tools, _, err := session.ListTools(t.Context())
 	if err != nil || len(tools) != 2 {
 		t.Fatalf("%d tools, %v", len(tools), err)
@@ -45,7 +45,7 @@ func TestModernMetaOfAModernClientStays(t *testing.T) {
 		{"unless there is none", ``, `{` + ours + `}`, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			session, log := connect(t, `{"era":"modern"}`, Options{Version: "7"})
+			session, log := connect(t, `{"era":"modern"}`, Options{Modern: true, Version: "7"})
 			mustCall(t, session, ToolCall{Name: "a", Meta: wire.Raw([]byte(test.meta)), Untracked: test.untracked, Asker: Asker{Modern: true}})
 			lines := log.received()
 			want := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":` + test.want + `,"arguments":{}}}`
@@ -70,7 +70,7 @@ func TestModernMetaIsMerged(t *testing.T) {
 		{"no object", `7`, `{` + ours + `}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			session, log := connect(t, `{"era":"modern"}`, Options{Version: "7"})
+			session, log := connect(t, `{"era":"modern"}`, Options{Modern: true, Version: "7"})
 			mustCall(t, session, ToolCall{Name: "a", Arguments: wire.Raw([]byte(`{"n": 1.0}`)), Meta: wire.Raw([]byte(test.meta))})
 			lines := log.received()
 			want := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":` + test.want + `,"arguments":{"n": 1.0}}}`
@@ -82,7 +82,7 @@ func TestModernMetaIsMerged(t *testing.T) {
 }
 
 func TestModernProgressAndCancellation(t *testing.T) {
-	session, log := connect(t, `{"era":"modern","calls":{"slow":[{"progress":{"progress":1}},{"wait":"cancelled"},{"answered":true}]}}`, Options{})
+	session, log := connect(t, `{"era":"modern","calls":{"slow":[{"progress":{"progress":1}},{"wait":"cancelled"},{"answered":true}]}}`, Options{Modern: true})
 	in := newInbox()
 	id, err := session.CallTool(ToolCall{Name: "slow", Meta: wire.Raw([]byte(`{"progressToken":"x"}`))}, in)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestModernProgressAndCancellation(t *testing.T) {
 
 func TestModernToolsChanged(t *testing.T) {
 	changed := make(chan struct{}, 1)
-	session, _ := connect(t, `{"era":"modern","calls":{"a":[{"change":[{"name":"b"}]}]}}`, Options{ToolsChanged: func() { changed <- struct{}{} }})
+	session, _ := connect(t, `{"era":"modern","calls":{"a":[{"change":[{"name":"b"}]}]}}`, Options{Modern: true, ToolsChanged: func() { changed <- struct{}{} }})
 	mustCall(t, session, ToolCall{Name: "a"})
 	<-changed
 }
@@ -113,7 +113,7 @@ func TestModernServerWithoutSubscriptions(t *testing.T) {
 		`{"era":"modern","capabilities":{"tools":{}}}`,
 		`{"era":"modern","on":{"subscriptions/listen":[{"error":{"code":-32601,"message":"no"}}]}}`,
 	} {
-		session, _ := connect(t, spec, Options{ToolsChanged: func() {}})
+		session, _ := connect(t, spec, Options{Modern: true, ToolsChanged: func() {}})
 		mustCall(t, session, ToolCall{Name: "a"})
 	}
 }
@@ -162,7 +162,7 @@ func TestModernSubscriptionIsMadeAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &listener{began: time.Now(), answer: test.answer, lasting: test.lasting}
 				var changes atomic.Int32
-				session, err := converse(t, Options{ToolsChanged: func() { changes.Add(1) }}, server.receive)
+				session, err := converse(t, Options{Modern: true, ToolsChanged: func() { changes.Add(1) }}, server.receive)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -184,7 +184,7 @@ func TestModernSubscriptionIsMadeAgain(t *testing.T) {
 func TestModernServerGetsNoResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []string
-		session, err := converse(t, Options{}, func(line string) string {
+		session, err := converse(t, Options{Modern: true}, func(line string) string {
 			lines = append(lines, line)
 			if len(lines) == 1 {
 				return discovered

@@ -299,12 +299,17 @@ func (t *remote) pump(reader *wire.EventReader, owner uint64) (events int, err e
 	}
 }
 
-// blame leaves the probe alone: a remote server does not end by a request.
-func (t *remote) blame(err error) error {
-	if unreachable, ok := errors.AsType[*UnreachableError](err); ok {
+func (t *remote) isUnread() bool { return false }
+
+// canAsk is true of HTTP+SSE, whose stream is a session.
+func (t *remote) canAsk() bool { return true }
+
+// blame leaves the opening alone: a remote server does not end by a request.
+func (t *remote) blame(opening OpeningError) error {
+	if unreachable, ok := errors.AsType[*UnreachableError](opening.Err); ok {
 		return unreachable
 	}
-	return err
+	return opening.Err
 }
 
 // pause waits for a while; it reports whether ctx lasted.

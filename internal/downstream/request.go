@@ -63,7 +63,7 @@ func (s *Session) request(ctx context.Context, method string, params []byte) (wi
 	}
 	switch {
 	case got.err != nil:
-		return wire.Payload{}, fmt.Errorf("no answer to '%s': %w", method, got.err)
+		return wire.Payload{}, unanswered(method, got.err)
 	case !got.response.Error.IsAbsent():
 		return wire.Payload{}, fmt.Errorf("'%s' was answered with an error: %w", method, NewRPCError(got.response.Error))
 	}

@@ -28,11 +28,10 @@ type Options struct {
 	// Capabilities are those of the client, as it declared them; default {}.
 	Capabilities []byte
 
-	// Modern is the era that a server of both is spoken to in. Default: the legacy one.
+	// Modern is the era in which a dual-era server is addressed. Default: the legacy one.
 	Modern bool
-	// InitializeFirst is for a server that does not survive the question for its era: it
-	// is asked only if the server refuses initialize.
-	InitializeFirst bool
+	// Opening is what the handshake begins with.
+	Opening Opening
 	// InputTaken reports whether the server has read all that was written to Stdin, if
 	// that is known. Default: it is not.
 	InputTaken func() (taken, known bool)
@@ -104,14 +103,14 @@ var ErrOutputClosed = errors.New("the server closed its output")
 var ErrInputBroken = errors.New("the server does not take input any more")
 
 // Connect does the handshake with a server, which was just started or is remote. It blocks until
-// the server answered or ctx ends. On an error the session is closed; a *ProbeError
-// says that the server may well be usable with InitializeFirst.
+// the server answered or ctx ends. On an error the session is closed; an *OpeningError
+// says that the server may well be usable with another opening.
 func Connect(ctx context.Context, options Options) (*Session, error) {
 	if options.Patience <= 0 {
 		options.Patience = defaultPatience
 	}
 	if options.Remote != nil && options.Remote.SSE {
-		options.InitializeFirst = true // this transport is older than the other era
+		options.Opening = InitializeOnly // this transport is older than the other era
 	}
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit

@@ -119,9 +119,19 @@ func (t *stdio) forget(uint64) {}
 
 func (t *stdio) cancel(id uint64, notice []byte) { t.post(t.writer, notice, id) }
 
-// blame leaves the probe alone if the server is known not to have read it: then it would
+func (t *stdio) isUnread() bool {
+	if t.taken == nil {
+		return false
+	}
+	taken, known := t.taken()
+	return known && !taken
+}
+
+func (t *stdio) canAsk() bool { return true }
+
+// blame leaves the opening alone if the server is known not to have read it: then it would
 // have ended anyway.
-func (t *stdio) blame(err error) error {
+func (t *stdio) blame(opening OpeningError) error {
 	var taken, known bool
 	if t.taken != nil {
 		taken, known = t.taken()
@@ -129,9 +139,10 @@ func (t *stdio) blame(err error) error {
 	broken := t.writer.Err()
 	unwritten := broken != nil && !errors.Is(broken, wire.ErrClosed) // which is by ourselves
 	if known && (!taken || unwritten) {
-		return err
+		return opening.Err
 	}
-	return &ProbeError{Ended: known && t.session.Err() != nil, Err: err}
+	opening.Ended = known && t.session.Err() != nil
+	return &opening
 }
 
 // flush has nothing to wait for: a process reads what was written before it was told to end.

@@ -213,6 +213,9 @@ func (t *streamable) enter(id string) error {
 	return nil
 }
 
+// canAsk needs a session, by which the server finds the client that answers.
+func (t *streamable) canAsk() bool { return t.sessionID() != "" }
+
 func (t *streamable) begin(ctx context.Context, revision protocol.Revision, initialized []byte) error {
 	t.mu.Lock()
 	t.revision = revision

@@ -1,6 +1,7 @@
 package downstream
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -30,7 +31,7 @@ func TestStreamableModern(t *testing.T) {
 		}
 		return true
 	}
-	session := f.mustConnect(Options{ToolsChanged: func() { changed <- struct{}{} }})
+	session := f.mustConnect(Options{Modern: true, ToolsChanged: func() { changed <- struct{}{} }})
 	<-changed
 	for _, name := range []string{"plain name", "grüße", " padded", "=?base64?x?="} {
 		mustCall(t, session, ToolCall{Name: name})
@@ -94,7 +95,7 @@ func TestSubscriptionIsRenewed(t *testing.T) {
 					return true
 				}
 				var changes atomic.Int32
-				f.mustConnect(Options{ToolsChanged: func() { changes.Add(1) }})
+				f.mustConnect(Options{Modern: true, ToolsChanged: func() { changes.Add(1) }})
 				<-time.After(10 * time.Second)
 				synctest.Wait()
 				if !slices.Equal(asked, test.want) || int(changes.Load()) != test.changes {
@@ -102,5 +103,77 @@ func TestSubscriptionIsRenewed(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Over HTTP a legacy client gets a legacy session where initialize gives one. Otherwise the
+// modern era is better: only in that can such a server ask.
+func TestEraOverHTTP(t *testing.T) {
+	const offer = `{"jsonrpc":"2.0","id":"discover","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}`
+	plain := func(status int) func(w http.ResponseWriter) {
+		return func(w http.ResponseWriter) { http.Error(w, "no", status) }
+	}
+	accepts := func(session string) func(w http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			if session != "" {
+				w.Header().Set("Mcp-Session-Id", session)
+			}
+			jsonAnswer(w, 200, ready)
+		}
+	}
+	closes := func(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+	for _, test := range []struct {
+		name       string
+		initialize func(w http.ResponseWriter)
+		legacyOnly bool
+		modern     bool
+		eras       Eras // with initialize first
+	}{
+		{name: "dual-era with sessions", initialize: accepts("s")},
+		{name: "dual-era without sessions", initialize: accepts(""), modern: true, eras: OnlyModern},
+		{name: "legacy without sessions", initialize: accepts(""), legacyOnly: true, eras: OnlyLegacy},
+		{name: "modern, with an error", initialize: func(w http.ResponseWriter) { jsonAnswer(w, 400, refused) }, modern: true, eras: OnlyModern},
+		{name: "modern, with a status", initialize: plain(405), modern: true, eras: OnlyModern},
+		{name: "modern, and broken for a moment", initialize: plain(503), modern: true},
+		{name: "modern, and closes the connection", initialize: closes, modern: true},
+	} {
+		for _, opening := range []Opening{ProbeFirst, InitializeFirst} {
+			t.Run(fmt.Sprint(test.name, opening), func(t *testing.T) {
+				f := newWeb(t)
+				f.before = func(w http.ResponseWriter, r *http.Request, body string) bool {
+					switch {
+					case strings.Contains(body, `"initialize"`):
+						test.initialize(w)
+					case strings.Contains(body, "server/discover") && test.legacyOnly:
+						jsonAnswer(w, 200, noProbe)
+					case strings.Contains(body, "server/discover"):
+						jsonAnswer(w, 200, offer)
+					default:
+						return false
+					}
+					return true
+				}
+				session := f.mustConnect(Options{Opening: opening})
+				if session.Modern() != test.modern {
+					t.Errorf("modern session %t", session.Modern())
+				}
+				if opening == InitializeFirst && session.Eras() != test.eras {
+					t.Errorf("eras %d, want %d", session.Eras(), test.eras)
+				}
+			})
+		}
+	}
+}
+
+// Who is denied is not asked another time.
+func TestDeniedHandshakeEnds(t *testing.T) {
+	f := newWeb(t)
+	f.before = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}
+	_, err := f.connect(Options{Opening: InitializeFirst})
+	if status, ok := errors.AsType[*StatusError](err); !ok || status.Code != http.StatusUnauthorized || len(f.seen("POST")) != 1 {
+		t.Errorf("error is %v after %q", err, f.seen("POST"))
 	}
 }

@@ -25,9 +25,14 @@ type transport interface {
 	// cancel tells the server to stop working on a request that was forgotten; notice is
 	// the notification that says so in the legacy era.
 	cancel(id uint64, notice []byte)
-	// blame returns the error of a handshake that broke off with the probe unanswered:
-	// err, or a *ProbeError if that may have been the reason.
-	blame(err error) error
+	// isUnread reports whether the server is known not to have read all that it was sent.
+	isUnread() bool
+	// canAsk reports whether a server that accepted initialize can ask its client in the
+	// session that this began.
+	canAsk() bool
+	// blame returns the error of a handshake that broke off: opening with Ended set, or what
+	// it wraps if the opening cannot have been the reason.
+	blame(opening OpeningError) error
 	// flush waits until the server was told what was to be told, but not for long.
 	flush()
 	// close ends what is left when the session has ended. It blocks, for a short time.

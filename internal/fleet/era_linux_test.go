@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 )
 
 // This file is about servers that do not survive the question for their era. Only Linux
@@ -57,8 +59,21 @@ func TestServerThatDiesOfAnythingIsStartedTwiceAtMost(t *testing.T) {
 	if starts, asked := r.starts(t, "S"), r.asked(t, "S"); starts != 2 || asked != 1 {
 		t.Errorf("%d processes were started and %d asked, want 2 and 1", starts, asked)
 	}
-	if server.habits.initializeFirst.Load() {
+	if opening, known := server.habits.opening(false, false); opening != downstream.ProbeFirst || known {
 		t.Error("the question is blamed, but the server dies without it as well")
+	}
+}
+
+// It may end because of either request when it has both; both are tried alone.
+func TestSlowModernServerThatDiesOfInitialize(t *testing.T) {
+	r := newRig(t, map[string]string{
+		"S": `{"era":"modern","on":{"server/discover":[{"starts":1,"wait":"forever"}],"initialize":[{"exit":3}]}}`,
+	}, nil, Options{})
+	if err := call(t.Context(), r.server(t, "S"), "echo"); err != nil {
+		t.Fatalf("the call failed: %v", err)
+	}
+	if starts, asked := r.starts(t, "S"), r.asked(t, "S"); starts != 3 || asked != 2 {
+		t.Errorf("%d processes were started and %d asked, want 3 and 2", starts, asked)
 	}
 }
 

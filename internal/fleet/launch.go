@@ -15,41 +15,49 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 )
 
-// launch starts the server. Some legacy servers end when the first request is not
-// initialize. One that did so is started once more, with initialize first; where that is
-// not certain, the next start is like that, since the server may fail for any reason.
+// launch starts the server. Some servers do not survive the first request that they get, because
+// it is of the other era. One that did so is started once more with another opening; where that
+// is not certain, the next start is like that, since the server may fail for any reason.
 func (s *Server) launch(ctx context.Context) (*instance, error) {
-	in, err := s.launchOnce(ctx)
-	if err == nil {
-		return in, nil
+	opening, known := s.habits.opening(s.modern, s.canBeAsked())
+	tried := []downstream.Opening{opening}
+	var failure error
+	for {
+		in, err := s.launchOnce(ctx, opening)
+		if err == nil {
+			return in, nil
+		}
+		if failure == nil || ctx.Err() == nil {
+			failure = err
+		}
+		blame, blamed := errors.AsType[*downstream.OpeningError](err)
+		if known || !blamed {
+			s.habits.forget()
+			return nil, failure
+		}
+		s.habits.learnEras(blame.Eras)
+		s.habits.openNext(blame.Instead)
+		if !blame.Ended || ctx.Err() != nil {
+			return nil, failure
+		}
+		if slices.Contains(tried, blame.Instead) {
+			s.habits.forget() // it fails however it is begun with
+			return nil, failure
+		}
+		s.log.Info("server ended at the first request, or refuses the client's era after it; starting it again with another one", "reason", err)
+		opening = blame.Instead
+		tried = append(tried, opening)
+		if blame.Alone {
+			tried = append(tried, downstream.InitializeOnly, downstream.ProbeOnly)
+		}
 	}
-	probe, blamed := errors.AsType[*downstream.ProbeError](err)
-	if blamed && probe.Eras == downstream.BothEras {
-		s.habits.learnEras(probe.Eras)
-		s.log.Info("server of both eras was settled on the other one; starting it again")
-		return s.launchOnce(ctx)
-	}
-	s.habits.initializeFirst.Store(blamed)
-	if !blamed || !probe.Ended || ctx.Err() != nil {
-		return nil, err
-	}
-	s.log.Info("server ended when it was asked for its era; starting it again without that", "reason", err)
-	in, again := s.launchOnce(ctx)
-	switch {
-	case again == nil:
-		return in, nil
-	case ctx.Err() == nil:
-		err = again
-	}
-	s.habits.initializeFirst.Store(false)
-	return nil, err
 }
 
 // launchOnce starts or reaches the server, does the handshake and reads the tools. Whatever
 // fails, nothing of it is left.
-func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
+func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*instance, error) {
 	if s.config.URL != "" {
-		return s.reach(ctx)
+		return s.reach(ctx, opening)
 	}
 	started := time.Now()
 	spec, withheld := s.spec()
@@ -67,7 +75,7 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	s.progress.next(StepStart, s.commandFound(child))
 	s.progress.next(StepHandshake, fmt.Sprintf("process %d", child.PID()))
 	in := newInstance(child)
-	options := s.sessionOptions(in)
+	options := s.sessionOptions(in, opening)
 	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
 	options.InputTaken = child.InputTaken
 	if err = s.connect(ctx, in, options); err == nil {
@@ -83,11 +91,11 @@ func (s *Server) launchOnce(ctx context.Context) (*instance, error) {
 	return nil, err
 }
 
-func (s *Server) sessionOptions(in *instance) downstream.Options {
+func (s *Server) sessionOptions(in *instance, opening downstream.Opening) downstream.Options {
 	return downstream.Options{
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
 		Capabilities: s.capabilities, Asked: s.asked, Noticed: s.noticed,
-		Modern: s.modern, InitializeFirst: s.habits.startsWithInitialize(s.modern),
+		Modern: s.modern, Opening: opening,
 		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
 	}
 }

@@ -13,9 +13,9 @@ import (
 // reach begins a session with a remote server. Unless the configuration says which of the
 // two HTTP transports it speaks, it is asked for the newer one first. What worked is tried
 // first at the next start.
-func (s *Server) reach(ctx context.Context) (*instance, error) {
+func (s *Server) reach(ctx context.Context, opening downstream.Opening) (*instance, error) {
 	sse := s.config.Transport == "sse" || s.config.Transport == "" && s.habits.speaksSSE.Load()
-	in, err := s.reachBy(ctx, sse)
+	in, err := s.reachBy(ctx, sse, opening)
 	if err == nil || s.config.Transport != "" {
 		return in, s.explainRemote(err)
 	}
@@ -23,7 +23,7 @@ func (s *Server) reach(ctx context.Context) (*instance, error) {
 	if !refused || !status.NoEndpoint() || ctx.Err() != nil {
 		return nil, s.explainRemote(err)
 	}
-	in, other := s.reachBy(ctx, !sse)
+	in, other := s.reachBy(ctx, !sse, opening)
 	if other == nil {
 		s.habits.speaksSSE.Store(!sse)
 		return in, nil
@@ -40,11 +40,11 @@ func transportName(sse bool) string {
 }
 
 // reachBy begins a session by one of the transports.
-func (s *Server) reachBy(ctx context.Context, sse bool) (*instance, error) {
+func (s *Server) reachBy(ctx context.Context, sse bool, opening downstream.Opening) (*instance, error) {
 	started := time.Now()
 	s.progress.restart(StepConnect)
 	in := newInstance(nil)
-	options := s.sessionOptions(in)
+	options := s.sessionOptions(in, opening)
 	options.Remote = &downstream.Remote{
 		URL: s.config.URL, SSE: sse, ExtraCA: s.fleet.variable("NODE_EXTRA_CA_CERTS"), Trace: s.progress.trace(),
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
@@ -51,32 +50,6 @@ type Server struct {
 	offered  *catalog.Snapshot // the tools last seen; nil before the first start, see memory
 }
 
-// habits are what was learned of a server for its next start. Its variants share them.
-type habits struct {
-	initializeFirst atomic.Bool  // see launch
-	eras            atomic.Int32 // a downstream.Eras that is certain
-	speaksSSE       atomic.Bool  // see reach
-}
-
-// startsWithInitialize reports whether a session for clients of an era need not begin with
-// the question for the server's.
-func (h *habits) startsWithInitialize(modern bool) bool {
-	switch downstream.Eras(h.eras.Load()) {
-	case downstream.OnlyLegacy:
-		return true
-	case downstream.BothEras:
-		return !modern
-	}
-	return h.initializeFirst.Load()
-}
-
-// learnEras remembers what a server told about its eras, if it did.
-func (h *habits) learnEras(eras downstream.Eras) {
-	if eras != downstream.ErasUnknown {
-		h.eras.Store(int32(eras))
-	}
-}
-
 // attempt is one start, shared by all who wait for it.
 type attempt struct {
 	done chan struct{}
@@ -109,8 +82,9 @@ func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *
 		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
 		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{}, memory: &memory{}, journal: &journal{},
 	}
-	// Our own speak both eras, and settle on the one that they are spoken to in first.
-	s.habits.initializeFirst.Store(server.Builtin != "")
+	if server.Builtin != "" {
+		s.habits.openNext(downstream.InitializeOnly) // our own settle on the era of their first request
+	}
 	return s
 }
 

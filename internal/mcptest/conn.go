@@ -30,6 +30,7 @@ type conn struct {
 	asked     int
 	eof       bool
 	listeners []request // those that subscribed to changes of the tools
+	settled   string    // the era of the first request; see Server.Settles
 }
 
 // outlet is where messages of the server go: the client's input, or one response or
@@ -138,6 +139,9 @@ func (c *conn) update(change func()) {
 
 // answer does what the server was told to, or else the usual thing.
 func (c *conn) answer(message request) {
+	if c.server.Era == "modern" && message.Method == "initialize" && c.do(message, c.server.On[message.Method]) {
+		return
+	}
 	if problem := c.eraProblem(message); problem != "" && len(message.ID) > 0 {
 		c.fail(message, []byte(problem))
 		return

@@ -43,6 +43,8 @@ func (c *conn) isUntoldProbe(line []byte) bool {
 func (c *conn) eraProblem(message request) string {
 	meta := message.Params.Meta
 	switch {
+	case c.isUnsettling(message):
+		return `{"code":-32022,"message":"this connection serves the other era","data":{"supported":["2026-07-28"]}}`
 	case c.server.Era == "", c.server.Era == "both" && !message.isModern():
 		return ""
 	case message.Method == "initialize", message.Method == "ping":
@@ -55,13 +57,31 @@ func (c *conn) eraProblem(message request) string {
 	return ""
 }
 
+// isUnsettling reports whether a request is of another era than the first one, to a server that
+// minds.
+func (c *conn) isUnsettling(message request) bool {
+	era := "legacy"
+	if message.isModern() {
+		era = "modern"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.server.Settles || len(message.ID) == 0 {
+		return false
+	}
+	if c.settled == "" {
+		c.settled = era
+	}
+	return c.settled != era
+}
+
 func (c *conn) discover(message request) {
 	versions := []string{modernRevision}
-	switch c.server.Era {
-	case "":
+	switch {
+	case c.server.Era == "":
 		c.unknown(message)
 		return
-	case "both":
+	case c.server.Era == "both" && !c.server.Unlisted:
 		versions = append(versions, "2025-11-25")
 	}
 	supported, _ := json.Marshal(versions)

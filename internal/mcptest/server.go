@@ -31,6 +31,11 @@ type Server struct {
 	// and not logged where neither Era nor On says anything of it: what a server saw
 	// is about what was asked of it then.
 	Era string `json:"era"`
+	// Unlisted makes a server of both eras name the modern revision only, as the SDKs do.
+	Unlisted bool `json:"unlisted"`
+	// Settles makes it refuse what is not of the era of its first request, as the Python SDK
+	// does over stdio.
+	Settles bool `json:"settles"`
 
 	Capabilities json.RawMessage `json:"capabilities"` // default {"tools":{"listChanged":true}}
 	Instructions string          `json:"instructions"`
