@@ -43,8 +43,8 @@ type Options struct {
 	// Transparent lets a client see the servers' instructions instead of ours.
 	Transparent bool
 
-	// Withheld says why nothing of a configuration may or can be used. Clients are told so,
-	// and the rest of Config does not matter.
+	// Withheld says why files of the configuration may not or cannot be used. Clients are told
+	// so. Nothing of them is in Config, since what is not there cannot be started.
 	Withheld string
 }
 
@@ -59,7 +59,7 @@ type App struct {
 	started  time.Time
 	log      *slog.Logger
 	config   atomic.Pointer[config.Config]
-	withheld atomic.Value              // string: why nothing of a configuration is used
+	withheld atomic.Value              // string: why files of the configuration are not used
 	gate     atomic.Pointer[auth.Gate] // nil unless clients are served over HTTP
 
 	stopping sync.Once
@@ -81,12 +81,6 @@ const nearestToolboxes = 3
 
 // New puts a workbench together. It starts no server.
 func New(options Options) (*App, error) {
-	if options.Withheld != "" {
-		// What is not there cannot be started, whatever the layers below do.
-		path := options.Config.Path
-		options.Config = config.Empty()
-		options.Config.Path = path
-	}
 	if err := CheckToolbox(options.Config, options.Toolbox); err != nil && options.Withheld == "" {
 		return nil, err
 	}
@@ -168,10 +162,10 @@ func (a *App) view(audience front.Audience) metatool.Toolboxes {
 }
 
 // Reload changes to another configuration, which was read and checked: servers whose
-// definition is the same go on, and clients are told if their list of tools changes. On
-// an error nothing has changed.
-func (a *App) Reload(cfg *config.Config) error {
-	if err := CheckToolbox(cfg, a.toolbox); err != nil {
+// definition is the same go on, and clients are told if their list of tools changes. Withheld is
+// as in Options. On an error nothing has changed.
+func (a *App) Reload(cfg *config.Config, withheld string) error {
+	if err := CheckToolbox(cfg, a.toolbox); err != nil && withheld == "" {
 		return err
 	}
 	lock, err := lockOf(cfg)
@@ -183,7 +177,7 @@ func (a *App) Reload(cfg *config.Config) error {
 		a.fleet.SetLock(lock)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
-		a.withheld.Store("")
+		a.withheld.Store(withheld)
 	})
 	a.Prefetch()
 	if gate := a.gate.Load(); gate != nil {

@@ -27,8 +27,9 @@ func (i Inspector) Inspect() control.Workbench {
 	if i.Serving != control.Shared {
 		folder, _ = os.Getwd() // "" if it is gone
 	}
+	cfg := i.App.config.Load()
 	seen := control.Workbench{
-		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: i.App.config.Load().Path,
+		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: cfg.Path, Project: cfg.ProjectPath(),
 		Notice: i.App.withheld.Load().(string),
 		Folder: folder, Started: i.App.started, Allocations: allocations(), Servers: []control.Server{},
 	}

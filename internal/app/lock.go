@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
@@ -10,19 +11,54 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
-// lockOf returns the lock that a configuration demands; nil if it demands none.
+// lockOf returns the lock that a configuration demands; nil if it demands none. Each file
+// decides on its own toolboxes alone: what it approves of a name that another file has, too,
+// is not approved there.
 func lockOf(cfg *config.Config) (*catalog.Lock, error) {
-	if !cfg.Locked {
+	all, isLocked := &catalog.Lock{}, false
+	for _, file := range cfg.Files {
+		if !file.Locked {
+			for _, box := range cfg.Toolboxes {
+				if box.File == file.Path {
+					all.Free = append(all.Free, box.Name)
+				}
+			}
+			continue
+		}
+		isLocked = true
+		lock, err := lockOfFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, server := range lock.Servers {
+			if isFrom(cfg, server.Toolbox, file) {
+				all.Servers = append(all.Servers, server)
+			}
+		}
+	}
+	if !isLocked {
 		return nil, nil
 	}
-	if cfg.Lock == nil {
+	return all, nil
+}
+
+func isFrom(cfg *config.Config, name string, file config.File) bool {
+	return slices.ContainsFunc(cfg.Toolboxes, func(box config.Toolbox) bool { return box.Name == name && box.File == file.Path })
+}
+
+func lockOfFile(file config.File) (*catalog.Lock, error) {
+	if file.Lock == nil {
+		beside := "it"
+		if file.LockedBy != file.Path {
+			beside = file.Path
+		}
 		return nil, &toolbox.Error{
 			Code:    toolbox.LockMissing,
-			Message: fmt.Sprintf("'locked' is true in %s, but there is no %s beside it, so that nothing is approved", cfg.Path, toolbox.LockFile),
+			Message: fmt.Sprintf("'locked' is true in %s, but there is no %s beside %s, so that nothing is approved", file.LockedBy, toolbox.LockFile, beside),
 			Hint:    "See what the servers offer, and approve it: mcp-workbench lock",
 		}
 	}
-	return ParseLock(cfg.LockPath(), cfg.Lock)
+	return ParseLock(file.LockPath(), file.Lock)
 }
 
 // ParseLock reads the content of a lock. The error is for people.
@@ -39,7 +75,7 @@ func ParseLock(path string, data []byte) (*catalog.Lock, error) {
 	return lock, nil
 }
 
-// CheckLock says what is wrong with the lock that a configuration demands, if anything.
+// CheckLock says what is wrong with the locks that a configuration demands, if anything.
 func CheckLock(cfg *config.Config) error {
 	_, err := lockOf(cfg)
 	return err

@@ -15,7 +15,10 @@ import (
 // Lock is which definitions of tools were approved: a hash of each, in the order of the
 // configuration and of the servers. It is text for a review, and is read strictly, so that
 // what is damaged approves nothing.
-type Lock struct{ Servers []LockedServer }
+type Lock struct {
+	Servers []LockedServer
+	Free    []string // toolboxes that it does not hold for; not in the file
+}
 
 // LockedServer is what was approved of one server.
 type LockedServer struct {
@@ -43,6 +46,9 @@ func LockTools(snapshot *Snapshot) []LockedTool {
 	}
 	return tools
 }
+
+// HoldsFor reports whether only what is approved is offered of a toolbox; nil holds for none.
+func (l *Lock) HoldsFor(toolbox string) bool { return l != nil && !slices.Contains(l.Free, toolbox) }
 
 // Find returns what was approved of a server.
 func (l *Lock) Find(toolbox, server string) (LockedServer, bool) {
@@ -198,7 +204,7 @@ func (s *Snapshot) Under(lock *Lock, box, server string) *Snapshot {
 	if s.whole != nil {
 		s = s.whole
 	}
-	if lock == nil {
+	if !lock.HoldsFor(box) {
 		return s
 	}
 	approved, _ := lock.Find(box, server)

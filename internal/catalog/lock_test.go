@@ -10,8 +10,8 @@ import (
 func TestLockIsReadAsItWasWritten(t *testing.T) {
 	for name, lock := range map[string]Lock{
 		"nothing":                {},
-		"a server without tools": {[]LockedServer{{Toolbox: "t", Server: "s"}}},
-		"odd names and an order": {[]LockedServer{
+		"a server without tools": {Servers: []LockedServer{{Toolbox: "t", Server: "s"}}},
+		"odd names and an order": {Servers: []LockedServer{
 			{Toolbox: "z", Server: "10", Version: `1"`, Tools: []LockedTool{{"b", Hash{1}}, {"a\n/", Hash{2}}}},
 			{Toolbox: "z", Server: "2", Version: "é", Tools: []LockedTool{{"b", Hash{3}}}},
 			{Toolbox: "a", Server: "10"},
@@ -66,7 +66,7 @@ func TestDamagedLocksAreRefused(t *testing.T) {
 
 func TestUnderALock(t *testing.T) {
 	approved := offered(`{"name":"same","inputSchema":{}}`, `{"name":"changed","inputSchema":{}}`)
-	lock := &Lock{[]LockedServer{{Toolbox: "t", Server: "s", Tools: LockTools(approved)}}}
+	lock := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Tools: LockTools(approved)}}}
 	now := offered(`{"name":"new","inputSchema":{}}`, `{"name":"changed","title":"X","inputSchema":{}}`, `{"name":"same","inputSchema":{}}`)
 	under := now.Under(lock, "t", "s")
 	if !slices.Equal(under.Names(), []string{"same"}) || len(under.Warnings) != 2 {
@@ -86,7 +86,7 @@ func TestUnderALock(t *testing.T) {
 	if again := under.Under(nil, "t", "s"); again != now {
 		t.Error("without the lock, not all is as it was")
 	}
-	wider := &Lock{[]LockedServer{{Toolbox: "t", Server: "s", Tools: LockTools(now)}}}
+	wider := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Tools: LockTools(now)}}}
 	if again := under.Under(wider, "t", "s"); len(again.Tools) != 3 || len(again.Warnings) != 0 {
 		t.Errorf("another lock approves %q, with %q", again.Names(), again.Warnings)
 	}
@@ -94,6 +94,10 @@ func TestUnderALock(t *testing.T) {
 		if other := now.Under(lock, place[0], place[1]); len(other.Tools) != 0 {
 			t.Errorf("what was approved of another server counts for %q", place)
 		}
+	}
+	free := &Lock{Free: []string{"t"}}
+	if now.Under(free, "t", "s") != now || len(now.Under(free, "u", "s").Tools) != 0 {
+		t.Error("a lock holds for a toolbox that it leaves free, or not for the others")
 	}
 	var none *Snapshot
 	if none.Under(lock, "t", "s") != nil {

@@ -31,7 +31,9 @@ func newAdd(g *globals) *cobra.Command {
 		Use:   "add [NAME] SOURCE | add [NAME] -- COMMAND [ARGS...]",
 		Short: "Add a server to the configuration",
 		Long: `Add a server to a toolbox of the configuration. The rest of the file stays as it is,
-comments included, and a workbench that runs takes the change over by itself.
+comments included, and a workbench that runs takes the change over by itself. Where
+there are ./workbench-config.json and your own file, the one that has the toolbox is
+changed, and for a new toolbox the former; --config names another.
 
 SOURCE is what you have at hand: the address of a server, the name of an npm or Python
 package, or JSON as it is copied from a README or from another client's file: as an
@@ -83,7 +85,7 @@ func checkAddArguments(cmd *cobra.Command, args []string) error {
 }
 
 func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error {
-	e, err := g.beginEdit(cmd, flags.editFlags, true)
+	e, err := g.beginAdd(cmd, flags.editFlags, flags.toolbox)
 	if err != nil {
 		return err
 	}

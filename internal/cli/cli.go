@@ -152,9 +152,10 @@ func (e *usageError) Unwrap() error {
 type globals struct {
 	configPath string
 	logLevel   string
-	toolbox    string // the only one that is served; "": all
-	shared     bool   // clients share one workbench
-	local      bool   // the configuration counts as found in the working folder, whoever names it
+	toolbox    string         // the only one that is served; "": all
+	shared     bool           // clients share one workbench
+	anyLock    bool           // the command does not care what locks say
+	places     []config.Place // where files are looked for; nil: as the flag and the environment say
 }
 
 func newRoot() *cobra.Command {
@@ -180,7 +181,7 @@ An MCP client starts it, and speaks MCP to it on stdin and stdout.`,
 		},
 	}
 	root.PersistentFlags().StringVar(&g.configPath, "config", "",
-		"configuration file (default: $WORKBENCH_CONFIG, ./workbench-config.json, then your configuration folder)")
+		"configuration file, the only one (default: $WORKBENCH_CONFIG, or ./workbench-config.json on top of your own)")
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: as configured)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.Flags().BoolVar(&g.shared, "shared", false, "share one background workbench with other clients")
@@ -201,19 +202,6 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		err = fmt.Errorf("%w; did you mean '%s'?", err, strings.Join(near, "' or '"))
 	}
 	return &usageError{err: err}
-}
-
-// loadConfig finds and reads the configuration, in which nothing may be wrong, or takes the
-// embedded default.
-func (g *globals) loadConfig() (*config.Config, error) {
-	path, origin, err := config.Find(g.configPath, os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	if origin == config.Nowhere {
-		return config.Default(), nil
-	}
-	return config.Strict(config.Load(path, os.Environ()))
 }
 
 // logger makes the log on stderr at the level of the flag, else of the configuration.

@@ -110,23 +110,21 @@ func mustComplete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 // outline is what the configuration names; nothing if it cannot be read or is not trusted:
 // a shell that completes has no place for errors.
 func (g *globals) outline() *config.Preview {
-	nothing := &config.Preview{}
-	path, origin, err := config.Find(g.configPath, os.Getenv)
-	if err != nil {
-		return nothing
-	}
-	if origin == config.Nowhere {
+	all := &config.Preview{}
+	places, err := g.find()
+	if err == nil && len(places) == 0 {
 		return outlineOf(config.Default())
 	}
-	source, err := config.Read(path)
-	if err != nil || origin == config.Local && examine(source) != nil {
-		return nothing
+	for _, place := range places {
+		source, err := config.Read(place.Path)
+		if err != nil || place.Origin == config.Local && examine(source) != nil {
+			continue
+		}
+		if preview, err := source.Preview(os.Environ()); err == nil {
+			all.Add(preview)
+		}
 	}
-	preview, err := source.Preview(os.Environ())
-	if err != nil {
-		return nothing
-	}
-	return preview
+	return all
 }
 
 func outlineOf(cfg *config.Config) *config.Preview {
@@ -142,8 +140,8 @@ func outlineOf(cfg *config.Config) *config.Preview {
 
 // remembered is what is known of tools without starting anything, and silent as outline is.
 func (g *globals) remembered(ctx context.Context) []app.KnownServer {
-	cfg, untrusted, err := g.loadTrusted()
-	if err != nil || untrusted != nil {
+	s, err := g.load(nil)
+	if err != nil {
 		return nil
 	}
 	if ctx == nil {
@@ -151,7 +149,7 @@ func (g *globals) remembered(ctx context.Context) []app.KnownServer {
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	known, err := app.Remembered(ctx, cfg, stateDir())
+	known, err := app.Remembered(ctx, s.config, stateDir())
 	if err != nil {
 		return nil
 	}

@@ -211,21 +211,21 @@ func (g *globals) entry(ctx context.Context, name string, screen *terminal.Scree
 		return clients.Entry{}, "", err
 	}
 	e := clients.Entry{Name: name, Command: program, Args: []string{}}
-	path, origin, err := config.Find(g.configPath, os.Getenv)
+	places, err := g.find()
 	if err != nil {
 		return e, "", err
 	}
-	switch origin {
-	case config.Nowhere:
+	if len(places) == 0 {
 		fmt.Fprintf(screen, "%s %s\n\n", screen.Paint(terminal.Caution, "!"),
 			screen.Wrap("There is no configuration yet: the client will see the built-in servers. 'mcp-workbench init' makes one.", 2))
+		return e, "", nil
+	}
+	// Where the user has a file, the client finds it, and that of the project where it is there.
+	path := places[len(places)-1].Path
+	switch places[len(places)-1].Origin {
 	case config.Local:
 		// Once it is named to the client, nobody asks any more whether it is trusted.
-		_, untrusted, err := g.loadTrusted()
-		if err == nil && untrusted != nil {
-			_, err = untrusted.askAndLoad(ctx, screen.Writer)
-		}
-		if err != nil {
+		if _, err := g.loadAsking(ctx, screen.Writer); err != nil {
 			return e, "", err
 		}
 		e.Args = []string{"--config", path}

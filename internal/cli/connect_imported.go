@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/trust"
 )
@@ -47,7 +48,7 @@ func (g *globals) findOverlap(ctx context.Context, configuration string, sources
 	if !remove {
 		return o, nil
 	}
-	works, err := g.seenWorking(ctx)
+	works, err := seenWorking(ctx, configuration)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +78,14 @@ func (g *globals) command(words ...string) string {
 	return trust.Quote(append([]string{"mcp-workbench"}, words...)...)
 }
 
-// seenWorking returns the servers whose tools are known as they are configured now: they were
-// started, by doctor or for a call, and answered.
-func (g *globals) seenWorking(ctx context.Context) (map[place]bool, error) {
-	cfg, untrusted, err := g.loadTrusted()
-	if err != nil || untrusted != nil {
+// seenWorking returns the servers of a file whose tools are known as they are configured now:
+// they were started, by doctor or for a call, and answered.
+func seenWorking(ctx context.Context, configuration string) (map[place]bool, error) {
+	if configuration == "" {
+		return nil, nil
+	}
+	cfg, err := config.Load(configuration, os.Environ())
+	if err != nil {
 		return nil, err
 	}
 	seen, err := app.Remembered(ctx, cfg, stateDir())

@@ -22,13 +22,19 @@ import (
 // newDaemon is for this program alone, which starts it when a client is the first to share
 // a workbench.
 func newDaemon(g *globals) *cobra.Command {
-	folder := ""
+	var folder, project, user string
 	cmd := &cobra.Command{
 		Use:    "daemon",
 		Short:  "Serve the clients that share a workbench (started by --shared)",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if project != "" {
+				g.places = []config.Place{{Path: project, Origin: config.Local}}
+				if user != "" {
+					g.places = append(g.places, config.Place{Path: user, Origin: config.User})
+				}
+			}
 			key, err := daemon.ReadKey(os.Stdin)
 			if err == nil {
 				err = runDaemon(cmd.Context(), *g, key, folder, os.Stdout)
@@ -41,7 +47,8 @@ func newDaemon(g *globals) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&folder, "folder", "", "where servers run that no client names a folder for")
 	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
-	cmd.Flags().BoolVar(&g.local, "local", false, "the configuration was found in a working folder, and has to be trusted")
+	cmd.Flags().StringVar(&project, "project", "", "the configuration that was found in a working folder, and has to be trusted")
+	cmd.Flags().StringVar(&user, "user", "", "the user's own configuration, below that of --project; it need not exist")
 	return cmd
 }
 
@@ -63,10 +70,13 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 	if s.untrusted != nil {
 		return errors.New(s.untrusted.notice())
 	}
-	if s.broken != nil {
-		return s.broken
+	if len(s.broken) > 0 {
+		return errors.Join(s.broken...)
 	}
-	own := daemon.Identity{Version: Version, Build: build, Config: s.config, Local: g.local, Toolbox: g.toolbox, Environ: os.Environ()}.Key()
+	own, _, err := g.identify(build, s.config)
+	if err != nil {
+		return err
+	}
 	if key != own {
 		return errOther
 	}

@@ -98,22 +98,26 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 // checkSetup reads the configuration as serving would; nil if it cannot be used, which a
 // check says then.
 func (g *globals) checkSetup() (*config.Config, []doctor.Check, error) {
-	_, origin, err := config.Find(g.configPath, os.Getenv)
+	s, err := g.load(nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, untrusted, err := g.loadTrusted()
-	switch {
-	case err != nil:
-		return nil, doctor.Unusable(err), nil
-	case untrusted != nil:
-		return nil, doctor.Untrusted(untrusted.refusal()), nil
+	var checks []doctor.Check
+	if s.untrusted != nil {
+		checks = append(checks, doctor.Untrusted(s.untrusted.refusal())...)
 	}
-	checks := doctor.Configuration(cfg, origin)
-	if !doctor.NewReport(checks, nil).OK { // serving would refuse it as well
+	for _, err := range s.broken {
+		checks = append(checks, doctor.Unusable(err)...)
+	}
+	if s.isEmpty() {
 		return nil, checks, nil
 	}
-	return cfg, checks, nil
+	own := doctor.Configuration(s.config, s.places)
+	checks = append(checks, own...)
+	if !doctor.NewReport(own, nil).OK { // serving would refuse it as well
+		return nil, checks, nil
+	}
+	return s.config, checks, nil
 }
 
 // apply gives every server the time that was asked for.

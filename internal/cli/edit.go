@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,50 +28,140 @@ func (f *editFlags) add(cmd *cobra.Command) {
 // edit is a change of the configuration that a person ordered.
 type edit struct {
 	*revise.Revision
-	origin  config.Origin
+	isLocal bool       // it is a project's file
+	doubted *untrusted // not nil: it was not trusted
 	screen  *terminal.Screen
 	flags   editFlags
 	outline *config.Preview
 	next    revise.Content
 }
 
-// beginEdit reads the configuration that the change is for. Only a command that adds may
-// make a new one, in the user's configuration folder unless a file is named.
-func (g *globals) beginEdit(cmd *cobra.Command, flags editFlags, mayBeNew bool) (*edit, error) {
-	path, origin, err := config.Find(g.configPath, os.Getenv)
+// beginEdits reads the files that a change may be for. What is meant is looked up in this
+// order: the project's file, unless it is not trusted, which must not stand in the way of the
+// user's own.
+func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, error) {
+	places, err := g.find()
 	if err != nil {
 		return nil, err
 	}
-	if origin == config.Nowhere {
-		if !mayBeNew {
-			return nil, &toolbox.Error{
-				Code:    toolbox.ConfigNotFound,
-				Message: "There is no configuration yet",
-				Hint:    "Make one with 'mcp-workbench init' or 'mcp-workbench add', or name a file with --config.",
-			}
+	if len(places) == 0 {
+		return nil, &toolbox.Error{
+			Code:    toolbox.ConfigNotFound,
+			Message: "There is no configuration yet",
+			Hint:    "Make one with 'mcp-workbench init' or 'mcp-workbench add', or name a file with --config.",
 		}
-		if path = config.UserPath(os.Getenv); path == "" {
+	}
+	var edits []*edit
+	var errs []error
+	for _, place := range places {
+		e, err := beginEdit(cmd, flags, place)
+		if err == nil && e.IsNew {
+			_, err = config.Read(place.Path) // which says so
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		edits = append(edits, e)
+	}
+	if len(edits) == 0 {
+		return nil, errors.Join(errs...)
+	}
+	for _, err := range errs { // the other file may be meant
+		fmt.Fprintln(cmd.ErrOrStderr(), describe(err))
+	}
+	if len(edits) > 1 && edits[0].doubted != nil {
+		slices.Reverse(edits)
+	}
+	return edits, nil
+}
+
+// beginAdd reads the file that something is added to: the one that is named, the one that has
+// the toolbox, else that of the project. Without any there is a new one in the user's
+// configuration folder.
+func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*edit, error) {
+	places, err := g.find()
+	if err != nil {
+		return nil, err
+	}
+	if len(places) == 0 {
+		path := config.UserPath(os.Getenv)
+		if path == "" {
 			return nil, &toolbox.Error{
 				Code:    toolbox.ConfigNotFound,
 				Message: "There is no folder for a configuration: HOME is not set",
 				Hint:    "Name a file with --config.",
 			}
 		}
+		places = []config.Place{{Path: path, Origin: config.User}}
 	}
-	revision, err := revise.Begin(path, revise.Options{StateDir: stateDir(), Environ: os.Environ()})
+	if len(places) == 1 {
+		return beginEdit(cmd, flags, places[0])
+	}
+	edits, err := g.beginEdits(cmd, flags)
 	if err != nil {
 		return nil, err
 	}
-	e := &edit{
-		Revision: revision, origin: origin, flags: flags, next: revision.Content(),
-		screen: screenOf(cmd),
+	for _, e := range edits {
+		if e.has(place{toolbox: box}) {
+			return e, nil
+		}
 	}
-	if revision.IsNew && !mayBeNew {
-		_, err = config.Read(path) // which says so
+	return edits[0], nil
+}
+
+func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place) (*edit, error) {
+	revision, err := revise.Begin(at.Path, revise.Options{StateDir: stateDir(), Environ: os.Environ()})
+	if err != nil {
 		return nil, err
 	}
+	e := &edit{Revision: revision, flags: flags, next: revision.Content(), screen: screenOf(cmd)}
+	if at.Origin == config.Local && !revision.IsNew {
+		if e.doubted, err = doubtedAt(at.Path); err != nil {
+			return nil, err
+		}
+	}
+	e.isLocal = at.Origin == config.Local
 	e.outline, err = revision.Outline()
 	return e, err
+}
+
+// doubtedAt returns nil for a file that may run.
+func doubtedAt(path string) (*untrusted, error) {
+	source, err := config.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return examine(source), nil
+}
+
+// has reports whether the file has a toolbox, or a server of it.
+func (e *edit) has(p place) bool {
+	if p.server != "" {
+		return len(p.servers(e.outline)) > 0
+	}
+	return slices.ContainsFunc(e.outline.Toolboxes, func(box config.PreviewToolbox) bool { return box.Name == p.toolbox })
+}
+
+// whose finds what a reference means, and the file that has it. Of a toolbox in both files it
+// is the one that is used, unless only the other one has that server.
+func whose(edits []*edit, ref string) (*edit, place, error) {
+	all := &config.Preview{}
+	for _, e := range edits {
+		all.Add(e.outline)
+	}
+	p, err := locate(all, ref)
+	for _, e := range edits {
+		if err == nil && e.has(p) {
+			return e, p, nil
+		}
+	}
+	for _, e := range edits {
+		if p, hidden := locate(e.outline, ref); hidden == nil {
+			return e, p, nil
+		}
+	}
+	return nil, place{}, err
 }
 
 // apply checks and shows the change, asks if there is a question, and writes. It reports
@@ -104,14 +196,14 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 
 // tellTrust reminds of a file that is not used although it was edited just now.
 func (e *edit) tellTrust() error {
-	if e.origin != config.Local {
+	if !e.isLocal {
 		return nil
 	}
-	source, err := config.Read(e.Path)
+	u, err := doubtedAt(e.Path)
 	if err != nil {
 		return err
 	}
-	if u := examine(source); u != nil {
+	if u != nil {
 		fmt.Fprintf(os.Stderr, "The file is not trusted yet, so nothing of it is run. Look at it, and then: %s\n", u.command())
 	}
 	return nil

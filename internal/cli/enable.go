@@ -26,21 +26,21 @@ TOOLBOX for all of its servers, or the name of a server that only one toolbox ha
 
 		ValidArgsFunction: completeServers(g),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, err := g.beginEdit(cmd, flags, false)
+			edits, err := g.beginEdits(cmd, flags)
 			if err != nil {
 				return err
 			}
-			return runSwitch(cmd.Context(), e, args, done, change)
+			return runSwitch(cmd.Context(), edits, args, done, change)
 		},
 	}
 	flags.add(cmd)
 	return cmd
 }
 
-func runSwitch(ctx context.Context, e *edit, refs []string, doneWord string, change func(*edit, []string) error) error {
-	var changed []string
+func runSwitch(ctx context.Context, edits []*edit, refs []string, doneWord string, change func(*edit, []string) error) error {
+	changed := make(map[*edit][]string)
 	for _, ref := range refs {
-		p, err := locate(e.outline, ref)
+		e, p, err := whose(edits, ref)
 		if err != nil {
 			return err
 		}
@@ -50,9 +50,21 @@ func runSwitch(ctx context.Context, e *edit, refs []string, doneWord string, cha
 				return err
 			}
 		}
-		changed = append(changed, p.describe())
+		changed[e] = append(changed[e], p.describe())
 	}
-	what := strings.Join(changed, ", ")
+	for _, e := range edits {
+		if len(changed[e]) == 0 {
+			continue
+		}
+		if err := e.finishSwitch(ctx, strings.Join(changed[e], ", "), doneWord); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishSwitch writes one file in which servers were enabled or disabled.
+func (e *edit) finishSwitch(ctx context.Context, what, doneWord string) error {
 	done, err := e.apply(ctx, "")
 	switch {
 	case err != nil:

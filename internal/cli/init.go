@@ -223,8 +223,8 @@ func showNext(screen *terminal.Screen, target string, sources []clients.Source) 
 	command := "mcp-workbench"
 	if target != config.UserPath(os.Getenv) {
 		command += " --config " + trust.Quote(target)
-	} else if path, origin, err := config.Find("", os.Getenv); err == nil && origin == config.Local {
-		fmt.Fprintf(screen, "%s In this folder, %s is used instead.\n", screen.Paint(terminal.Caution, "!"), short(path))
+	} else if places, err := config.Find("", os.Getenv); err == nil && len(places) > 0 && places[0].Origin == config.Local {
+		fmt.Fprintf(screen, "%s In this folder, %s is on top of it.\n", screen.Paint(terminal.Caution, "!"), short(places[0].Path))
 	}
 	steps := [][]terminal.Cell{{{Text: command + " doctor", Style: terminal.Name}, {Text: "see that each server starts"}}}
 	if client := toConnect(sources); client != "" {

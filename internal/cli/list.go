@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +21,8 @@ func newList(g *globals) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List the toolboxes and servers of the configuration",
 		Long: `List what is configured: toolboxes, servers, what each runs, whether it is enabled, and how
-many tools it had when it last ran. Nothing is started. Secrets are hidden.`,
+many tools it had when it last ran. Where ./workbench-config.json is on top of your own
+file, both are listed. Nothing is started. Secrets are hidden.`,
 		Example: `  mcp-workbench list
   mcp-workbench list --json | jq '.toolboxes[].servers[].name'`,
 		Args: noArguments,
@@ -35,15 +36,25 @@ many tools it had when it last ran. Nothing is started. Secrets are hidden.`,
 
 // listing is what 'list --json' writes.
 type listing struct {
-	File      string        `json:"file"` // "" for the built-in default
+	File      string        `json:"file"`            // that the keys at the top are from; "" for the built-in default
+	Files     []listedFile  `json:"files,omitempty"` // where there are two: both, in the order of their toolboxes
 	Toolboxes []listedBox   `json:"toolboxes"`
 	rows      []listedPlace // all servers in order
+	files     []listedFile  // all files
+}
+
+type listedFile struct {
+	Path       string `json:"path"`
+	NotTrusted bool   `json:"notTrusted,omitempty"` // nothing of it is used
 }
 
 type listedBox struct {
 	Name        string          `json:"name"`
+	File        string          `json:"file,omitempty"`   // where there are two
+	Hidden      bool            `json:"hidden,omitempty"` // another file has one of this name
 	Description string          `json:"description"`
 	Servers     []*listedServer `json:"servers"`
+	file        string
 }
 
 type listedServer struct {
@@ -58,8 +69,8 @@ type listedServer struct {
 }
 
 type listedPlace struct {
-	box    string
-	server *listedServer
+	file, box string
+	server    *listedServer
 }
 
 func runList(cmd *cobra.Command, g *globals, asJSON bool) error {
@@ -78,44 +89,63 @@ func runList(cmd *cobra.Command, g *globals, asJSON bool) error {
 // listing reads the configuration as it is written, so that one with mistakes can be
 // listed too.
 func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
-	path, origin, err := config.Find(g.configPath, os.Getenv)
+	places, err := g.find()
 	if err != nil {
 		return nil, err
 	}
-	if origin == config.Nowhere {
-		found := listed(outlineOf(config.Default()), func(text string) string { return text })
+	found := &listing{Toolboxes: []listedBox{}}
+	if len(places) == 0 {
+		found.add("", outlineOf(config.Default()), func(text string) string { return text })
 		found.recall(g.remembered(cmd.Context()))
 		return found, nil
 	}
-	e, err := g.beginEdit(cmd, editFlags{}, false)
+	edits, err := g.beginEdits(cmd, editFlags{})
 	if err != nil {
 		return nil, err
 	}
-	found := listed(e.outline, e.Masker(e.Content()).Mask)
-	found.File = path
-	found.recall(g.remembered(cmd.Context()))
-	cfg, err := config.Load(path, os.Environ())
-	if err == nil {
-		found.blame(cfg)
+	for _, e := range edits {
+		found.files = append(found.files, listedFile{Path: e.Path, NotTrusted: e.doubted != nil})
+		found.add(e.Path, e.outline, e.Masker(e.Content()).Mask)
 	}
-	if err != nil || len(cfg.Faults()) > 0 {
+	found.File = places[len(places)-1].Path
+	if len(places) > 1 {
+		found.Files = found.files
+		for i := range found.Toolboxes {
+			found.Toolboxes[i].File = found.Toolboxes[i].file
+		}
+	}
+	found.recall(g.remembered(cmd.Context()))
+	files, err := g.readAll()
+	if err != nil {
+		return nil, err
+	}
+	wrong := false
+	for _, file := range files {
+		if file.err == nil {
+			found.blame(file.config)
+		}
+		wrong = wrong || file.err != nil || len(file.config.Faults()) > 0
+	}
+	if wrong {
 		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has mistakes; see them with: mcp-workbench validate")
 	}
 	return found, nil
 }
 
-func listed(outline *config.Preview, mask func(string) string) *listing {
-	found := &listing{Toolboxes: []listedBox{}}
+// add adds the toolboxes of a file. Those of a name that was there before are not used.
+func (l *listing) add(file string, outline *config.Preview, mask func(string) string) {
 	for _, box := range outline.Toolboxes {
-		entry := listedBox{Name: box.Name, Description: box.Description, Servers: []*listedServer{}}
+		entry := listedBox{Name: box.Name, Description: box.Description, file: file, Servers: []*listedServer{}}
+		entry.Hidden = slices.ContainsFunc(l.Toolboxes, func(other listedBox) bool { return other.Name == box.Name })
 		for _, server := range (place{toolbox: box.Name}).servers(outline) {
 			one := listServer(server, mask)
 			entry.Servers = append(entry.Servers, one)
-			found.rows = append(found.rows, listedPlace{box.Name, one})
+			if !entry.Hidden {
+				l.rows = append(l.rows, listedPlace{file, box.Name, one})
+			}
 		}
-		found.Toolboxes = append(found.Toolboxes, entry)
+		l.Toolboxes = append(l.Toolboxes, entry)
 	}
-	return found
 }
 
 func listServer(server config.PreviewServer, mask func(string) string) *listedServer {
@@ -161,7 +191,7 @@ func (l *listing) blame(cfg *config.Config) {
 				continue
 			}
 			for _, row := range l.rows {
-				if row.box == box.Name && row.server.Name == box.Servers[i].Name {
+				if row.file == box.File && row.box == box.Name && row.server.Name == box.Servers[i].Name {
 					row.server.Fault = fault.Brief()
 				}
 			}
@@ -170,17 +200,33 @@ func (l *listing) blame(cfg *config.Config) {
 }
 
 func (l *listing) print(screen *terminal.Screen) {
-	if l.File == "" {
+	if len(l.files) == 0 {
 		fmt.Fprintln(screen, "There is no configuration yet; this is the built-in default. To make one: mcp-workbench init")
-	} else {
-		fmt.Fprintln(screen, terminal.CleanLine(l.File))
+		l.printFile(screen, "")
 	}
-	if len(l.Toolboxes) == 0 {
+	for i, file := range l.files {
+		if i > 0 {
+			fmt.Fprintln(screen)
+		}
+		fmt.Fprintln(screen, terminal.CleanLine(file.Path))
+		if file.NotTrusted {
+			fmt.Fprintln(screen, "It is not trusted, and nothing of it is used. Look at it, and then run: "+trust.Quote("mcp-workbench", "trust", file.Path))
+		}
+		l.printFile(screen, file.Path)
+	}
+}
+
+func (l *listing) printFile(screen *terminal.Screen, file string) {
+	boxes := slices.DeleteFunc(slices.Clone(l.Toolboxes), func(box listedBox) bool { return box.file != file })
+	if len(boxes) == 0 {
 		fmt.Fprintln(screen, "It has no toolboxes. To add a server: mcp-workbench add --help")
 	}
-	for _, box := range l.Toolboxes {
+	for _, box := range boxes {
 		title := screen.Paint(terminal.Strong, terminal.CleanLine(box.Name)) + "  " + terminal.CleanLine(box.Description)
 		fmt.Fprintln(screen, "\n"+strings.TrimRight(title, " "))
+		if box.Hidden {
+			fmt.Fprintln(screen, "not used here: the file above has a toolbox of the same name")
+		}
 		if len(box.Servers) == 0 {
 			fmt.Fprintln(screen, "no servers")
 			continue

@@ -25,7 +25,7 @@ func newLock(g *globals) *cobra.Command {
 		Use:   "lock",
 		Short: "Write down which definitions of tools are approved",
 		Long: `Starts every server and writes hashes of the definitions of its tools into workbench.lock,
-beside the configuration. Commit that file: a change of a tool is then seen in a review.
+beside the file that has the server. Commit that file: a change of a tool is then seen in a review.
 With "locked": true in the configuration, only tools that are as the file has them can be
 seen and used.
 
@@ -46,53 +46,65 @@ or toolbox; until then this command lists them and ends with 1.`,
 }
 
 func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.Writer) (err error) {
-	cfg, untrusted, err := g.loadTrusted()
+	g.anyLock = true
+	s, err := g.load(nil)
+	if err == nil && s.untrusted != nil {
+		if err = s.untrusted.ask(ctx, out); err == nil {
+			s, err = g.load(nil)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	if untrusted != nil {
-		if cfg, err = untrusted.askAndLoad(ctx, out); err != nil {
-			return err
-		}
+	if len(s.broken) > 0 {
+		return errors.Join(s.broken...)
 	}
-	if cfg.Path == "" {
+	cfg := s.config
+	if len(cfg.Files) == 0 {
 		return &toolbox.Error{
 			Code:    toolbox.ConfigNotFound,
 			Message: "There is no configuration to write a lock for",
 			Hint:    "Write workbench-config.json, or name another file with --config.",
 		}
 	}
-	before, err := readLock(cfg)
-	if err != nil {
-		return err
+	used, masker := make([]bool, len(accepted)), secret.NewMasker(cfg.Secrets)
+	locks := make([]locking, len(cfg.Files)) // one for each file, with its toolboxes
+	for i, file := range cfg.Files {
+		before, err := readLock(file)
+		if err != nil {
+			return err
+		}
+		locks[i] = locking{before: before, accepted: accepted, used: used, masker: masker, out: out}
 	}
 	offers, err := askAll(ctx, g, cfg, stderr)
 	if err != nil {
 		return err
 	}
-	l := locking{
-		before: before, accepted: accepted, used: make([]bool, len(accepted)),
-		masker: secret.NewMasker(cfg.Secrets), out: out,
+	for i, file := range cfg.Files {
+		locks[i].takeAll(cfg, file, offers)
 	}
-	l.takeAll(cfg, offers)
-	if i := slices.Index(l.used, false); i >= 0 {
+	if i := slices.Index(used, false); i >= 0 {
 		return &toolbox.Error{
 			Code:    toolbox.ToolNotFound,
 			Message: fmt.Sprintf("--accept %s names no tool that is offered; nothing was written", trust.Quote(accepted[i])),
 			Hint:    "Name it as TOOLBOX/SERVER/TOOL, as 'mcp-workbench lock' lists it.",
 		}
 	}
-	l.removed()
-	return l.finish(cfg.LockPath())
+	var errs []error
+	for i, file := range cfg.Files {
+		locks[i].removed()
+		errs = append(errs, locks[i].finish(file.LockPath()))
+	}
+	return errors.Join(errs...)
 }
 
 // readLock returns the lock as it is; nil if there is none.
-func readLock(cfg *config.Config) (*catalog.Lock, error) {
-	data, err := cfg.ReadLock()
+func readLock(file config.File) (*catalog.Lock, error) {
+	data, err := file.ReadLock()
 	if data == nil || err != nil {
 		return nil, err
 	}
-	return app.ParseLock(cfg.LockPath(), data)
+	return app.ParseLock(file.LockPath(), data)
 }
 
 // askAll starts all servers and returns what they offer, approved or not.
@@ -105,7 +117,7 @@ func askAll(ctx context.Context, g globals, cfg *config.Config, stderr io.Writer
 		return nil, err
 	}
 	whole := *cfg
-	whole.Locked = false
+	whole.Files = nil // which say what is locked
 	workbench, err := app.New(app.Options{Config: &whole, Version: Version, StateDir: stateDir(), Log: log})
 	if err != nil {
 		return nil, err
@@ -128,29 +140,51 @@ type locking struct {
 }
 
 // takeAll goes through the servers in the order of the file. Of one that was not asked, what
-// was approved stays.
-func (l *locking) takeAll(cfg *config.Config, offers []app.Offer) {
-	for _, box := range cfg.Toolboxes {
-		for _, server := range box.Servers {
-			var was catalog.LockedServer
-			known := false
-			if l.before != nil {
-				was, known = l.before.Find(box.Name, server.Name)
-			}
-			if !server.Disabled {
-				offer := offers[0]
-				offers = offers[1:]
-				if offer.Err == nil {
-					l.take(offer, was, known)
-					continue
-				}
-				l.failed++
-				fmt.Fprintf(l.out, "failed   %s: %v\n", trust.Quote(box.Name+"/"+server.Name), offer.Err)
-			}
-			if known {
-				l.after.Servers = append(l.after.Servers, was)
-			}
+// was approved stays; so it does of a toolbox that is not used here, since another file has one
+// of its name.
+func (l *locking) takeAll(cfg *config.Config, file config.File, offers []app.Offer) {
+	for _, name := range file.Toolboxes {
+		at := slices.IndexFunc(cfg.Toolboxes, func(box config.Toolbox) bool { return box.Name == name && box.File == file.Path })
+		if at < 0 {
+			l.keep(name)
+			continue
 		}
+		for _, server := range cfg.Toolboxes[at].Servers {
+			l.takeServer(name, server.Name, offers)
+		}
+	}
+}
+
+func (l *locking) keep(box string) {
+	if l.before == nil {
+		return
+	}
+	for _, server := range l.before.Servers {
+		if server.Toolbox == box {
+			l.after.Servers = append(l.after.Servers, server)
+		}
+	}
+}
+
+func (l *locking) takeServer(box, server string, offers []app.Offer) {
+	var was catalog.LockedServer
+	known := false
+	if l.before != nil {
+		was, known = l.before.Find(box, server)
+	}
+	for _, offer := range offers {
+		if offer.Toolbox != box || offer.Server != server {
+			continue
+		}
+		if offer.Err == nil {
+			l.take(offer, was, known)
+			return
+		}
+		l.failed++
+		fmt.Fprintf(l.out, "failed   %s: %v\n", trust.Quote(box+"/"+server), offer.Err)
+	}
+	if known {
+		l.after.Servers = append(l.after.Servers, was)
 	}
 }
 

@@ -69,7 +69,9 @@ func showRunning(screen *terminal.Screen, seen []control.Workbench) {
 		fmt.Fprintf(screen, "%s\n", screen.Paint(terminal.Faint, terminal.CleanLine(about(workbench))))
 		if workbench.Notice != "" {
 			fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Bad, "✗"), terminal.Clean(workbench.Notice))
-			continue
+			if len(workbench.Servers) == 0 {
+				continue
+			}
 		}
 		rows := make([][]terminal.Cell, len(workbench.Servers))
 		for n, server := range workbench.Servers {

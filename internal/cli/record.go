@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,21 +173,23 @@ func createRecording(o recordOptions) (*os.File, error) {
 // recorded is the configuration of what is recorded: a single server is served as itself.
 func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 	if len(o.command) > 0 {
-		return single(config.Empty(), "recorded", config.Server{
+		return single(config.Empty(), config.Toolbox{Name: "recorded"}, config.Server{
 			Name: "server", Command: o.command[0], Args: o.command[1:],
 			Timeouts: config.Timeouts{Connect: config.DefaultConnectTimeout, Call: config.DefaultCallTimeout},
 		}), nil
 	}
-	cfg, untrusted, err := g.loadTrusted()
-	if err != nil {
+	s, err := g.load(nil)
+	switch {
+	case err != nil:
 		return nil, err
+	case s.untrusted != nil && s.isEmpty():
+		return nil, &toolbox.Error{Code: toolbox.NotTrusted, Message: s.untrusted.notice()}
+	case s.isEmpty():
+		return nil, s.wrong()
+	case o.server == "":
+		return s.config, nil
 	}
-	if untrusted != nil {
-		return nil, &toolbox.Error{Code: toolbox.NotTrusted, Message: untrusted.notice()}
-	}
-	if o.server == "" {
-		return cfg, nil
-	}
+	cfg := s.config
 	var known []string
 	for _, box := range cfg.Toolboxes {
 		for _, server := range box.Servers {
@@ -194,23 +197,23 @@ func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 				if server.Fault != nil {
 					return nil, server.Fault
 				}
-				return single(cfg, box.Name, server), nil
+				return single(cfg, box, server), nil
 			} else if !server.Disabled {
 				known = append(known, ref)
 			}
 		}
 	}
 	return nil, &toolbox.Error{
-		Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s' in %s", o.server, name(cfg)),
+		Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s' in %s", o.server, cmp.Or(nameFiles(cfg, " or "), "the built-in default")),
 		Hint: "Servers: " + strings.Join(known, ", "),
 	}
 }
 
 // single is a configuration of one server alone, that a client sees as it is.
-func single(cfg *config.Config, box string, server config.Server) *config.Config {
+func single(cfg *config.Config, box config.Toolbox, server config.Server) *config.Config {
 	narrowed := *cfg
 	server.Disabled = false
 	narrowed.ToolMode, narrowed.Prefetch, narrowed.Discovery = config.Direct, false, config.Discovery{}
-	narrowed.Toolboxes = []config.Toolbox{{Name: box, Servers: []config.Server{server}}}
+	narrowed.Toolboxes = []config.Toolbox{{Name: box.Name, File: box.File, Servers: []config.Server{server}}}
 	return &narrowed
 }

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
-	"reflect"
+	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -24,9 +24,7 @@ import (
 type reloader struct {
 	globals   globals
 	workbench *app.App
-	current   *config.Config       // in use
-	untrusted *untrusted           // not nil: why current is empty
-	broken    error                // the same: why the file cannot be used
+	current   *setup               // in use
 	hangUps   <-chan os.Signal     // orders to reload; see watchHangUps
 	reloaded  func(*config.Config) // see service
 	log       *slog.Logger
@@ -56,31 +54,23 @@ func (r *reloader) run(ctx context.Context) {
 	began, changes := make(chan struct{}, 1), make(chan struct{}, 1)
 	r.records = make(chan struct{}, 1)
 	defer r.watching.Wait()
-	if path := r.current.Path; path != "" {
-		r.watching.Go(func() {
-			if err := config.Watch(ctx, path, tell(began), tell(changes)); err != nil {
-				r.log.Warn(err.Error() + "; send SIGHUP to reload it")
-			}
-		})
-	}
-	if r.untrusted != nil {
-		r.awaitTrust(ctx, r.untrusted)
-	}
+	r.watch(ctx, tell(began), tell(changes))
+	r.awaitTrust(ctx, r.current.doubted)
 	for {
 		select {
 		case <-r.hangUps:
 			r.reload(ctx)
 		case <-began:
 			// The file may have changed after it was read and before it was watched.
-			if next, _, err := r.globals.loadTrusted(); !r.isSame(next, err) {
+			if next, err := r.globals.load(r.current); err != nil || !next.isSame(r.current) {
 				r.reload(ctx)
 			}
 		case <-changes:
-			if next, _, err := r.globals.loadTrusted(); r.broken == nil || !r.isSame(next, err) {
+			if next, err := r.globals.load(r.current); err != nil || r.current.isUsable() || !next.isSame(r.current) {
 				r.reload(ctx)
 			}
 		case <-r.records:
-			if _, untrusted, _ := r.globals.loadTrusted(); untrusted == nil { // an error is reload's to report
+			if next, err := r.globals.load(r.current); err != nil || next.doubted == nil {
 				r.reload(ctx)
 			}
 		case <-ctx.Done():
@@ -89,13 +79,28 @@ func (r *reloader) run(ctx context.Context) {
 	}
 }
 
-// isSame reports whether the configuration was read with the same result before.
-func (r *reloader) isSame(next *config.Config, err error) bool {
-	if err != nil || r.broken != nil {
-		return err != nil && r.broken != nil && err.Error() == r.broken.Error()
+// watch watches all places where there is a file, or may be one later.
+func (r *reloader) watch(ctx context.Context, began, changed func()) {
+	places, err := r.globals.candidates()
+	if err != nil {
+		r.log.Warn("the configuration is not watched; send SIGHUP to reload it", "reason", err)
 	}
-	return reflect.DeepEqual(next, r.current)
+	for _, place := range places {
+		isThere := slices.Contains(r.current.places, place)
+		if !isThere && !canWatchFolders {
+			continue
+		}
+		r.watching.Go(func() {
+			if err := config.Watch(ctx, place.Path, began, changed); err != nil && isThere {
+				r.log.Warn(err.Error() + "; send SIGHUP to reload it")
+			}
+		})
+	}
 }
+
+// canWatchFolders tells where it costs nothing to watch a folder for a file that it does not have.
+// Elsewhere that opens every file in it.
+const canWatchFolders = runtime.GOOS == "linux" || runtime.GOOS == "windows"
 
 // tell returns a function that leaves a token, if there is none yet.
 func tell(tokens chan<- struct{}) func() {
@@ -107,9 +112,9 @@ func tell(tokens chan<- struct{}) func() {
 	}
 }
 
-// awaitTrust watches from now on whether its user trusts the file.
+// awaitTrust watches from now on whether its user trusts the file; nil needs no trust.
 func (r *reloader) awaitTrust(ctx context.Context, u *untrusted) {
-	if r.awaiting {
+	if u == nil || r.awaiting {
 		return
 	}
 	r.awaiting = true
@@ -125,51 +130,53 @@ func (r *reloader) awaitTrust(ctx context.Context, u *untrusted) {
 	})
 }
 
-// reload does all that can fail first, and changes nothing if it does. Where nothing is in
-// use, clients are told why.
+// reload does all that can fail first, and changes nothing if it does. What is wrong with one
+// file changes nothing of what is in use of it. Where nothing is in use, clients are told why.
 func (r *reloader) reload(ctx context.Context) {
-	next, untrusted, err := r.globals.loadTrusted()
-	if err == nil && untrusted != nil {
-		err = errors.New(untrusted.notice())
-		r.awaitTrust(ctx, untrusted)
-	}
-	isMended := err == nil && (r.broken != nil || r.untrusted != nil)
-	switch {
-	case err != nil:
-	case isMended && r.mended != nil && r.mended(next):
-		return
-	case !isMended && reflect.DeepEqual(next, r.current):
-		r.log.Info("the configuration is the same as before")
-		return
-	default:
-		err = r.workbench.Reload(next)
-	}
+	next, err := r.globals.load(r.current)
 	if err != nil {
-		r.failed(untrusted, err)
+		r.failed(err)
 		return
 	}
-	r.current, r.untrusted, r.broken = next, nil, nil
-	if r.reloaded != nil {
-		r.reloaded(next)
+	r.awaitTrust(ctx, next.doubted)
+	for _, err := range next.kept {
+		r.failed(err)
 	}
-	logWarnings(r.log, next)
-	tellFaults(r.stderr, next)
-	r.log.Info("the configuration was reloaded", "file", next.Path, "contents", summary(next))
+	switch {
+	case next.usesSame(r.current):
+		if len(next.kept) == 0 {
+			r.log.Info("the configuration is the same as before")
+		}
+		r.current = next
+		return
+	case !r.current.isUsable() && next.isUsable() && r.mended != nil && r.mended(next.config):
+		return
+	}
+	if err := r.workbench.Reload(next.config, next.notice()); err != nil {
+		r.failed(err)
+		return
+	}
+	r.current = next
+	if r.reloaded != nil {
+		r.reloaded(next.config)
+	}
+	logWarnings(r.log, next.config)
+	next.tellWrong(r.stderr)
+	if next.isEmpty() {
+		r.log.Error("the configuration still cannot be used")
+		return
+	}
+	r.log.Info("the configuration was reloaded", "file", next.config.Path, "contents", summary(next.config))
 }
 
-// failed says why the configuration was not reloaded.
-func (r *reloader) failed(untrusted *untrusted, err error) {
-	if r.broken == nil && r.untrusted == nil {
+// failed says why the configuration, or a file of it, was not reloaded.
+func (r *reloader) failed(err error) {
+	if !r.current.isEmpty() {
 		r.log.Error("the configuration was not reloaded; the one before stays in use")
 		fmt.Fprintln(r.stderr, describe(err))
 		return
 	}
-	notice := brokenNotice(err)
-	r.untrusted, r.broken = untrusted, err
-	if untrusted != nil {
-		notice, r.broken = untrusted.notice(), nil
-	}
-	r.workbench.Withhold(notice)
+	r.workbench.Withhold(brokenNotice(err, false))
 	r.log.Error("the configuration still cannot be used")
 	fmt.Fprintln(r.stderr, describe(err))
 }

@@ -20,20 +20,20 @@ func newRemove(g *globals) *cobra.Command {
 		Use:     "remove REF...",
 		Aliases: []string{"rm"},
 		Short:   "Take a server or a toolbox out of the configuration",
-		Long: `Take servers or whole toolboxes out of the configuration. The rest of the file stays as it
-is, comments included. REF is TOOLBOX/SERVER, TOOLBOX, or the name of a server that only
-one toolbox has.`,
+		Long: `Take servers or whole toolboxes out of the configuration: out of the file that has them,
+./workbench-config.json or your own. The rest of the file stays as it is, comments included.
+REF is TOOLBOX/SERVER, TOOLBOX, or the name of a server that only one toolbox has.`,
 		Example: `  mcp-workbench remove dev/github
   mcp-workbench remove github           if there is one only
   mcp-workbench remove dev --dry-run    see what would go`,
 		Args:              atLeastOne("remove takes what to remove, such as dev/github"),
 		ValidArgsFunction: completeServers(g),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, err := g.beginEdit(cmd, flags, false)
+			edits, err := g.beginEdits(cmd, flags)
 			if err != nil {
 				return err
 			}
-			return runRemove(cmd.Context(), e, args)
+			return runRemove(cmd.Context(), edits, args)
 		},
 	}
 	flags.add(cmd)
@@ -50,19 +50,31 @@ func atLeastOne(problem string) cobra.PositionalArgs {
 	}
 }
 
-func runRemove(ctx context.Context, e *edit, refs []string) error {
-	var removed []string
+func runRemove(ctx context.Context, edits []*edit, refs []string) error {
+	removed := make(map[*edit][]string)
 	for _, ref := range refs {
-		p, err := locate(e.outline, ref)
+		e, p, err := whose(edits, ref)
 		if err != nil {
 			return err
 		}
 		if err := e.remove(p.path()); err != nil {
 			return err
 		}
-		removed = append(removed, p.describe())
+		removed[e] = append(removed[e], p.describe())
 	}
-	what := strings.Join(removed, ", ")
+	for _, e := range edits {
+		if len(removed[e]) == 0 {
+			continue
+		}
+		if err := e.finishRemoval(ctx, strings.Join(removed[e], ", ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishRemoval writes one file without what was removed.
+func (e *edit) finishRemoval(ctx context.Context, what string) error {
 	done, err := e.apply(ctx, "Remove "+what+"?")
 	if err != nil || !done {
 		return err

@@ -68,6 +68,9 @@ func about(w control.Workbench) string {
 		file = "the built-in default"
 	}
 	text := w.Serving + ", " + file
+	if w.Project != "" {
+		text = w.Serving + ", " + w.Project + " on top of " + file
+	}
 	if w.Folder != "" {
 		text += ", in " + w.Folder
 	}

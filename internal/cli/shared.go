@@ -17,11 +17,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
 )
 
-// isShared reports whether the client uses a workbench that others use as well. What is not
-// trusted is not run by any, and without a file there is nothing worth sharing. A file that is
-// broken may be mended.
+// isShared reports whether the client uses a workbench that others use as well. Without a file
+// there is nothing worth sharing. One that is not trusted may be, and one that is broken may be
+// mended.
 func (s *service) isShared() bool {
-	return (s.globals.shared || s.config.Shared.On) && s.untrusted == nil && s.config.Path != ""
+	return (s.globals.shared || s.config.Shared.On) && s.config.Path != ""
 }
 
 // maxDeaths is how often in a row the shared workbench may end soon after it was reached
@@ -95,10 +95,12 @@ func leave(orders chan<- os.Signal, order os.Signal) {
 // dial connects to the shared workbench. Where that is not possible, one of our own serves
 // the client, so that it has one in any case.
 func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
-	if b.service.broken != nil {
-		if err := b.service.load(); err != nil {
+	if !b.service.isUsable() {
+		next, err := b.service.globals.load(nil)
+		if err != nil {
 			return nil, err
 		}
+		b.service.setup = next
 		if !b.service.isUsable() {
 			return b.serveAlone(resume) // until it is mended
 		}
@@ -149,25 +151,28 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 func (b *sharing) target(folder string) (daemon.Target, error) {
 	g := b.service.globals
 	if b.joined {
-		if cfg, untrusted, err := g.loadTrusted(); err == nil && untrusted == nil {
-			b.config = cfg
+		if next, err := g.load(nil); err == nil && next.isUsable() {
+			b.config = next.config
 		}
 	}
 	dir, err := runtimedir.Open(os.Getenv, stateDir())
 	if err != nil {
 		return daemon.Target{}, err
 	}
-	_, origin, err := config.Find(g.configPath, os.Getenv)
+	key, places, err := g.identify(b.build, b.config)
 	if err != nil {
 		return daemon.Target{}, err
 	}
-	isLocal := origin == config.Local
-	key := daemon.Identity{
-		Version: Version, Build: b.build, Config: b.config, Local: isLocal, Toolbox: g.toolbox, Environ: os.Environ(),
-	}.Key()
-	args := []string{"daemon", "--config", b.config.Path, "--folder", folder}
-	if isLocal {
-		args = append(args, "--local")
+	args := []string{"daemon", "--folder", folder}
+	for _, place := range places {
+		switch {
+		case place.Origin == config.Local:
+			args = append(args, "--project", place.Path)
+		case len(places) == 1:
+			args = append(args, "--config", place.Path)
+		default:
+			args = append(args, "--user", place.Path)
+		}
 	}
 	if g.toolbox != "" {
 		args = append(args, "--toolbox", g.toolbox)
@@ -176,6 +181,23 @@ func (b *sharing) target(folder string) (daemon.Target, error) {
 		args = append(args, "--log-level", g.logLevel)
 	}
 	return daemon.Target{Dir: dir, Key: key, Log: daemon.LogPath(stateDir(), key), Args: args, Folder: rootFolder()}, nil
+}
+
+// identify returns the key of the workbench that clients with a configuration share, and the
+// places of its files. The folder counts only where it has a file. Then the user's belongs to
+// it even if it is not there: it may be later.
+func (g *globals) identify(build daemon.Build, cfg *config.Config) (key string, places []config.Place, err error) {
+	all, err := g.candidates()
+	if err != nil {
+		return "", nil, err
+	}
+	places = config.Existing(all)
+	if len(places) > 0 && places[0].Origin == config.Local {
+		places = all
+	}
+	return daemon.Identity{
+		Version: Version, Build: build, Config: cfg, Places: places, Toolbox: g.toolbox, Environ: os.Environ(),
+	}.Key(), places, nil
 }
 
 // rootFolder is where a workbench works that belongs to no folder: it must not keep one from
@@ -200,7 +222,7 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 	began := make(chan error, 2) // the second one matters to nobody
 	own := *b.service
 	own.hangUps = b.aloneOrders
-	if own.broken != nil {
+	if !own.isUsable() {
 		own.mended = func(next *config.Config) bool {
 			if app.CheckToolbox(next, own.globals.toolbox) != nil || app.CheckLock(next) != nil {
 				return false // which a workbench would not start with

@@ -24,15 +24,15 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	}
 	defer s.close()
 	if term.IsTerminal(int(stdin.Fd())) {
-		if s.untrusted != nil {
+		if s.untrusted != nil && s.isEmpty() {
 			// How to hand the file to a client would be the wrong next step.
 			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, s.untrusted.notice())
 			return nil
 		}
-		if s.broken != nil {
-			return s.broken
+		if s.isEmpty() {
+			return s.wrong()
 		}
-		tellFaults(stderr, s.config)
+		s.tellWrong(stderr)
 		if err := app.CheckToolbox(s.config, g.toolbox); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ No servers yet? 'mcp-workbench add --help' tells how to add one, and
 'mcp-workbench try' shows the built-in ones.
 `)
 	} else {
-		fmt.Fprintf(screen, "Configuration: %s\n", terminal.CleanLine(cfg.Path))
+		fmt.Fprintf(screen, "Configuration: %s\n", terminal.CleanLine(nameFiles(cfg, ", on top of ")))
 		for _, box := range cfg.Toolboxes {
 			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(terminal.Name, terminal.CleanLine(box.Name)), count(len(box.Servers), "server", "servers"), terminal.CleanLine(box.Description))
 		}

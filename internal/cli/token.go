@@ -146,19 +146,20 @@ func addToken(out, errOut io.Writer, g *globals, name string, toolboxes []string
 // tokenConfig returns the configuration in which the toolboxes of a token are. Without
 // toolboxes it only serves to know the address, and a file with mistakes does not matter.
 func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
-	cfg, untrusted, err := g.loadTrusted()
-	if len(toolboxes) == 0 {
-		if err != nil {
-			cfg = config.Empty()
-		}
-		return cfg, nil
-	}
-	if err == nil && untrusted != nil {
-		err = untrusted.refusal()
-	}
-	if err != nil {
+	s, err := g.load(nil)
+	switch {
+	case len(toolboxes) == 0 && err != nil:
+		return config.Empty(), nil
+	case len(toolboxes) == 0:
+		return s.config, nil
+	case err != nil:
 		return nil, err
+	case s.untrusted != nil && s.isEmpty():
+		return nil, s.untrusted.refusal()
+	case s.isEmpty():
+		return nil, s.wrong()
 	}
+	cfg := s.config
 	var names []string
 	for _, box := range cfg.Toolboxes {
 		names = append(names, box.Name)
@@ -176,7 +177,7 @@ func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
 
 // unknownToolbox refuses a token that would see nothing, most likely by mistake.
 func unknownToolbox(cfg *config.Config, name string, names []string) error {
-	file := cfg.Path
+	file := nameFiles(cfg, " and ")
 	if file == "" {
 		file = "the built-in configuration, since no file was found"
 	}

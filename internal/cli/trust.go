@@ -69,20 +69,20 @@ func trustPath(g *globals, args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
 	}
-	path, origin, err := config.Find(g.configPath, os.Getenv)
+	places, err := g.find()
 	switch {
 	case err != nil:
 		return "", err
-	case origin == config.Nowhere:
+	case len(places) == 0:
 		return "", &toolbox.Error{Code: toolbox.ConfigNotFound, Message: "There is no workbench-config.json here", Hint: "Name the file: mcp-workbench trust FILE"}
-	case origin == config.User:
+	case places[0].Origin == config.User:
 		return "", &toolbox.Error{
 			Code:    toolbox.TrustNotNeeded,
-			Message: trust.Quote(path) + " lies in your configuration folder and needs no trust",
+			Message: trust.Quote(places[0].Path) + " lies in your configuration folder and needs no trust",
 			Hint:    "Name another file: mcp-workbench trust FILE",
 		}
 	}
-	return path, nil
+	return places[0].Path, nil
 }
 
 func runTrust(ctx context.Context, out io.Writer, path string, yes bool) error {

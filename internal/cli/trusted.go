@@ -26,47 +26,46 @@ type untrusted struct {
 	damaged error // the record of trust cannot be used
 }
 
-// loadTrusted reads the configuration for commands that run what the file says; its servers
-// may have faults. Of a file that is not trusted, nothing is parsed: the configuration is empty
-// but for its path. An error is a *config.Error where the file cannot be read as a configuration.
-func (g *globals) loadTrusted() (*config.Config, *untrusted, error) {
-	path, origin, err := config.Find(g.configPath, os.Getenv)
-	if err != nil {
-		return nil, nil, err
-	}
-	if origin == config.Nowhere {
-		return config.Default(), nil, nil
-	}
-	source, err := config.Read(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if origin == config.Local || g.local {
-		if u := examine(source); u != nil {
-			cfg := config.Empty()
-			cfg.Path = source.Path
-			return cfg, u, nil
+// loadAsking is load for a command that a person waits for, and can be asked about a file
+// that is not trusted. Without a file that can be used, it refuses.
+func (g *globals) loadAsking(ctx context.Context, out io.Writer) (*setup, error) {
+	s, err := g.load(nil)
+	if err == nil && s.untrusted != nil {
+		if err = s.untrusted.ask(ctx, out); err == nil {
+			s, err = g.load(nil)
+		} else if known, ok := errors.AsType[*toolbox.Error](err); ok && known.Code == toolbox.NotTrusted && !s.isEmpty() {
+			err = nil // the user's own are used
 		}
 	}
-	cfg, err := source.Load(os.Environ())
-	return cfg, nil, err
+	switch {
+	case err != nil:
+		return nil, err
+	case !s.isEmpty():
+		return s, nil
+	case s.untrusted != nil:
+		return nil, s.untrusted.refusal()
+	}
+	return nil, s.wrong()
 }
 
-// loadForTerminal is loadTrusted for a command that a person waits for: they are asked
-// about a file that is not trusted, and the log says only what the command does not show.
+// loadForTerminal is loadAsking for a command that shows what it does. It says which files are
+// not used, and the log says only what the command does not show.
 func (g *globals) loadForTerminal(ctx context.Context, out, stderr io.Writer) (*config.Config, *slog.Logger, error) {
-	cfg, untrusted, err := g.loadTrusted()
-	if err == nil && untrusted != nil {
-		cfg, err = untrusted.askAndLoad(ctx, out)
-	}
+	s, err := g.loadAsking(ctx, out)
 	if err != nil {
 		return nil, nil, err
+	}
+	if s.untrusted != nil {
+		fmt.Fprintln(stderr, describe(s.untrusted.refusal()))
+	}
+	for _, err := range s.broken {
+		fmt.Fprintln(stderr, describe(err))
 	}
 	if g.logLevel == "" {
 		g.logLevel = "error"
 	}
-	log, err := g.logger(cfg, stderr)
-	return cfg, log, err
+	log, err := g.logger(s.config, stderr)
+	return s.config, log, err
 }
 
 // examine returns nil for a file that may run.
@@ -126,29 +125,27 @@ func (u *untrusted) refusal() error {
 	}
 }
 
-// askAndLoad lets a person in a terminal decide. Without one it refuses.
-func (u *untrusted) askAndLoad(ctx context.Context, out io.Writer) (*config.Config, error) {
+// ask lets a person in a terminal decide, and records that the file is trusted. Without one
+// it refuses.
+func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 	if u.damaged != nil {
 		fmt.Fprintln(os.Stderr, "mcp-workbench: "+u.damaged.Error())
 	}
 	refused := u.refusal()
 	if !isInteractive(out) {
-		return nil, refused
+		return refused
 	}
 	if err := review(out, u.source); err != nil {
-		return nil, err
+		return err
 	}
 	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", u.why())
 	if err := confirm(ctx, out); err != nil {
 		if errors.Is(err, errDeclined) {
-			return nil, refused
+			return refused
 		}
-		return nil, err
+		return err
 	}
-	if err := trust.NewStore(stateDir()).Add(trustFile(u.source)); err != nil {
-		return nil, err
-	}
-	return u.source.Load(os.Environ())
+	return trust.NewStore(stateDir()).Add(trustFile(u.source))
 }
 
 // review shows what a file would run, as it is written there.

@@ -73,7 +73,7 @@ func chooseToolbox(cfg *config.Config, name string) (config.Toolbox, error) {
 		names = append(names, box.Name)
 	}
 	if len(names) == 0 {
-		return config.Toolbox{}, &toolbox.Error{Code: toolbox.NoToolboxes, Message: "No toolboxes configured", Hint: "Add one to " + cfg.Path + "."}
+		return config.Toolbox{}, &toolbox.Error{Code: toolbox.NoToolboxes, Message: "No toolboxes configured", Hint: "Add one to " + nameFiles(cfg, " or ") + "."}
 	}
 	return config.Toolbox{}, &toolbox.Error{
 		Code:    toolbox.ToolboxNotFound,
@@ -189,7 +189,7 @@ func clientSnippet(cfg *config.Config) string {
 		Command string   `json:"command"`
 		Args    []string `json:"args,omitempty"`
 	}{Command: executable}
-	if cfg.Path != "" {
+	if cfg.Path != "" && cfg.ProjectPath() == "" { // a file that is named stands alone
 		server.Args = []string{"--config", cfg.Path}
 	}
 	snippet, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"workbench": server}}, "  ", "  ")

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +17,9 @@ func newValidate(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate [FILE]",
 		Short: "Check a configuration file and report all that is wrong with it",
+		Long: `Check a file and report all that is wrong with it. Without FILE, those that count here are
+checked: ./workbench-config.json and your own, or the one that --config or
+$WORKBENCH_CONFIG names.`,
 		Example: `  mcp-workbench validate
   mcp-workbench validate team/workbench-config.json`,
 		Args: atMostOne("one file"),
@@ -28,25 +34,62 @@ func newValidate(g *globals) *cobra.Command {
 }
 
 func runValidate(g globals, out io.Writer) error {
-	cfg, err := g.loadConfig()
+	files, err := g.readAll()
 	if err != nil {
 		return err
 	}
-	if err := app.CheckLock(cfg); err != nil {
-		return err
+	if len(files) == 0 {
+		fmt.Fprintf(out, "No configuration was found, and the built-in default is valid: %s\n", summary(config.Default()))
+		return nil
 	}
-	for _, warning := range cfg.Warnings {
-		fmt.Fprintln(out, "warning: "+warning.String())
+	var errs []error
+	for _, file := range files {
+		cfg, err := config.Strict(file.config, file.err)
+		if err == nil {
+			err = app.CheckLock(cfg)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, warning := range cfg.Warnings {
+			if len(files) > 1 && warning.Line > 0 {
+				warning.File = file.Path
+			}
+			fmt.Fprintln(out, "warning: "+warning.String())
+		}
+		fmt.Fprintf(out, "%s is valid: %s\n", file.Path, summary(cfg))
 	}
-	fmt.Fprintf(out, "%s is valid: %s\n", name(cfg), summary(cfg))
-	return nil
+	return errors.Join(errs...)
 }
 
-func name(cfg *config.Config) string {
-	if cfg.Path == "" {
-		return "No configuration was found, and the built-in default"
+// readFile is a file of the configuration, and what it says by itself.
+type readFile struct {
+	config.Place
+	config *config.Config // servers may have faults
+	err    error
+}
+
+// readAll reads every file, whoever wrote it, for those who run nothing of it.
+func (g *globals) readAll() ([]readFile, error) {
+	places, err := g.find()
+	if err != nil {
+		return nil, err
 	}
-	return cfg.Path
+	files := make([]readFile, len(places))
+	var user *config.Config // whose keys at the top count for the project's file, too
+	for i, place := range slices.Backward(places) {
+		source, err := config.Read(place.Path)
+		if err == nil {
+			user, err = source.LoadUnder(os.Environ(), user)
+		}
+		files[i] = readFile{place, user, err}
+		if err != nil {
+			user = config.Empty()
+			user.Path = place.Path
+		}
+	}
+	return files, nil
 }
 
 func summary(cfg *config.Config) string {

@@ -29,23 +29,36 @@ type inherited struct {
 }
 
 func (b *builder) config(root node) *Config {
-	cfg := &Config{ToolMode: Proxy, LogLevel: root.get("logLevel").string(), MaxMessageSize: DefaultMaxMessageSize}
-	if mode := root.get("toolMode").string(); mode != "" {
-		cfg.ToolMode = ToolMode(mode)
+	cfg := b.settings(&root)
+	if user := b.opts.User; user != nil {
+		cfg = b.under(user, cfg, &root)
 	}
 	b.mode = cfg.ToolMode
-	if n := root.get("maxMessageSize"); n != nil {
-		cfg.MaxMessageSize, _ = parseSize(n.text)
-	}
-	cfg.HTTP, cfg.Shared = b.http(root.get("http")), shared(&root)
-	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
-	base := inherited{timeouts: Timeouts{Connect: DefaultConnectTimeout, Call: DefaultCallTimeout}}.with(&root)
+	base := inherited{cfg.Timeouts, cfg.InheritEnv}
 	p := rootPlace.member("toolboxes")
 	for _, m := range root.get("toolboxes").entries() {
 		cfg.Toolboxes = append(cfg.Toolboxes, b.toolbox(m, p.entry("Toolbox", m.raw), base))
 	}
-	cfg.Discovery = b.discovery(&root, cfg.Toolboxes)
+	if b.opts.User == nil {
+		cfg.Discovery.Pinned = b.allPinned(&root, cfg.Toolboxes)
+	}
 	cfg.Secrets = b.secrets.list(b.names)
+	return cfg
+}
+
+// settings reads the keys at the top, but for those that name toolboxes.
+func (b *builder) settings(root *node) *Config {
+	cfg := &Config{ToolMode: Proxy, LogLevel: root.get("logLevel").string(), MaxMessageSize: DefaultMaxMessageSize}
+	if mode := root.get("toolMode").string(); mode != "" {
+		cfg.ToolMode = ToolMode(mode)
+	}
+	if n := root.get("maxMessageSize"); n != nil {
+		cfg.MaxMessageSize, _ = parseSize(n.text)
+	}
+	cfg.Discovery, cfg.HTTP, cfg.Shared = discovery(root), b.http(root.get("http")), shared(root)
+	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
+	top := inherited{timeouts: defaultTimeouts()}.with(root)
+	cfg.Timeouts, cfg.InheritEnv = top.timeouts, top.env
 	return cfg
 }
 
@@ -56,6 +69,9 @@ func (b *builder) toolbox(m member, p place, base inherited) Toolbox {
 	isBlank := description != nil && description.kind == kindString && strings.TrimSpace(t.Description) == ""
 	if isBlank || m.value.lacks("description") {
 		b.report.warn(m.offset, p.at, p.subject+" has no description", "a model decides by the description whether to open it")
+	}
+	if user := b.opts.User; user != nil && user.has(m.name) {
+		b.report.warn(m.offset, p.at, p.subject+" takes the place of the one in "+user.Path, "to have both, rename one of them")
 	}
 	servers := m.value.get("mcpServers")
 	if servers != nil && servers.kind == kindObject && len(servers.members) == 0 {

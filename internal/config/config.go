@@ -32,7 +32,8 @@ const (
 // Config is a configuration with every variable expanded and every setting resolved. It
 // is valid but for servers that have a Fault; see Strict.
 type Config struct {
-	Path           string    // absolute path of the file; "" if it did not come from one
+	Path           string    // absolute path of the file that the keys at the top are from; "" if there is none
+	Files          []File    // all that it was read from, in the order of their toolboxes
 	ToolMode       ToolMode  // Proxy unless set
 	Toolboxes      []Toolbox // in file order
 	LogLevel       string    // debug, info, warn or error; "" if not set
@@ -40,17 +41,29 @@ type Config struct {
 	Discovery      Discovery
 	HTTP           HTTP
 	Shared         Shared
-	Prefetch       bool      // ask servers that were never seen what they offer
-	Locked         bool      // offer only tools that the lock approves
-	Lock           []byte    // where Locked: content of the file LockPath; nil without one
-	Warnings       []Problem // what was accepted but is probably not meant, in file order
-	Secrets        []string  // values that must not be shown, longest first
-	Variables      []string  // names that ${VAR} asked for, set or not, sorted
+	Prefetch       bool       // ask servers that were never seen what they offer
+	Locked         bool       // offer only tools that the lock approves; see Files
+	Timeouts       Timeouts   // what toolboxes inherit
+	InheritEnv     InheritEnv // the same
+	Warnings       []Problem  // what was accepted but is probably not meant, in file order
+	Secrets        []string   // values that must not be shown, longest first
+	Variables      []string   // names that ${VAR} asked for, set or not, sorted
+}
+
+// File is one file that a configuration was read from, with what counts for its toolboxes
+// alone.
+type File struct {
+	Path      string   // absolute
+	Toolboxes []string // by name and in order, also those that are not used
+	Locked    bool
+	LockedBy  string // where Locked: the file that says so, this one or the user's
+	Lock      []byte // where Locked: content of the file LockPath; nil without one
 }
 
 // Toolbox is a named group of servers.
 type Toolbox struct {
 	Name        string
+	File        string   // absolute path of the file that it is from; "" if there is none
 	Description string   // "" if not set
 	Servers     []Server // in file order, disabled ones included
 }
@@ -89,6 +102,10 @@ type Variable struct{ Name, Value string }
 // never stopped.
 type Timeouts struct{ Connect, Call, Idle time.Duration }
 
+func defaultTimeouts() Timeouts {
+	return Timeouts{Connect: DefaultConnectTimeout, Call: DefaultCallTimeout}
+}
+
 // InheritEnv says which variables of the workbench's own environment a server
 // gets beyond the usual short list: all, or those that match a pattern such as
 // "AWS_*".
@@ -102,6 +119,7 @@ type ParseOptions struct {
 	Dir    string                      // the file's folder, where a relative cwd starts
 	Lookup func(string) (string, bool) // variables for ${VAR}; nil means that none is set
 	Home   string                      // what ~ stands for; without it, ~ is an error
+	User   *Config                     // of a project's file: the user's own, whose keys at the top count
 }
 
 var byteOrderMark = []byte("\uFEFF")
@@ -150,5 +168,5 @@ func Default() *Config {
 
 // Empty returns a configuration without toolboxes, for a file that may not be used.
 func Empty() *Config {
-	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, Discovery: Discovery{Search: true}, HTTP: defaultHTTP(), Shared: Shared{Idle: DefaultSharedIdle}}
+	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, Timeouts: defaultTimeouts(), Discovery: Discovery{Search: true}, HTTP: defaultHTTP(), Shared: Shared{Idle: DefaultSharedIdle}}
 }

@@ -71,7 +71,8 @@ func splitPinned(text string) []string {
 	return parts
 }
 
-func (b *builder) discovery(root *node, boxes []Toolbox) Discovery {
+// discovery reads all but the pinned tools, which depend on the toolboxes.
+func discovery(root *node) Discovery {
 	d := Discovery{Search: true, AutoOpen: root.get("autoOpen").isTrue(), OpenBrief: root.get("openDetail").string() == "brief"}
 	if search := root.get("search"); search != nil {
 		d.Search = search.isTrue()
@@ -81,15 +82,21 @@ func (b *builder) discovery(root *node, boxes []Toolbox) Discovery {
 			d.MaxResultBytes, _ = parseSize(size.text)
 		}
 	}
-	if pinned := root.get("pinned"); pinned != nil {
-		p := rootPlace.member("pinned")
-		for i := range pinned.elements {
-			if ref, ok := b.pinned(&pinned.elements[i], p.element(i), boxes); ok {
-				d.Pinned = append(d.Pinned, ref)
-			}
+	return d
+}
+
+func (b *builder) allPinned(root *node, boxes []Toolbox) (refs []toolbox.Ref) {
+	pinned := root.get("pinned")
+	if pinned == nil {
+		return nil
+	}
+	p := rootPlace.member("pinned")
+	for i := range pinned.elements {
+		if ref, ok := b.pinned(&pinned.elements[i], p.element(i), boxes); ok {
+			refs = append(refs, ref)
 		}
 	}
-	return d
+	return refs
 }
 
 // pinned finds the server of a pinned tool. Names may hold slashes themselves, so that the

@@ -14,6 +14,7 @@ func Draft(path string, data, env []byte) *Source {
 	if env != nil {
 		s.Env, s.EnvInfo = env, draftInfo(EnvFileName)
 	}
+	s.lock, s.lockError = File{Path: path}.ReadLock()
 	return s
 }
 

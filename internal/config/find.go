@@ -16,44 +16,72 @@ type Origin int
 
 // The origins.
 const (
-	Nowhere Origin = iota // there is no file
-	Named                 // by the command line or the environment
-	Local                 // it lay in the current folder, whoever put it there
-	User                  // in the user's configuration folder
+	Named Origin = iota // by the command line or the environment
+	Local               // it lies in the working folder, whoever put it there: the project's
+	User                // in the user's configuration folder
 )
 
-// Find returns the absolute path of the configuration file: the explicit one,
-// else $WORKBENCH_CONFIG, else workbench-config.json in the current folder, else
-// in the user's configuration folder. A file that was asked for counts as found
-// even if it does not exist, so that Load reports it.
-func Find(explicit string, getenv func(string) string) (path string, origin Origin, err error) {
+// Place is where a configuration file is, or would be looked for.
+type Place struct {
+	Path   string // absolute
+	Origin Origin
+}
+
+// Find returns the configuration files that count, in the order of their toolboxes: the
+// explicit one or that of $WORKBENCH_CONFIG alone, which count even if they do not exist, so
+// that Load reports it. Else workbench-config.json in the working folder and the one in the
+// user's configuration folder, those that exist.
+func Find(explicit string, getenv func(string) string) ([]Place, error) {
 	return find(runtime.GOOS, explicit, getenv)
 }
 
-func find(goos, explicit string, getenv func(string) string) (path string, origin Origin, err error) {
+func find(goos, explicit string, getenv func(string) string) ([]Place, error) {
+	places, err := candidates(goos, explicit, getenv)
+	return Existing(places), err
+}
+
+// Candidates returns the places that Find looks at, whether there is a file or not.
+func Candidates(explicit string, getenv func(string) string) ([]Place, error) {
+	return candidates(runtime.GOOS, explicit, getenv)
+}
+
+func candidates(goos, explicit string, getenv func(string) string) ([]Place, error) {
 	for _, asked := range []string{explicit, getenv("WORKBENCH_CONFIG")} {
 		if asked != "" {
-			path, err = filepath.Abs(asked)
+			path, err := filepath.Abs(asked)
 			if err != nil {
-				return "", Nowhere, absError(err)
+				return nil, absError(err)
 			}
-			return path, Named, nil
+			return []Place{{path, Named}}, nil
 		}
 	}
 	local, err := filepath.Abs(fileName)
 	if err != nil {
-		return "", Nowhere, absError(err)
+		return nil, absError(err)
 	}
 	users := userPath(goos, getenv)
 	switch {
-	case users != "" && isSameFolder(local, users) && isThere(local):
-		return local, User, nil
-	case isThere(local):
-		return local, Local, nil
-	case users != "" && isThere(users):
-		return users, User, nil
+	case users == "":
+		return []Place{{local, Local}}, nil
+	case isSame(filepath.Dir(local), filepath.Dir(users)):
+		return []Place{{local, User}}, nil
 	}
-	return "", Nowhere, nil
+	return []Place{{local, Local}, {users, User}}, nil
+}
+
+// Existing returns those places that have a file. One file that is in both places, by a
+// link, counts once, as the user's.
+func Existing(places []Place) []Place {
+	var there []Place
+	for _, place := range places {
+		if place.Origin == Named || isThere(place.Path) {
+			there = append(there, place)
+		}
+	}
+	if len(there) == 2 && isSame(there[0].Path, there[1].Path) {
+		return there[1:]
+	}
+	return there
 }
 
 func userPath(goos string, getenv func(string) string) string {
@@ -69,14 +97,13 @@ func isThere(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// isSameFolder reports that two files lie in one folder. Where the files lead to does not
-// matter: a link to the user's file is not the user's.
-func isSameFolder(a, b string) bool {
-	first, err := os.Stat(filepath.Dir(a))
+// isSame reports that two paths lead to one file or folder.
+func isSame(a, b string) bool {
+	first, err := os.Stat(a)
 	if err != nil {
 		return false
 	}
-	second, err := os.Stat(filepath.Dir(b))
+	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
 }
 

@@ -35,6 +35,9 @@ type Source struct {
 
 	Env     []byte
 	EnvInfo fs.FileInfo // nil if there is no workbench.env
+
+	lock      []byte // nil if there is no workbench.lock
+	lockError error  // why it cannot be read; nobody may need it
 }
 
 // Read reads what Load needs, without looking into it. The error is as that of Load.
@@ -47,6 +50,7 @@ func Read(path string) (*Source, error) {
 	if s.Data, s.Info, err = readFile(path); err != nil {
 		return nil, unreadable(path, err)
 	}
+	s.lock, s.lockError = File{Path: path}.ReadLock()
 	return s, s.readEnv()
 }
 
@@ -65,7 +69,11 @@ func (s *Source) readEnv() error {
 func (s *Source) envPath() string { return filepath.Join(filepath.Dir(s.Path), EnvFileName) }
 
 // Load parses what was read.
-func (s *Source) Load(environ []string) (*Config, error) {
+func (s *Source) Load(environ []string) (*Config, error) { return s.LoadUnder(environ, nil) }
+
+// LoadUnder parses what was read of a project's file; user is the user's own configuration,
+// nil without one.
+func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 	vars, warnings, err := s.variables()
 	if err != nil {
 		return nil, err
@@ -81,33 +89,39 @@ func (s *Source) Load(environ []string) (*Config, error) {
 		Dir:    filepath.Dir(s.Path),
 		Lookup: func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
 		Home:   homeDir(vars),
+		User:   user,
 	})
 	if err != nil {
 		return nil, err
 	}
 	cfg.Path = s.Path
+	file := File{Path: s.Path, Locked: cfg.Locked}
 	if cfg.Locked {
-		if cfg.Lock, err = cfg.ReadLock(); err != nil {
-			return nil, err
+		file.LockedBy = s.Path
+		if user != nil && user.Locked {
+			file.LockedBy = user.Path
 		}
+		if s.lockError != nil {
+			return nil, s.lockError
+		}
+		file.Lock = s.lock
 	}
+	for i := range cfg.Toolboxes {
+		cfg.Toolboxes[i].File = s.Path
+		file.Toolboxes = append(file.Toolboxes, cfg.Toolboxes[i].Name)
+	}
+	cfg.Files = []File{file}
 	cfg.Warnings = append(warnings, cfg.Warnings...)
 	return cfg, nil
 }
 
-// LockPath is where the lock of the configuration is kept; "" if it did not come from a
-// file.
-func (c *Config) LockPath() string {
-	if c.Path == "" {
-		return ""
-	}
-	return filepath.Join(filepath.Dir(c.Path), toolbox.LockFile)
-}
+// LockPath is where the lock of the file's toolboxes is kept.
+func (f File) LockPath() string { return filepath.Join(filepath.Dir(f.Path), toolbox.LockFile) }
 
 // ReadLock returns the content of the lock; nil if there is none. It does not look into it.
-func (c *Config) ReadLock() ([]byte, error) {
-	path := c.LockPath()
-	if path == "" || !isThere(path) {
+func (f File) ReadLock() ([]byte, error) {
+	path := f.LockPath()
+	if !isThere(path) {
 		return nil, nil
 	}
 	data, _, err := readFile(path)

@@ -65,31 +65,28 @@ func TestLoadLock(t *testing.T) {
 	path := write(t, dir, fileName, `{"prefetch": true, "toolboxes": {}}`, 0o600)
 	write(t, dir, toolbox.LockFile, "", 0o600)
 	cfg, err := Load(path, nil)
-	if err != nil || cfg.Locked || cfg.Lock != nil || !cfg.Prefetch {
+	if err != nil || cfg.Locked || cfg.Files[0].Lock != nil || !cfg.Prefetch {
 		t.Errorf("without 'locked': %+v, %v", cfg, err)
 	}
 	write(t, dir, fileName, `{"locked": true, "toolboxes": {}}`, 0o600)
-	if cfg, err = Load(path, nil); err != nil || !cfg.Locked || cfg.Lock == nil || cfg.Prefetch {
+	if cfg, err = Load(path, nil); err != nil || !cfg.Files[0].Locked || cfg.Files[0].Lock == nil || cfg.Prefetch {
 		t.Errorf("an empty lock has to be told from none: %+v, %v", cfg, err)
 	}
 	write(t, dir, toolbox.LockFile, "content", 0o600)
-	if cfg, err = Load(path, nil); err != nil || string(cfg.Lock) != "content" {
-		t.Errorf("the lock holds %q, %v", cfg.Lock, err)
+	if cfg, err = Load(path, nil); err != nil || string(cfg.Files[0].Lock) != "content" {
+		t.Errorf("the lock holds %q, %v", cfg.Files[0].Lock, err)
 	}
-	if err := os.Remove(cfg.LockPath()); err != nil {
+	if err := os.Remove(cfg.Files[0].LockPath()); err != nil {
 		t.Fatal(err)
 	}
-	if cfg, err = Load(path, nil); err != nil || !cfg.Locked || cfg.Lock != nil {
+	if cfg, err = Load(path, nil); err != nil || !cfg.Files[0].Locked || cfg.Files[0].Lock != nil {
 		t.Errorf("without a lock: %+v, %v", cfg, err)
 	}
-	if err := os.Mkdir(cfg.LockPath(), 0o700); err != nil {
+	if err := os.Mkdir(cfg.Files[0].LockPath(), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = Load(path, nil); err == nil || !strings.Contains(err.Error(), toolbox.LockFile) {
 		t.Errorf("a folder in the place of the lock: %v", err)
-	}
-	if lock, err := Default().ReadLock(); lock != nil || err != nil {
-		t.Errorf("without a file there is the lock %q, %v", lock, err)
 	}
 }
 
@@ -253,27 +250,41 @@ func TestFind(t *testing.T) {
 	for _, test := range []struct {
 		name, goos, explicit, cwd string
 		env                       map[string]string
-		want                      string
-		origin                    Origin
+		want                      []Place
 	}{
-		{"explicit wins", "linux", "some.json", "local", map[string]string{"WORKBENCH_CONFIG": "other.json"}, in("local", "some.json"), Named},
-		{"variable", "linux", "", "local", map[string]string{"WORKBENCH_CONFIG": "other.json"}, in("local", "other.json"), Named},
-		{"empty variable counts as unset", "linux", "", "local", map[string]string{"WORKBENCH_CONFIG": "", "XDG_CONFIG_HOME": in("xdg")}, in("local", fileName), Local},
-		{"XDG", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": in("xdg"), "HOME": in("home")}, in("xdg", "mcp-workbench", fileName), User},
-		{"home", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": "", "HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName), User},
-		{"relative XDG is ignored", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": "../xdg", "HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName), User},
-		{"macOS", "darwin", "", "empty", map[string]string{"HOME": in("home")}, in("home", ".config", "mcp-workbench", fileName), User},
-		{"Windows", "windows", "", "empty", map[string]string{"AppData": in("xdg"), "HOME": in("home")}, in("xdg", "mcp-workbench", fileName), User},
-		{"the user's folder is the current one", "linux", "", filepath.Join("xdg", "mcp-workbench"), map[string]string{"XDG_CONFIG_HOME": in("xdg")}, in("xdg", "mcp-workbench", fileName), User},
-		{"nothing", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": in("empty")}, "", Nowhere},
-		{"nothing known", "linux", "", "empty", nil, "", Nowhere},
+		{"explicit wins", "linux", "some.json", "local", map[string]string{"WORKBENCH_CONFIG": "other.json"}, []Place{{in("local", "some.json"), Named}}},
+		{"variable", "linux", "", "local", map[string]string{"WORKBENCH_CONFIG": "other.json"}, []Place{{in("local", "other.json"), Named}}},
+		{"empty variable counts as unset", "linux", "", "local", map[string]string{"WORKBENCH_CONFIG": "", "XDG_CONFIG_HOME": in("xdg")}, []Place{{in("local", fileName), Local}, {in("xdg", "mcp-workbench", fileName), User}}},
+		{"the project's alone", "linux", "", "local", map[string]string{"XDG_CONFIG_HOME": in("empty")}, []Place{{in("local", fileName), Local}}},
+		{"XDG", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": in("xdg"), "HOME": in("home")}, []Place{{in("xdg", "mcp-workbench", fileName), User}}},
+		{"home", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": "", "HOME": in("home")}, []Place{{in("home", ".config", "mcp-workbench", fileName), User}}},
+		{"relative XDG is ignored", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": "../xdg", "HOME": in("home")}, []Place{{in("home", ".config", "mcp-workbench", fileName), User}}},
+		{"macOS", "darwin", "", "empty", map[string]string{"HOME": in("home")}, []Place{{in("home", ".config", "mcp-workbench", fileName), User}}},
+		{"Windows", "windows", "", "empty", map[string]string{"AppData": in("xdg"), "HOME": in("home")}, []Place{{in("xdg", "mcp-workbench", fileName), User}}},
+		{"the user's folder is the current one", "linux", "", filepath.Join("xdg", "mcp-workbench"), map[string]string{"XDG_CONFIG_HOME": in("xdg")}, []Place{{in("xdg", "mcp-workbench", fileName), User}}},
+		{"nothing", "linux", "", "empty", map[string]string{"XDG_CONFIG_HOME": in("empty")}, nil},
+		{"nothing known", "linux", "", "empty", nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Chdir(in(test.cwd))
-			got, origin, err := find(test.goos, test.explicit, func(name string) string { return test.env[name] })
-			if got != test.want || origin != test.origin || err != nil {
-				t.Errorf("find = %q, %v, %v; want %q, %v", got, origin, err, test.want, test.origin)
+			got, err := find(test.goos, test.explicit, func(name string) string { return test.env[name] })
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+				t.Errorf("%s, error %v", diff, err)
 			}
 		})
+	}
+}
+
+// One file in both places, by a link in either, is not its own project.
+func TestFindOneFileTwice(t *testing.T) {
+	dir := t.TempDir()
+	users := write(t, dir, filepath.Join("xdg", "mcp-workbench", fileName), "{}", 0o600)
+	link := filepath.Join(dir, fileName)
+	if err := os.Symlink(users, link); err != nil {
+		t.Skip(err)
+	}
+	got := Existing([]Place{{link, Local}, {users, User}})
+	if diff := cmp.Diff([]Place{{users, User}}, got); diff != "" {
+		t.Error(diff)
 	}
 }

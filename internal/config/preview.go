@@ -82,6 +82,24 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	return preview, nil
 }
 
+// Add puts the toolboxes of another file behind, without those that have a name of these.
+func (p *Preview) Add(other *Preview) {
+	has := make(map[string]bool)
+	for _, box := range p.Toolboxes {
+		has[box.Name] = true
+	}
+	for _, box := range other.Toolboxes {
+		if !has[box.Name] {
+			p.Toolboxes = append(p.Toolboxes, box)
+		}
+	}
+	for _, server := range other.Servers {
+		if !has[server.Toolbox] {
+			p.Servers = append(p.Servers, server)
+		}
+	}
+}
+
 // look notes keys that a variable decides on: with another environment they may be what
 // names the program.
 func (p *Preview) look(n *node) {

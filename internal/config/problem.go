@@ -11,6 +11,7 @@ import (
 
 // Problem is one thing that is wrong in a file, or probably not meant.
 type Problem struct {
+	File         string // absolute path; "" where there is one file only
 	Line, Column int    // from 1, columns in characters; 0 if it concerns the file as a whole
 	Path         string // such as config.toolboxes.dev.mcpServers.files.args[0]; "" if none
 	Message      string // may hold several lines
@@ -21,6 +22,9 @@ type Problem struct {
 // their own below.
 func (p Problem) String() string {
 	var b strings.Builder
+	if p.File != "" {
+		b.WriteString(p.File + ":")
+	}
 	if p.Line > 0 {
 		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
 	}
@@ -73,6 +77,9 @@ func (e *Error) Brief() string {
 
 // inFile writes the position in the form that editors and terminals link.
 func inFile(file string, p Problem) string {
+	if p.File != "" {
+		return p.String()
+	}
 	if p.Line > 0 {
 		return file + ":" + p.String()
 	}

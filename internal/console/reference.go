@@ -152,7 +152,7 @@ func nearest(ref string, entries []entry) (names []string) {
 
 func (c *Console) nothingConfigured() error {
 	where := c.Config.Path
-	if where == "" {
+	if where == "" || len(c.Config.Files) > 1 {
 		where = "the configuration"
 	}
 	return &toolbox.Error{

@@ -14,10 +14,11 @@ const Shared = "shared"
 type Workbench struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
-	Serving string    `json:"serving"`          // whom: "stdio", "http", Shared
-	Config  string    `json:"config"`           // path of the file; "" for the built-in default
-	Folder  string    `json:"folder"`           // it works in; "" for one that is shared, which belongs to no folder
-	Notice  string    `json:"notice,omitempty"` // why nothing of the file is in use
+	Serving string    `json:"serving"`           // whom: "stdio", "http", Shared
+	Config  string    `json:"config"`            // path of the file; "" for the built-in default
+	Project string    `json:"project,omitempty"` // path of the project's file on top of it, if there is one
+	Folder  string    `json:"folder"`            // it works in; "" for one that is shared, which belongs to no folder
+	Notice  string    `json:"notice,omitempty"`  // why files are not used
 	Started time.Time `json:"started"`
 	Memory  int64     `json:"memory_bytes,omitempty"` // of the program itself; 0 if not known
 	// Allocations are all of the program since its start, which measurements compare.

@@ -23,8 +23,8 @@ type Identity struct {
 	Version string
 	Build   Build
 	Config  *config.Config
-	Local   bool   // the file lay in the working folder, and has to be trusted
-	Toolbox string // the only one that is served; "": all
+	Places  []config.Place // of its files. What was found in the working folder has to be trusted
+	Toolbox string         // the only one that is served; "": all
 	Environ []string
 }
 
@@ -53,7 +53,10 @@ func ThisBuild() (Build, error) {
 func (i Identity) Key() string {
 	sum := sha256.New()
 	write(sum, "mcp-workbench", fmt.Sprint(helloVersion), i.Version, i.Build.path, fmt.Sprint(i.Build.size), i.Build.modified.UTC().Format(time.RFC3339Nano))
-	write(sum, i.Config.Path, fmt.Sprint(i.Local), i.Toolbox)
+	for _, place := range i.Places {
+		write(sum, place.Path, fmt.Sprint(place.Origin == config.Local))
+	}
+	write(sum, fmt.Sprint(len(i.Places)), i.Toolbox)
 	for _, entry := range i.relevant() {
 		write(sum, entry)
 	}

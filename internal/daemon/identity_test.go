@@ -11,7 +11,8 @@ func TestKey(t *testing.T) {
 	base := func() Identity {
 		return Identity{
 			Version: "1.0.0", Build: Build{"/bin/x", 10, time.Unix(1, 2)},
-			Config:  &config.Config{Path: "/c.json", Variables: []string{"DATABASE"}},
+			Config:  &config.Config{Variables: []string{"DATABASE"}},
+			Places:  []config.Place{{Path: "/c.json", Origin: config.User}},
 			Environ: []string{"PATH=/bin", "TERM=xterm", "PWD=/a", "DATABASE=one", "SECRET_TOKEN=s", "XDG_SESSION_ID=1", "OTHER=1"},
 		}
 	}
@@ -36,9 +37,13 @@ func TestKey(t *testing.T) {
 		{"program", func(i *Identity) { i.Build.path = "/usr/bin/x" }, false},
 		{"size", func(i *Identity) { i.Build.size = 11 }, false},
 		{"date", func(i *Identity) { i.Build.modified = time.Unix(1, 3) }, false},
-		{"file", func(i *Identity) { i.Config.Path = "/d.json" }, false},
+		{"file", func(i *Identity) { i.Places[0].Path = "/d.json" }, false},
 		{"content", func(i *Identity) { i.Config.ToolMode = config.Direct }, true},
-		{"how it was found", func(i *Identity) { i.Local = true }, false},
+		{"how it was found", func(i *Identity) { i.Places[0].Origin = config.Local }, false},
+		{"named instead of found", func(i *Identity) { i.Places[0].Origin = config.Named }, true},
+		{"a project's file on top", func(i *Identity) {
+			i.Places = []config.Place{{Path: "/p/c.json", Origin: config.Local}, i.Places[0]}
+		}, false},
 		{"toolbox", func(i *Identity) { i.Toolbox = "dev" }, false},
 		{"variable of the file", func(i *Identity) { i.Environ[3] = "DATABASE=two" }, false},
 		{"variable of the file that is not set", func(i *Identity) { i.Environ[3] = "X=two" }, false},

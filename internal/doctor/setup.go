@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,31 +24,41 @@ const (
 	checkClient = "clients"
 )
 
-// Configuration checks a configuration that was read. origin tells how it was found.
-func Configuration(cfg *config.Config, origin config.Origin) []Check {
+// Configuration checks a configuration that was read. The places tell how its files were
+// found.
+func Configuration(cfg *config.Config, places []config.Place) []Check {
 	var checks []Check
-	if origin == config.Nowhere {
+	if len(places) == 0 {
 		checks = append(checks, Check{
 			Name: checkConfig, Verdict: Warning,
 			Detail: "no configuration was found; the built-in 'starter' toolbox is used",
 			Fix:    "To make one of the servers that your clients have: mcp-workbench init",
 		})
-	} else {
-		checks = append(checks, Check{
-			Name: checkConfig, Verdict: Fine,
-			Detail: fmt.Sprintf("%s (%s)", cfg.Path, foundBy(origin)),
-		})
+	}
+	for _, file := range cfg.Files {
+		at := slices.IndexFunc(places, func(place config.Place) bool { return place.Path == file.Path })
+		if at >= 0 {
+			checks = append(checks, Check{
+				Name: checkConfig, Verdict: Fine,
+				Detail: fmt.Sprintf("%s (%s)", file.Path, foundBy(places[at].Origin)),
+			})
+		}
 	}
 	for _, warning := range cfg.Warnings {
 		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: located(cfg.Path, warning), Fix: warning.Hint})
 	}
-	if check, ok := variables(cfg); ok {
-		checks = append(checks, check)
+	for _, file := range cfg.Files {
+		if check, ok := variables(file.Path); ok {
+			checks = append(checks, check)
+		}
 	}
 	if err := app.CheckLock(cfg); err != nil {
-		checks = append(checks, failed(checkLock, err))
-	} else if cfg.Locked {
-		checks = append(checks, Check{Name: checkLock, Verdict: Fine, Detail: cfg.LockPath()})
+		return append(checks, failed(checkLock, err))
+	}
+	for _, file := range cfg.Files {
+		if file.Locked {
+			checks = append(checks, Check{Name: checkLock, Verdict: Fine, Detail: file.LockPath()})
+		}
 	}
 	return checks
 }
@@ -68,6 +77,9 @@ func foundBy(origin config.Origin) string {
 // located is a problem with its file, in the form that terminals link, and without the hint.
 func located(file string, problem config.Problem) string {
 	problem.Hint = ""
+	if problem.File != "" {
+		file, problem.File = problem.File, ""
+	}
 	text := strings.ReplaceAll(problem.String(), "\n    ", " ")
 	if problem.Line > 0 {
 		return file + ":" + text
@@ -77,10 +89,10 @@ func located(file string, problem config.Problem) string {
 
 // variables checks who can read the file of secrets. That others can is among the
 // configuration's warnings.
-func variables(cfg *config.Config) (Check, bool) {
-	path := filepath.Join(filepath.Dir(cfg.Path), config.EnvFileName)
+func variables(file string) (Check, bool) {
+	path := config.EnvPath(file)
 	info, err := os.Stat(path)
-	if cfg.Path == "" || err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 != 0 {
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 != 0 {
 		return Check{}, false
 	}
 	return Check{Name: checkEnv, Verdict: Fine, Detail: fmt.Sprintf("%s is yours alone (%#o)", path, info.Mode().Perm())}, true

@@ -120,7 +120,7 @@ func (s *Server) Fault() *config.Error { return s.config.Fault }
 // Permits reports whether the configuration lets a tool of that name be used that the
 // server does not list, and that nobody can have approved therefore.
 func (s *Server) Permits(tool string) bool {
-	return s.config.Filter.Allows(tool) && s.fleet.lock.Load() == nil
+	return s.config.Filter.Allows(tool) && !s.fleet.lock.Load().HoldsFor(s.toolbox)
 }
 
 // Offered returns the tools that were last seen, perhaps in an earlier run or by another

@@ -100,7 +100,7 @@ func (s *Surface) findTools(request Request) {
 	}
 	if q.toolbox != "" {
 		if _, ok := s.visible.Toolbox(q.toolbox); !ok {
-			request.fail(fmt.Sprintf("Toolbox '%s' not found in configuration", q.toolbox), s.available())
+			s.failUnknown(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", q.toolbox), s.available())
 			return
 		}
 	}

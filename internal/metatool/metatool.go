@@ -42,7 +42,7 @@ type Surface struct {
 	visible Toolboxes
 	mode    config.ToolMode
 	names   nativeNames
-	notice  string // if set, all that clients get: see Withhold
+	notice  string // see Withhold
 
 	isTransparent bool // see BeTransparent
 
@@ -60,10 +60,6 @@ type Surface struct {
 func New(visible Toolboxes, mode config.ToolMode) *Surface {
 	return &Surface{visible: visible, mode: mode}
 }
-
-// Withhold makes the notice the instructions and the answer of every call. It is for a
-// configuration that may not be used, and to be called before the first client comes.
-func (s *Surface) Withhold(notice string) { s.notice = notice }
 
 // Request is a tools/call or a tools/list as it came from the client.
 type Request struct {
@@ -127,7 +123,7 @@ type Error struct {
 
 // Call answers a tools/call. It does not block.
 func (s *Surface) Call(request *Request) {
-	if s.notice != "" {
+	if s.isWithheld() {
 		request.fail(s.notice)
 		return
 	}
@@ -237,7 +233,7 @@ const namesFirst = 500
 
 // Instructions tell a client, before anything is connected, which toolboxes there are.
 func (s *Surface) Instructions() string {
-	if s.notice != "" {
+	if s.isWithheld() {
 		return s.notice
 	}
 	boxes := s.visible.Toolboxes()
@@ -263,6 +259,9 @@ func (s *Surface) Instructions() string {
 		}
 	}
 	text := "Available Toolboxes:\n" + listing.String()
+	if s.notice != "" {
+		text = s.notice + "\n\n" + text
+	}
 	if s.mode != config.Direct {
 		text += "\nUse open_toolbox to connect to a toolbox, then use_tool to invoke tools.\n\n" +
 			"Example tool invocation:\n" + exampleCall

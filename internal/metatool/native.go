@@ -91,7 +91,7 @@ func (s *Surface) callNative(request *Request) {
 			return
 		}
 		if !request.Session.IsOpen(parsed.Toolbox) {
-			request.fail(fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available()))
+			s.failUnknown(&request.Origin, fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available()))
 			return
 		}
 		ref = parsed
@@ -162,7 +162,7 @@ func (s *Surface) InputSchema(session Session, name string) wire.Payload {
 	var ref toolbox.Ref
 	ok := false
 	switch {
-	case s.notice != "":
+	case s.isWithheld():
 	case s.mode == config.Direct:
 		ref, ok = s.findDirect(session.Party(), name)
 	default:

@@ -84,9 +84,10 @@ func (s *Surface) openToolbox(request Request) {
 	}
 	box, ok := s.visible.Toolbox(asked.toolbox)
 	if !ok {
-		request.fail(fmt.Sprintf("Toolbox '%s' not found in configuration", asked.toolbox), s.available())
+		s.failUnknown(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", asked.toolbox), s.available())
 		return
 	}
+	asked.notice = s.notice
 	go func() { request.Answerer.Answer(s.connect(box, request, asked)) }()
 }
 

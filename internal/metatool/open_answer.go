@@ -51,6 +51,9 @@ func asItIs(_ toolbox.Ref, tool catalog.Tool) catalog.Tool { return tool }
 func (o opening) answer(description string, offers []Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) (text string, failed bool) {
 	var tools, instructions []byte
 	var errs, warnings []string
+	if o.notice != "" {
+		warnings = append(warnings, o.notice)
+	}
 	connected := 0
 	for _, offer := range offers {
 		if offer.Err != nil {

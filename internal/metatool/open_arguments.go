@@ -14,6 +14,7 @@ type opening struct {
 	toolbox string
 	brief   bool
 	tools   []string // the tools to answer with; nil: all
+	notice  string   // that comes first among the warnings; may be empty
 }
 
 // maxNamed is how many tools a call of open_toolbox may name.

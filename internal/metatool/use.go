@@ -41,18 +41,20 @@ func (s *Surface) useTool(request *Request) {
 		}
 	}
 	if !request.Session.IsOpen(request.ref.Toolbox) {
-		request.fail(s.notOpen(request.ref.Toolbox))
+		s.failNotOpen(request)
 		return
 	}
 	s.run(request)
 }
 
-func (s *Surface) notOpen(name string) string {
+func (s *Surface) failNotOpen(request *Request) {
+	name := request.ref.Toolbox
 	text := fmt.Sprintf("Error executing tool: Toolbox '%s' is not open", name)
 	if _, ok := s.visible.Toolbox(name); !ok {
-		return text + fmt.Sprintf(". Toolbox '%s' not found. %s: open one of them with open_toolbox first", name, s.available())
+		s.failUnknown(&request.Origin, text+fmt.Sprintf(". Toolbox '%s' not found. %s: open one of them with open_toolbox first", name, s.available()))
+		return
 	}
-	return text + fmt.Sprintf(". Call open_toolbox with %s first", append(wire.AppendMember([]byte("{"), "toolbox", name), '}'))
+	request.fail(text + fmt.Sprintf(". Call open_toolbox with %s first", append(wire.AppendMember([]byte("{"), "toolbox", name), '}')))
 }
 
 // parseUse reads the arguments of use_tool; problem says all that is wrong with them.

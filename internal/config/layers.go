@@ -1,0 +1,181 @@
+package config
+
+import (
+	"slices"
+	"time"
+)
+
+// projectRule is what a top-level key of a project's file does where the user has a file, too.
+type projectRule struct {
+	key    string // with dots, such as results.maxBytes
+	counts string // when its value counts, for people
+	// stricter reports whether the project's value leaves less than the user's, and isSame
+	// whether it makes no difference.
+	stricter, isSame func(user, project *Config) bool
+	// tighten takes the project's value over.
+	tighten func(into, project *Config)
+	inBox   bool // the key can be written in a toolbox instead
+}
+
+// projectRules are the keys by which a project can tighten what the user has. All others are the
+// user's alone, those that are new, too.
+var projectRules = []projectRule{
+	limit("maxMessageSize", "if it is smaller", func(c *Config) *int { return &c.MaxMessageSize }),
+	limit("results.maxBytes", "if it is smaller, or the user has none", func(c *Config) *int { return &c.Discovery.MaxResultBytes }),
+	timeLimit("timeouts.connect", "for its own toolboxes, if it is shorter", func(c *Config) *time.Duration { return &c.Timeouts.Connect }),
+	timeLimit("timeouts.call", "for its own toolboxes, if it is shorter", func(c *Config) *time.Duration { return &c.Timeouts.Call }),
+	timeLimit("timeouts.idle", "for its own toolboxes, if it is shorter, or the user has none", func(c *Config) *time.Duration { return &c.Timeouts.Idle }),
+	{
+		key: "inheritEnv", counts: "for its own toolboxes, if it passes less", inBox: true,
+		stricter: func(user, project *Config) bool { return project.InheritEnv.isWithin(user.InheritEnv) },
+		isSame: func(user, project *Config) bool {
+			return project.InheritEnv.isWithin(user.InheritEnv) && user.InheritEnv.isWithin(project.InheritEnv)
+		},
+		tighten: func(into, project *Config) { into.InheritEnv = project.InheritEnv },
+	},
+	{
+		key: "locked", counts: "for its own toolboxes, if it is `true`",
+		stricter: func(_, project *Config) bool { return project.Locked },
+		isSame:   func(user, project *Config) bool { return user.Locked == project.Locked },
+		tighten:  func(into, project *Config) { into.Locked = true },
+	},
+}
+
+// limit is the rule of a number of which less is stricter, and 0 no limit at all.
+func limit(key, counts string, of func(*Config) *int) projectRule {
+	return projectRule{
+		key: key, counts: counts,
+		stricter: func(user, project *Config) bool { return isStricter(*of(user), *of(project)) },
+		isSame:   func(user, project *Config) bool { return *of(user) == *of(project) },
+		tighten:  func(into, project *Config) { *of(into) = *of(project) },
+	}
+}
+
+func timeLimit(key, counts string, of func(*Config) *time.Duration) projectRule {
+	return projectRule{
+		key: key, counts: counts, inBox: true,
+		stricter: func(user, project *Config) bool { return isStricter(*of(user), *of(project)) },
+		isSame:   func(user, project *Config) bool { return *of(user) == *of(project) },
+		tighten:  func(into, project *Config) { *of(into) = *of(project) },
+	}
+}
+
+func isStricter[T int | time.Duration](user, project T) bool {
+	return project > 0 && (user == 0 || project < user)
+}
+
+// isWithin reports whether nothing is inherited that the other does not inherit as well.
+func (i InheritEnv) isWithin(other InheritEnv) bool {
+	if other.All {
+		return true
+	}
+	return !i.All && !slices.ContainsFunc(i.Patterns, func(pattern string) bool { return !slices.Contains(other.Patterns, pattern) })
+}
+
+// under returns the settings that hold for a project's toolboxes: the user's, tightened by
+// the project's own. What else the project sets is warned of.
+func (b *builder) under(user, own *Config, root *node) *Config {
+	top := *user
+	top.Path, top.Files, top.Toolboxes, top.Warnings, top.Secrets, top.Variables = "", nil, nil, nil, nil, nil
+	top.Discovery.Pinned = nil
+	for i := range root.members {
+		m := &root.members[i]
+		k := rootObject.key(m.name)
+		switch {
+		case k == nil || m.name == "$schema" || m.name == "toolboxes": // an unknown key was warned of
+		case k.members != nil && m.value.kind == kindObject:
+			for j := range m.value.members {
+				if below := &m.value.members[j]; k.members.key(below.name) != nil {
+					b.tighten(user, own, &top, below, rootPlace.member(m.raw).member(below.raw))
+				}
+			}
+		default:
+			b.tighten(user, own, &top, m, rootPlace.member(m.raw))
+		}
+	}
+	return &top
+}
+
+// tighten takes one setting of the project over, or warns that it does not count.
+func (b *builder) tighten(user, own, top *Config, m *member, p place) {
+	hint := "the keys at the top are those of your own " + user.Path + "; a project can add toolboxes, and tighten limits"
+	at := slices.IndexFunc(projectRules, func(rule projectRule) bool { return rule.key == p.field.String() })
+	if at >= 0 {
+		switch rule := projectRules[at]; {
+		case rule.isSame(user, own):
+			return
+		case rule.stricter(user, own):
+			rule.tighten(top, own)
+			return
+		case rule.inBox:
+			hint += "; in a toolbox, this key counts"
+		}
+	}
+	b.report.warn(m.offset, p.at, p.says("of a project's file does not count"), hint)
+}
+
+// Join returns the configuration of a project on top of that of its user: the toolboxes of
+// both, the project's first, without those of the user's that have a name of the project's.
+// The project's must have been read with the user's at hand; see ParseOptions.User.
+func Join(project, user *Config) *Config {
+	joined := *project
+	joined.Path, joined.Locked, joined.Timeouts, joined.InheritEnv = user.Path, user.Locked, user.Timeouts, user.InheritEnv
+	joined.Files = slices.Concat(project.Files, user.Files)
+	joined.Toolboxes = slices.Clone(project.Toolboxes)
+	for _, box := range user.Toolboxes {
+		if !project.has(box.Name) {
+			joined.Toolboxes = append(joined.Toolboxes, box)
+		}
+	}
+	joined.Discovery.Pinned = nil
+	for _, ref := range user.Discovery.Pinned {
+		if !project.has(ref.Toolbox) { // the user pinned another tool than that of the project
+			joined.Discovery.Pinned = append(joined.Discovery.Pinned, ref)
+		}
+	}
+	joined.Warnings = slices.Concat(project.inFile(project.Warnings), user.inFile(user.Warnings))
+	joined.Secrets = joinedSecrets(project, user)
+	joined.Variables = slices.Compact(slices.Sorted(slices.Values(slices.Concat(project.Variables, user.Variables))))
+	return &joined
+}
+
+// ProjectPath is the path of the project's file that is on top of the user's; "" if the
+// configuration is of one file.
+func (c *Config) ProjectPath() string {
+	if len(c.Files) < 2 {
+		return ""
+	}
+	return c.Files[0].Path
+}
+
+func (c *Config) has(name string) bool {
+	return slices.ContainsFunc(c.Toolboxes, func(box Toolbox) bool { return box.Name == name })
+}
+
+// inFile returns problems that name the configuration's file, since there is another one.
+func (c *Config) inFile(problems []Problem) []Problem {
+	located := slices.Clone(problems)
+	for i := range located {
+		if located[i].Line > 0 {
+			located[i].File = c.Files[0].Path
+		}
+	}
+	return located
+}
+
+// joinedSecrets are those of both, but for names in either.
+func joinedSecrets(project, user *Config) []string {
+	found, names := &secrets{}, map[string]bool{}
+	for _, cfg := range []*Config{project, user} {
+		for _, value := range cfg.Secrets {
+			found.note(value)
+		}
+		for _, box := range cfg.Toolboxes {
+			names[box.Name] = true
+			for _, server := range box.Servers {
+				names[server.Name] = true
+			}
+		}
+	}
+	return found.list(names)
+}
