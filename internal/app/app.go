@@ -30,9 +30,12 @@ import (
 
 // Options say how the workbench is set up.
 type Options struct {
-	Config   *config.Config
-	Version  string
-	Environ  []string     // what servers may inherit from; default os.Environ()
+	Config  *config.Config
+	Version string
+	Environ []string // what servers may inherit from; default os.Environ()
+	// Load reads the configuration with the variables of another environment, for clients that
+	// have one. Default: it is the same for all.
+	Load     func(environ []string) (*config.Config, error)
 	Folder   string       // where servers run for which nobody names a folder; default: ours
 	StateDir string       // where running process trees and definitions are noted; "" : nowhere
 	Log      *slog.Logger // default: discard
@@ -61,6 +64,13 @@ type App struct {
 	config   atomic.Pointer[config.Config]
 	withheld atomic.Value              // string: why files of the configuration are not used
 	gate     atomic.Pointer[auth.Gate] // nil unless clients are served over HTTP
+
+	environ   []string
+	load      func(environ []string) (*config.Config, error) // may be nil
+	elsewhere struct {
+		mu  sync.Mutex
+		all map[*fleet.Environment][]string
+	}
 
 	stopping sync.Once
 	stopErr  error
@@ -98,7 +108,7 @@ func New(options Options) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
-	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log}
+	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.config.Store(options.Config)
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
@@ -113,7 +123,7 @@ func New(options Options) (*App, error) {
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: a.surface, Passage: a.passage,
+		Surface: a.surface, Passage: a.passage, RootsMatter: a.fleet.AsksForRoots,
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil
@@ -174,6 +184,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	}
 	before := a.config.Load().HTTP
 	a.front.Change(func() {
+		a.reloadEnvironments(cfg) // first, so that no new server is looked at with an old one
 		a.fleet.SetLock(lock)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)

@@ -39,6 +39,7 @@ func (i Inspector) Inspect() control.Workbench {
 			Toolbox: status.Toolbox, Name: status.Server, State: string(status.State), PID: status.PID,
 			Uptime: seconds(status.Uptime), Calls: status.Calls, Restarts: status.Restarts, Tools: status.Tools,
 			Revision: status.Revision, LastError: status.LastError, Since: status.Since, NextTry: seconds(status.NextTry),
+			Clients: status.Clients, Why: why(status.For),
 		})
 		if status.PID != 0 {
 			leaders = append(leaders, status.PID)
@@ -53,6 +54,20 @@ func (i Inspector) Inspect() control.Workbench {
 	}
 	seen.Memory = max(seen.Memory, 0)
 	return seen
+}
+
+func why(common fleet.Common) control.Why {
+	w := control.Why{
+		Folder: common.Folder, Roots: common.Roots, Capabilities: common.Capabilities,
+		Environment: common.Environment, Command: common.Command,
+	}
+	if common.Modern {
+		w.Era = "modern"
+	}
+	if common.Alone {
+		w.Client = "one"
+	}
+	return w
 }
 
 // allocations returns how many objects were allocated since the start. Small ones that share

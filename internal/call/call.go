@@ -92,8 +92,8 @@ func Start(visible Toolboxes, request *Request) {
 		request.Replier.Reply(Outcome{}, err)
 		return
 	}
-	server = server.For(request.Client.Party())
-	if lease := server.TryLease(); lease != nil {
+	party := request.Client.Party()
+	if lease := server.For(party).TryLease(); lease != nil {
 		if request.unasked(lease.Session) != "" {
 			lease.Release()
 		} else if request.send(lease) {
@@ -101,7 +101,7 @@ func Start(visible Toolboxes, request *Request) {
 		}
 	}
 	later := *request // so that the usual call stays off the heap
-	go startAndSend(server, &later, later.Ticket, later.Replier)
+	go startAndSend(server, party, &later, later.Ticket, later.Replier)
 }
 
 // sending is a request of a client that a server is leased for.
@@ -117,9 +117,9 @@ type sending interface {
 
 // startAndSend sends a request to a server that has to be started or told something first,
 // which takes its time.
-func startAndSend(server *fleet.Server, request sending, ticket *Ticket, replier Replier) {
+func startAndSend(server *fleet.Server, party *fleet.Party, request sending, ticket *Ticket, replier Replier) {
 	ctx, stop := ticket.Context()
-	lease, err := server.Lease(ctx)
+	lease, err := server.LeaseFor(ctx, party)
 	if err == nil {
 		if level := request.unasked(lease.Session); level != "" {
 			lease.Session.AskForLogs(ctx, level)

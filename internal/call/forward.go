@@ -24,15 +24,15 @@ type Forwarding struct {
 // Forward begins to send a request to a configured server, which is started if needed; it
 // does not block.
 func Forward(server *fleet.Server, request Forwarding) {
-	server = server.For(request.Client.Party())
-	if lease := server.TryLease(); lease != nil {
+	party := request.Client.Party()
+	if lease := server.For(party).TryLease(); lease != nil {
 		if request.unasked(lease.Session) != "" {
 			lease.Release()
 		} else if request.send(lease) {
 			return
 		}
 	}
-	go startAndSend(server, &request, request.Ticket, request.Replier)
+	go startAndSend(server, party, &request, request.Ticket, request.Replier)
 }
 
 // unasked implements sending.

@@ -156,6 +156,7 @@ type globals struct {
 	shared     bool           // clients share one workbench
 	anyLock    bool           // the command does not care what locks say
 	places     []config.Place // where files are looked for; nil: as the flag and the environment say
+	environ    []string       // that variables are taken from; nil: ours
 }
 
 func newRoot() *cobra.Command {

@@ -115,7 +115,10 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 		workbench.Prefetch()
 		return daemon.Serve(ctx, daemon.ServeOptions{
 			Listener: listener, Key: key, Version: Version, Idle: s.config.Shared.Idle, NewIdle: newIdle, Log: s.log,
-			Session: func(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error {
+			Session: func(ctx context.Context, conn io.ReadWriteCloser, hello *daemon.Hello, known front.Pipe) error {
+				environment, forget := workbench.Environment(hello.Environ)
+				defer forget()
+				known.Environment = environment
 				return workbench.ServeBridged(ctx, conn, known)
 			},
 			Reload: func() { leave(s.hangUps, syscall.SIGHUP) },

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,11 +74,18 @@ func showRunning(screen *terminal.Screen, seen []control.Workbench) {
 				continue
 			}
 		}
+		reasons := reasonsOf(workbench.Servers)
+		columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "CALLS", "STARTS", "LAST ERROR"}
+		if reasons != nil {
+			columns = slices.Insert(columns, 1, "COPY FOR")
+		}
 		rows := make([][]terminal.Cell, len(workbench.Servers))
 		for n, server := range workbench.Servers {
-			rows[n] = row(server)
+			if rows[n] = row(server); reasons != nil {
+				rows[n] = slices.Insert(rows[n], 1, terminal.Cell{Text: reasons[n]})
+			}
 		}
-		screen.Table([]string{"SERVER", "STATE", "PID", "MEMORY", "UP", "CALLS", "STARTS", "LAST ERROR"}, rows)
+		screen.Table(columns, rows)
 	}
 }
 

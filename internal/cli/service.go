@@ -48,7 +48,7 @@ func (s *service) run(ctx context.Context, kind string, serve func(context.Conte
 	logWarnings(s.log, s.config)
 	workbench, err := app.New(app.Options{
 		Config: s.config, Version: Version, StateDir: stateDir(), Log: s.log, Toolbox: s.globals.toolbox, Withheld: s.notice(),
-		Folder: s.folder,
+		Folder: s.folder, Load: s.loadIn,
 	})
 	if err != nil {
 		return err
@@ -83,4 +83,15 @@ func (s *service) answerCommands(ctx context.Context, subject control.Subject) {
 	if err != nil && ctx.Err() == nil {
 		s.log.Info("commands cannot look into this workbench", "reason", err)
 	}
+}
+
+// loadIn reads the configuration for clients in another environment.
+func (s *service) loadIn(environ []string) (*config.Config, error) {
+	with := s.globals
+	with.environ = environ
+	there, err := with.load(nil)
+	if err != nil {
+		return nil, err
+	}
+	return there.config, nil
 }

@@ -118,7 +118,11 @@ func (s *setup) read(g *globals, place config.Place, user *config.Config, before
 // parse makes a configuration of what was read. Where another file is used as well, a lock that
 // is wrong is the problem of its file alone.
 func (s *setup) parse(g *globals, source *config.Source, user *config.Config) (*config.Config, error) {
-	cfg, err := source.LoadUnder(os.Environ(), user)
+	environ := g.environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	cfg, err := source.LoadUnder(environ, user)
 	if err == nil && len(s.places) > 1 && !g.anyLock {
 		err = app.CheckLock(cfg)
 	}

@@ -130,7 +130,7 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 		return nil, err
 	}
 	conn, err := daemon.Connect(ctx, target, daemon.Hello{
-		Version: Version, Folder: folder, Opened: resume.Opened, LastAsked: resume.LastAsked,
+		Version: Version, Folder: folder, Environ: os.Environ(), Opened: resume.Opened, LastAsked: resume.LastAsked,
 	})
 	if err != nil {
 		return nil, err

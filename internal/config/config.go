@@ -48,6 +48,7 @@ type Config struct {
 	Warnings       []Problem  // what was accepted but is probably not meant, in file order
 	Secrets        []string   // values that must not be shown, longest first
 	Variables      []string   // names that ${VAR} asked for, set or not, sorted
+	OuterVariables []string   // of these, the ones that were asked for outside of servers
 }
 
 // File is one file that a configuration was read from, with what counts for its toolboxes
@@ -140,7 +141,8 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	}
 	found := &secrets{}
 	lookup, variables := noted(opts.Lookup)
-	g := &grower{lookup: lookup, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found}
+	outer, outerVariables := noted(lookup)
+	g := &grower{lookup: lookup, outer: outer, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found}
 	tree := g.value(root, rootPath, false)
 	checkRoot(tree, r)
 	b := &builder{opts: opts, report: r, secrets: found, names: map[string]bool{}}
@@ -149,7 +151,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 		return nil, r.failure(toolbox.ConfigInvalid, name)
 	}
 	b.strip(cfg, name)
-	cfg.Warnings, cfg.Variables = r.warned(), variables()
+	cfg.Warnings, cfg.Variables, cfg.OuterVariables = r.warned(), variables(), outerVariables()
 	return cfg, nil
 }
 

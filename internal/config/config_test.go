@@ -85,7 +85,7 @@ func TestParseEverything(t *testing.T) {
 	aws := InheritEnv{Patterns: []string{"AWS_*"}}
 	want := &Config{
 		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{Search: true},
-		Shared: Shared{On: true, Idle: 10 * time.Minute}, Variables: []string{"ABSOLUTE", "WHAT"},
+		Shared: Shared{On: true, Idle: 10 * time.Minute}, Variables: []string{"ABSOLUTE", "WHAT"}, OuterVariables: []string{"WHAT"},
 		Timeouts: Timeouts{Connect: 10 * time.Second, Call: time.Minute, Idle: time.Hour}, InheritEnv: aws,
 		HTTP: HTTP{
 			Listen: ":8443", AllowedHosts: []string{"mcp.example.com", "::1"}, AllowedOrigins: []string{"https://app.example.com"},

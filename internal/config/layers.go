@@ -135,8 +135,13 @@ func Join(project, user *Config) *Config {
 	}
 	joined.Warnings = slices.Concat(project.inFile(project.Warnings), user.inFile(user.Warnings))
 	joined.Secrets = joinedSecrets(project, user)
-	joined.Variables = slices.Compact(slices.Sorted(slices.Values(slices.Concat(project.Variables, user.Variables))))
+	joined.Variables = joinedNames(project.Variables, user.Variables)
+	joined.OuterVariables = joinedNames(project.OuterVariables, user.OuterVariables)
 	return &joined
+}
+
+func joinedNames(a, b []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
 // ProjectPath is the path of the project's file that is on top of the user's; "" if the

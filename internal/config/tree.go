@@ -142,6 +142,7 @@ func isPlainKey(key string) bool {
 // what can be wrong anywhere in a file is reported.
 type grower struct {
 	lookup  func(string) (string, bool)
+	outer   func(string) (string, bool) // lookup outside of servers; nil: the same
 	envFile string
 	report  *report
 	secrets *secrets
@@ -222,7 +223,11 @@ func isDisabled(server *hujson.Object) bool {
 
 // expand returns the expanded text, and whether it could not be completed.
 func (g *grower) expand(raw string, offset int, at *path, disabled bool) (text string, unresolved bool) {
-	e := expand(raw, g.lookup)
+	lookup := g.lookup
+	if g.outer != nil && at.up(1).server() == nil {
+		lookup = g.outer
+	}
+	e := expand(raw, lookup)
 	for _, value := range e.values {
 		g.secrets.add(value)
 	}

@@ -41,6 +41,19 @@ type Server struct {
 	LastError string    `json:"last_error,omitempty"`
 	Since     time.Time `json:"failing_since,omitzero"`
 	NextTry   float64   `json:"next_try_seconds,omitempty"`
+	Clients   int       `json:"clients"`      // that use it
+	Why       Why       `json:"why,omitzero"` // it is a copy of its own
+}
+
+// Why says what the clients of a session have in common that keeps others from sharing it.
+type Why struct {
+	Folder       string   `json:"folder,omitempty"`       // where they work, and the server runs
+	Roots        []string `json:"roots,omitzero"`         // their roots, for which the server asked
+	Capabilities []string `json:"capabilities,omitempty"` // that they declared
+	Environment  []string `json:"environment,omitempty"`  // variables that are other for them
+	Command      string   `json:"command,omitempty"`      // the file that the server's command is for them
+	Era          string   `json:"era,omitempty"`          // "modern": of the protocol that they speak
+	Client       string   `json:"client,omitempty"`       // "one": nobody else may answer what the server asks
 }
 
 // Ref is the server's name with its toolbox.

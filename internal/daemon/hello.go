@@ -20,7 +20,8 @@ type Hello struct {
 	Version  string `json:"version,omitempty"` // of the bridge's program
 	Order    Order  `json:"order,omitempty"`   // what is wanted instead of a session
 
-	Folder    string   `json:"folder,omitempty"` // where the client works
+	Folder    string   `json:"folder,omitempty"`  // where the client works
+	Environ   []string `json:"environ,omitempty"` // its environment; none: as that of the workbench
 	Opened    []string `json:"opened,omitempty"`
 	LastAsked uint64   `json:"lastAsked,omitempty"`
 }
@@ -44,7 +45,7 @@ type welcome struct {
 
 // Limits of the exchange.
 const (
-	maxHello  = 1 << 20
+	maxHello  = 4 << 20
 	helloTime = 5 * time.Second
 )
 

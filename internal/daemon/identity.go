@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
 // Identity is what clients must have in common to share a workbench. The content of the
@@ -70,39 +69,26 @@ func write(sum hash.Hash, texts ...string) {
 	}
 }
 
-// meaningless are variables that say where a program was started from, and nothing to a
-// server. Shared by clients in which they differ, a workbench has those of the first.
-var meaningless = []string{
-	"TERM", "TERM_*", "COLORTERM", "COLUMNS", "LINES", "WINDOWID", "SHLVL", "PWD", "OLDPWD", "_",
-	"XDG_SESSION_*", "XDG_SEAT*", "XDG_VTNR", "XDG_ACTIVATION_*", "SSH_TTY", "SSH_CLIENT", "SSH_CONNECTION", "INVOCATION_ID", "JOURNAL_STREAM",
+// ours are variables that make a difference to the workbench itself: where it keeps what it
+// knows, and how it reaches servers that are remote.
+var ours = []string{
+	"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// relevant returns the variables that can make a difference to a server: those that the
-// configuration names, and those that servers inherit. Sorted, each once.
+// relevant returns the variables that the whole workbench depends on, sorted, each once.
+// Others that a server gets make a difference to that server alone; see fleet.Environment.
 func (i Identity) relevant() []string {
-	passed, _ := process.Environment(i.Environ, process.Inherit{Patterns: i.Config.Variables}, nil)
-	for _, box := range i.Config.Toolboxes {
-		for _, server := range box.Servers {
-			if inherits := server.InheritEnv; !server.Disabled && (inherits.All || len(inherits.Patterns) > 0) {
-				more, _ := process.Environment(i.Environ, process.Inherit{All: inherits.All, Patterns: inherits.Patterns}, nil)
-				passed = append(passed, more...)
-			}
+	var relevant []string
+	for _, entry := range i.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if runtime.GOOS == "windows" {
+			name = strings.ToUpper(name)
+		}
+		if slices.Contains(ours, name) || slices.Contains(i.Config.OuterVariables, name) {
+			relevant = append(relevant, entry)
 		}
 	}
-	passed = slices.DeleteFunc(passed, func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return isMeaningless(name) && !slices.Contains(i.Config.Variables, name)
-	})
-	slices.Sort(passed)
-	return slices.Compact(passed)
-}
-
-func isMeaningless(name string) bool {
-	if runtime.GOOS == "windows" {
-		name = strings.ToUpper(name)
-	}
-	return slices.ContainsFunc(meaningless, func(pattern string) bool {
-		prefix, isPrefix := strings.CutSuffix(pattern, "*")
-		return isPrefix && strings.HasPrefix(name, prefix) || name == pattern
-	})
+	slices.Sort(relevant)
+	return slices.Compact(relevant)
 }

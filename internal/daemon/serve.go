@@ -24,7 +24,8 @@ type ServeOptions struct {
 	// NewIdle brings another Idle, which holds from then on; nil: it never does.
 	NewIdle <-chan time.Duration
 	// Session serves one client until it closes its side or ctx ends, in bounded time then.
-	Session func(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error
+	// What the hello says of the client is in known, as far as it can be.
+	Session func(ctx context.Context, conn io.ReadWriteCloser, hello *Hello, known front.Pipe) error
 	Reload  func() // does not block
 	Log     *slog.Logger
 }
@@ -182,7 +183,7 @@ func (s *server) hear(conn net.Conn) (hello *Hello, refusal string) {
 	case hello.Protocol != helloVersion:
 		return hello, "it is of another version"
 	case hello.Key != "" && hello.Key != s.options.Key:
-		return hello, "this workbench is of another version, configuration or environment"
+		return hello, "this workbench is of another version or configuration"
 	case hello.Order != "" && hello.Order != Reload && hello.Order != Stop:
 		return hello, "it gives an unknown order"
 	}
@@ -195,8 +196,8 @@ func (s *server) hear(conn net.Conn) (hello *Hello, refusal string) {
 func (s *server) session(ctx context.Context, conn net.Conn, hello *Hello) {
 	log := s.options.Log.With("folder", hello.Folder)
 	log.Debug("a client connected")
-	err := s.options.Session(ctx, conn, front.Pipe{
-		Folder: existing(hello.Folder), Opened: hello.Opened, LastAsked: hello.LastAsked,
+	err := s.options.Session(ctx, conn, hello, front.Pipe{
+		Origin: front.Origin{Folder: existing(hello.Folder)}, Opened: hello.Opened, LastAsked: hello.LastAsked,
 		Mark: relay.Mark, Farewell: []byte(relay.Farewell), Patience: unreadTime,
 	})
 	log.Debug("a client left", "reason", err)

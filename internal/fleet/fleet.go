@@ -62,8 +62,10 @@ type Fleet struct {
 	stop context.CancelFunc
 	work sync.WaitGroup // one goroutine per server that is starting or running
 
-	mu      sync.Mutex
-	stopped bool // no goroutine may be added to work any more
+	mu           sync.Mutex
+	stopped      bool // no goroutine may be added to work any more
+	environments map[*Environment]struct{}
+	past         []string // secrets of the configuration before, which dismissed servers may still tell
 }
 
 // table is what one configuration makes of the fleet. It never changes.
@@ -107,9 +109,9 @@ func (f *Fleet) Apply(cfg *config.Config) {
 	defer f.mu.Unlock()
 	before := f.table.Load()
 	after := f.tabulate(cfg, before)
-	// What dismissed servers still say may hold the secrets of before.
-	f.masker.Store(secret.NewMasker(slices.Concat(cfg.Secrets, before.config.Secrets)))
+	f.past = before.config.Secrets
 	f.table.Store(after)
+	f.mask()
 	for _, box := range before.toolboxes {
 		for _, server := range box.Servers {
 			if kept, ok := after.server(box.Name, server.Name()); !ok || kept != server {
@@ -117,6 +119,15 @@ func (f *Fleet) Apply(cfg *config.Config) {
 			}
 		}
 	}
+}
+
+// mask has all secrets masked that are known. Called with mu held.
+func (f *Fleet) mask() {
+	secrets := slices.Concat(f.table.Load().config.Secrets, f.past)
+	for e := range f.environments {
+		secrets = append(secrets, e.secrets()...)
+	}
+	f.masker.Store(secret.NewMasker(secrets))
 }
 
 // tabulate makes the table of a configuration, with the servers of the one before as far

@@ -46,7 +46,10 @@ func newRig(t *testing.T, servers map[string]string, change func(*config.Server)
 		cfg.Secrets = options.Config.Secrets
 	}
 	options.Config = cfg
-	options.Host, options.Environ = host, os.Environ()
+	options.Host = host
+	if options.Environ == nil {
+		options.Environ = os.Environ()
+	}
 	r.Fleet = New(options)
 	r.box, _ = r.Toolbox("T")
 	t.Cleanup(func() {

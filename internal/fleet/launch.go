@@ -173,8 +173,12 @@ func (s *Server) spec() (spec process.Spec, withheld []string) {
 			s.log.Debug("server printed", "stderr", line)
 		},
 	}
-	spec.Env, withheld = process.Environment(s.fleet.options.Environ, inherit, extra)
-	if folder := cmp.Or(s.folder, s.fleet.options.Folder); folder != "" && s.minds() {
+	environ := s.fleet.options.Environ
+	if s.differs != nil {
+		environ = s.differs.environ
+	}
+	spec.Env, withheld = process.Environment(environ, inherit, extra)
+	if folder := cmp.Or(s.folder, s.fleet.options.Folder); folder != "" && minds(&s.config) {
 		spec.Dir = folder
 		if i := slices.IndexFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") }); i >= 0 {
 			spec.Env[i] = "PWD=" + folder // ours names another one

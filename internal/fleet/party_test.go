@@ -63,46 +63,20 @@ func TestPartiesThatAreAlikeShareASession(t *testing.T) {
 	server := r.server(t, "S")
 	none, none2 := newMember(t, "{}"), newMember(t, "")
 	able, able2 := newMember(t, `{"elicitation":{}}`), newMember(t, ` {"elicitation":{}} `)
-	rooted, rooted2 := newMember(t, `{"roots":{}}`), newMember(t, `{"roots":{}}`)
+	both, both2 := newMember(t, `{"roots":{},"elicitation":{"form":{},"url":{}}}`), newMember(t, `{"elicitation": {"url": {}, "form": {}}, "roots": {}}`)
 	if server.For(none.Party) != server || server.For(none2.Party) != server || server.For(nil) != server {
 		t.Error("who declares nothing does not use the configured server")
 	}
 	if server.For(able.Party) == server || server.For(able.Party) != server.For(able2.Party) {
 		t.Error("who declares the same does not share a session")
 	}
-	if server.For(rooted.Party) == server.For(rooted2.Party) {
-		t.Error("two parties with roots share a session")
+	if server.For(both.Party) != server.For(both2.Party) || server.For(both.Party) == server.For(able.Party) {
+		t.Error("who declares the same in another order does not share a session")
 	}
 	<-able.begin(t, server, "hi")
 	content, err := os.ReadFile(filepath.Join(r.folder, "S.log"))
 	if err != nil || !strings.Contains(string(content), `"capabilities":{"elicitation":{}}`) {
 		t.Errorf("the server was told %s, %v", content, err)
-	}
-}
-
-func TestPartiesWithTheSameRootsShareASession(t *testing.T) {
-	r := newRig(t, map[string]string{"S": askTools}, nil, Options{})
-	server := r.server(t, "S")
-	a, b, c := newMember(t, `{"roots":{}}`), newMember(t, `{"roots":{}}`), newMember(t, `{"roots":{}}`)
-	shared := server.For(a.Party) // alone, as long as nobody knows its roots
-	for _, m := range []*member{a, b} {
-		m.SetRoots([]byte(`[{"uri":"file:///x"}]`))
-	}
-	c.SetRoots([]byte(`[{"uri":"file:///y"}]`))
-	if server.For(a.Party) != shared {
-		t.Error("it lost its session when its roots became known")
-	}
-	if shared == server || server.For(b.Party) != shared || server.For(c.Party) == shared {
-		t.Error("not just those with the same roots share a session")
-	}
-	own := server.For(c.Party)
-	c.SetRoots([]byte(`[]`))
-	if server.For(c.Party) != own {
-		t.Error("who has a session alone lost it with a change of its roots")
-	}
-	a.SetRoots([]byte(`[]`))
-	if moved := server.For(a.Party); moved == shared || moved == own || server.For(b.Party) != shared {
-		t.Error("after a change of its roots, a party is not by itself")
 	}
 }
 
@@ -152,7 +126,8 @@ func TestServerThatAsksSeveralGetsASessionForEach(t *testing.T) {
 func TestSessionsEndWithTheirParty(t *testing.T) {
 	r := newRig(t, map[string]string{"S": askTools}, nil, Options{})
 	server := r.server(t, "S")
-	m := newMember(t, `{"roots":{}}`)
+	m := newMember(t, `{"elicitation":{}}`)
+	server.variants.asks.Store(true)
 	<-m.begin(t, server, "hi")
 	variant := server.For(m.Party)
 	lease := variant.TryLease()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
@@ -25,10 +26,12 @@ type Server struct {
 
 	variants     variants // of a configured server
 	origin       *Server  // of a variant: the configured server; otherwise nil
-	key          string   // of a variant
-	capabilities []byte   // of its clients, told to the server; nil: none
-	modern       bool     // its clients are of the modern era
-	folder       string   // of its clients, where it runs; "": in the configured one, or in ours
+	key          variantKey
+	private      atomic.Bool // the key is for one party alone
+	differs      *difference // of a variant for clients of another environment; otherwise nil
+	capabilities []byte      // of its clients, told to the server; nil: none
+	modern       bool        // its clients are of the modern era
+	folder       string      // of its clients, where it runs; "": in the configured one, or in ours
 
 	maxMessage int
 	dismissing sync.Once

@@ -1,6 +1,10 @@
 package fleet
 
-import "time"
+import (
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+)
 
 // State is where a server is in its life.
 type State string
@@ -33,6 +37,43 @@ type Status struct {
 	Steps           []Step        // of the start that is under way, or was the last
 	Software        string        // its own name and version; "" unless it is ready
 	Stderr          []string      // its last lines, secrets masked
+	Clients         int           // that use it, or did a moment ago
+	For             Common        // what clients have in common that may share it
+}
+
+// Common is what clients have in common that share a session with a server, as far as it
+// keeps others from sharing it. Of the session for clients that could share any, it is zero.
+type Common struct {
+	Folder       string   // where they work, and the server runs
+	Roots        []string // their addresses, where the server asked for them
+	Capabilities []string // names of what they declared
+	Environment  []string // names of variables that have other values than for the workbench
+	Command      string   // the file that the server's command is for them
+	Modern       bool     // they speak the protocol of the era without sessions
+	Alone        bool     // it is one client: it has to be asked something that others may answer otherwise
+}
+
+// common describes whom a variant is for.
+func (s *Server) common() (c Common) {
+	v := &s.configured().variants
+	v.mu.Lock()
+	key := s.key
+	v.mu.Unlock()
+	c = Common{Folder: key.folder, Modern: key.modern, Alone: key.alone != 0}
+	for name := range wire.Raw([]byte(key.capabilities)).Members() {
+		c.Capabilities = append(c.Capabilities, string(name))
+	}
+	for root := range wire.Raw([]byte(key.roots)).Elements() {
+		uri, _ := root.Member("uri").Text()
+		c.Roots = append(c.Roots, uri)
+	}
+	if key.roots != "" && c.Roots == nil {
+		c.Roots = []string{} // that there are none is known, too
+	}
+	if s.differs != nil {
+		c.Environment, c.Command = s.differs.variables, s.differs.command
+	}
+	return c
 }
 
 // statusLines is how many lines of stderr a status holds.
@@ -63,11 +104,13 @@ func (s *Status) unused() bool {
 
 // Status returns the server's status.
 func (s *Server) Status() Status {
+	clients, common := len(s.parties()), s.common()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := Status{
 		Toolbox: s.toolbox, Server: s.Name(), State: s.state(),
 		Restarts: max(s.starts-1, 0), Calls: s.calls, Steps: s.progress.taken(),
+		Clients: clients, For: common,
 	}
 	if s.offered != nil {
 		status.Tools = len(s.offered.Tools)

@@ -64,7 +64,7 @@ func Connect(ctx context.Context, servers []*Server, party *Party, connected fun
 	done := make(chan int)
 	for i, server := range servers {
 		go func() {
-			lease, err := server.For(party).Lease(ctx)
+			lease, err := server.LeaseFor(ctx, party)
 			results[i] = Opened{server, lease, err}
 			done <- i
 		}()

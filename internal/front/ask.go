@@ -95,8 +95,23 @@ func (s *session) takeAnswer(message wire.Message) {
 	case a.ours != nil:
 		a.ours(message)
 	default:
+		if a.question.Method == protocol.MethodRootsList {
+			s.learnRoots(message)
+		}
 		a.question.Answer(message)
 	}
+}
+
+// learnRoots takes in what the client says its roots are, to whomever.
+func (s *session) learnRoots(answer wire.Message) {
+	roots, party := answer.Result.Member("roots"), s.Party()
+	if roots.Kind() != "array" || party == nil {
+		return
+	}
+	s.mu.Lock()
+	s.rootsAsked = true
+	s.mu.Unlock()
+	party.SetRoots(roots.Bytes())
 }
 
 // rootsTime is how long a client may take to tell its roots before it is treated as one
@@ -104,10 +119,11 @@ func (s *session) takeAnswer(message wire.Message) {
 const rootsTime = time.Second
 
 // meetAlike has this client and those that declare the same tell their roots: then those
-// who have the same can share servers. A client by itself is not asked.
+// who have the same can share servers that ask for them. A client by itself is asked if there
+// is such a server, which may be left from a client like it.
 func (s *session) meetAlike() {
 	alike := s.server.alike(s)
-	if len(alike) == 1 {
+	if len(alike) == 1 && (s.declared().Member("roots").Kind() != "object" || !s.server.options.RootsMatter()) {
 		return
 	}
 	for _, client := range alike {
@@ -145,9 +161,7 @@ func (s *session) askRoots() {
 	s.lastAsked++
 	id := s.lastAsked
 	s.asked[id] = asking{ours: func(answer wire.Message) {
-		if roots := answer.Result.Member("roots"); roots.Kind() == "array" {
-			s.Party().SetRoots(roots.Bytes())
-		}
+		s.learnRoots(answer)
 		s.settle()
 	}}
 	s.mu.Unlock()

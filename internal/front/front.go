@@ -21,10 +21,13 @@ type Options struct {
 	// Surface makes what an audience sees. It is called again after a Change.
 	Surface func(Audience) *metatool.Surface
 	// Passage makes the way of an audience to what is no tool. As above.
-	Passage    func(Audience) *passage.Passage
-	Version    string       // told to clients
-	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
-	Log        *slog.Logger // default: discard
+	Passage func(Audience) *passage.Passage
+	// RootsMatter reports whether the roots of a client decide whom it shares servers with, so
+	// that they have to be known. Default: they do not, unless there are several that may be alike.
+	RootsMatter func() bool
+	Version     string       // told to clients
+	MaxMessage  int          // limit in bytes of one message; default wire.DefaultLimit
+	Log         *slog.Logger // default: discard
 }
 
 // Audience is what a client may see. Clients of one audience share a surface.
@@ -64,6 +67,9 @@ func New(options Options) *Server {
 	}
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
+	}
+	if options.RootsMatter == nil {
+		options.RootsMatter = func() bool { return false }
 	}
 	return &Server{
 		options: options, subscriptions: passage.NewSubscriptions(), parking: newParking(),

@@ -30,7 +30,7 @@ type guest struct {
 type guests struct {
 	server *Server
 	limit  int
-	folder string // where they work; "": where we do
+	origin Origin
 
 	mu    sync.Mutex
 	byKey map[string]*guest
@@ -163,7 +163,7 @@ func newGuest(g *guests, audience Audience, caller, key string, t terms) *guest 
 	client := &guest{session: newSession(g.server, audience), key: key, caller: caller}
 	client.listens = newListens(client)
 	s := client.session
-	s.modern, s.own, s.folder = true, client.listens, g.folder
+	s.modern, s.own, s.origin = true, client.listens, g.origin
 	s.agree(protocol.Revision20260728, bytes.Clone(t.capabilities.Bytes()))
 	client.answers = answersAny(s.capabilities)
 	g.server.add(s)

@@ -23,8 +23,8 @@ import (
 type session struct {
 	server   *Server
 	audience Audience
-	modern   bool                        // the client is of the modern era; see guest
-	folder   string                      // where the client works; "": where we do
+	modern   bool // the client is of the modern era; see guest
+	origin   Origin
 	mark     func(toolbox string) []byte // see Pipe
 	surface  atomic.Pointer[metatool.Surface]
 	passage  atomic.Pointer[passage.Passage]
@@ -111,7 +111,10 @@ func (s *session) Party() *fleet.Party { return s.party.Load() }
 
 // join makes the client known to the fleet by what it declares.
 func (s *session) join(capabilities []byte) {
-	next := fleet.NewParty(fleet.PartyOptions{Capabilities: capabilities, Modern: s.modern, Folder: s.folder, Ask: s.Ask, Notice: s.noticed, Began: s.began})
+	next := fleet.NewParty(fleet.PartyOptions{
+		Capabilities: capabilities, Modern: s.modern, Folder: s.origin.Folder, Environment: s.origin.Environment,
+		Ask: s.Ask, Notice: s.noticed, Began: s.began,
+	})
 	if before := s.party.Swap(next); before != nil {
 		before.Close()
 	}
@@ -200,7 +203,7 @@ func (s *session) open(toolbox string) (first bool) {
 
 // resume has the session know what the client did in the one that it goes on with.
 func (s *session) resume(known Pipe) {
-	s.folder, s.mark, s.lastAsked = known.Folder, known.Mark, known.LastAsked
+	s.origin, s.mark, s.lastAsked = known.Origin, known.Mark, known.LastAsked
 	for _, toolbox := range known.Opened {
 		s.open(toolbox)
 	}
@@ -255,7 +258,7 @@ func (s *session) hear(message wire.Message) {
 		s.progressOfAnswer(message.Params)
 	case protocol.NotifyRootsList:
 		if party := s.Party(); party != nil {
-			party.Notify(protocol.NotifyRootsList, message.Params.Bytes())
+			party.RootsChanged(message.Params.Bytes())
 			s.mu.Lock()
 			asked := s.rootsAsked
 			s.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -18,8 +19,7 @@ const outputQueue = 32 << 20
 // Pipe is what is known of a client over stdio before it says anything. The zero value is
 // right for one that started this program.
 type Pipe struct {
-	// Folder is where the client works. Default: where this program does.
-	Folder string
+	Origin
 	// Opened are toolboxes that the client opened in a session that this one goes on with.
 	Opened []string
 	// LastAsked is the last question that the client was asked in that session: a late answer
@@ -35,13 +35,21 @@ type Pipe struct {
 	Patience time.Duration
 }
 
+// Origin is where a client was started. The zero value is where this program was.
+type Origin struct {
+	// Folder is where the client works.
+	Folder string
+	// Environment is that of the client.
+	Environment *fleet.Environment
+}
+
 // ServeStdio serves one client until it closes its side or ctx ends, and answers what
 // was read by then. It closes both in and out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
 	client := newSession(s, Audience{})
 	client.resume(known)
 	pipe := &pipe{session: client, guests: newGuests(s, maxPipeGuests), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
-	pipe.guests.folder = known.Folder
+	pipe.guests.origin = known.Origin
 	client.own = pipe
 	s.add(client)
 	defer s.remove(client)

@@ -37,7 +37,7 @@ type forwarding struct {
 type fleetCarrier struct{ session Session }
 
 func (c fleetCarrier) reach(ctx context.Context, server *fleet.Server) (wire.Payload, error) {
-	lease, err := server.For(c.session.Party()).Lease(ctx)
+	lease, err := server.LeaseFor(ctx, c.session.Party())
 	if err != nil {
 		return wire.Payload{}, err
 	}

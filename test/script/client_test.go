@@ -25,21 +25,40 @@ type state struct {
 	dir     string
 	pairing pairing
 
-	cmd      *exec.Cmd // the workbench; nil if none runs
-	client   *mcptest.Client
-	hangUp   func() // ends the client's side; over stdio that is the end of stdin
-	exited   chan struct{}
-	began    time.Time // of the end: when stdin was closed or a signal was sent
-	begun    map[string]pending
-	last     mcptest.Message     // what checks are about
-	lastIn   int                 // its index among what was received
+	*party                       // the client that the commands are about
+	parties  map[string]*party   // all of them
 	services map[string]*service // fakes over HTTP, by what they are
 	sockets  string              // folder of the sockets of shared workbenches
-	lastOut  int                 // how much had been received when its request was sent
-	noted    int                 // notifications before this index were taken
-	meta     string              // of each request, if the client is of the modern era
-	asked    asked               // what was requested last
 	screen   *screen             // see term; nil without one
+}
+
+// party is one client and the workbench that it started.
+type party struct {
+	cmd     *exec.Cmd // the workbench; nil if none runs
+	client  *mcptest.Client
+	hangUp  func() // ends the client's side; over stdio that is the end of stdin
+	exited  chan struct{}
+	began   time.Time // of the end: when stdin was closed or a signal was sent
+	begun   map[string]pending
+	last    mcptest.Message // what checks are about
+	lastIn  int             // its index among what was received
+	lastOut int             // how much had been received when its request was sent
+	noted   int             // notifications before this index were taken
+	meta    string          // of each request, if the client is of the modern era
+	asked   asked           // what was requested last
+}
+
+// as has the commands that follow be about the client of that name; the first one has none.
+func (s *state) as(args []string) error {
+	name := second(args, 0)
+	if s.parties == nil {
+		s.parties = map[string]*party{"": s.party}
+	}
+	if s.parties[name] == nil {
+		s.parties[name] = &party{begun: make(map[string]pending)}
+	}
+	s.party = s.parties[name]
+	return nil
 }
 
 // pending is a request that was sent.
@@ -84,6 +103,7 @@ func mcp(ts *testscript.TestScript, neg bool, args []string) {
 // actions make something happen.
 var actions = map[string]func(s *state, args []string) error{
 	"start":        (*state).start,
+	"as":           (*state).as,
 	"open":         func(s *state, args []string) error { return s.call("open_toolbox", openArguments(args), "") },
 	"use":          func(s *state, args []string) error { return s.call("use_tool", useArguments(args), "") },
 	"call":         func(s *state, args []string) error { return s.call(args[0], second(args, 1), second(args, 2)) },

@@ -113,10 +113,13 @@ func (s *state) stderr() []byte {
 // cleanUp ends what a failed script left: the workbench, and the processes of its fakes.
 func (s *state) cleanUp() {
 	s.endScreen()
-	if s.cmd != nil {
-		_ = s.cmd.Process.Kill()
-		<-s.exited
-		s.hangUp()
+	_ = s.as(nil) // so that all are in the list
+	for _, p := range s.parties {
+		if p.cmd != nil {
+			_ = p.cmd.Process.Kill()
+			<-p.exited
+			p.hangUp()
+		}
 	}
 	for _, service := range s.services {
 		service.stop()

@@ -1,0 +1,290 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+)
+
+// variantKey is what parties have in common that share a session with a server. The zero
+// value is that of the configured server itself.
+type variantKey struct {
+	modern       bool   // clients of the modern era
+	folder       string // of the clients, where the server runs there; "": it does not depend on it
+	environment  string // a digest of what is other in the clients' environment; "": nothing
+	capabilities string // that the clients declared; "": none
+	roots        string // of the clients, where the server asked for them; "": it did not
+	alone        uint64 // the number of the one party that it is for; 0: all that have the rest in common
+}
+
+// key returns what the party has in common with those that it may share a session with;
+// rooted says that the server asks for roots. Called with mu held.
+func (p *Party) key(s *Server, rooted bool) variantKey {
+	key := variantKey{modern: p.options.Modern, folder: s.folderFor(p), capabilities: p.declared}
+	if d := p.options.Environment.differs(s); d != nil {
+		key.environment = d.digest
+	}
+	switch {
+	case s.variants.asks.Load():
+		key.alone = p.number
+	case !rooted || !p.hasRoots:
+	case p.roots == nil: // what they are, a session would tell all who share it
+		key.alone = p.number
+	default:
+		key.roots = string(p.roots)
+	}
+	return key
+}
+
+// folderFor returns the client's folder if it makes a difference to the server.
+func (s *Server) folderFor(p *Party) string {
+	definition := &s.config
+	if d := p.options.Environment.differs(s); d != nil {
+		definition = &d.config
+	}
+	if !minds(definition) {
+		return ""
+	}
+	return p.options.Folder
+}
+
+// minds reports whether it makes a difference to the server where its clients work: one that
+// is remote does not know, and of our own only the files are seen from there.
+func minds(server *config.Server) bool {
+	return server.Dir == "" && server.URL == "" && (server.Builtin == "" || server.Builtin == "files")
+}
+
+func (s *Server) isPrivate() bool { return s.private.Load() }
+
+// maxVariants is how many sessions with one server there may be at once. Further parties
+// use it as clients that cannot be asked anything.
+const maxVariants = 200
+
+// lingerTime is how long a session that several parties may share is kept for the next.
+const lingerTime = time.Minute
+
+// variants of a configured server are servers of the same definition whose sessions are
+// for other parties. The configured one itself is for those of the legacy era that declare
+// nothing.
+type variants struct {
+	asks atomic.Bool // it asks questions that nobody can tell whom they are for
+
+	mu      sync.Mutex
+	rooted  bool // it asks for roots, and may answer accordingly
+	byKey   map[variantKey]*Server
+	members map[*Server]map[*Party]struct{} // of each, the configured one included
+}
+
+// For returns the server as the party uses it; a nil party declares nothing, and a server
+// with a fault is the same to all whose environment does not mend it.
+func (s *Server) For(p *Party) *Server {
+	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
+		return s
+	}
+	apart := s.variants.asks.Load()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	used, ok := p.servers[s]
+	if ok && (used.isPrivate() || !apart) {
+		return used
+	}
+	if p.closed {
+		return s
+	}
+	next := s.variants.join(s, p)
+	p.servers[s] = next
+	if ok {
+		used.leave(p)
+	}
+	return next
+}
+
+// LeaseFor is Lease of the server as the party uses it. While that starts it may turn out to
+// be for others, so that the party gets another one.
+func (s *Server) LeaseFor(ctx context.Context, p *Party) (*Lease, error) {
+	for {
+		used := s.For(p)
+		lease, err := used.Lease(ctx)
+		if s.For(p) == used || ctx.Err() != nil {
+			return lease, err
+		}
+		if lease != nil {
+			lease.Release()
+		}
+	}
+}
+
+// join returns the variant for a party, which has a part in it from now on. Called with the
+// party's mu held.
+func (v *variants) join(s *Server, p *Party) *Server {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	variant, key := s, p.key(s, v.rooted)
+	if key != (variantKey{}) {
+		known, ok := v.byKey[key]
+		switch {
+		case ok:
+			variant = known
+		case len(v.byKey) < maxVariants:
+			variant = s.variant(p, key)
+			if v.byKey == nil {
+				v.byKey = make(map[variantKey]*Server)
+			}
+			v.byKey[key] = variant
+			if s.isDismissed() {
+				variant.dismiss()
+			}
+		default:
+			s.log.Warn("too many clients need sessions of their own with the server; one more is treated as if it could not be asked")
+		}
+	}
+	if v.members == nil {
+		v.members = make(map[*Server]map[*Party]struct{})
+	}
+	if v.members[variant] == nil {
+		v.members[variant] = make(map[*Party]struct{})
+	}
+	v.members[variant][p] = struct{}{}
+	return variant
+}
+
+// variant makes a variant of a configured server.
+func (s *Server) variant(p *Party, key variantKey) *Server {
+	definition := s.config
+	differs := p.options.Environment.differs(s)
+	if differs != nil {
+		definition = differs.config
+	}
+	variant := newServer(s.fleet, s.toolbox, definition, s.maxMessage)
+	variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
+	variant.habits, variant.journal, variant.modern, variant.folder = s.habits, s.journal, p.options.Modern, key.folder
+	variant.private.Store(key.alone != 0)
+	if variant.differs = differs; variant.copyKey() == s.copyKey() {
+		variant.memory = s.memory
+	}
+	return variant
+}
+
+// rekey has a variant that only this party has a part in be for all that have in common with
+// it what it is like now. It reports whether that was so, and there is no other for them.
+// Called with the party's mu held.
+func (v *variants) rekey(variant *Server, p *Party) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.members[variant]) == 1 && v.move(variant, p.key(variant.configured(), v.rooted))
+}
+
+// seclude has a variant be for one party alone. It reports whether no other had a part in it.
+func (v *variants) seclude(variant *Server, p *Party) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	key := variant.key
+	key.roots, key.alone = "", p.number
+	return len(v.members[variant]) == 1 && v.move(variant, key)
+}
+
+// move changes whom a variant is for, unless there is one for them. Called with mu held.
+func (v *variants) move(variant *Server, key variantKey) bool {
+	if _, taken := v.byKey[key]; taken || variant.origin == nil || v.byKey[variant.key] != variant {
+		return false
+	}
+	delete(v.byKey, variant.key)
+	variant.key = key
+	variant.private.Store(key.alone != 0)
+	v.byKey[key] = variant
+	return true
+}
+
+func (v *variants) isRooted() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.rooted
+}
+
+// drop ends a party's part in a variant of a server, if it still has one: its next use is
+// that of another variant.
+func (p *Party) drop(variant *Server) {
+	p.mu.Lock()
+	has := p.servers[variant.configured()] == variant
+	if has {
+		delete(p.servers, variant.configured())
+	}
+	p.mu.Unlock()
+	if has {
+		variant.leave(p)
+	}
+}
+
+// leave ends a party's part in the server, which ends if nobody else has one.
+func (s *Server) leave(p *Party) {
+	v := &s.configured().variants
+	v.mu.Lock()
+	delete(v.members[s], p)
+	empty := len(v.members[s]) == 0
+	v.mu.Unlock()
+	switch {
+	case !empty || s.origin == nil:
+	case s.isPrivate():
+		s.abandon()
+	default:
+		time.AfterFunc(lingerTime, s.abandon)
+	}
+}
+
+// abandon ends a variant that nobody has a part in.
+func (s *Server) abandon() {
+	v := &s.origin.variants
+	v.mu.Lock()
+	empty := len(v.members[s]) == 0
+	if empty {
+		if v.byKey[s.key] == s {
+			delete(v.byKey, s.key)
+		}
+		delete(v.members, s)
+	}
+	v.mu.Unlock()
+	if empty {
+		s.dismiss()
+	}
+}
+
+// configured returns the server that this one is a variant of, or itself.
+func (s *Server) configured() *Server {
+	if s.origin != nil {
+		return s.origin
+	}
+	return s
+}
+
+// allVariants returns the sessions of a configured server: itself, and then its variants.
+func (s *Server) allVariants() []*Server {
+	s.variants.mu.Lock()
+	defer s.variants.mu.Unlock()
+	all := []*Server{s}
+	for _, variant := range s.variants.byKey {
+		all = append(all, variant)
+	}
+	return all
+}
+
+// parties returns those that have a part in the server, in the order in which they came.
+func (s *Server) parties() []*Party {
+	v := &s.configured().variants
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.partiesOf(s)
+}
+
+// partiesOf is called with mu held.
+func (v *variants) partiesOf(s *Server) (all []*Party) {
+	for p := range v.members[s] {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b *Party) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
