@@ -17,7 +17,8 @@ import (
 // again, the state, is signed, runs out, is good for one use, and only together with what
 // it was given for: the same caller, method and params.
 type parking struct {
-	key []byte // of the signatures; it ends with the process, as the work does
+	key    []byte // of the signatures; it ends with the process, as the work does
+	prefix string // of the states that are signed with it
 
 	mu       sync.Mutex
 	waiting  map[ticketNumber]*parked
@@ -45,15 +46,22 @@ const (
 func newParking() *parking {
 	key := make([]byte, sha256.Size)
 	rand.Read(key) // never fails
-	return &parking{key: key, waiting: make(map[ticketNumber]*parked), byCaller: make(map[string]int)}
+	id := make([]byte, 9)
+	rand.Read(id)
+	return &parking{
+		key: key, prefix: statePrefix + base64.RawURLEncoding.EncodeToString(id) + ".",
+		waiting: make(map[ticketNumber]*parked), byCaller: make(map[string]int),
+	}
 }
 
-// statePrefix tells our states from those of servers of the modern era, which are passed on.
+// statePrefix begins the states of all workbenches. An id of the key follows it.
 const statePrefix = "mcp-workbench-1."
 
-func isOurs(state wire.Payload) bool {
+// isOurs reports whether a state claims to be signed here, and then must be. All others are
+// those of servers of the modern era, which may be workbenches, too, and are passed on.
+func (p *parking) isOurs(state wire.Payload) bool {
 	text, _ := state.Text()
-	return strings.HasPrefix(text, statePrefix)
+	return strings.HasPrefix(text, p.prefix)
 }
 
 // add has work wait that has questions of so many bytes; it fails if too much does.
@@ -79,7 +87,7 @@ func (p *parking) add(w *work, bytes int) (state string, ok bool) {
 
 // take returns the work that a state was given for, if it is what is asked for now.
 func (p *parking) take(state string, binding digest) (*work, bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, statePrefix))
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, p.prefix))
 	if err != nil || len(raw) != len(ticketNumber{})+8+sha256.Size {
 		return nil, false
 	}
@@ -131,5 +139,5 @@ func (p *parking) sign(number ticketNumber, expires time.Time, binding digest) s
 	mac := hmac.New(sha256.New, p.key)
 	mac.Write(state)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(binding)))
-	return statePrefix + base64.RawURLEncoding.EncodeToString(mac.Sum(state))
+	return p.prefix + base64.RawURLEncoding.EncodeToString(mac.Sum(state))
 }

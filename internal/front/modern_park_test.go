@@ -338,7 +338,7 @@ func TestBinding(t *testing.T) {
 func FuzzState(f *testing.F) {
 	p := newParking()
 	f.Add(p.sign(ticketNumber{}, time.Unix(1<<40, 0), 0))
-	f.Add(statePrefix + "AAAA")
+	f.Add(p.prefix + "AAAA")
 	f.Fuzz(func(t *testing.T, state string) {
 		if w, ok := p.take(state, bind("me", "m", wire.Payload{})); ok || w != nil {
 			t.Error("something was found that nobody parked")

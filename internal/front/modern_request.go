@@ -68,7 +68,7 @@ func (r *inquiry) handle(message *wire.Message) {
 		r.guest.listens.begin(r, message.Params)
 	case isRemoved(method):
 		r.refuse(unknownMethod(method))
-	case protocol.MayAsk(method) && bringsOurState(message):
+	case protocol.MayAsk(method) && r.guest.server.parking.isBroughtBy(message):
 		r.resume(message)
 	default:
 		r.guest.enter() // for the work, which may outlast the request
@@ -76,12 +76,12 @@ func (r *inquiry) handle(message *wire.Message) {
 	}
 }
 
-// bringsOurState reports whether a request goes on with what another one began.
-func bringsOurState(message *wire.Message) bool {
+// isBroughtBy reports whether a request goes on with what another one began.
+func (p *parking) isBroughtBy(message *wire.Message) bool {
 	if _, isCommon := metatool.CommonMeta(message); isCommon { // it has no such member
 		return false
 	}
-	return isOurs(message.Params.Member(protocol.RequestState))
+	return p.isOurs(message.Params.Member(protocol.RequestState))
 }
 
 // await has what is under way stopped when the request is cancelled, which may have happened.

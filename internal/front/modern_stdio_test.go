@@ -17,9 +17,11 @@ func TestTermsOfRequestsThatAreWrittenAlike(t *testing.T) {
 	}
 	plain, loud := meta(``), meta(`,"`+protocol.MetaLogLevel+`":"debug"`)
 	other := meta(`,"` + protocol.MetaClientInfo + `":{"name":"x"}`)
-	ours := plain + `,"` + protocol.RequestState + `":"` + statePrefix + `1"`
+	parking, another := newParking(), newParking()
+	ours := plain + `,"` + protocol.RequestState + `":"` + parking.prefix + `1"`
+	others := plain + `,"` + protocol.RequestState + `":"` + another.prefix + `1"`
 	p := &pipe{session: &session{}}
-	for i, more := range []string{plain, plain, loud, loud, plain, other, loud, meta(`,"progressToken":1`), meta(`,"progressToken":2`), ours, plain, ``, ours} {
+	for i, more := range []string{plain, plain, loud, loud, plain, other, loud, meta(`,"progressToken":1`), meta(`,"progressToken":2`), ours, plain, ``, others, ours} {
 		message, err := p.session.forms.Parse(wire.NewFrame(
 			fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"n","arguments":{}%s}}`, i, more)))
 		if err != nil {
@@ -34,7 +36,7 @@ func TestTermsOfRequestsThatAreWrittenAlike(t *testing.T) {
 				t.Errorf("request %d: the %s is %s, want %s", i, name, got, want)
 			}
 		}
-		if brings := bringsOurState(&message); brings != (more == ours) {
+		if brings := parking.isBroughtBy(&message); brings != (more == ours) {
 			t.Errorf("request %d: that it brings a state of ours is %t", i, brings)
 		}
 		if _, ok := metatool.ReadCall(&message); !ok {
