@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,12 +23,21 @@ const newest = "2025-11-25"
 // asks for the newest that it knows.
 func (b *bench) connect(revision string, options *mcp.ClientOptions) *mcp.ClientSession {
 	b.t.Helper()
-	cmd := b.command()
-	var transport mcp.Transport = &mcp.CommandTransport{Command: cmd}
-	if b.overHTTP {
-		transport = &mcp.StreamableClientTransport{Endpoint: b.serve()}
-		cmd = b.served
+	if !b.overHTTP {
+		return b.connectBy(b.command(), revision, options)
 	}
+	transport := &mcp.StreamableClientTransport{Endpoint: b.serve()}
+	return b.connectOver(transport, b.served, revision, options)
+}
+
+// connectBy connects a client of go-sdk to a command of the workbench.
+func (b *bench) connectBy(cmd *exec.Cmd, revision string, options *mcp.ClientOptions) *mcp.ClientSession {
+	b.t.Helper()
+	return b.connectOver(&mcp.CommandTransport{Command: cmd}, cmd, revision, options)
+}
+
+func (b *bench) connectOver(transport mcp.Transport, cmd *exec.Cmd, revision string, options *mcp.ClientOptions) *mcp.ClientSession {
+	b.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, options)
 	session, err := client.Connect(deadline(b.t), transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {

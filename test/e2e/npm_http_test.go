@@ -17,7 +17,13 @@ import (
 // sse.
 func everythingRemote(t *testing.T, m *mark, transport string) server {
 	t.Helper()
-	s := npmServer(t, "everything", transport)
+	path := map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[transport]
+	return serviceOf(t, m, npmServer(t, "everything", transport), path)
+}
+
+// serviceOf starts a server that listens on the port that it is told.
+func serviceOf(t *testing.T, m *mark, s server, path string) server {
+	t.Helper()
 	// It has to be told a port. Another process may take it before it does.
 	for range 5 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,7 +44,6 @@ func everythingRemote(t *testing.T, m *mark, transport string) server {
 			<-exited
 		})
 		if answers(t, address.String(), exited) {
-			path := map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[transport]
 			return server{name: s.name, url: fmt.Sprintf("http://%s%s", address, path)}
 		}
 	}
