@@ -51,10 +51,17 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 			Hint:    "Make one with 'mcp-workbench init' or 'mcp-workbench add', or name a file with --config.",
 		}
 	}
+	var user *config.Config
+	if len(places) > 1 { // what is wrong with it is no reason not to change the other one
+		user, _ = config.Load(places[1].Path, os.Environ())
+	}
 	var edits []*edit
 	var errs []error
-	for _, place := range places {
-		e, err := beginEdit(cmd, flags, place)
+	for i, place := range places {
+		if i > 0 {
+			user = nil
+		}
+		e, err := beginEdit(cmd, flags, place, user)
 		if err == nil && e.IsNew {
 			_, err = config.Read(place.Path) // which says so
 		}
@@ -96,7 +103,7 @@ func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*ed
 		places = []config.Place{{Path: path, Origin: config.User}}
 	}
 	if len(places) == 1 {
-		return beginEdit(cmd, flags, places[0])
+		return beginEdit(cmd, flags, places[0], nil)
 	}
 	edits, err := g.beginEdits(cmd, flags)
 	if err != nil {
@@ -110,8 +117,9 @@ func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*ed
 	return edits[0], nil
 }
 
-func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place) (*edit, error) {
-	revision, err := revise.Begin(at.Path, revise.Options{StateDir: stateDir(), Environ: os.Environ()})
+// beginEdit reads one file; user is the user's own, if the file is a project's on top of it.
+func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *config.Config) (*edit, error) {
+	revision, err := revise.Begin(at.Path, revise.Options{StateDir: stateDir(), Environ: os.Environ(), User: user})
 	if err != nil {
 		return nil, err
 	}

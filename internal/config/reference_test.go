@@ -41,8 +41,23 @@ func makeReference(t *testing.T) string {
 			out.WriteString(row(&c.object.keys[i]))
 		}
 	}
+	out.WriteString(projectChapter)
+	for _, rule := range projectRules {
+		fmt.Fprintf(&out, "| %s | %s |\n", code(rule.key), rule.counts)
+	}
 	return out.String()
 }
+
+const projectChapter = `
+## A project's file
+
+In the ` + "`workbench-config.json`" + ` of a working folder, where you have a file of your own: ` + "`toolboxes`" + ` are added to yours. These keys
+count where they are stricter than yours; all others at the top are yours alone, and a warning names those that are set.
+In a toolbox or a server, every key counts.
+
+| key | counts |
+| --- | --- |
+`
 
 func alternatives(o *object) string {
 	last := len(o.oneOf) - 1

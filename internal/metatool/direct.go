@@ -223,5 +223,8 @@ func (s *Surface) answerUnknown(request Origin) {
 		text += " Not connected, and so not asked: " + fleet.NameServers(d.unseen)
 	}
 	text += faultsOf(d.unseen)
+	if s.notice != "" {
+		text += "\n\n" + s.notice
+	}
 	request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, text}})
 }

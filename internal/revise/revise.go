@@ -31,6 +31,9 @@ type Revision struct {
 type Options struct {
 	StateDir string   // where trust is recorded and locks are kept; "" : nowhere
 	Environ  []string // what the configuration's variables are taken from first
+	// User is the user's own configuration, if the one to be changed is a project's on top of
+	// it; see config.ParseOptions.
+	User *config.Config
 }
 
 // Content is what the two files hold, or shall hold. Env is nil without variables.
@@ -78,7 +81,7 @@ func (r *Revision) Variable(name string) (value string, ok bool) {
 // error. Mistakes that were there before are no reason to refuse: the edit may be a part
 // of mending them. They are returned.
 func (r *Revision) Check(next Content) (remaining *config.Error, err error) {
-	_, err = config.Strict(config.Draft(r.Path, next.Data, next.Env).Load(r.options.Environ))
+	_, err = config.Strict(config.Draft(r.Path, next.Data, next.Env).LoadUnder(r.options.Environ, r.options.User))
 	if err == nil {
 		return nil, nil
 	}
@@ -86,7 +89,7 @@ func (r *Revision) Check(next Content) (remaining *config.Error, err error) {
 	if !ok || r.IsNew {
 		return nil, err
 	}
-	_, errBefore := config.Strict(r.source.Load(r.options.Environ))
+	_, errBefore := config.Strict(r.source.LoadUnder(r.options.Environ, r.options.User))
 	before, ok := errors.AsType[*config.Error](errBefore)
 	if !ok {
 		return nil, err
