@@ -15,12 +15,13 @@ import (
 
 const aServer = `{"toolboxes":{"dev":{"description":"d","mcpServers":{"s":{"command":"true"%s}}}}}`
 
-// starts the workbench with a file and waits for its end; the client says nothing.
-func runWith(t *testing.T, path string) (stderr string, code int) {
+// starts the workbench, or a command of it, with a file and waits for its end; the client
+// says nothing.
+func runWith(t *testing.T, path string, command ...string) (stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), recovery)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "--config", path)
+	cmd := exec.CommandContext(ctx, binary, append(command, "--config", path)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	var out, words strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &words
@@ -89,16 +90,19 @@ func TestConfiguration(t *testing.T) {
 	row(t, "95 2000 toolboxes of 5 servers", testManyToolboxes, noServer)
 }
 
+// refused wants a file that commands refuse, with all the words about it, and that is served
+// as far as it goes.
 func refused(t *testing.T, path string, words ...string) {
 	t.Helper()
-	stderr, code := runWith(t, path)
+	stderr, code := runWith(t, path, "validate")
 	if code != 1 {
 		t.Errorf("the exit code is %d", code)
 	}
 	says(t, stderr, words...)
+	warned(t, path, words...)
 }
 
-// warned wants a file that is used, and all the words about it.
+// warned wants a file that is served, and all the words about it.
 func warned(t *testing.T, path string, words ...string) {
 	t.Helper()
 	stderr, code := runWith(t, path)
