@@ -21,7 +21,8 @@ type targetFiles struct {
 	variables map[string]string // of workbench.env
 }
 
-// readTarget reads what is there. A configuration that is not valid is not added to.
+// readTarget reads what is there. A file that cannot be read as a configuration is not added
+// to.
 func readTarget(path string, force bool) (*targetFiles, error) {
 	revision, err := revise.Begin(path, revise.Options{StateDir: stateDir(), Environ: os.Environ()})
 	if err != nil {
@@ -33,7 +34,7 @@ func readTarget(path string, force bool) (*targetFiles, error) {
 	}
 	if !f.IsNew && !force {
 		f.kept = f.before.Data
-		_, err = config.Strict(config.Draft(path, f.before.Data, f.before.Env).Load(os.Environ()))
+		_, err = config.Draft(path, f.before.Data, f.before.Env).Load(os.Environ())
 	}
 	return f, err
 }
