@@ -144,10 +144,13 @@ func (r *reloader) reload(ctx context.Context) {
 	}
 	switch {
 	case next.usesSame(r.current):
-		if len(next.kept) == 0 {
+		r.current = next
+		switch {
+		case !next.isUsable():
+			r.tellWrong()
+		case len(next.kept) == 0:
 			r.log.Info("the configuration is the same as before")
 		}
-		r.current = next
 		return
 	case !r.current.isUsable() && next.isUsable() && r.mended != nil && r.mended(next.config):
 		return
@@ -161,12 +164,19 @@ func (r *reloader) reload(ctx context.Context) {
 		r.reloaded(next.config)
 	}
 	logWarnings(r.log, next.config)
-	next.tellWrong(r.stderr)
+	r.tellWrong()
 	if next.isEmpty() {
-		r.log.Error("the configuration still cannot be used")
 		return
 	}
 	r.log.Info("the configuration was reloaded", "file", next.config.Path, "contents", summary(next.config))
+}
+
+// tellWrong says what is wrong with what is in use now.
+func (r *reloader) tellWrong() {
+	r.current.tellWrong(r.stderr)
+	if r.current.isEmpty() {
+		r.log.Error("the configuration still cannot be used")
+	}
 }
 
 // failed says why the configuration, or a file of it, was not reloaded.
