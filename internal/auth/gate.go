@@ -128,6 +128,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		g.refuse(w, request, *refused)
 		return
 	}
+	defer use(request.Context())()
 	g.next.ServeHTTP(w, request.WithContext(context.WithValue(request.Context(), identityKey{}, identity)))
 }
 

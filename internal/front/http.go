@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/auth"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -110,6 +111,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options H
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: discardLog,
 	}
+	auth.GuardConnections(server, s.options.Log)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	sweeping, stop := context.WithCancel(ctx)
