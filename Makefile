@@ -2,7 +2,7 @@
 # make test   runs every test; the ones with npm servers where Node is installed
 # make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make fuzz, make torture TIME=60s, make diff, make conformance
 # make bench-search DATA=folder
-# make snapshot, make release-check, make vulnerabilities
+# make snapshot, make sign KEY=file, make release-check, make vulnerabilities
 # make bench DATA=docs/performance.json && make performance
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
@@ -17,7 +17,7 @@ CALLS ?= 10
 demo:
 	go test -count=1 ./test/terminal -demo '$(CURDIR)/docs/demo.svg'
 
-.PHONY: demo run build test e2e pairings fault-pairings load lint bench performance bench-search fuzz torture conformance diff cross snapshot release-check vulnerabilities clean
+.PHONY: demo run build test e2e pairings fault-pairings load lint bench performance bench-search fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
 
 run: build
 	bin/mcp-workbench try
@@ -107,6 +107,11 @@ cross:
 snapshot:
 	go build -C tools/release -o ../../bin/release .
 	bin/release snapshot
+
+# The signature of the checksums in dist, which hold for all packages, with a key of `minisign -G`.
+sign:
+	@test -n '$(KEY)' || { echo 'make sign KEY=FILE: the secret key that minisign -G made'; exit 1; }
+	minisign -S -s '$(KEY)' -m dist/*_checksums.txt
 
 # The packages made twice and compared, installed in clean folders, and tried.
 release-check: snapshot
