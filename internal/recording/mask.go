@@ -26,7 +26,67 @@ var secretNames = []string{
 type mask struct{ known *secret.Masker }
 
 func (m mask) text(text string) string {
-	return shapes.ReplaceAllString(m.known.Mask(text), secret.Mask)
+	return shapes.ReplaceAllString(m.known.Mask(hideMembers(text)), secret.Mask)
+}
+
+// hideMembers hides the values of members whose names say that they are secrets, in JSON that
+// stands in a text, whole or in part, quoted once or several times.
+func hideMembers(text string) string {
+	var hidden strings.Builder
+	done := 0
+	for at := 0; ; {
+		name, next, ok := quoted(text, at)
+		if !ok {
+			break
+		}
+		at += strings.IndexByte(text[at:], '"') + 1 // what is inside may be JSON itself
+		after := strings.TrimLeft(text[next:], " \t\r\n")
+		if !strings.HasPrefix(after, ":") {
+			continue
+		}
+		begin := len(text) - len(strings.TrimLeft(after[1:], " \t\r\n"))
+		_, end, ok := quoted(text, begin)
+		if !ok || !isSecretName(name) || strings.Trim(text[begin:begin+1], `\"`) != "" {
+			continue
+		}
+		mark := text[begin : begin+strings.IndexByte(text[begin:], '"')+1] // the quote, as it is escaped here
+		hidden.WriteString(text[done:begin] + mark + secret.Mask + mark)
+		done, at = end, end
+	}
+	hidden.WriteString(text[done:])
+	return hidden.String()
+}
+
+// quoted returns the next text in quotes from a place on, and where it ends. A quote that stands behind backslashes
+// ends with one behind as many.
+func quoted(text string, from int) (inside string, end int, ok bool) {
+	first := strings.IndexByte(text[from:], '"')
+	if first < 0 {
+		return "", 0, false
+	}
+	begin := from + first + 1
+	level := backslashes(text, from, begin-1)
+	for at := begin; ; {
+		next := strings.IndexByte(text[at:], '"')
+		if next < 0 {
+			return "", 0, false
+		}
+		at += next
+		// Each time that a text is quoted doubles its backslashes, and puts one before each quote.
+		if n := backslashes(text, begin, at); n%(2*level+2) == level {
+			return text[begin : at-level], at + 1, true
+		}
+		at++
+	}
+}
+
+// backslashes counts those right before a place, not beyond from.
+func backslashes(text string, from, at int) int {
+	n := 0
+	for at-n > from && text[at-n-1] == '\\' {
+		n++
+	}
+	return n
 }
 
 // message returns the message with its secrets hidden; all else stays as it is.

@@ -84,6 +84,11 @@ func TestSecretsAreHidden(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"t":"hunter2\u002dhunter2"}}`, `"t":"[hidden]"`},
 		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"progressToken":7},"maxTokens":100}}`, `{"_meta":{"progressToken":7},"maxTokens":100}`},
 		{`{"jsonrpc":"2.0","id":1,"result":{"inputSchema":{"properties":{"password":{"type":"string"}}}}}`, `{"properties":{"password":{"type":"string"}}}`},
+		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"t":"{\"password\":\"pa\\\"ss\",\"n\":1}"}}`, `"t":"{\"password\":\"[hidden]\",\"n\":1}"`},
+		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"t":"sent {\"api_key\" : \"ends with \\\\\", \"user\":\"Ada\"} to it"}}`, `"t":"sent {\"api_key\" : \"[hidden]\", \"user\":\"Ada\"} to it"`},
+		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"t":"{\"body\":\"{\\\"secret\\\":\\\"x\\\"}\"}"}}`, `"t":"{\"body\":\"{\\\"secret\\\":\\\"[hidden]\\\"}\"}"`},
+		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"t":"a \"word\" and \"password\" and password: 12"}}`, `"t":"a \"word\" and \"password\" and password: 12"`},
+		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"t":"{\"user\":\"password\",\"token\":\""}}`, `"t":"{\"user\":\"password\",\"token\":\""`},
 		{`started with hunter2-hunter2`, `"text":"started with [hidden]"`},
 	} {
 		got := record(t, []string{"hunter2-hunter2"}, "< "+test.message)
