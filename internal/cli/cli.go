@@ -47,6 +47,7 @@ func Main(args []string) int {
 	if len(args) > 0 && args[0] == process.GuardName {
 		return process.GuardMain(args[1:])
 	}
+	process.Harden()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

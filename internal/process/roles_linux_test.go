@@ -70,6 +70,8 @@ func play(role, report string, args []string) int {
 		child.Stdout = os.Stdout
 		mustStart(child)
 		fmt.Println("last words")
+	case "hardened":
+		playHardened()
 	case "fallback":
 		playFallback(report)
 	case "workbench":
