@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -127,7 +128,8 @@ func (f *folder) locate(name string) (string, error) {
 }
 
 // open opens a file or folder for reading. Anything else is refused before it
-// is opened, because opening a pipe may wait forever.
+// is opened, because opening a pipe may wait forever; one that takes the place of the
+// file meanwhile is opened without waiting.
 func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 	info, err := f.root.Stat(name)
 	if errors.Is(err, f.escape) {
@@ -140,8 +142,21 @@ func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, nil, errSpecial
 	}
-	file, err := f.root.Open(name)
+	return f.openNow(name)
+}
+
+// openNow opens what has the name by now.
+func (f *folder) openNow(name string) (*os.File, fs.FileInfo, error) {
+	file, err := f.root.OpenFile(name, os.O_RDONLY|ownfile.NoWait, 0)
 	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = errSpecial
+	}
+	if err != nil {
+		_ = file.Close()
 		return nil, nil, err
 	}
 	return file, info, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/filelock"
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -85,7 +86,7 @@ func (s *store) update(ctx context.Context, change func(*notebook) error) error 
 }
 
 func (s *store) load() (*notebook, error) {
-	file, err := os.Open(s.path)
+	file, _, err := ownfile.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &notebook{Version: notesVersion, NextID: 1}, nil
 	}

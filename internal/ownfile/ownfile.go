@@ -10,25 +10,40 @@ import (
 	"os"
 )
 
-// Read returns what a file holds, if that is no more than limit, and the info of the file
-// that it was read from. The info may come with an error, too. All errors are of the type
-// *fs.PathError.
-func Read(path string, limit int) ([]byte, fs.FileInfo, error) {
+// Open opens a file for reading, and returns its info too. What is no regular file is refused at once, also if it
+// became one only now: opening a named pipe would wait for who writes to it, and reading a device may never end. The info
+// may come with an error, too. All errors are of the type *fs.PathError.
+func Open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !info.Mode().IsRegular() { // opening a named pipe would wait for who writes to it
-		return nil, info, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a file")}
+	special := &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a file")}
+	if !info.Mode().IsRegular() {
+		return nil, info, special
 	}
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|NoWait, 0)
+	if err != nil {
+		return nil, info, err
+	}
+	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = special
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, info, err
+	}
+	return file, info, nil
+}
+
+// Read returns what a file holds, if that is no more than limit, and the info of the file
+// that it was read from. It opens the file as Open does.
+func Read(path string, limit int) ([]byte, fs.FileInfo, error) {
+	file, info, err := Open(path)
 	if err != nil {
 		return nil, info, err
 	}
 	defer file.Close()
-	if info, err = file.Stat(); err != nil {
-		return nil, nil, err
-	}
 	data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err != nil {
 		return nil, info, err
