@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -21,6 +22,10 @@ type asking struct {
 // ask puts a server's question to the client. It goes the way of the answer to the request
 // that it belongs to, or unasked; a client that did not say that it can be asked is not.
 func (s *session) ask(question *downstream.Question, to func(message []byte) bool) {
+	if problem := call.Ambiguous(question.Method, question.Params); problem != "" {
+		question.Refuse(protocol.CodeInvalidParams, problem)
+		return
+	}
 	s.mu.Lock()
 	if s.ending || !canBeAsked(s.capabilities, question) {
 		s.mu.Unlock()

@@ -43,6 +43,10 @@ func (r *request) handle(message *wire.Message) {
 	case method == protocol.MethodToolsCall:
 		r.callTool(message)
 	default:
+		if problem := call.Ambiguous(method, message.Params); problem != "" {
+			r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, problem))
+			return
+		}
 		r.session.passage.Load().Handle(passage.Request{
 			Method: method, Params: message.Params, Session: r, Ticket: &r.ticket.Ticket, Replier: r,
 		})
@@ -50,17 +54,15 @@ func (r *request) handle(message *wire.Message) {
 }
 
 func (r *request) callTool(message *wire.Message) {
-	call, ok := metatool.ReadCall(message)
-	if !ok {
-		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, noToolName))
+	call, problem := metatool.ReadCall(message)
+	if problem != "" {
+		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, problem))
 		return
 	}
 	r.mayTask = len(call.Extra) > 0 // with the member "task", which there is no need to look for
 	call.Session, call.Ticket, call.Answerer = r, &r.ticket, r
 	r.session.surface.Load().Call(&call)
 }
-
-const noToolName = "Invalid params: 'name' must be a string, the name of a tool"
 
 // cancel implements cancellable.
 func (r *request) cancel(cause error) { r.ticket.Cancel(cause) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/bridge"
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -26,6 +27,10 @@ const (
 func (w *work) Ask(question *downstream.Question) {
 	if !isQuestion(question.Method) || w.binding == 0 || !canBeAsked(w.guest.capabilities, question) {
 		question.RefuseUnsupported()
+		return
+	}
+	if problem := call.Ambiguous(question.Method, question.Params); problem != "" {
+		question.Refuse(protocol.CodeInvalidParams, problem)
 		return
 	}
 	w.mu.Lock()

@@ -39,8 +39,8 @@ func TestTermsOfRequestsThatAreWrittenAlike(t *testing.T) {
 		if brings := parking.isBroughtBy(&message); brings != (more == ours) {
 			t.Errorf("request %d: that it brings a state of ours is %t", i, brings)
 		}
-		if _, ok := metatool.ReadCall(&message); !ok {
-			t.Fatal("it is no call")
+		if _, problem := metatool.ReadCall(&message); problem != "" {
+			t.Fatal(problem)
 		}
 	}
 }

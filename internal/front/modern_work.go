@@ -69,14 +69,14 @@ func (w *work) start(message *wire.Message) {
 	switch w.method {
 	case protocol.MethodToolsList:
 		if message.Params.Member("cursor").Kind() == "string" {
-			w.Answer(metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInvalidParams, Message: "Invalid params: unknown cursor; the list has one page"}})
+			w.refuse("Invalid params: unknown cursor; the list has one page")
 			return
 		}
 		w.guest.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: w, Ticket: &w.ticket, Answerer: w}})
 	case protocol.MethodToolsCall:
-		call, ok := metatool.ReadCall(message)
-		if !ok {
-			w.Answer(metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInvalidParams, Message: noToolName}})
+		call, problem := metatool.ReadCall(message)
+		if problem != "" {
+			w.refuse(problem)
 			return
 		}
 		w.mayTask = true // a server of this era decides that itself
@@ -84,10 +84,19 @@ func (w *work) start(message *wire.Message) {
 		call.Check = w.check
 		w.guest.surface.Load().Call(&call)
 	default:
+		if problem := call.Ambiguous(w.method, message.Params); problem != "" {
+			w.refuse(problem)
+			return
+		}
 		w.guest.passage.Load().Handle(passage.Request{
 			Method: w.method, Params: message.Params, Session: w, Ticket: &w.ticket.Ticket, Replier: w,
 		})
 	}
+}
+
+// refuse answers a request whose params are wrong.
+func (w *work) refuse(problem string) {
+	w.Answer(metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInvalidParams, Message: problem}})
 }
 
 // Notify implements call.Client. It holds the lock, so that nothing can follow an answer.

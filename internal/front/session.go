@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
@@ -251,6 +252,10 @@ func (s *session) dispatch(message *wire.Message, to sender) {
 
 // hear takes in a notification of the client.
 func (s *session) hear(message wire.Message) {
+	if problem := call.Ambiguous(string(message.Method), message.Params); problem != "" {
+		s.log.Warn("ignored a notification of the client", "reason", problem)
+		return
+	}
 	switch string(message.Method) {
 	case protocol.NotifyCancelled:
 		s.cancel(message.Params)

@@ -3,6 +3,7 @@ package metatool
 import (
 	"bytes"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -24,26 +25,26 @@ const (
 	metaSlot
 )
 
-// ReadCall reads a tools/call; ok is false if it does not name a tool.
-func ReadCall(message *wire.Message) (request Request, ok bool) {
+// ReadCall reads a tools/call; the problem is what is wrong with it, "" if nothing is.
+func ReadCall(message *wire.Message) (request Request, problem string) {
 	request.Params = message.Params
 	if known, ok := message.Meaning().(*written); ok && request.fill(known, message) {
-		return request, true
+		return request, call.AmbiguousMembers(message.Slot(metaSlot))
 	}
-	if !request.read() {
-		return request, false
+	if problem := request.read(); problem != "" {
+		return request, problem
 	}
 	if request.Name == useName {
 		ref, arguments, problem := parseUse(request.Arguments)
 		if problem != "" { // is told by useTool, if that is what the name stands for
-			return request, true
+			return request, ""
 		}
 		request.ref, request.Arguments = ref, arguments
 	}
 	if len(request.Extra) == 0 {
 		request.learn(message)
 	}
-	return request, true
+	return request, ""
 }
 
 // maxCommon is how long a _meta may be that counts as a part of how a call is written, which
@@ -104,28 +105,48 @@ func (request *Request) fill(known *written, message *wire.Message) bool {
 	return true
 }
 
-// read goes through the params once. Of members that stand twice the last counts, as in most
-// decoders.
-func (request *Request) read() (ok bool) {
+// read goes through the params once, and says what is wrong with them.
+func (request *Request) read() (problem string) {
 	var name wire.Payload
 	for key, value := range request.Params.Members() {
+		known := &request.Arguments
 		switch string(key) {
 		case "name":
-			name = value
+			known = &name
 		case "arguments":
-			request.Arguments = value
 		case "_meta":
-			request.Meta = value
+			known = &request.Meta
 		default:
-			if len(request.Extra) > 0 {
-				request.Extra = append(request.Extra, ',')
+			if problem = request.addExtra(string(key), value); problem != "" {
+				return problem
 			}
-			request.Extra = append(wire.AppendString(request.Extra, string(key)), ':')
-			request.Extra = append(request.Extra, value.Bytes()...)
+			continue
 		}
+		if !known.IsAbsent() {
+			return call.AmbiguousKey(string(key), []string{string(key)})
+		}
+		*known = value
 	}
-	request.Name, ok = name.Name()
-	return ok
+	var ok bool
+	if request.Name, ok = name.Name(); !ok {
+		return noToolName
+	}
+	return call.AmbiguousMembers(request.Meta)
+}
+
+const noToolName = "Invalid params: 'name' must be a string, the name of a tool"
+
+// addExtra keeps a member that is passed on as it is.
+func (request *Request) addExtra(key string, value wire.Payload) (problem string) {
+	if problem = call.AmbiguousKey(key, nil); problem == "" {
+		problem = call.AmbiguousMembers(value)
+	}
+	if len(request.Extra) > 0 {
+		request.Extra = append(request.Extra, ',')
+	}
+	request.Extra = append(wire.AppendString(request.Extra, key), ':')
+	request.Extra = append(request.Extra, value.Bytes()...)
+	return problem
 }
 
 // unfold gives a call of use_tool back its own arguments, where that is the name of some tool

@@ -51,7 +51,6 @@ func TestReadCallTwice(t *testing.T) {
 		},
 		{"a tool of its own", `{"name":"n","arguments":{"a":1}}`, `n {  } {"a":1}  `, "", true},
 		{"a tool of its own with a string", `{"name":"n","arguments":"{}"}`, `n {  } "{}"  `, "", true},
-		{"arguments twice", `{"name":"n","arguments":{"a":1},"arguments":{"b":2}}`, `n {  } {"b":2}  `, "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var forms wire.Forms
@@ -63,10 +62,10 @@ func TestReadCallTwice(t *testing.T) {
 				if known := message.Meaning() != nil; known != (test.known && i > 0) {
 					t.Errorf("time %d: known is %t", i, known)
 				}
-				call, ok := ReadCall(&message)
+				call, problem := ReadCall(&message)
 				got := fmt.Sprintf("%s %s %s %s %s", call.Name, call.ref, call.Arguments.Bytes(), call.Meta.Bytes(), call.Extra)
-				if !ok || got != test.want {
-					t.Errorf("time %d: %t, %s", i, ok, got)
+				if problem != "" || got != test.want {
+					t.Errorf("time %d: %q, %s", i, problem, got)
 				}
 				want := string(call.Arguments.Bytes())
 				if test.whole != "" {
@@ -112,9 +111,9 @@ func TestReadCallWithOtherMeta(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				call, ok := ReadCall(&message)
-				if !ok {
-					t.Fatalf("%s names no tool", line)
+				call, problem := ReadCall(&message)
+				if problem != "" {
+					t.Fatalf("%s: %s", line, problem)
 				}
 				return message, call
 			}
@@ -157,8 +156,8 @@ func TestReadCallWithOtherArguments(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				request, ok := ReadCall(&message)
-				return fmt.Sprintf("%t %s %s %s", ok, request.Name, request.ref, request.Arguments.Bytes()), message.Meaning() != nil
+				request, problem := ReadCall(&message)
+				return fmt.Sprintf("%q %s %s %s", problem, request.Name, request.ref, request.Arguments.Bytes()), message.Meaning() != nil
 			}
 			read(&forms, line(1, `{"a":1}`))
 			want, _ := read(&strange, line(2, sent))
@@ -177,8 +176,40 @@ func TestReadCallWithoutName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if call, ok := ReadCall(&message); ok {
-			t.Errorf("%s names %q", params, call.Name)
+		if call, problem := ReadCall(&message); problem != noToolName {
+			t.Errorf("%s names %q: %q", params, call.Name, problem)
+		}
+	}
+}
+
+// What another program may read as another call is refused, also if it is written like one before.
+func TestReadCallRefusesWhatIsAmbiguous(t *testing.T) {
+	for params, want := range map[string]string{
+		`{"name":"echo","Name":"env"}`:                                                           "'Name' differs",
+		`{"name":"echo","NAME":"env"}`:                                                           "'NAME' differs",
+		`{"name":"echo","\u004eame":"env"}`:                                                      "'Name' differs",
+		`{"name":"echo","name":"env"}`:                                                           "'name' stands twice",
+		`{"name":"echo","n\u0061me":"env"}`:                                                      "'name' stands twice",
+		`{"name":"echo","Arguments":{"a":1},"arguments":{}}`:                                     "'Arguments' differs",
+		`{"name":"echo","argumentſ":{}}`:                                                         "differs",
+		`{"name":"echo","tasK":{}}`:                                                              "differs",
+		`{"name":"echo","_META":{"progressToken":1}}`:                                            "'_META' differs",
+		`{"name":"echo","_meta":{"progressToken":1,"ProgressToken":2}}`:                          "'ProgressToken' differs",
+		`{"name":"echo","_meta":{"io.modelcontextprotocol/ProtocolVersion":"2025-11-25"}}`:       "differs",
+		`{"name":"echo","task":{"ttl":1,"TTL":2}}`:                                               "'TTL' differs",
+		`{"name":"echo","RequestState":"x"}`:                                                     "'RequestState' differs",
+		`{"name":"echo","arguments":{"Name":1,"name":2,"Uri":3},"other":1,"_meta":{"x/Name":1}}`: "",
+	} {
+		var forms wire.Forms
+		for _, first := range []string{`{"name":"echo","arguments":{},"_meta":{"progressToken":0}}`, params, params} {
+			message, err := forms.Parse(wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + first + `}`)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, problem := ReadCall(&message)
+			if first == params && (want == "" && problem != "" || !strings.Contains(problem, want)) {
+				t.Errorf("%s: %q", params, problem)
+			}
 		}
 	}
 }

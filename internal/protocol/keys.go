@@ -1,0 +1,55 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+)
+
+// decisive are the members of params, and of the objects in them, by which a message is routed, checked, changed or
+// compared with what was allowed, before its bytes are passed on.
+var decisive = []string{
+	"_meta", "name", "arguments", "task", "ttl", InputResponses, RequestState, "inputRequests",
+	"uri", "ref", "type", "argument", "context", "cursor", "level", "taskId",
+	"requestId", "reason", ProgressToken, "notifications",
+	"protocolVersion", "capabilities", "clientInfo",
+	"mode", "url", "elicitationId", "requestedSchema", "tools", "toolChoice",
+	MetaProtocolVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel, MetaServerInfo, MetaSubscriptionID, MetaRelatedTask,
+}
+
+var isDecisive = func() map[string]bool {
+	set := make(map[string]bool, len(decisive))
+	for _, key := range decisive {
+		set[key] = true
+	}
+	return set
+}()
+
+// decided are the beginnings of methods whose params decide something here. Of others nothing is known, and they pass
+// as they are.
+var decided = []string{
+	"tools/", "resources/", "prompts/", "completion/", "tasks/", "logging/", "sampling/", "elicitation/", "roots/",
+	NotifyCancelled, NotifyProgress, NotifyRootsList,
+}
+
+// Decides reports whether members of a message's params decide what becomes of it here.
+func Decides(method string) bool {
+	return slices.ContainsFunc(decided, func(beginning string) bool { return strings.HasPrefix(method, beginning) })
+}
+
+// IsDecisive reports whether a member decides what becomes of a message here.
+func IsDecisive(key string) bool { return isDecisive[key] }
+
+// IsTwin reports whether a key equals one that is decisive but for the case of its letters. Some programs take
+// it for that one, so that they would see another message than we do.
+func IsTwin(key string) bool {
+	if isDecisive[key] {
+		return false
+	}
+	for _, known := range decisive {
+		// Folding changes the length of few letters, and by no more than two bytes each.
+		if len(key) >= len(known) && len(key) <= 3*len(known) && strings.EqualFold(key, known) {
+			return true
+		}
+	}
+	return false
+}
