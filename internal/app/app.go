@@ -265,6 +265,10 @@ func (a *App) ServeBridged(ctx context.Context, conn io.ReadWriteCloser, known f
 func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth.Store) error {
 	a.Prefetch()
 	settings := a.config.Load().HTTP
+	watching, stop := context.WithCancel(ctx)
+	var watcher sync.WaitGroup
+	defer watcher.Wait()
+	defer stop()
 	return a.front.ServeHTTP(ctx, listener, front.HTTPOptions{
 		Gate: func(next http.Handler) http.Handler {
 			gate := auth.NewGate(next, auth.GateOptions{
@@ -272,11 +276,12 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth
 				NeedsNoToken: func(path string) bool { return path == front.HealthPath || path == front.ReadyPath },
 			})
 			a.gate.Store(gate)
+			watcher.Go(func() { gate.Watch(watching) })
 			return gate
 		},
 		Identify: func(r *http.Request) front.Identity {
 			who, _ := auth.IdentityFrom(r.Context())
-			return front.Identity{Name: who.Name, Toolboxes: who.Toolboxes}
+			return front.Identity{ID: who.ID, Toolboxes: who.Toolboxes}
 		},
 		Exists: func(audience front.Audience) bool {
 			_, ok := a.view(audience).Toolbox(audience.Only)

@@ -30,7 +30,9 @@ type tokenEntry struct {
 	Name      string    `json:"name"`
 	SHA256    string    `json:"sha256"`
 	Toolboxes []string  `json:"toolboxes,omitzero"`
+	For       []Right   `json:"for,omitempty"` // absent: calls
 	Created   time.Time `json:"created"`
+	Expires   time.Time `json:"expires,omitzero"`
 }
 
 // readTokens returns what the file holds, if nobody else could have read or written it.
@@ -85,7 +87,8 @@ func decodeTokens(data []byte) ([]Token, error) {
 	}
 	tokens := make([]Token, len(file.Tokens))
 	for i, entry := range file.Tokens {
-		tokens[i] = Token{Name: entry.Name, Toolboxes: entry.Toolboxes, Created: entry.Created}
+		rights, wrong := checkRights(entry.For)
+		tokens[i] = Token{Name: entry.Name, Toolboxes: entry.Toolboxes, Rights: rights, Created: entry.Created, Expires: entry.Expires}
 		digest, err := hex.DecodeString(entry.SHA256)
 		isDouble := slices.ContainsFunc(tokens[:i], func(t Token) bool { return t.Name == entry.Name })
 		switch {
@@ -95,6 +98,8 @@ func decodeTokens(data []byte) ([]Token, error) {
 			return nil, fmt.Errorf("the name of token %d is taken", i+1)
 		case err != nil || len(digest) != sha256.Size:
 			return nil, fmt.Errorf("the 'sha256' of token '%s' is none", entry.Name)
+		case wrong != nil:
+			return nil, fmt.Errorf("the 'for' of token '%s' holds what is not known here", entry.Name)
 		}
 		copy(tokens[i].digest[:], digest)
 	}
@@ -104,7 +109,9 @@ func decodeTokens(data []byte) ([]Token, error) {
 func encodeTokens(tokens []Token) ([]byte, error) {
 	file := tokenFile{Tokens: make([]tokenEntry, len(tokens))}
 	for i, t := range tokens {
-		file.Tokens[i] = tokenEntry{Name: t.Name, SHA256: hex.EncodeToString(t.digest[:]), Toolboxes: t.Toolboxes, Created: t.Created}
+		file.Tokens[i] = tokenEntry{
+			Name: t.Name, SHA256: hex.EncodeToString(t.digest[:]), Toolboxes: t.Toolboxes, For: t.Rights, Created: t.Created, Expires: t.Expires,
+		}
 	}
 	data, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,8 @@ type GateOptions struct {
 	// NeedsNoToken says for which paths, as they were sent, anybody may ask, such as
 	// /healthz. Host and origin are checked there too. Nil: for none.
 	NeedsNoToken func(path string) bool
+	// Needs says which right a token must have for a path. Nil: Calls for all.
+	Needs func(path string) Right
 }
 
 // Rules are what the configuration allows.
@@ -40,6 +43,8 @@ type Gate struct {
 	next    http.Handler
 	store   *Store
 	exempt  func(path string) bool
+	needs   func(path string) Right
+	running watched
 	log     *slog.Logger
 	rules   atomic.Pointer[rules]
 	wrong   *limiter
@@ -57,6 +62,9 @@ func NewGate(next http.Handler, options GateOptions) *Gate {
 	g := &Gate{
 		next: next, store: options.Store, exempt: options.NeedsNoToken, log: options.Log,
 		wrong: newLimiter(), loudest: rate.NewLimiter(rate.Every(time.Second), 1),
+	}
+	if g.needs = options.Needs; g.needs == nil {
+		g.needs = func(string) Right { return Calls }
 	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -128,8 +136,24 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		g.refuse(w, request, *refused)
 		return
 	}
-	defer use(request.Context())()
-	g.next.ServeHTTP(w, request.WithContext(context.WithValue(request.Context(), identityKey{}, identity)))
+	ctx := context.WithValue(request.Context(), identityKey{}, identity)
+	if g.store != nil {
+		if right := g.needs(request.URL.EscapedPath()); !slices.Contains(identity.Rights, right) {
+			g.refuse(w, request, refusal{
+				http.StatusForbidden, "the token is not for " + string(right), "The token is for " + JoinRights(identity.Rights) + ", and this needs one for " + string(right),
+				"Make another one: mcp-workbench token add NAME --for " + string(right),
+			})
+			return
+		}
+		var leave func()
+		ctx, leave = g.running.enter(ctx, identity.ID)
+		defer leave()
+	}
+	defer use(ctx)()
+	g.next.ServeHTTP(w, request.WithContext(ctx))
+	if context.Cause(ctx) == ErrTokenEnded {
+		panic(http.ErrAbortHandler) // what was not answered must not look like an empty answer
+	}
 }
 
 // identify finds out whose token the request carries. A right one passes whatever

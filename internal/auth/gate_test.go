@@ -33,7 +33,7 @@ func openStore(t *testing.T) (s *Store, token string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token, err = s.Create("laptop", []string{"dev"}); err != nil {
+	if token, err = s.Create(Grant{Name: "laptop", Toolboxes: []string{"dev"}}); err != nil {
 		t.Fatal(err)
 	}
 	return s, token

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,15 +51,24 @@ type Store struct {
 type Token struct {
 	Name      string
 	Toolboxes []string // that it may see, in the order given; nil: all
+	Rights    []Right  // at least one
 	Created   time.Time
+	Expires   time.Time // zero: never
 
 	digest [sha256.Size]byte
 }
 
+// id tells a token from every other, also from one that has its name later.
+func (t Token) id() string { return hex.EncodeToString(t.digest[:16]) }
+
+func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+
 // Identity is who made a request, as far as a token tells.
 type Identity struct {
 	Name      string   // of the token; "" where none is asked for
+	ID        string   // of the token, which no other ever has; "" where none is asked for
 	Toolboxes []string // that it may see; nil: all
+	Rights    []Right
 }
 
 // Open reads the tokens in the file at path. Without the file there are none.
@@ -72,9 +82,17 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// Create makes a token that may see the given toolboxes, or all with nil, and returns it.
-// It cannot be had again: only its hash is kept.
-func (s *Store) Create(name string, toolboxes []string) (string, error) {
+// Grant is what a new token is to be.
+type Grant struct {
+	Name      string
+	Toolboxes []string      // that it may see; nil: all
+	Rights    []Right       // none: calls
+	Lifetime  time.Duration // 0: for ever
+}
+
+// Create makes a token and returns it. It cannot be had again: only its hash is kept.
+func (s *Store) Create(grant Grant) (string, error) {
+	name, toolboxes := grant.Name, grant.Toolboxes
 	if problem := checkName(name); problem != "" {
 		return "", &toolbox.Error{
 			Code:    toolbox.TokenInvalid,
@@ -85,14 +103,21 @@ func (s *Store) Create(name string, toolboxes []string) (string, error) {
 	if toolboxes != nil && len(toolboxes) == 0 || slices.Contains(toolboxes, "") {
 		return "", &toolbox.Error{Code: toolbox.TokenInvalid, Message: fmt.Sprintf("Token '%s' must be for toolboxes with a name, or for all", name)}
 	}
+	rights, err := checkRights(grant.Rights)
+	if err != nil {
+		return "", err
+	}
 	var random [tokenBytes]byte
 	_, _ = rand.Read(random[:]) // never fails: it would end the program
 	token := tokenPrefix + base64.RawURLEncoding.EncodeToString(random[:])
 	created := Token{
-		Name: name, Toolboxes: slices.Clone(toolboxes),
+		Name: name, Toolboxes: slices.Clone(toolboxes), Rights: rights,
 		Created: time.Now().UTC().Truncate(time.Second), digest: sha256.Sum256([]byte(token)),
 	}
-	err := s.update(func(tokens []Token) ([]Token, error) {
+	if grant.Lifetime > 0 {
+		created.Expires = created.Created.Add(grant.Lifetime)
+	}
+	err = s.update(func(tokens []Token) ([]Token, error) {
 		if slices.ContainsFunc(tokens, func(t Token) bool { return t.Name == name }) {
 			return nil, &toolbox.Error{
 				Code:    toolbox.TokenExists,
@@ -161,10 +186,11 @@ func (s *Store) Verify(token string) (Identity, bool) {
 		match := subtle.ConstantTimeCompare(digest[:], tokens[i].digest[:])
 		found = subtle.ConstantTimeSelect(match, i, found)
 	}
-	if found < 0 {
+	if found < 0 || tokens[found].expired(time.Now()) {
 		return Identity{}, false
 	}
-	return Identity{Name: tokens[found].Name, Toolboxes: slices.Clone(tokens[found].Toolboxes)}, true
+	t := tokens[found]
+	return Identity{Name: t.Name, ID: t.id(), Toolboxes: slices.Clone(t.Toolboxes), Rights: t.Rights}, true
 }
 
 // look reads the file again if it changed, once in a while. A file that cannot be used

@@ -31,7 +31,7 @@ func mustOpen(t *testing.T, path string) *Store {
 
 func mustCreate(t *testing.T, s *Store, name string, toolboxes ...string) string {
 	t.Helper()
-	token, err := s.Create(name, toolboxes)
+	token, err := s.Create(Grant{Name: name, Toolboxes: toolboxes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestStore(t *testing.T) {
 		if got, ok := s.Verify(all); !ok || got.Name != "all" || got.Toolboxes != nil {
 			t.Errorf("a token for all toolboxes is %+v, %v", got, ok)
 		}
-		if got, ok := s.Verify(some); !ok || cmp.Diff(Identity{"some", []string{"dev", "ops"}}, got) != "" {
+		if got, ok := s.Verify(some); !ok || got.ID == "" || cmp.Diff(Identity{"some", got.ID, []string{"dev", "ops"}, []Right{Calls}}, got) != "" {
 			t.Errorf("a token for two toolboxes is %+v, %v", got, ok)
 		}
 	}
@@ -117,7 +117,7 @@ func TestRefusedNames(t *testing.T) {
 		{"empty", []string{""}, "or for all"},
 		{"huge", []string{strings.Repeat("x", maxFile)}, "more than 1024 KiB"},
 	} {
-		if _, err := s.Create(test.name, test.toolboxes); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := s.Create(Grant{Name: test.name, Toolboxes: test.toolboxes}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v", test.name, err)
 		}
 	}
@@ -236,7 +236,7 @@ func TestFolderInPlaceOfTheFile(t *testing.T) {
 	path = filepath.Join(t.TempDir(), "file", FileName)
 	write(t, filepath.Dir(path), "")
 	s := &Store{path: path}
-	if _, err := s.Create("a", nil); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := s.Create(Grant{Name: "a"}); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -312,7 +312,7 @@ func TestTogether(t *testing.T) {
 		working.Go(func() {
 			for j := range rounds {
 				name := fmt.Sprintf("t%d-%d", i, j)
-				token, err := s.Create(name, nil)
+				token, err := s.Create(Grant{Name: name})
 				if err != nil {
 					t.Error(err)
 					return
@@ -351,7 +351,7 @@ func TestLimitOfTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, path, string(data))
-	if _, err := mustOpen(t, path).Create("one-more", nil); err == nil || !strings.Contains(err.Error(), "no more") {
+	if _, err := mustOpen(t, path).Create(Grant{Name: "one-more"}); err == nil || !strings.Contains(err.Error(), "no more") {
 		t.Errorf("error %v", err)
 	}
 }

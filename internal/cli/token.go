@@ -5,7 +5,10 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,28 +38,63 @@ once, when it is made. A server that runs notices changes within a second.`,
 }
 
 func newTokenAdd(g *globals) *cobra.Command {
-	var toolboxes []string
+	var grant auth.Grant
+	var rights []string
+	var lifetime string
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Make a token and print it, once",
 		Long: `Make a token and print it on stdout; what to paste into a client goes to stderr. With
---toolbox the token is for those toolboxes only: the others do not exist for its client.`,
+--toolbox the token is for those toolboxes only: the others do not exist for its client.
+
+--for says what the token may do: calls (use the tools; the default), metrics (read
+counters and times), page (look into the workbench with a browser).`,
 		Example: `  mcp-workbench token add laptop
-  mcp-workbench token add ci --toolbox build --toolbox deploy`,
+  mcp-workbench token add ci --toolbox build --toolbox deploy --expires 90d
+  mcp-workbench token add prometheus --for metrics`,
 		Args: oneName("token add"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return addToken(cmd.OutOrStdout(), cmd.ErrOrStderr(), g, args[0], toolboxes)
+			grant.Name = args[0]
+			for _, right := range rights {
+				grant.Rights = append(grant.Rights, auth.Right(right))
+			}
+			if lifetime != "" {
+				var err error
+				if grant.Lifetime, err = parseLifetime(lifetime); err != nil {
+					return err
+				}
+			}
+			return addToken(cmd.OutOrStdout(), cmd.ErrOrStderr(), g, grant)
 		},
 	}
-	cmd.Flags().StringArrayVar(&toolboxes, "toolbox", nil, "a toolbox that the token is for; may be repeated (default: all)")
+	cmd.Flags().StringSliceVar(&rights, "for", nil, "what the token is for: "+auth.JoinRights(auth.Rights)+"; may be repeated (default: calls)")
+	cmd.Flags().StringVar(&lifetime, "expires", "", "how long the token is valid, such as 12h or 90d (default: for ever)")
+	mustComplete(cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return strings.Split(auth.JoinRights(auth.Rights), ", "), cobra.ShellCompDirectiveNoFileComp
+	})
+	cmd.Flags().StringArrayVar(&grant.Toolboxes, "toolbox", nil, "a toolbox that the token is for; may be repeated (default: all)")
 	mustComplete(cmd, "toolbox", completeToolboxes(g))
 	return cmd
 }
 
+// parseLifetime reads a time such as 90d, 12h or 30m.
+func parseLifetime(text string) (time.Duration, error) {
+	days, isDays := strings.CutSuffix(text, "d")
+	if n, err := strconv.Atoi(days); isDays && err == nil && n > 0 && n <= maxLifetimeDays {
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	if lifetime, err := time.ParseDuration(text); err == nil && lifetime >= time.Second && lifetime <= maxLifetimeDays*24*time.Hour {
+		return lifetime, nil
+	}
+	return 0, &usageError{err: fmt.Errorf("--expires needs a time such as 12h or 90d, not '%.50s'", text)}
+}
+
+const maxLifetimeDays = 36_500
+
 func newTokenList() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List the tokens: name, toolboxes, and when it was made",
+		Short:   "List the tokens: name, toolboxes, what for, and how long",
 		Example: "  mcp-workbench token list",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listTokens(cmd.OutOrStdout()) },
@@ -113,12 +151,12 @@ func ensureToken(store *auth.Store) (token string, created bool, err error) {
 	if len(store.List()) > 0 {
 		return "", false, nil
 	}
-	token, err = store.Create("default", nil)
+	token, err = store.Create(auth.Grant{Name: "default"})
 	return token, err == nil, err
 }
 
-func addToken(out, errOut io.Writer, g *globals, name string, toolboxes []string) error {
-	cfg, err := tokenConfig(g, toolboxes)
+func addToken(out, errOut io.Writer, g *globals, grant auth.Grant) error {
+	cfg, err := tokenConfig(g, grant.Toolboxes)
 	if err != nil {
 		return err
 	}
@@ -126,16 +164,20 @@ func addToken(out, errOut io.Writer, g *globals, name string, toolboxes []string
 	if err != nil {
 		return err
 	}
-	token, err := store.Create(name, toolboxes)
+	token, err := store.Create(grant)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(out, token)
-	may := "all toolboxes"
-	if toolboxes != nil {
-		may = "the toolboxes " + list(toolboxes)
+	if grant.Rights != nil && !slices.Contains(grant.Rights, auth.Calls) {
+		fmt.Fprintf(errOut, "\nToken '%s' is made, for %s. It is not shown again.\n", grant.Name, auth.JoinRights(grant.Rights))
+		return nil
 	}
-	fmt.Fprintf(errOut, "\nToken '%s' is made, for %s. It is not shown again.\n\n", name, may)
+	may := "all toolboxes"
+	if grant.Toolboxes != nil {
+		may = "the toolboxes " + list(grant.Toolboxes)
+	}
+	fmt.Fprintf(errOut, "\nToken '%s' is made, for %s. It is not shown again.\n\n", grant.Name, may)
 	if !isInteractive(out) {
 		token = "TOKEN" // what takes stdout has it; stderr may well end in a log
 	}
@@ -190,6 +232,8 @@ func unknownToolbox(cfg *config.Config, name string, names []string) error {
 	return &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("There is no toolbox %s in %s", trust.Quote(name), file), Hint: hint}
 }
 
+const tokenTime = "2006-01-02 15:04"
+
 func listTokens(out io.Writer) error {
 	store, err := openTokens()
 	if err != nil {
@@ -201,13 +245,21 @@ func listTokens(out io.Writer) error {
 		return nil
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tTOOLBOXES\tCREATED")
+	fmt.Fprintln(table, "NAME\tTOOLBOXES\tFOR\tCREATED\tEXPIRES")
 	for _, token := range tokens {
 		may := "all"
 		if token.Toolboxes != nil {
 			may = list(token.Toolboxes)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", token.Name, may, token.Created.Local().Format("2006-01-02 15:04"))
+		expires := "never"
+		switch {
+		case token.Expires.IsZero():
+		case time.Now().Before(token.Expires):
+			expires = token.Expires.Local().Format(tokenTime)
+		default:
+			expires = "expired"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", token.Name, may, auth.JoinRights(token.Rights), token.Created.Local().Format(tokenTime), expires)
 	}
 	return table.Flush()
 }

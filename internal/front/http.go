@@ -36,7 +36,7 @@ type HTTPOptions struct {
 
 // Identity is who a request is from. Only they can go on with a session that they began.
 type Identity struct {
-	Name      string
+	ID        string   // which nobody else ever has; "" where all are alike
 	Toolboxes []string // that they may see; nil: all
 }
 
@@ -240,7 +240,7 @@ type visit struct {
 // serve serves the endpoint of MCP.
 func (f *face) serve(w http.ResponseWriter, r *http.Request, only string) {
 	who := f.options.Identify(r)
-	v := visit{w, r, who.Name, Audience{Toolboxes: who.Toolboxes, Only: only}}
+	v := visit{w, r, who.ID, Audience{Toolboxes: who.Toolboxes, Only: only}}
 	if only != "" && !f.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
 		return

@@ -18,7 +18,7 @@ type httpSession struct {
 	presence // of HTTP requests
 
 	id    string
-	owner string  // the name of the token that began it
+	owner string  // the id of the token that began it
 	own   *stream // of the GET
 
 	mu       sync.Mutex

@@ -124,7 +124,7 @@ func TestHTTPRequestAndAnswer(t *testing.T) {
 
 func TestHTTPRefusals(t *testing.T) {
 	address, _ := listen(t, newServer(Options{MaxMessage: 5000}), HTTPOptions{
-		Identify: func(r *http.Request) Identity { return Identity{Name: r.Header.Get("Who")} },
+		Identify: func(r *http.Request) Identity { return Identity{ID: r.Header.Get("Who")} },
 		Exists:   func(a Audience) bool { return a.Only == "a/b c" },
 	})
 	mine := join(t, address+"/mcp")
