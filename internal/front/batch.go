@@ -39,23 +39,37 @@ func (b *batch) send(answer []byte) {
 	b.to.send(append(array, "]\n"...))
 }
 
+// receiveBatch takes in an array of messages.
 func (s *session) receiveBatch(frame wire.Frame, to sender) {
+	messages, rejected, refusal := s.readBatch(frame)
+	if refusal != nil {
+		to.send(refusal)
+		return
+	}
+	s.dispatchBatch(messages, rejected, to)
+}
+
+// readBatch takes an array of messages apart, rejected being those that are none. If it is not
+// taken as a whole, refusal answers it.
+func (s *session) readBatch(frame wire.Frame) (messages []wire.Message, rejected []error, refusal []byte) {
 	messages, rejected, err := wire.ParseBatch(frame)
 	s.mu.Lock()
 	allowed := s.revision.HasBatches()
 	s.mu.Unlock()
 	switch {
 	case err != nil:
-		to.send(rejection(frame, err))
-		return
+		refusal = rejection(frame, err)
 	case !allowed:
-		to.send(wire.ErrorResponse(nil, protocol.CodeInvalidRequest,
-			"Invalid request: the protocol revision in use has no batches; send one message at a time"))
-		return
+		refusal = wire.ErrorResponse(nil, protocol.CodeInvalidRequest, noBatches)
 	case len(messages)+len(rejected) == 0:
-		to.send(wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: the batch is empty"))
-		return
+		refusal = wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: the batch is empty")
 	}
+	return messages, rejected, refusal
+}
+
+const noBatches = "Invalid request: the protocol revision in use has no batches; send one message at a time"
+
+func (s *session) dispatchBatch(messages []wire.Message, rejected []error, to sender) {
 	b := &batch{to: to, waiting: len(rejected)}
 	for _, message := range messages {
 		if message.IsRequest() {

@@ -8,6 +8,7 @@ import (
 	"log"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -158,9 +159,7 @@ func (f *face) begin(v visit, frame wire.Frame, accepted accepts) {
 // exchange hands a frame to the session and sends what it answers.
 func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts) {
 	if frame.IsBatch() {
-		st := client.newPOST(nil)
-		client.receive(frame, st)
-		v.answer(client, st, accepted)
+		v.exchangeBatch(client, frame, accepted)
 		return
 	}
 	message, err := client.forms.Parse(frame)
@@ -181,11 +180,29 @@ func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts)
 	v.answer(client, st, accepted)
 }
 
+// exchangeBatch is exchange for an array of messages.
+func (v visit) exchangeBatch(client *httpSession, frame wire.Frame, accepted accepts) {
+	messages, rejected, refusal := client.readBatch(frame)
+	switch {
+	case refusal != nil:
+		v.badRequest(refusal)
+	case len(rejected) == 0 && !slices.ContainsFunc(messages, func(m wire.Message) bool { return m.IsRequest() }):
+		client.dispatchBatch(messages, nil, noAnswer{})
+		v.w.WriteHeader(http.StatusAccepted)
+	default:
+		st := client.newPOST(nil)
+		client.dispatchBatch(messages, rejected, st)
+		v.answer(client, st, accepted)
+	}
+}
+
 // reject answers a frame that holds no message.
-func (v visit) reject(frame wire.Frame, reason error) {
+func (v visit) reject(frame wire.Frame, reason error) { v.badRequest(rejection(frame, reason)) }
+
+func (v visit) badRequest(answer []byte) {
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.WriteHeader(http.StatusBadRequest)
-	_, _ = v.w.Write(rejection(frame, reason))
+	_, _ = v.w.Write(answer) // a client that is gone needs no answer
 }
 
 // noAnswer is the sender of a message that gets none.

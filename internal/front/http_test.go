@@ -122,6 +122,39 @@ func TestHTTPRequestAndAnswer(t *testing.T) {
 	}
 }
 
+// Batches exist up to revision 2025-03-26. The revision of the session counts, not what a header
+// says or does not.
+func TestHTTPBatches(t *testing.T) {
+	address, _ := listen(t, newServer(Options{}), HTTPOptions{})
+	note := `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	for _, test := range []struct {
+		revision, body, header string
+		status                 int
+		text                   string
+	}{
+		{"2025-11-25", "[" + listTools + "]", "2025-11-25", 400, `"id":null,"error":{"code":-32600,"message":"Invalid request: the protocol revision in use has no batches`},
+		{"2025-11-25", "[" + listTools + "]", "", 400, "no batches"},
+		{"2025-11-25", "[" + note + "]", "2025-11-25", 400, "no batches"},
+		{"2025-11-25", "[]", "2025-11-25", 400, "no batches"},
+		{"2025-11-25", "[" + listTools, "2025-11-25", 400, "Parse error"},
+		{"2025-06-18", "[" + listTools + "]", "2025-06-18", 400, "no batches"},
+		{"2025-03-26", "[" + listTools + "," + note + "]", "", 200, `[{"jsonrpc":"2.0","id":"a","result":{"tools":[`},
+		{"2025-03-26", "[" + note + "]", "", 202, ""},
+		{"2025-03-26", "[]", "", 400, "the batch is empty"},
+		{"2024-11-05", "[" + listTools + "]", "", 200, `[{"jsonrpc":"2.0","id":"a","result":{"tools":[`},
+	} {
+		opened, _ := exchangeWith(t, "POST", address+"/mcp", fmt.Sprintf(initialize, test.revision))
+		headers := []string{"Mcp-Session-Id: " + opened.Header.Get("Mcp-Session-Id")}
+		if test.header != "" {
+			headers = append(headers, "MCP-Protocol-Version: "+test.header)
+		}
+		response, body := exchangeWith(t, "POST", address+"/mcp", test.body, headers...)
+		if response.StatusCode != test.status || !strings.Contains(body, test.text) {
+			t.Errorf("%s: %s: %s, %s; want %d with %q", test.revision, test.body, response.Status, body, test.status, test.text)
+		}
+	}
+}
+
 func TestHTTPRefusals(t *testing.T) {
 	address, _ := listen(t, newServer(Options{MaxMessage: 5000}), HTTPOptions{
 		Identify: func(r *http.Request) Identity { return Identity{ID: r.Header.Get("Who")} },
@@ -153,7 +186,7 @@ func TestHTTPRefusals(t *testing.T) {
 		{name: "too long", method: "POST", path: "/mcp", body: strings.Repeat(" ", 6000) + listTools, headers: []string{mine}, status: 413, text: "maxMessageSize"},
 		{name: "not JSON", method: "POST", path: "/mcp", body: "hello", headers: []string{mine}, status: 400, text: "Parse error"},
 		{name: "no JSON-RPC", method: "POST", path: "/mcp", body: `{"foo":1}`, headers: []string{mine}, status: 400, text: "Invalid request"},
-		{name: "a batch", method: "POST", path: "/mcp", body: "[" + listTools + "]", headers: []string{mine}, status: 200, text: "no batches"},
+		{name: "a batch without a session", method: "POST", path: "/mcp", body: "[" + listTools + "]", status: 400, text: "Mcp-Session-Id"},
 		{name: "health", method: "GET", path: "/healthz", status: 200, text: "ok"},
 		{name: "readiness", method: "GET", path: "/readyz", status: 200, text: "ok"},
 		{name: "nothing", method: "GET", path: "/", status: 404, text: "/mcp"},

@@ -33,7 +33,7 @@ func (f *face) postModern(v visit, frame wire.Frame, accepted accepts) bool {
 		return false
 	}
 	if frame.IsBatch() {
-		v.refuseModern(nil, &refusal{code: protocol.CodeInvalidRequest, message: "Invalid request: the protocol revision in use has no batches; send one message at a time"})
+		v.refuseModern(nil, &refusal{code: protocol.CodeInvalidRequest, message: noBatches})
 		return true
 	}
 	message, err := wire.Parse(frame)
