@@ -36,9 +36,10 @@ type Options struct {
 	// Load reads the configuration with the variables of another environment, for clients that
 	// have one. Default: it is the same for all.
 	Load     func(environ []string) (*config.Config, error)
-	Folder   string       // where servers run for which nobody names a folder; default: ours
-	StateDir string       // where running process trees and definitions are noted; "" : nowhere
-	Log      *slog.Logger // default: discard
+	Folder   string        // where servers run for which nobody names a folder; default: ours
+	Idle     time.Duration // timeouts.idle of servers for which the configuration does not say it; default: never
+	StateDir string        // where running process trees and definitions are noted; "" : nowhere
+	Log      *slog.Logger  // default: discard
 
 	// Toolbox is the only toolbox that is served; "": all.
 	Toolbox string
@@ -115,7 +116,7 @@ func New(options Options) (*App, error) {
 	a.onStop("processes", host.Close)
 	a.fleet = fleet.New(fleet.Options{
 		Config: options.Config, Host: host, Executable: executable,
-		Environ: options.Environ, Folder: options.Folder, Version: options.Version, Log: options.Log,
+		Environ: options.Environ, Folder: options.Folder, Idle: options.Idle, Version: options.Version, Log: options.Log,
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
 		Lock:         lock,
@@ -193,8 +194,8 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	a.Prefetch()
 	if gate := a.gate.Load(); gate != nil {
 		gate.SetRules(rules(cfg.HTTP))
-		if cfg.HTTP.Listen != before.Listen || cfg.HTTP.TLS != before.TLS || cfg.HTTP.SessionIdle != before.SessionIdle {
-			a.log.Warn("http.listen, http.tls and http.sessionIdle stay as they were until the next start")
+		if cfg.HTTP.Listen != before.Listen || cfg.HTTP.TLS != before.TLS || cfg.HTTP.SessionIdle != before.SessionIdle || cfg.HTTP.ClientIdle != before.ClientIdle {
+			a.log.Warn("http.listen, http.tls, http.sessionIdle and http.clientIdle stay as they were until the next start")
 		}
 	}
 	return nil
@@ -287,7 +288,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth
 			_, ok := a.view(audience).Toolbox(audience.Only)
 			return ok
 		},
-		SessionIdle: settings.SessionIdle,
+		SessionIdle: settings.SessionIdle, ClientIdle: settings.ClientIdle,
 	})
 }
 

@@ -164,6 +164,7 @@ func (request *Request) send(lease *fleet.Lease) bool {
 			return true
 		}
 	}
+	lease.Called(request.Client.Party())
 	r := request.Ticket.newRun()
 	r.client, r.ticket, r.replier, r.lease, r.tool = request.Client, request.Ticket, request.Replier, lease, tool.Name
 	r.method, r.border, r.passErrors = protocol.MethodToolsCall, borderOf(request.Client, lease.Session), request.PassErrors

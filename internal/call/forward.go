@@ -2,6 +2,7 @@ package call
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -46,6 +47,9 @@ func (request *Forwarding) send(lease *fleet.Lease) bool {
 		lease.Release()
 		request.Replier.Reply(outcome, nil)
 		return true
+	}
+	if !strings.HasSuffix(request.Method, "/list") { // reading a list leaves nothing behind
+		lease.Called(request.Client.Party())
 	}
 	r := &run{
 		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, raw: true, passErrors: true,

@@ -85,7 +85,7 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 		return fmt.Errorf("its log cannot be written: %w", err)
 	}
 	defer func() { _ = log.Close() }()
-	s.stderr, s.folder = log, folder
+	s.stderr, s.folder, s.idle = log, folder, config.DefaultIdle
 	if g.logLevel == "" && s.config.LogLevel == "" {
 		g.logLevel = "info" // nobody sees it who did not ask
 	}

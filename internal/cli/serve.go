@@ -56,6 +56,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 		return err
 	}
 	defer s.close()
+	s.idle = config.DefaultIdle
 	if err := s.wrong(); err != nil {
 		return err
 	}

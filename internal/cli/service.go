@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
@@ -20,6 +21,7 @@ type service struct {
 	globals  globals
 	log      *slog.Logger
 	stderr   io.Writer
+	idle     time.Duration             // timeouts.idle of servers for which the configuration does not say it; 0: never
 	folder   string                    // where servers run for which nobody names a folder; "": ours
 	hangUps  chan os.Signal            // orders to reload; see watchHangUps
 	reloaded func(*config.Config)      // is told of each configuration that takes the place of another; may be nil
@@ -48,7 +50,7 @@ func (s *service) run(ctx context.Context, kind string, serve func(context.Conte
 	logWarnings(s.log, s.config)
 	workbench, err := app.New(app.Options{
 		Config: s.config, Version: Version, StateDir: stateDir(), Log: s.log, Toolbox: s.globals.toolbox, Withheld: s.notice(),
-		Folder: s.folder, Load: s.loadIn,
+		Folder: s.folder, Load: s.loadIn, Idle: s.idle,
 	})
 	if err != nil {
 		return err

@@ -24,6 +24,12 @@ const (
 
 // Values that hold where the file says nothing.
 const (
+	// DefaultIdle is timeouts.idle of a workbench that serves several clients, where the file
+	// says nothing. With one client, whose end ends everything, servers stay.
+	DefaultIdle = 30 * time.Minute
+	// IdleUnset says that the file says nothing.
+	IdleUnset = time.Duration(-1)
+
 	DefaultConnectTimeout = 30 * time.Second
 	DefaultCallTimeout    = 5 * time.Minute
 	DefaultMaxMessageSize = 64 << 20
@@ -100,11 +106,11 @@ type Server struct {
 type Variable struct{ Name, Value string }
 
 // Timeouts bound what a server may take. Idle zero means that an idle server is
-// never stopped.
+// never stopped; below zero (IdleUnset), the file does not say it.
 type Timeouts struct{ Connect, Call, Idle time.Duration }
 
 func defaultTimeouts() Timeouts {
-	return Timeouts{Connect: DefaultConnectTimeout, Call: DefaultCallTimeout}
+	return Timeouts{Connect: DefaultConnectTimeout, Call: DefaultCallTimeout, Idle: IdleUnset}
 }
 
 // InheritEnv says which variables of the workbench's own environment a server

@@ -48,11 +48,11 @@ const everything = `// every key
   "logLevel": "debug",
   "maxMessageSize": "1MiB",
   "timeouts": {"connect": "10s", "call": "1m", "idle": "1h"},
-  "inheritEnv": ["AWS_*"],
+  "inheritEnv": ["AWS_*"], "autoOpen": true, "openDetail": "brief",
   "shared": true, "sharedIdle": "10m",
   "http": {
     "listen": ":8443", "allowedHosts": ["mcp.example.com", "::1"], "allowedOrigins": ["https://app.example.com"],
-    "tls": {"cert": "tls/cert.pem", "key": "~/key.pem"}, "sessionIdle": "10m",
+    "tls": {"cert": "tls/cert.pem", "key": "~/key.pem"}, "sessionIdle": "10m", "clientIdle": "2m",
   },
   "toolboxes": {
     "dev": {
@@ -84,13 +84,13 @@ func TestParseEverything(t *testing.T) {
 	noIdle := Timeouts{Connect: 10 * time.Second, Call: 2 * time.Minute}
 	aws := InheritEnv{Patterns: []string{"AWS_*"}}
 	want := &Config{
-		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{Search: true},
+		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{Search: true, AutoOpen: true, OpenBrief: true},
 		Shared: Shared{On: true, Idle: 10 * time.Minute}, Variables: []string{"ABSOLUTE", "WHAT"}, OuterVariables: []string{"WHAT"},
 		Timeouts: Timeouts{Connect: 10 * time.Second, Call: time.Minute, Idle: time.Hour}, InheritEnv: aws,
 		HTTP: HTTP{
 			Listen: ":8443", AllowedHosts: []string{"mcp.example.com", "::1"}, AllowedOrigins: []string{"https://app.example.com"},
 			TLS:         TLS{Cert: filepath.FromSlash("/etc/workbench/tls/cert.pem"), Key: filepath.FromSlash("/home/me/key.pem")},
-			SessionIdle: 10 * time.Minute,
+			SessionIdle: 10 * time.Minute, ClientIdle: 2 * time.Minute,
 		},
 		Toolboxes: []Toolbox{
 			{Name: "dev", Description: "Development tools", Servers: []Server{
@@ -126,12 +126,12 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("unexpected defaults: %+v", cfg)
 	}
 	for _, cfg := range []*Config{cfg, Default(), Empty(), parse(t, `{"toolboxes": {}, "http": {}}`)} {
-		if diff := cmp.Diff(HTTP{Listen: "127.0.0.1:7420", SessionIdle: time.Hour}, cfg.HTTP); diff != "" {
+		if diff := cmp.Diff(HTTP{Listen: "127.0.0.1:7420", SessionIdle: time.Hour, ClientIdle: 10 * time.Minute}, cfg.HTTP); diff != "" {
 			t.Errorf("unexpected defaults:\n%s", diff)
 		}
 	}
 	s := cfg.Toolboxes[0].Servers[0]
-	want := Timeouts{Connect: 30 * time.Second, Call: 5 * time.Minute}
+	want := Timeouts{Connect: 30 * time.Second, Call: 5 * time.Minute, Idle: IdleUnset}
 	if s.Timeouts != want || s.Dir != "" || s.Transport != "" || !s.Filter.Allows("anything") || s.InheritEnv.All || s.InheritEnv.Patterns != nil {
 		t.Errorf("unexpected defaults: %+v", s)
 	}

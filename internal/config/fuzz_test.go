@@ -57,7 +57,7 @@ func checkValid(t *testing.T, cfg *Config) {
 					given++
 				}
 			}
-			if given != 1 || s.Name == "" || s.Timeouts.Connect <= 0 || s.Timeouts.Call <= 0 || s.Timeouts.Idle < 0 {
+			if given != 1 || s.Name == "" || s.Timeouts.Connect <= 0 || s.Timeouts.Call <= 0 || s.Timeouts.Idle < 0 && s.Timeouts.Idle != IdleUnset {
 				t.Errorf("invalid server: %+v", s)
 			}
 		}

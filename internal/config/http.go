@@ -14,6 +14,7 @@ import (
 const (
 	DefaultListen      = "127.0.0.1:7420"
 	DefaultSessionIdle = time.Hour
+	DefaultClientIdle  = 10 * time.Minute
 )
 
 // HTTP is how 'serve' listens. What it says of hosts and origins is checked for each
@@ -24,12 +25,15 @@ type HTTP struct {
 	AllowedOrigins []string // such as https://app.example.com, in small letters
 	TLS            TLS
 	SessionIdle    time.Duration // after which an unused session ends; never zero
+	ClientIdle     time.Duration // after which nothing runs for an unused session alone; never zero
 }
 
 // TLS names the files of the certificate, by absolute paths. Without one, both are "".
 type TLS struct{ Cert, Key string }
 
-func defaultHTTP() HTTP { return HTTP{Listen: DefaultListen, SessionIdle: DefaultSessionIdle} }
+func defaultHTTP() HTTP {
+	return HTTP{Listen: DefaultListen, SessionIdle: DefaultSessionIdle, ClientIdle: DefaultClientIdle}
+}
 
 var httpKey = key{
 	name: "http", kinds: []kind{kindObject}, members: &httpObject, example: `{"listen": "127.0.0.1:7420"}`,
@@ -57,6 +61,10 @@ var httpObject = object{keys: []key{
 		name: "sessionIdle", kinds: []kind{kindString}, check: checkPositiveDuration, pattern: durationPattern, example: `"1h"`, fallback: `"1h"`,
 		description: "After how long without a request the session of a client ends.",
 	},
+	{
+		name: "clientIdle", kinds: []kind{kindString}, check: checkPositiveDuration, pattern: durationPattern, example: `"10m"`, fallback: `"10m"`,
+		description: "After how long without a request, and with no stream open, servers are stopped that run for this client alone. Its session goes on; what it needs starts again with its next request.",
+	},
 }}
 
 var tlsObject = object{keys: []key{
@@ -81,6 +89,7 @@ func (b *builder) http(n *node) HTTP {
 	h.AllowedHosts = n.get("allowedHosts").strings()
 	h.AllowedOrigins = n.get("allowedOrigins").strings()
 	n.duration("sessionIdle", &h.SessionIdle)
+	n.duration("clientIdle", &h.ClientIdle)
 	if files := n.get("tls"); files != nil {
 		p := rootPlace.member("http").member("tls")
 		h.TLS = TLS{Cert: b.file(files.get("cert"), p.member("cert")), Key: b.file(files.get("key"), p.member("key"))}

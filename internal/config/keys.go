@@ -75,8 +75,8 @@ var timeoutsObject = object{keys: []key{
 		description: "How long a tool call may go on without a sign of life. Progress extends it.",
 	},
 	{
-		name: "idle", kinds: []kind{kindString}, check: checkDuration, pattern: durationPattern, example: `"15m"`, fallback: `"0"`,
-		description: "After how long without a call a server is stopped; \"0\" means never. It starts again when it is needed.",
+		name: "idle", kinds: []kind{kindString}, check: checkDuration, pattern: durationPattern, example: `"15m"`,
+		description: "After how long without a call a server is stopped; \"0\" means never. It starts again when it is needed. A server that was called by a client which is still there is not stopped, since it may hold state for it. The default is \"30m\" under 'serve' and for a shared workbench, otherwise never.",
 	},
 }}
 

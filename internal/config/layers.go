@@ -61,7 +61,7 @@ func timeLimit(key, counts string, of func(*Config) *time.Duration) projectRule 
 }
 
 func isStricter[T int | time.Duration](user, project T) bool {
-	return project > 0 && (user == 0 || project < user)
+	return project > 0 && (user <= 0 || project < user)
 }
 
 // isWithin reports whether nothing is inherited that the other does not inherit as well.

@@ -157,7 +157,7 @@ func TestProjectTightens(t *testing.T) {
 			func(c *Config) any {
 				return []Timeouts{c.Toolboxes[0].Servers[0].Timeouts, c.Toolboxes[1].Servers[0].Timeouts}
 			},
-			[]Timeouts{{time.Second, time.Minute, time.Hour}, {DefaultConnectTimeout, 2 * time.Minute, 0}}, "",
+			[]Timeouts{{time.Second, time.Minute, time.Hour}, {DefaultConnectTimeout, 2 * time.Minute, IdleUnset}}, "",
 		},
 		{
 			"longer times", `"timeouts": {"call": "3m"}, `, `"timeouts": {"call": "2m"}, `,

@@ -127,8 +127,8 @@ func TestSchemaDefaultsHold(t *testing.T) {
 	fallback := func(o object, name string) string { return `"` + name + `": ` + o.key(name).fallback }
 	file := `{"toolboxes": {"T": {"description": "d", "mcpServers": {"S": {"command": "x", ` + fallback(serverObject, "toolFilters") + `}}}}, ` +
 		fallback(rootObject, "toolMode") + `, ` + fallback(rootObject, "maxMessageSize") + `, "timeouts": {` +
-		fallback(timeoutsObject, "connect") + `, ` + fallback(timeoutsObject, "call") + `, ` + fallback(timeoutsObject, "idle") + `}, "http": {` +
-		fallback(httpObject, "listen") + `, ` + fallback(httpObject, "sessionIdle") + `}}`
+		fallback(timeoutsObject, "connect") + `, ` + fallback(timeoutsObject, "call") + `}, "http": {` +
+		fallback(httpObject, "listen") + `, ` + fallback(httpObject, "sessionIdle") + `, ` + fallback(httpObject, "clientIdle") + `}}`
 	if diff := cmp.Diff(parse(t, server(`{"command": "x"}`)), parse(t, file), compareFilters); diff != "" {
 		t.Errorf("defaults in the code and in the schema differ:\n%s", diff)
 	}

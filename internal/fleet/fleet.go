@@ -29,6 +29,9 @@ type Options struct {
 	Version    string       // told to servers
 	Log        *slog.Logger // default: discard
 
+	// Idle is timeouts.idle for servers whose configuration does not say it. Default: never.
+	Idle time.Duration
+
 	// Baseline notices definitions that change. Default: one of this fleet's own, which
 	// is forgotten with it.
 	Baseline *catalog.Baseline

@@ -19,6 +19,7 @@ type instance struct {
 	changed  chan struct{} // holds a token when the server said that its tools changed
 	unneeded chan struct{} // holds a token when who started it needs it no more; see Prefetch
 	ordered  chan struct{} // holds a token when somebody ordered its end; see Restart
+	left     chan struct{} // holds a token when one of its callers is no longer there
 	ready    time.Time
 	took     time.Duration // from the start to ready
 
@@ -27,6 +28,8 @@ type instance struct {
 	lent   atomic.Int64          // leases in all
 	used   atomic.Int64          // nanoseconds from ready to when the last lease was released
 	latest atomic.Pointer[Lease] // is the next one, too, while the tools stay the same
+
+	callers callers
 }
 
 // Lease is the use of a running server by one caller. Callers may have the same one, since
@@ -100,7 +103,7 @@ const (
 // nothing of it behind.
 func (s *Server) watch(in *instance) {
 	defer s.discard(in)
-	limit := s.config.Timeouts.Idle
+	limit := s.idleLimit()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	if limit <= 0 {
@@ -121,7 +124,7 @@ func (s *Server) watch(in *instance) {
 		case <-s.dismissed:
 			s.drain(in)
 			s.putAside(in)
-			s.log.Info("server stopped", "reason", errDismissed)
+			s.log.Info("server stopped", "reason", s.dismissal())
 			return
 		case <-in.ordered:
 			s.log.Info("server stopped", "reason", "it was ordered to restart")
@@ -134,15 +137,30 @@ func (s *Server) watch(in *instance) {
 				return
 			}
 		case <-timer.C:
-			left := s.retireIdle(in, limit)
-			if left > 0 {
-				timer.Reset(left)
-				continue
+			if s.stopIfIdle(in, limit, timer) {
+				return
 			}
-			s.log.Info("server stopped", "reason", "idle for "+limit.String()+" (timeouts.idle)")
-			return
+		case <-in.left:
+			if limit > 0 && s.stopIfIdle(in, limit, timer) {
+				return
+			}
 		}
 	}
+}
+
+// stopIfIdle takes a server out of use that nobody has used for the limit, and that no
+// client is there for which counts on what it remembers. Otherwise it sets the timer to
+// when that may be, or leaves it to the next client that leaves.
+func (s *Server) stopIfIdle(in *instance, limit time.Duration, timer *time.Timer) bool {
+	switch left, held := s.retireIdle(in, limit); {
+	case held:
+		return false
+	case left > 0:
+		timer.Reset(left)
+		return false
+	}
+	s.log.Info("server stopped", "reason", "idle for "+limit.String()+" (timeouts.idle)")
+	return true
 }
 
 // drain waits for the calls of a dismissed server.
@@ -174,14 +192,20 @@ func (s *Server) putAside(in *instance) {
 }
 
 // retireIdle takes a server out of use that nobody has used for the limit; else it
-// returns how long that may take. No lease is given meanwhile.
-func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Duration) {
+// returns how long that may take, or that a caller is there. No lease is given meanwhile.
+func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Duration, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if left = limit - in.idleFor(); left <= 0 && s.running == in {
+	if left = limit - in.idleFor(); left > 0 {
+		return left, false
+	}
+	if in.callers.areThere() {
+		return 0, true
+	}
+	if s.running == in {
 		s.retire(in)
 	}
-	return left
+	return 0, false
 }
 
 // discard stops the process and all that it started, and ends the session, in bounded time.
@@ -258,7 +282,7 @@ func sameTools(a, b *catalog.Snapshot) bool {
 }
 
 func newInstance(child *process.Process) *instance {
-	return &instance{process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1)}
+	return &instance{process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), left: make(chan struct{}, 1)}
 }
 
 func signal(c chan struct{}) {

@@ -19,6 +19,7 @@ type Party struct {
 	declared string // the capabilities, the same for all that mean the same; "" for none
 	number   uint64 // tells parties apart
 	hasRoots bool   // it declared that it can be asked for its roots
+	away     atomic.Bool
 
 	mu      sync.Mutex
 	roots   []byte              // the client's roots; nil while they are not known
@@ -85,6 +86,7 @@ func (p *Party) Capabilities() wire.Payload {
 
 // Close ends the party's part in all sessions. Those that nobody else has a part in end.
 func (p *Party) Close() {
+	p.away.Store(true) // for good
 	p.mu.Lock()
 	servers := p.servers
 	p.servers, p.closed = nil, true

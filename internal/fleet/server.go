@@ -110,6 +110,14 @@ func (s *Server) isDismissed() bool {
 	}
 }
 
+// dismissal is why a server was dismissed.
+func (s *Server) dismissal() error {
+	if s.origin != nil && !s.origin.isDismissed() {
+		return errDeserted
+	}
+	return errDismissed
+}
+
 // Name returns the configured name.
 func (s *Server) Name() string { return s.config.Name }
 
@@ -195,7 +203,7 @@ func (s *Server) leaseNow() (*Lease, *attempt, error) {
 		return nil, s.starting, nil
 	}
 	if s.isDismissed() {
-		return nil, nil, errDismissed
+		return nil, nil, s.dismissal()
 	}
 	if s.failure != nil {
 		if wait := time.Until(s.failure.until); wait > 0 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 )
@@ -65,9 +64,6 @@ func (s *Server) isPrivate() bool { return s.private.Load() }
 // use it as clients that cannot be asked anything.
 const maxVariants = 200
 
-// lingerTime is how long a session that several parties may share is kept for the next.
-const lingerTime = time.Minute
-
 // variants of a configured server are servers of the same definition whose sessions are
 // for other parties. The configured one itself is for those of the legacy era that declare
 // nothing.
@@ -90,7 +86,7 @@ func (s *Server) For(p *Party) *Server {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	used, ok := p.servers[s]
-	if ok && (used.isPrivate() || !apart) {
+	if ok && (used.isPrivate() || !apart) && !used.isDismissed() {
 		return used
 	}
 	if p.closed {
@@ -98,7 +94,7 @@ func (s *Server) For(p *Party) *Server {
 	}
 	next := s.variants.join(s, p)
 	p.servers[s] = next
-	if ok {
+	if ok && used != next {
 		used.leave(p)
 	}
 	return next
@@ -220,39 +216,6 @@ func (p *Party) drop(variant *Server) {
 	}
 }
 
-// leave ends a party's part in the server, which ends if nobody else has one.
-func (s *Server) leave(p *Party) {
-	v := &s.configured().variants
-	v.mu.Lock()
-	delete(v.members[s], p)
-	empty := len(v.members[s]) == 0
-	v.mu.Unlock()
-	switch {
-	case !empty || s.origin == nil:
-	case s.isPrivate():
-		s.abandon()
-	default:
-		time.AfterFunc(lingerTime, s.abandon)
-	}
-}
-
-// abandon ends a variant that nobody has a part in.
-func (s *Server) abandon() {
-	v := &s.origin.variants
-	v.mu.Lock()
-	empty := len(v.members[s]) == 0
-	if empty {
-		if v.byKey[s.key] == s {
-			delete(v.byKey, s.key)
-		}
-		delete(v.members, s)
-	}
-	v.mu.Unlock()
-	if empty {
-		s.dismiss()
-	}
-}
-
 // configured returns the server that this one is a variant of, or itself.
 func (s *Server) configured() *Server {
 	if s.origin != nil {
@@ -272,7 +235,8 @@ func (s *Server) allVariants() []*Server {
 	return all
 }
 
-// parties returns those that have a part in the server, in the order in which they came.
+// parties returns those that have a part in the server, in the order in which they came, but
+// those that are away last.
 func (s *Server) parties() []*Party {
 	v := &s.configured().variants
 	v.mu.Lock()
@@ -281,10 +245,17 @@ func (s *Server) parties() []*Party {
 }
 
 // partiesOf is called with mu held.
-func (v *variants) partiesOf(s *Server) (all []*Party) {
+func (v *variants) partiesOf(s *Server) []*Party {
+	var here, away []*Party
 	for p := range v.members[s] {
-		all = append(all, p)
+		if p.away.Load() {
+			away = append(away, p)
+		} else {
+			here = append(here, p)
+		}
 	}
-	slices.SortFunc(all, func(a, b *Party) int { return cmp.Compare(a.number, b.number) })
-	return all
+	byNumber := func(a, b *Party) int { return cmp.Compare(a.number, b.number) }
+	slices.SortFunc(here, byNumber)
+	slices.SortFunc(away, byNumber)
+	return append(here, away...)
 }

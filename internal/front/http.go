@@ -31,6 +31,7 @@ type HTTPOptions struct {
 	Exists func(Audience) bool
 
 	SessionIdle time.Duration // after which a session without a sign of its client ends; default 1 hour
+	ClientIdle  time.Duration // after which nothing runs any more for such a client alone; default 10 minutes
 	MaxSessions int           // default 10,000
 }
 
@@ -55,7 +56,9 @@ const (
 	bodyWait      = 10 * time.Second // for room to read a large one
 	maxHeader     = 32 << 10
 	defaultIdle   = time.Hour
-	sweepInterval = 15 * time.Second
+	defaultAway   = 10 * time.Minute
+	sweepInterval = 15 * time.Second // at most; see sweep
+	sweepPause    = 10 * time.Millisecond
 	// closeTime is how long the last bytes of answers may take at the end.
 	closeTime = 300 * time.Millisecond
 )
@@ -91,6 +94,9 @@ func (s *Server) newFace(options HTTPOptions) *face {
 	}
 	if options.SessionIdle <= 0 {
 		options.SessionIdle = defaultIdle
+	}
+	if options.ClientIdle <= 0 {
+		options.ClientIdle = defaultAway
 	}
 	if options.MaxSessions <= 0 {
 		options.MaxSessions = defaultMaxSessions
@@ -157,16 +163,18 @@ func (f *face) endSession(client *httpSession) {
 	f.server.remove(client.session)
 }
 
-// sweep ends sessions whose client has gone without a word.
+// sweep ends sessions whose client has gone without a word, and before that what runs for the
+// client alone.
 func (f *face) sweep(ctx context.Context) {
-	ticker := time.NewTicker(sweepInterval)
+	ticker := time.NewTicker(max(min(sweepInterval, f.options.ClientIdle/4), sweepPause))
 	defer ticker.Stop()
 	for {
 		select {
 		case now := <-ticker.C:
-			f.guests.sweep()
+			f.guests.sweep(f.options.ClientIdle)
 			for _, client := range f.sessions.all() {
 				client.sweep(now)
+				client.rest(f.options.ClientIdle)
 				if idle, isIdle := client.idleFor(); isIdle && idle > f.options.SessionIdle {
 					f.server.options.Log.Debug("a session ended", "reason", "its client has not been heard of")
 					f.forget(client)
@@ -178,9 +186,12 @@ func (f *face) sweep(ctx context.Context) {
 	}
 }
 
-// forget ends a session at once.
+// forget ends a session at once, and what nobody else is there for.
 func (f *face) forget(client *httpSession) {
 	f.sessions.remove(client)
+	if party := client.Party(); party != nil {
+		party.Rest()
+	}
 	client.abandon(errSessionEnded)
 	client.own.send(nil)
 	f.server.remove(client.session)

@@ -57,6 +57,23 @@ func (c *httpSession) idleFor() (idle time.Duration, isIdle bool) {
 	return c.presence.idleFor()
 }
 
+// enter is that of presence. What runs for the client alone may have been stopped.
+func (c *httpSession) enter() {
+	c.presence.enter()
+	if party := c.Party(); party != nil {
+		party.Return()
+	}
+}
+
+// rest has what runs for the client alone end if it has not been heard of for the limit.
+func (c *httpSession) rest(limit time.Duration) {
+	c.whenIdle(limit, func() {
+		if party := c.Party(); party != nil && !c.busy() {
+			party.Rest()
+		}
+	})
+}
+
 // newPOST makes the stream of a POST.
 func (c *httpSession) newPOST(request []byte) *stream {
 	c.mu.Lock()

@@ -37,13 +37,8 @@ type guests struct {
 	ended bool
 }
 
-// Limits of guests.
-const (
-	// guestIdle is after how long without a request a guest is forgotten.
-	guestIdle = 5 * time.Minute
-	// maxPipeGuests is for a client over stdio, which may declare something else each time.
-	maxPipeGuests = 16
-)
+// maxPipeGuests is for a client over stdio, which may declare something else each time.
+const maxPipeGuests = 16
 
 func newGuests(server *Server, limit int) *guests {
 	return &guests{server: server, limit: limit, byKey: make(map[string]*guest)}
@@ -91,18 +86,19 @@ func (g *guests) spare() (spared *guest) {
 	return spared
 }
 
-// sweep forgets guests that have not been heard of.
-func (g *guests) sweep() {
+// sweep forgets guests that have not been heard of for longer than the limit.
+func (g *guests) sweep(limit time.Duration) {
 	g.mu.Lock()
 	var gone []*guest
 	for key, client := range g.byKey {
-		if idle, isIdle := client.idleFor(); isIdle && idle > guestIdle {
+		if idle, isIdle := client.idleFor(); isIdle && idle > limit {
 			delete(g.byKey, key)
 			gone = append(gone, client)
 		}
 	}
 	g.mu.Unlock()
 	for _, client := range gone {
+		client.Party().Rest() // it had its time: nothing lingers for the next one
 		client.close(errSessionEnded)
 	}
 }

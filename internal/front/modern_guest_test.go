@@ -41,13 +41,13 @@ func TestIdleGuestsAreForgotten(t *testing.T) {
 		idle := g.enter("idle", Audience{}, modernTerms(`{}`))
 		busy := g.enter("busy", Audience{}, modernTerms(`{}`))
 		idle.leave()
-		<-time.After(guestIdle) // of the bubble
-		g.sweep()
+		<-time.After(defaultAway) // of the bubble
+		g.sweep(defaultAway)
 		if len(g.all()) != 2 {
 			t.Errorf("%d guests are left, want both", len(g.all()))
 		}
 		<-time.After(time.Second) // of the bubble
-		g.sweep()
+		g.sweep(defaultAway)
 		if all := g.all(); len(all) != 1 || all[0] != busy {
 			t.Errorf("%d guests are left, want the busy one", len(all))
 		}

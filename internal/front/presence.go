@@ -27,6 +27,16 @@ func (p *presence) leave() {
 	}
 }
 
+// whenIdle calls a function if nothing has been under way for longer than the limit. Nothing
+// begins before it returns.
+func (p *presence) whenIdle(limit time.Duration, do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.underWay == 0 && time.Since(p.left) > limit {
+		do()
+	}
+}
+
 // idleFor returns for how long nothing has been under way, if nothing is.
 func (p *presence) idleFor() (idle time.Duration, isIdle bool) {
 	p.mu.Lock()

@@ -170,6 +170,9 @@ func (s *state) start(args []string) error {
 		switch {
 		case args[0] == "-raw":
 			raw = true
+		case args[0] == "-over":
+			s.goOver(args[1])
+			args = args[1:]
 		case args[0] == "-revision":
 			revision, args = args[1], args[1:]
 		case args[0] == "-dir":
@@ -181,6 +184,16 @@ func (s *state) start(args []string) error {
 		}
 	}
 	return s.launch(dir, env, nil, raw, revision)
+}
+
+// goOver has the client of the rest of the script be connected by another transport.
+func (s *state) goOver(transport string) {
+	s.pairing.above = transport
+	for _, variable := range s.env {
+		if folder, ok := strings.CutPrefix(variable, "XDG_RUNTIME_DIR="); ok && transport == overShared {
+			s.sockets = folder
+		}
+	}
 }
 
 func (s *state) launch(dir string, env, args []string, raw bool, revision string) error {
