@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
@@ -42,6 +43,8 @@ type sharing struct {
 	mu     sync.Mutex
 	socket string // of the shared workbench; "" while there is none
 	key    string
+	places []config.Place // of its files
+	conn   io.Closer      // to it
 }
 
 // runShared serves the client by the shared workbench, which is started if needed, and
@@ -69,10 +72,14 @@ func (b *sharing) passOrders(ctx context.Context) {
 		select {
 		case order := <-b.service.hangUps:
 			b.mu.Lock()
-			socket, key := b.socket, b.key
+			socket, key, conn, before := b.socket, b.key, b.conn, b.places
 			b.mu.Unlock()
 			if socket == "" {
 				leave(b.aloneOrders, order)
+				continue
+			}
+			if now, err := b.service.globals.sharedPlaces(); err == nil && !slices.Equal(now, before) {
+				_ = conn.Close() // the next connection is to the workbench of these files
 				continue
 			}
 			if err := daemon.Tell(ctx, socket, key, daemon.Reload); err != nil {
@@ -95,16 +102,19 @@ func leave(orders chan<- os.Signal, order os.Signal) {
 // dial connects to the shared workbench. Where that is not possible, one of our own serves
 // the client, so that it has one in any case.
 func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
-	if !b.service.isUsable() {
-		next, err := b.service.globals.load(nil)
+	if wasUsable := b.service.isUsable(); b.joined || !wasUsable {
+		next, err := b.service.globals.load(b.service.setup)
 		if err != nil {
 			return nil, err
 		}
-		b.service.setup = next
-		if !b.service.isUsable() {
+		b.service.setup, b.config = next, next.config
+		if !next.isUsable() {
+			b.leaveShared()
 			return b.serveAlone(resume) // until it is mended
 		}
-		b.config, resume.Broken = b.service.config, 0
+		if !wasUsable {
+			resume.Broken = 0
+		}
 	}
 	err := errors.New("it ended again and again")
 	if resume.Broken < maxDeaths {
@@ -116,16 +126,21 @@ func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, er
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	b.mu.Lock()
-	b.socket = ""
-	b.mu.Unlock()
+	b.leaveShared()
 	fmt.Fprintf(b.service.stderr, "mcp-workbench: the shared workbench cannot be used, so this client gets one of its own: %v\n", err)
 	return b.serveAlone(resume)
 }
 
+// leaveShared notes that this process serves the client.
+func (b *sharing) leaveShared() {
+	b.mu.Lock()
+	b.socket = ""
+	b.mu.Unlock()
+}
+
 func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
 	folder, _ := os.Getwd() // without one, that of the first client has to do
-	target, err := b.target(folder)
+	target, places, err := b.target(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +151,7 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 		return nil, err
 	}
 	b.mu.Lock()
-	b.socket, b.key = target.Socket(), target.Key
+	b.socket, b.key, b.places, b.conn = target.Socket(), target.Key, places, conn
 	b.mu.Unlock()
 	if !b.joined {
 		logWarnings(b.service.log, b.config)
@@ -146,22 +161,16 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 	return conn, nil
 }
 
-// target is the workbench for the configuration as it is now: other variables may matter
-// than before.
-func (b *sharing) target(folder string) (daemon.Target, error) {
+// target is the workbench for the configuration as it is now, and the places of its files.
+func (b *sharing) target(folder string) (daemon.Target, []config.Place, error) {
 	g := b.service.globals
-	if b.joined {
-		if next, err := g.load(nil); err == nil && next.isUsable() {
-			b.config = next.config
-		}
-	}
 	dir, err := runtimedir.Open(os.Getenv, stateDir())
 	if err != nil {
-		return daemon.Target{}, err
+		return daemon.Target{}, nil, err
 	}
 	key, places, err := g.identify(b.build, b.config)
 	if err != nil {
-		return daemon.Target{}, err
+		return daemon.Target{}, nil, err
 	}
 	args := []string{"daemon", "--folder", folder}
 	for _, place := range places {
@@ -180,20 +189,24 @@ func (b *sharing) target(folder string) (daemon.Target, error) {
 	if g.logLevel != "" {
 		args = append(args, "--log-level", g.logLevel)
 	}
-	return daemon.Target{Dir: dir, Key: key, Log: daemon.LogPath(stateDir(), key), Args: args, Folder: rootFolder()}, nil
+	return daemon.Target{Dir: dir, Key: key, Log: daemon.LogPath(stateDir(), key), Args: args, Folder: rootFolder()}, places, nil
+}
+
+// sharedPlaces are those by whose files clients share a workbench. The folder counts only where
+// it has a file. Then the user's belongs to it even if it is not there: it may be later.
+func (g *globals) sharedPlaces() ([]config.Place, error) {
+	all, err := g.candidates()
+	if places := config.Existing(all); len(places) == 0 || places[0].Origin != config.Local {
+		return places, err
+	}
+	return all, err
 }
 
 // identify returns the key of the workbench that clients with a configuration share, and the
-// places of its files. The folder counts only where it has a file. Then the user's belongs to
-// it even if it is not there: it may be later.
+// places of its files.
 func (g *globals) identify(build daemon.Build, cfg *config.Config) (key string, places []config.Place, err error) {
-	all, err := g.candidates()
-	if err != nil {
+	if places, err = g.sharedPlaces(); err != nil {
 		return "", nil, err
-	}
-	places = config.Existing(all)
-	if len(places) > 0 && places[0].Origin == config.Local {
-		places = all
 	}
 	return daemon.Identity{
 		Version: Version, Build: build, Config: cfg, Places: places, Toolbox: g.toolbox, Environ: os.Environ(),
