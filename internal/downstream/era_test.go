@@ -113,7 +113,8 @@ func TestProbeIsRepeated(t *testing.T) {
 	}
 }
 
-// A slow server of both eras that answers both questions is addressed in the wanted one.
+// A slow server of both eras that answers both questions is addressed in the legacy era, on
+// which initialize has settled it.
 func TestWantedEraOfSlowServers(t *testing.T) {
 	both := strings.Replace(discovered, `["2026-07-28"]`, `["2026-07-28","2025-11-25"]`, 1)
 	for _, test := range []struct {
@@ -124,7 +125,8 @@ func TestWantedEraOfSlowServers(t *testing.T) {
 	}{
 		{"legacy", both + "\n" + ready, false, "2025-11-25", false},
 		{"legacy, though it does not list it", discovered + "\n" + ready, false, "2025-11-25", false},
-		{"modern", both + "\n" + ready, true, protocol.Revision20260728, false},
+		{"modern wanted", both + "\n" + ready, true, "2025-11-25", false},
+		{"modern wanted, and settled on it", both + "\n" + refused, true, protocol.Revision20260728, false},
 		{"legacy, but settled", both + "\n" + refused, false, "", true},
 		{"legacy, but settled, the other way round", refused + "\n" + both, false, "", true},
 	} {
@@ -168,7 +170,7 @@ const (
 
 const (
 	connectTime = 30 * time.Second
-	lateTime    = 20 * time.Second
+	lateTime    = 16 * time.Second // between two looks at the silence
 )
 
 // A server that is slow gets both requests. An error to one of them decides nothing while the
@@ -191,10 +193,10 @@ func TestEraOfSlowServers(t *testing.T) {
 		{name: "modern, answers both late, initialize first", late: refused + "\n" + discovered, want: modern, took: lateTime},
 		{name: "known to be modern", options: Options{Opening: ProbeOnly}, late: discovered, want: modern, took: lateTime},
 		{name: "modern, ignores initialize", probe: discovered, want: modern, took: probeTime},
-		{name: "the same with initialize first", options: Options{Opening: InitializeFirst}, probe: discovered, want: modern, took: probeTime},
+		{name: "the same with initialize first", options: Options{Opening: InitializeFirst}, probe: discovered, want: modern, took: connectTime * 2 / 3},
 		{name: "legacy, answers both together", initialize: noProbe + "\n" + ready, want: "2025-11-25", took: probeTime},
 		{name: "legacy, answers late", late: noProbe + "\n" + ready, want: "2025-11-25", took: lateTime},
-		{name: "the same with initialize first", options: Options{Opening: InitializeFirst}, late: ready + "\n" + noProbe, want: "2025-11-25", took: lateTime},
+		{name: "the same with initialize first", options: Options{Opening: InitializeFirst}, probe: discovered, late: ready, want: "2025-11-25", took: lateTime},
 		{name: "of both eras, answers late", late: discovered + "\n" + ready, want: "2025-11-25", took: lateTime},
 		{name: "refuses both", initialize: refused + "\n" + noProbe, took: probeTime},
 		{name: "refuses the probe first", initialize: noProbe + "\n" + refused, took: probeTime},

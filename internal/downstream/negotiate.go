@@ -45,7 +45,7 @@ type outcome struct {
 var errUndecided = errors.New("the handshake goes on")
 
 // handshake finds out the server's era and begins a session of it. For clients of the modern era
-// the probe decides. Those of the legacy era get a legacy session wherever initialize leads to
+// the probe decides, unless initialize was sent as well and accepted. Those of the legacy era get a legacy session wherever initialize leads to
 // one in which the server can ask them, whatever the probe said, so that their sessions are what
 // they would be without us.
 func (s *Session) handshake(ctx context.Context) error {
@@ -63,10 +63,7 @@ func (s *Session) handshake(ctx context.Context) error {
 	} else {
 		n.sendInitialize(asking)
 	}
-	limit := probeTime
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline)/3) // the other request needs time as well
-	}
+	limit := n.patience(ctx)
 	silence := time.NewTimer(limit)
 	defer silence.Stop()
 	for {
@@ -88,6 +85,21 @@ func (s *Session) handshake(ctx context.Context) error {
 		}
 		silence.Reset(limit)
 	}
+}
+
+// patience returns how long the first request is waited for alone. The other one needs time as
+// well. A process that got initialize should not get the probe as long as it may be starting: one
+// of the Go SDK would be modern from then on, and not ask any more.
+func (n *negotiation) patience(ctx context.Context) time.Duration {
+	deadline, limited := ctx.Deadline()
+	left := time.Until(deadline)
+	switch {
+	case !limited:
+		return probeTime
+	case n.opening == InitializeFirst && n.options.Remote == nil:
+		return left * 2 / 3
+	}
+	return min(probeTime, left/3)
 }
 
 func (n *negotiation) sendProbe() {
@@ -129,8 +141,10 @@ func (n *negotiation) takeProbe(ctx, asking context.Context, got answer) error {
 	}
 	n.judged, n.modern, n.offer = true, modern, offer
 	n.eras = erasOf(got, offer, modern)
+	// An initialize that it accepts after this would settle a process on the legacy era.
+	settling := n.options.Remote == nil && n.initialized != nil
 	switch {
-	case modern && (n.options.Modern || n.opening == ProbeOnly):
+	case modern && (n.options.Modern || n.opening == ProbeOnly) && !settling:
 		return n.adopt(ctx, offer)
 	case !n.held.IsAbsent() && !modern:
 		return n.accept(ctx, n.held)
@@ -196,7 +210,8 @@ func (n *negotiation) takeResult(ctx context.Context, result wire.Payload) error
 // goModern goes on with a modern server with which initialize led to nothing.
 func (n *negotiation) goModern(ctx context.Context) error {
 	process, settled := n.options.Remote == nil, n.probed && !n.probedLast
-	if _, refused := errors.AsType[*RPCError](n.refusal); refused && process && settled && listsLegacy(n.offer) {
+	_, refused := errors.AsType[*RPCError](n.refusal)
+	if refused && process && settled && listsLegacy(n.offer) && !n.options.Modern {
 		// The probe has settled the process on the modern era; a fresh one can be had in the other.
 		return &OpeningError{Ended: true, Instead: InitializeOnly, Eras: BothEras, Err: n.refusal}
 	}
