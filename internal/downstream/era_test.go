@@ -40,6 +40,10 @@ func TestEra(t *testing.T) {
 		{name: "a version error without one in common", spec: probed(`{"error":{"code":-32022,"message":"x","data":{"supported":["2027-01-01"]}}}`), wantErr: "2027-01-01"},
 		{name: "discovered to be legacy", spec: probed(`{"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}}`), want: "2025-11-25"},
 		{name: "discovered to be of the future", spec: probed(`{"result":{"supportedVersions":["2027-01-01"],"capabilities":{}}}`), wantErr: "2027-01-01"},
+		{
+			name: "modern, and accepts initialize for its own revision", want: modern,
+			spec: `{"era":"modern","on":{"initialize":[{"result":{"protocolVersion":"2026-07-28","capabilities":{}}}]}}`,
+		},
 		{name: "exits", spec: probed(`{"exit":3}`), wantErr: ErrOutputClosed.Error()},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -64,12 +64,20 @@ func (s *Session) clientInfo() []byte {
 	return append(wire.AppendMember(info, "version", s.options.Version), '}')
 }
 
+// agreedOn returns the revision that a server answered initialize with.
+func agreedOn(result wire.Payload) (protocol.Revision, error) {
+	text, _ := result.Member("protocolVersion").Text()
+	revision := protocol.Revision(text)
+	if !revision.Known() {
+		return "", fmt.Errorf("it speaks protocol revision '%.40s', and the workbench speaks %s", text, spoken())
+	}
+	return revision, nil
+}
+
 // accept begins a session of the legacy era.
-func (s *Session) accept(ctx context.Context, result wire.Payload) error {
-	revision, _ := result.Member("protocolVersion").Text()
-	s.revision = protocol.Revision(revision)
-	if !s.revision.Known() {
-		return fmt.Errorf("it speaks protocol revision '%.40s', and the workbench speaks %s", revision, spoken())
+func (s *Session) accept(ctx context.Context, result wire.Payload) (err error) {
+	if s.revision, err = agreedOn(result); err != nil {
+		return err
 	}
 	s.hasTools, s.offer, s.info = offersTools(result), result, result.Member("serverInfo")
 	return s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))

@@ -113,6 +113,9 @@ func (n *negotiation) sendInitialize(ctx context.Context) {
 	n.initialized = done
 	go func() {
 		result, err := n.initialize(ctx)
+		if err == nil {
+			_, err = agreedOn(result) // a modern server may accept it, but for its own revision
+		}
 		done <- outcome{result, err}
 	}()
 }

@@ -165,6 +165,28 @@ func TestEraOverHTTP(t *testing.T) {
 	}
 }
 
+func TestIgnoredInitializeOverHTTP(t *testing.T) {
+	for _, opening := range []Opening{ProbeFirst, InitializeFirst} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newWeb(t)
+			f.before = func(w http.ResponseWriter, r *http.Request, body string) bool {
+				switch {
+				case strings.Contains(body, `"initialize"`):
+					<-r.Context().Done()
+				case strings.Contains(body, "server/discover"):
+					jsonAnswer(w, 200, discovered)
+				default:
+					return false
+				}
+				return true
+			}
+			if session := f.mustConnect(Options{Opening: opening}); !session.Modern() {
+				t.Error("the session is not modern")
+			}
+		})
+	}
+}
+
 // Who is denied is not asked another time.
 func TestDeniedHandshakeEnds(t *testing.T) {
 	f := newWeb(t)
