@@ -23,16 +23,16 @@ type negotiation struct {
 
 	probe       waiter       // nil while it is not under way
 	initialized chan outcome // nil while it is not under way
-	probed      bool         // the probe was sent
-	asked       bool         // initialize was sent
-	probedLast  bool         // the probe was sent after initialize
-	repeated    bool         // the probe was sent again with the revision that the server named
+	sentProbe   bool
+	sentInit    bool // initialize was sent
+	probedLast  bool // the probe was sent after initialize
+	repeated    bool // the probe was sent again with the revision that the server named
 
-	judged  bool         // the probe was answered
-	modern  bool         // by a modern server
-	offer   wire.Payload // of that server
-	refusal error        // why initialize failed
-	held    wire.Payload // a result of initialize, kept until the probe is answered
+	judged    bool         // the probe was answered
+	hasModern bool         // by a modern server
+	offered   wire.Payload // by that server
+	refusal   error        // why initialize failed
+	held      wire.Payload // a result of initialize, kept until the probe is answered
 }
 
 // outcome is what became of initialize.
@@ -45,12 +45,12 @@ type outcome struct {
 var errUndecided = errors.New("the handshake goes on")
 
 // handshake finds out the server's era and begins a session of it. For clients of the modern era
-// the probe decides, unless initialize was sent as well and accepted. Those of the legacy era get a legacy session wherever initialize leads to
-// one in which the server can ask them, whatever the probe said, so that their sessions are what
-// they would be without us.
+// the probe decides, unless initialize was sent as well and accepted. Those of the legacy era get
+// a legacy session wherever initialize leads to one in which the server can ask them, whatever the
+// probe said, so that their sessions are what they would be without us.
 func (s *Session) handshake(ctx context.Context) error {
 	n := &negotiation{Session: s, opening: s.options.Opening}
-	asking, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(ctx)
 	defer func() {
 		stop()
 		if n.initialized != nil {
@@ -61,7 +61,7 @@ func (s *Session) handshake(ctx context.Context) error {
 	if n.opening == ProbeFirst || n.opening == ProbeOnly {
 		n.sendProbe()
 	} else {
-		n.sendInitialize(asking)
+		n.sendInitialize(ctx)
 	}
 	limit := n.patience(ctx)
 	silence := time.NewTimer(limit)
@@ -71,12 +71,12 @@ func (s *Session) handshake(ctx context.Context) error {
 		select {
 		case got := <-n.probe:
 			n.probe = nil
-			err = n.takeProbe(ctx, asking, got)
+			err = n.takeProbe(ctx, got)
 		case got := <-n.initialized:
 			n.initialized = nil
 			err = n.takeInitialize(ctx, got)
 		case <-silence.C:
-			err = n.breakSilence(ctx, asking)
+			err = n.breakSilence(ctx)
 		case <-ctx.Done():
 			err = n.broken(unanswered(protocol.MethodInitialize, ctx.Err()))
 		}
@@ -104,11 +104,11 @@ func (n *negotiation) patience(ctx context.Context) time.Duration {
 
 func (n *negotiation) sendProbe() {
 	n.probe = n.Session.sendProbe()
-	n.probed, n.probedLast = true, n.asked
+	n.sentProbe, n.probedLast = true, n.sentInit
 }
 
 func (n *negotiation) sendInitialize(ctx context.Context) {
-	n.asked = true
+	n.sentInit = true
 	done := make(chan outcome, 1)
 	n.initialized = done
 	go func() {
@@ -121,11 +121,11 @@ func (n *negotiation) sendInitialize(ctx context.Context) {
 }
 
 // takeProbe goes on with the answer to the probe.
-func (n *negotiation) takeProbe(ctx, asking context.Context, got answer) error {
+func (n *negotiation) takeProbe(ctx context.Context, got answer) error {
 	if got.err != nil && n.Err() != nil {
 		n.probe = make(waiter) // it was not answered
 		method := protocol.MethodDiscover
-		if n.asked {
+		if n.sentInit {
 			method = protocol.MethodInitialize
 		}
 		return n.broken(unanswered(method, n.Err()))
@@ -137,12 +137,12 @@ func (n *negotiation) takeProbe(ctx, asking context.Context, got answer) error {
 	}
 	offer, modern, err := judge(got)
 	switch {
-	case n.modern && !modern:
+	case n.hasModern && !modern:
 		return errUndecided // it was asked again, and has turned to initialize meanwhile
-	case err != nil && !n.asked:
+	case err != nil && !n.sentInit:
 		return err
 	}
-	n.judged, n.modern, n.offer = true, modern, offer
+	n.judged, n.hasModern, n.offered = true, modern, offer
 	n.eras = erasOf(got, offer, modern)
 	// An initialize that it accepts after this would settle a process on the legacy era.
 	settling := n.options.Remote == nil && n.initialized != nil
@@ -159,8 +159,8 @@ func (n *negotiation) takeProbe(ctx, asking context.Context, got answer) error {
 		return n.goModern(ctx)
 	case modern && n.probedLast:
 		return n.adopt(ctx, offer) // it answers this and not initialize, which came before
-	case !n.asked:
-		n.sendInitialize(asking)
+	case !n.sentInit:
+		n.sendInitialize(ctx)
 	}
 	return errUndecided
 }
@@ -180,7 +180,7 @@ func (n *negotiation) takeInitialize(ctx context.Context, got outcome) error {
 		return got.err // to whatever it is asked
 	}
 	switch {
-	case n.modern:
+	case n.hasModern:
 		return n.goModern(ctx)
 	case n.judged:
 		return got.err
@@ -194,12 +194,12 @@ func (n *negotiation) takeInitialize(ctx context.Context, got outcome) error {
 func (n *negotiation) takeResult(ctx context.Context, result wire.Payload) error {
 	certain := n.options.Modern || n.opening == InitializeOnly || n.opening == ProbeOnly
 	switch {
-	case certain || n.transport.canAsk() || n.judged && !n.modern:
-		if n.modern {
+	case certain || n.transport.canAsk() || n.judged && !n.hasModern:
+		if n.hasModern {
 			n.eras = BothEras
 		}
 		return n.accept(ctx, result)
-	case n.modern:
+	case n.hasModern:
 		return n.goModern(ctx)
 	}
 	// A server without sessions could not ask; a modern one can, with its results.
@@ -212,32 +212,31 @@ func (n *negotiation) takeResult(ctx context.Context, result wire.Payload) error
 
 // goModern goes on with a modern server with which initialize led to nothing.
 func (n *negotiation) goModern(ctx context.Context) error {
-	process, settled := n.options.Remote == nil, n.probed && !n.probedLast
+	process, settled := n.options.Remote == nil, n.sentProbe && !n.probedLast
 	_, refused := errors.AsType[*RPCError](n.refusal)
-	if refused && process && settled && listsLegacy(n.offer) && !n.options.Modern {
+	if refused && process && settled && listsLegacy(n.offered) && !n.options.Modern {
 		// The probe has settled the process on the modern era; a fresh one can be had in the other.
 		return &OpeningError{Ended: true, Instead: InitializeOnly, Eras: BothEras, Err: n.refusal}
 	}
-	n.eras = ErasUnknown
 	if isConclusive(n.refusal) && !(process && settled) {
 		n.eras = OnlyModern
 	}
-	return n.adopt(ctx, n.offer)
+	return n.adopt(ctx, n.offered)
 }
 
 // breakSilence sends the request that was not sent yet, if the other one is not answered.
 // A server that has not read it is about to start, and may answer still.
-func (n *negotiation) breakSilence(ctx, asking context.Context) error {
+func (n *negotiation) breakSilence(ctx context.Context) error {
 	if n.transport.isUnread() {
 		return errUndecided
 	}
 	switch {
 	case !n.held.IsAbsent():
 		return n.accept(ctx, n.held)
-	case !n.asked && n.opening == ProbeFirst:
-		n.sendInitialize(asking)
+	case !n.sentInit && n.opening == ProbeFirst:
+		n.sendInitialize(ctx)
 	case n.initialized == nil || n.probe != nil:
-	case n.modern && !n.probedLast, !n.probed && n.opening == InitializeFirst:
+	case n.hasModern && !n.probedLast, !n.sentProbe && n.opening == InitializeFirst:
 		n.sendProbe() // the answer tells that initialize is ignored
 	}
 	return errUndecided
@@ -252,10 +251,10 @@ func (n *negotiation) broken(reason error) error {
 	blame := OpeningError{Instead: InitializeOnly, Err: reason}
 	open := n.initialized != nil
 	switch {
-	case n.probe != nil && !n.asked: // only the probe was sent
+	case n.probe != nil && !n.sentInit: // only the probe was sent
 		blame.Alone = true
 	case n.probe != nil && open, n.probe != nil && !n.probedLast: // either may be the reason
-	case open && (n.modern || !n.probed):
+	case open && (n.hasModern || !n.sentProbe):
 		blame.Alone, blame.Instead = true, ProbeOnly
 	default:
 		return reason
