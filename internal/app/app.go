@@ -121,6 +121,7 @@ func New(options Options) (*App, error) {
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
 		Lock:         lock,
 		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
+		ListsChanged: func(server *fleet.Server, notification string) { a.front.ListsChanged(server, notification) },
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
@@ -140,7 +141,9 @@ func (a *App) mode(audience front.Audience) config.ToolMode {
 
 // passage makes the way of an audience to what is no tool.
 func (a *App) passage(audience front.Audience) *passage.Passage {
-	return passage.New(a.view(audience), a.mode(audience), a.log)
+	return passage.New(passage.Options{
+		Visible: a.view(audience), Mode: a.mode(audience), OpenedOnly: a.config.Load().ListOpened, Log: a.log,
+	})
 }
 
 // surface makes what an audience sees of the fleet as it is now.
@@ -148,6 +151,9 @@ func (a *App) surface(audience front.Audience) *metatool.Surface {
 	surface := metatool.New(a.view(audience), a.mode(audience))
 	surface.Extend(a.config.Load().Discovery)
 	surface.Withhold(a.withheld.Load().(string))
+	if a.config.Load().ListOpened {
+		surface.ListOpened()
+	}
 	if a.isClear {
 		surface.BeTransparent()
 	}

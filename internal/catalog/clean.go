@@ -54,6 +54,27 @@ func appendCleaning(edits []wire.Edit, value wire.Payload, isMap bool, depth int
 	return edits
 }
 
+// cleaningEntry returns the edits that take invisible text out of what people read in the entry
+// of a list, and in the arguments of a prompt. Names stay: they are what is asked for.
+func cleaningEntry(entry wire.Payload) (edits []wire.Edit) {
+	if !suspicious(entry.Bytes()) {
+		return nil
+	}
+	for key, member := range entry.Members() {
+		switch string(key) {
+		case "title", "description":
+			if text, ok := member.Text(); ok && CleanText(text) != text {
+				edits = append(edits, wire.Edit{Part: member, With: wire.AppendString(nil, CleanText(text))})
+			}
+		case "arguments":
+			for argument := range member.Elements() {
+				edits = append(edits, cleaningEntry(argument)...)
+			}
+		}
+	}
+	return edits
+}
+
 // suspicious tells whether a definition can hold anything to remove at all: nearly
 // all are plain ASCII without escaped control characters.
 func suspicious(raw []byte) bool {

@@ -20,11 +20,12 @@ import (
 // server is started. It is safe for concurrent use, and blocks on the disk. What goes
 // wrong with files is told to the log, and stops nothing.
 type Copies struct {
-	store store
+	store store // of tools
+	lists store // of what else servers list
 	log   *slog.Logger
 
 	mu    sync.Mutex
-	files map[Hash]Hash // of the content that each file has, as far as it is known; zero if it could not be written
+	files map[string]Hash // of the content that each file has, by path, as far as it is known; zero if it could not be written
 }
 
 const (
@@ -45,7 +46,8 @@ func NewCopies(folder string, log *slog.Logger) *Copies {
 	}
 	return &Copies{
 		store: store{folder: folder, suffix: copiesSuffix, maxFile: maxCopy, maxAll: maxStoredBytes},
-		log:   log, files: make(map[Hash]Hash),
+		lists: store{folder: folder, suffix: listsSuffix, maxFile: maxCopy, maxAll: maxStoredBytes},
+		log:   log, files: make(map[string]Hash),
 	}
 }
 
@@ -68,7 +70,7 @@ func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot 
 		return nil
 	}
 	c.store.touch(key)
-	c.note(key, sha256.Sum256(data))
+	c.note(c.store, key, sha256.Sum256(data))
 	snapshot := NewSnapshot(server, listing, filter)
 	snapshot.Stored = true
 	return snapshot
@@ -80,41 +82,47 @@ func (c *Copies) Save(server string, key Hash, snapshot *Snapshot, mask func(str
 	if c.store.folder == "" {
 		return
 	}
-	was, known := c.known(key)
 	data, err := encodeCopy(snapshot, mask)
+	c.keep(c.store, server, key, data, err)
+}
+
+// keep replaces the file of a server, unless it has that content already; err is why there is
+// no content.
+func (c *Copies) keep(st store, server string, key Hash, data []byte, err error) {
+	was, known := c.known(st, key)
 	if err == nil {
 		content := Hash(sha256.Sum256(data))
 		if known && was == content {
 			return
 		}
-		if err = replaceFile(c.store.path(key), data); err == nil {
-			c.note(key, content)
-			c.store.prune()
+		if err = replaceFile(st.path(key), data); err == nil {
+			c.note(st, key, content)
+			st.prune()
 			return
 		}
 	}
-	_ = os.Remove(c.store.path(key)) // what is no longer so is worse than nothing
-	c.note(key, Hash{})
+	_ = os.Remove(st.path(key)) // what is no longer so is worse than nothing
+	c.note(st, key, Hash{})
 	if known && was == (Hash{}) {
 		return // it was said when it failed first
 	}
 	c.log.Warn("could not keep what the server offers; the next run does not know it before it starts", "server", server, "reason", err)
 }
 
-func (c *Copies) known(key Hash) (content Hash, ok bool) {
+func (c *Copies) known(st store, key Hash) (content Hash, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	content, ok = c.files[key]
+	content, ok = c.files[st.path(key)]
 	return content, ok
 }
 
-func (c *Copies) note(key, content Hash) {
+func (c *Copies) note(st store, key, content Hash) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.files[key] = content
+	c.files[st.path(key)] = content
 }
 
-// encodeCopy makes the content of a file: a line with a hash of the rest, and the rest.
+// encodeCopy makes the content of a file.
 func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 	body := strconv.AppendInt([]byte(`{"version":`), copyVersion, 10)
 	body = wire.AppendMember(body, "serverVersion", mask(snapshot.ServerVersion))
@@ -136,11 +144,31 @@ func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 			return nil, fmt.Errorf("it is longer than %d bytes", maxCopy)
 		}
 	}
-	body = append(body, "]}\n"...)
+	return sealed(append(body, "]}\n"...), mask)
+}
+
+// sealed returns the content of a file: a line with a hash of the body, and the body.
+func sealed(body []byte, mask func(string) string) ([]byte, error) {
 	if mask(string(body)) != string(body) { // in a key, or very deep
 		return nil, errors.New("a secret in it cannot be taken out")
 	}
 	return append([]byte(Hash(sha256.Sum256(body)).String()+"\n"), body...), nil
+}
+
+// unsealed returns what the body of a file says.
+func unsealed(data []byte, version int) (root wire.Payload, err error) {
+	line, body, _ := bytes.Cut(data, []byte("\n"))
+	var sum Hash
+	if !parseHash(string(line), &sum) || sum != sha256.Sum256(body) {
+		return root, errors.New("the file is damaged: its content is not what was written")
+	}
+	if root, err = wire.ParseValue(body); err != nil {
+		return root, fmt.Errorf("the file is damaged: %w", err)
+	}
+	if found := string(root.Member("version").Bytes()); found != strconv.Itoa(version) {
+		return root, fmt.Errorf("the file has version %.20s, not %d", found, version)
+	}
+	return root, nil
 }
 
 // masking returns the edits that mask the strings of a value.
@@ -164,17 +192,9 @@ func masking(edits []wire.Edit, value wire.Payload, mask func(string) string, de
 }
 
 func decodeCopy(data []byte) (listing Listing, err error) {
-	line, body, _ := bytes.Cut(data, []byte("\n"))
-	var sum Hash
-	if !parseHash(string(line), &sum) || sum != sha256.Sum256(body) {
-		return listing, errors.New("the file is damaged: its content is not what was written")
-	}
-	root, err := wire.ParseValue(body)
+	root, err := unsealed(data, copyVersion)
 	if err != nil {
-		return listing, fmt.Errorf("the file is damaged: %w", err)
-	}
-	if version := string(root.Member("version").Bytes()); version != strconv.Itoa(copyVersion) {
-		return listing, fmt.Errorf("the file has version %.20s, not %d", version, copyVersion)
+		return listing, err
 	}
 	listing.ServerVersion, _ = root.Member("serverVersion").Text()
 	listing.Instructions, _ = root.Member("instructions").Text()

@@ -56,6 +56,7 @@ func (b *builder) settings(root *node) *Config {
 		cfg.MaxMessageSize, _ = parseSize(n.text)
 	}
 	cfg.Discovery, cfg.HTTP, cfg.Shared = discovery(root), b.http(root.get("http")), shared(root)
+	cfg.ListOpened = root.get("lists").string() == "opened"
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	top := inherited{timeouts: defaultTimeouts()}.with(root)
 	cfg.Timeouts, cfg.InheritEnv = top.timeouts, top.env

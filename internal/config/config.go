@@ -47,6 +47,7 @@ type Config struct {
 	Discovery      Discovery
 	HTTP           HTTP
 	Shared         Shared
+	ListOpened     bool       // list prompts, resources and templates of opened toolboxes only
 	Prefetch       bool       // ask servers that were never seen what they offer
 	Locked         bool       // offer only tools that the lock approves; see Files
 	Timeouts       Timeouts   // what toolboxes inherit

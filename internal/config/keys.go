@@ -105,6 +105,10 @@ var rootObject = object{keys: []key{
 	timeoutsKey,
 	inheritEnvKey,
 	{
+		name: "lists", kinds: []kind{kindString}, enum: []string{"visible", "opened"}, fallback: `"visible"`,
+		description: "Whose prompts, resources and templates clients see: those of all \"visible\" toolboxes, as far as they are known, or of \"opened\" ones only. Listing them starts no server.",
+	},
+	{
 		name: "prefetch", kinds: []kind{kindBoolean}, fallback: "false",
 		description: "Starts servers that were never seen once in the background, so that what they offer is known before they are needed.",
 	},

@@ -100,5 +100,10 @@ func (s *Session) beginAgain(ctx context.Context) error {
 	if s.options.ToolsChanged != nil {
 		s.options.ToolsChanged()
 	}
+	for _, list := range lists { // nobody told what changed meanwhile
+		if list.notice != protocol.NotifyToolsList && !s.Capabilities().Member(list.capability).IsAbsent() {
+			s.notice(wire.Message{Method: []byte(list.notice)}, 0)
+		}
+	}
 	return nil
 }

@@ -21,6 +21,10 @@ const (
 	maxLocalWatches  = 500
 )
 
+// acknowledgeTime is how long a server may take to say what it agrees to. It comes at once from
+// those that keep to the protocol.
+const acknowledgeTime = 10 * time.Second
+
 // watches are the requests for updates. At most one of them is not
 // acknowledged yet; what is subscribed to meanwhile waits for it.
 type watches struct {
@@ -48,6 +52,7 @@ type watch struct {
 	merges  bool // it takes the place of all others
 	began   time.Time
 	pause   time.Duration // before it is made again, if it does not last
+	overdue *time.Timer   // runs out when it should have been acknowledged
 }
 
 func (*watch) Progress(wire.Message) {}
@@ -172,7 +177,28 @@ func (s *Session) watchNext(pause time.Duration) (failed []subscriber, err error
 		return next.waiting, err
 	}
 	w.next = next
+	next.overdue = time.AfterFunc(acknowledgeTime, next.giveUp)
 	return nil, nil
+}
+
+// giveUp ends a request that the server does not acknowledge: those who wait for it are refused,
+// and what was subscribed to meanwhile goes into the next one.
+func (of *watch) giveUp() {
+	s, w := of.session, &of.session.watches
+	w.mu.Lock()
+	if w.next != of {
+		w.mu.Unlock()
+		return
+	}
+	w.next = nil
+	waiting := of.waiting
+	of.waiting = nil
+	failed, err := s.watchNext(firstPause)
+	w.mu.Unlock()
+	s.cancel(of.id, nil)
+	s.completeAll(waiting, refusalOf(protocol.CodeInternalError,
+		fmt.Sprintf("The server did not acknowledge the subscription within %s", acknowledgeTime)), nil)
+	s.completeAll(failed, wire.Message{}, err)
 }
 
 // acknowledged takes in what the server agreed to.
@@ -190,6 +216,7 @@ func (s *Session) acknowledged(params wire.Payload) {
 		agreed[topic] = true
 	}
 	of.topics = slices.DeleteFunc(of.topics, func(topic Topic) bool { return !agreed[topic] })
+	of.overdue.Stop()
 	w.next = nil
 	var replaced []*watch
 	if of.merges {
@@ -234,6 +261,7 @@ func (of *watch) Done(response wire.Message, err error) {
 	w.mu.Lock()
 	_, wasOpen := w.open[of]
 	if w.next == of {
+		of.overdue.Stop()
 		w.next = nil
 	}
 	w.drop(of)

@@ -3,6 +3,7 @@ package downstream
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,6 +134,48 @@ func (g *gatherer) receive(line string) string {
 	}
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":%s}}`,
 		message.ID.Bytes(), message.Params.Member("notifications").Bytes())
+}
+
+// A server that never acknowledges keeps nobody waiting, and the next one is asked for anew.
+func TestModernSubscriptionsThatAreNotAcknowledged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &gatherer{}
+		var cancelled atomic.Int32
+		session, err := converse(t, Options{}, func(line string) string {
+			switch {
+			case strings.Contains(line, "notifications/cancelled"):
+				cancelled.Add(1)
+				return ""
+			case strings.Contains(line, "a:1"):
+				return ""
+			}
+			return server.receive(line)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		in := newInbox()
+		for _, uri := range []string{"a:1", "a:2"} { // the second one waits for the first
+			if _, err := session.Forward(Forward{Method: "resources/subscribe", Params: wire.Raw([]byte(`{"uri":"` + uri + `"}`))}, in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused := <-in.messages
+		if want := `"The server did not acknowledge the subscription within 10s"`; string(refused.response.Error.Member("message").Bytes()) != want {
+			t.Errorf("the answer is %s, %v", refused.response.Error.Bytes(), refused.err)
+		}
+		if took := time.Since(began); took != acknowledgeTime {
+			t.Errorf("it took %v", took)
+		}
+		if granted := <-in.messages; granted.err != nil || granted.response.Result.IsAbsent() {
+			t.Errorf("the next one is answered %s, %v", granted.response.Error.Bytes(), granted.err)
+		}
+		synctest.Wait()
+		if n := cancelled.Load(); n != 1 {
+			t.Errorf("%d requests were cancelled", n)
+		}
+	})
 }
 
 // A subscription that the server ends is made again, and what may have been missed is told.

@@ -119,10 +119,23 @@ func (f *Fleet) AsksForRoots() bool {
 	return false
 }
 
+// notices returns what takes the notifications of an instance. That lists changed is told when
+// they were read again; see followLists.
+func (s *Server) notices(in *instance) func(message wire.Message, caller downstream.Caller, several bool) {
+	return func(message wire.Message, caller downstream.Caller, several bool) {
+		switch string(message.Method) {
+		case protocol.NotifyResourcesList, protocol.NotifyPromptsList:
+			in.lister.announce(message)
+		default:
+			s.noticed(message, caller, several)
+		}
+	}
+}
+
 // noticed takes a notification of the server to those that it is for.
 func (s *Server) noticed(message wire.Message, caller downstream.Caller, several bool) {
 	switch string(message.Method) {
-	case protocol.NotifyResourcesList, protocol.NotifyPromptsList, protocol.NotifyResourceUpdated, protocol.NotifyTasks:
+	case protocol.NotifyResourceUpdated, protocol.NotifyTasks:
 		for _, p := range s.parties() {
 			p.options.Notice(s.configured(), message)
 		}

@@ -21,6 +21,8 @@ type memory struct {
 
 	view  *catalog.Snapshot // last as far as the lock approves
 	under *catalog.Lock
+
+	lists map[listScope]catalog.Lists // what else it listed
 }
 
 // remembered returns what is known of a server that was not started yet for its client; nil

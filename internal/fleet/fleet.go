@@ -46,6 +46,10 @@ type Options struct {
 	// came up with others than it had offered before, those who wait for its start coming
 	// later. It must not block. Default: nothing.
 	ToolsChanged func(toolbox string)
+
+	// ListsChanged is called when what a configured server lists besides tools may be another
+	// for clients than before, with the notification that says so. As above.
+	ListsChanged func(server *Server, notification string)
 }
 
 // Fleet holds all toolboxes in the order of the configuration. It is safe for
@@ -89,6 +93,9 @@ func New(options Options) *Fleet {
 	}
 	if options.ToolsChanged == nil {
 		options.ToolsChanged = func(string) {}
+	}
+	if options.ListsChanged == nil {
+		options.ListsChanged = func(*Server, string) {}
 	}
 	if options.Baseline == nil {
 		options.Baseline = catalog.NewBaseline("", options.Log)

@@ -12,6 +12,7 @@ type habits struct {
 	instead   atomic.Int32 // the downstream.Opening that the last start asked for; ProbeFirst: none
 	eras      atomic.Int32 // a downstream.Eras that is certain
 	speaksSSE atomic.Bool  // see reach
+	slowLists atomic.Bool  // see startLists
 }
 
 // opening returns what a session for clients of an era begins with; known says that it follows

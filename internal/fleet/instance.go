@@ -22,6 +22,7 @@ type instance struct {
 	left     chan struct{} // holds a token when one of its callers is no longer there
 	ready    time.Time
 	took     time.Duration // from the start to ready
+	lister   lister
 
 	// Whoever has the server's mu adds leases; they are released without it.
 	leases atomic.Int64
@@ -219,6 +220,7 @@ func (s *Server) discard(in *instance) {
 	if in.session != nil {
 		in.session.Close()
 	}
+	in.stopLists()
 	s.mu.Lock()
 	s.stopping--
 	s.mu.Unlock()
@@ -282,7 +284,10 @@ func sameTools(a, b *catalog.Snapshot) bool {
 }
 
 func newInstance(child *process.Process) *instance {
-	return &instance{process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), left: make(chan struct{}, 1)}
+	return &instance{
+		process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), left: make(chan struct{}, 1),
+		lister: lister{wake: make(chan struct{}, 1)},
+	}
 }
 
 func signal(c chan struct{}) {

@@ -94,7 +94,7 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 func (s *Server) sessionOptions(in *instance, opening downstream.Opening) downstream.Options {
 	return downstream.Options{
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
-		Capabilities: s.capabilities, Asked: s.asked, Noticed: s.noticed,
+		Capabilities: s.capabilities, Asked: s.asked, Noticed: s.notices(in),
 		Modern: s.modern, Opening: opening,
 		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
 	}
@@ -115,6 +115,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	}
 	s.tellBegun(in.session) // not before: a start that fails in the middle is no news to anyone
 	in.tools.Store(tools)
+	s.startLists(ctx, in)
 	s.progress.end(counted(len(tools.Tools)))
 	in.ready = time.Now()
 	return nil

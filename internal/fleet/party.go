@@ -40,6 +40,11 @@ type PartyOptions struct {
 	// Environment is that of the client; a server that it makes a difference to is not shared
 	// with clients of another one. Default: the fleet's own.
 	Environment *Environment
+	// Foreign says that the client may be another person's than other clients, and Person who that
+	// is, if it is known. What a server lists to a client with roots is shown to others only if they
+	// are the same person's and declare the same.
+	Foreign bool
+	Person  string
 	// Ask puts a question to the client that belongs to none of its requests.
 	Ask func(*downstream.Question)
 	// Notice gets a notification of a configured server that belongs to no request.

@@ -32,6 +32,7 @@ type Server struct {
 	capabilities []byte      // of its clients, told to the server; nil: none
 	modern       bool        // its clients are of the modern era
 	folder       string      // of its clients, where it runs; "": in the configured one, or in ours
+	circle       string      // of its clients; see Party.circle
 
 	maxMessage int
 	dismissing sync.Once
@@ -51,6 +52,7 @@ type Server struct {
 	stopping int               // instances that are being stopped
 	last     *process.Process  // started last; its stderr may be asked for after its end
 	offered  *catalog.Snapshot // the tools last seen; nil before the first start, see memory
+	listed   catalog.Lists     // what else it listed; nil before it did, see memory
 }
 
 // attempt is one start, shared by all who wait for it.
@@ -163,6 +165,13 @@ func (s *Server) Lease(ctx context.Context) (*Lease, error) {
 		if pending.err != nil {
 			return nil, pending.err
 		}
+	}
+}
+
+// Begin starts the server if it is not there, and does not wait for it.
+func (s *Server) Begin() {
+	if lease, _, _ := s.leaseNow(); lease != nil { // why it cannot be started is told to who uses it
+		lease.Release()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -74,6 +75,40 @@ type variants struct {
 	rooted  bool // it asks for roots, and may answer accordingly
 	byKey   map[variantKey]*Server
 	members map[*Server]map[*Party]struct{} // of each, the configured one included
+}
+
+// existing returns the server as the party would use it, if there is such a one already. It gives
+// the party no part in it, unless its environment makes it another server.
+func (s *Server) existing(p *Party) *Server {
+	switch {
+	case p == nil:
+		return s
+	case p.options.Environment.differs(s) != nil:
+		return s.For(p)
+	case s.config.Fault != nil:
+		return s
+	}
+	apart := s.variants.asks.Load()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if used, ok := p.servers[s]; ok && (used.isPrivate() || !apart) && !used.isDismissed() {
+		return used
+	}
+	s.variants.mu.Lock()
+	defer s.variants.mu.Unlock()
+	key := p.key(s, s.variants.rooted)
+	if p.closed || key == (variantKey{}) {
+		return s
+	}
+	return s.variants.byKey[key] // nil if there is none
+}
+
+// circle names those who may see what a server that asks for roots lists to the party; "": all.
+func (p *Party) circle() string {
+	if !p.options.Foreign || !p.hasRoots {
+		return ""
+	}
+	return strconv.Quote(p.options.Person) + " " + p.declared
 }
 
 // For returns the server as the party uses it; a nil party declares nothing, and a server
@@ -160,6 +195,7 @@ func (s *Server) variant(p *Party, key variantKey) *Server {
 	variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
 	variant.habits, variant.journal, variant.modern, variant.folder = s.habits, s.journal, p.options.Modern, key.folder
 	variant.private.Store(key.alone != 0)
+	variant.circle = p.circle()
 	if variant.differs = differs; variant.copyKey() == s.copyKey() {
 		variant.memory = s.memory
 	}

@@ -91,7 +91,7 @@ func newEchoClient(tb testing.TB, era string) *echoClient {
 		served <- New(Options{
 			Surface: func(Audience) *metatool.Surface { return metatool.New(servers, config.Proxy) },
 			Passage: func(Audience) *passage.Passage {
-				return passage.New(servers, config.Proxy, slog.New(slog.DiscardHandler))
+				return passage.New(passage.Options{Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
 			},
 		}).ServeStdio(context.Background(), in, out, Pipe{})
 	}()

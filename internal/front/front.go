@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/passage"
@@ -142,17 +143,17 @@ func (s *Server) surfaceFor(audience Audience) audienceSurface {
 }
 
 // Change changes what is served: apply does it, and the surfaces are made anew. Clients
-// are told if that changes their list of tools, or the servers that their resources and
-// prompts are of.
+// are told if that changes their lists of tools, resources or prompts.
 func (s *Server) Change(apply func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	type seen struct {
-		tools   []byte
-		servers []*fleet.Server
+		tools              []byte
+		resources, prompts []*catalog.List
 	}
 	see := func(client *session) seen {
-		return seen{client.surface.Load().Listed(client), client.passage.Load().Servers(client)}
+		way := client.passage.Load()
+		return seen{client.surface.Load().Listed(client), way.Shown(client, protocol.NotifyResourcesList), way.Shown(client, protocol.NotifyPromptsList)}
 	}
 	before := make(map[*session]seen, len(s.sessions))
 	for client := range s.sessions {
@@ -166,8 +167,10 @@ func (s *Server) Change(apply func()) {
 		if !bytes.Equal(was.tools, is.tools) {
 			client.tellChanged(protocol.NotifyToolsList)
 		}
-		if !slices.Equal(was.servers, is.servers) {
+		if !slices.Equal(was.resources, is.resources) {
 			client.tellChanged(protocol.NotifyResourcesList)
+		}
+		if !slices.Equal(was.prompts, is.prompts) {
 			client.tellChanged(protocol.NotifyPromptsList)
 		}
 	}
@@ -180,6 +183,18 @@ func (s *Server) ToolsChanged(toolbox string) {
 	for client := range s.sessions {
 		if client.surface.Load().Shows(client, toolbox) {
 			client.tellChanged(protocol.NotifyToolsList)
+		}
+	}
+}
+
+// ListsChanged tells clients, by the notification, that the server lists something else than they
+// know.
+func (s *Server) ListsChanged(server *fleet.Server, notification string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for client := range s.sessions {
+		if client.live.Load() && client.passage.Load().IsNews(client, server, notification) {
+			client.tellChanged(notification)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func newServer(options Options) *Server {
 	}}})
 	options.Surface = func(Audience) *metatool.Surface { return metatool.New(servers, config.Dynamic) }
 	options.Passage = func(Audience) *passage.Passage {
-		return passage.New(servers, config.Dynamic, slog.New(slog.DiscardHandler))
+		return passage.New(passage.Options{Visible: servers, Mode: config.Dynamic, Log: slog.New(slog.DiscardHandler)})
 	}
 	options.Version = "1.2.3"
 	return New(options)

@@ -84,6 +84,9 @@ func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox)
 // MarkOpen implements metatool.Session.
 func (r *request) MarkOpen(toolbox string) (first bool) { return r.session.MarkOpen(toolbox) }
 
+// WaitUntil implements metatool.Session.
+func (r *request) WaitUntil(limit time.Duration) time.Time { return r.session.WaitUntil(limit) }
+
 // Links implements metatool.Session.
 func (r *request) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
 	return r.session.Links(ref, definition)

@@ -45,7 +45,7 @@ func newHTTPSession(server *Server, shelf *shelf, owner string, audience Audienc
 		session: newSession(server, audience), id: hex.EncodeToString(id[:]), owner: owner,
 		own: newStream(shelf, 0, nil), streams: make(map[uint64]*resumable),
 	}
-	client.session.own = client.own
+	client.session.own, client.session.foreign, client.session.person = client.own, true, owner
 	return client
 }
 

@@ -31,6 +31,7 @@ type guests struct {
 	server *Server
 	limit  int
 	origin Origin
+	own    bool // they are the user's own, as over stdio
 
 	mu    sync.Mutex
 	byKey map[string]*guest
@@ -58,7 +59,7 @@ func (g *guests) enter(owner string, audience Audience, t terms) *guest {
 			spared = g.spare()
 		}
 		if len(g.byKey) < g.limit {
-			client = newGuest(g, audience, caller, string(key), t)
+			client = newGuest(g, owner, audience, string(key), t)
 			g.byKey[client.key] = client
 		}
 	}
@@ -155,11 +156,11 @@ func appendGuestKey(key []byte, caller string, t terms) []byte {
 	return append(key, t.info.Bytes()...)
 }
 
-func newGuest(g *guests, audience Audience, caller, key string, t terms) *guest {
-	client := &guest{session: newSession(g.server, audience), key: key, caller: caller}
+func newGuest(g *guests, owner string, audience Audience, key string, t terms) *guest {
+	client := &guest{session: newSession(g.server, audience), key: key, caller: callerName(owner, audience)}
 	client.listens = newListens(client)
 	s := client.session
-	s.modern, s.own, s.origin = true, client.listens, g.origin
+	s.modern, s.own, s.origin, s.foreign, s.person = true, client.listens, g.origin, !g.own, owner
 	s.agree(protocol.Revision20260728, bytes.Clone(t.capabilities.Bytes()))
 	client.answers = answersAny(s.capabilities)
 	g.server.add(s)

@@ -121,6 +121,9 @@ func (w *work) IsOpen(string) bool { return true }
 // MarkOpen implements metatool.Session: nothing changes by opening.
 func (w *work) MarkOpen(string) (first bool) { return false }
 
+// WaitUntil implements metatool.Session.
+func (w *work) WaitUntil(limit time.Duration) time.Time { return w.guest.WaitUntil(limit) }
+
 // Links implements metatool.Session.
 func (w *work) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
 	return w.guest.Links(ref, definition)

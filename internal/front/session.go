@@ -26,6 +26,8 @@ type session struct {
 	audience Audience
 	modern   bool // the client is of the modern era; see guest
 	origin   Origin
+	foreign  bool                        // the client may be another person's than others
+	person   string                      // who that is, if it is known
 	mark     func(toolbox string) []byte // see Pipe
 	surface  atomic.Pointer[metatool.Surface]
 	passage  atomic.Pointer[passage.Passage]
@@ -46,6 +48,7 @@ type session struct {
 	mayWait atomic.Bool                         // settled or awaited may be set
 
 	mu           sync.Mutex
+	waitUntil    time.Time         // see WaitUntil; zero before the first wait
 	rootsAsked   bool              // the client was asked for its roots
 	settled      chan struct{}     // not nil while it has not told them
 	awaited      []chan struct{}   // settled of others that may have the same
@@ -114,6 +117,7 @@ func (s *session) Party() *fleet.Party { return s.party.Load() }
 func (s *session) join(capabilities []byte) {
 	next := fleet.NewParty(fleet.PartyOptions{
 		Capabilities: capabilities, Modern: s.modern, Folder: s.origin.Folder, Environment: s.origin.Environment,
+		Foreign: s.foreign, Person: s.person,
 		Ask: s.Ask, Notice: s.noticed, Began: s.began,
 	})
 	if before := s.party.Swap(next); before != nil {
@@ -184,6 +188,16 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 		s.own.tell(s.mark(toolbox))
 	}
 	return first && !s.surface.Load().CountsAsOpen(toolbox)
+}
+
+// WaitUntil implements metatool.Session.
+func (s *session) WaitUntil(limit time.Duration) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waitUntil.IsZero() {
+		s.waitUntil = time.Now().Add(limit)
+	}
+	return s.waitUntil
 }
 
 // open remembers that the client opened the toolbox. What others may be reading is never

@@ -49,7 +49,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	client := newSession(s, Audience{})
 	client.resume(known)
 	pipe := &pipe{session: client, guests: newGuests(s, maxPipeGuests), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
-	pipe.guests.origin = known.Origin
+	pipe.guests.origin, pipe.guests.own = known.Origin, true
 	client.own = pipe
 	s.add(client)
 	defer s.remove(client)

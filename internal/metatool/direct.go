@@ -50,7 +50,7 @@ func (s *Surface) direct(party *fleet.Party) direct {
 // listDirect connects the servers of which nothing is known, and lists the tools of all that
 // were ever there. Why a server is not is in the log: the list has no place for it.
 func (s *Surface) listDirect(request Request) Answer {
-	if err := connectAll(request, s.direct(request.Session.Party()).unseen); err != nil {
+	if err := meet(request, s.direct(request.Session.Party()).unseen); err != nil {
 		return Answer{Cancelled: err}
 	}
 	for _, box := range s.visible.Toolboxes() { // before looking: what comes up afterwards is told

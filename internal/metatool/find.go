@@ -136,21 +136,13 @@ func (s *Surface) find(q findQuery, session Session) string {
 	return string(append(answer, '}'))
 }
 
-// openFound marks the toolbox of a tool that was found as open. Servers of it that run
-// already may have more to show to the client than before; the others start when they are
-// used.
+// openFound marks the toolbox of a tool that was found as open. Its servers start when they are
+// used, but what is known of them may be more to show to the client than before.
 func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 	if first := session.MarkOpen(box.Name); !first {
 		return
 	}
-	var running []fleet.Opened
-	for _, server := range box.Servers {
-		if lease := server.For(session.Party()).TryLease(); lease != nil {
-			defer lease.Release()
-			running = append(running, fleet.Opened{Server: server, Lease: lease})
-		}
-	}
-	for _, method := range s.changedBy(running) {
+	for _, method := range s.changedBy(box, session.Party()) {
 		_ = session.Notify(wire.Notification(method, nil)) // fails only with the session
 	}
 }

@@ -3,9 +3,12 @@
 package metatool
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
@@ -24,6 +27,8 @@ type Session interface {
 	IsOpen(toolbox string) bool
 	// MarkOpen remembers that the client opened it; first says that it was not open.
 	MarkOpen(toolbox string) (first bool)
+	// WaitUntil returns until when lists wait for servers: for the limit from when it is first asked.
+	WaitUntil(limit time.Duration) time.Time
 	// Links returns the edits by which links in the definition of a tool lead to resources
 	// that the client knows by another URI.
 	Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit
@@ -45,6 +50,7 @@ type Surface struct {
 	notice  string // see Withhold
 
 	isTransparent bool // see BeTransparent
+	listsOpened   bool // see ListOpened
 
 	// What follows is as Extend says.
 	autoOpen  bool // see CountsAsOpen
@@ -160,21 +166,54 @@ func (s *Surface) List(request Request) {
 		go func() { request.Answerer.Answer(s.listDirect(request)) }()
 		return
 	}
-	if unseen := s.unseenNative(request.Session.Party()); len(unseen) > 0 {
-		go func() {
-			if err := connectAll(request, unseen); err != nil {
-				request.Answerer.Answer(Answer{Cancelled: err})
-				return
-			}
-			request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
-		}()
+	unseen := s.unseenNative(request.Session.Party())
+	for _, server := range s.unseenPinned(request.Session) {
+		if !slices.Contains(unseen, server) {
+			unseen = append(unseen, server)
+		}
+	}
+	if len(unseen) == 0 {
+		request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
 		return
 	}
-	if unseen := s.unseenPinned(request.Session); len(unseen) > 0 {
-		go func() { request.Answerer.Answer(s.listPinned(request, unseen)) }()
-		return
+	go func() {
+		if err := meet(request, unseen); err != nil {
+			request.Answerer.Answer(Answer{Cancelled: err})
+			return
+		}
+		request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
+	}()
+}
+
+// listPatience is how long a client's first list waits for servers that were never up. Many
+// clients read the list once, and have little patience at their start; they are told when tools
+// come later.
+const listPatience = 5 * time.Second
+
+// meet starts servers that were never up, in the background. The first list of a client waits for
+// them a while. The error is why the request was cancelled meanwhile.
+func meet(request Request, unseen []*fleet.Server) error {
+	if len(unseen) == 0 {
+		return nil
 	}
-	request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
+	party := request.Session.Party()
+	until := request.Session.WaitUntil(listPatience)
+	if !time.Now().Before(until) {
+		for _, server := range unseen {
+			server.For(party).Begin()
+		}
+		return nil
+	}
+	ctx, stop := request.Ticket.Context()
+	defer stop()
+	patience, end := context.WithDeadline(ctx, until)
+	defer end()
+	for _, opened := range fleet.Connect(patience, unseen, party, nil) {
+		if opened.Lease != nil {
+			opened.Lease.Release()
+		}
+	}
+	return context.Cause(ctx)
 }
 
 // IsFixed reports whether instructions and the list of tools only depend on the
@@ -271,6 +310,10 @@ func (s *Surface) Instructions() string {
 	}
 	return text
 }
+
+// ListOpened says that clients see resources and prompts of toolboxes that they opened only, so
+// that they are told of them when they do.
+func (s *Surface) ListOpened() { s.listsOpened = true }
 
 // BeTransparent lets the servers' own instructions take the place of ours.
 func (s *Surface) BeTransparent() { s.isTransparent = true }

@@ -117,7 +117,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked opening) An
 	}
 	// Of servers that come up later, clients are told when they do; see Shows.
 	if first := request.Session.MarkOpen(box.Name); first {
-		for _, method := range s.changedBy(opened) {
+		for _, method := range s.changedBy(box, request.Session.Party()) {
 			_ = request.Session.Notify(wire.Notification(method, nil)) // fails only with the session
 		}
 	}
@@ -125,18 +125,23 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked opening) An
 }
 
 // changedBy returns the notifications about what the client can see and could not before
-// the servers were opened to it.
-func (s *Surface) changedBy(opened []fleet.Opened) (methods []string) {
+// the toolbox was opened to it. Other lists than those of tools do not depend on that, unless
+// the configuration says so.
+func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []string) {
 	if s.mode == config.Dynamic {
 		methods = append(methods, protocol.NotifyToolsList)
+	}
+	if !s.listsOpened {
+		return methods
 	}
 	for _, list := range []struct{ capability, method string }{
 		{"resources", protocol.NotifyResourcesList}, {"prompts", protocol.NotifyPromptsList},
 	} {
-		has := func(o fleet.Opened) bool {
-			return o.Lease != nil && o.Lease.Session.Capabilities().Member(list.capability).Kind() == "object"
+		has := func(server *fleet.Server) bool {
+			offered := server.OfferedFor(party)
+			return offered != nil && catalog.Declares(offered.Capabilities.Member(list.capability))
 		}
-		if slices.ContainsFunc(opened, has) {
+		if slices.ContainsFunc(box.Servers, has) {
 			methods = append(methods, list.method)
 		}
 	}

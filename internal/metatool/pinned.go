@@ -1,9 +1,7 @@
 package metatool
 
 import (
-	"context"
 	"slices"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -101,10 +99,6 @@ func (s *Surface) callPinned(request *Request) (ok bool) {
 	return true
 }
 
-// pinnedPatience is how long a list waits for servers of pinned tools that were never up.
-// Clients have little patience at their start, and are told when the tools come later.
-const pinnedPatience = 5 * time.Second
-
 // unseenPinned returns the servers whose pinned tools the list would lack because they were
 // never up.
 func (s *Surface) unseenPinned(session Session) (unseen []*fleet.Server) {
@@ -115,22 +109,4 @@ func (s *Surface) unseenPinned(session Session) (unseen []*fleet.Server) {
 		}
 	}
 	return unseen
-}
-
-// listPinned lists after servers had their chance to come up: many clients read the list
-// once, and would never see the pinned tools otherwise.
-func (s *Surface) listPinned(request Request, unseen []*fleet.Server) Answer {
-	ctx, stop := request.Ticket.Context()
-	defer stop()
-	patience, end := context.WithTimeout(ctx, pinnedPatience)
-	defer end()
-	for _, opened := range fleet.Connect(patience, unseen, request.Session.Party(), nil) {
-		if opened.Lease != nil {
-			opened.Lease.Release()
-		}
-	}
-	if err := context.Cause(ctx); err != nil {
-		return Answer{Cancelled: err}
-	}
-	return Answer{Text: s.Listed(request.Session)}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -11,6 +12,8 @@ import (
 
 // carrier takes requests to servers on behalf of one client.
 type carrier interface {
+	// look returns what is known of the server. It starts nothing, and may read a file.
+	look(server *fleet.Server) sight
 	// reach returns what the server declared that it can do. It starts the server if
 	// needed, and blocks until it is there, that failed, or ctx ends.
 	reach(ctx context.Context, server *fleet.Server) (capabilities wire.Payload, err error)
@@ -21,6 +24,15 @@ type carrier interface {
 	live(server *fleet.Server) any
 	// setLogLevel has the level set in sessions that begin later.
 	setLogLevel(params []byte)
+}
+
+// sight is what is known of a server without starting it.
+type sight struct {
+	server       *fleet.Server
+	running      bool
+	seen         bool          // what it can do is known, perhaps from an earlier run
+	capabilities wire.Payload  // what it declared
+	lists        catalog.Lists // what it listed
 }
 
 // forwarding is a request on its way to a server.
@@ -35,6 +47,17 @@ type forwarding struct {
 
 // fleetCarrier carries for a session, with the sessions that its party has.
 type fleetCarrier struct{ session Session }
+
+func (c fleetCarrier) look(server *fleet.Server) sight {
+	party := c.session.Party()
+	seen := sight{server: server, lists: server.ListsFor(party)}
+	if session := server.SessionFor(party); session != nil {
+		seen.running, seen.seen, seen.capabilities = true, true, session.Capabilities()
+	} else if offered := server.OfferedFor(party); offered != nil {
+		seen.seen, seen.capabilities = true, offered.Capabilities
+	}
+	return seen
+}
 
 func (c fleetCarrier) reach(ctx context.Context, server *fleet.Server) (wire.Payload, error) {
 	lease, err := server.LeaseFor(ctx, c.session.Party())
@@ -73,12 +96,10 @@ func (f forwarding) subject() string {
 }
 
 func (c fleetCarrier) live(server *fleet.Server) any {
-	lease := server.For(c.session.Party()).TryLease()
-	if lease == nil {
-		return nil
+	if session := server.SessionFor(c.session.Party()); session != nil {
+		return session
 	}
-	defer lease.Release()
-	return lease.Session
+	return nil
 }
 
 func (c fleetCarrier) setLogLevel(params []byte) {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -24,30 +24,20 @@ type errand struct {
 	request Request
 	memory  *Memory
 	carrier carrier
-	scope   []*fleet.Server
-
-	// Of the servers in scope, once they were asked:
-	reached []reached
-	failed  []*fleet.Server
+	kind    kind
+	known   bool            // the method is one that we know
+	scope   []*fleet.Server // that the request can be for
+	sights  []sight         // of the servers in scope, once they were looked at
 }
 
-// reached is a server that is there, with what it can do.
-type reached struct {
-	server       *fleet.Server
-	capabilities wire.Payload
-}
-
-// choose finds the server for a request where there are several. Its goroutine ends at the
+// choose finds the server for a request where that is not plain. Its goroutine ends at the
 // latest with the request.
-func (e *errand) choose(k kind) {
+func (e *errand) choose() {
 	ctx, stop := e.request.Ticket.Context()
-	e.reach(ctx)
-	for _, server := range e.failed {
-		e.missed(server)
-	}
+	e.look()
 	var then func()
 	if ctx.Err() == nil {
-		then = e.chooseAmong(ctx, k)
+		then = e.chooseAmong(ctx)
 	}
 	cause := context.Cause(ctx)
 	stop()
@@ -58,53 +48,59 @@ func (e *errand) choose(k kind) {
 	then()
 }
 
-func (e *errand) chooseAmong(ctx context.Context, k kind) (then func()) {
-	if k.capability == "" {
-		return k.decide(e, ctx)
+func (e *errand) chooseAmong(ctx context.Context) (then func()) {
+	if !e.known {
+		return e.findUnknown()
 	}
-	able := e.able(k.capability)
-	switch {
-	case len(able) == 0:
-		return func() { k.nobody(e) }
-	case len(able) == 1 && !e.memory.hasRenamed(originOf(able[0])):
-		return func() { e.pass(k, able[0]) }
+	if e.kind.capability == "" || e.kind.list != nil {
+		return e.kind.decide(e, ctx)
 	}
-	return k.decide(e, ctx)
+	if able := e.able(e.kind.capability); len(able) == 1 && able[0].running && e.isPlain(able[0].server) {
+		return func() { e.pass(able[0].server) }
+	}
+	return e.kind.decide(e, ctx)
 }
 
-// reach connects all servers in scope, in parallel, and learns what they can do.
-func (e *errand) reach(ctx context.Context) {
-	found := make([]reached, len(e.scope))
-	failed := make([]bool, len(e.scope))
-	var group sync.WaitGroup
+// isPlain reports whether a request that only the one server seems able to answer can be passed
+// on to it as it is.
+func (e *errand) isPlain(only *fleet.Server) bool {
+	uri, _ := e.request.Params.Member("uri").Text()
+	return !isOurs(uri) && !e.memory.hasRenamed(originOf(only))
+}
+
+// look finds out what is known of the servers in scope.
+func (e *errand) look() {
+	e.sights = make([]sight, len(e.scope))
 	for i, server := range e.scope {
-		group.Go(func() {
-			capabilities, err := e.carrier.reach(ctx, server)
-			found[i], failed[i] = reached{server, capabilities}, err != nil
-		})
+		e.sights[i] = e.carrier.look(server)
 	}
-	group.Wait()
-	for i, server := range e.scope {
-		if failed[i] { // the fleet has logged why
-			e.failed = append(e.failed, server)
-		} else {
-			e.reached = append(e.reached, found[i])
+}
+
+// able returns the servers that are known to have a capability, in order.
+func (e *errand) able(capability string) (able []sight) {
+	for _, s := range e.sights {
+		if s.seen && declares(s.capabilities, capability) {
+			able = append(able, s)
 		}
 	}
+	return able
 }
 
-// missed takes down that a server could not be asked, if the request is for a list.
-func (e *errand) missed(server *fleet.Server) {
-	if l := methods[e.request.Method].list; l != nil {
-		e.memory.misses(l, originOf(server))
+// running returns those of them that run.
+func (e *errand) running(capability string) (servers []*fleet.Server) {
+	for _, s := range e.able(capability) {
+		if s.running {
+			servers = append(servers, s.server)
+		}
 	}
+	return servers
 }
 
-// able returns the servers with a capability, in order.
-func (e *errand) able(capability string) (servers []*fleet.Server) {
-	for _, r := range e.reached {
-		if declares(r.capabilities, capability) {
-			servers = append(servers, r.server)
+// unasked returns the servers that may have a capability but do not run.
+func (e *errand) unasked(capability string) (servers []*fleet.Server) {
+	for _, s := range e.sights {
+		if !s.running && (!s.seen || declares(s.capabilities, capability)) {
+			servers = append(servers, s.server)
 		}
 	}
 	return servers
@@ -113,23 +109,14 @@ func (e *errand) able(capability string) (servers []*fleet.Server) {
 // declares reports whether a server has a capability. In the modern era, tasks are an
 // extension.
 func declares(capabilities wire.Payload, name string) bool {
-	return isDeclared(capabilities.Member(name)) ||
-		name == tasks.capability && isDeclared(capabilities.Member("extensions").Member(protocol.ExtensionTasks))
-}
-
-func isDeclared(capability wire.Payload) bool {
-	switch capability.Kind() {
-	case "undefined", "null":
-		return false
-	case "boolean":
-		return string(capability.Bytes()) == "true"
-	}
-	return true
+	extensions := capabilities.Member("extensions")
+	return catalog.Declares(capabilities.Member(name)) || catalog.Declares(extensions.Member(name)) ||
+		name == tasks.Capability && catalog.Declares(extensions.Member(protocol.ExtensionTasks))
 }
 
 // pass gives the request to the one server that it can be for, as it is.
-func (e *errand) pass(k kind, server *fleet.Server) {
-	at := place{server: server}
+func (e *errand) pass(server *fleet.Server) {
+	at, none := place{server: server}, e.kind.none
 	switch e.request.Method {
 	case protocol.MethodSetLevel:
 		if level, _ := e.request.Params.Member("level").Text(); isLevel(level) {
@@ -139,10 +126,10 @@ func (e *errand) pass(k kind, server *fleet.Server) {
 		topic, _, _ := downstream.TopicOf(e.request.Method, e.request.Params)
 		at.asked, at.original = topic.ID, topic.ID
 	}
-	if e.passage.mode == config.Direct && len(e.scope) == 1 {
-		k.none = "" // the client knows what the server declared, and gets what it says
+	if e.passage.Mode == config.Direct && len(e.scope) == 1 {
+		none = "" // the client knows what the server declared, and gets what it says
 	}
-	e.try([]place{at}, k.none)
+	e.try([]place{at}, none)
 }
 
 // place is where something may be.
@@ -206,9 +193,6 @@ func (a *attempt) Reply(outcome call.Outcome, err error) {
 		return
 	}
 	failure, isFailure := errors.AsType[*call.Failure](err)
-	if isFailure {
-		a.missed(a.server)
-	}
 	switch {
 	case err != nil && !isFailure:
 		a.request.Replier.Reply(outcome, err)
@@ -242,13 +226,18 @@ func (a *attempt) finish(outcome call.Outcome) {
 		}
 	}
 	if a.request.Method == protocol.MethodTasksList {
-		for _, id := range entryNames(tasks, slices.Collect(outcome.Result.Member(tasks.array).Elements())) {
+		for _, id := range entryNames(tasks, slices.Collect(outcome.Result.Member(tasks.Array).Elements())) {
 			a.memory.learnTask(id, originOf(a.server))
 		}
 	}
 	original, asked := "", ""
-	if a.request.Method == protocol.MethodResourcesRead || isAboutTask(a.request.Method) {
+	switch a.request.Method {
+	case protocol.MethodResourcesRead, protocol.MethodSkillsGet, protocol.MethodDirectoryRead:
 		original, asked = a.original, a.asked
+	default:
+		if isAboutTask(a.request.Method) {
+			original, asked = a.original, a.asked
+		}
 	}
 	edits := a.memory.relink(originOf(a.server), outcome.Result, original, asked)
 	if len(edits) > 0 {

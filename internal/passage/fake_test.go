@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -23,7 +24,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fake is a server behind a fake carrier.
 type fake struct {
 	name         string // toolbox/server
-	capabilities string // "": it cannot be reached
+	capabilities string // "": it cannot be reached, and was never seen
+	stopped      bool   // it does not run; what it said before is known
 	// answers are raw results or error objects, by "method" or by "method params"; "fail"
 	// is a failure, and "hang" waits for the cancellation. Others are "Method not found".
 	answers map[string]string
@@ -43,7 +45,7 @@ type bench struct {
 	cause   error       // why the last question that hung was cancelled
 	asked   chan string // gets the method of each question that hangs
 	session map[*fleet.Server]any
-	starts  func(*fleet.Server) // is told of each that is reached; may be nil
+	lists   map[string]*catalog.List // what servers listed, by the answer
 }
 
 // client is a client's session.
@@ -70,6 +72,7 @@ func newBench(t *testing.T, mode config.ToolMode, fakes ...*fake) *bench {
 	cfg := &config.Config{}
 	b := &bench{
 		fakes: make(map[origin]*fake), asked: make(chan string, 10), session: make(map[*fleet.Server]any), log: &strings.Builder{},
+		lists:  make(map[string]*catalog.List),
 		client: &client{memory: NewMemory(NewSubscriptions())},
 	}
 	for _, f := range fakes {
@@ -84,7 +87,7 @@ func newBench(t *testing.T, mode config.ToolMode, fakes ...*fake) *bench {
 		b.fakes[origin{box, server}] = f
 	}
 	b.fleet = fleet.New(fleet.Options{Config: cfg})
-	b.Passage = New(b.fleet, mode, slog.New(slog.NewTextHandler(&locked{b: b}, nil)))
+	b.Passage = New(Options{Visible: b.fleet, Mode: mode, Log: slog.New(slog.NewTextHandler(&locked{b: b}, nil))})
 	b.carry = func(Session) carrier { return b }
 	for _, box := range b.fleet.Toolboxes() {
 		for _, server := range box.Servers {
@@ -103,18 +106,38 @@ func (l *locked) Write(line []byte) (int, error) {
 	return l.b.log.Write(line)
 }
 
+func (b *bench) look(server *fleet.Server) sight {
+	f := b.fakes[originOf(server)]
+	seen := sight{server: server, seen: f.capabilities != "", capabilities: wire.Raw([]byte(f.capabilities)), lists: make(catalog.Lists)}
+	seen.running = seen.seen && !f.stopped
+	for _, l := range catalog.ListKinds {
+		answer := f.answers[l.Method]
+		if !seen.seen || !l.IsDeclared(seen.capabilities) || !strings.HasPrefix(answer, "{") || strings.HasPrefix(answer, `{"code"`) {
+			continue
+		}
+		key := f.name + answer
+		if b.lists[key] == nil { // the same as long as nothing changes
+			b.lists[key] = catalog.NewList(l, slices.Collect(wire.Raw([]byte(answer)).Member(l.Array).Elements()), "")
+		}
+		seen.lists[l] = b.lists[key]
+	}
+	return seen
+}
+
 func (b *bench) reach(_ context.Context, server *fleet.Server) (wire.Payload, error) {
 	f := b.fakes[originOf(server)]
 	if f.capabilities == "" {
 		return wire.Payload{}, errors.New("it does not start")
 	}
-	if b.starts != nil {
-		b.starts(server)
-	}
 	return wire.Raw([]byte(f.capabilities)), nil
 }
 
-func (b *bench) live(server *fleet.Server) any { return b.session[server] }
+func (b *bench) live(server *fleet.Server) any {
+	if f := b.fakes[originOf(server)]; f.capabilities == "" || f.stopped {
+		return nil
+	}
+	return b.session[server]
+}
 
 func (b *bench) setLogLevel(params []byte) { b.level = string(params) }
 

@@ -2,9 +2,11 @@ package passage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -117,23 +119,67 @@ func TestATemplateBelongsToTheFirstComer(t *testing.T) {
 	}
 }
 
-func TestListsAreAskedForAgainAfterAChange(t *testing.T) {
+func TestListsThatChanged(t *testing.T) {
 	fakes := three()
 	b := newBench(t, "", fakes...)
-	b.ask(t, protocol.MethodResourcesRead, `{"uri":"x:2"}`)
-	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:2"}`, `{"code":-32602,"message":"there is no x"}`, `b resources/read {"uri":"x:2"}`)
+	for range 2 {
+		b.want(t, protocol.MethodResourcesRead, `{"uri":"x:2"}`, `{"code":-32602,"message":"there is no x"}`, `b resources/read {"uri":"x:2"}`)
+	}
 	fakes[0].answers[protocol.MethodResourcesList] = `{"resources":[{"uri":"x:3"}]}`
 	fakes[0].answers[protocol.MethodResourcesRead+` {"uri":"x:3"}`] = `{"a":3}`
-	b.Notice(b.client, b.server("t/a"), notification(t, `{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`))
-	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:3"}`, `{"a":3}`, `a resources/list {}`, `a resources/read {"uri":"x:3"}`)
-	// A list that was on its way when it changed is not kept.
-	m, o := b.client.memory, origin{"t", "a"}
-	old := offered{origin: o, version: m.version(resources, o)}
-	m.forget(resources, o)
-	m.name(resources, []offered{old})
-	if m.knows(resources, o) {
-		t.Error("an old list counts as the new one")
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:3"}`, `{"a":3}`, `a resources/read {"uri":"x:3"}`)
+}
+
+// What a list or a template names starts its server; what nobody knows is asked of those that run.
+func TestOnlyTheServerThatARequestIsForStarts(t *testing.T) {
+	for _, test := range []struct {
+		name, method, params string
+		sent                 []string
+	}{
+		{"listed", protocol.MethodResourcesRead, `{"uri":"x:2"}`, []string{`b resources/read {"uri":"x:2"}`}},
+		{"renamed", protocol.MethodResourcesRead, `{"uri":"workbench://t/b/x%3A1"}`, []string{`b resources/read {"uri":"x:1"}`}},
+		{"template", protocol.MethodResourcesRead, `{"uri":"n:else"}`, []string{`b resources/read {"uri":"n:else"}`}},
+		{"unknown", protocol.MethodResourcesRead, `{"uri":"z:1"}`, []string{`c resources/read {"uri":"z:1"}`}},
+		{"subscription", protocol.MethodSubscribe, `{"uri":"x:2"}`, []string{`b resources/subscribe {"uri":"x:2"}`}},
+		{"unknown subscription", protocol.MethodSubscribe, `{"uri":"z:1"}`, []string{`c resources/subscribe {"uri":"z:1"}`}},
+		{"prompt", protocol.MethodPromptsGet, `{"name":"b__p"}`, []string{`b prompts/get {"name":"p"}`}},
+		{"unknown prompt", protocol.MethodPromptsGet, `{"name":"z"}`, []string{`c prompts/get {"name":"z"}`}},
+		{"completion", protocol.MethodComplete, `{"ref":{"type":"ref/prompt","name":"p"}}`, []string{`a completion/complete {"ref":{"type":"ref/prompt","name":"p"}}`}},
+		{"unknown task", protocol.MethodTasksGet, `{"taskId":"1"}`, []string{`c tasks/get {"taskId":"1"}`}},
+		{"tasks", protocol.MethodTasksList, `{}`, []string{`c tasks/list {}`}},
+		{"level", protocol.MethodSetLevel, `{"level":"info"}`, nil},
+		{"resources", protocol.MethodResourcesList, `{}`, nil},
+		{"templates", protocol.MethodTemplatesList, `{}`, nil},
+		{"prompts", protocol.MethodPromptsList, `{}`, nil},
+		{"unknown method", "x/y", `{}`, nil},
+	} {
+		for _, mode := range []config.ToolMode{config.Proxy, config.Dynamic, config.Direct} {
+			fakes := three()
+			fakes[0].stopped, fakes[1].stopped = true, true
+			b := newBench(t, mode, append(fakes, &fake{name: "v/never"})...)
+			b.ask(t, test.method, test.params)
+			if !slices.Equal(b.sent, test.sent) {
+				t.Errorf("%s: sent %q, want %q", test.name, b.sent, test.sent)
+			}
+		}
 	}
+}
+
+func TestWhatNobodyRunsFor(t *testing.T) {
+	fakes := three()
+	for _, f := range fakes {
+		f.stopped = true
+	}
+	b := newBench(t, "", append(fakes[1:], &fake{name: "v/never"})...)
+	const unasked = `Not connected, and so not asked: server 'b' (toolbox 't'), server 'c' (toolbox 'u'), server 'never' (toolbox 'v'). To connect a server, call open_toolbox with its toolbox, and then try again`
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"z:1"}`, `{"code":-32002,"message":"Resource not found: 'z:1'. `+unasked+`","data":{"uri":"z:1"}}`, []string{}...)
+	b.want(t, protocol.MethodPromptsGet, `{"name":"z"}`, `{"code":-32602,"message":"Prompt not found: 'z'. `+unasked+`"}`, []string{}...)
+	b.client.open = nil
+	b.want(t, protocol.MethodPromptsGet, `{"name":"z"}`, `{"code":-32602,"message":"Prompt not found: 'z'. No toolbox is open; call open_toolbox first"}`, []string{}...)
+	// What is known needs no open toolbox.
+	b.want(t, protocol.MethodPromptsGet, `{"name":"q"}`, `{"b":1}`, `b prompts/get {"name":"q"}`)
+	b.OpenedOnly = true
+	b.want(t, protocol.MethodPromptsGet, `{"name":"q"}`, `{"code":-32602,"message":"Prompt not found: 'q'. No toolbox is open; call open_toolbox first"}`, []string{}...)
 }
 
 func TestPromptsAreFound(t *testing.T) {

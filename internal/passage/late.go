@@ -1,53 +1,70 @@
 package passage
 
 import (
+	"slices"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// asks takes down, before servers are asked for a list of the client's, whose entries it will
-// have seen.
-func (m *Memory) asks(l *listing, scope []*fleet.Server) {
-	in := make(map[origin]struct{}, len(scope))
-	for _, server := range scope {
-		in[originOf(server)] = struct{}{}
-	}
+// serves takes down what a client is about to get, before it does: it is told of what comes later.
+func (m *Memory) serves(l *listing, sights []sight) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen[l.capability] = in
-}
-
-// misses takes down that a server's entries were not in a list after all.
-func (m *Memory) misses(l *listing, o origin) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.seen[l.capability], o)
-}
-
-// isNews reports whether the client had a list without the server's entries.
-func (m *Memory) isNews(capability string, o origin) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	in, listed := m.seen[capability]
-	_, ok := in[o]
-	return listed && !ok
-}
-
-// tellLate tells a client of the lists that a server adds to which was not there when the
-// client asked for them.
-func (p *Passage) tellLate(session Session, server *fleet.Server, capabilities wire.Payload) {
-	if !p.sees(session, server) {
-		return
-	}
-	for _, list := range []struct{ capability, change string }{
-		{resources.capability, protocol.NotifyResourcesList}, {prompts.capability, protocol.NotifyPromptsList},
-	} {
-		if !declares(capabilities, list.capability) || !session.Memory().isNews(list.capability, originOf(server)) {
-			continue
-		}
-		if err := session.Notify(wire.Notification(list.change, nil)); err != nil {
-			p.log.Debug("dropped a notification for a client", "reason", err)
+	m.told[l.Changed] = false
+	for key := range m.served {
+		if key.list == l {
+			delete(m.served, key)
 		}
 	}
+	for _, s := range sights {
+		if list := s.lists[l]; list != nil {
+			m.served[bookKey{l, originOf(s.server)}] = list
+		}
+	}
+}
+
+// isNews reports whether the client has yet to be told that lists of a server changed, and takes
+// down that it is. Until the client asks again, once is enough.
+func (m *Memory) isNews(notification string, o origin, lists catalog.Lists) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.told[notification] {
+		return false
+	}
+	for _, l := range catalog.ListKinds {
+		if l.Changed == notification && lists[l] != m.served[bookKey{l, o}] {
+			m.told[notification] = true
+			return true
+		}
+	}
+	return false
+}
+
+// tells takes down that the client is told that lists changed.
+func (m *Memory) tells(notification string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told[notification] = true
+}
+
+// IsNews reports whether a client is to be told, by the notification, that a server lists something
+// else than before. It is to be called once for each such change.
+func (p *Passage) IsNews(session Session, server *fleet.Server, notification string) bool {
+	return p.sees(session, server) &&
+		session.Memory().isNews(notification, originOf(server), p.carry(session).look(server).lists)
+}
+
+// Shown identifies what a client gets that asks for the lists whose changes the notification tells.
+func (p *Passage) Shown(session Session, notification string) (lists []*catalog.List) {
+	carrier := p.carry(session)
+	for _, server := range p.listed(session) {
+		known := carrier.look(server).lists
+		for _, l := range catalog.ListKinds {
+			if l.Changed == notification && known[l] != nil {
+				lists = append(lists, known[l])
+			}
+		}
+	}
+	return slices.Clip(lists)
 }

@@ -5,69 +5,74 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 )
 
-// A server that comes up after the client asked for lists brings notifications for those that
-// it was not in, and for no others.
-func TestALateServerTellsOfItsLists(t *testing.T) {
+// What comes after a client asked for lists is news to it, once, and what it got is not.
+func TestWhatComesLaterIsNews(t *testing.T) {
 	const both = `{"resources":{},"prompts":{}}`
-	empty := map[string]string{protocol.MethodResourcesList: `{"resources":[]}`, protocol.MethodPromptsList: `{"prompts":[]}`}
-	failing := map[string]string{protocol.MethodResourcesList: "fail"}
+	one := map[string]string{protocol.MethodResourcesList: `{"resources":[]}`, protocol.MethodPromptsList: `{"prompts":[]}`}
+	other := map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}]}`, protocol.MethodPromptsList: `{"prompts":[]}`}
+	templates := map[string]string{protocol.MethodTemplatesList: `{"resourceTemplates":[]}`}
 	resourcesChanged, promptsChanged := protocol.NotifyResourcesList, protocol.NotifyPromptsList
+	all := []string{protocol.MethodResourcesList, protocol.MethodTemplatesList, protocol.MethodPromptsList}
 	for _, test := range []struct {
-		name   string
-		fakes  []*fake // the last one begins a session
-		lists  []string
-		begins string // what it declares then
-		closed bool   // its toolbox is not open
-		want   []string
+		name          string
+		before, after *fake
+		lists         []string
+		closed        bool // its toolbox is not open, and lists are those of opened ones
+		want          []string
 	}{
-		{"nothing was listed", []*fake{{name: "t/a", capabilities: both}, {name: "t/b"}}, nil, both, false, nil},
-		{"not there", []*fake{{name: "t/a", capabilities: both}, {name: "t/b"}}, []string{protocol.MethodResourcesList}, both, false, []string{resourcesChanged}},
-		{"templates", []*fake{{name: "t/a", capabilities: both}, {name: "t/b"}}, []string{protocol.MethodTemplatesList}, both, false, []string{resourcesChanged}},
-		{"both lists", []*fake{{name: "t/a", capabilities: both}, {name: "t/b"}}, []string{protocol.MethodPromptsList, protocol.MethodResourcesList}, both, false, []string{resourcesChanged, promptsChanged}},
-		{"nobody there", []*fake{{name: "t/a"}, {name: "t/b"}}, []string{protocol.MethodPromptsList}, both, false, []string{promptsChanged}},
-		{"the only one", []*fake{{name: "t/b", capabilities: both, answers: failing}}, []string{protocol.MethodResourcesList}, both, false, []string{resourcesChanged}},
-		{"failed meanwhile", []*fake{{name: "t/a", capabilities: both, answers: empty}, {name: "t/b", capabilities: both, answers: failing}}, []string{protocol.MethodResourcesList}, both, false, []string{resourcesChanged}},
-		{"it was there", []*fake{{name: "t/a", capabilities: both, answers: empty}, {name: "t/b", capabilities: both, answers: empty}}, []string{protocol.MethodResourcesList, protocol.MethodPromptsList}, both, false, nil},
-		{"it has none", []*fake{{name: "t/a", capabilities: both}, {name: "t/b"}}, []string{protocol.MethodResourcesList, protocol.MethodPromptsList}, `{"tools":{}}`, false, nil},
-		{"not open", []*fake{{name: "t/a", capabilities: both}, {name: "u/b"}}, []string{protocol.MethodResourcesList}, both, true, nil},
+		{"first seen", &fake{}, &fake{capabilities: both, answers: one}, all, false, []string{resourcesChanged, promptsChanged}},
+		{"first seen, nothing was listed", &fake{}, &fake{capabilities: both, answers: one}, nil, false, []string{resourcesChanged, promptsChanged}},
+		{"it has none", &fake{}, &fake{capabilities: `{"tools":{}}`, answers: one}, all, false, nil},
+		{"templates", &fake{}, &fake{capabilities: both, answers: templates}, all, false, []string{resourcesChanged}},
+		{"as it was known", &fake{capabilities: both, answers: one, stopped: true}, &fake{capabilities: both, answers: one}, all, false, nil},
+		{"changed since", &fake{capabilities: both, answers: one, stopped: true}, &fake{capabilities: both, answers: other}, all, false, []string{resourcesChanged}},
+		{"not open", &fake{}, &fake{capabilities: both, answers: one}, all, true, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t, config.Proxy, test.fakes...)
-			late := test.fakes[len(test.fakes)-1]
+			test.before.name, test.after.name = "t/b", "t/b"
+			b := newBench(t, config.Proxy, &fake{name: "t/a", capabilities: both, answers: one}, test.before)
+			if test.closed {
+				b.client.open, b.OpenedOnly = nil, true
+			}
 			for _, method := range test.lists {
 				b.ask(t, method, `{}`)
 			}
-			if test.closed {
-				b.client.open = b.client.open[:1]
+			b.fakes[origin{"t", "b"}] = test.after
+			for range 2 { // once is enough
+				for _, notification := range []string{resourcesChanged, promptsChanged} {
+					if b.IsNews(b.client, b.server("t/b"), notification) {
+						b.client.told = append(b.client.told, notification)
+					}
+				}
 			}
-			b.Began(b.client, b.server(late.name), &sessionOf{capabilities: test.begins})
 			if !slices.Equal(b.client.told, test.want) {
 				t.Errorf("told %q, want %q", b.client.told, test.want)
+			}
+			for _, method := range test.lists { // and after the client has it, nothing is news
+				b.ask(t, method, `{}`)
+			}
+			if len(test.lists) > 0 && b.IsNews(b.client, b.server("t/b"), resourcesChanged) {
+				t.Error("what the client got is news")
 			}
 		})
 	}
 }
 
-// What is begun for a list is no news.
-func TestAServerThatAListStartsTellsNothing(t *testing.T) {
-	late := &fake{name: "t/b"}
+// What a server says itself is always told, and not once more.
+func TestWhatAServerTellsIsNoNewsAfterwards(t *testing.T) {
+	late := &fake{name: "t/b", capabilities: hasResources, answers: map[string]string{protocol.MethodResourcesList: `{"resources":[]}`}}
 	b := newBench(t, config.Proxy, &fake{name: "t/a", capabilities: hasResources}, late)
 	b.ask(t, protocol.MethodResourcesList, `{}`)
-	late.capabilities, late.answers = hasResources, map[string]string{protocol.MethodResourcesList: `{"resources":[]}`}
-	b.starts = func(server *fleet.Server) {
-		if server == b.server("t/b") {
-			b.Began(b.client, server, &sessionOf{capabilities: hasResources})
+	late.answers = map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}]}`}
+	for range 2 {
+		if _, ok := b.Notice(b.client, b.server("t/b"), notification(t, `{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`)); !ok {
+			t.Error("the client is not told")
 		}
 	}
-	b.ask(t, protocol.MethodResourcesList, `{}`)
-	if len(b.client.told) > 0 {
-		t.Errorf("told %q", b.client.told)
-	}
-	if b.client.memory.isNews(resources.capability, origin{"t", "b"}) {
-		t.Error("it counts as not listed")
+	if b.IsNews(b.client, b.server("t/b"), protocol.NotifyResourcesList) {
+		t.Error("it is told twice")
 	}
 }

@@ -20,7 +20,7 @@ func isLevel(level string) bool { return slices.Contains(levels, level) }
 // setLevel tells all servers that log, and those that come later, from which level on the
 // client wants their messages. It fails only if all of them refuse it.
 func (e *errand) setLevel(ctx context.Context) (then func()) {
-	able := e.able("logging")
+	able := e.running("logging")
 	level, _ := e.request.Params.Member("level").Text()
 	if len(able) == 0 {
 		return e.levelForLater

@@ -8,25 +8,22 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // listing is a kind of list that servers have.
-type listing struct {
-	method     string
-	capability string
-	array      string // the member of the result that is the list
-	key        string // the member of an entry that names it
-}
+type listing = catalog.ListKind
 
 var (
-	resources = &listing{protocol.MethodResourcesList, "resources", "resources", "uri"}
-	templates = &listing{protocol.MethodTemplatesList, "resources", "resourceTemplates", "uriTemplate"}
-	prompts   = &listing{protocol.MethodPromptsList, "prompts", "prompts", "name"}
-	tasks     = &listing{protocol.MethodTasksList, "tasks", "tasks", "taskId"}
+	resources = catalog.Resources
+	templates = catalog.Templates
+	prompts   = catalog.Prompts
+	skills    = catalog.Skills
+	// Tasks are not kept: they are gone with the server.
+	tasks = &listing{Method: protocol.MethodTasksList, Capability: "tasks", Array: "tasks", Key: "taskId"}
 )
 
 // Limits of one listing. They are beyond what an honest server sends, and what a client
@@ -42,30 +39,58 @@ const (
 // offered is what one server listed.
 type offered struct {
 	origin  origin
-	version uint64 // see Memory.version
 	entries []wire.Payload
-	// unsure says that this was not the server's word: it is to be asked again.
-	unsure bool
+	of      *catalog.List // that it was told in; nil for tasks
 }
 
-// list answers a list with that of all servers, on one page.
-func (e *errand) list(ctx context.Context, l *listing) (then func()) {
-	if e.request.Params.Member("cursor").Kind() == "string" {
-		return func() {
-			e.refuse(protocol.CodeInvalidParams, "Invalid params: unknown cursor; the list has one page", nil)
+// list answers a list with what is known of those of all servers, on one page. It starts nothing,
+// and waits for nobody.
+func (e *errand) list(l *listing) (then func()) {
+	if refused := e.refuseCursor(); refused != nil {
+		return refused
+	}
+	e.memory.serves(l, e.sights)
+	return e.answerList(l, e.offers(l))
+}
+
+// offers returns what is known of the servers' lists.
+func (e *errand) offers(l *listing) (lists []offered) {
+	for _, s := range e.sights {
+		if list := s.lists[l]; list != nil {
+			lists = append(lists, offered{origin: originOf(s.server), entries: list.Entries, of: list})
 		}
 	}
-	able := e.able(l.capability)
-	lists := e.gather(ctx, able, l)
+	return lists
+}
+
+// refuseCursor refuses a request for another page than the first.
+func (e *errand) refuseCursor() (then func()) {
+	if e.request.Params.Member("cursor").Kind() != "string" {
+		return nil
+	}
+	return e.invalid("unknown cursor; the list has one page")
+}
+
+// answerList answers with the lists of several servers as one.
+func (e *errand) answerList(l *listing, lists []offered) (then func()) {
 	names := e.memory.name(l, lists)
-	result := []byte(`{"` + l.array + `":[`)
+	result := []byte(`{"` + l.Array + `":[`)
 	empty := len(result)
+	var limit limits
 	for i, list := range lists {
 		for j, entry := range list.entries {
+			if !limit.take(entry) {
+				e.passage.Log.Warn("a list was cut off", "list", l.Method, "reason", "it is too long")
+				return func() { e.answer(append(result, "]}"...)) }
+			}
 			if len(result) > empty {
 				result = append(result, ',')
 			}
-			result = appendNamed(result, entry, entry.Member(l.key), names[i][j])
+			if l == skills {
+				result = appendSkill(result, list.origin, entry, names[i][j])
+				continue
+			}
+			result = appendNamed(result, entry, entry.Member(l.Key), names[i][j])
 		}
 	}
 	return func() { e.answer(append(result, "]}"...)) }
@@ -79,17 +104,19 @@ func appendNamed(dst []byte, entry, key wire.Payload, name string) []byte {
 	return wire.AppendEdited(dst, entry, wire.Edit{Part: key, With: wire.AppendString(nil, name)})
 }
 
-// know makes sure that it is known what the servers list, as far as they tell.
-func (e *errand) know(ctx context.Context, l *listing, able []*fleet.Server) {
-	var unknown []*fleet.Server
-	for _, server := range able {
-		if !e.memory.knows(l, originOf(server)) {
-			unknown = append(unknown, server)
-		}
+// know makes sure that what servers list has names.
+func (e *errand) know(l *listing) {
+	if lists := e.offers(l); !e.memory.knows(l, lists) {
+		e.memory.name(l, lists)
 	}
-	if len(unknown) > 0 {
-		e.memory.name(l, e.gather(ctx, unknown, l))
+}
+
+// listTasks answers a list of tasks with those of all servers that run.
+func (e *errand) listTasks(ctx context.Context) (then func()) {
+	if refused := e.refuseCursor(); refused != nil {
+		return refused
 	}
+	return e.answerList(tasks, e.gather(ctx, e.running(tasks.Capability), tasks))
 }
 
 // gather asks servers for their whole lists, in parallel. One that fails has an empty one.
@@ -100,23 +127,16 @@ func (e *errand) gather(ctx context.Context, servers []*fleet.Server, l *listing
 	for i, server := range servers {
 		group.Go(func() {
 			o := originOf(server)
-			lists[i] = offered{origin: o, version: e.memory.version(l, o)}
 			limited, cancel := context.WithTimeout(ctx, listTime)
 			defer cancel()
-			var note string
-			var err error
-			lists[i].entries, note, err = e.pages(limited, server, l, &limit)
-			_, isFailure := errors.AsType[*call.Failure](err)
-			lists[i].unsure = isFailure || ctx.Err() != nil
-			if isFailure {
-				e.missed(server)
-			}
+			entries, note, err := e.pages(limited, server, l, &limit)
+			lists[i] = offered{origin: o, entries: entries}
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
 				e.logFailure(server, l, err)
 			case note != "":
-				e.passage.log.Warn("a list was cut off", "toolbox", o.toolbox, "server", o.server, "list", l.method, "reason", note)
+				e.passage.Log.Warn("a list was cut off", "toolbox", o.toolbox, "server", o.server, "list", l.Method, "reason", note)
 			}
 		})
 	}
@@ -125,12 +145,12 @@ func (e *errand) gather(ctx context.Context, servers []*fleet.Server, l *listing
 }
 
 // logFailure says that a server is left out of a list. That it does not know the method is
-// nothing unusual: templates have no capability of their own.
+// nothing unusual: not all that have tasks list them.
 func (e *errand) logFailure(server *fleet.Server, l *listing, err error) {
 	if rpc, ok := errors.AsType[*rpcError](err); ok && code(rpc.object) == protocol.CodeMethodNotFound {
 		return
 	}
-	e.passage.log.Warn("a server is left out of a list", "toolbox", server.Toolbox(), "server", server.Name(), "list", l.method, "reason", err)
+	e.passage.Log.Warn("a server is left out of a list", "toolbox", server.Toolbox(), "server", server.Name(), "list", l.Method, "reason", err)
 }
 
 // limits are what all servers of one listing share.
@@ -147,16 +167,16 @@ func (e *errand) pages(ctx context.Context, server *fleet.Server, l *listing, li
 	seen := make(map[string]bool)
 	cursor := ""
 	for page := 1; ; page++ {
-		result, err := e.ask(ctx, server, l.method, e.pageParams(cursor))
+		result, err := e.ask(ctx, server, l.Method, e.pageParams(cursor))
 		if err != nil && page > 1 && ctx.Err() != nil {
 			return entries, fmt.Sprintf("page %d did not come in time", page), nil
 		}
 		if err != nil {
 			return nil, "", err
 		}
-		list := result.Member(l.array)
+		list := result.Member(l.Array)
 		if list.Kind() != "array" {
-			return nil, "", fmt.Errorf("'%s' was answered without a list: '%s' is %s", l.method, l.array, list.Kind())
+			return nil, "", fmt.Errorf("'%s' was answered without a list: '%s' is %s", l.Method, l.Array, list.Kind())
 		}
 		for entry := range list.Elements() {
 			if !limit.take(entry) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -18,8 +19,8 @@ type Memory struct {
 
 	mu       sync.Mutex
 	books    map[bookKey]*book
-	versions map[bookKey]uint64
-	seen     map[string]map[origin]struct{} // whose entries were in the last list, by capability; see asks
+	served   map[bookKey]*catalog.List // what the client got last; see late.go
+	told     map[string]bool           // notifications that it got since it last asked
 	uris     claims
 	patterns claims // templates of URIs
 	tasks    taskNames
@@ -32,7 +33,7 @@ type Memory struct {
 func NewMemory(subscriptions *Subscriptions) *Memory {
 	return &Memory{
 		subscriptions: subscriptions,
-		books:         make(map[bookKey]*book), versions: make(map[bookKey]uint64), seen: make(map[string]map[origin]struct{}),
+		books:         make(map[bookKey]*book), served: make(map[bookKey]*catalog.List), told: make(map[string]bool),
 		patterns: claims{ofTemplates: true}, own: make(map[subscribed]string),
 	}
 }
@@ -43,8 +44,9 @@ type bookKey struct {
 	origin origin
 }
 
-// book is what a server listed, until it says that this changed.
+// book is what a server listed, with the names that it has to the client.
 type book struct {
+	of        *catalog.List
 	names     []string
 	templates []template
 }
@@ -52,27 +54,16 @@ type book struct {
 // maxTemplates is how many templates of a server are matched against.
 const maxTemplates = 1000
 
-// version counts the changes of a list, so that one that was read before a change is not
-// taken for the one after it.
-func (m *Memory) version(l *listing, o origin) uint64 {
+// knows reports whether all of the lists have names.
+func (m *Memory) knows(l *listing, lists []offered) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.versions[bookKey{l, o}]
-}
-
-// forget is to be called when a list changed.
-func (m *Memory) forget(l *listing, o origin) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key := bookKey{l, o}
-	delete(m.books, key)
-	m.versions[key]++
-}
-
-func (m *Memory) knows(l *listing, o origin) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.books[bookKey{l, o}] != nil
+	for _, list := range lists {
+		if b := m.books[bookKey{l, list.origin}]; b == nil || b.of != list.of {
+			return false
+		}
+	}
+	return true
 }
 
 // name takes in what servers listed, in the order of the configuration, and returns under
@@ -88,6 +79,8 @@ func (m *Memory) name(l *listing, lists []offered) [][]string {
 	switch l {
 	case resources, templates:
 		m.nameURIs(l, lists, names)
+	case skills:
+		m.nameSkills(lists, names)
 	case prompts:
 		m.namePrompts(lists, names)
 	case tasks:
@@ -99,18 +92,17 @@ func (m *Memory) name(l *listing, lists []offered) [][]string {
 func entryNames(l *listing, entries []wire.Payload) []string {
 	names := make([]string, len(entries))
 	for i, entry := range entries {
-		names[i], _ = entry.Member(l.key).Text()
+		names[i], _ = entry.Member(l.Key).Text()
 	}
 	return names
 }
 
 // note remembers a list. Called with mu held.
 func (m *Memory) note(l *listing, list offered, names []string) {
-	key := bookKey{l, list.origin}
-	if l == tasks || list.unsure || m.versions[key] != list.version {
+	if l == tasks {
 		return
 	}
-	b := &book{}
+	b := &book{of: list.of}
 	switch l {
 	case templates:
 		for _, text := range names[:min(len(names), maxTemplates)] {
@@ -119,7 +111,7 @@ func (m *Memory) note(l *listing, list offered, names []string) {
 	case prompts:
 		b.names = slices.Clone(names)
 	}
-	m.books[key] = b
+	m.books[bookKey{l, list.origin}] = b
 }
 
 // nameURIs replaces the URIs of servers, or templates of URIs, by those that the client
@@ -129,15 +121,7 @@ func (m *Memory) nameURIs(l *listing, lists []offered, names [][]string) {
 	if l == templates {
 		known = &m.patterns
 	}
-	if known.isFull() {
-		*known = claims{ofTemplates: known.ofTemplates}
-		for key := range m.books {
-			isAsked := func(list offered) bool { return list.origin == key.origin }
-			if key.list == l && !slices.ContainsFunc(lists, isAsked) {
-				delete(m.books, key)
-			}
-		}
-	}
+	m.makeRoom(known, l, lists)
 	for i, list := range lists {
 		for j, uri := range names[i] {
 			if uri == "" {
@@ -147,6 +131,21 @@ func (m *Memory) nameURIs(l *listing, lists []offered, names [][]string) {
 			if names[i][j] != uri {
 				m.renamed.Store(true)
 			}
+		}
+	}
+}
+
+// makeRoom forgets all claims if there are too many of them, but for those of the lists, which
+// are about to be made. Called with mu held.
+func (m *Memory) makeRoom(known *claims, l *listing, lists []offered) {
+	if !known.isFull() {
+		return
+	}
+	*known = claims{ofTemplates: known.ofTemplates}
+	for key := range m.books {
+		isAsked := func(list offered) bool { return list.origin == key.origin }
+		if (key.list == templates) == known.ofTemplates && !(key.list == l && slices.ContainsFunc(lists, isAsked)) {
+			delete(m.books, key)
 		}
 	}
 }

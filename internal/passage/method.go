@@ -3,6 +3,7 @@ package passage
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
@@ -15,6 +16,10 @@ import (
 type kind struct {
 	capability string   // that a server must have declared
 	list       *listing // that is asked for; nil: none
+	// wide says that it is about what lists show, and so about all servers that they show.
+	wide bool
+	// starts says that the only server of the client is started for it.
+	starts bool
 	// decide finds out, among several servers, where a request goes. It may block, and
 	// returns how to go on.
 	decide func(e *errand, ctx context.Context) (then func())
@@ -28,54 +33,76 @@ type kind struct {
 var methods map[string]kind
 
 func init() { // the functions refer to the table
+	resource := kind{capability: "resources", wide: true, decide: (*errand).findResource, nobody: (*errand).noResource}
+	subscribing := resource
+	subscribing.starts = true
+	task := kind{capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask}
+	skill := resource
+	skill.capability, skill.nobody = protocol.ExtensionSkills, (*errand).noSkill
 	methods = map[string]kind{
-		protocol.MethodResourcesList: listKind(resources),
-		protocol.MethodTemplatesList: listKind(templates),
-		protocol.MethodPromptsList:   listKind(prompts),
-		protocol.MethodTasksList:     listKind(tasks),
-		protocol.MethodResourcesRead: {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
-		protocol.MethodSubscribe:     {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
-		protocol.MethodUnsubscribe:   {capability: "resources", decide: (*errand).findResource, nobody: (*errand).noResource},
-		protocol.MethodPromptsGet:    {capability: "prompts", decide: (*errand).findPrompt, nobody: (*errand).noPrompt},
-		protocol.MethodTasksGet:      {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		protocol.MethodTasksResult:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		protocol.MethodTasksUpdate:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		protocol.MethodTasksCancel:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		downstream.MethodWatchTask:   {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		downstream.MethodUnwatchTask: {capability: "tasks", decide: (*errand).findTask, nobody: (*errand).noTask},
-		protocol.MethodComplete:      {decide: (*errand).findReference, nobody: (*errand).noCompletion, none: noCompletion},
+		protocol.MethodResourcesList: shownKind(resources),
+		protocol.MethodTemplatesList: shownKind(templates),
+		protocol.MethodPromptsList:   shownKind(prompts),
+		protocol.MethodSkillsList:    shownKind(skills),
+		protocol.MethodTasksList: {
+			capability: tasks.Capability, list: tasks, decide: (*errand).listTasks,
+			nobody: func(e *errand) { e.answer([]byte(noTasks)) }, none: noTasks,
+		},
+		protocol.MethodResourcesRead: resource,
+		protocol.MethodSubscribe:     subscribing,
+		protocol.MethodUnsubscribe:   resource,
+		protocol.MethodSkillsGet:     skill,
+		protocol.MethodDirectoryRead: skill,
+		protocol.MethodPromptsGet:    {capability: "prompts", wide: true, decide: (*errand).findPrompt, nobody: (*errand).noPrompt},
+		protocol.MethodTasksGet:      task,
+		protocol.MethodTasksResult:   task,
+		protocol.MethodTasksUpdate:   task,
+		protocol.MethodTasksCancel:   task,
+		downstream.MethodWatchTask:   task,
+		downstream.MethodUnwatchTask: task,
+		protocol.MethodComplete:      {wide: true, decide: (*errand).findReference, nobody: (*errand).noCompletion, none: noCompletion},
 		protocol.MethodSetLevel:      {decide: (*errand).setLevel, nobody: (*errand).levelForLater, none: `{}`},
 	}
 }
 
-func listKind(l *listing) kind {
-	empty := `{"` + l.array + `":[]}`
+// shownKind is what there is to know of the method of a list that is answered from what is known.
+func shownKind(l *listing) kind {
+	empty := `{"` + l.Array + `":[]}`
 	return kind{
-		capability: l.capability, list: l,
-		decide: func(e *errand, ctx context.Context) func() { return e.list(ctx, l) },
+		list: l, wide: true,
+		decide: func(e *errand, _ context.Context) func() { return e.list(l) },
 		nobody: func(e *errand) { e.answer([]byte(empty)) },
 		none:   empty,
 	}
 }
 
+const noTasks = `{"tasks":[]}`
+
 const noCompletion = `{"completion":{"values":[],"total":0,"hasMore":false}}`
 
 func (e *errand) noCompletion() { e.answer([]byte(noCompletion)) }
 
-func (e *errand) noResource() {
+func (e *errand) noResource() { e.noURI("Resource", "resources") }
+
+func (e *errand) noSkill() { e.noURI("Skill", protocol.ExtensionSkills) }
+
+func (e *errand) noURI(what, capability string) {
 	uri, _ := e.request.Params.Member("uri").Text()
-	data := append(wire.AppendMember([]byte("{"), "uri", uri), '}')
-	e.refuse(protocol.CodeResourceNotFound, fmt.Sprintf("Resource not found: '%.1000s'. %s", uri, e.whyNobody("resources")), data)
+	code, data := protocol.CodeResourceNotFound, append(wire.AppendMember([]byte("{"), "uri", uri), '}')
+	if capability == protocol.ExtensionSkills {
+		code = protocol.CodeInvalidParams // as the extension has it
+	}
+	e.refuse(code, fmt.Sprintf("%s not found: '%.1000s'. %s", what, uri, e.whyNobody(strings.ToLower(what)+"s", capability)), data)
 }
 
 func (e *errand) noPrompt() {
 	name, _ := e.request.Params.Member("name").Text()
-	e.refuse(protocol.CodeInvalidParams, fmt.Sprintf("Prompt not found: '%.200s'. %s", name, e.whyNobody("prompts")), nil)
+	e.refuse(protocol.CodeInvalidParams, fmt.Sprintf("Prompt not found: '%.200s'. %s", name, e.whyNobody("prompts", "prompts")), nil)
 }
 
 func (e *errand) noTask() {
 	id, _ := e.request.Params.Member("taskId").Text()
-	e.refuse(protocol.CodeInvalidParams, fmt.Sprintf("Task not found: '%.200s'. %s", id, e.whyNobody("tasks")), nil)
+	e.refuse(protocol.CodeInvalidParams, fmt.Sprintf("Task not found: '%.200s'. %s", id, e.whyNobody("tasks", "tasks")), nil)
 }
 
 // refuseUnknown answers a method that nobody knows, or that may be for any of several.
@@ -84,22 +111,27 @@ func (e *errand) refuseUnknown() {
 	switch {
 	case len(e.scope) > 1:
 		text += fmt.Sprintf(". A method that the workbench does not know is passed on only while there is one server that it can be for; there are %d", len(e.scope))
-	case e.passage.mode != config.Direct:
+	case e.passage.Mode != config.Direct:
 		text += ". No toolbox is open that has a server which may know it; call open_toolbox first"
 	}
 	e.refuse(protocol.CodeMethodNotFound, text, nil)
 }
 
 // whyNobody says why no server can answer, and what to do.
-func (e *errand) whyNobody(what string) string {
+func (e *errand) whyNobody(what, capability string) string {
+	unasked := e.unasked(capability)
+	isDirect := e.passage.Mode == config.Direct
 	switch {
-	case len(e.failed) > 0:
-		return "Not connected, and so not asked: " + fleet.NameServers(e.failed)
-	case len(e.scope) > 0:
-		return "No server offers " + what
-	case e.passage.mode == config.Direct:
+	case len(e.scope) == 0 && isDirect:
 		return "No servers are configured"
-	default:
+	case !isDirect && len(e.passage.Servers(e.request.Session)) == 0:
 		return "No toolbox is open; call open_toolbox first"
+	case len(unasked) == 0:
+		return "No server offers " + what
 	}
+	text := "Not connected, and so not asked: " + fleet.NameServers(unasked)
+	if !isDirect {
+		text += ". To connect a server, call open_toolbox with its toolbox, and then try again"
+	}
+	return text
 }

@@ -12,17 +12,12 @@ import (
 // gets, if anything.
 func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Message) (forClient []byte, ok bool) {
 	memory, o := session.Memory(), originOf(server)
-	switch string(message.Method) {
-	case protocol.NotifyResourcesList:
-		memory.forget(resources, o)
-		memory.forget(templates, o)
-	case protocol.NotifyPromptsList:
-		memory.forget(prompts, o)
-	}
 	if !p.sees(session, server) {
 		return nil, false
 	}
 	switch string(message.Method) {
+	case protocol.NotifyResourcesList, protocol.NotifyPromptsList:
+		memory.tells(string(message.Method))
 	case protocol.NotifyResourceUpdated:
 		return memory.updated(o, message)
 	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
@@ -64,23 +59,15 @@ func rawParams(message wire.Message) []byte {
 type Begun interface {
 	// Send sends a request whose answer does not matter; it does not block.
 	Send(method string, params []byte)
-	// Capabilities are what the server declared.
-	Capabilities() wire.Payload
 }
 
 // Began takes in that a session with a server has begun in which the client has a part.
-// If it is not the first one, its lists may be others, and the server is told again what
-// the client had subscribed to. A client that asked for lists while the server was not there
-// is told of what it adds to them. It does not block.
+// If it is not the first one, the server is told again what the client had subscribed to.
+// It does not block.
 func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
-	memory, o := session.Memory(), originOf(server)
-	for _, l := range []*listing{resources, templates, prompts} {
-		memory.forget(l, o)
-	}
-	for _, topic := range memory.renew(o, begun) {
+	for _, topic := range session.Memory().renew(originOf(server), begun) {
 		begun.Send(topic.Subscribe())
 	}
-	p.tellLate(session, server, begun.Capabilities())
 }
 
 // Learn takes in the result of a tool call: if the server made the call a task, requests
@@ -112,7 +99,7 @@ func (p *Passage) Learn(session Session, ref toolbox.Ref, result wire.Payload) {
 func (p *Passage) Leave(session Session) {
 	carrier := p.carry(session)
 	for key, of := range session.Memory().leave() {
-		box, ok := p.visible.Toolbox(key.origin.toolbox)
+		box, ok := p.Visible.Toolbox(key.origin.toolbox)
 		if !ok {
 			continue
 		}

@@ -29,21 +29,26 @@ type Toolboxes interface {
 	Toolbox(name string) (*fleet.Toolbox, bool)
 }
 
+// Options say what a passage leads to.
+type Options struct {
+	Visible Toolboxes
+	Mode    config.ToolMode
+	// OpenedOnly lists what is in opened toolboxes only. Otherwise a client sees what is in all
+	// visible ones, and what it uses is started then. In direct mode there is nothing to open.
+	OpenedOnly bool
+	Log        *slog.Logger
+}
+
 // Passage leads the requests of clients to servers. It costs next to nothing to make; what
 // is remembered is in the clients' memories.
 type Passage struct {
-	visible Toolboxes
-	mode    config.ToolMode
-	log     *slog.Logger
-	carry   func(Session) carrier
+	Options
+	carry func(Session) carrier
 }
 
-// New makes the passage to what is visible; in direct mode clients need not open it.
-func New(visible Toolboxes, mode config.ToolMode, log *slog.Logger) *Passage {
-	return &Passage{
-		visible: visible, mode: mode, log: log,
-		carry: func(session Session) carrier { return fleetCarrier{session} },
-	}
+// New makes a passage.
+func New(options Options) *Passage {
+	return &Passage{Options: options, carry: func(session Session) carrier { return fleetCarrier{session} }}
 }
 
 // Request is a request as it came from the client.
@@ -77,45 +82,72 @@ func (p *Passage) Handle(request Request) {
 func (p *Passage) Subscribe(request Request) { p.newErrand(request).send() }
 
 func (p *Passage) newErrand(request Request) *errand {
-	return &errand{
-		passage: p, request: request, memory: request.Session.Memory(), carrier: p.carry(request.Session),
-		scope: p.Servers(request.Session),
+	e := &errand{passage: p, request: request, memory: request.Session.Memory(), carrier: p.carry(request.Session)}
+	e.kind, e.known = methods[request.Method]
+	e.scope = p.Servers(request.Session)
+	if e.kind.wide {
+		e.scope = p.listed(request.Session)
 	}
+	return e
 }
 
 // send finds the server for the request, or answers it.
 func (e *errand) send() {
-	kind, known := methods[e.request.Method]
-	if kind.list != nil {
-		e.memory.asks(kind.list, e.scope)
-	}
 	switch {
-	case len(e.scope) == 1 && !e.memory.hasRenamed(originOf(e.scope[0])):
-		e.pass(kind, e.scope[0])
-	case !known:
-		e.refuseUnknown()
-	case len(e.scope) == 0:
-		kind.nobody(e)
+	case len(e.scope) == 1 && e.mayPass(e.scope[0]):
+		if e.kind.list != nil {
+			e.look()
+			e.memory.serves(e.kind.list, e.sights)
+		}
+		e.pass(e.scope[0])
+	case e.known && len(e.scope) == 0:
+		e.kind.nobody(e)
 	default:
-		go e.choose(kind)
+		go e.choose()
 	}
 }
 
-// Servers returns the servers that the client's requests may be for, in the order of the
+// mayPass reports whether the only server that a request can be for gets it as it is. Unless it
+// runs, it is started only for what is certainly for it: never for a list.
+func (e *errand) mayPass(only *fleet.Server) bool {
+	if e.memory.hasRenamed(originOf(only)) {
+		return false
+	}
+	if !e.known || e.carrier.live(only) != nil {
+		return true
+	}
+	if e.passage.Mode == config.Direct {
+		return e.kind.list == nil && e.request.Method != protocol.MethodSetLevel
+	}
+	return e.kind.starts && e.request.Session.IsOpen(only.Toolbox())
+}
+
+// Servers returns the servers of the toolboxes that the client opened, in the order of the
 // configuration.
 func (p *Passage) Servers(session Session) (servers []*fleet.Server) {
-	for _, box := range p.visible.Toolboxes() {
-		if p.mode == config.Direct || session.IsOpen(box.Name) {
+	for _, box := range p.Visible.Toolboxes() {
+		if p.Mode == config.Direct || session.IsOpen(box.Name) {
 			servers = append(servers, box.Servers...)
 		}
 	}
 	return servers
 }
 
-// sees reports whether the server is in the client's scope.
+// listed returns the servers whose lists the client sees, in the order of the configuration.
+func (p *Passage) listed(session Session) (servers []*fleet.Server) {
+	if p.OpenedOnly {
+		return p.Servers(session)
+	}
+	for _, box := range p.Visible.Toolboxes() {
+		servers = append(servers, box.Servers...)
+	}
+	return servers
+}
+
+// sees reports whether the client sees what the server lists.
 func (p *Passage) sees(session Session, server *fleet.Server) bool {
-	_, visible := p.visible.Toolbox(server.Toolbox())
-	return visible && (p.mode == config.Direct || session.IsOpen(server.Toolbox()))
+	_, visible := p.Visible.Toolbox(server.Toolbox())
+	return visible && (!p.OpenedOnly || p.Mode == config.Direct || session.IsOpen(server.Toolbox()))
 }
 
 func originOf(server *fleet.Server) origin { return origin{server.Toolbox(), server.Name()} }

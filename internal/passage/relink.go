@@ -2,7 +2,6 @@ package passage
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
@@ -68,6 +67,10 @@ func (l *linker) whole(payload wire.Payload) {
 			for content := range value.Elements() {
 				l.uri(content)
 			}
+		case "skill":
+			l.skill(value)
+		case "resources":
+			l.folder(value)
 		case "messages": // of a prompt
 			for message := range value.Elements() {
 				l.blocks(message.Member("content"))
@@ -127,7 +130,7 @@ func (l *linker) link(part wire.Payload) {
 	if !ok {
 		return
 	}
-	if l.claims && !strings.HasPrefix(uri, scheme) && !l.memory.uris.isFull() {
+	if l.claims && !isOurs(uri) && !l.memory.uris.isFull() {
 		l.memory.uris.give(l.origin, uri)
 	}
 	as, renamed := l.memory.knownURI(l.origin, uri)

@@ -1,8 +1,6 @@
 package passage
 
 import (
-	"strings"
-
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -36,7 +34,7 @@ func (t *taskNames) give(o origin, id string) string {
 		t.known, t.as, t.other = make(map[string]taskOf), make(map[taskOf]string), make(map[origin]struct{})
 	}
 	as := id
-	if _, taken := t.known[id]; taken || strings.HasPrefix(id, scheme) {
+	if _, taken := t.known[id]; taken || isOurs(id) {
 		as = o.rename(id)
 		t.other[o] = struct{}{}
 	}

@@ -5,9 +5,19 @@ import (
 	"strings"
 )
 
-// scheme begins the URIs that we make. A server's own that begins with it is renamed like
-// one that another server has, so that such a URI always says where it leads.
-const scheme = "workbench://"
+// What begins the URIs that we make. A server's own that begins so is renamed like one that
+// another server has, so that such a URI always says where it leads. Clients show only resources
+// with the scheme ui (MCP Apps), which therefore keep it.
+const (
+	scheme   = "workbench://"
+	uiScheme = "ui://"
+	uiPrefix = uiScheme + "workbench/"
+)
+
+// isOurs reports whether a URI is one that we make.
+func isOurs(uri string) bool {
+	return strings.HasPrefix(uri, scheme) || strings.HasPrefix(uri, uiPrefix)
+}
 
 // origin is a server, by its names: a reload may make another object of it.
 type origin struct{ toolbox, server string }
@@ -15,19 +25,32 @@ type origin struct{ toolbox, server string }
 // rename returns the URI under which the client knows a server's URI that it cannot have
 // as it is.
 func (o origin) rename(uri string) string {
-	return scheme + escape(o.toolbox) + "/" + escape(o.server) + "/" + escape(uri)
+	if strings.HasPrefix(uri, skillScheme) {
+		return o.renameTemplate(uri)
+	}
+	return o.prefix(uri) + escape(uri)
 }
 
 // renameTemplate is rename for a template of URIs, and for what it expands to. The text is not
 // encoded, since that of variables would no longer be told from the rest after it was filled in;
-// an empty part says so.
-func (o origin) renameTemplate(text string) string {
-	return scheme + escape(o.toolbox) + "/" + escape(o.server) + "//" + text
+// an empty part says so. So it is for the files of skills, which refer to each other by paths.
+func (o origin) renameTemplate(text string) string { return o.prefix(text) + "/" + text }
+
+// prefix is what leads to the server of a URI that is renamed.
+func (o origin) prefix(uri string) string {
+	begin := scheme
+	if strings.HasPrefix(uri, uiScheme) {
+		begin = uiPrefix
+	}
+	return begin + escape(o.toolbox) + "/" + escape(o.server) + "/"
 }
 
 // parseRenamed undoes rename and renameTemplate.
 func parseRenamed(renamed string) (o origin, uri string, ok bool) {
 	rest, ok := strings.CutPrefix(renamed, scheme)
+	if !ok {
+		rest, ok = strings.CutPrefix(renamed, uiPrefix)
+	}
 	toolbox, rest, _ := strings.Cut(rest, "/")
 	server, rest, _ := strings.Cut(rest, "/")
 	o = origin{unescape(toolbox), unescape(server)}
@@ -83,7 +106,7 @@ func (c *claims) give(o origin, uri string) string {
 	if c.owners == nil {
 		c.owners, c.renamed = make(map[string]origin), make(map[origin]map[string]struct{})
 	}
-	if !strings.HasPrefix(uri, scheme) {
+	if !isOurs(uri) {
 		owner, taken := c.owners[uri]
 		if !taken {
 			c.owners[uri] = o

@@ -13,8 +13,10 @@ func TestRename(t *testing.T) {
 	}{
 		{origin{"dev", "files"}, "file:///a b", "workbench://dev/files/file%3A%2F%2F%2Fa%20b"},
 		{origin{"my box", "a/b"}, "x:y", "workbench://my%20box/a%2Fb/x%3Ay"},
-		{origin{"größe", "s"}, "ui://a?b=1#c", "workbench://gr%C3%B6%C3%9Fe/s/ui%3A%2F%2Fa%3Fb%3D1%23c"},
+		{origin{"größe", "s"}, "ui://a?b=1#c", "ui://workbench/gr%C3%B6%C3%9Fe/s/ui%3A%2F%2Fa%3Fb%3D1%23c"},
 		{origin{"a", "b"}, "workbench://c/d/e", "workbench://a/b/workbench%3A%2F%2Fc%2Fd%2Fe"},
+		{origin{"a", "b"}, "ui://workbench/c/d/e", "ui://workbench/a/b/ui%3A%2F%2Fworkbench%2Fc%2Fd%2Fe"},
+		{origin{"a", "b"}, "skill://x/SKILL.md", "workbench://a/b//skill://x/SKILL.md"},
 		{origin{"a", "b"}, "file:///100%25", "workbench://a/b/file%3A%2F%2F%2F100%2525"},
 	} {
 		got := test.origin.rename(test.uri)
@@ -27,7 +29,7 @@ func TestRename(t *testing.T) {
 func TestParseRenamedRefuses(t *testing.T) {
 	for _, uri := range []string{
 		"", "file:///a", "workbench://", "workbench://a", "workbench://a/b", "workbench://a/b/", "workbench:///b/c",
-		"workbench://a//c", "workbench://a/b/c/d", "workbench://a/b//", "workbench:////x", "workbench://%/b//x", "workbench://a/b/%", "workbench://a/b/%zz", "workbench:a/b/c",
+		"workbench://a//c", "workbench://a/b/c/d", "workbench://a/b//", "workbench:////x", "workbench://%/b//x", "workbench://a/b/%", "workbench://a/b/%zz", "workbench:a/b/c", "ui://a/b/c", "ui://workbench", "ui://workbench/a/b", "ui://workbench/a/b/c/d",
 	} {
 		if o, original, ok := parseRenamed(uri); ok {
 			t.Errorf("%q is %v %q", uri, o, original)
@@ -69,6 +71,7 @@ func TestClaims(t *testing.T) {
 		{a, "x:1", "x:1"},
 		{b, "x:1", b.rename("x:1")},
 		{a, "workbench://t/b/x", a.rename("workbench://t/b/x")},
+		{b, "ui://workbench/t/a/x", b.rename("ui://workbench/t/a/x")},
 	} {
 		if got := c.give(step.origin, step.uri); got != step.want {
 			t.Errorf("%v %q is %q, want %q", step.origin, step.uri, got, step.want)

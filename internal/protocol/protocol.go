@@ -42,6 +42,9 @@ const (
 	NotifyMessage         = "notifications/message"
 	NotifyAcknowledged    = "notifications/subscriptions/acknowledged"
 	MethodTasksUpdate     = "tasks/update"
+	MethodSkillsList      = "skills/list"
+	MethodSkillsGet       = "skills/get"
+	MethodDirectoryRead   = "resources/directory/read"
 )
 
 // ProgressToken is the key in a request's _meta that asks for progress, and the one
@@ -94,7 +97,8 @@ const (
 // IsCacheable reports whether the results of a method have to say how long they may be kept.
 func IsCacheable(method string) bool {
 	switch method {
-	case MethodDiscover, MethodToolsList, MethodResourcesList, MethodTemplatesList, MethodResourcesRead, MethodPromptsList:
+	case MethodDiscover, MethodToolsList, MethodResourcesList, MethodTemplatesList, MethodResourcesRead, MethodPromptsList,
+		MethodSkillsList, MethodSkillsGet:
 		return true
 	}
 	return false
@@ -110,8 +114,12 @@ func MayAsk(method string) bool {
 	return false
 }
 
-// ExtensionTasks is the name of the extension that tasks are since revision 2026-07-28.
-const ExtensionTasks = "io.modelcontextprotocol/tasks"
+// Extensions that the workbench knows. Tasks are one since revision 2026-07-28.
+const (
+	ExtensionTasks  = "io.modelcontextprotocol/tasks"
+	ExtensionSkills = "io.modelcontextprotocol/skills"
+	ExtensionApps   = "io.modelcontextprotocol/ui"
+)
 
 // OfOneHop reports whether a key of _meta says something about the two ends of one hop,
 // so that it must not be forwarded.
