@@ -194,7 +194,7 @@ func (s *Server) ListsChanged(server *fleet.Server, notification string) {
 	defer s.mu.Unlock()
 	for client := range s.sessions {
 		if client.live.Load() && client.passage.Load().IsNews(client, server, notification) {
-			client.tellChanged(notification)
+			client.tellNews(notification)
 		}
 	}
 }

@@ -84,6 +84,25 @@ func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox)
 // MarkOpen implements metatool.Session.
 func (r *request) MarkOpen(toolbox string) (first bool) { return r.session.MarkOpen(toolbox) }
 
+// HoldNews implements metatool.Session: what changes by a request is told on its own way, which a
+// client over HTTP may have no other of.
+func (r *request) HoldNews() (release func()) {
+	s := r.session
+	s.mu.Lock()
+	s.holding++
+	s.mu.Unlock()
+	return func() {
+		s.mu.Lock()
+		s.holding--
+		held := s.held
+		s.held = nil
+		s.mu.Unlock()
+		for _, method := range held {
+			_ = r.Notify(wire.Notification(method, nil)) // fails only with the session
+		}
+	}
+}
+
 // WaitUntil implements metatool.Session.
 func (r *request) WaitUntil(limit time.Duration) time.Time { return r.session.WaitUntil(limit) }
 

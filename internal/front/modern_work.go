@@ -121,6 +121,9 @@ func (w *work) IsOpen(string) bool { return true }
 // MarkOpen implements metatool.Session: nothing changes by opening.
 func (w *work) MarkOpen(string) (first bool) { return false }
 
+// HoldNews implements metatool.Session: in this era, changes are told to who listens.
+func (w *work) HoldNews() (release func()) { return func() {} }
+
 // WaitUntil implements metatool.Session.
 func (w *work) WaitUntil(limit time.Duration) time.Time { return w.guest.WaitUntil(limit) }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,8 @@ type session struct {
 
 	mu           sync.Mutex
 	waitUntil    time.Time         // see WaitUntil; zero before the first wait
+	holding      int               // requests that tell of lists that change; see HoldNews
+	held         []string          // what they will tell
 	rootsAsked   bool              // the client was asked for its roots
 	settled      chan struct{}     // not nil while it has not told them
 	awaited      []chan struct{}   // settled of others that may have the same
@@ -188,6 +191,22 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 		s.own.tell(s.mark(toolbox))
 	}
 	return first && !s.surface.Load().CountsAsOpen(toolbox)
+}
+
+// HoldNews implements metatool.Session; there is no request that could wait for it.
+func (s *session) HoldNews() (release func()) { return func() {} }
+
+// tellNews tells the client that a list changed, unless a request does so before its answer.
+func (s *session) tellNews(method string) {
+	s.mu.Lock()
+	hold := s.holding > 0
+	if hold && !slices.Contains(s.held, method) {
+		s.held = append(s.held, method)
+	}
+	s.mu.Unlock()
+	if !hold {
+		s.tellChanged(method)
+	}
 }
 
 // WaitUntil implements metatool.Session.

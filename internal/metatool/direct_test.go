@@ -86,6 +86,8 @@ func (s *session) IsOpen(toolbox string) bool {
 	return s.open[toolbox]
 }
 
+func (s *session) HoldNews() (release func()) { return func() {} }
+
 func (s *session) WaitUntil(limit time.Duration) time.Time { return time.Now().Add(limit) }
 
 func (s *session) MarkOpen(toolbox string) (first bool) {

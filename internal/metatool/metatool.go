@@ -27,6 +27,8 @@ type Session interface {
 	IsOpen(toolbox string) bool
 	// MarkOpen remembers that the client opened it; first says that it was not open.
 	MarkOpen(toolbox string) (first bool)
+	// HoldNews has lists that change meanwhile be told before the answer: when release is called.
+	HoldNews() (release func())
 	// WaitUntil returns until when lists wait for servers: for the limit from when it is first asked.
 	WaitUntil(limit time.Duration) time.Time
 	// Links returns the edits by which links in the definition of a tool lead to resources

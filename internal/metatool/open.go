@@ -95,6 +95,7 @@ func (s *Surface) openToolbox(request Request) {
 func (s *Surface) connect(box *fleet.Toolbox, request Request, asked opening) Answer {
 	ctx, stop := request.Ticket.Context()
 	defer stop()
+	defer request.Session.HoldNews()()
 	servers := asked.servers(box, request.Session.Party())
 	opened := fleet.Connect(ctx, servers, request.Session.Party(), progressOf(request, len(servers)))
 	for _, o := range opened {
