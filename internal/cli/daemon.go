@@ -67,18 +67,8 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 		return err
 	}
 	defer s.close()
-	if s.untrusted != nil {
-		return errors.New(s.untrusted.notice())
-	}
-	if len(s.broken) > 0 {
-		return errors.Join(s.broken...)
-	}
-	own, _, err := g.identify(build, s.config)
-	if err != nil {
+	if err := s.isFor(build, key); err != nil {
 		return err
-	}
-	if key != own {
-		return errOther
 	}
 	log, err := daemon.OpenLog(daemon.LogPath(stateDir(), key))
 	if err != nil {
@@ -124,4 +114,19 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 			Reload: func() { leave(s.hangUps, syscall.SIGHUP) },
 		})
 	})
+}
+
+// isFor returns why this is not the workbench that clients with a key look for; nil if it is.
+func (s *service) isFor(build daemon.Build, key string) error {
+	if s.untrusted != nil {
+		return errors.New(s.untrusted.notice())
+	}
+	if len(s.broken) > 0 {
+		return errors.Join(s.broken...)
+	}
+	own, _, err := s.globals.identify(build, s.config)
+	if err == nil && key != own {
+		err = errOther
+	}
+	return err
 }

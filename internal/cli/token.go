@@ -189,11 +189,13 @@ func addToken(out, errOut io.Writer, g *globals, grant auth.Grant) error {
 // toolboxes it only serves to know the address, and a file with mistakes does not matter.
 func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
 	s, err := g.load(nil)
-	switch {
-	case len(toolboxes) == 0 && err != nil:
-		return config.Empty(), nil
-	case len(toolboxes) == 0:
+	if len(toolboxes) == 0 {
+		if err != nil {
+			s = &setup{config: config.Empty()}
+		}
 		return s.config, nil
+	}
+	switch {
 	case err != nil:
 		return nil, err
 	case s.untrusted != nil && s.isEmpty():

@@ -37,7 +37,7 @@ var projectRules = []projectRule{
 		key: "locked", counts: "for its own toolboxes, if it is `true`",
 		stricter: func(_, project *Config) bool { return project.Locked },
 		isSame:   func(user, project *Config) bool { return user.Locked == project.Locked },
-		tighten:  func(into, project *Config) { into.Locked = true },
+		tighten:  func(into, _ *Config) { into.Locked = true },
 	},
 }
 

@@ -157,7 +157,8 @@ func TestProjectTightens(t *testing.T) {
 			func(c *Config) any {
 				return []Timeouts{c.Toolboxes[0].Servers[0].Timeouts, c.Toolboxes[1].Servers[0].Timeouts}
 			},
-			[]Timeouts{{time.Second, time.Minute, time.Hour}, {DefaultConnectTimeout, 2 * time.Minute, IdleUnset}}, "",
+			[]Timeouts{{time.Second, time.Minute, time.Hour}, {DefaultConnectTimeout, 2 * time.Minute, IdleUnset}},
+			"",
 		},
 		{
 			"longer times", `"timeouts": {"call": "3m"}, `, `"timeouts": {"call": "2m"}, `,
@@ -176,7 +177,8 @@ func TestProjectTightens(t *testing.T) {
 			func(c *Config) any {
 				return []InheritEnv{c.Toolboxes[0].Servers[0].InheritEnv, c.Toolboxes[1].Servers[0].InheritEnv}
 			},
-			[]InheritEnv{{Patterns: []string{"A_*"}}, {Patterns: []string{"A_*", "B_*"}}}, "",
+			[]InheritEnv{{Patterns: []string{"A_*"}}, {Patterns: []string{"A_*", "B_*"}}},
+			"",
 		},
 		{
 			"no variables", `"inheritEnv": false, `, `"inheritEnv": true, `,
