@@ -133,7 +133,10 @@ func New(options Options) (*App, error) {
 
 // mode is how an audience sees tools.
 func (a *App) mode(audience front.Audience) config.ToolMode {
-	if audience.Only != "" {
+	switch {
+	case audience.Terminal:
+		return config.Proxy
+	case audience.Only != "":
 		return config.Direct
 	}
 	return a.config.Load().ToolMode
@@ -149,7 +152,11 @@ func (a *App) passage(audience front.Audience) *passage.Passage {
 // surface makes what an audience sees of the fleet as it is now.
 func (a *App) surface(audience front.Audience) *metatool.Surface {
 	surface := metatool.New(a.view(audience), a.mode(audience))
-	surface.Extend(a.config.Load().Discovery)
+	discovery := a.config.Load().Discovery
+	if audience.Terminal {
+		discovery = config.Discovery{Search: true}
+	}
+	surface.Extend(discovery)
 	surface.Withhold(a.withheld.Load().(string))
 	if a.config.Load().ListOpened {
 		surface.ListOpened()
@@ -162,6 +169,9 @@ func (a *App) surface(audience front.Audience) *metatool.Surface {
 
 // view is the part of the fleet that an audience may see.
 func (a *App) view(audience front.Audience) metatool.Toolboxes {
+	if audience.Servers != nil {
+		return a.fleet.Part(audience.Servers)
+	}
 	visible := audience.Toolboxes
 	for _, only := range []string{a.toolbox, audience.Only} {
 		switch {

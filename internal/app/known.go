@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
@@ -24,12 +25,17 @@ type KnownOptions struct {
 	Wanted func(toolbox, server string) bool
 	// Refresh connects also those of which something is known.
 	Refresh bool
+	// Stored connects none: those of which nothing is known have ErrNeverSeen.
+	Stored bool
 	// Capabilities are those that servers are told, as for NewOnlooker; "": none.
 	Capabilities string
 	// Connecting is told which servers are connected, if any are, and returns what is told of
 	// each when it is done, by its place among them, from one goroutine at a time.
 	Connecting func(servers []KnownServer) (connected func(i int, server KnownServer))
 }
+
+// ErrNeverSeen says that nothing is known of a server, since it was never connected.
+var ErrNeverSeen = errors.New("the server was never connected")
 
 // Known returns what is known of the servers that are served, in the order of the
 // configuration. Those of which nothing is are connected for it.
@@ -41,12 +47,20 @@ func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 				continue
 			}
 			servers = append(servers, server)
-			if options.Refresh || server.Offered() == nil {
+			if options.Refresh && !options.Stored || server.Offered() == nil {
 				connect = append(connect, server)
 			}
 		}
 	}
-	reasons := a.learn(ctx, connect, options)
+	var reasons map[*fleet.Server]error
+	if options.Stored {
+		reasons = make(map[*fleet.Server]error)
+		for _, server := range connect {
+			reasons[server] = ErrNeverSeen
+		}
+	} else {
+		reasons = a.learn(ctx, connect, options)
+	}
 	known := make([]KnownServer, len(servers))
 	for i, server := range servers {
 		known[i] = knownOf(server, reasons[server])

@@ -11,6 +11,7 @@ import (
 
 func newCall(g *globals) *cobra.Command {
 	var options console.CallOptions
+	var how solitude
 	cmd := &cobra.Command{
 		Use:   "call REF [ARGUMENTS…]",
 		Short: "Call a tool and show what it answers",
@@ -33,6 +34,10 @@ cancels the call. It ends with 1 if the tool answers with an error, which is on 
 A server that asks for the client's roots is told the folders of --root, and otherwise none:
 some servers use them instead of the folders in their configuration.
 
+Where clients share a workbench ("shared": true in the configuration, or one of them runs
+with --shared), the call goes through it: the server stays for the next call, with its state.
+--alone starts the server for this call, and ends it.
+
 The tool is called without a further question, whatever it does: 'show REF' tells
 beforehand what its server says of that.`,
 		Example: `  mcp-workbench call clock/now
@@ -53,7 +58,7 @@ beforehand what its server says of that.`,
 		},
 		ValidArgsFunction: completeCall(g),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.newConsole(cmd)
+			c, err := g.newConsole(cmd, how)
 			if err != nil {
 				return err
 			}
@@ -67,6 +72,7 @@ beforehand what its server says of that.`,
 	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder that the server is told as a root, such as '.'; may be repeated (default: none)")
 	mustComplete(cmd, "root", completeFolders)
 	mustComplete(cmd, "output", completeFolders)
+	how.define(cmd)
 	return cmd
 }
 

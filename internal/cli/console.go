@@ -1,27 +1,76 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/console"
+	"github.com/mcp-workbench/mcp-workbench/internal/daemon"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
+// solitude is the flag of the commands that use tools.
+type solitude struct{ alone bool }
+
+func (s *solitude) define(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.alone, "alone", false, "start the servers for this command, also where clients share a workbench")
+}
+
 // newConsole is what the commands have in common that use tools.
-func (g *globals) newConsole(cmd *cobra.Command) (*console.Console, error) {
+func (g *globals) newConsole(cmd *cobra.Command, how solitude) (*console.Console, error) {
 	with := *g
-	cfg, log, err := with.loadForTerminal(cmd.Context(), cmd.OutOrStdout(), os.Stderr)
+	found, log, err := with.setupForTerminal(cmd.Context(), cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
 		return nil, err
 	}
+	var dial console.Dial
+	if !how.alone && found.isUsable() && found.config.Path != "" {
+		if dial, err = g.dialShared(found.config); err != nil {
+			return nil, err
+		}
+	}
 	return console.New(console.Options{
-		Config: cfg, Version: Version, StateDir: stateDir(), Log: log,
+		Config: found.config, Version: Version, StateDir: stateDir(), Log: log, Dial: dial,
 		Out: terminal.New(cmd.OutOrStdout(), nil, os.Getenv),
 		Err: terminal.New(cmd.ErrOrStderr(), cmd.InOrStdin(), os.Getenv),
 	}), nil
+}
+
+// dialShared connects a command to the workbench that clients share, which is started if the
+// configuration says that there is one. Otherwise one that a client has started is used.
+func (g *globals) dialShared(cfg *config.Config) (console.Dial, error) {
+	build, err := daemon.ThisBuild()
+	if err != nil {
+		return nil, err
+	}
+	folder, _ := os.Getwd() // without one, that of the first client has to do
+	target, _, err := g.sharedTarget(build, cfg, folder)
+	if err != nil {
+		if !cfg.Shared.On {
+			return nil, nil
+		}
+		return func(context.Context, []toolbox.Ref) (console.Conn, error) { return nil, err }, nil
+	}
+	return func(ctx context.Context, servers []toolbox.Ref) (console.Conn, error) {
+		wanted := &daemon.Terminal{}
+		for _, ref := range servers {
+			wanted.Servers = append(wanted.Servers, daemon.Place{Toolbox: ref.Toolbox, Server: ref.Server})
+		}
+		hello := daemon.Hello{Key: target.Key, Version: Version, Folder: folder, Environ: os.Environ(), Terminal: wanted}
+		if cfg.Shared.On {
+			return daemon.Connect(ctx, target, hello)
+		}
+		conn, err := daemon.Join(ctx, target.Socket(), hello)
+		if err != nil && daemon.IsGone(err) {
+			return nil, console.ErrNotShared
+		}
+		return conn, err
+	}, nil
 }
 
 // screenOf is where a command shows what it does, and asks.

@@ -106,6 +106,9 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 		return daemon.Serve(ctx, daemon.ServeOptions{
 			Listener: listener, Key: key, Version: Version, Idle: s.config.Shared.Idle, NewIdle: newIdle, Log: s.log,
 			Session: func(ctx context.Context, conn io.ReadWriteCloser, hello *daemon.Hello, known front.Pipe) error {
+				if hello.Terminal != nil {
+					s.catchUp(ctx)
+				}
 				environment, forget := workbench.Environment(hello.Environ)
 				defer forget()
 				known.Environment = environment

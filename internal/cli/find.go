@@ -17,6 +17,7 @@ const (
 
 func newFind(g *globals) *cobra.Command {
 	var options console.FindOptions
+	var how solitude
 	cmd := &cobra.Command{
 		Use:   "find QUERY",
 		Short: "Find tools by what they do",
@@ -36,7 +37,7 @@ never seen are connected for it.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.newConsole(cmd)
+			c, err := g.newConsole(cmd, how)
 			if err != nil {
 				return err
 			}
@@ -48,5 +49,6 @@ never seen are connected for it.`,
 	mustComplete(cmd, "toolbox", completeToolboxes(g))
 	cmd.Flags().IntVar(&options.Limit, "limit", usualFound, "how many tools to show, up to 50")
 	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON, as find_tools answers")
+	how.define(cmd)
 	return cmd
 }

@@ -34,6 +34,7 @@ type reloader struct {
 	// whether the workbench is not to go on with it, since another one does.
 	mended func(next *config.Config) bool
 
+	checks   <-chan chan<- struct{} // orders to look whether the file changed, which are answered then
 	watching sync.WaitGroup
 	awaiting bool          // the record of trust is watched
 	records  chan struct{} // holds a token when it may have changed
@@ -65,6 +66,11 @@ func (r *reloader) run(ctx context.Context) {
 			if next, err := r.globals.load(r.current); err != nil || !next.isSame(r.current) {
 				r.reload(ctx)
 			}
+		case done := <-r.checks:
+			if next, err := r.globals.load(r.current); err != nil || !next.isSame(r.current) {
+				r.reload(ctx)
+			}
+			close(done)
 		case <-changes:
 			if next, err := r.globals.load(r.current); err != nil || r.current.isUsable() || !next.isSame(r.current) {
 				r.reload(ctx)

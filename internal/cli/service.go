@@ -26,11 +26,12 @@ type service struct {
 	hangUps  chan os.Signal            // orders to reload; see watchHangUps
 	reloaded func(*config.Config)      // is told of each configuration that takes the place of another; may be nil
 	mended   func(*config.Config) bool // see reloader; may be nil
+	checks   chan chan<- struct{}      // see reloader
 	close    func()                    // must be called
 }
 
 func (g globals) newService(stderr io.Writer) (*service, error) {
-	s := &service{globals: g, stderr: stderr}
+	s := &service{globals: g, stderr: stderr, checks: make(chan chan<- struct{})}
 	s.hangUps, s.close = watchHangUps() // first of all: until then a hang-up ends the program
 	var err error
 	if s.setup, err = g.load(nil); err == nil {
@@ -61,7 +62,7 @@ func (s *service) run(ctx context.Context, kind string, serve func(context.Conte
 	aside.Go(func() {
 		r := reloader{
 			globals: s.globals, workbench: workbench, current: s.setup,
-			hangUps: s.hangUps, reloaded: s.reloaded, mended: s.mended, log: s.log, stderr: s.stderr,
+			hangUps: s.hangUps, checks: s.checks, reloaded: s.reloaded, mended: s.mended, log: s.log, stderr: s.stderr,
 		}
 		r.run(serving)
 	})
@@ -96,4 +97,24 @@ func (s *service) loadIn(environ []string) (*config.Config, error) {
 		return nil, err
 	}
 	return there.config, nil
+}
+
+// checkTime is how long a look at the files may take.
+const checkTime = 3 * time.Second
+
+// catchUp has the workbench use its files as they are now: a person who just changed them does
+// not wait until that is noticed.
+func (s *service) catchUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	done := make(chan struct{})
+	select {
+	case s.checks <- done:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }

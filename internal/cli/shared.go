@@ -164,15 +164,21 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 // target is the workbench for the configuration as it is now, and the places of its files.
 func (b *sharing) target(folder string) (daemon.Target, []config.Place, error) {
 	g := b.service.globals
+	return g.sharedTarget(b.build, b.config, folder)
+}
+
+// sharedTarget is the workbench that clients with a configuration share, and the places of its
+// files; the first of its clients works in the folder.
+func (g *globals) sharedTarget(build daemon.Build, cfg *config.Config, folder string) (daemon.Target, []config.Place, error) {
 	dir, err := runtimedir.Open(os.Getenv, stateDir())
 	if err != nil {
 		return daemon.Target{}, nil, err
 	}
-	key, places, err := g.identify(b.build, b.config)
+	key, places, err := g.identify(build, cfg)
 	if err != nil {
 		return daemon.Target{}, nil, err
 	}
-	args := []string{"daemon", "--folder", folder}
+	args := []string{"daemon"}
 	for _, place := range places {
 		switch {
 		case place.Origin == config.Local:
@@ -183,6 +189,7 @@ func (b *sharing) target(folder string) (daemon.Target, []config.Place, error) {
 			args = append(args, "--user", place.Path)
 		}
 	}
+	args = append(args, "--folder", folder)
 	if g.toolbox != "" {
 		args = append(args, "--toolbox", g.toolbox)
 	}

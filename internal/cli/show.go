@@ -6,6 +6,7 @@ import (
 
 func newShow(g *globals) *cobra.Command {
 	var asJSON bool
+	var how solitude
 	cmd := &cobra.Command{
 		Use:   "show REF",
 		Short: "Show all about a tool, a server or a toolbox",
@@ -21,7 +22,7 @@ or TOOL; TOOLBOX/SERVER or SERVER; TOOLBOX.`,
 		ValidArgsFunction: completeOne(completeTools(g)),
 		Args:              exactly("REF, the name of a tool, a server or a toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.newConsole(cmd)
+			c, err := g.newConsole(cmd, how)
 			if err != nil {
 				return err
 			}
@@ -29,5 +30,6 @@ or TOOL; TOOLBOX/SERVER or SERVER; TOOLBOX.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	how.define(cmd)
 	return cmd
 }

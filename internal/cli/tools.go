@@ -10,6 +10,7 @@ import (
 
 func newTools(g *globals) *cobra.Command {
 	var options console.ListOptions
+	var how solitude
 	cmd := &cobra.Command{
 		Use:   "tools [TOOLBOX[/SERVER]]",
 		Short: "List the tools of all toolboxes, or of one toolbox or server",
@@ -26,7 +27,7 @@ It ends with 0 if at least one server could be listed.`,
 		Args:              atMostOne("one toolbox or server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.Of = strings.Join(args, "")
-			c, err := g.newConsole(cmd)
+			c, err := g.newConsole(cmd, how)
 			if err != nil {
 				return err
 			}
@@ -35,5 +36,6 @@ It ends with 0 if at least one server could be listed.`,
 	}
 	cmd.Flags().BoolVar(&options.Refresh, "refresh", false, "ask the servers, also those that were seen before")
 	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON")
+	how.define(cmd)
 	return cmd
 }

@@ -51,6 +51,15 @@ func (g *globals) loadAsking(ctx context.Context, out io.Writer) (*setup, error)
 // loadForTerminal is loadAsking for a command that shows what it does. It says which files are
 // not used, and the log says only what the command does not show.
 func (g *globals) loadForTerminal(ctx context.Context, out, stderr io.Writer) (*config.Config, *slog.Logger, error) {
+	s, log, err := g.setupForTerminal(ctx, out, stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.config, log, nil
+}
+
+// setupForTerminal is loadForTerminal with all that is known of the files.
+func (g *globals) setupForTerminal(ctx context.Context, out, stderr io.Writer) (*setup, *slog.Logger, error) {
 	s, err := g.loadAsking(ctx, out)
 	if err != nil {
 		return nil, nil, err
@@ -65,7 +74,7 @@ func (g *globals) loadForTerminal(ctx context.Context, out, stderr io.Writer) (*
 		g.logLevel = "error"
 	}
 	log, err := g.logger(s.config, stderr)
-	return s.config, log, err
+	return s, log, err
 }
 
 // examine returns nil for a file that may run.

@@ -41,7 +41,7 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	r := &running{Console: c, at: at, bar: c.Err.Bar()}
 	defer r.bar.Clear()
 	r.bar.Say("starting server '" + at.Server + "'…")
-	session, err := c.Open(ctx, only(c.Config, at), Handlers{
+	session, err := c.OpenShared(ctx, []place{at}, Handlers{
 		Progress: r.progress, Log: r.log, Elicit: r.elicit,
 		// Also without any, since some servers have other tools for clients that have no roots at
 		// all. There is no default: servers drop the folders of their configuration for it.
@@ -106,20 +106,20 @@ func (r interruptible) Read(into []byte) (int, error) {
 	}
 }
 
-// only is the configuration with one of its servers: a call needs no other.
-func only(cfg *config.Config, at place) *config.Config {
+// only is the configuration with some of its servers: a call needs no other.
+func only(cfg *config.Config, servers []place) *config.Config {
 	reduced := *cfg
 	reduced.Toolboxes = nil
 	for _, box := range cfg.Toolboxes {
-		if box.Name != at.Toolbox {
-			continue
-		}
-		for _, server := range box.Servers {
-			if server.Name == at.Server {
-				box.Servers = []config.Server{server}
-				reduced.Toolboxes = []config.Toolbox{box}
-				return &reduced
+		all := box.Servers
+		box.Servers = nil
+		for _, server := range all {
+			if slices.Contains(servers, place{box.Name, server.Name}) {
+				box.Servers = append(box.Servers, server)
 			}
+		}
+		if len(box.Servers) > 0 {
+			reduced.Toolboxes = append(reduced.Toolboxes, box)
 		}
 	}
 	return &reduced

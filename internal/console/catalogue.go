@@ -65,8 +65,46 @@ func (k catalogue) unreachable() (all []app.KnownServer) {
 }
 
 // known returns what is known of some servers. Those that were never seen are connected,
-// or all of them to refresh it; they are stopped when it returns.
-func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (_ catalogue, err error) {
+// or all of them to refresh it: by the workbench that clients share, or else in this process,
+// where they are stopped when it returns.
+func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (catalogue, error) {
+	if c.Dial == nil {
+		return c.find(ctx, wanted, app.KnownOptions{Refresh: refresh})
+	}
+	known, err := c.find(ctx, wanted, app.KnownOptions{Stored: true})
+	if err != nil {
+		return nil, err
+	}
+	var unseen []place
+	for _, server := range known {
+		if refresh || errors.Is(server.Err, app.ErrNeverSeen) {
+			unseen = append(unseen, place{server.Toolbox, server.Server})
+		}
+	}
+	if len(unseen) == 0 {
+		return known, nil
+	}
+	reasons, ok, err := c.learn(ctx, unseen)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return c.known(ctx, wanted, refresh)
+	}
+	if known, err = c.find(ctx, wanted, app.KnownOptions{Stored: true}); err != nil { // what it keeps is for all
+		return nil, err
+	}
+	for i := range known {
+		server := &known[i]
+		if reason := reasons[place{server.Toolbox, server.Server}]; reason != nil {
+			server.Tools, server.Err = nil, reason
+		}
+	}
+	return known, nil
+}
+
+// find returns what is known of some servers in this process.
+func (c *Console) find(ctx context.Context, wanted []place, options app.KnownOptions) (_ catalogue, err error) {
 	workbench, err := c.workbench(c.Config)
 	if err != nil {
 		return nil, err
@@ -76,13 +114,10 @@ func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (_ ca
 	for _, at := range wanted {
 		set[at] = true
 	}
-	found := workbench.Known(ctx, app.KnownOptions{
-		Wanted:  func(box, server string) bool { return set[place{box, server}] },
-		Refresh: refresh, Connecting: c.connecting,
-		// As in a call, so that what can be called is listed.
-		Capabilities: app.ByPerson,
-	})
-	return found, ctx.Err()
+	options.Wanted = func(box, server string) bool { return set[place{box, server}] }
+	options.Connecting = c.connecting
+	options.Capabilities = app.ByPerson // as in a call, so that what can be called is listed
+	return workbench.Known(ctx, options), ctx.Err()
 }
 
 // connecting shows a line for each server that is connected.

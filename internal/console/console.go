@@ -27,6 +27,7 @@ type Options struct {
 	Version  string
 	StateDir string // see app.Options
 	Log      *slog.Logger
+	Dial     Dial // nil: every session has a workbench of its own
 
 	Out *terminal.Screen // for results
 	Err *terminal.Screen // for progress, problems and questions
@@ -62,9 +63,9 @@ func (c *Console) workbench(cfg *config.Config) (*app.App, error) {
 	return app.New(app.Options{Config: &own, Version: c.Version, StateDir: c.StateDir, Log: c.Log})
 }
 
-// Session is one session with a workbench in this process.
+// Session is one session with a workbench.
 type Session struct {
-	workbench *app.App
+	workbench *app.App // in this process; nil for one that is shared
 	client    *localclient.Client
 }
 
@@ -83,8 +84,17 @@ func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handler
 	if err != nil {
 		return nil, err
 	}
-	client, err := localclient.Connect(ctx, localclient.Options{
-		Serve: workbench.ServeStdio, Name: "mcp-workbench-terminal", Version: c.Version,
+	client, err := c.connect(ctx, cfg, workbench.ServeStdio, handlers)
+	if err != nil {
+		return nil, errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
+	}
+	return &Session{workbench, client}, nil
+}
+
+// connect begins a session with whoever serves it.
+func (c *Console) connect(ctx context.Context, cfg *config.Config, serve serveFunc, handlers Handlers) (*localclient.Client, error) {
+	return localclient.Connect(ctx, localclient.Options{
+		Serve: serve, Name: "mcp-workbench-terminal", Version: c.Version,
 		Capabilities: capabilities(handlers.Elicit != nil, handlers.Roots != nil), MaxMessage: cfg.MaxMessageSize + messageRoom,
 		Progress: handlers.Progress, Log: handlers.Log,
 		Answer: func(ctx context.Context, method string, params wire.Payload) ([]byte, error) {
@@ -97,10 +107,6 @@ func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handler
 			return nil, &localclient.Error{Code: protocol.CodeMethodNotFound, Message: fmt.Sprintf("The client does not support '%.100s'", method)}
 		},
 	})
-	if err != nil {
-		return nil, errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
-	}
-	return &Session{workbench, client}, nil
 }
 
 // messageRoom is what a message may be longer than one that a server may send.
@@ -151,9 +157,13 @@ type ResultError struct{ Text string }
 
 func (e *ResultError) Error() string { return e.Text }
 
-// Close ends the session and its workbench.
+// Close ends the session, and its workbench if that is its own.
 func (s *Session) Close(ctx context.Context) error {
-	return errors.Join(s.client.Close(), s.workbench.Stop(context.WithoutCancel(ctx)))
+	err := s.client.Close()
+	if s.workbench != nil {
+		err = errors.Join(err, s.workbench.Stop(context.WithoutCancel(ctx)))
+	}
+	return err
 }
 
 // texts returns the text blocks of a result.

@@ -29,7 +29,7 @@ func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	session, err := c.Open(ctx, c.Config, Handlers{})
+	session, err := c.OpenShared(ctx, nil, Handlers{})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func Connect(ctx context.Context, t Target, hello Hello) (relay.Conn, error) {
 	defer cancel()
 	hello.Key = t.Key
 	conn, err := Join(ctx, t.Socket(), hello)
-	if err == nil || !isGone(err) {
+	if err == nil || !IsGone(err) {
 		return conn, err
 	}
 	release, err := filelock.Take(ctx, t.Dir.Path(lockName), lockTime)
@@ -57,7 +57,7 @@ func Connect(ctx context.Context, t Target, hello Hello) (relay.Conn, error) {
 	}
 	defer release()
 	for range maxStarts {
-		if conn, err = Join(ctx, t.Socket(), hello); err == nil || !isGone(err) {
+		if conn, err = Join(ctx, t.Socket(), hello); err == nil || !IsGone(err) {
 			return conn, err
 		}
 		if err = t.start(ctx); err != nil {
@@ -70,8 +70,8 @@ func Connect(ctx context.Context, t Target, hello Hello) (relay.Conn, error) {
 // Socket is the path of the workbench's socket.
 func (t Target) Socket() string { return t.Dir.Path(SocketName(t.Key)) }
 
-// isGone reports whether there is no workbench, or none any more.
-func isGone(err error) bool { return runtimedir.IsAbsent(err) || errors.Is(err, errEnding) }
+// IsGone reports whether an error of Join says that there is no workbench, or none any more.
+func IsGone(err error) bool { return runtimedir.IsAbsent(err) || errors.Is(err, errEnding) }
 
 // Join begins a session with the workbench that listens on a socket.
 func Join(ctx context.Context, path string, hello Hello) (relay.Conn, error) {
@@ -97,7 +97,7 @@ func Await(ctx context.Context, path string, limit time.Duration, hello Hello) (
 	defer again.Stop()
 	for {
 		conn, err := Join(ctx, path, hello)
-		if err == nil || !isGone(err) {
+		if err == nil || !IsGone(err) {
 			return conn, err
 		}
 		select {

@@ -264,7 +264,7 @@ func TestOrders(t *testing.T) {
 	if _, err := os.Stat(socket); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket stays: %v", err)
 	}
-	if _, err := Join(t.Context(), socket, Hello{}); !isGone(err) {
+	if _, err := Join(t.Context(), socket, Hello{}); !IsGone(err) {
 		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -24,6 +24,19 @@ type Hello struct {
 	Environ   []string `json:"environ,omitempty"` // its environment; none: as that of the workbench
 	Opened    []string `json:"opened,omitempty"`
 	LastAsked uint64   `json:"lastAsked,omitempty"`
+
+	Terminal *Terminal `json:"terminal,omitempty"` // what a person at a terminal wants; nil for a client
+}
+
+// Terminal is what a command is for that calls tools.
+type Terminal struct {
+	Servers []Place `json:"servers,omitempty"` // that it is about; none: all
+}
+
+// Place is where a server is in the configuration.
+type Place struct {
+	Toolbox string `json:"toolbox"`
+	Server  string `json:"server"`
 }
 
 // Order is what a workbench can be told by its user.

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/relay"
 	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // ServeOptions say whom a workbench serves, and how.
@@ -196,11 +197,23 @@ func (s *server) hear(conn net.Conn) (hello *Hello, refusal string) {
 func (s *server) session(ctx context.Context, conn net.Conn, hello *Hello) {
 	log := s.options.Log.With("folder", hello.Folder)
 	log.Debug("a client connected")
-	err := s.options.Session(ctx, conn, hello, front.Pipe{
+	known := front.Pipe{
 		Origin: front.Origin{Folder: existing(hello.Folder)}, Opened: hello.Opened, LastAsked: hello.LastAsked,
 		Mark: relay.Mark, Farewell: []byte(relay.Farewell), Patience: unreadTime,
-	})
+	}
+	if hello.Terminal != nil { // which has no bridge that would understand more than the protocol
+		known.Mark, known.Farewell, known.Audience = nil, nil, hello.Terminal.audience()
+	}
+	err := s.options.Session(ctx, conn, hello, known)
 	log.Debug("a client left", "reason", err)
+}
+
+func (t *Terminal) audience() front.Audience {
+	audience := front.Audience{Terminal: true}
+	for _, place := range t.Servers {
+		audience.Servers = append(audience.Servers, toolbox.Ref{Toolbox: place.Toolbox, Server: place.Server})
+	}
+	return audience
 }
 
 // existing returns a folder that there is; a client on another machine may name any.

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// lingerTime is how long a session that several parties may share is kept for the next.
+// lingerTime is how long a session that several parties may share is kept for the next, or
+// as long as a shared workbench is, if that is longer.
 const lingerTime = time.Minute
 
 // errDeserted is why a variant ends.
@@ -83,7 +84,7 @@ func (s *Server) leave(p *Party) {
 	case s.isPrivate():
 		s.abandon()
 	default:
-		time.AfterFunc(lingerTime, s.abandon)
+		time.AfterFunc(max(lingerTime, s.fleet.table.Load().config.Shared.Idle), s.abandon)
 	}
 }
 

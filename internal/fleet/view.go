@@ -81,3 +81,48 @@ func (v *views) get(view *View) *View {
 	}
 	return view
 }
+
+// Part is the fleet restricted to some of its servers, as a View is to toolboxes.
+type Part struct {
+	fleet   *Fleet
+	servers []toolbox.Ref
+	names   toolbox.Names
+}
+
+// Part returns the part of the servers that are named, which need not exist (yet).
+func (f *Fleet) Part(servers []toolbox.Ref) *Part { return &Part{fleet: f, servers: servers} }
+
+// Toolboxes returns the toolboxes that have any of the servers, with those alone.
+func (p *Part) Toolboxes() []*Toolbox {
+	var boxes []*Toolbox
+	for _, box := range p.fleet.Toolboxes() {
+		if part := p.of(box); len(part.Servers) > 0 {
+			boxes = append(boxes, part)
+		}
+	}
+	return boxes
+}
+
+// Toolbox returns the toolbox of that name if it has any of the servers.
+func (p *Part) Toolbox(name string) (*Toolbox, bool) {
+	box, ok := p.fleet.Toolbox(name)
+	if !ok {
+		return nil, false
+	}
+	part := p.of(box)
+	return part, len(part.Servers) > 0
+}
+
+// Names holds the names that direct mode gave to the tools of the part.
+func (p *Part) Names() *toolbox.Names { return &p.names }
+
+func (p *Part) of(box *Toolbox) *Toolbox {
+	part := &Toolbox{Name: box.Name, Description: box.Description, byName: make(map[string]*Server)}
+	for _, server := range box.Servers {
+		if slices.ContainsFunc(p.servers, func(ref toolbox.Ref) bool { return ref.Toolbox == box.Name && ref.Server == server.Name() }) {
+			part.Servers = append(part.Servers, server)
+			part.byName[server.Name()] = server
+		}
+	}
+	return part
+}

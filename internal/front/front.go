@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -37,10 +38,15 @@ type Audience struct {
 	// Only is the one toolbox that is served as if its servers were connected directly;
 	// "" serves as the configuration says.
 	Only string
+	// Terminal says that it is a person who calls tools one by one: these are used in the same way
+	// whatever clients see, and results are not cut.
+	Terminal bool
+	// Servers are the only ones, by toolbox and server; nil: all of the toolboxes.
+	Servers []toolbox.Ref
 }
 
 func (a Audience) equals(b Audience) bool {
-	return a.Only == b.Only && (a.Toolboxes == nil) == (b.Toolboxes == nil) && slices.Equal(a.Toolboxes, b.Toolboxes)
+	return a.Terminal == b.Terminal && (a.Servers == nil) == (b.Servers == nil) && slices.Equal(a.Servers, b.Servers) && a.Only == b.Only && (a.Toolboxes == nil) == (b.Toolboxes == nil) && slices.Equal(a.Toolboxes, b.Toolboxes)
 }
 
 // Server serves any number of clients.

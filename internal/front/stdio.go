@@ -20,6 +20,8 @@ const outputQueue = 32 << 20
 // right for one that started this program.
 type Pipe struct {
 	Origin
+	// Audience is what the client may see. Default: everything.
+	Audience Audience
 	// Opened are toolboxes that the client opened in a session that this one goes on with.
 	Opened []string
 	// LastAsked is the last question that the client was asked in that session: a late answer
@@ -46,7 +48,7 @@ type Origin struct {
 // ServeStdio serves one client until it closes its side or ctx ends, and answers what
 // was read by then. It closes both in and out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
-	client := newSession(s, Audience{})
+	client := newSession(s, known.Audience)
 	client.resume(known)
 	pipe := &pipe{session: client, guests: newGuests(s, maxPipeGuests), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
 	pipe.guests.origin, pipe.guests.own = known.Origin, true

@@ -21,6 +21,7 @@ type server struct {
 	command string
 	args    []string
 	env     map[string]string
+	dir     string // where it runs; "": nothing is said of it
 	url     string // instead of a command: the server is there already
 }
 
@@ -95,8 +96,12 @@ func configuration(t *testing.T, m *mark, mode string, boxes []box) []byte {
 			for name, value := range s.env {
 				env[name] = value
 			}
-			fmt.Fprintf(&out, "\n%s: {\"command\": %s, \"args\": %s, \"env\": %s}",
+			fmt.Fprintf(&out, "\n%s: {\"command\": %s, \"args\": %s, \"env\": %s",
 				text(s.name), text(s.command), text(append([]string{}, s.args...)), text(env))
+			if s.dir != "" {
+				fmt.Fprintf(&out, ", \"cwd\": %s", text(s.dir))
+			}
+			out.WriteString("}")
 		}
 		out.WriteString("}}")
 	}

@@ -72,13 +72,13 @@ func (b *bench) share() {
 	b.t.Cleanup(func() { _ = os.RemoveAll(b.sockets) })
 }
 
-func runShared(t *testing.T, b *bench, plan string) *sharedScript {
+func runShared(t *testing.T, b *bench, plan ...string) *sharedScript {
 	t.Helper()
 	if _, err := os.Stat("shared.mjs"); err != nil { // also tells Go's cache of results that we depend on it
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience*3)
-	cmd := exec.CommandContext(ctx, needNode(t), "shared.mjs", b.binary, b.config, plan)
+	cmd := exec.CommandContext(ctx, needNode(t), append([]string{"shared.mjs", b.binary, b.config}, plan...)...)
 	cmd.Env, cmd.Stderr = b.environ(), b.stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -233,6 +233,67 @@ func TestQuestionsOfSharedServersDoNotCross(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Windows of one client in different folders, with different roots, have one process of each
+// server that says where it runs and does not ask for roots, and each its own of one that asks.
+func TestWindowsInDifferentFoldersShareServers(t *testing.T) {
+	root := realTempDir(t)
+	all := []server{everythingServer(t), filesystemServer(t, root), memoryServer(t, filepath.Join(root, "memory.jsonl"))}
+	for i := range all {
+		all[i].dir = "~"
+	}
+	b := newBench(t, "", box{"all", "Three servers", all})
+	b.share()
+	s := runShared(t, b, "folders", t.TempDir(), t.TempDir(), t.TempDir())
+	if got := s.next("echoes").Texts; !slices.Equal(got, []string{"Echo: window 1", "Echo: window 2", "Echo: window 3"}) {
+		t.Errorf("they heard %q", got)
+	}
+	b.checkProcesses(map[string]int{"filesystem": 3, "memory": 1})
+	s.goOn()
+}
+
+// Calls from the terminal use the workbench that the configuration shares: a server keeps what it
+// has in memory from one to the next.
+func TestCallsKeepTheServersOfASharedWorkbench(t *testing.T) {
+	root := realTempDir(t)
+	b := newBench(t, "", box{"all", "Two servers", []server{everythingServer(t), memoryServer(t, filepath.Join(root, "memory.jsonl"))}})
+	b.share()
+	text, err := os.ReadFile(b.config)
+	if err == nil {
+		err = os.WriteFile(b.config, append([]byte(`{"shared": true, `), text[1:]...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.awaitSharedEnd)
+	call := func(args ...string) string {
+		t.Helper()
+		out, err := b.run(append([]string{"--config", b.config, "call"}, args...)...).Output()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, b.stderr)
+		}
+		return string(out)
+	}
+	const toggle = "everything/toggle-simulated-logging"
+	if first := call(toggle); !strings.Contains(first, "Started") {
+		t.Errorf("first: %s", first)
+	}
+	everything := b.processesOf("server-everything", "index.js")
+	if second := call(toggle); !strings.Contains(second, "Stopped") {
+		t.Errorf("second: %s", second)
+	}
+	if alone := call("--alone", toggle); !strings.Contains(alone, "Started") {
+		t.Errorf("alone: %s", alone)
+	}
+	if pids := b.processesOf("server-everything", "index.js"); len(pids) != 1 || !slices.Equal(pids, everything) {
+		t.Errorf("processes %v, before %v", pids, everything)
+	}
+	call("memory/create_entities", `entities:=[{"name":"Ada","entityType":"person","observations":["kept"]}]`)
+	if graph := call("memory/read_graph"); !strings.Contains(graph, "kept") {
+		t.Errorf("the graph: %s", graph)
+	}
+	b.checkProcesses(map[string]int{"everything": 1, "memory": 1})
 }
 
 // A shared workbench that is killed is started again: a call in flight fails with words
