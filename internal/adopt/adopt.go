@@ -56,6 +56,9 @@ type Known struct {
 // Skipped is a server that cannot be taken over, and why.
 type Skipped struct{ From, Name, Reason string }
 
+// reasonSelf is why a workbench is not its own server.
+const reasonSelf = "it is the workbench itself"
+
 // New makes a plan. It changes nothing.
 func New(g Given) (*Plan, error) {
 	had, err := readExisting(g.Config)
@@ -75,6 +78,9 @@ func New(g Given) (*Plan, error) {
 		source := &g.Sources[i]
 		for _, skipped := range source.Skipped {
 			p.Skipped = append(p.Skipped, Skipped{title(source), skipped.Name, skipped.Reason})
+		}
+		for _, name := range source.Self {
+			p.Skipped = append(p.Skipped, Skipped{title(source), name, reasonSelf})
 		}
 		for _, server := range source.Servers {
 			if err := p.take(g, names, source, server, same); err != nil {

@@ -47,6 +47,10 @@ type Options struct {
 	// Transparent lets a client see the servers' instructions instead of ours.
 	Transparent bool
 
+	// Admit refuses a client by the mark of its connection; see package hops. Default: one that
+	// leads this workbench back to itself is refused.
+	Admit func(mark string) error
+
 	// Withheld says why files of the configuration may not or cannot be used. Clients are told
 	// so. Nothing of them is in Config, since what is not there cannot be started.
 	Withheld string
@@ -114,8 +118,12 @@ func New(options Options) (*App, error) {
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
 	a.onStop("processes", host.Close)
+	self := NewSelf(options.StateDir)
+	if options.Admit == nil {
+		options.Admit = func(mark string) error { return a.admit(self, mark) }
+	}
 	a.fleet = fleet.New(fleet.Options{
-		Config: options.Config, Host: host, Executable: executable,
+		Config: options.Config, Host: host, Executable: executable, Hops: self,
 		Environ: options.Environ, Folder: options.Folder, Idle: options.Idle, Version: options.Version, Log: options.Log,
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
@@ -125,7 +133,7 @@ func New(options Options) (*App, error) {
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: a.surface, Passage: a.passage, RootsMatter: a.fleet.AsksForRoots,
+		Surface: a.surface, Passage: a.passage, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit,
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil

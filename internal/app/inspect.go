@@ -59,7 +59,7 @@ func (i Inspector) Inspect() control.Workbench {
 func why(common fleet.Common) control.Why {
 	w := control.Why{
 		Folder: common.Folder, Roots: common.Roots, Capabilities: common.Capabilities,
-		Environment: common.Environment, Command: common.Command,
+		Environment: common.Environment, Command: common.Command, Behind: common.Behind,
 	}
 	if common.Modern {
 		w.Era = "modern"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/daemon"
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/relay"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -147,6 +149,15 @@ func readToken(path string) (string, error) {
 // shortestSecret is from how many characters on the value of a header is not shown.
 const shortestSecret = 8
 
+// headersOf are the headers that a server is sent.
+func headersOf(server config.Server) http.Header {
+	header := make(http.Header)
+	for _, h := range server.Headers {
+		header.Set(h.Name, h.Value)
+	}
+	return header
+}
+
 // bridgeAddress connects the client to a workbench over HTTP: it is the only server of one
 // that shows its tools as they are.
 func bridgeAddress(ctx context.Context, server config.Server, options app.Options, in io.ReadCloser, out io.WriteCloser) error {
@@ -159,6 +170,7 @@ func bridgeAddress(ctx context.Context, server config.Server, options app.Option
 		}
 	}
 	options.Config, options.Transparent = cfg, true
+	options.Admit = func(mark string) error { return hops.Ask(ctx, server.URL, headersOf(server), mark) }
 	workbench, err := app.New(options)
 	if err != nil {
 		return err

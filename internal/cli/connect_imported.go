@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
@@ -63,6 +64,9 @@ func (g *globals) findOverlap(ctx context.Context, configuration string, sources
 		o.stays = append(o.stays, stay{server.Name, "the workbench does not have it; to import it: " + g.command("init")})
 	}
 	for _, skipped := range plan.Skipped {
+		if slices.ContainsFunc(sources, func(s clients.Source) bool { return slices.Contains(s.Self, skipped.Name) }) {
+			continue // it is what is to be there
+		}
 		o.stays = append(o.stays, stay{skipped.Name, "the workbench does not have it: " + skipped.Reason})
 	}
 	return o, nil

@@ -81,7 +81,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 	if err != nil {
 		return err
 	}
-	sources, err := gather(o.from)
+	sources, err := gather(ctx, target, o.from)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (g *globals) target(output string) (string, error) {
 
 // gather reads the servers of what was asked for; of all clients, if nothing was. Then a
 // file that cannot be read is only told of.
-func gather(from []string) ([]clients.Source, error) {
+func gather(ctx context.Context, target string, from []string) ([]clients.Source, error) {
 	machine := clients.ThisMachine()
 	var sources []clients.Source
 	if len(from) == 0 {
@@ -155,7 +155,8 @@ func gather(from []string) ([]clients.Source, error) {
 		}
 		sources = append(sources, found...)
 	}
-	return slices.DeleteFunc(sources, func(s clients.Source) bool { return len(s.Servers)+len(s.Skipped) == 0 }), nil
+	leaveOutLoops(ctx, target, sources)
+	return slices.DeleteFunc(sources, func(s clients.Source) bool { return len(s.Servers)+len(s.Skipped)+len(s.Self) == 0 }), nil
 }
 
 func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) {

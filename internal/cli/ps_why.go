@@ -48,6 +48,12 @@ var aspects = []func(control.Why) string{
 	func(w control.Why) string { return labelled("environment", strings.Join(w.Environment, " ")) },
 	func(w control.Why) string { return labelled("era", w.Era) },
 	func(w control.Why) string {
+		if w.Behind == 0 {
+			return ""
+		}
+		return labelled("behind", count(w.Behind, "workbench", "workbenches"))
+	},
+	func(w control.Why) string {
 		if w.Client == "" {
 			return ""
 		}

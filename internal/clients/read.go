@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -257,37 +256,6 @@ func named(servers value) []member {
 		}
 	}
 	return found
-}
-
-// isSelf reports that an entry starts a workbench that serves, by itself or through a
-// program that runs packages: importing it would make the workbench its own server.
-func isSelf(entry value) bool {
-	words := entry.get("command").strings()
-	if command := firstText(entry, "command", "cmd"); command != "" {
-		words = append([]string{command}, entry.get("args").strings()...)
-	}
-	if len(words) == 0 || slices.Contains(words, "builtin") {
-		return false
-	}
-	if isWorkbench(words[0]) {
-		return true
-	}
-	for _, word := range words[1:] {
-		if !strings.HasPrefix(word, "-") && word != "exec" && word != "dlx" {
-			return slices.Contains([]string{"npx", "bunx", "pnpm", "npm", "node"}, programName(words[0])) && isWorkbench(word)
-		}
-	}
-	return false
-}
-
-func isWorkbench(word string) bool {
-	name, _, _ := strings.Cut(programName(word), "@")
-	return name == "mcp-workbench"
-}
-
-func programName(word string) string {
-	base := strings.ToLower(filepath.Base(strings.ReplaceAll(word, `\`, "/")))
-	return strings.TrimSuffix(strings.TrimSuffix(base, ".exe"), ".cmd")
 }
 
 // strings returns the texts of a list; numbers in it count as they are written.

@@ -53,6 +53,7 @@ type Why struct {
 	Environment  []string `json:"environment,omitempty"`  // variables that are other for them
 	Command      string   `json:"command,omitempty"`      // the file that the server's command is for them
 	Era          string   `json:"era,omitempty"`          // "modern": of the protocol that they speak
+	Behind       int      `json:"behind,omitempty"`       // how many workbenches their requests come through
 	Client       string   `json:"client,omitempty"`       // "one": nobody else may answer what the server asks
 }
 

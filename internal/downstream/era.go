@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -48,6 +49,9 @@ func (s *Session) sendProbe() waiter {
 	s.mu.Unlock()
 	message := append([]byte(nil), `{"jsonrpc":"2.0","id":`+probeID+`,"method":"`+protocol.MethodDiscover+`","params":{"_meta":{`...)
 	message = append(message, s.modernMembers()...)
+	if s.options.Hops != "" && s.options.MarkMessages {
+		message = wire.AppendMember(message, hops.Meta, s.options.Hops)
+	}
 	s.transport.send(outgoing{message: append(message, "}}"+wire.Suffix...), id: probeKey, method: protocol.MethodDiscover})
 	return probe
 }

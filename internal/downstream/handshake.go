@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -49,7 +50,11 @@ func (s *Session) initializeParams(offer protocol.Revision) []byte {
 	params = append(params, `,"capabilities":`...)
 	params = append(params, s.capabilities()...)
 	params = append(params, `,"clientInfo":`...)
-	return append(append(params, s.clientInfo()...), '}')
+	params = append(params, s.clientInfo()...)
+	if s.options.Hops != "" && s.options.MarkMessages {
+		params = append(wire.AppendMember(append(params, `,"_meta":{`...), hops.Meta, s.options.Hops), '}')
+	}
+	return append(params, '}')
 }
 
 func (s *Session) capabilities() []byte {
@@ -60,7 +65,7 @@ func (s *Session) capabilities() []byte {
 }
 
 func (s *Session) clientInfo() []byte {
-	info := wire.AppendMember([]byte("{"), "name", "mcp-workbench")
+	info := wire.AppendMember([]byte("{"), "name", protocol.OwnName)
 	return append(wire.AppendMember(info, "version", s.options.Version), '}')
 }
 

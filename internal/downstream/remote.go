@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -85,6 +86,9 @@ func newRemote(s *Session) (*remote, error) {
 	}
 	headers := make(http.Header)
 	headers.Set("User-Agent", "mcp-workbench/"+s.options.Version)
+	if s.options.Hops != "" {
+		headers.Set(hops.Header, s.options.Hops)
+	}
 	for _, header := range options.Headers {
 		headers.Set(header.Name, header.Value)
 	}

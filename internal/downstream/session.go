@@ -28,6 +28,12 @@ type Options struct {
 	// Capabilities are those of the client, as it declared them; default {}.
 	Capabilities []byte
 
+	// Hops is the mark of the connection, which a workbench that it leads back to knows itself
+	// by; see package hops. It is sent as a header. Default: none.
+	Hops string
+	// MarkMessages puts it into the first messages as well, for what only forwards these.
+	MarkMessages bool
+
 	// Modern is the era in which a dual-era server is addressed. Default: the legacy one.
 	Modern bool
 	// Opening is what the handshake begins with.

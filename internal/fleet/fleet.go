@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
@@ -31,6 +32,8 @@ type Options struct {
 
 	// Idle is timeouts.idle for servers whose configuration does not say it. Default: never.
 	Idle time.Duration
+	// Hops marks connections to servers. Default: they have the marks of the clients' own.
+	Hops *hops.Self
 
 	// Baseline notices definitions that change. Default: one of this fleet's own, which
 	// is forgotten with it.

@@ -13,6 +13,9 @@ type habits struct {
 	eras      atomic.Int32 // a downstream.Eras that is certain
 	speaksSSE atomic.Bool  // see reach
 	slowLists atomic.Bool  // see startLists
+
+	isWorkbench atomic.Bool // it is a workbench; see mayForward
+	isOther     atomic.Bool // it is none; see hopsFor
 }
 
 // opening returns what a session for clients of an era begins with; known says that it follows

@@ -27,6 +27,9 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 		if err == nil {
 			return in, nil
 		}
+		if errors.Is(err, errUnmarked) && ctx.Err() == nil {
+			continue
+		}
 		if failure == nil || ctx.Err() == nil {
 			failure = err
 		}
@@ -96,7 +99,7 @@ func (s *Server) sessionOptions(in *instance, opening downstream.Opening) downst
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
 		Capabilities: s.capabilities, Asked: s.asked, Noticed: s.notices(in),
 		Modern: s.modern, Opening: opening,
-		ToolsChanged: func() { signal(in.changed) }, Log: s.log,
+		ToolsChanged: func() { signal(in.changed) }, Hops: s.mark(), MarkMessages: s.mayForward(), Log: s.log,
 	}
 }
 
@@ -108,6 +111,9 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	}
 	s.progress.next(StepTools, s.agreed(in.session))
 	s.habits.learnEras(in.session.Eras())
+	if err := s.meet(in.session, options); err != nil {
+		return err
+	}
 	s.setLevel(in.session)
 	tools, err := s.list(ctx, in.session)
 	if err != nil {

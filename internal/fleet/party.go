@@ -45,6 +45,9 @@ type PartyOptions struct {
 	// are the same person's and declare the same.
 	Foreign bool
 	Person  string
+	// Hops is the mark of the client's connection, if it is a workbench. Servers that may be
+	// workbenches as well are reached with it, and so shared only by clients with the same.
+	Hops string
 	// Ask puts a question to the client that belongs to none of its requests.
 	Ask func(*downstream.Question)
 	// Notice gets a notification of a configured server that belongs to no request.

@@ -33,6 +33,7 @@ type Server struct {
 	modern       bool        // its clients are of the modern era
 	folder       string      // of its clients, where it runs; "": in the configured one, or in ours
 	circle       string      // of its clients; see Party.circle
+	hops         string      // the mark of its clients' connections; "" if they are no workbenches
 
 	maxMessage int
 	dismissing sync.Once

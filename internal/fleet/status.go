@@ -3,6 +3,7 @@ package fleet
 import (
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -49,6 +50,7 @@ type Common struct {
 	Capabilities []string // names of what they declared
 	Environment  []string // names of variables that have other values than for the workbench
 	Command      string   // the file that the server's command is for them
+	Behind       int      // how many workbenches their requests come through, where the server may be one, too
 	Modern       bool     // they speak the protocol of the era without sessions
 	Alone        bool     // it is one client: it has to be asked something that others may answer otherwise
 }
@@ -59,7 +61,7 @@ func (s *Server) common() (c Common) {
 	v.mu.Lock()
 	key := s.key
 	v.mu.Unlock()
-	c = Common{Folder: key.folder, Modern: key.modern, Alone: key.alone != 0}
+	c = Common{Folder: key.folder, Behind: hops.Count(key.hops), Modern: key.modern, Alone: key.alone != 0}
 	for name := range wire.Raw([]byte(key.capabilities)).Members() {
 		c.Capabilities = append(c.Capabilities, string(name))
 	}

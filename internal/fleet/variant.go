@@ -17,6 +17,7 @@ type variantKey struct {
 	modern       bool   // clients of the modern era
 	folder       string // of the clients, where the server runs there; "": it does not depend on it
 	environment  string // a digest of what is other in the clients' environment; "": nothing
+	hops         string // the mark of the clients' connections, where the server may be a workbench as well; "": none
 	capabilities string // that the clients declared; "": none
 	roots        string // of the clients, where the server asked for them; "": it did not
 	alone        uint64 // the number of the one party that it is for; 0: all that have the rest in common
@@ -25,7 +26,7 @@ type variantKey struct {
 // key returns what the party has in common with those that it may share a session with;
 // rooted says that the server asks for roots. Called with mu held.
 func (p *Party) key(s *Server, rooted bool) variantKey {
-	key := variantKey{modern: p.options.Modern, folder: s.folderFor(p), capabilities: p.declared}
+	key := variantKey{modern: p.options.Modern, folder: s.folderFor(p), hops: s.hopsFor(p), capabilities: p.declared}
 	if d := p.options.Environment.differs(s); d != nil {
 		key.environment = d.digest
 	}
@@ -51,6 +52,15 @@ func (s *Server) folderFor(p *Party) string {
 		return ""
 	}
 	return p.options.Folder
+}
+
+// hopsFor returns the mark of the client's connection if it makes a difference to the server:
+// what is no workbench leads nowhere.
+func (s *Server) hopsFor(p *Party) string {
+	if s.config.Builtin != "" || s.habits.isOther.Load() {
+		return ""
+	}
+	return p.options.Hops
 }
 
 // minds reports whether it makes a difference to the server where its clients work: one that
@@ -194,6 +204,7 @@ func (s *Server) variant(p *Party, key variantKey) *Server {
 	variant := newServer(s.fleet, s.toolbox, definition, s.maxMessage)
 	variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
 	variant.habits, variant.journal, variant.modern, variant.folder = s.habits, s.journal, p.options.Modern, key.folder
+	variant.hops = key.hops
 	variant.private.Store(key.alone != 0)
 	variant.circle = p.circle()
 	if variant.differs = differs; variant.copyKey() == s.copyKey() {

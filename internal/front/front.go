@@ -24,6 +24,9 @@ type Options struct {
 	Surface func(Audience) *metatool.Surface
 	// Passage makes the way of an audience to what is no tool. As above.
 	Passage func(Audience) *passage.Passage
+	// Admit refuses a client whose connection has a mark that it must not have; see package
+	// hops. Default: all are admitted.
+	Admit func(mark string) error
 	// RootsMatter reports whether the roots of a client decide whom it shares servers with, so
 	// that they have to be known. Default: they do not, unless there are several that may be alike.
 	RootsMatter func() bool
@@ -82,6 +85,14 @@ func New(options Options) *Server {
 		options: options, subscriptions: passage.NewSubscriptions(), parking: newParking(),
 		results: metatool.NewResultStore(), sessions: make(map[*session]struct{}),
 	}
+}
+
+// admit refuses a workbench that must not be our client.
+func (s *Server) admit(mark string) error {
+	if mark == "" || s.options.Admit == nil {
+		return nil
+	}
+	return s.options.Admit(mark)
 }
 
 // add takes a session in, whose surface and passage it sets.

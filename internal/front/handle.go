@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -189,10 +191,18 @@ func (s *session) initialize(message wire.Message, to sender) {
 	}
 	// Copied: they outlive the message.
 	id := bytes.Clone(message.ID.Bytes())
+	mark, marked := message.Params.Member("_meta").Member(hops.Meta).Text()
+	if err := s.server.admit(mark); err != nil {
+		to.send(wire.ErrorResponse(id, protocol.CodeInvalidRequest, err.Error()))
+		return
+	}
 	capabilities := bytes.Clone(message.Params.Member("capabilities").Bytes())
 	s.mu.Lock()
 	taken := !s.ending
 	if taken {
+		if marked {
+			s.hops = strings.Clone(mark)
+		}
 		s.agree(revision, capabilities)
 		s.requests.Add(1)
 	}
@@ -221,7 +231,7 @@ func (s *session) introduction(revision protocol.Revision, capabilities []byte) 
 	result := wire.AppendMember([]byte("{"), "protocolVersion", string(revision))
 	result = append(append(result, `,"capabilities":`...), capabilities...)
 	result = append(result, `,"serverInfo":{`...)
-	result = wire.AppendMember(result, "name", "mcp-workbench")
+	result = wire.AppendMember(result, "name", protocol.OwnName)
 	result = wire.AppendMember(result, "title", "MCP Workbench")
 	result = wire.AppendMember(result, "version", s.server.options.Version)
 	result = append(result, '}')

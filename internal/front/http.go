@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/auth"
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -113,7 +114,7 @@ func (s *Server) newFace(options HTTPOptions) *face {
 func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options HTTPOptions) error {
 	f := s.newFace(options)
 	server := &http.Server{
-		Handler:           f.options.Gate(http.HandlerFunc(f.route)),
+		Handler:           f.refuseLoops(f.options.Gate(http.HandlerFunc(f.route))),
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: discardLog,
 	}
@@ -136,6 +137,18 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options H
 		return nil
 	}
 	return err
+}
+
+// refuseLoops stands before the gate: nobody has a token for a workbench that leads back to
+// itself, and without an answer to it they would look for one.
+func (f *face) refuseLoops(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := f.server.admit(r.Header.Get(hops.Header)); err != nil {
+			refuse(w, http.StatusLoopDetected, protocol.CodeInvalidRequest, err.Error())
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // end ends all sessions, together.

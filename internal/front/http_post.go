@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -137,6 +138,7 @@ func isInitialize(frame wire.Frame) bool {
 // begin begins a session.
 func (f *face) begin(v visit, frame wire.Frame, accepted accepts) {
 	client := newHTTPSession(f.server, f.shelf, v.owner, v.audience)
+	client.hops = v.r.Header.Get(hops.Header)
 	client.enter()
 	defer client.leave()
 	f.server.add(client.session)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -16,6 +17,8 @@ import (
 type terms struct {
 	revision, capabilities, info, level wire.Payload
 	token                               wire.Payload // of progress
+	hops                                wire.Payload // the mark of the connection; of server/discover alone
+	mark                                string       // of the connection, however it was told
 }
 
 // maxTerms is how much a client may say of itself, which is kept as long as it is.
@@ -34,6 +37,8 @@ func readTerms(meta wire.Payload) (t terms) {
 			t.level = value
 		case protocol.ProgressToken:
 			t.token = value
+		case hops.Meta:
+			t.hops = value
 		}
 	}
 	return t

@@ -153,7 +153,11 @@ func callerName(owner string, audience Audience) string {
 func appendGuestKey(key []byte, caller string, t terms) []byte {
 	key = append(append(key, caller...), '\n')
 	key = append(append(key, t.capabilities.Bytes()...), '\n')
-	return append(key, t.info.Bytes()...)
+	key = append(key, t.info.Bytes()...)
+	if t.mark != "" {
+		key = append(append(key, '\n'), t.mark...)
+	}
+	return key
 }
 
 func newGuest(g *guests, owner string, audience Audience, key string, t terms) *guest {
@@ -161,6 +165,7 @@ func newGuest(g *guests, owner string, audience Audience, key string, t terms) *
 	client.listens = newListens(client)
 	s := client.session
 	s.modern, s.own, s.origin, s.foreign, s.person = true, client.listens, g.origin, !g.own, owner
+	s.hops = t.mark
 	s.agree(protocol.Revision20260728, bytes.Clone(t.capabilities.Bytes()))
 	client.answers = answersAny(s.capabilities)
 	g.server.add(s)

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -67,6 +69,14 @@ func (f *face) serveModern(v visit, message wire.Message, t terms, accepted acce
 	if string(message.Method) == protocol.MethodListen && !accepted.stream {
 		refuse(v.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
 		return
+	}
+	mark, marked := t.hops.Text()
+	if err := f.server.admit(mark); err != nil {
+		v.refuseModern(id, &refusal{code: protocol.CodeInvalidRequest, message: err.Error()})
+		return
+	}
+	if t.mark = v.r.Header.Get(hops.Header); marked {
+		t.mark = strings.Clone(mark)
 	}
 	client := f.guests.enter(v.owner, v.audience, t)
 	if client == nil {

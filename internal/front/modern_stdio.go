@@ -2,6 +2,7 @@ package front
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -72,7 +73,14 @@ func (p *pipe) receiveRequest(message *wire.Message, t terms) {
 		p.send(refused.response(message.ID.Bytes()))
 		return
 	}
-	p.era = modern
+	if mark, ok := t.hops.Text(); ok {
+		p.mark = strings.Clone(mark)
+	}
+	if err := p.session.server.admit(p.mark); err != nil {
+		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidRequest, err.Error()))
+		return
+	}
+	p.era, t.mark = modern, p.mark
 	client := p.guests.enter("", p.session.audience, t)
 	if client == nil {
 		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInternalError,

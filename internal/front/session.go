@@ -59,6 +59,7 @@ type session struct {
 	asked        map[uint64]asking // questions of servers that the client has not answered
 	lastAsked    uint64
 	revision     protocol.Revision // "" before initialize
+	hops         string            // the mark of the client's connection, if it is a workbench
 	inFlight     map[string]cancellable
 	full         chan struct{} // closed when there is room for another request; nil while nobody waits for that
 	ending       bool          // no request is taken any more
@@ -118,9 +119,12 @@ func (s *session) Party() *fleet.Party { return s.party.Load() }
 
 // join makes the client known to the fleet by what it declares.
 func (s *session) join(capabilities []byte) {
+	s.mu.Lock()
+	mark := s.hops
+	s.mu.Unlock()
 	next := fleet.NewParty(fleet.PartyOptions{
 		Capabilities: capabilities, Modern: s.modern, Folder: s.origin.Folder, Environment: s.origin.Environment,
-		Foreign: s.foreign, Person: s.person,
+		Foreign: s.foreign, Person: s.person, Hops: mark,
 		Ask: s.Ask, Notice: s.noticed, Began: s.began,
 	})
 	if before := s.party.Swap(next); before != nil {

@@ -109,8 +109,9 @@ type pipe struct {
 	session *session
 	guests  *guests // what the client is in the modern era
 	writer  *wire.Writer
-	era     era   // that its client chose; of the reader alone
-	heard   heard // of the reader alone
+	era     era    // that its client chose; of the reader alone
+	heard   heard  // of the reader alone
+	mark    string // of the client's connection, if it is a workbench of the modern era; of the reader alone
 	held    waitingRoom
 
 	patience time.Duration // see Pipe

@@ -4,6 +4,9 @@ package protocol
 
 import "slices"
 
+// OwnName is what the workbench calls itself, as a server and as a client.
+const OwnName = "mcp-workbench"
+
 // Methods that the workbench sends, answers or watches for.
 const (
 	MethodInitialize  = "initialize"

@@ -33,6 +33,7 @@ const (
 	FileChanged          Code = "file-changed"
 	FileNotSaved         Code = "file-not-saved"
 	FileNotWritten       Code = "file-not-written"
+	LeadsBack            Code = "leads-back"
 	LockDamaged          Code = "lock-damaged"
 	LockMissing          Code = "lock-missing"
 	LockNotWritten       Code = "lock-not-written"

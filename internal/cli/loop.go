@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/enlist"
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+)
+
+// loopFinder recognises servers that lead to workbenches of this user.
+type loopFinder struct {
+	files []string // the configurations of these workbenches
+	mark  string   // by which each of them knows itself
+}
+
+// newLoopFinder makes one for workbenches with these configurations.
+func newLoopFinder(files ...string) *loopFinder {
+	f := &loopFinder{}
+	self := app.NewSelf(stateDir())
+	for _, file := range files {
+		if file = hops.RealPath(file); len(f.files) < hops.Max && !slices.Contains(f.files, file) {
+			f.files = append(f.files, file)
+			f.mark = self.Extend(f.mark, file, "", "")
+		}
+	}
+	return f
+}
+
+// find says why a server is one of the workbenches; "" if it is none.
+func (f *loopFinder) find(ctx context.Context, server clients.Server) string {
+	words := append([]string{server.Command}, server.Args...)
+	if server.Command == "" {
+		words = nil
+	}
+	if args, ok := clients.WorkbenchArgs(words); ok {
+		if command, _ := clients.SplitCommand(args); command != "bridge" {
+			for _, file := range configsOf(args, server) {
+				if slices.Contains(f.files, hops.RealPath(file)) {
+					return "it starts the workbench with " + file
+				}
+			}
+			return ""
+		}
+	}
+	for _, address := range append(words, server.URL) { // also of what only leads to it, such as mcp-remote
+		if enlist.IsAddress(address) && isHere(address) && hops.Ask(ctx, address, nil, f.mark) != nil {
+			return "the workbench answers at " + withoutQuery(address)
+		}
+	}
+	return ""
+}
+
+// configsOf are the configurations that a workbench may use that is started like this.
+func configsOf(args []string, server clients.Server) []string {
+	for i, arg := range args {
+		if file, ok := strings.CutPrefix(arg, "--config="); ok {
+			return []string{inFolder(server.Dir, file)}
+		}
+		if arg == "--config" && i+1 < len(args) {
+			return []string{inFolder(server.Dir, args[i+1])}
+		}
+	}
+	places, err := config.Candidates("", func(name string) string {
+		for _, variable := range server.Env {
+			if variable.Name == name {
+				return variable.Value
+			}
+		}
+		return os.Getenv(name)
+	})
+	if err != nil {
+		return nil
+	}
+	files := make([]string, len(places))
+	for i, place := range places {
+		files[i] = place.Path
+	}
+	return files
+}
+
+func inFolder(folder, file string) string {
+	if filepath.IsAbs(file) || folder == "" {
+		return file
+	}
+	return filepath.Join(folder, file)
+}
+
+// isHere reports whether an address is one of this machine, without asking anybody for names.
+func isHere(address string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(parsed.Hostname())
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	if own, err := os.Hostname(); err == nil && own != "" {
+		ownName, _, _ := strings.Cut(strings.ToLower(own), ".")
+		if name, _, _ := strings.Cut(host, "."); name == ownName {
+			return true
+		}
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	if ip = ip.Unmap(); ip.IsLoopback() || ip.IsUnspecified() {
+		return true
+	}
+	addresses, err := net.InterfaceAddrs()
+	return err == nil && slices.ContainsFunc(addresses, func(a net.Addr) bool {
+		prefix, err := netip.ParsePrefix(a.String())
+		return err == nil && prefix.Addr().Unmap() == ip
+	})
+}
+
+// withoutQuery is an address without what may be secret in it.
+func withoutQuery(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "this address"
+	}
+	return parsed.Scheme + "://" + parsed.Host + parsed.EscapedPath()
+}
+
+// refuseLoops refuses servers that would lead the workbench with this configuration back to
+// itself. Any other workbench may be added.
+func refuseLoops(ctx context.Context, file string, servers []clients.Server) error {
+	finder := newLoopFinder(file)
+	for _, server := range servers {
+		if why := finder.find(ctx, server); why != "" {
+			return &toolbox.Error{
+				Code:    toolbox.LeadsBack,
+				Message: fmt.Sprintf("'%s' would lead this workbench back to itself: %s", terminal.CleanLine(server.Name), terminal.CleanLine(why)),
+				Hint:    "Add the servers that it has directly. A workbench with another configuration can be added.",
+			}
+		}
+	}
+	return nil
+}
+
+// leaveOutLoops takes the user's own workbenches out of what was found, and enters them as
+// entries that are the workbench itself.
+func leaveOutLoops(ctx context.Context, target string, sources []clients.Source) {
+	files := []string{target}
+	if own := config.UserPath(os.Getenv); own != "" {
+		files = append(files, own)
+	}
+	if dir, err := runtimedir.Open(os.Getenv, stateDir()); err == nil {
+		running, _ := control.Find(ctx, dir) // what does not answer cannot be asked
+		for _, client := range running {
+			for _, file := range []string{client.Status.Config, client.Status.Project} {
+				if file != "" {
+					files = append(files, file)
+				}
+			}
+		}
+	}
+	finder := newLoopFinder(files...)
+	var asking sync.WaitGroup
+	for i := range sources {
+		source := &sources[i]
+		loops := make([]bool, len(source.Servers))
+		for n, server := range source.Servers {
+			asking.Go(func() { loops[n] = finder.find(ctx, server) != "" })
+		}
+		asking.Wait()
+		n := -1
+		source.Servers = slices.DeleteFunc(source.Servers, func(server clients.Server) bool {
+			if n++; loops[n] {
+				source.Self = append(source.Self, server.Name)
+			}
+			return loops[n]
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// isSelf reports that an entry starts a workbench that serves, by itself or through a
+// program that runs packages: importing it would make the workbench its own server.
+func isSelf(entry value) bool {
+	words := entry.get("command").strings()
+	if command := firstText(entry, "command", "cmd"); command != "" {
+		words = append([]string{command}, entry.get("args").strings()...)
+	}
+	_, ok := WorkbenchArgs(words)
+	return ok
+}
+
+// runners are programs that start another one, which their arguments name.
+var runners = []string{
+	"npx", "bunx", "pnpm", "pnpx", "npm", "yarn", "bun", "node", "deno", "tsx", "go", "uvx",
+	"env", "cmd", "sudo", "nice", "nohup", "mise", "volta", "doppler", "op",
+}
+
+var shells = []string{"sh", "bash", "zsh", "dash", "fish"}
+
+// fillers are words of runners that stand before the program's name.
+var fillers = []string{"exec", "dlx", "run", "x", "tool", "/c", "--"}
+
+// others are commands of the workbench that serve something else.
+var others = []string{"builtin", "record", "replay"}
+
+// WorkbenchArgs returns the arguments that a command line starts the workbench with; ok is false
+// if it starts something else. The workbench is known by its name, or by being this
+// very program under another one.
+func WorkbenchArgs(words []string) (args []string, ok bool) {
+	for len(words) > 0 {
+		if isWorkbench(words[0]) {
+			command, _ := SplitCommand(words[1:])
+			return words[1:], !slices.Contains(others, command)
+		}
+		name := programName(words[0])
+		rest := words[1:]
+		switch {
+		case slices.Contains(shells, name):
+			i := slices.IndexFunc(rest, func(word string) bool { return strings.HasPrefix(word, "-") && strings.HasSuffix(word, "c") })
+			if i < 0 || i+1 == len(rest) {
+				return nil, false
+			}
+			rest = strings.Fields(rest[i+1])
+		case !slices.Contains(runners, name):
+			return nil, false
+		}
+		words = withoutFlags(rest)
+	}
+	return nil, false
+}
+
+// withoutFlags leaves out what a runner is told before the name of what it runs.
+func withoutFlags(words []string) []string {
+	for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") || slices.Contains(fillers, strings.ToLower(words[0]))) {
+		words = words[1:]
+	}
+	return words
+}
+
+// valued are flags of the workbench that take the next word.
+var valued = []string{"--config", "--toolbox", "--log-level"}
+
+// SplitCommand returns the name of the workbench's command among its arguments, and what
+// follows it; "" for the workbench itself.
+func SplitCommand(args []string) (command string, rest []string) {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case slices.Contains(valued, args[i]):
+			i++
+		case !strings.HasPrefix(args[i], "-"):
+			return args[i], args[i+1:]
+		}
+	}
+	return "", nil
+}
+
+func isWorkbench(word string) bool {
+	name, _, _ := strings.Cut(programName(word), "@")
+	return name == "mcp-workbench" || isThisProgram(word)
+}
+
+// isThisProgram reports that a command is the file of the program that runs.
+func isThisProgram(word string) bool {
+	found, err := exec.LookPath(word)
+	if err != nil {
+		return false
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	first, err := os.Stat(found)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(own)
+	return err == nil && os.SameFile(first, second)
+}
+
+func programName(word string) string {
+	base := strings.ToLower(filepath.Base(strings.ReplaceAll(word, `\`, "/")))
+	return strings.TrimSuffix(strings.TrimSuffix(base, ".exe"), ".cmd")
+}
