@@ -2,6 +2,7 @@ package passage
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,7 +33,7 @@ func (p *Passage) Capabilities(ctx context.Context, session Session, then func(c
 	}
 	go func() {
 		e := p.overview(session)
-		e.meet(ctx)
+		e.meet(ctx, session)
 		then(e.unitedCapabilities())
 	}()
 }
@@ -79,8 +80,11 @@ func (e *errand) unitedCapabilities() []byte {
 }
 
 // meet connects the servers that were never seen, in parallel.
-func (e *errand) meet(ctx context.Context) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+func (e *errand) meet(ctx context.Context, session Session) {
+	if !slices.ContainsFunc(e.sights, func(s sight) bool { return !s.seen }) {
+		return
+	}
+	ctx, stop := context.WithDeadline(ctx, session.WaitUntil(patience))
 	defer stop()
 	var group sync.WaitGroup
 	for i, s := range e.sights {

@@ -32,6 +32,32 @@ func TestCapabilities(t *testing.T) {
 			`{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tasks":{"list":{},"requests":{"tools":{"call":{},"more":{}}},"cancel":{}},"prompts":{}}`,
 		},
 		{
+			"direct, extensions that can be routed", config.Direct,
+			[]*fake{
+				{name: "t/a", capabilities: `{"extensions":{"io.modelcontextprotocol/skills":{}}}`},
+				{name: "t/b", capabilities: `{"extensions":{"io.modelcontextprotocol/skills":{"directoryRead":true},"io.modelcontextprotocol/ui":{}}}`},
+			},
+			`{"tools":{"listChanged":true},"extensions":{"io.modelcontextprotocol/skills":{"directoryRead":true},"io.modelcontextprotocol/ui":{}}}`,
+		},
+		{
+			"direct, an unknown extension of one server", config.Direct,
+			[]*fake{{name: "t/a", capabilities: `{"extensions":{"x":{}},"experimental":{"y":{}}}`}, {name: "t/b", capabilities: `{"experimental":{}}`}},
+			`{"tools":{"listChanged":true},"extensions":{"x":{}},"experimental":{"y":{}}}`,
+		},
+		{
+			"direct, unknown extensions of several", config.Direct,
+			[]*fake{
+				{name: "t/a", capabilities: `{"extensions":{"x":{},"io.modelcontextprotocol/ui":{}},"logging":{}}`},
+				{name: "t/b", capabilities: `{"extensions":{"z":{}},"prompts":{}}`}, {name: "t/c", capabilities: `{"future":{}}`},
+			},
+			`{"tools":{"listChanged":true},"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}},"prompts":{}}`,
+		},
+		{
+			"direct, known from before", config.Direct,
+			[]*fake{{name: "t/a", capabilities: `{"prompts":{}}`, stopped: true}, {name: "t/b", capabilities: `{"resources":{}}`}},
+			`{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{}}`,
+		},
+		{
 			"direct, one that may come later", config.Direct,
 			[]*fake{{name: "t/a", capabilities: `{"x":{}}`}, {name: "t/b"}},
 			`{"tools":{"listChanged":true},"x":{},` + strings.TrimPrefix(usual, `{"tools":{"listChanged":true},`),

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -65,6 +66,9 @@ func (c *client) IsOpen(toolbox string) bool { return slices.Contains(c.open, to
 func (c *client) Ask(*downstream.Question)   {}
 func (c *client) Party() *fleet.Party        { return nil }
 func (c *client) Memory() *Memory            { return c.memory }
+func (c *client) WaitUntil(limit time.Duration) time.Time {
+	return time.Now().Add(limit)
+}
 
 // newBench makes a bench whose client opened all toolboxes.
 func newBench(t *testing.T, mode config.ToolMode, fakes ...*fake) *bench {

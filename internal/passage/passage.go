@@ -5,6 +5,7 @@ package passage
 import (
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
@@ -21,6 +22,9 @@ type Session interface {
 	IsOpen(toolbox string) bool
 	// Memory returns what is remembered of the client: always the same.
 	Memory() *Memory
+	// WaitUntil returns until when the client waits for servers that were never seen: for the limit
+	// from when it is first asked, here or for a list of tools.
+	WaitUntil(limit time.Duration) time.Time
 }
 
 // Toolboxes are what a client may see of the fleet: all of it, or a view.

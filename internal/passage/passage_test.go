@@ -41,6 +41,22 @@ func TestOneServerGetsRequestsAsTheyAre(t *testing.T) {
 	}
 }
 
+// What it listed before is known, and that it is the only one is no reason to start it.
+func TestTheOnlyServerIsNotStartedForAList(t *testing.T) {
+	for _, mode := range []config.ToolMode{config.Proxy, config.Dynamic, config.Direct} {
+		b := newBench(t, mode, &fake{name: "t/a", capabilities: `{"resources":{},"prompts":{}}`, stopped: true, answers: map[string]string{
+			protocol.MethodPromptsList: `{"prompts":[{"name":"p"}]}`, protocol.MethodPromptsGet: `{"messages":[]}`,
+		}})
+		b.want(t, protocol.MethodPromptsList, `{}`, `{"prompts":[{"name":"p"}]}`, []string{}...)
+		b.want(t, protocol.MethodTemplatesList, `{}`, `{"resourceTemplates":[]}`, []string{}...)
+		b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[]}`, []string{}...)
+		b.want(t, protocol.MethodSetLevel, `{"level":"info"}`, `{}`, []string{}...)
+		b.want(t, protocol.MethodPromptsGet, `{"name":"p"}`, `{"messages":[]}`, `a prompts/get {"name":"p"}`)
+	}
+	b := newBench(t, "", &fake{name: "t/never"})
+	b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[]}`, []string{}...)
+}
+
 func TestUnknownMethods(t *testing.T) {
 	a := &fake{name: "t/a", capabilities: "{}", answers: map[string]string{"x/y": `{"z":1}`}}
 	b := newBench(t, "", a)
