@@ -64,8 +64,12 @@ func (e *errand) chooseAmong(ctx context.Context) (then func()) {
 // isPlain reports whether a request that only the one server seems able to answer can be passed
 // on to it as it is.
 func (e *errand) isPlain(only *fleet.Server) bool {
-	uri, _ := e.request.Params.Member("uri").Text()
-	return !isOurs(uri) && !e.memory.hasRenamed(originOf(only))
+	for _, key := range []string{"uri", "taskId"} {
+		if name, _ := e.request.Params.Member(key).Text(); isOurs(name) {
+			return false
+		}
+	}
+	return !e.memory.hasRenamed(originOf(only))
 }
 
 // look finds out what is known of the servers in scope.

@@ -65,6 +65,15 @@ func TestATaskIsFoundByItsNewIDAlone(t *testing.T) {
 	b.want(t, protocol.MethodTasksGet, `{"taskId":"workbench://t/b/1"}`, `{"of":"b","taskId":"workbench://t/b/1"}`, `b tasks/get {"taskId":"1"}`)
 }
 
+// It leads to its server also while only another one runs.
+func TestATaskOfAServerThatStopped(t *testing.T) {
+	fakes := twins()
+	fakes[1].stopped = true
+	b := newBench(t, "", fakes...)
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"workbench://t/b/1"}`, `{"of":"b","taskId":"workbench://t/b/1"}`, `b tasks/get {"taskId":"1"}`)
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"1"}`, `{"of":"a","taskId":"1"}`, `a tasks/get {"taskId":"1"}`)
+}
+
 // What the only server listed is known when another one comes.
 func TestTasksOfTheOnlyServerAreRemembered(t *testing.T) {
 	fakes := twins()
