@@ -19,7 +19,7 @@ const (
 	stopTime  = 15 * time.Second
 )
 
-// Workbench is one that serves over HTTP, and asks nobody for a token.
+// Workbench is one that serves over HTTP.
 type Workbench struct {
 	Address string
 	PID     int
@@ -31,7 +31,7 @@ type Workbench struct {
 }
 
 // Serve starts a workbench in a folder, with a configuration that is written there as
-// JSON. When the test ends it is stopped, and has to end well.
+// JSON. It asks nobody for a token.
 func Serve(t *testing.T, folder string, configuration any) *Workbench {
 	t.Helper()
 	content, err := json.Marshal(configuration)
@@ -42,15 +42,23 @@ func Serve(t *testing.T, folder string, configuration any) *Workbench {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &Workbench{Stderr: &Output{}, t: t, exited: make(chan error, 1)}
-	w.cmd = exec.Command(Binary(t), "serve", "--listen", "127.0.0.1:0", "--no-auth", "--config", path)
-	w.cmd.Dir, w.cmd.Stderr = folder, w.Stderr
-	w.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+folder, "XDG_CONFIG_HOME="+folder)
-	if err := w.cmd.Start(); err != nil {
+	cmd := exec.Command(Binary(t), "serve", "--listen", "127.0.0.1:0", "--no-auth", "--config", path)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+folder, "XDG_CONFIG_HOME="+folder)
+	return Start(t, cmd)
+}
+
+// Start starts a workbench that serves over HTTP, by a command that is ready but for its
+// output. When the test ends it is stopped, and has to end well.
+func Start(t *testing.T, cmd *exec.Cmd) *Workbench {
+	t.Helper()
+	w := &Workbench{Stderr: &Output{}, t: t, cmd: cmd, exited: make(chan error, 1)}
+	cmd.Stderr = w.Stderr
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w.PID = w.cmd.Process.Pid
-	go func() { w.exited <- w.cmd.Wait() }()
+	w.PID = cmd.Process.Pid
+	go func() { w.exited <- cmd.Wait() }()
 	t.Cleanup(w.stop)
 	w.Address = w.listening()
 	return w
