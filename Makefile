@@ -1,6 +1,6 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
-# make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make fuzz, make torture TIME=60s, make diff, make conformance
+# make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make clients, make fuzz, make torture TIME=60s, make diff, make conformance
 # make bench-search DATA=folder
 # make snapshot, make sign KEY=file, make release-check, make vulnerabilities
 # make bench DATA=docs/performance.json && make performance
@@ -17,7 +17,7 @@ CALLS ?= 10
 demo:
 	go test -count=1 ./test/terminal -demo '$(CURDIR)/docs/demo.svg'
 
-.PHONY: demo run build test e2e pairings fault-pairings load lint bench performance bench-search fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
+.PHONY: demo run build test e2e pairings fault-pairings clients load lint bench performance bench-search fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
 
 run: build
 	bin/mcp-workbench try
@@ -69,6 +69,13 @@ performance:
 # How well the search ranks the tools of a folder; test/searchbench says what the folder holds.
 bench-search:
 	@go run ./test/searchbench -data '$(DATA)' $(if $(PART),-part $(PART))
+
+# Real clients from npm, with a stand-in for the model; some hundred megabytes each. With NEWEST=1 the newest of each,
+# with PIN=1 as well they are the pinned ones from then on. SHORT=1 leaves out what is much like another, UPDATE=1 writes the table of docs/clients.md, and
+# ONLY=codex runs one. In the folder itself, since go test shows what a passing test prints only there.
+clients:
+	cd test/clients && CLIENTS_RUN=$(if $(NEWEST),newest,pinned) CLIENTS_SHORT=$(SHORT) CLIENTS_PIN=$(PIN) CLIENTS_UPDATE=$(UPDATE) \
+		go test -count=1 -timeout 40m $(if $(ONLY),-v -run 'Test(Agents|PlainClients|PromptsAndResources)/$(ONLY)')
 
 # Each fuzz target by itself, since go test runs only one at a time.
 fuzz:

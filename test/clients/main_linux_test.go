@@ -1,0 +1,62 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
+)
+
+// Bounds. Nothing waits for them unless something is wrong.
+const (
+	installTime = 5 * time.Minute
+	clientTime  = 2 * time.Minute // for one run of a client
+	leftTime    = 15 * time.Second
+)
+
+// roleVariable makes this test binary play a fake server.
+const roleVariable = "CLIENTS_ROLE"
+
+// modeVariable makes the tests run: "pinned", or "newest" for the newest of each client.
+const modeVariable = "CLIENTS_RUN"
+
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == tapName {
+		os.Exit(playTap(os.Args[0], os.Args[1:]))
+	}
+	if os.Getenv(roleVariable) != "" {
+		os.Exit(mcptest.Main(os.Args[1:]))
+	}
+	code := released.Run(m)
+	if newest != "" {
+		os.RemoveAll(newest)
+	}
+	if err := tried.tell(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// needMode skips the test unless clients are to be run.
+func needMode(t *testing.T) {
+	t.Helper()
+	if os.Getenv(modeVariable) == "" {
+		t.Skip("skipped: 'make clients' runs the clients, which have to be brought from npm")
+	}
+}
+
+// binaryVariable names a workbench to test, such as a released one, instead of a new build.
+const binaryVariable = "CLIENTS_WORKBENCH"
+
+func workbenchBinary(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv(binaryVariable); path != "" {
+		return path
+	}
+	return released.Binary(t)
+}
