@@ -212,12 +212,26 @@ func (s *session) initialize(message wire.Message, to sender) {
 		return
 	}
 	s.join(capabilities)
+	if s.isUnmarked(message.Params.Member("clientInfo")) {
+		to.send(wire.Result(id, s.introduction(revision, s.passage.Load().KnownCapabilities(s))))
+		s.requests.Done()
+		return
+	}
 	ctx, cancel := context.WithTimeout(s.life, introductionTime)
 	s.passage.Load().Capabilities(ctx, s, func(ours []byte) {
 		cancel()
 		to.send(wire.Result(id, s.introduction(revision, ours)))
 		s.requests.Done()
 	})
+}
+
+// isUnmarked reports that the client is a workbench that has not shown its mark yet. It does so when
+// it knows that we are one, too; before that nothing may be started for it: it may be us.
+func (s *session) isUnmarked(info wire.Payload) bool {
+	name, _ := info.Member("name").Name()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return name == protocol.OwnName && s.hops == ""
 }
 
 // agree begins the session proper. It is called with mu held, or before anybody else has it.

@@ -24,6 +24,8 @@ type guest struct {
 	caller  string // who it is, whatever it declares
 	answers bool   // it can be asked something
 	listens *listens
+
+	unmarked bool // see isUnmarked
 }
 
 // guests are those of one endpoint.
@@ -166,6 +168,7 @@ func newGuest(g *guests, owner string, audience Audience, key string, t terms) *
 	s := client.session
 	s.modern, s.own, s.origin, s.foreign, s.person = true, client.listens, g.origin, !g.own, owner
 	s.hops = t.mark
+	client.unmarked = s.isUnmarked(t.info)
 	s.agree(protocol.Revision20260728, bytes.Clone(t.capabilities.Bytes()))
 	client.answers = answersAny(s.capabilities)
 	g.server.add(s)

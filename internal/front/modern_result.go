@@ -62,7 +62,7 @@ func (s *session) hints() []byte {
 
 // info is what we say of ourselves.
 func (s *Server) info() []byte {
-	info := wire.AppendMember([]byte("{"), "name", "mcp-workbench")
+	info := wire.AppendMember([]byte("{"), "name", protocol.OwnName)
 	info = wire.AppendMember(info, "title", "MCP Workbench")
 	info = wire.AppendMember(info, "version", s.options.Version)
 	return append(info, '}')
@@ -71,6 +71,10 @@ func (s *Server) info() []byte {
 // discover answers what we are and what we can do, which may have to be found out first.
 func (r *inquiry) discover() {
 	client := r.guest
+	if client.unmarked {
+		r.finish(wire.Result(r.id, client.discovery(client.passage.Load().KnownCapabilities(client))))
+		return
+	}
 	ctx, cancel := context.WithTimeout(client.life, introductionTime)
 	r.await(stopping(cancel))
 	client.passage.Load().Capabilities(ctx, client, func(ours []byte) {

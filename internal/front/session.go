@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/passage"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -120,7 +121,7 @@ func (s *session) Party() *fleet.Party { return s.party.Load() }
 // join makes the client known to the fleet by what it declares.
 func (s *session) join(capabilities []byte) {
 	s.mu.Lock()
-	mark := s.hops
+	mark := hops.Chain(s.hops)
 	s.mu.Unlock()
 	next := fleet.NewParty(fleet.PartyOptions{
 		Capabilities: capabilities, Modern: s.modern, Folder: s.origin.Folder, Environment: s.origin.Environment,

@@ -3,6 +3,7 @@
 package hops
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -20,6 +21,10 @@ const (
 	Meta   = "mcp-workbench/hops"
 	Header = "Mcp-Workbench-Hops"
 )
+
+// None is the mark of a client that has no workbench before it, and is none, such as a bridge. It
+// tells such a client from a workbench that has not shown its mark yet.
+const None = "-"
 
 // Max is how many workbenches may stand in a row.
 const Max = 8
@@ -56,13 +61,21 @@ func New(key func() []byte) *Self {
 // as for a bridge, nothing is added.
 func (s *Self) Extend(chain, file, toolbox, server string) string {
 	if s == nil || file == "" {
-		return chain
+		return cmp.Or(chain, None)
 	}
 	hop := s.nonce + s.hash(s.nonce, fileSize, file) + s.hash(s.nonce, nameSize, toolbox, server)
 	if chain == "" {
 		return hop
 	}
 	return chain + separator + hop
+}
+
+// Chain returns the hops of a mark; "" if there are none.
+func Chain(mark string) string {
+	if mark == None {
+		return ""
+	}
+	return mark
 }
 
 // Count returns how many workbenches have left their mark.
@@ -79,7 +92,7 @@ type Server struct{ Toolbox, Name string }
 // Check refuses a client that a workbench with these files is reached through itself by, and one
 // that has too many workbenches before it. servers are those that a loop may lead through.
 func (s *Self) Check(chain string, files []string, servers []Server) error {
-	if chain == "" {
+	if Chain(chain) == "" {
 		return nil
 	}
 	if len(chain) > maxChain || Count(chain) > Max {

@@ -28,6 +28,7 @@ func TestCheck(t *testing.T) {
 		name, chain, want string
 	}{
 		{"no workbench before it", "", ""},
+		{"a bridge before it", None, ""},
 		{"itself", self.Extend("", own, "dev", "back"), "server 'back' in toolbox 'dev' leads back to this workbench"},
 		{"another program", again.Extend("", own, "dev", "back"), "server 'back' in toolbox 'dev' leads back to this workbench"},
 		{"by its other file", again.Extend("", project, "dev", "back"), "server 'back' in toolbox 'dev' leads back to this workbench"},
@@ -47,6 +48,9 @@ func TestCheck(t *testing.T) {
 	}
 	if mark := self.Extend("x", "", "t", "s"); mark != "x" {
 		t.Errorf("a bridge leaves a mark: %q", mark)
+	}
+	if mark := self.Extend("", "", "t", "s"); mark != None || Chain(mark) != "" || Count(Chain(mark)) != 0 {
+		t.Errorf("a bridge without a workbench before it has the mark %q", mark)
 	}
 }
 
