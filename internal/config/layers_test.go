@@ -194,11 +194,15 @@ func TestProjectTightens(t *testing.T) {
 		},
 		{
 			"a lock, for its own", `"locked": true, `, "",
-			func(c *Config) any { return []bool{c.Files[0].Locked, c.Files[1].Locked} }, []bool{true, false}, "",
+			func(c *Config) any { return []bool{c.Files[0].Locked, c.Files[1].Locked} },
+			[]bool{true, false},
+			"",
 		},
 		{
 			"no lock", `"locked": false, `, `"locked": true, `,
-			func(c *Config) any { return []bool{c.Files[0].Locked, c.Files[1].Locked} }, []bool{true, true}, "'locked'",
+			func(c *Config) any { return []bool{c.Files[0].Locked, c.Files[1].Locked} },
+			[]bool{true, true},
+			"'locked'",
 		},
 		{
 			"the same", `"locked": true, "timeouts": {"call": "5m"}, "inheritEnv": false, `, `"locked": true, `,
