@@ -11,12 +11,19 @@ import (
 // batch collects the answers to an array of messages, which older revisions know: they
 // go back in one array.
 type batch struct {
-	to sender
+	to      sender
+	room    *quota
+	account account
 
 	mu      sync.Mutex
 	waiting int // requests without an answer
 	answers [][]byte
+	taken   int64 // of room
 }
+
+// maxBatchAnswers is what the answers of batches may take that one account waits for: none is sent before
+// the last is there.
+const maxBatchAnswers = 32 << 20
 
 // notify implements sender.
 func (b *batch) notify(message []byte) error { return b.to.notify(message) }
@@ -26,17 +33,30 @@ func (b *batch) send(answer []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if answer != nil {
-		b.answers = append(b.answers, bytes.TrimSuffix(answer, []byte("\n")))
+		b.answers = append(b.answers, b.keep(bytes.TrimSuffix(answer, []byte("\n"))))
 	}
 	if b.waiting--; b.waiting > 0 {
 		return
 	}
+	defer b.room.giveBack(b.account, b.taken)
 	if len(b.answers) == 0 {
 		b.to.send(nil)
 		return
 	}
 	array := append([]byte{'['}, bytes.Join(b.answers, []byte{','})...)
 	b.to.send(append(array, "]\n"...))
+}
+
+// keep finds room for an answer until the last one is there, or puts an error in its place. Called with mu held.
+func (b *batch) keep(answer []byte) []byte {
+	if size := int64(len(answer)); b.room.take(b.account, size) {
+		b.taken += size
+		return answer
+	}
+	id, _ := wire.Skim(answer)
+	refusal := wire.ErrorResponse(id, protocol.CodeInternalError,
+		"The answer was dropped, for want of room: the answers of a batch are too large together. The call may have run; send it by itself")
+	return bytes.TrimSuffix(refusal, []byte("\n"))
 }
 
 // receiveBatch takes in an array of messages.
@@ -70,7 +90,7 @@ func (s *session) readBatch(frame wire.Frame) (messages []wire.Message, rejected
 const noBatches = "Invalid request: the protocol revision in use has no batches; send one message at a time"
 
 func (s *session) dispatchBatch(messages []wire.Message, rejected []error, to sender) {
-	b := &batch{to: to, waiting: len(rejected)}
+	b := &batch{to: to, room: &s.server.batches, account: s.account, waiting: len(rejected)}
 	for _, message := range messages {
 		if message.IsRequest() {
 			b.waiting++

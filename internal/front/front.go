@@ -58,6 +58,7 @@ type Server struct {
 	subscriptions *passage.Subscriptions
 	parking       *parking
 	results       *metatool.ResultStore
+	batches       quota // bytes of answers that wait for others of their batch
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -83,7 +84,7 @@ func New(options Options) *Server {
 	}
 	return &Server{
 		options: options, subscriptions: passage.NewSubscriptions(), parking: newParking(),
-		results: metatool.NewResultStore(), sessions: make(map[*session]struct{}),
+		results: metatool.NewResultStore(), batches: quota{most: maxBatchAnswers}, sessions: make(map[*session]struct{}),
 	}
 }
 

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/mcp-workbench/mcp-workbench/internal/auth"
 	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -66,18 +64,12 @@ const (
 
 const defaultMaxSessions = 10_000
 
-// Requests with a body of more than smallBody share a budget of memory.
-const (
-	smallBody  = 64 << 10
-	bodyBudget = 64 << 20
-)
-
 // face is the HTTP side of a server.
 type face struct {
 	server   *Server
 	options  HTTPOptions
 	shelf    *shelf
-	bodies   *semaphore.Weighted // bytes of large bodies that are being read
+	bodies   *bodies
 	sessions registry
 	guests   *guests
 	draining atomic.Bool
@@ -103,9 +95,9 @@ func (s *Server) newFace(options HTTPOptions) *face {
 		options.MaxSessions = defaultMaxSessions
 	}
 	return &face{
-		server: s, options: options, shelf: newShelf(), bodies: semaphore.NewWeighted(bodyBudget),
+		server: s, options: options, shelf: newShelf(), bodies: newBodies(),
 		guests:   newGuests(s, options.MaxSessions),
-		sessions: registry{limit: options.MaxSessions, byID: make(map[string]*httpSession)},
+		sessions: newRegistry(options.MaxSessions),
 	}
 }
 
@@ -258,13 +250,14 @@ type visit struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	owner    string // who it is from
+	account  account
 	audience Audience
 }
 
 // serve serves the endpoint of MCP.
 func (f *face) serve(w http.ResponseWriter, r *http.Request, only string) {
 	who := f.options.Identify(r)
-	v := visit{w, r, who.ID, Audience{Toolboxes: who.Toolboxes, Only: only}}
+	v := visit{w, r, who.ID, accountOf(who.ID, r.RemoteAddr), Audience{Toolboxes: who.Toolboxes, Only: only}}
 	if only != "" && !f.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
 		return

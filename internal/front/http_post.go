@@ -2,8 +2,6 @@ package front
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
 	"log"
 	"mime"
@@ -11,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
@@ -34,7 +31,7 @@ func (f *face) post(v visit) {
 			"The Accept header must list application/json and text/event-stream")
 		return
 	}
-	frame, ok := f.body(w, r)
+	frame, ok := f.body(v)
 	if !ok {
 		return
 	}
@@ -66,65 +63,6 @@ func isJSON(values []string) bool {
 	return err == nil && kind == "application/json"
 }
 
-// body reads the message that a request brings. Large ones have a common budget: whoever
-// finds it spent waits, and with TCP the client does.
-func (f *face) body(w http.ResponseWriter, r *http.Request) (wire.Frame, bool) {
-	size := f.bodySize(r)
-	if size > smallBody {
-		ctx, cancel := context.WithTimeout(r.Context(), bodyWait)
-		defer cancel()
-		if f.bodies.Acquire(ctx, size) != nil {
-			w.Header().Set("Connection", "close")
-			w.Header().Set("Retry-After", "5")
-			refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError, "Too many large requests are being read. Try again later")
-			return wire.Frame{}, false
-		}
-		defer f.bodies.Release(size)
-	}
-	connection := http.NewResponseController(w)
-	source := &timelyReader{r.Body, connection, time.Now().Add(bodyTime)}
-	frame, err := wire.ReadBody(source, r.ContentLength, f.server.options.MaxMessage)
-	_ = connection.SetReadDeadline(time.Time{})
-	tooLong, isTooLong := errors.AsType[*wire.TooLongError](err)
-	switch {
-	case err == nil:
-		return frame, true
-	case isTooLong:
-		f.server.options.Log.Warn("refused a message of a client", "reason", err)
-		w.Header().Set("Connection", "close")
-		refuse(w, http.StatusRequestEntityTooLarge, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error())
-	default:
-		refuse(w, http.StatusBadRequest, protocol.CodeParseError, "The request broke off")
-	}
-	return frame, false
-}
-
-// bodySize returns what reading a body may take of memory, within the budget: the buffer
-// grows by doubling. One whose length is not told may be as long as any.
-func (f *face) bodySize(r *http.Request) int64 {
-	length := r.ContentLength
-	if longest := int64(f.server.options.MaxMessage); length < 0 || length > longest {
-		length = longest
-	}
-	return min(2*length, bodyBudget)
-}
-
-// timelyReader reads a body that has to go on, and to come to its end.
-type timelyReader struct {
-	source     io.Reader
-	connection *http.ResponseController
-	end        time.Time
-}
-
-func (t *timelyReader) Read(into []byte) (int, error) {
-	deadline := time.Now().Add(bodyPause)
-	if deadline.After(t.end) {
-		deadline = t.end
-	}
-	_ = t.connection.SetReadDeadline(deadline) // not all connections have one
-	return t.source.Read(into)
-}
-
 // isInitialize looks whether a frame begins a session, without taking it apart for good:
 // what is no message is refused later, in the words of the session.
 func isInitialize(frame wire.Frame) bool {
@@ -137,7 +75,7 @@ func isInitialize(frame wire.Frame) bool {
 
 // begin begins a session.
 func (f *face) begin(v visit, frame wire.Frame, accepted accepts) {
-	client := newHTTPSession(f.server, f.shelf, v.owner, v.audience)
+	client := newHTTPSession(f.server, f.shelf.of(v.account), v.owner, v.audience)
 	client.hops = v.r.Header.Get(hops.Header)
 	client.enter()
 	defer client.leave()

@@ -38,14 +38,15 @@ const (
 	maxResumable = 64 // in a session
 )
 
-func newHTTPSession(server *Server, shelf *shelf, owner string, audience Audience) *httpSession {
+func newHTTPSession(server *Server, shelf *allotment, owner string, audience Audience) *httpSession {
 	var id [16]byte
 	rand.Read(id[:]) // never fails
 	client := &httpSession{
 		session: newSession(server, audience), id: hex.EncodeToString(id[:]), owner: owner,
 		own: newStream(shelf, 0, nil), streams: make(map[uint64]*resumable),
 	}
-	client.session.own, client.session.foreign, client.session.person = client.own, true, owner
+	client.session.own, client.session.account = client.own, shelf.account
+	client.session.foreign, client.session.person = true, owner
 	return client
 }
 
@@ -153,39 +154,82 @@ func (c *httpSession) discard() {
 type registry struct {
 	limit int
 
-	mu   sync.Mutex
-	byID map[string]*httpSession
+	mu        sync.Mutex
+	byID      map[string]*httpSession
+	byAccount map[account]int // how many there are
 }
 
-// spareAfter is after how long without a sign of its client a session may be ended to
-// make room for another.
-const spareAfter = time.Minute
+func newRegistry(limit int) registry {
+	return registry{limit: limit, byID: make(map[string]*httpSession), byAccount: make(map[account]int)}
+}
+
+const (
+	// spareAfter is after how long without a sign of its client a session may be ended to
+	// make room for another.
+	spareAfter = time.Minute
+	// accountShare is the part of all sessions, or clients, that one account may have, as a divisor.
+	accountShare = 4
+)
 
 // add takes a session in; ended is one that had to make room, if any. It fails if there is
 // no room and no session to spare.
 func (g *registry) add(client *httpSession) (ended *httpSession, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.byID) >= g.limit {
-		longest := spareAfter
+	of := client.session.account
+	hasShare := g.byAccount[of] >= max(g.limit/accountShare, 1)
+	if hasShare || len(g.byID) >= g.limit {
+		var best spare
 		for _, candidate := range g.byID {
-			if idle, isIdle := candidate.idleFor(); isIdle && idle >= longest {
-				ended, longest = candidate, idle
+			owner := candidate.session.account
+			idle, isIdle := candidate.idleFor()
+			if !isIdle || hasShare && owner != of || owner != of && idle < spareAfter {
+				continue
+			}
+			if s := (spare{g.byAccount[owner], idle}); ended == nil || s.before(best) {
+				ended, best = candidate, s
 			}
 		}
 		if ended == nil {
 			return nil, false
 		}
-		delete(g.byID, ended.id)
+		g.delete(ended)
 	}
 	g.byID[client.id] = client
+	g.byAccount[of]++
 	return ended, true
+}
+
+// spare is what decides who makes room for another: an account that has its share makes room of its own; when all is taken, the
+// one that has most does. Of its sessions, the one that has been idle for longest goes.
+type spare struct {
+	ofAccount int // how many the account has
+	idle      time.Duration
+}
+
+func (s spare) before(other spare) bool {
+	if s.ofAccount != other.ofAccount {
+		return s.ofAccount > other.ofAccount
+	}
+	return s.idle > other.idle
+}
+
+// delete is called with mu held.
+func (g *registry) delete(client *httpSession) {
+	if _, ok := g.byID[client.id]; !ok {
+		return
+	}
+	delete(g.byID, client.id)
+	of := client.session.account
+	if g.byAccount[of]--; g.byAccount[of] == 0 {
+		delete(g.byAccount, of)
+	}
 }
 
 func (g *registry) remove(client *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.byID, client.id)
+	g.delete(client)
 }
 
 func (g *registry) find(id string) (*httpSession, bool) {

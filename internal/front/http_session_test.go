@@ -17,7 +17,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		box, _ := servers.Toolbox("T")
 		server := box.Servers[0]
 		f := newServer(Options{}).newFace(HTTPOptions{})
-		client := newHTTPSession(f.server, f.shelf, "", Audience{})
+		client := newHTTPSession(f.server, f.shelf.of(""), "", Audience{})
 		f.server.add(client.session)
 		client.enter()
 		client.join([]byte(`{"roots":{}}`))

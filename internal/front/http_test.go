@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -205,7 +206,7 @@ func slow(t *testing.T) (f *face, client *httpSession) {
 	t.Helper()
 	server := newServer(Options{})
 	f = server.newFace(HTTPOptions{})
-	client = newHTTPSession(server, f.shelf, "", Audience{})
+	client = newHTTPSession(server, f.shelf.of(""), "", Audience{})
 	server.add(client.session)
 	if _, ok := f.sessions.add(client); !ok {
 		t.Fatal("no room for a session")
@@ -359,10 +360,12 @@ func TestHTTPEndAnswersWhatIsInFlight(t *testing.T) {
 
 func TestHTTPSessionsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := registry{limit: 2, byID: make(map[string]*httpSession)}
+		g := newRegistry(2)
 		server := newServer(Options{})
+		accounts := 0
 		add := func() (*httpSession, *httpSession, bool) {
-			client := newHTTPSession(server, newShelf(), "", Audience{})
+			accounts++
+			client := newHTTPSession(server, newShelf().of(account(strconv.Itoa(accounts))), "", Audience{})
 			client.left = time.Now()
 			ended, ok := g.add(client)
 			return client, ended, ok
@@ -383,7 +386,7 @@ func TestHTTPSessionsAreLimited(t *testing.T) {
 }
 
 func TestShelf(t *testing.T) {
-	s := &shelf{memory: 100 << 10, disk: 200 << 10}
+	s := (&shelf{memory: 400 << 10, disk: 800 << 10}).of("")
 	message := func(size int) []byte { return []byte(strings.Repeat("x", size)) }
 	first, err := s.put(message(99 << 10))
 	if err != nil || first.file != nil {
@@ -413,7 +416,7 @@ func TestShelf(t *testing.T) {
 }
 
 func TestStreamTellsThatAnAnswerFoundNoRoom(t *testing.T) {
-	s := &shelf{memory: 1000, disk: 0}
+	s := (&shelf{memory: 1000, disk: 0}).of("")
 	if _, err := s.put(make([]byte, 1000)); err != nil {
 		t.Fatal(err)
 	}

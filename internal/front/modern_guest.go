@@ -35,21 +35,22 @@ type guests struct {
 	origin Origin
 	own    bool // they are the user's own, as over stdio
 
-	mu    sync.Mutex
-	byKey map[string]*guest
-	ended bool
+	mu        sync.Mutex
+	byKey     map[string]*guest
+	byAccount map[account]int // how many there are
+	ended     bool
 }
 
 // maxPipeGuests is for a client over stdio, which may declare something else each time.
 const maxPipeGuests = 16
 
 func newGuests(server *Server, limit int) *guests {
-	return &guests{server: server, limit: limit, byKey: make(map[string]*guest)}
+	return &guests{server: server, limit: limit, byKey: make(map[string]*guest), byAccount: make(map[account]int)}
 }
 
 // enter returns the guest that a request is from; leave it when the request has ended.
 // There is none if there are too many.
-func (g *guests) enter(owner string, audience Audience, t terms) *guest {
+func (g *guests) enter(owner string, of account, audience Audience, t terms) *guest {
 	caller := callerName(owner, audience)
 	var space [512]byte
 	key := appendGuestKey(space[:0], caller, t)
@@ -57,12 +58,15 @@ func (g *guests) enter(owner string, audience Audience, t terms) *guest {
 	client, known := g.byKey[string(key)]
 	var spared *guest
 	if !known && !g.ended {
-		if len(g.byKey) >= g.limit {
-			spared = g.spare()
+		room := true
+		if hasShare := !g.own && g.byAccount[of] >= max(g.limit/accountShare, 1); hasShare || len(g.byKey) >= g.limit {
+			spared = g.spare(of, hasShare)
+			room = spared != nil
 		}
-		if len(g.byKey) < g.limit {
-			client = newGuest(g, owner, audience, string(key), t)
+		if room {
+			client = newGuest(g, owner, of, audience, string(key), t)
 			g.byKey[client.key] = client
+			g.byAccount[of]++
 		}
 	}
 	if client != nil {
@@ -75,27 +79,40 @@ func (g *guests) enter(owner string, audience Audience, t terms) *guest {
 	return client
 }
 
-// spare takes out the guest that has been idle for the longest time. Called with mu held.
-func (g *guests) spare() (spared *guest) {
-	longest := time.Duration(-1)
+// spare takes out an idle guest to make room for one of an account, of that account alone if it has its share. Called
+// with mu held.
+func (g *guests) spare(of account, hasShare bool) (spared *guest) {
+	var best spare
 	for _, candidate := range g.byKey {
-		if idle, isIdle := candidate.idleFor(); isIdle && idle > longest {
-			spared, longest = candidate, idle
+		idle, isIdle := candidate.idleFor()
+		if !isIdle || hasShare && candidate.account != of {
+			continue
+		}
+		if s := (spare{g.byAccount[candidate.account], idle}); spared == nil || s.before(best) {
+			spared, best = candidate, s
 		}
 	}
 	if spared != nil {
-		delete(g.byKey, spared.key)
+		g.delete(spared)
 	}
 	return spared
+}
+
+// delete is called with mu held.
+func (g *guests) delete(client *guest) {
+	delete(g.byKey, client.key)
+	if g.byAccount[client.account]--; g.byAccount[client.account] == 0 {
+		delete(g.byAccount, client.account)
+	}
 }
 
 // sweep forgets guests that have not been heard of for longer than the limit.
 func (g *guests) sweep(limit time.Duration) {
 	g.mu.Lock()
 	var gone []*guest
-	for key, client := range g.byKey {
+	for _, client := range g.byKey {
 		if idle, isIdle := client.idleFor(); isIdle && idle > limit {
-			delete(g.byKey, key)
+			g.delete(client)
 			gone = append(gone, client)
 		}
 	}
@@ -162,8 +179,9 @@ func appendGuestKey(key []byte, caller string, t terms) []byte {
 	return key
 }
 
-func newGuest(g *guests, owner string, audience Audience, key string, t terms) *guest {
+func newGuest(g *guests, owner string, of account, audience Audience, key string, t terms) *guest {
 	client := &guest{session: newSession(g.server, audience), key: key, caller: callerName(owner, audience)}
+	client.account = of
 	client.listens = newListens(client)
 	s := client.session
 	s.modern, s.own, s.origin, s.foreign, s.person = true, client.listens, g.origin, !g.own, owner

@@ -10,7 +10,7 @@ func TestGuestsAreToldApart(t *testing.T) {
 	g := newGuests(newServer(Options{}), 10)
 	defer g.end(nil)
 	enter := func(owner string, audience Audience, capabilities string) *guest {
-		client := g.enter(owner, audience, modernTerms(capabilities))
+		client := g.enter(owner, account(owner), audience, modernTerms(capabilities))
 		client.leave()
 		return client
 	}
@@ -38,8 +38,8 @@ func TestIdleGuestsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGuests(newServer(Options{}), 10)
 		defer g.end(nil)
-		idle := g.enter("idle", Audience{}, modernTerms(`{}`))
-		busy := g.enter("busy", Audience{}, modernTerms(`{}`))
+		idle := g.enter("idle", account("idle"), Audience{}, modernTerms(`{}`))
+		busy := g.enter("busy", account("busy"), Audience{}, modernTerms(`{}`))
 		idle.leave()
 		<-time.After(defaultAway) // of the bubble
 		g.sweep(defaultAway)
@@ -61,20 +61,20 @@ func TestGuestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGuests(newServer(Options{}), 2)
 		defer g.end(nil)
-		first := g.enter("first", Audience{}, modernTerms(`{}`))
+		first := g.enter("first", account("first"), Audience{}, modernTerms(`{}`))
 		first.leave()
 		<-time.After(time.Second) // of the bubble
-		second := g.enter("second", Audience{}, modernTerms(`{}`))
+		second := g.enter("second", account("second"), Audience{}, modernTerms(`{}`))
 		second.leave()
-		third := g.enter("third", Audience{}, modernTerms(`{}`))
-		if third == nil || g.enter("second", Audience{}, modernTerms(`{}`)) != second {
+		third := g.enter("third", account("third"), Audience{}, modernTerms(`{}`))
+		if third == nil || g.enter("second", account("second"), Audience{}, modernTerms(`{}`)) != second {
 			t.Error("the one that was idle for the longest time did not make room")
 		}
-		if g.enter("fourth", Audience{}, modernTerms(`{}`)) != nil {
+		if g.enter("fourth", account("fourth"), Audience{}, modernTerms(`{}`)) != nil {
 			t.Error("there are more guests than allowed")
 		}
 		g.end(nil)
-		if g.enter("fifth", Audience{}, modernTerms(`{}`)) != nil {
+		if g.enter("fifth", account("fifth"), Audience{}, modernTerms(`{}`)) != nil {
 			t.Error("a guest came after the end")
 		}
 	})

@@ -78,7 +78,7 @@ func (f *face) serveModern(v visit, message wire.Message, t terms, accepted acce
 	if t.mark = v.r.Header.Get(hops.Header); marked {
 		t.mark = strings.Clone(mark)
 	}
-	client := f.guests.enter(v.owner, v.audience, t)
+	client := f.guests.enter(v.owner, v.account, v.audience, t)
 	if client == nil {
 		v.w.Header().Set("Retry-After", "60")
 		refuse(v.w, http.StatusServiceUnavailable, protocol.CodeInternalError, "There are too many clients. Try again later")
@@ -90,7 +90,7 @@ func (f *face) serveModern(v visit, message wire.Message, t terms, accepted acce
 		v.refuseModern(id, refused)
 		return
 	}
-	st := newStream(f.shelf, 0, id)
+	st := newStream(f.shelf.of(v.account), 0, id)
 	// Several clients may use the same ids, so that requests are told apart by numbers.
 	r := client.begin(&message, t, st, strconv.FormatUint(lastInquiry.Add(1), 10), later)
 	v.answerModern(r, st, accepted)

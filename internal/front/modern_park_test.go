@@ -50,7 +50,7 @@ func (b *parkBench) inquire(owner, params string) (*inquiry, *answers, wire.Mess
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	client := b.guests.enter(owner, Audience{}, modernTerms(`{"roots":{},"elicitation":{}}`))
+	client := b.guests.enter(owner, account(owner), Audience{}, modernTerms(`{"roots":{},"elicitation":{}}`))
 	to := new(answers)
 	r := &inquiry{guest: client, to: to, id: []byte("1"), key: fmt.Sprint(lastInquiry.Add(1)), severity: -1}
 	if admitted, _ := client.admit(r.key, r.id, r); !admitted {

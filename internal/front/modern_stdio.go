@@ -81,7 +81,7 @@ func (p *pipe) receiveRequest(message *wire.Message, t terms) {
 		return
 	}
 	p.era, t.mark = modern, p.mark
-	client := p.guests.enter("", p.session.audience, t)
+	client := p.guests.enter("", p.session.account, p.session.audience, t)
 	if client == nil {
 		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInternalError,
 			"The client declares something else with each request, and has too many of them in flight"))

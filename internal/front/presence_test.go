@@ -25,7 +25,7 @@ func TestPresence(t *testing.T) {
 }
 
 func TestHTTPSessionIsNotIdleWhileACallOutlastsItsPOST(t *testing.T) {
-	client := newHTTPSession(newServer(Options{}), newShelf(), "", Audience{})
+	client := newHTTPSession(newServer(Options{}), newShelf().of(""), "", Audience{})
 	client.inFlight["1"] = nil
 	if _, isIdle := client.idleFor(); isIdle {
 		t.Error("idle with a request in flight")

@@ -26,6 +26,7 @@ import (
 type session struct {
 	server   *Server
 	audience Audience
+	account  account // over HTTP
 	modern   bool // the client is of the modern era; see guest
 	origin   Origin
 	foreign  bool                        // the client may be another person's than others

@@ -17,12 +17,30 @@ type shelf struct {
 	mu       sync.Mutex
 	inMemory int64
 	inFiles  int64
+	used     map[account]*allotted
 }
+
+// allotted is what is kept for one account.
+type allotted struct{ inMemory, inFiles int64 }
+
+// allotment is the part of a shelf that is for one account.
+type allotment struct {
+	*shelf
+	account account
+}
+
+func (s *shelf) of(account account) *allotment { return &allotment{s, account} }
 
 // Limits of what waits for all clients together.
 const (
 	shelfMemory = 48 << 20
 	shelfDisk   = 2 << 30
+	// shelfAccount is the part of these that one account may have, as a divisor.
+	shelfAccount = 4
+	// fairMemory and fairDisk are what each account has, whatever others have taken: a call that ran
+	// must not lose its answer because others do not read theirs.
+	fairMemory = 256 << 10
+	fairDisk   = 64 << 20
 	// smallestFile is the least message that a file is made for, since each costs a
 	// descriptor. Lesser ones may take half as much memory again.
 	smallestFile = 64 << 10
@@ -34,7 +52,7 @@ var errShelfFull = errors.New("too much waits for clients that do not read")
 
 // held is a message on the shelf. Free it once.
 type held struct {
-	shelf *shelf // nil if it is not accounted for
+	shelf *allotment // nil if it is not accounted for
 	bytes []byte
 	file  *os.File // instead of bytes
 	size  int64
@@ -42,28 +60,14 @@ type held struct {
 
 func newShelf() *shelf { return &shelf{memory: shelfMemory, disk: shelfDisk} }
 
-// put takes a message. The first is let through however long it is.
-func (s *shelf) put(message []byte) (held, error) {
+// put takes a message. The first of an account is let through however long it is.
+func (s *allotment) put(message []byte) (held, error) {
 	h := held{shelf: s, bytes: message, size: int64(len(message))}
-	needed := h.size + heldOverhead
-	s.mu.Lock()
-	limit := s.memory
-	if h.size < smallestFile {
-		limit += s.memory / 2
-	}
-	fits := s.inMemory == 0 || s.inMemory+needed <= limit
-	spills := !fits && h.size >= smallestFile && s.inFiles+h.size <= s.disk
+	memory, disk := s.reserve(h.size)
 	switch {
-	case fits:
-		s.inMemory += needed
-	case spills:
-		s.inFiles += h.size
-	}
-	s.mu.Unlock()
-	switch {
-	case fits:
+	case memory > 0:
 		return h, nil
-	case !spills:
+	case disk == 0:
 		return held{}, errShelfFull
 	}
 	h.bytes = nil
@@ -73,6 +77,49 @@ func (s *shelf) put(message []byte) (held, error) {
 		return held{}, err
 	}
 	return h, nil
+}
+
+// reserve finds room for a message in memory or in a file; both are zero if there is none.
+func (s *allotment) reserve(size int64) (memory, disk int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used == nil {
+		s.used = make(map[account]*allotted)
+	}
+	own := s.used[s.account]
+	if own == nil {
+		own = &allotted{}
+		s.used[s.account] = own
+	}
+	needed := size + heldOverhead
+	limit, share := s.memory, s.memory/shelfAccount
+	if size < smallestFile {
+		limit, share = limit+limit/2, share+share/2
+	}
+	isFirst := own.inMemory+own.inFiles == 0
+	fits := s.inMemory == 0 || s.inMemory+needed <= limit && (own.inMemory+needed <= share || isFirst) ||
+		own.inMemory+needed <= min(fairMemory, share)
+	spills := size >= smallestFile && (s.inFiles+size <= s.disk && own.inFiles+size <= s.disk/shelfAccount ||
+		own.inFiles+size <= min(fairDisk, s.disk/shelfAccount) || isFirst && s.disk > 0)
+	switch {
+	case fits:
+		own.inMemory += needed
+		s.inMemory += needed
+		return needed, 0
+	case spills:
+		own.inFiles += size
+		s.inFiles += size
+		return 0, size
+	}
+	s.tidy(own)
+	return 0, 0
+}
+
+// tidy forgets an account for which nothing is kept. The caller holds mu.
+func (s *allotment) tidy(own *allotted) {
+	if own.inMemory == 0 && own.inFiles == 0 {
+		delete(s.used, s.account)
+	}
 }
 
 // unaccounted holds a small message that must find room, outside of any shelf.
@@ -118,9 +165,13 @@ func (h *held) free() {
 	h.shelf.free(0, h.size)
 }
 
-func (s *shelf) free(memory, disk int64) {
+func (s *allotment) free(memory, disk int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inMemory -= memory
 	s.inFiles -= disk
+	own := s.used[s.account]
+	own.inMemory -= memory
+	own.inFiles -= disk
+	s.tidy(own)
 }

@@ -13,7 +13,7 @@ import (
 type stream struct {
 	number  uint64 // in the session; 0 is the stream of the GET
 	request []byte // the id of the request that it answers
-	shelf   *shelf
+	shelf   *allotment
 
 	wake chan struct{} // holds a token when there is something new
 
@@ -43,7 +43,7 @@ const (
 	maxWaiting = 10_000
 )
 
-func newStream(shelf *shelf, number uint64, request []byte) *stream {
+func newStream(shelf *allotment, number uint64, request []byte) *stream {
 	return &stream{number: number, request: request, shelf: shelf, wake: make(chan struct{}, 1)}
 }
 

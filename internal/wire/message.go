@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -103,6 +104,12 @@ func (f Frame) IsBatch() bool {
 	return start < len(f.buf) && f.buf[start] == '['
 }
 
+// MaxBatch is how many messages a batch may hold: each costs many times its bytes.
+const MaxBatch = 100
+
+// errLongBatch refuses a batch as a whole.
+var errLongBatch = fmt.Errorf("the batch holds more than %d messages", MaxBatch)
+
 // ParseBatch is Parse for a batch. Elements that are no messages are reported in
 // rejected.
 func ParseBatch(frame Frame) (messages []Message, rejected []error, err error) {
@@ -112,6 +119,9 @@ func ParseBatch(frame Frame) (messages []Message, rejected []error, err error) {
 	}
 	whole := Payload{frame.buf, skipSpace(frame.buf, frame.start), len(frame.buf)}
 	for element := range whole.Elements() {
+		if len(messages)+len(rejected) == MaxBatch {
+			return nil, nil, errLongBatch
+		}
 		p := parts{Message: Message{Repaired: repaired}}
 		own := NewFrame(bytes.Clone(element.Bytes()))
 		err := p.takeAll(own)
