@@ -19,7 +19,7 @@ const (
 	// pulseTime is how often a stream without messages shows that it lives.
 	pulseTime = 15 * time.Second
 	// writeTime is how long a client may take nothing of what is sent to it.
-	writeTime = 2 * time.Minute
+	writeTime = time.Minute
 )
 
 // writeChunk is how much is written under one deadline.

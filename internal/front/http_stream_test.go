@@ -2,6 +2,9 @@ package front
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,4 +60,30 @@ func TestFormOfAnAnswerThatNobodyWaitsFor(t *testing.T) {
 	if got, _ := newStream(newShelf().of(""), 1, nil).form(ctx, accepts{json: true}); got != abandoned {
 		t.Errorf("form %d, want %d", got, abandoned)
 	}
+}
+
+// deadlineWriter is a connection whose client reads nothing.
+type deadlineWriter struct {
+	http.ResponseWriter
+	deadline time.Time
+}
+
+func (d *deadlineWriter) SetWriteDeadline(at time.Time) error { d.deadline = at; return nil }
+
+func (d *deadlineWriter) Write([]byte) (int, error) {
+	<-time.After(time.Until(d.deadline))
+	return 0, os.ErrDeadlineExceeded
+}
+
+func TestStreamThatNobodyReadsIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		out := newOutput(&deadlineWriter{ResponseWriter: httptest.NewRecorder()})
+		if out.event(1, event{sequence: 1, message: unaccounted(make([]byte, 1<<20))}) {
+			t.Error("the client counts as there")
+		}
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("it took %s", took)
+		}
+	})
 }
