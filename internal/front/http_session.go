@@ -168,7 +168,7 @@ const (
 	// make room for another.
 	spareAfter = time.Minute
 	// accountShare is the part of all sessions, or clients, that one account may have, as a divisor.
-	accountShare = 4
+	accountShare = 2
 )
 
 // add takes a session in; ended is one that had to make room, if any. It fails if there is

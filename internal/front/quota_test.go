@@ -114,7 +114,7 @@ func TestAccountHasItsShareOfTheShelf(t *testing.T) {
 // Sessions of one account make room for one another, not for those of others.
 func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const limit = 8
+		const limit = 4
 		g := newRegistry(limit)
 		server, shelf := newServer(Options{}), newShelf()
 		add := func(of account) (client, ended *httpSession, ok bool) {
@@ -154,7 +154,7 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 
 func TestGuestsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGuests(newServer(Options{}), 8)
+		g := newGuests(newServer(Options{}), 4)
 		defer g.end(nil)
 		enter := func(of account, capabilities string) *guest {
 			client := g.enter(string(of), of, Audience{}, modernTerms(capabilities))

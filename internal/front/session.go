@@ -27,7 +27,7 @@ type session struct {
 	server   *Server
 	audience Audience
 	account  account // over HTTP
-	modern   bool // the client is of the modern era; see guest
+	modern   bool    // the client is of the modern era; see guest
 	origin   Origin
 	foreign  bool                        // the client may be another person's than others
 	person   string                      // who that is, if it is known
