@@ -211,7 +211,7 @@ func (s *Server) ListsChanged(server *fleet.Server, notification string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.sessions {
-		if client.live.Load() && client.passage.Load().IsNews(client, server, notification) {
+		if client.live.Load() && client.passage.Load().IsNews(client, server, notification, client.bringsNews()) {
 			client.tellNews(notification)
 		}
 	}

@@ -202,6 +202,14 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 // HoldNews implements metatool.Session; there is no request that could wait for it.
 func (s *session) HoldNews() (release func()) { return func() {} }
 
+// bringsNews reports whether the client is to be told of lists that it never asked for: it opens
+// something, or listens for that.
+func (s *session) bringsNews() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.modern || s.holding > 0
+}
+
 // tellNews tells the client that a list changed, unless a request does so before its answer.
 func (s *session) tellNews(method string) {
 	s.mu.Lock()
@@ -244,6 +252,9 @@ func (s *session) open(toolbox string) (first bool) {
 // resume has the session know what the client did in the one that it goes on with.
 func (s *session) resume(known Pipe) {
 	s.origin, s.mark, s.lastAsked = known.Origin, known.Mark, known.LastAsked
+	if len(known.Opened) > 0 {
+		s.memory.Resume()
+	}
 	for _, toolbox := range known.Opened {
 		s.open(toolbox)
 	}

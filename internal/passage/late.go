@@ -24,12 +24,21 @@ func (m *Memory) serves(l *listing, sights []sight) {
 	}
 }
 
-// isNews reports whether the client has yet to be told that lists of a server changed, and takes
-// down that it is. Until the client asks again, once is enough.
-func (m *Memory) isNews(notification string, o origin, lists catalog.Lists) bool {
+// Resume says that the client may have lists of an earlier session.
+func (m *Memory) Resume() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.told[notification] {
+	for _, l := range catalog.ListKinds {
+		m.told[l.Changed] = false
+	}
+}
+
+// isNews reports whether the client has yet to be told that lists of a server changed, and takes
+// down that it is. Until the client asks again, once is enough.
+func (m *Memory) isNews(notification string, o origin, lists catalog.Lists, anyway bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if told, asked := m.told[notification]; told || !asked && !anyway {
 		return false
 	}
 	for _, l := range catalog.ListKinds {
@@ -49,10 +58,11 @@ func (m *Memory) tells(notification string) {
 }
 
 // IsNews reports whether a client is to be told, by the notification, that a server lists something
-// else than before. It is to be called once for each such change.
-func (p *Passage) IsNews(session Session, server *fleet.Server, notification string) bool {
+// else than before. It is to be called once for each such change. A client that never asked for the
+// lists has nothing that could have changed, and is told anyway only if it brought that about.
+func (p *Passage) IsNews(session Session, server *fleet.Server, notification string, anyway bool) bool {
 	return p.sees(session, server) &&
-		session.Memory().isNews(notification, originOf(server), p.carry(session).look(server).lists)
+		session.Memory().isNews(notification, originOf(server), p.carry(session).look(server).lists, anyway)
 }
 
 // Shown identifies what a client gets that asks for the lists whose changes the notification tells.

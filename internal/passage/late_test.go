@@ -21,15 +21,17 @@ func TestWhatComesLaterIsNews(t *testing.T) {
 		before, after *fake
 		lists         []string
 		closed        bool // its toolbox is not open, and lists are those of opened ones
+		brings        bool // the client brought it about
 		want          []string
 	}{
-		{"first seen", &fake{}, &fake{capabilities: both, answers: one}, all, false, []string{resourcesChanged, promptsChanged}},
-		{"first seen, nothing was listed", &fake{}, &fake{capabilities: both, answers: one}, nil, false, []string{resourcesChanged, promptsChanged}},
-		{"it has none", &fake{}, &fake{capabilities: `{"tools":{}}`, answers: one}, all, false, nil},
-		{"templates", &fake{}, &fake{capabilities: both, answers: templates}, all, false, []string{resourcesChanged}},
-		{"as it was known", &fake{capabilities: both, answers: one, stopped: true}, &fake{capabilities: both, answers: one}, all, false, nil},
-		{"changed since", &fake{capabilities: both, answers: one, stopped: true}, &fake{capabilities: both, answers: other}, all, false, []string{resourcesChanged}},
-		{"not open", &fake{}, &fake{capabilities: both, answers: one}, all, true, nil},
+		{"first seen", &fake{}, &fake{capabilities: both, answers: one}, all, false, false, []string{resourcesChanged, promptsChanged}},
+		{"first seen, nothing was listed", &fake{}, &fake{capabilities: both, answers: one}, nil, false, false, nil},
+		{"first seen, opened, nothing was listed", &fake{}, &fake{capabilities: both, answers: one}, nil, false, true, []string{resourcesChanged, promptsChanged}},
+		{"it has none", &fake{}, &fake{capabilities: `{"tools":{}}`, answers: one}, all, false, false, nil},
+		{"templates", &fake{}, &fake{capabilities: both, answers: templates}, all, false, false, []string{resourcesChanged}},
+		{"as it was known", &fake{capabilities: both, answers: one, stopped: true}, &fake{capabilities: both, answers: one}, all, false, false, nil},
+		{"changed since", &fake{capabilities: both, answers: one, stopped: true}, &fake{capabilities: both, answers: other}, all, false, false, []string{resourcesChanged}},
+		{"not open", &fake{}, &fake{capabilities: both, answers: one}, all, true, true, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.before.name, test.after.name = "t/b", "t/b"
@@ -43,7 +45,7 @@ func TestWhatComesLaterIsNews(t *testing.T) {
 			b.fakes[origin{"t", "b"}] = test.after
 			for range 2 { // once is enough
 				for _, notification := range []string{resourcesChanged, promptsChanged} {
-					if b.IsNews(b.client, b.server("t/b"), notification) {
+					if b.IsNews(b.client, b.server("t/b"), notification, test.brings) {
 						b.client.told = append(b.client.told, notification)
 					}
 				}
@@ -54,7 +56,7 @@ func TestWhatComesLaterIsNews(t *testing.T) {
 			for _, method := range test.lists { // and after the client has it, nothing is news
 				b.ask(t, method, `{}`)
 			}
-			if len(test.lists) > 0 && b.IsNews(b.client, b.server("t/b"), resourcesChanged) {
+			if len(test.lists) > 0 && b.IsNews(b.client, b.server("t/b"), resourcesChanged, true) {
 				t.Error("what the client got is news")
 			}
 		})
@@ -72,7 +74,7 @@ func TestWhatAServerTellsIsNoNewsAfterwards(t *testing.T) {
 			t.Error("the client is not told")
 		}
 	}
-	if b.IsNews(b.client, b.server("t/b"), protocol.NotifyResourcesList) {
+	if b.IsNews(b.client, b.server("t/b"), protocol.NotifyResourcesList, true) {
 		t.Error("it is told twice")
 	}
 }

@@ -20,7 +20,7 @@ type Memory struct {
 	mu       sync.Mutex
 	books    map[bookKey]*book
 	served   map[bookKey]*catalog.List // what the client got last; see late.go
-	told     map[string]bool           // notifications that it got since it last asked
+	told     map[string]bool           // notifications that it got since it last asked; missing: it never asked
 	uris     claims
 	patterns claims // templates of URIs
 	tasks    taskNames
