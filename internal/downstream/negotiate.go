@@ -67,7 +67,7 @@ func (s *Session) handshake(ctx context.Context) error {
 	silence := time.NewTimer(limit)
 	defer silence.Stop()
 	for {
-		err := errUndecided
+		var err error
 		select {
 		case got := <-n.probe:
 			n.probe = nil
@@ -218,7 +218,7 @@ func (n *negotiation) goModern(ctx context.Context) error {
 		// The probe has settled the process on the modern era; a fresh one can be had in the other.
 		return &OpeningError{Ended: true, Instead: InitializeOnly, Eras: BothEras, Err: n.refusal}
 	}
-	if isConclusive(n.refusal) && !(process && settled) {
+	if isConclusive(n.refusal) && (!process || !settled) {
 		n.eras = OnlyModern
 	}
 	return n.adopt(ctx, n.offered)

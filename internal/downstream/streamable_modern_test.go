@@ -140,7 +140,7 @@ func TestEraOverHTTP(t *testing.T) {
 		for _, opening := range []Opening{ProbeFirst, InitializeFirst} {
 			t.Run(fmt.Sprint(test.name, opening), func(t *testing.T) {
 				f := newWeb(t)
-				f.before = func(w http.ResponseWriter, r *http.Request, body string) bool {
+				f.before = func(w http.ResponseWriter, _ *http.Request, body string) bool {
 					switch {
 					case strings.Contains(body, `"initialize"`):
 						test.initialize(w)
