@@ -32,7 +32,7 @@ func (b *bench) bridged(binary, folder string, environ []string, args ...string)
 	return c
 }
 
-func (b *bench) daemons() int { return len(b.processesOf(" daemon --folder ")) }
+func (b *bench) daemons() int { return len(b.processesOf(" daemon --")) }
 
 func copyFile(t *testing.T, from, to string, mode os.FileMode) {
 	t.Helper()
@@ -119,16 +119,16 @@ func TestBridgeToASocket(t *testing.T) {
 	if got := c.open("all"); len(got.Tools) != len(want.Tools) {
 		t.Errorf("%d tools, want %d", len(got.Tools), len(want.Tools))
 	}
-	daemon := b.processesOf(" daemon --folder ")[0]
+	daemon := b.processesOf(" daemon --")[0]
 	if err := syscall.Kill(daemon, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	b.awaitNone(func() bool { return slices.Contains(b.processesOf(" daemon --folder "), daemon) })
+	b.awaitNone(func() bool { return slices.Contains(b.processesOf(" daemon --"), daemon) })
 	// The other client's bridge starts the workbench again. The toolbox is still open.
 	if result := string(c.use("all", "fake", "nothing", "{}")); !strings.Contains(result, "not found in server") {
 		t.Errorf("afterwards: %s", result)
 	}
-	if again := b.processesOf(" daemon --folder "); len(again) != 1 || slices.Contains(again, daemon) {
+	if again := b.processesOf(" daemon --"); len(again) != 1 || slices.Contains(again, daemon) {
 		t.Errorf("shared workbenches: %v, before %d", again, daemon)
 	}
 }

@@ -144,7 +144,7 @@ func (b *bench) awaitSharedEnd() {
 	b.t.Helper()
 	b.awaitNone(func() bool {
 		sockets, _ := filepath.Glob(filepath.Join(b.sockets, "mcp-workbench", "*.sock"))
-		return len(b.processesOf(" daemon --folder ")) > 0 || len(sockets) > 0
+		return len(b.processesOf(" daemon --")) > 0 || len(sockets) > 0
 	})
 }
 
@@ -171,7 +171,7 @@ func (b *bench) checkProcesses(want map[string]int) {
 			b.t.Errorf("%d processes of %s, want %d", len(pids), server, count)
 		}
 	}
-	if daemons := b.processesOf(" daemon --folder "); len(daemons) != 1 {
+	if daemons := b.processesOf(" daemon --"); len(daemons) != 1 {
 		b.t.Errorf("%d shared workbenches", len(daemons))
 	}
 }
@@ -302,7 +302,7 @@ func TestClientsGoOnWithoutTheirSharedWorkbench(t *testing.T) {
 	b := shareBench(t)
 	s := runShared(t, b, "killed")
 	s.next("opened")
-	daemons := b.processesOf(" daemon --folder ")
+	daemons := b.processesOf(" daemon --")
 	if len(daemons) != 1 {
 		t.Fatalf("shared workbenches: %v", daemons)
 	}
@@ -320,7 +320,7 @@ func TestClientsGoOnWithoutTheirSharedWorkbench(t *testing.T) {
 		t.Errorf("%d times a client was told to look again", changes)
 	}
 	s.next("again")
-	if again := b.processesOf(" daemon --folder "); len(again) != 1 || again[0] == daemons[0] {
+	if again := b.processesOf(" daemon --"); len(again) != 1 || again[0] == daemons[0] {
 		t.Errorf("shared workbenches: %v, before %v", again, daemons)
 	}
 	if pids := b.processesOf("server-everything", "index.js"); len(pids) != 1 {
