@@ -179,7 +179,8 @@ func looks(listen wire.Message) (messages [][]byte) {
 	params := append([]byte(`{"_meta":{"`+protocol.MetaSubscriptionID+`":`), listen.ID.Bytes()...)
 	params = append(params, "}}"...)
 	for _, list := range []struct{ wish, method string }{
-		{"toolsListChanged", protocol.NotifyToolsList}, {"resourcesListChanged", protocol.NotifyResourcesList},
+		{"toolsListChanged", protocol.NotifyToolsList},
+		{"resourcesListChanged", protocol.NotifyResourcesList},
 		{"promptsListChanged", protocol.NotifyPromptsList},
 	} {
 		if string(listen.Params.Member("notifications").Member(list.wish).Bytes()) == "true" {
