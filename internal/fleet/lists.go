@@ -165,7 +165,7 @@ func (s *Server) readLists(ctx context.Context, session *downstream.Session, kin
 		}
 	}
 	for i, kind := range kinds {
-		if lists[i] != nil && !(before[kind] != nil && lists[i].Same(before[kind])) {
+		if lists[i] != nil && !lists[i].Same(before[kind]) { // one that is the same stays the same object
 			after[kind] = lists[i]
 		}
 	}

@@ -46,7 +46,7 @@ func newHTTPSession(server *Server, shelf *allotment, owner string, audience Aud
 		own: newStream(shelf, 0, nil), streams: make(map[uint64]*resumable),
 	}
 	client.session.own, client.session.account = client.own, shelf.account
-	client.session.foreign, client.session.person = true, owner
+	client.foreign, client.person = true, owner
 	return client
 }
 

@@ -48,7 +48,8 @@ func TestCapabilities(t *testing.T) {
 			"direct, unknown extensions of several", config.Direct,
 			[]*fake{
 				{name: "t/a", capabilities: `{"extensions":{"x":{},"io.modelcontextprotocol/ui":{}},"logging":{}}`},
-				{name: "t/b", capabilities: `{"extensions":{"z":{}},"prompts":{}}`}, {name: "t/c", capabilities: `{"future":{}}`},
+				{name: "t/b", capabilities: `{"extensions":{"z":{}},"prompts":{}}`},
+				{name: "t/c", capabilities: `{"future":{}}`},
 			},
 			`{"tools":{"listChanged":true},"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}},"prompts":{}}`,
 		},

@@ -144,7 +144,10 @@ func (m *Memory) makeRoom(known *claims, l *listing, lists []offered) {
 	*known = claims{ofTemplates: known.ofTemplates}
 	for key := range m.books {
 		isAsked := func(list offered) bool { return list.origin == key.origin }
-		if (key.list == templates) == known.ofTemplates && !(key.list == l && slices.ContainsFunc(lists, isAsked)) {
+		if key.list == l && slices.ContainsFunc(lists, isAsked) {
+			continue
+		}
+		if (key.list == templates) == known.ofTemplates {
 			delete(m.books, key)
 		}
 	}
