@@ -5,6 +5,7 @@ package auth
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -151,7 +152,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	defer use(ctx)()
 	g.next.ServeHTTP(w, request.WithContext(ctx))
-	if context.Cause(ctx) == ErrTokenEnded {
+	if errors.Is(context.Cause(ctx), ErrTokenEnded) {
 		panic(http.ErrAbortHandler) // what was not answered must not look like an empty answer
 	}
 }

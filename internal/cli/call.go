@@ -15,31 +15,7 @@ func newCall(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call REF [ARGUMENTS…]",
 		Short: "Call a tool and show what it answers",
-		Long: `Call a tool and show what it answers. REF is TOOLBOX/SERVER/TOOL, or SERVER/TOOL or TOOL
-if that names one tool alone. Only the server of the tool is started.
-
-Arguments are checked against the tool's schema before the call:
-  key=value      with the type that the schema says; again for each value of a list
-  a.b=value      a member of an object
-  key:=JSON      any JSON
-  '{"key": 1}'   a JSON object
-  @file          a JSON object in a file
-  -              a JSON object on stdin
-Later ones win over earlier ones.
-
-Text is shown as text; images, audio and other files are saved and shown where the
-terminal can. What a server asks is asked here, and declined where nobody can answer. Ctrl-C
-cancels the call. It ends with 1 if the tool answers with an error, which is on stderr.
-
-A server that asks for the client's roots is told the folders of --root, and otherwise none:
-some servers use them instead of the folders in their configuration.
-
-Where clients share a workbench ("shared": true in the configuration, or one of them runs
-with --shared), the call goes through it: the server stays for the next call, with its state.
---alone starts the server for this call, and ends it.
-
-The tool is called without a further question, whatever it does: 'show REF' tells
-beforehand what its server says of that.`,
+		Long:  callHelp,
 		Example: `  mcp-workbench call clock/now
   mcp-workbench call dev/files/read path=README.md
   mcp-workbench call search query=workbench limit=5 tags=go tags=mcp
@@ -75,6 +51,32 @@ beforehand what its server says of that.`,
 	how.define(cmd)
 	return cmd
 }
+
+const callHelp = `Call a tool and show what it answers. REF is TOOLBOX/SERVER/TOOL, or SERVER/TOOL or TOOL
+if that names one tool alone. Only the server of the tool is started.
+
+Arguments are checked against the tool's schema before the call:
+  key=value      with the type that the schema says; again for each value of a list
+  a.b=value      a member of an object
+  key:=JSON      any JSON
+  '{"key": 1}'   a JSON object
+  @file          a JSON object in a file
+  -              a JSON object on stdin
+Later ones win over earlier ones.
+
+Text is shown as text; images, audio and other files are saved and shown where the
+terminal can. What a server asks is asked here, and declined where nobody can answer. Ctrl-C
+cancels the call. It ends with 1 if the tool answers with an error, which is on stderr.
+
+A server that asks for the client's roots is told the folders of --root, and otherwise none:
+some servers use them instead of the folders in their configuration.
+
+Where clients share a workbench ("shared": true in the configuration, or one of them runs
+with --shared), the call goes through it: the server stays for the next call, with its state.
+--alone starts the server for this call, and ends it.
+
+The tool is called without a further question, whatever it does: 'show REF' tells
+beforehand what its server says of that.`
 
 // absolute makes paths absolute, in place.
 func absolute(folders []string) error {

@@ -19,7 +19,7 @@ func inEnvironment(t *testing.T, r *rig, cfg *config.Config, variables ...string
 	e := r.NewEnvironment(append(slices.Clone(r.options.Environ), variables...), cfg)
 	t.Cleanup(e.Close)
 	m := newMember(t, "")
-	m.Party = NewParty(PartyOptions{Environment: e, Notice: m.Party.options.Notice, Ask: m.Party.options.Ask})
+	m.Party = NewParty(PartyOptions{Environment: e, Notice: m.options.Notice, Ask: m.options.Ask})
 	t.Cleanup(m.Close)
 	return m
 }

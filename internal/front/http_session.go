@@ -45,7 +45,7 @@ func newHTTPSession(server *Server, shelf *allotment, owner string, audience Aud
 		session: newSession(server, audience), id: hex.EncodeToString(id[:]), owner: owner,
 		own: newStream(shelf, 0, nil), streams: make(map[uint64]*resumable),
 	}
-	client.session.own, client.session.account = client.own, shelf.account
+	client.session.own, client.account = client.own, shelf.account
 	client.foreign, client.person = true, owner
 	return client
 }
@@ -176,12 +176,12 @@ const (
 func (g *registry) add(client *httpSession) (ended *httpSession, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	of := client.session.account
+	of := client.account
 	hasShare := g.byAccount[of] >= max(g.limit/accountShare, 1)
 	if hasShare || len(g.byID) >= g.limit {
 		var best spare
 		for _, candidate := range g.byID {
-			owner := candidate.session.account
+			owner := candidate.account
 			idle, isIdle := candidate.idleFor()
 			if !isIdle || hasShare && owner != of || owner != of && idle < spareAfter {
 				continue
@@ -220,7 +220,7 @@ func (g *registry) delete(client *httpSession) {
 		return
 	}
 	delete(g.byID, client.id)
-	of := client.session.account
+	of := client.account
 	if g.byAccount[of]--; g.byAccount[of] == 0 {
 		delete(g.byAccount, of)
 	}

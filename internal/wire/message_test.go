@@ -208,7 +208,7 @@ func TestParseBatchHasALimit(t *testing.T) {
 	for n, want := range map[int]error{MaxBatch: nil, MaxBatch + 1: errLongBatch} {
 		for _, element := range []string{`{"jsonrpc":"2.0","id":1,"method":"m"}`, "1"} {
 			text := "[" + strings.TrimSuffix(strings.Repeat(element+",", n), ",") + "]"
-			if _, _, err := ParseBatch(NewFrame([]byte(text))); err != want {
+			if _, _, err := ParseBatch(NewFrame([]byte(text))); !errors.Is(err, want) {
 				t.Errorf("%d of %s: error %v", n, element, err)
 			}
 		}

@@ -147,9 +147,9 @@ func (b *bench) connect(client string) {
 // anew in the meantime.
 func (b *bench) undo(client string) {
 	b.t.Helper()
-	real := filepath.Join(b.bin, realName)
+	program := filepath.Join(b.bin, realName)
 	var found []struct{ ID, File string }
-	if err := json.Unmarshal([]byte(b.run(nil, real, "connect", "--json")), &found); err != nil {
+	if err := json.Unmarshal([]byte(b.run(nil, program, "connect", "--json")), &found); err != nil {
 		b.t.Fatal(err)
 	}
 	at := slices.IndexFunc(found, func(c struct{ ID, File string }) bool { return c.ID == client })
@@ -166,7 +166,7 @@ func (b *bench) undo(client string) {
 	if !isThere() {
 		b.t.Errorf("the client took the workbench out of %s", found[at].File)
 	}
-	if said := b.run(nil, real, "connect", client, "--undo", "--yes"); isThere() {
+	if said := b.run(nil, program, "connect", client, "--undo", "--yes"); isThere() {
 		b.t.Errorf("after --undo the workbench is still in %s:\n%s", found[at].File, said)
 	}
 }
