@@ -185,7 +185,7 @@ func (pl *platform) close() error {
 	if !pl.prepared {
 		return nil
 	}
-	err := target{run: pl.run}.sweep(context.Background(), 0, killLimit)
+	err := target{run: pl.run, owner: os.Getpid()}.sweep(context.Background(), 0, killLimit)
 	reapOrphans()
 	if pl.orphans != nil {
 		pl.orphans.stop()
@@ -227,7 +227,7 @@ func (t *tree) leaderExited() {
 
 // end ends all processes of the tree.
 func (t *tree) end(polite context.Context, grace time.Duration) error {
-	victims := target{run: t.platform.run, mark: t.mark}
+	victims := target{run: t.platform.run, mark: t.mark, owner: os.Getpid()}
 	if t.platform.run.marking == byEnvironment {
 		t.mu.Lock()
 		if !t.groupGone {

@@ -53,6 +53,21 @@ func readStat(pid int) (stat, bool) {
 	}, true
 }
 
+// readUser returns the real user of a process, whose signals it gets even if it runs a program with other rights.
+func readUser(pid int) (int, bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, false
+	}
+	_, line, ok := bytes.Cut(data, []byte("\nUid:\t"))
+	if !ok {
+		return 0, false
+	}
+	user, _, _ := strings.Cut(string(line), "\t")
+	n, err := strconv.Atoi(user)
+	return n, err == nil
+}
+
 // readLockLimit returns the soft RLIMIT_LOCKS of a process; zombies still have one.
 // The system call is forty times as fast as /proc and so leaves a process that forks
 // and exits little time to slip through a scan, but it knows only our own user's.

@@ -74,6 +74,16 @@ func play(role, report string, args []string) int {
 		playHardened()
 	case "fallback":
 		playFallback(report)
+	case "marked": // carries the mark that args name
+		mark, err := strconv.ParseUint(args[0], 10, 64)
+		must(err)
+		var limit unix.Rlimit
+		must(unix.Getrlimit(unix.RLIMIT_LOCKS, &limit))
+		must(unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: mark, Max: limit.Max}))
+		fmt.Println("marked")
+		pauseForEver()
+	case "ending":
+		playEnding(args)
 	case "workbench":
 		playWorkbench(report, args)
 	}

@@ -20,6 +20,8 @@ const (
 	// How long killed processes may take to vanish before the next pass.
 	minKillPause = 10 * time.Millisecond
 	maxKillPause = 250 * time.Millisecond
+
+	maxDescent = 1024 // generations between the workbench and a process
 )
 
 // target says which processes a sweep ends.
@@ -27,6 +29,7 @@ type target struct {
 	run   run
 	mark  mark // of one server; 0: every server of the run
 	group int  // ends this process group too; 0: none
+	owner int  // the workbench of the run, while it lives; 0: it is gone
 }
 
 // has reports whether a process is to be ended.
@@ -41,10 +44,32 @@ func (t target) has(pid int) bool {
 		return false
 	}
 	s, ok := readStat(pid)
-	if !ok || !s.alive() {
+	if !ok || !s.alive() || t.owner != 0 && isForeign(pid) && !descends(s, t.owner) {
 		return false
 	}
 	return !m.keepsDetached() || s.session == t.run.session
+}
+
+// isForeign reports that a process is another user's. Everyone can see a mark and set the same limit, so that of such a
+// process it says little. While the workbench lives, those that a server started (by sudo, or because it gave up
+// its rights) descend from it; afterwards nothing tells them from a stranger's.
+func isForeign(pid int) bool {
+	user, ok := readUser(pid)
+	return ok && user != os.Getuid()
+}
+
+// descends reports whether a process is below another one. What loses its parent becomes a child of the workbench.
+func descends(s stat, ancestor int) bool {
+	for range maxDescent {
+		if s.parent == ancestor {
+			return true
+		}
+		var ok bool
+		if s, ok = readStat(s.parent); !ok {
+			return false
+		}
+	}
+	return false
 }
 
 // sweep ends all processes of the target: SIGTERM, a wait of at most grace that ends
@@ -66,13 +91,16 @@ func (t target) sweep(polite context.Context, grace, limit time.Duration) error 
 		}
 		if len(found.signalled) == 0 {
 			// Processes of another user, as after sudo, cannot be waited for: that
-			// would never end.
-			if empty++; empty == emptyPasses && len(found.denied) > 0 {
+			// would never end. Without the workbench they may be a stranger's.
+			if empty++; empty == emptyPasses && len(found.denied) > 0 && t.owner != 0 {
 				return fmt.Errorf("processes %v belong to another user and cannot be ended", found.denied)
 			}
 			continue
 		}
 		if time.Now().After(deadline) {
+			if t.owner == 0 && !slices.ContainsFunc(found.signalled, func(pid int) bool { return !isForeign(pid) }) {
+				return nil // a stranger's, who starts them faster than they end
+			}
 			return fmt.Errorf("processes %v do not react to SIGKILL", found.signalled)
 		}
 		empty = 0
