@@ -84,7 +84,7 @@ func (g *globals) load(before *setup) (*setup, error) {
 // read returns the configuration of one file, under that of the user if the file is a
 // project's; nil if it is not used.
 func (s *setup) read(g *globals, place config.Place, user *config.Config, before *setup) (*config.Config, error) {
-	source, err := config.Read(place.Path)
+	source, err := config.ReadAt(place)
 	var doubted *untrusted
 	if err == nil && place.Origin == config.Local {
 		doubted = examine(source)

@@ -79,7 +79,7 @@ func (g *globals) readAll() ([]readFile, error) {
 	files := make([]readFile, len(places))
 	var user *config.Config // whose keys at the top count for the project's file, too
 	for i, place := range slices.Backward(places) {
-		source, err := config.Read(place.Path)
+		source, err := config.ReadAt(place)
 		if err == nil {
 			user, err = source.LoadUnder(os.Environ(), user)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -190,7 +191,7 @@ func readTree(path string) (value, error) {
 
 // ReadAll returns what a client's file holds; nil for one that does not exist.
 func ReadAll(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	file, _, err := ownfile.Open(path)
 	if os.IsNotExist(err) {
 		return nil, nil
 	}

@@ -3,13 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -33,6 +32,9 @@ type Source struct {
 	Data []byte
 	Info fs.FileInfo
 
+	// Named says that a person named the file, which is why nobody judges whether it may be used.
+	Named bool
+
 	Env     []byte
 	EnvInfo fs.FileInfo // nil if there is no workbench.env
 
@@ -52,6 +54,15 @@ func Read(path string) (*Source, error) {
 	}
 	s.lock, s.lockError = File{Path: path}.ReadLock()
 	return s, s.readEnv()
+}
+
+// ReadAt is Read for a place where a file was found.
+func ReadAt(place Place) (*Source, error) {
+	s, err := Read(place.Path)
+	if err == nil {
+		s.Named = place.Origin == Named
+	}
+	return s, err
 }
 
 // readEnv reads the variables, if there are any.
@@ -78,12 +89,7 @@ func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" {
-		warnings = append(warnings, Problem{
-			Message: s.Path + " can be changed by every user of this machine, and it names programs to run",
-			Hint:    "chmod o-w " + shellQuote(s.Path),
-		})
-	}
+	warnings = append(warnings, s.exposed()...)
 	addEnviron(vars, environ)
 	cfg, err := Parse(s.Path, s.Data, ParseOptions{
 		Dir:    filepath.Dir(s.Path),
@@ -115,6 +121,29 @@ func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 	return cfg, nil
 }
 
+// exposed warns of a file that others can change.
+func (s *Source) exposed() []Problem {
+	if s.Info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" {
+		return []Problem{{
+			Message: s.Path + " can be changed by every user of this machine, and it names programs to run",
+			Hint:    "chmod o-w " + shellQuote(s.Path),
+		}}
+	}
+	paths := []string{s.Path}
+	if s.EnvInfo != nil {
+		paths = append(paths, s.envPath())
+	}
+	for _, path := range paths {
+		if reason := ownfile.Exposed(path); s.Named && reason != "" {
+			return []Problem{{
+				Message: fmt.Sprintf("Others can decide what %s says, and so which programs run: %s", path, reason),
+				Hint:    "let only yourself change it, its folder, and the folders of links that lead to it",
+			}}
+		}
+	}
+	return nil
+}
+
 // LockPath is where the lock of the file's toolboxes is kept.
 func (f File) LockPath() string { return filepath.Join(filepath.Dir(f.Path), toolbox.LockFile) }
 
@@ -131,28 +160,13 @@ func (f File) ReadLock() ([]byte, error) {
 	return data, nil
 }
 
-// readFile returns a file's content, within the limit.
+// readFile returns a file's content, within the limit. Devices and named pipes are refused at once.
 func readFile(path string) ([]byte, fs.FileInfo, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
+	data, info, err := ownfile.Read(path, maxFileSize)
+	if err != nil && info != nil && info.IsDir() {
+		err = errIsFolder
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if info.IsDir() {
-		return nil, nil, errIsFolder
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(data) > maxFileSize {
-		return nil, nil, fmt.Errorf("it is larger than %d MiB", maxFileSize>>20)
-	}
-	return data, info, nil
+	return data, info, err
 }
 
 var errIsFolder = errors.New("it is a directory")
@@ -171,6 +185,8 @@ func unreadable(path string, err error) *Error {
 		reason = "permission denied"
 	case errors.Is(err, errIsFolder):
 		hint = "name the file in it"
+	case errors.Is(err, ownfile.ErrSpecial):
+		reason, hint = "it is a device, a named pipe or a socket", "name a file"
 	}
 	return &Error{Code: code, File: path, Problems: []Problem{{Message: "Cannot read the file: " + reason, Hint: hint}}}
 }

@@ -3,13 +3,13 @@ package doctor
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
@@ -119,7 +119,7 @@ func findUsual(home, command string) string {
 // needsInterpreter reports whether a program is a script whose interpreter is looked for on
 // the PATH, as those of npm are. An absolute path alone would not start it.
 func needsInterpreter(path string) bool {
-	file, err := os.Open(path)
+	file, _, err := ownfile.Open(path)
 	if err != nil {
 		return false
 	}

@@ -10,6 +10,9 @@ import (
 	"os"
 )
 
+// ErrSpecial is the reason why what is no regular file is not read.
+var ErrSpecial = errors.New("it is not a file")
+
 // Open opens a file for reading, and returns its info too. What is no regular file is refused at once, also if it
 // became one only now: opening a named pipe would wait for who writes to it, and reading a device may never end. The info
 // may come with an error, too. All errors are of the type *fs.PathError.
@@ -18,7 +21,7 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	special := &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a file")}
+	special := &fs.PathError{Op: "open", Path: path, Err: ErrSpecial}
 	if !info.Mode().IsRegular() {
 		return nil, info, special
 	}
@@ -49,9 +52,16 @@ func Read(path string, limit int) ([]byte, fs.FileInfo, error) {
 		return nil, info, err
 	}
 	if len(data) > limit {
-		return nil, info, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %d KiB", limit>>10)}
+		return nil, info, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is larger than " + size(limit))}
 	}
 	return data, info, nil
+}
+
+func size(bytes int) string {
+	if bytes >= 1<<20 && bytes%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d KiB", bytes>>10)
 }
 
 // What strangers may be kept from.

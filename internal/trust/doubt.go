@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
@@ -20,11 +19,20 @@ var markers = []string{
 // Doubt says why somebody else may have written a file that was found in the working
 // folder, or "" if nothing speaks for it. What cannot be examined is doubted.
 func Doubt(f File) string {
-	folders, err := foldersOf(f.Path)
-	if err != nil {
-		return "its folder cannot be examined: " + err.Error()
+	ways := []string{f.Path}
+	if f.EnvInfo != nil {
+		ways = append(ways, filepath.Join(filepath.Dir(f.Path), f.EnvInfo.Name()))
 	}
-	for _, folder := range folders {
+	var links, folders []string
+	for _, path := range ways {
+		followed, target, err := ownfile.Follow(path)
+		if err != nil {
+			return "its folder cannot be examined: " + err.Error()
+		}
+		links = append(links, followed...)
+		folders = append(folders, filepath.Dir(path), filepath.Dir(target))
+	}
+	for _, folder := range append(foldersOf(links), folders...) {
 		if marker := versionControl(folder); marker != "" {
 			return "it lies in a folder under version control, as " + display(marker) + " shows"
 		}
@@ -46,25 +54,21 @@ func Doubt(f File) string {
 			return "its folder " + reason
 		}
 	}
+	for _, link := range links {
+		if reason := ownfile.Replaceable(link); reason != "" {
+			return "it is reached through the link " + display(link) + ", and " + reason
+		}
+	}
 	return ""
 }
 
-// foldersOf returns the folder of a file as it was named, as it is really called, and the
-// one that holds the file itself, if it is a link: whoever can change one of them decides
-// what is read.
-func foldersOf(path string) ([]string, error) {
-	named := filepath.Dir(path)
-	actual, err := filepath.EvalSymlinks(named)
-	if err != nil {
-		return nil, err
+// foldersOf returns the folders that hold the links: whoever can change one of them decides what is read.
+func foldersOf(links []string) []string {
+	folders := make([]string, len(links))
+	for i, link := range links {
+		folders[i] = filepath.Dir(link)
 	}
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, err
-	}
-	folders := []string{named, actual, filepath.Dir(target)}
-	slices.Sort(folders)
-	return slices.Compact(folders), nil
+	return folders
 }
 
 // versionControl returns the marker of a version control system in the folder or in one

@@ -83,6 +83,44 @@ func TestDoubt(t *testing.T) {
 		{name: "variables", unix: true, want: "the workbench.env beside it can be changed", prepare: func(t *testing.T, dir string) {
 			chmod(t, write(t, dir+"/project/"+envName, "A=b"), 0o660)
 		}},
+		{name: "link that others can replace", unix: true, want: "reached through the link", prepare: func(t *testing.T, dir string) {
+			chain(t, dir, "b")
+			chmod(t, dir+"/b", 0o777)
+		}},
+		{name: "link in the folder of a group", unix: true, want: "/b can be changed by its group", prepare: func(t *testing.T, dir string) {
+			chain(t, dir, "b")
+			chmod(t, dir+"/b", 0o770)
+		}},
+		{name: "link on the way in a repository", unix: true, want: "version control", prepare: func(t *testing.T, dir string) {
+			chain(t, dir, "b")
+			write(t, dir+"/b/.git/HEAD", "")
+		}},
+		{name: "folder of a link on the way", unix: true, want: "reached through the link", prepare: func(t *testing.T, dir string) {
+			chain(t, dir, "open/b")
+			// The way leads through the link open/through to the folder b.
+			symlink(t, dir+"/open/b", dir+"/open/through")
+			replace(t, dir+"/open/through/link.json", dir+"/project/"+configName)
+			chmod(t, dir+"/open", 0o777)
+		}},
+		{name: "links that nobody else can replace", unix: true, prepare: func(t *testing.T, dir string) { chain(t, dir, "b") }},
+		{name: "link of the user's in a sticky folder", unix: true, prepare: func(t *testing.T, dir string) {
+			chain(t, dir, "b")
+			chmod(t, dir+"/b", 0o777|os.ModeSticky)
+		}},
+		{name: "link of another user in a sticky folder", unix: true, want: "reached through the link", prepare: func(t *testing.T, dir string) {
+			chain(t, dir, "b")
+			chmod(t, dir+"/b", 0o777|os.ModeSticky)
+			if err := os.Lchown(dir+"/b/link.json", 12345, -1); err != nil {
+				t.Skip("only root can give files away")
+			}
+		}},
+		{name: "variables through a link", unix: true, want: "reached through the link", prepare: func(t *testing.T, dir string) {
+			write(t, dir+"/safe/vars", "A=b")
+			write(t, dir+"/b/keep", "")
+			symlink(t, dir+"/safe/vars", dir+"/b/vars")
+			symlink(t, dir+"/b/vars", dir+"/project/"+envName)
+			chmod(t, dir+"/b", 0o777)
+		}},
 		{name: "owner", unix: true, want: "the file belongs to another user", prepare: func(t *testing.T, dir string) {
 			if err := os.Lchown(dir+"/project/"+configName, 12345, -1); err != nil {
 				t.Skip("only root can give files away")
@@ -124,6 +162,22 @@ func TestDoubtSeesThroughLinks(t *testing.T) {
 func chmod(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
 	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// chain makes the configuration a link to dir/via/link.json, which is one to dir/safe/c.json.
+func chain(t *testing.T, dir, via string) {
+	t.Helper()
+	target := write(t, dir+"/safe/c.json", "{}")
+	write(t, dir+"/"+via+"/keep", "")
+	symlink(t, target, dir+"/"+via+"/link.json")
+	replace(t, dir+"/"+via+"/link.json", dir+"/project/"+configName)
+}
+
+func symlink(t *testing.T, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
 		t.Fatal(err)
 	}
 }
