@@ -53,8 +53,8 @@ func copyFile(t *testing.T, from, to string, mode os.FileMode) {
 	}
 }
 
-// Another program, file, toolbox or environment has a workbench of its own; another folder
-// has not, but servers of its own.
+// Another program, file, toolbox or proxy has a workbench of its own; another folder
+// has not, but servers of its own, and another terminal or locale shares everything.
 func TestWhoSharesAWorkbench(t *testing.T) {
 	b := shareFake(t)
 	other := filepath.Join(t.TempDir(), "mcp-workbench")
@@ -75,7 +75,8 @@ func TestWhoSharesAWorkbench(t *testing.T) {
 		{"another build", other, here, nil, []string{"--shared", "--config", b.config}, 2, 3},
 		{"another file", b.binary, here, nil, []string{"--shared", "--config", file}, 3, 4},
 		{"another toolbox", b.binary, here, nil, []string{"--shared", "--config", b.config, "--toolbox", "all"}, 4, 5},
-		{"another environment", b.binary, here, []string{"LANG=other"}, []string{"--shared", "--config", b.config}, 5, 6},
+		{"another locale", b.binary, here, []string{"LANG=other"}, []string{"--shared", "--config", b.config}, 4, 5},
+		{"another proxy", b.binary, here, []string{"HTTPS_PROXY=http://127.0.0.1:9"}, []string{"--shared", "--config", b.config}, 5, 6},
 		{"not shared", b.binary, here, nil, []string{"--config", b.config}, 5, 7},
 	}
 	for _, step := range steps {
