@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -26,7 +28,12 @@ func newRooted(t *testing.T, roots string) *member {
 // tell answers a question for the roots, as the front does.
 func (m *member) tell(t *testing.T, roots string) {
 	t.Helper()
-	question := <-m.asked
+	var question *downstream.Question
+	select {
+	case question = <-m.asked:
+	case <-time.After(20 * time.Second):
+		t.Fatal("nobody asks for the roots")
+	}
 	if question.Method != "roots/list" {
 		t.Fatalf("asked %s", question.Method)
 	}
