@@ -105,3 +105,12 @@ func TopicsIn(notifications wire.Payload) (topics []Topic, problem string) {
 	}
 	return topics, problem
 }
+
+// TaskIn returns the id of the task that something is about which a server sends; ok is false if it is about none.
+func TaskIn(method string, params wire.Payload) (id string, ok bool) {
+	switch method {
+	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
+		return params.Member("taskId").Text()
+	}
+	return params.Member("_meta").Member(protocol.MetaRelatedTask).Member("taskId").Text()
+}

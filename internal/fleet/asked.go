@@ -18,6 +18,9 @@ func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several
 		s.askedRoots(q, caller, several)
 		return
 	}
+	if s.askOwner(q, caller) {
+		return
+	}
 	if caller != nil {
 		caller.Ask(q)
 		return
@@ -139,6 +142,9 @@ func (s *Server) noticed(message wire.Message, caller downstream.Caller, several
 		for _, p := range s.parties() {
 			p.options.Notice(s.configured(), message)
 		}
+		return
+	}
+	if s.tellOwner(message) {
 		return
 	}
 	parties := s.parties()

@@ -34,6 +34,8 @@ type Server struct {
 	folder       string      // of its clients, where it runs; "": in the configured one, or in ours
 	circle       string      // of its clients; see Party.circle
 	hops         string      // the mark of its clients' connections; "" if they are no workbenches
+	people       people      // whose clients use it; guarded by the mu of the configured server's variants
+	tasks        taskOwners  // of its sessions
 
 	maxMessage int
 	dismissing sync.Once

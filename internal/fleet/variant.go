@@ -85,6 +85,9 @@ type variants struct {
 	rooted  bool // it asks for roots, and may answer accordingly
 	byKey   map[variantKey]*Server
 	members map[*Server]map[*Party]struct{} // of each, the configured one included
+	people  people                          // of all
+
+	tasks taskOwners // of all
 }
 
 // existing returns the server as the party would use it, if there is such a one already. It gives
@@ -191,6 +194,8 @@ func (v *variants) join(s *Server, p *Party) *Server {
 		v.members[variant] = make(map[*Party]struct{})
 	}
 	v.members[variant][p] = struct{}{}
+	variant.people.add(p.options.Person)
+	v.people.add(p.options.Person)
 	return variant
 }
 

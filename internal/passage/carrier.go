@@ -24,6 +24,12 @@ type carrier interface {
 	live(server *fleet.Server) any
 	// setLogLevel has the level set in sessions that begin later.
 	setLogLevel(params []byte)
+	// madeTask says that the server made a task for the client.
+	madeTask(server *fleet.Server, id string)
+	// servesOthers reports whether the server is used by others than the client's person, so that it may have
+	// tasks that are not for the client; hidesTask whether that one is not.
+	servesOthers(server *fleet.Server) bool
+	hidesTask(server *fleet.Server, id string) bool
 }
 
 // sight is what is known of a server without starting it.
@@ -106,4 +112,16 @@ func (c fleetCarrier) setLogLevel(params []byte) {
 	if party := c.session.Party(); party != nil {
 		party.SetLogLevel(params)
 	}
+}
+
+func (c fleetCarrier) madeTask(server *fleet.Server, id string) {
+	server.MadeTask(c.session.Party(), id)
+}
+
+func (c fleetCarrier) servesOthers(server *fleet.Server) bool {
+	return server.ServesOthers(c.session.Party())
+}
+
+func (c fleetCarrier) hidesTask(server *fleet.Server, id string) bool {
+	return server.HidesTask(c.session.Party(), id)
 }

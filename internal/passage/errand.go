@@ -147,6 +147,10 @@ type place struct {
 // try sends the request to the first of the places, and to the next one if it is not
 // there. none is as in kind.
 func (e *errand) try(places []place, none string) {
+	if places = e.ownPlaces(places); len(places) == 0 {
+		e.refuseTask()
+		return
+	}
 	a := &attempt{errand: e, place: places[0], rest: places[1:], none: none}
 	switch _, begins, ok := downstream.TopicOf(e.request.Method, e.request.Params); {
 	case !ok:
@@ -206,6 +210,8 @@ func (a *attempt) Reply(outcome call.Outcome, err error) {
 		a.refuse(protocol.CodeMethodNotFound, a.explain(a.server, failure), nil)
 	case isFailure:
 		a.refuse(protocol.CodeInternalError, a.explain(a.server, failure), nil)
+	case a.isMissingTask(outcome.Error):
+		a.refuseTask()
 	case a.none != "" && code(outcome.Error) == protocol.CodeMethodNotFound:
 		a.answer([]byte(a.none))
 	default:
@@ -234,6 +240,7 @@ func (a *attempt) finish(outcome call.Outcome) {
 			a.memory.learnTask(id, originOf(a.server))
 		}
 	}
+	a.learnMade(outcome.Result)
 	original, asked := "", ""
 	switch a.request.Method {
 	case protocol.MethodResourcesRead, protocol.MethodSkillsGet, protocol.MethodDirectoryRead:

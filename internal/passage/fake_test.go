@@ -47,6 +47,7 @@ type bench struct {
 	asked   chan string // gets the method of each question that hangs
 	session map[*fleet.Server]any
 	lists   map[string]*catalog.List // what servers listed, by the answer
+	owners  map[string]*client       // of tasks, by "server id"; nil: all are one person's
 }
 
 // client is a client's session.
@@ -92,7 +93,10 @@ func newBench(t *testing.T, mode config.ToolMode, fakes ...*fake) *bench {
 	}
 	b.fleet = fleet.New(fleet.Options{Config: cfg})
 	b.Passage = New(Options{Visible: b.fleet, Mode: mode, Log: slog.New(slog.NewTextHandler(&locked{b: b}, nil))})
-	b.carry = func(Session) carrier { return b }
+	b.carry = func(session Session) carrier {
+		from, _ := session.(*client)
+		return carrierFor{b, from}
+	}
 	for _, box := range b.fleet.Toolboxes() {
 		for _, server := range box.Servers {
 			b.session[server] = "session of " + server.Name()
@@ -144,6 +148,24 @@ func (b *bench) live(server *fleet.Server) any {
 }
 
 func (b *bench) setLogLevel(params []byte) { b.level = string(params) }
+
+// carrierFor is the carrier of one client, of a person of its own if tasks have owners.
+type carrierFor struct {
+	*bench
+	from *client
+}
+
+func (c carrierFor) madeTask(server *fleet.Server, id string) {
+	if c.owners != nil {
+		c.owners[server.Name()+" "+id] = c.from
+	}
+}
+
+func (c carrierFor) servesOthers(*fleet.Server) bool { return c.owners != nil }
+
+func (c carrierFor) hidesTask(server *fleet.Server, id string) bool {
+	return c.owners != nil && c.owners[server.Name()+" "+id] != c.from
+}
 
 func (b *bench) forward(server *fleet.Server, f forwarding) {
 	params := string(wire.AppendEdited(nil, f.params, f.edits...))

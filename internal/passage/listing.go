@@ -130,7 +130,7 @@ func (e *errand) gather(ctx context.Context, servers []*fleet.Server, l *listing
 			limited, cancel := context.WithTimeout(ctx, listTime)
 			defer cancel()
 			entries, note, err := e.pages(limited, server, l, &limit)
-			lists[i] = offered{origin: o, entries: entries}
+			lists[i] = offered{origin: o, entries: e.ownTasks(server, entries)}
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:

@@ -12,25 +12,26 @@ import (
 // gets, if anything.
 func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Message) (forClient []byte, ok bool) {
 	memory, o := session.Memory(), originOf(server)
-	if !p.sees(session, server) {
+	if !p.sees(session, server) || p.isForeign(session, server, message) {
 		return nil, false
 	}
 	switch string(message.Method) {
 	case protocol.NotifyResourcesList, protocol.NotifyPromptsList:
 		memory.tells(string(message.Method))
 	case protocol.NotifyResourceUpdated:
-		return memory.updated(o, message)
+		return memory.updated(o, message, p.carry(session).servesOthers(server))
 	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
 		return wire.Notification(string(message.Method), memory.ofTask(o, message)), true
 	}
 	return wire.Notification(string(message.Method), rawParams(message)), true
 }
 
-// updated returns the notification with the URI as the client knows it.
-func (m *Memory) updated(o origin, message wire.Message) (forClient []byte, ok bool) {
+// updated returns the notification with the URI as the client knows it; others says that the server is used by
+// other persons as well.
+func (m *Memory) updated(o origin, message wire.Message, others bool) (forClient []byte, ok bool) {
 	part := message.Params.Member("uri")
 	uri, isText := part.Text()
-	asked, wanted := m.wantsUpdate(o, uri)
+	asked, wanted := m.wantsUpdate(o, uri, others)
 	if !wanted {
 		return nil, false
 	}
@@ -71,27 +72,18 @@ func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
 }
 
 // Learn takes in the result of a tool call: if the server made the call a task, requests
-// about that task are for the same server.
+// about that task are for the same server, and for clients of the same person.
 func (p *Passage) Learn(session Session, ref toolbox.Ref, result wire.Payload) {
-	var made, id, kind wire.Payload
-	for key, value := range result.Members() {
-		switch string(key) {
-		case "task":
-			made = value
-		case "taskId":
-			id = value
-		case protocol.ResultType:
-			kind = value
-		}
-	}
-	if name, _ := kind.Name(); name != protocol.ResultTask {
-		id = made.Member("taskId")
-	}
-	task, ok := id.Text()
+	task, ok := taskMade(result)
 	if !ok {
 		return
 	}
 	session.Memory().learnTask(task, origin{ref.Toolbox, ref.Server})
+	if box, ok := p.Visible.Toolbox(ref.Toolbox); ok {
+		if server, ok := box.Server(ref.Server); ok {
+			p.carry(session).madeTask(server, task)
+		}
+	}
 }
 
 // Leave is to be called when a client leaves, before its party is closed. Servers whose sessions go on are told that

@@ -114,7 +114,7 @@ func (e *errand) send() {
 // mayPass reports whether the only server that a request can be for gets it as it is. Unless it
 // runs, it is started only for what is certainly for it: never for a list.
 func (e *errand) mayPass(only *fleet.Server) bool {
-	if e.memory.hasRenamed(originOf(only)) {
+	if e.memory.hasRenamed(originOf(only)) || e.kind.list == tasks && e.carrier.servesOthers(only) {
 		return false
 	}
 	if !e.known || e.carrier.live(only) != nil {

@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
@@ -115,8 +116,9 @@ func (m *Memory) subscription(asked string) (o origin, uri string, ok bool) {
 // wantsUpdate reports whether an update of a resource is for the client, and by which URI
 // it subscribed, if it did. An update may be of a part of what was subscribed to, so that
 // one that nobody subscribed to by name goes to all who have subscriptions with that
-// server, and where nobody has, to all.
-func (m *Memory) wantsUpdate(o origin, uri string) (asked string, wanted bool) {
+// server, and where nobody has, to all. Where others are other persons, it goes only to who
+// subscribed to what it is plainly a part of.
+func (m *Memory) wantsUpdate(o origin, uri string, others bool) (asked string, wanted bool) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +129,23 @@ func (m *Memory) wantsUpdate(o origin, uri string) (asked string, wanted bool) {
 	if len(s.clients[key]) > 0 {
 		return "", false
 	}
+	if others {
+		return "", m.hasWhole(o, uri)
+	}
 	return "", s.counts[o][m] > 0 || len(s.counts[o]) == 0
+}
+
+// hasWhole reports whether the client subscribed to something that a URI is a part of. Called with the lock of
+// the subscriptions held.
+func (m *Memory) hasWhole(o origin, uri string) bool {
+	for key := range m.own {
+		whole := key.topic.ID
+		rest, isPart := strings.CutPrefix(uri, whole)
+		if key.origin == o && !key.topic.IsTask && isPart && (strings.HasSuffix(whole, "/") || strings.IndexAny(rest, "/?#") == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // renew moves the client's subscriptions with a server to another session, and returns what

@@ -1,6 +1,12 @@
 package passage
 
 import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -129,4 +135,82 @@ func isAboutTask(method string) bool {
 		return true
 	}
 	return false
+}
+
+// taskMade returns the id of the task that a request became by its result.
+func taskMade(result wire.Payload) (id string, ok bool) {
+	var made, own, kind wire.Payload
+	for key, value := range result.Members() {
+		switch string(key) {
+		case "task":
+			made = value
+		case "taskId":
+			own = value
+		case protocol.ResultType:
+			kind = value
+		}
+	}
+	if name, _ := kind.Name(); name == protocol.ResultTask {
+		return own.Text()
+	}
+	return made.Member("taskId").Text()
+}
+
+// learnMade remembers the task that the request became, if it did.
+func (a *attempt) learnMade(result wire.Payload) {
+	if a.kind.capability == tasks.Capability || !bytes.Contains(result.Bytes(), []byte("taskId")) {
+		return
+	}
+	if id, ok := taskMade(result); ok {
+		a.memory.learnTask(id, originOf(a.server))
+		a.carrier.madeTask(a.server, id)
+	}
+}
+
+// ownPlaces takes out the places where a request would be about a task that is not for the client.
+func (e *errand) ownPlaces(places []place) []place {
+	return slices.DeleteFunc(places, func(at place) bool {
+		if !e.carrier.servesOthers(at.server) {
+			return false
+		}
+		id, ok := e.request.Params.Member("taskId").Text()
+		if ok && at.asked != at.original {
+			id = at.original
+		}
+		return ok && e.carrier.hidesTask(at.server, id)
+	})
+}
+
+// refuseTask answers a request about a task that is not for the client, or that there is not.
+func (e *errand) refuseTask() {
+	id, _ := e.request.Params.Member("taskId").Text()
+	e.refuse(protocol.CodeInvalidParams, fmt.Sprintf("Task not found: '%.200s'. A task is known to the client that made it, as long as its server keeps it", id), nil)
+}
+
+// isMissingTask reports whether a server that others use says that there is no such task. In its own words that
+// would be told from a task of others.
+func (a *attempt) isMissingTask(rpcError wire.Payload) bool {
+	_, isTask := a.request.Params.Member("taskId").Text()
+	return isTask && a.carrier.servesOthers(a.server) && code(rpcError) != protocol.CodeMethodNotFound && isMissing(rpcError, "")
+}
+
+// ownTasks takes the tasks out of a server's list that are not for the client.
+func (e *errand) ownTasks(server *fleet.Server, list []wire.Payload) []wire.Payload {
+	if !e.carrier.servesOthers(server) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(entry wire.Payload) bool {
+		id, _ := entry.Member(tasks.Key).Text()
+		return e.carrier.hidesTask(server, id)
+	})
+}
+
+// isForeign reports whether a notification is about a task that is not for the client.
+func (p *Passage) isForeign(session Session, server *fleet.Server, message wire.Message) bool {
+	carrier := p.carry(session)
+	if !carrier.servesOthers(server) {
+		return false
+	}
+	id, ok := downstream.TaskIn(string(message.Method), message.Params)
+	return ok && carrier.hidesTask(server, id)
 }

@@ -119,3 +119,94 @@ func TestTaskIDsOfAWorkbenchBelow(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestTasksAreForTheClientsOfOnePerson(t *testing.T) {
+	const unknown = `{"code":-32602,"message":"Task not found: '1'. A task is known to the client that made it, as long as its server keeps it"}`
+	for name, fakes := range map[string][]*fake{"one server": twins()[:1], "several": twins()} {
+		t.Run(name, func(t *testing.T) {
+			for _, f := range fakes {
+				f.answers[downstream.MethodWatchTask], f.answers["tasks/other"] = `{}`, `{}`
+			}
+			b := newBench(t, "", fakes...)
+			b.owners = make(map[string]*client)
+			b.made("a", `{"task":{"taskId":"1"}}`)
+			b.want(t, protocol.MethodTasksGet, `{"taskId":"1"}`, `{"of":"a","taskId":"1"}`, `a tasks/get {"taskId":"1"}`)
+			b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"1","of":"a"}]}`)
+
+			b.client = &client{open: b.client.open, memory: NewMemory(b.client.memory.subscriptions)}
+			b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[]}`)
+			for _, method := range []string{
+				protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksUpdate, protocol.MethodTasksCancel, downstream.MethodWatchTask,
+			} {
+				b.want(t, method, `{"taskId":"1"}`, unknown, []string{}...)
+				if len(b.sent) > 0 {
+					t.Errorf("%s: sent %q", method, b.sent)
+				}
+			}
+			if len(fakes) == 1 {
+				b.want(t, "tasks/other", `{"taskId":"1"}`, unknown)
+			}
+			for _, line := range []string{
+				`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"1"}}`,
+				`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"1"}}`,
+				`{"jsonrpc":"2.0","method":"notifications/message","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"}}}}`,
+			} {
+				if got, ok := b.Notice(b.client, b.server("t/a"), notification(t, line)); ok {
+					t.Errorf("another client is told %s", got)
+				}
+			}
+		})
+	}
+}
+
+// To a client that does not have it, a task of another is like one that is not there, whatever the server's words are.
+func TestMissingTasksAreAnsweredAlike(t *testing.T) {
+	fakes := twins()[:1]
+	fakes[0].answers[protocol.MethodTasksGet] = `{"code":-32602,"message":"Unknown task"}`
+	fakes[0].answers[protocol.MethodTasksCancel] = `{"code":-32602,"message":"Cannot cancel 1: it is completed"}`
+	b := newBench(t, "", fakes...)
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"1"}`, `{"code":-32602,"message":"Unknown task"}`)
+	b.owners = make(map[string]*client)
+	b.made("a", `{"task":{"taskId":"1"}}`)
+	b.want(t, protocol.MethodTasksGet, `{"taskId":"1"}`, `{"code":-32602,"message":"Task not found: '1'. A task is known to the client that made it, as long as its server keeps it"}`)
+	b.want(t, protocol.MethodTasksCancel, `{"taskId":"1"}`, `{"code":-32602,"message":"Cannot cancel 1: it is completed"}`)
+}
+
+// What is no tool can become a task as well.
+func TestAnyRequestCanBecomeATask(t *testing.T) {
+	fakes := twins()[:1]
+	fakes[0].capabilities = `{"tasks":{},"prompts":{}}`
+	fakes[0].answers[protocol.MethodPromptsGet] = `{"resultType":"task","taskId":"9"}`
+	b := newBench(t, "", fakes...)
+	b.owners = make(map[string]*client)
+	b.want(t, protocol.MethodPromptsGet, `{"name":"p"}`, `{"resultType":"task","taskId":"9"}`)
+	if b.owners["a 9"] != b.client {
+		t.Error("it is not known whose the task is")
+	}
+}
+
+func TestUpdatesOfOtherPersonsResources(t *testing.T) {
+	fakes := three()
+	for _, f := range fakes {
+		f.answers[protocol.MethodSubscribe] = `{}`
+	}
+	b := newBench(t, "", fakes...)
+	b.owners = make(map[string]*client)
+	other := &client{open: b.client.open, memory: NewMemory(b.client.memory.subscriptions)}
+	b.askAs(t, b.client, protocol.MethodSubscribe, `{"uri":"y:1"}`)
+	b.askAs(t, other, protocol.MethodSubscribe, `{"uri":"y:2"}`)
+	server := ""
+	for name := range map[string]bool{"t/a": true, "t/b": true, "u/c": true} {
+		if got := update(t, b, name, "y:1", b.client, other); len(got) == 1 && got[0] == "0 y:1" {
+			server = name
+		}
+	}
+	if server == "" {
+		t.Fatal("nobody is told of what was subscribed to")
+	}
+	for uri, want := range map[string]int{"y:1/part": 1, "y:1#part": 1, "y:11": 0, "y:3": 0} {
+		if got := update(t, b, server, uri, b.client, other); len(got) != want {
+			t.Errorf("of %s are told %q", uri, got)
+		}
+	}
+}

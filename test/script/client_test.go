@@ -29,6 +29,8 @@ type state struct {
 	parties  map[string]*party   // all of them
 	services map[string]*service // fakes over HTTP, by what they are
 	sockets  string              // folder of the sockets of shared workbenches
+	address  string              // of the workbench that listens, over HTTP
+	tokens   map[string]string   // for it, by their names
 	screen   *screen             // see term; nil without one
 }
 
@@ -36,6 +38,7 @@ type state struct {
 type party struct {
 	cmd     *exec.Cmd // the workbench; nil if none runs
 	client  *mcptest.Client
+	token   string // over HTTP; "" without tokens
 	hangUp  func() // ends the client's side; over stdio that is the end of stdin
 	exited  chan struct{}
 	began   time.Time // of the end: when stdin was closed or a signal was sent
@@ -104,6 +107,7 @@ func mcp(ts *testscript.TestScript, neg bool, args []string) {
 var actions = map[string]func(s *state, args []string) error{
 	"start":        (*state).start,
 	"as":           (*state).as,
+	"join":         (*state).join,
 	"open":         func(s *state, args []string) error { return s.call("open_toolbox", openArguments(args), "") },
 	"use":          func(s *state, args []string) error { return s.call("use_tool", useArguments(args), "") },
 	"call":         func(s *state, args []string) error { return s.call(args[0], second(args, 1), second(args, 2)) },
@@ -162,16 +166,23 @@ func useArguments(args []string) string {
 	return fmt.Sprintf(`{"tool":{"toolbox":%q,"server":%q,"name":%q}%s}`, args[0], args[1], args[2], arguments)
 }
 
-// start starts the workbench: [-raw] [-revision R] [-dir D] [NAME=value…] [FLAGS]. It
+const newestLegacy = "2025-11-25"
+
+// start starts the workbench: [-over T] [-token NAME…] [-raw] [-revision R] [-dir D] [NAME=value…] [FLAGS]. It
 // also begins the session, unless it is raw.
 func (s *state) start(args []string) error {
-	raw, revision, dir, env := false, "2025-11-25", s.dir, s.env
+	raw, revision, dir, env := false, newestLegacy, s.dir, s.env
 	for ; len(args) > 0; args = args[1:] {
 		switch {
 		case args[0] == "-raw":
 			raw = true
 		case args[0] == "-over":
 			s.goOver(args[1])
+			args = args[1:]
+		case args[0] == "-token":
+			if err := s.makeToken(args[1]); err != nil {
+				return err
+			}
 			args = args[1:]
 		case args[0] == "-revision":
 			revision, args = args[1], args[1:]
@@ -201,7 +212,11 @@ func (s *state) launch(dir string, env, args []string, raw bool, revision string
 		return errors.New("a workbench is running already; stop it first")
 	}
 	if s.pairing.above == overHTTP {
-		args = append([]string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}, args...)
+		command := []string{"serve", "--listen", "127.0.0.1:0"}
+		if s.token == "" {
+			command = append(command, "--no-auth")
+		}
+		args = append(command, args...)
 	}
 	if s.pairing.above == overShared {
 		args = append([]string{"--shared"}, args...)
@@ -224,6 +239,11 @@ func (s *state) launch(dir string, env, args []string, raw bool, revision string
 	if raw {
 		return nil
 	}
+	return s.initialize(revision)
+}
+
+// initialize begins the session.
+func (s *state) initialize(revision string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), replyTime)
 	defer cancel()
 	s.last, err = s.client.Initialize(ctx, revision)

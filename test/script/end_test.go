@@ -118,6 +118,8 @@ func (s *state) cleanUp() {
 		if p.cmd != nil {
 			_ = p.cmd.Process.Kill()
 			<-p.exited
+		}
+		if p.hangUp != nil {
 			p.hangUp()
 		}
 	}
