@@ -22,7 +22,7 @@ func Masker(file string, contents [][]byte, sources []clients.Source) *secret.Ma
 	}
 	for _, content := range contents {
 		for _, text := range clients.Texts(file, content) {
-			if conceal.IsSecret(text.Name, text.Value) {
+			if secret.Is(text.Name, text.Value) {
 				add(text.Value)
 				if _, credentials, ok := strings.Cut(text.Value, " "); ok {
 					add(credentials)

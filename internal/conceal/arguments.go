@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 )
 
 var (
@@ -45,15 +47,15 @@ func (c *concealer) arguments(value *hujson.Value) {
 func (c *concealer) argument(flag, argument string) string {
 	where := "args"
 	if name, value, ok := strings.Cut(argument, "="); ok && strings.HasPrefix(name, "-") {
-		if label := strings.TrimLeft(name, "-"); namesSecret(label) && mayBeSecret(value) || looksSecret(value) {
+		if label := strings.TrimLeft(name, "-"); secret.IsNamed(label) && secret.MayBe(value) || secret.Looks(value) {
 			return name + "=" + c.take(where+" "+name, c.own(label), value)
 		}
 		return argument
 	}
-	if strings.HasPrefix(argument, "-") && !looksSecret(argument) {
+	if strings.HasPrefix(argument, "-") && !secret.Looks(argument) {
 		return argument
 	}
-	if namesSecret(flag) && mayBeSecret(argument) {
+	if secret.IsNamed(flag) && secret.MayBe(argument) {
 		return c.take(where+" --"+flag, c.own(flag), argument)
 	}
 	if strings.Contains(argument, "://") {
@@ -65,7 +67,7 @@ func (c *concealer) argument(flag, argument string) string {
 	if parts := headerArgument.FindStringSubmatch(argument); parts != nil && len(parts[1]) > 1 {
 		return strings.TrimSuffix(argument, parts[2]) + c.header(where+" "+parts[1], parts[1], parts[2])
 	}
-	if looksSecret(argument) {
+	if secret.Looks(argument) {
 		return c.take(where, c.own("TOKEN"), argument)
 	}
 	return argument
@@ -94,7 +96,7 @@ func (c *concealer) address(where, address string) string {
 	result := scheme + "://" + authority
 	if hasPath {
 		result += "/" + c.parts(path, "/", func(part string) string {
-			if looksSecret(part) {
+			if secret.Looks(part) {
 				return c.take(where, c.own("TOKEN"), part)
 			}
 			return part
@@ -103,7 +105,7 @@ func (c *concealer) address(where, address string) string {
 	if hasQuery {
 		result += "?" + c.parts(query, "&", func(part string) string {
 			name, value, _ := strings.Cut(part, "=")
-			if namesSecret(name) && mayBeSecret(value) || looksSecret(value) {
+			if secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value) {
 				return name + "=" + c.take(where+"?"+name, c.own(name), value)
 			}
 			return part

@@ -10,6 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/configedit"
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 )
 
 // Variable is what a secret is called, and the secret.
@@ -89,7 +90,7 @@ func (c *concealer) each(key string, value *hujson.Value, replace func(where, na
 }
 
 func (c *concealer) variable(where, name, value string) string {
-	if namesSecret(name) && mayBeSecret(value) || looksSecret(value) || hasPassword(value) {
+	if secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value) || secret.HasPassword(value) {
 		return c.take(where, name, value)
 	}
 	return value
@@ -102,7 +103,7 @@ func (c *concealer) header(where, name, value string) string {
 	switch {
 	case isScheme && strings.TrimSpace(credentials) != "":
 		return scheme + " " + c.take(where, c.own("TOKEN"), strings.TrimSpace(credentials))
-	case namesSecret(name) && mayBeSecret(value) || looksSecret(value):
+	case secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value):
 		label := strings.TrimPrefix(strings.ToUpper(name), "X-")
 		if label == "AUTHORIZATION" {
 			label = "TOKEN"

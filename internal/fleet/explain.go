@@ -99,9 +99,14 @@ func exitOf(child *process.Process) string {
 	}
 }
 
-func mentioned(withheld []string, child *process.Process) string {
-	names := process.MentionedVariables(withheld, child.StderrTail(maxStderrLines))
-	if len(names) == 0 {
+// mentioned says which variables a server that failed may miss: those that it names, or those that programs need to reach
+// the network, whether they say so or not.
+func mentioned(withheld process.Withheld, child *process.Process) string {
+	names := process.MentionedVariables(withheld.Names, child.StderrTail(maxStderrLines))
+	switch {
+	case len(names) == 0 && len(withheld.Credentials) > 0:
+		return fmt.Sprintf("%s, whose value holds a credential, is withheld from servers: 'inheritEnv' passes it", strings.Join(withheld.Credentials, ", "))
+	case len(names) == 0:
 		return ""
 	}
 	return fmt.Sprintf("it mentions %s, which servers do not inherit: name it in 'env' (or in 'inheritEnv')", strings.Join(names, ", "))

@@ -64,6 +64,9 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 	}
 	started := time.Now()
 	spec, withheld := s.spec()
+	if len(withheld.Credentials) > 0 {
+		s.log.Info("variables of the usual environment are withheld from the server, because their values hold credentials; 'inheritEnv' passes them", "variables", withheld.Credentials)
+	}
 	s.progress.restart(StepCommand)
 	child, err := s.fleet.options.Host.Start(spec)
 	if err != nil {
@@ -165,7 +168,7 @@ func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalo
 
 // spec says how the server's process is started; withheld are the names of variables
 // that it does not get.
-func (s *Server) spec() (spec process.Spec, withheld []string) {
+func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 	extra := make([]string, len(s.config.Env))
 	for i, variable := range s.config.Env {
 		extra[i] = variable.Name + "=" + variable.Value

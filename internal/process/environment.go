@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 )
 
 // Inherit says what a child inherits besides the short environment. Unlike the short
@@ -44,16 +46,22 @@ var inheritedOnWindows = []string{
 }
 
 // secretWords in a name keep it out of the short environment.
-var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "KEY"}
+var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "KEY"}
+
+// Withheld are the names of variables that a child does not get, in the order of the parent.
+type Withheld struct {
+	Names []string
+	// Credentials are those among them that belong to the short environment, but whose values hold a credential.
+	Credentials []string
+}
 
 // Environment makes a child's environment from ours: the short environment, what
-// inherit adds, and extra ("NAME=value"), which wins. It also returns the names that
-// were withheld, in the order of parent.
-func Environment(parent []string, inherit Inherit, extra []string) (env, withheld []string) {
+// inherit adds, and extra ("NAME=value"), which wins.
+func Environment(parent []string, inherit Inherit, extra []string) (env []string, withheld Withheld) {
 	return environment(parent, inherit, extra, runtime.GOOS == "windows")
 }
 
-func environment(parent []string, inherit Inherit, extra []string, windows bool) (env, withheld []string) {
+func environment(parent []string, inherit Inherit, extra []string, windows bool) (env []string, withheld Withheld) {
 	canonical := func(name string) string {
 		if windows {
 			return strings.ToUpper(name)
@@ -67,14 +75,20 @@ func environment(parent []string, inherit Inherit, extra []string, windows bool)
 	}
 	env = []string{}
 	for _, entry := range parent {
-		name, _, ok := strings.Cut(entry, "=")
+		name, value, ok := strings.Cut(entry, "=")
 		if !ok || name == "" || overridden[canonical(name)] {
 			continue // Windows keeps a folder per drive under empty names
 		}
-		if inherit.passes(canonical(name), canonical) || isShort(canonical(name), windows) {
+		isPassed, isUsual := inherit.passes(canonical(name), canonical), isShort(canonical(name), windows)
+		if isPassed || isUsual && !holdsCredential(canonical(name), value) {
 			env = append(env, entry)
-		} else if !slices.Contains(withheld, name) {
-			withheld = append(withheld, name)
+			continue
+		}
+		if !slices.Contains(withheld.Names, name) {
+			withheld.Names = append(withheld.Names, name)
+			if isUsual {
+				withheld.Credentials = append(withheld.Credentials, name)
+			}
 		}
 	}
 	return append(env, extra...), withheld
@@ -100,6 +114,18 @@ func isShort(name string, windows bool) bool {
 		return name == pattern
 	}
 	return slices.ContainsFunc(inherited, matches) || windows && slices.ContainsFunc(inheritedOnWindows, matches)
+}
+
+// holdsCredential judges the value of a variable that passes by its name. Programs are found by PATH alone, which holds folders
+// and nothing else.
+func holdsCredential(name, value string) bool {
+	if name == "PATH" {
+		return false
+	}
+	if strings.HasSuffix(strings.ToUpper(name), "_PROXY") && !strings.Contains(value, "://") {
+		value = "http://" + value // as programs read it
+	}
+	return secret.Within(value)
 }
 
 // minMentioned keeps names such as "_" from being found in any text.

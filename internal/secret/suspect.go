@@ -1,4 +1,4 @@
-package conceal
+package secret
 
 import (
 	"net/url"
@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-
-	"github.com/mcp-workbench/mcp-workbench/internal/secret"
 )
 
 var (
@@ -26,8 +24,8 @@ var (
 	publicWords = []string{"public", "pub", "primary", "sort", "foreign", "partition", "cache"}
 )
 
-// namesSecret reports that a variable, header, flag or parameter is called like a secret.
-func namesSecret(name string) bool {
+// IsNamed reports that a variable, header, flag or parameter is called like a secret.
+func IsNamed(name string) bool {
 	all := words(name)
 	if len(all) == 0 {
 		return false
@@ -56,13 +54,13 @@ func words(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(split.String()), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// mayBeSecret leaves out what is none even where the name says so: where a secret is kept,
+// MayBe leaves out what is none even where the name says so: where a secret is kept,
 // and switches.
-func mayBeSecret(value string) bool {
+func MayBe(value string) bool {
 	if slices.Contains([]string{"", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null"}, strings.ToLower(value)) {
 		return false
 	}
-	return !secret.IsPath(value)
+	return !IsPath(value)
 }
 
 // tokenForm are the forms that issuers give their tokens so that they are recognised. It is
@@ -77,16 +75,16 @@ var tokenForm = sync.OnceValue(func() *regexp.Regexp {
 	}, `|`) + `)$`)
 })
 
-// looksSecret reports that a value is a secret whatever its name.
-func looksSecret(value string) bool {
+// Looks reports that a value is a secret whatever its name.
+func Looks(value string) bool {
 	if tokenForm().MatchString(value) || strings.HasPrefix(value, "-----BEGIN ") && strings.Contains(value, "PRIVATE KEY") {
 		return true
 	}
-	return secret.LooksRandom(value) && !strings.ContainsAny(value, " /\\:@.{}")
+	return LooksRandom(value) && !strings.ContainsAny(value, " /\\:@.{}")
 }
 
-// hasPassword reports an address with a password in it.
-func hasPassword(value string) bool {
+// HasPassword reports an address with a password in it.
+func HasPassword(value string) bool {
 	if !strings.Contains(value, "://") {
 		return false
 	}
@@ -98,7 +96,7 @@ func hasPassword(value string) bool {
 	return ok && password != ""
 }
 
-// IsSecret reports that a value is a secret, by what it is called or by what it looks like.
-func IsSecret(name, value string) bool {
-	return namesSecret(name) && mayBeSecret(value) || looksSecret(value) || hasPassword(value)
+// Is reports that a value is a secret, by what it is called or by what it looks like.
+func Is(name, value string) bool {
+	return IsNamed(name) && MayBe(value) || Looks(value) || HasPassword(value)
 }
