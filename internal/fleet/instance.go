@@ -19,6 +19,7 @@ type instance struct {
 	changed  chan struct{} // holds a token when the server said that its tools changed
 	unneeded chan struct{} // holds a token when who started it needs it no more; see Prefetch
 	ordered  chan struct{} // holds a token when somebody ordered its end; see Restart
+	yielded  chan struct{} // holds a token when it makes room for another variant; see slots
 	left     chan struct{} // holds a token when one of its callers is no longer there
 	ready    time.Time
 	took     time.Duration // from the start to ready
@@ -129,6 +130,9 @@ func (s *Server) watch(in *instance) {
 			return
 		case <-in.ordered:
 			s.log.Info("server stopped", "reason", "it was ordered to restart")
+			return
+		case <-in.yielded:
+			s.log.Info("server stopped", "reason", "it was idle, and another session of the same client needed its place")
 			return
 		case <-in.changed:
 			s.refresh(in)
@@ -285,7 +289,7 @@ func sameTools(a, b *catalog.Snapshot) bool {
 
 func newInstance(child *process.Process) *instance {
 	return &instance{
-		process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), left: make(chan struct{}, 1),
+		process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), yielded: make(chan struct{}, 1), left: make(chan struct{}, 1),
 		lister: lister{wake: make(chan struct{}, 1)},
 	}
 }

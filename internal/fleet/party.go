@@ -45,6 +45,9 @@ type PartyOptions struct {
 	// are the same person's and declare the same.
 	Foreign bool
 	Person  string
+	// Account is on whose account the sessions go that are needed for this client alone: a limited number, so that
+	// nobody has servers started without end. Default: the user of the workbench.
+	Account string
 	// Hops is the mark of the client's connection, if it is a workbench. Servers that may be
 	// workbenches as well are reached with it, and so shared only by clients with the same.
 	Hops string

@@ -36,6 +36,9 @@ type Server struct {
 	hops         string      // the mark of its clients' connections; "" if they are no workbenches
 	people       people      // whose clients use it; guarded by the mu of the configured server's variants
 	tasks        taskOwners  // of its sessions
+	slots        slots       // of a configured server: those of its variants
+	account      string      // of the client that a variant was made for
+	number       uint64      // and that client's
 
 	maxMessage int
 	dismissing sync.Once
@@ -206,6 +209,24 @@ func (s *Server) leaseNow() (*Lease, *attempt, error) {
 	if fault := s.config.Fault; fault != nil {
 		return nil, nil, &Failure{reason: fault.Brief(), cause: fault}
 	}
+	if s.origin == nil {
+		return s.leaseOrStart(true)
+	}
+	if lease, pending, err := s.leaseOrStart(false); lease != nil || pending != nil || err != nil {
+		return lease, pending, err
+	}
+	slots := &s.origin.slots
+	slots.mu.Lock()
+	defer slots.mu.Unlock()
+	if err := slots.admit(s); err != nil {
+		return nil, nil, err
+	}
+	return s.leaseOrStart(true)
+}
+
+// leaseOrStart returns the lease of a server that is ready, the start to wait for, or why there is none. Without start
+// it returns nothing if there is no start yet.
+func (s *Server) leaseOrStart(start bool) (*Lease, *attempt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isReady() {
@@ -221,6 +242,9 @@ func (s *Server) leaseNow() (*Lease, *attempt, error) {
 		if wait := time.Until(s.failure.until); wait > 0 {
 			return nil, nil, &BackoffError{Err: s.failure.err, Since: s.failure.since, Wait: wait}
 		}
+	}
+	if !start {
+		return nil, nil, nil
 	}
 	pending := &attempt{done: make(chan struct{})}
 	if !s.fleet.run(func() { s.live(pending) }) {
@@ -247,6 +271,7 @@ func (e *BackoffError) Unwrap() error { return e.Err }
 
 // live is the goroutine of one life of the server: from its start to its end.
 func (s *Server) live(pending *attempt) {
+	defer s.vacate()
 	before := s.Offered() // the start replaces what is remembered
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	in, err := s.launch(ctx)

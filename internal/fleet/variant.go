@@ -171,6 +171,9 @@ func (v *variants) join(s *Server, p *Party) *Server {
 	variant, key := s, p.key(s, v.rooted)
 	if key != (variantKey{}) {
 		known, ok := v.byKey[key]
+		if !ok {
+			v.shed(p.options.Account)
+		}
 		switch {
 		case ok:
 			variant = known
@@ -210,6 +213,7 @@ func (s *Server) variant(p *Party, key variantKey) *Server {
 	variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
 	variant.habits, variant.journal, variant.modern, variant.folder = s.habits, s.journal, p.options.Modern, key.folder
 	variant.hops = key.hops
+	variant.account, variant.number = p.options.Account, p.number
 	variant.private.Store(key.alone != 0)
 	variant.circle = p.circle()
 	if variant.differs = differs; variant.copyKey() == s.copyKey() {

@@ -126,7 +126,7 @@ func (s *session) join(capabilities []byte) {
 	s.mu.Unlock()
 	next := fleet.NewParty(fleet.PartyOptions{
 		Capabilities: capabilities, Modern: s.modern, Folder: s.origin.Folder, Environment: s.origin.Environment,
-		Foreign: s.foreign, Person: s.person, Hops: mark,
+		Foreign: s.foreign, Person: s.person, Account: string(s.account), Hops: mark,
 		Ask: s.Ask, Notice: s.noticed, Began: s.began,
 	})
 	if before := s.party.Swap(next); before != nil {
