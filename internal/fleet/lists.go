@@ -145,33 +145,37 @@ func declaredLists(capabilities wire.Payload) (kinds []*catalog.ListKind) {
 	return kinds
 }
 
-// readLists reads lists of a server, in parallel, keeps them, and returns the notifications for
+// readLists reads lists of a server, in parallel, keeps each as it comes, and returns the notifications for
 // those that are others than before. A list that cannot be read stays what it was.
 func (s *Server) readLists(ctx context.Context, session *downstream.Session, kinds []*catalog.ListKind) (changed []string) {
-	lists := make([]*catalog.List, len(kinds))
+	before := s.lists()
+	kept := make(catalog.Lists)
+	for _, kind := range declaredLists(session.Capabilities()) {
+		if list, known := before[kind]; known {
+			kept[kind] = list
+		}
+	}
+	s.mu.Lock()
+	s.listed = kept
+	s.mu.Unlock()
 	var group sync.WaitGroup
-	for i, kind := range kinds {
-		group.Go(func() { lists[i] = s.readList(ctx, session, kind) })
+	for _, kind := range kinds {
+		group.Go(func() {
+			list := s.readList(ctx, session, kind)
+			if list == nil || list.Same(before[kind]) || ctx.Err() != nil { // one that is the same stays the same object
+				return
+			}
+			s.mu.Lock()
+			s.listed = maps.Clone(s.listed)
+			s.listed[kind] = list
+			s.mu.Unlock()
+		})
 	}
 	group.Wait()
 	if ctx.Err() != nil {
 		return nil
 	}
-	before := s.lists()
-	after := make(catalog.Lists)
-	for _, kind := range declaredLists(session.Capabilities()) {
-		if list, known := before[kind]; known {
-			after[kind] = list
-		}
-	}
-	for i, kind := range kinds {
-		if lists[i] != nil && !lists[i].Same(before[kind]) { // one that is the same stays the same object
-			after[kind] = lists[i]
-		}
-	}
-	s.mu.Lock()
-	s.listed = after
-	s.mu.Unlock()
+	after := s.lists()
 	s.rememberLists(after)
 	for _, kind := range catalog.ListKinds {
 		if before[kind] != after[kind] && !slices.Contains(changed, kind.Changed) {

@@ -77,11 +77,11 @@ func parseToolbox(name, synonym wire.Payload) (toolbox string, problems []string
 	return names[0], problems
 }
 
-// parseToolNames reads which tools are asked for. Some models send all parameters, so that an
-// empty list means the same as none.
+// parseToolNames reads which tools are asked for. Some models send all parameters, so that null and an
+// empty list mean the same as none.
 func parseToolNames(tools wire.Payload, problems []string) ([]string, []string) {
 	if kind := tools.Kind(); kind != "array" {
-		if !tools.IsAbsent() {
+		if !tools.IsAbsent() && kind != "null" {
 			problems = append(problems, "tools: Expected array, received "+kind)
 		}
 		return nil, problems
@@ -103,7 +103,7 @@ func parseToolNames(tools wire.Payload, problems []string) ([]string, []string) 
 func parseDetail(detail wire.Payload, usual bool, problems []string) (brief bool, _ []string) {
 	text, ok := detail.Text()
 	switch {
-	case detail.IsAbsent():
+	case detail.IsAbsent(), detail.Kind() == "null":
 		return usual, problems
 	case !ok:
 		problems = append(problems, "detail: Expected string, received "+detail.Kind())

@@ -98,9 +98,8 @@ func (p *Passage) newErrand(request Request) *errand {
 // send finds the server for the request, or answers it.
 func (e *errand) send() {
 	switch {
-	case len(e.scope) == 1 && e.mayPass(e.scope[0]):
+	case len(e.scope) == 1 && e.mayPass(e.scope[0]) && e.answersLists():
 		if e.kind.list != nil {
-			e.look()
 			e.memory.serves(e.kind.list, e.sights)
 		}
 		e.pass(e.scope[0])
@@ -124,6 +123,17 @@ func (e *errand) mayPass(only *fleet.Server) bool {
 		return e.kind.list == nil && e.request.Method != protocol.MethodSetLevel
 	}
 	return e.kind.starts && e.request.Session.IsOpen(only.Toolbox())
+}
+
+// answersLists reports whether a list may be asked of the only server: one that declares such lists and has not
+// told this one yet is not waited for.
+func (e *errand) answersLists() bool {
+	if e.kind.list == nil {
+		return true
+	}
+	e.look()
+	only := e.sights[0]
+	return e.kind.list == tasks || only.lists[e.kind.list] != nil || !e.kind.list.IsDeclared(only.capabilities)
 }
 
 // Servers returns the servers of the toolboxes that the client opened, in the order of the
