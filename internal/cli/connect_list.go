@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -38,10 +37,7 @@ func listClients(screen *terminal.Screen, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		encoder := json.NewEncoder(screen)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(found)
+		return terminal.WriteJSON(screen, found)
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(screen, "No MCP client was found on this machine.")

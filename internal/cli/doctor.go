@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -79,10 +78,7 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 	}
 	report := doctor.NewReport(checks, servers)
 	if options.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(report); err != nil {
+		if err := terminal.WriteJSON(out, report); err != nil {
 			return err
 		}
 	} else if cfg != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,10 +48,7 @@ func newPS() *cobra.Command {
 }
 
 func writeJSON(cmd *cobra.Command, value any) error {
-	encoder := json.NewEncoder(cmd.OutOrStdout())
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
+	return terminal.WriteJSON(cmd.OutOrStdout(), value)
 }
 
 // showRunning writes what ps and top show.

@@ -6,23 +6,28 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/trust"
 )
 
 // trustFlags say what to do with the records of trust.
-type trustFlags struct{ yes, list, revoke bool }
+type trustFlags struct{ yes, list, revoke, json bool }
 
 func newTrust(g *globals) *cobra.Command {
 	var flags trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [FILE]",
 		Short: "Let a configuration in the working folder run programs",
-		Long: `Show what a configuration would run, ask, and remember the answer. A file that is found
+		Long: `Show what a configuration would run, ask, and remember the answer. Shown are, for each server,
+the file that would really run, its arguments and folder, the values of its variables, what it
+inherits of yours, and which variables of yours it sends elsewhere; and the values of the
+workbench.env beside the file. What looks like a secret is hidden. A file that is found
 in the working folder needs this if the folder is under version control, or if somebody
 else owns the file or its folder or can change them: somebody else may have written it.
 It is needed again when the file or the workbench.env beside it changes. A file that is
@@ -30,6 +35,7 @@ named by --config or $WORKBENCH_CONFIG, or that lies in the user's configuration
 is taken as it is.`,
 		Example: `  mcp-workbench trust
   mcp-workbench trust project/workbench-config.json
+  mcp-workbench trust --json
   mcp-workbench trust --list
   mcp-workbench trust --revoke project/workbench-config.json`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -40,13 +46,15 @@ is taken as it is.`,
 				return &usageError{err: errors.New("--list goes with nothing else")}
 			case flags.revoke && flags.yes:
 				return &usageError{err: errors.New("--revoke asks nothing, so that it takes no --yes")}
+			case flags.revoke && flags.json:
+				return &usageError{err: errors.New("--revoke shows nothing, so that it takes no --json")}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if flags.list {
-				return listTrusted(out)
+				return listTrusted(out, flags.json)
 			}
 			path, err := trustPath(g, args)
 			if err != nil {
@@ -55,10 +63,11 @@ is taken as it is.`,
 			if flags.revoke {
 				return revokeTrust(out, path)
 			}
-			return runTrust(cmd.Context(), out, path, flags.yes)
+			return runTrust(cmd.Context(), out, path, flags)
 		},
 	}
 	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "write what would be shown as JSON, and do not ask; trusts nothing without --yes")
 	cmd.Flags().BoolVar(&flags.list, "list", false, "list the files that are trusted")
 	cmd.Flags().BoolVar(&flags.revoke, "revoke", false, "trust the file no longer")
 	return cmd
@@ -85,7 +94,7 @@ func trustPath(g *globals, args []string) (string, error) {
 	return places[0].Path, nil
 }
 
-func runTrust(ctx context.Context, out io.Writer, path string, yes bool) error {
+func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags) error {
 	source, err := config.Read(path)
 	if err != nil {
 		return err
@@ -95,17 +104,23 @@ func runTrust(ctx context.Context, out io.Writer, path string, yes bool) error {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mcp-workbench: "+err.Error())
 	}
-	if err := review(out, source); err != nil {
+	shown, err := newReview(source)
+	if err != nil {
 		return err
 	}
+	shown.compare(verdict, store)
+	if flags.json {
+		if err := terminal.WriteJSON(out, shown); err != nil || !flags.yes || verdict == trust.Trusted {
+			return err
+		}
+		return store.Add(shown.file())
+	}
+	shown.print(out)
 	if verdict == trust.Trusted {
 		fmt.Fprintln(out, "It is trusted already.")
 		return nil
 	}
-	if verdict == trust.Changed {
-		fmt.Fprintln(out, "Its content changed since it was trusted.")
-	}
-	if !yes {
+	if !flags.yes {
 		if !isInteractive(out) {
 			return &toolbox.Error{
 				Code:    toolbox.AnswerNeeded,
@@ -118,15 +133,28 @@ func runTrust(ctx context.Context, out io.Writer, path string, yes bool) error {
 		}
 	}
 	// What was shown is what is recorded, even if the file changed meanwhile.
-	if err := store.Add(trustFile(source)); err != nil {
+	if err := store.Add(shown.file()); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "It is trusted until it changes. A workbench that runs already takes it over by itself.")
 	return nil
 }
 
-func listTrusted(out io.Writer) error {
+// trustedFile is one entry of 'trust --list --json'.
+type trustedFile struct {
+	Path string    `json:"path"`
+	Time time.Time `json:"time"`
+}
+
+func listTrusted(out io.Writer, asJSON bool) error {
 	records, err := trust.NewStore(stateDir()).List()
+	if asJSON {
+		files := make([]trustedFile, len(records))
+		for i, record := range records {
+			files[i] = trustedFile{record.Path, record.Time}
+		}
+		return errors.Join(terminal.WriteJSON(out, files), err)
+	}
 	for _, record := range records {
 		fmt.Fprintf(out, "%s  %s\n", record.Time.Local().Format("2006-01-02 15:04"), trust.Quote(record.Path))
 	}

@@ -144,9 +144,12 @@ func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 	if !isInteractive(out) {
 		return refused
 	}
-	if err := review(out, u.source); err != nil {
+	shown, err := newReview(u.source)
+	if err != nil {
 		return err
 	}
+	shown.compare(u.verdict, trust.NewStore(stateDir()))
+	shown.print(out)
 	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", u.why())
 	if err := confirm(ctx, out); err != nil {
 		if errors.Is(err, errDeclined) {
@@ -154,66 +157,7 @@ func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 		}
 		return err
 	}
-	return trust.NewStore(stateDir()).Add(trustFile(u.source))
-}
-
-// review shows what a file would run, as it is written there.
-func review(out io.Writer, source *config.Source) error {
-	preview, err := source.Preview(os.Environ())
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s would run:\n", trust.Quote(source.Path))
-	if len(preview.Servers) == 0 {
-		fmt.Fprintln(out, "  nothing")
-	}
-	for _, server := range preview.Servers {
-		fmt.Fprintf(out, "  %s/%s: %s\n", trust.Quote(server.Toolbox), trust.Quote(server.Name), program(server))
-	}
-	reviewHTTP(out, preview.HTTP)
-	if len(preview.Variables) > 0 {
-		fmt.Fprintf(out, "The workbench.env beside it sets %s, whose values are not shown here.\n", list(preview.Variables))
-	}
-	if len(preview.Unclear) > 0 {
-		fmt.Fprintf(out, "Variables decide what these keys of it mean, so read the file: %s\n", list(preview.Unclear))
-	}
-	return nil
-}
-
-// reviewHTTP tells whom the file lets in, which matters to 'serve' alone.
-func reviewHTTP(out io.Writer, settings config.PreviewHTTP) {
-	if settings.Listen != "" {
-		fmt.Fprintf(out, "As a service it would listen on %s.\n", trust.Quote(settings.Listen))
-	}
-	if len(settings.Hosts) > 0 {
-		fmt.Fprintf(out, "As a service it could be called by the names %s.\n", list(settings.Hosts))
-	}
-	if len(settings.Origins) > 0 {
-		fmt.Fprintf(out, "As a service it could be used by web pages of %s.\n", list(settings.Origins))
-	}
-}
-
-// program is one server in a review. Of variables, only names are shown.
-func program(server config.PreviewServer) string {
-	text := "nothing"
-	switch {
-	case server.Command != "":
-		text = trust.Quote(append([]string{server.Command}, server.Args...)...)
-	case server.Builtin != "":
-		text = "built-in " + trust.Quote(append([]string{server.Builtin}, server.Args...)...)
-	case server.Host != "":
-		text = "connects to " + trust.Quote(server.Host)
-	}
-	if server.Dir != "" {
-		text += ", in " + trust.Quote(server.Dir)
-	}
-	if len(server.Env) > 0 {
-		text += ", with " + list(server.Env)
-	}
-	if server.Disabled {
-		text += " (disabled)"
-	}
-	return text
+	return trust.NewStore(stateDir()).Add(shown.file())
 }
 
 // list shows names from a file that is not trusted.

@@ -151,15 +151,25 @@ func (b *builder) name(m member, p place) {
 // home returns a file name with a leading ~ replaced.
 func (b *builder) home(n *node, p place) string {
 	name := n.string()
-	rest, ok := strings.CutPrefix(name, "~")
-	if !ok || rest != "" && rest[0] != '/' && rest[0] != filepath.Separator {
+	if !isInHome(name) {
 		return name
 	}
 	if b.opts.Home == "" {
 		b.report.fail(n.offset, p.at, p.says("starts with ~, but the home folder is not known"), "set HOME, or write the folder out")
+	}
+	return inHome(name, b.opts.Home)
+}
+
+// inHome puts the home folder in the place of a leading ~.
+func inHome(name, home string) string {
+	if !isInHome(name) || home == "" {
 		return name
 	}
-	return filepath.Join(b.opts.Home, rest)
+	return filepath.Join(home, name[1:])
+}
+
+func isInHome(name string) bool {
+	return name == "~" || strings.HasPrefix(name, "~/") || strings.HasPrefix(name, "~"+string(filepath.Separator))
 }
 
 // transport returns how to speak to the server, after checking that its two

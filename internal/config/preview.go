@@ -16,7 +16,7 @@ import (
 type Preview struct {
 	Toolboxes []PreviewToolbox // in file order
 	Servers   []PreviewServer  // in file order, disabled ones included
-	Variables []string         // what workbench.env sets, by name
+	Variables []Variable       // what workbench.env sets, by name
 	Unclear   []string         // keys that are only known once a variable is
 	HTTP      PreviewHTTP
 }
@@ -39,9 +39,22 @@ type PreviewServer struct {
 	URL           string // which may hold secrets
 	Host          string // of the url
 	Transport     string // by whichever of its two names
-	Env           []string
+	Env, Headers  []Variable
+	InheritEnv    InheritEnv // its own, or that of what it stands in
 	Dir           string
 	Disabled      bool
+
+	// Sent are the variables whose values leave the machine, by name: those in the url and the headers.
+	Sent []string
+	// Launch is nil where a variable that has no value decides on it.
+	Launch *PreviewLaunch
+}
+
+// PreviewLaunch is how a server would be started with the variables as they are. It is for finding the file that would run, and
+// may hold secrets.
+type PreviewLaunch struct {
+	Command, Dir string
+	Env          []string // NAME=value
 }
 
 // Preview looks into a file that may have mistakes, but not of syntax.
@@ -50,7 +63,10 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	preview := &Preview{Variables: slices.Sorted(maps.Keys(vars))}
+	preview := &Preview{}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		preview.Variables = append(preview.Variables, Variable{name, vars[name]})
+	}
 	addEnviron(vars, environ)
 	data := bytes.TrimPrefix(s.Data, byteOrderMark)
 	r := newReport(data)
@@ -71,12 +87,16 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 			Hosts:  settings.get("allowedHosts").allWritten(), Origins: settings.get("allowedOrigins").allWritten(),
 		}
 	}
+	top := inherited{}.with(&tree)
 	for _, box := range tree.get("toolboxes").entries() {
 		preview.look(&box.value)
 		preview.Toolboxes = append(preview.Toolboxes, PreviewToolbox{box.raw, box.value.get("description").written()})
 		for _, server := range box.value.get("mcpServers").entries() {
 			preview.look(&server.value)
-			preview.Servers = append(preview.Servers, previewServer(box.raw, server, filepath.Dir(s.Path)))
+			shown := previewServer(box.raw, server, filepath.Dir(s.Path))
+			shown.InheritEnv = top.with(&box.value).with(&server.value).env
+			shown.Launch = launch(&server.value, filepath.Dir(s.Path), homeDir(vars))
+			preview.Servers = append(preview.Servers, shown)
 		}
 	}
 	return preview, nil
@@ -122,10 +142,49 @@ func previewServer(box string, m member, folder string) PreviewServer {
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) && !strings.HasPrefix(s.Dir, "~") && !strings.Contains(s.Dir, "${") {
 		s.Dir = filepath.Join(folder, s.Dir)
 	}
-	for _, variable := range n.get("env").entries() {
-		s.Env = append(s.Env, variable.raw)
+	s.Env, s.Headers = n.get("env").variablesWritten(), n.get("headers").variablesWritten()
+	s.Sent = references(s.URL)
+	for _, header := range s.Headers {
+		s.Sent = append(s.Sent, references(header.Name+header.Value)...)
 	}
+	slices.Sort(s.Sent)
+	s.Sent = slices.Compact(s.Sent)
 	return s
+}
+
+// launch returns how a server with a command would be started in a folder, unless it is told another one.
+func launch(n *node, folder, home string) *PreviewLaunch {
+	command, dir := n.get("command"), n.get("cwd")
+	if command == nil || command.unresolved || dir != nil && dir.unresolved {
+		return nil
+	}
+	l := &PreviewLaunch{Command: inHome(command.string(), home), Dir: inHome(dir.string(), home)}
+	if !filepath.IsAbs(l.Dir) {
+		l.Dir = filepath.Join(folder, l.Dir)
+	}
+	for _, variable := range n.get("env").entries() {
+		if !variable.unresolved && !variable.value.unresolved {
+			l.Env = append(l.Env, variable.name+"="+variable.value.string())
+		}
+	}
+	return l
+}
+
+// references returns the names of the variables that a text refers to.
+func references(text string) []string {
+	var names []string
+	expand(text, func(name string) (string, bool) {
+		names = append(names, name)
+		return "", true
+	})
+	return names
+}
+
+func (n *node) variablesWritten() (variables []Variable) {
+	for _, variable := range n.entries() {
+		variables = append(variables, Variable{variable.raw, variable.value.written()})
+	}
+	return variables
 }
 
 // written returns a string as it stands in the file.

@@ -11,9 +11,9 @@ import (
 func TestPreviewShowsWhatIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, EnvFileName, "SECRET=topsecretvalue\n", 0o600)
-	path := write(t, dir, fileName, `{"toolboxes": {"dev": {"description": "for ${WHAT}", "mcpServers": {
+	path := write(t, dir, fileName, `{"inheritEnv": ["A_*"], "toolboxes": {"dev": {"description": "for ${WHAT}", "inheritEnv": ["B_*"], "mcpServers": {
 		"a": {"command": "${SHELL:-./evil}", "args": ["--token", "${SECRET}", "${UNSET}"], "env": {"NODE_OPTIONS": "literal-secret"}, "cwd": "sub"},
-		"b": {"url": "https://me:password@example.org:8080/path?key=topsecret", "headers": {"Authorization": "Bearer topsecretvalue"}, "type": "sse"},
+		"b": {"url": "https://me:password@example.org:8080/path?key=topsecret${QUERY}", "headers": {"Authorization": "Bearer ${HEADER}"}, "type": "sse", "inheritEnv": true},
 		"c": {"builtin": "files", "disabled": true},
 		"d": {"${NOT_SET:-command}": "hidden", "args": 5}}}}}`, 0o600)
 	source, err := Read(path)
@@ -27,12 +27,15 @@ func TestPreviewShowsWhatIsWritten(t *testing.T) {
 	want := &Preview{
 		Toolboxes: []PreviewToolbox{{Name: "dev", Description: "for ${WHAT}"}},
 		Servers: []PreviewServer{
-			{Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"}, Env: []string{"NODE_OPTIONS"}, Dir: filepath.Join(dir, "sub")},
-			{Toolbox: "dev", Name: "b", URL: "https://me:password@example.org:8080/path?key=topsecret", Host: "example.org:8080", Transport: "sse"},
-			{Toolbox: "dev", Name: "c", Builtin: "files", Disabled: true},
-			{Toolbox: "dev", Name: "d", Command: "hidden"},
+			{Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"},
+				Env: []Variable{{"NODE_OPTIONS", "literal-secret"}}, Dir: filepath.Join(dir, "sub"), InheritEnv: InheritEnv{Patterns: []string{"B_*"}},
+				Launch: &PreviewLaunch{Command: "/bin/sh", Dir: filepath.Join(dir, "sub"), Env: []string{"NODE_OPTIONS=literal-secret"}}},
+			{Toolbox: "dev", Name: "b", URL: "https://me:password@example.org:8080/path?key=topsecret${QUERY}", Host: "example.org:8080", Transport: "sse",
+				Headers: []Variable{{"Authorization", "Bearer ${HEADER}"}}, Sent: []string{"HEADER", "QUERY"}, InheritEnv: InheritEnv{All: true}},
+			{Toolbox: "dev", Name: "c", Builtin: "files", Disabled: true, InheritEnv: InheritEnv{Patterns: []string{"B_*"}}},
+			{Toolbox: "dev", Name: "d", Command: "hidden", InheritEnv: InheritEnv{Patterns: []string{"B_*"}}, Launch: &PreviewLaunch{Command: "hidden", Dir: dir}},
 		},
-		Variables: []string{"SECRET"},
+		Variables: []Variable{{"SECRET", "topsecretvalue"}},
 		Unclear:   []string{"${NOT_SET:-command}"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/url"
 	"path/filepath"
@@ -177,11 +176,3 @@ func texts(result wire.Payload) (all []string) {
 }
 
 func isError(result wire.Payload) bool { return string(result.Member("isError").Bytes()) == "true" }
-
-// writeJSON writes one value for scripts.
-func writeJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
-}

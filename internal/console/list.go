@@ -53,7 +53,7 @@ func (c *Console) List(ctx context.Context, options ListOptions) error {
 		for _, e := range known.entries() {
 			listed.Tools = append(listed.Tools, asListed(e))
 		}
-		err = writeJSON(c.Out, listed)
+		err = terminal.WriteJSON(c.Out, listed)
 	} else {
 		c.table(known.entries())
 		c.complain(failed)

@@ -65,7 +65,7 @@ type shownTool struct {
 func (c *Console) showTool(e entry, asJSON bool) error {
 	definition := e.tool.Definition
 	if asJSON {
-		return writeJSON(c.Out, shownTool{asListed(e), definition.Bytes()})
+		return terminal.WriteJSON(c.Out, shownTool{asListed(e), definition.Bytes()})
 	}
 	heading := c.Out.Paint(terminal.Strong, terminal.CleanLine(e.Ref()))
 	if title := title(definition); title != "" {
@@ -230,7 +230,7 @@ func (c *Console) showGroup(ctx context.Context, name, description string, place
 		return err
 	}
 	if asJSON {
-		return writeJSON(c.Out, asGroup(name, description, known))
+		return terminal.WriteJSON(c.Out, asGroup(name, description, known))
 	}
 	fmt.Fprintln(c.Out, c.Out.Paint(terminal.Strong, terminal.CleanLine(name)))
 	if description != "" {

@@ -33,6 +33,15 @@ func findCommand(spec Spec) (string, error) {
 	return path, commandError(spec.Command, searched, err)
 }
 
+// Find returns the file that would be executed for a spec, by its real name: links are followed.
+func Find(spec Spec) (string, error) {
+	path, err := findCommand(spec)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
 // CommandError is a command that cannot be run: it is not there, or is no program.
 type CommandError struct {
 	Command string

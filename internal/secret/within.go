@@ -17,15 +17,24 @@ var (
 
 // Within reports that a text holds a credential among other things: the password or the token of an address, a setting that is
 // called like a secret, a token in the form of its issuer, or a private key.
-func Within(text string) bool {
+func Within(text string) bool { return len(credentials(text)) > 0 }
+
+// MaskWithin hides the credentials in a text, and shows the rest.
+func MaskWithin(text string) string { return replace(text, credentials(text)) }
+
+// credentials returns where they stand, in no order.
+func credentials(text string) (found []span) {
 	if Looks(text) || strings.Contains(text, "PRIVATE KEY-----") {
-		return true
+		return []span{{0, len(text)}}
 	}
 	if strings.Contains(text, "://") {
-		for _, found := range userOfAddress().FindAllStringSubmatch(text, -1) {
-			user, password, _ := strings.Cut(found[1], ":")
-			if password != "" || Looks(user) {
-				return true
+		for _, at := range userOfAddress().FindAllStringSubmatchIndex(text, -1) {
+			user, password, _ := strings.Cut(text[at[2]:at[3]], ":")
+			switch {
+			case password != "":
+				found = append(found, span{at[3] - len(password), at[3]})
+			case Looks(user):
+				found = append(found, span{at[2], at[3]})
 			}
 		}
 	}
@@ -33,16 +42,24 @@ func Within(text string) bool {
 		for _, at := range assigned().FindAllStringSubmatchIndex(text, -1) {
 			value := beginningOfValue(text[at[1]:])
 			if isNamedOrSeveral(text[at[2]:at[3]]) && MayBe(value) && !IsNumber(value) {
-				return true
+				begin := at[1] + strings.Index(text[at[1]:], value) // behind a quote
+				found = append(found, span{begin, begin + len(value)})
 			}
 		}
 	}
-	for word := range strings.FieldsFuncSeq(text, isBetweenWords) {
-		if len(word) >= shortestToken && tokenForm().MatchString(word) {
-			return true
+	begin := -1
+	for i, r := range text + " " {
+		switch {
+		case !isBetweenWords(r) && begin < 0:
+			begin = i
+		case isBetweenWords(r) && begin >= 0:
+			if i-begin >= shortestToken && tokenForm().MatchString(text[begin:i]) {
+				found = append(found, span{begin, i})
+			}
+			begin = -1
 		}
 	}
-	return false
+	return found
 }
 
 // longestValue is how much of a setting's value is looked at.

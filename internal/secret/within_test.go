@@ -43,3 +43,19 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+func TestMaskWithin(t *testing.T) {
+	for text, want := range map[string]string{
+		"--require ./evil.js ghp_0123456789abcdefghij": "--require ./evil.js [hidden]",
+		"http://me:hunter2@proxy:3128/x":               "http://me:[hidden]@proxy:3128/x",
+		"https://ghp_0123456789abcdefghij@host/x":      "https://[hidden]@host/x",
+		"a = 1\naccess-tokens = github.com=hunter2 x":  "a = 1\naccess-tokens = [hidden] x",
+		`{"auth": "hunter2", "b": 1}`:                  `{"auth": "[hidden]", "b": 1}`,
+		"plain":                                        "plain",
+		"aB3dE5fG7hI9jK1lM3":                           "[hidden]",
+	} {
+		if got := MaskWithin(text); got != want {
+			t.Errorf("MaskWithin(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

@@ -38,6 +38,7 @@ type Record struct {
 	Path   string    `json:"path"`
 	SHA256 string    `json:"sha256"` // of the content of the file and its variables
 	Time   time.Time `json:"time"`
+	Shown  []string  `json:"shown,omitempty"` // what its user saw of it
 }
 
 // Verdict is what the records say about a file.
@@ -77,6 +78,19 @@ func (s *Store) Check(f File) (Verdict, error) {
 	return Trusted, nil
 }
 
+// Shown returns what a person saw of a file when it was trusted; nil if that is not known.
+func (s *Store) Shown(path string) []string {
+	path, err := identity(path)
+	if err != nil || s.folder == "" {
+		return nil
+	}
+	record, err := s.read(recordName(path))
+	if err != nil {
+		return nil
+	}
+	return record.Shown
+}
+
 // Await returns where the record of a file is, or will be, in a folder that is there from
 // now on, so that it can be watched.
 func (s *Store) Await(path string) (record string, err error) {
@@ -107,7 +121,12 @@ func (s *Store) Add(f File) error {
 	if err != nil {
 		return err
 	}
-	content, err := json.Marshal(Record{Path: path, SHA256: f.digest(), Time: time.Now().UTC().Truncate(time.Second)})
+	record := Record{Path: path, SHA256: f.digest(), Time: time.Now().UTC().Truncate(time.Second), Shown: f.Shown}
+	content, err := json.Marshal(record)
+	if err == nil && len(content) >= maxRecord {
+		record.Shown = nil // the record has to be read again
+		content, err = json.Marshal(record)
+	}
 	if err != nil {
 		return err
 	}

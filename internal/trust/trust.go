@@ -22,6 +22,9 @@ type File struct {
 
 	Env     []byte
 	EnvInfo fs.FileInfo // nil if there are no variables beside it
+
+	// Shown is what a person saw of it, which is recorded to be compared later. It holds no secrets.
+	Shown []string
 }
 
 // digest stands for the content of both. Lengths keep the end of one from being taken

@@ -1,0 +1,308 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+)
+
+// review is what a person should see of a file before it may run, and what 'trust --json' writes. It shows the file as it is
+// written: variables are not replaced, so that no value of one is shown, and no default hides behind it. What looks like a
+// secret is masked.
+type review struct {
+	Path      string           `json:"path"`
+	Trust     string           `json:"trust"`         // trusted, changed or unknown
+	Why       string           `json:"why,omitempty"` // why the file needs trust; "": it does not
+	Servers   []reviewServer   `json:"servers"`
+	Variables []reviewVariable `json:"variables"` // that the workbench.env beside it sets
+	Listen    string           `json:"listen,omitempty"`
+	Hosts     []string         `json:"allowedHosts,omitempty"`
+	Origins   []string         `json:"allowedOrigins,omitempty"`
+	Unclear   []string         `json:"unclear,omitempty"` // keys that variables decide on
+	Changes   []string         `json:"changes,omitempty"` // since it was trusted: lines that begin with + or -
+
+	source     *config.Source
+	isCompared bool // what was seen when it was trusted is known
+}
+
+type reviewServer struct {
+	Toolbox  string           `json:"toolbox"`
+	Name     string           `json:"name"`
+	Disabled bool             `json:"disabled,omitempty"`
+	Builtin  string           `json:"builtin,omitempty"`
+	Command  string           `json:"command,omitempty"`
+	Args     []string         `json:"args,omitempty"`
+	Program  string           `json:"program,omitempty"` // the file that would run
+	Problem  string           `json:"problem,omitempty"` // why none would
+	Dir      string           `json:"cwd,omitempty"`
+	Env      []reviewVariable `json:"env,omitempty"`
+	Inherits any              `json:"inheritEnv,omitempty"` // true, or patterns
+	Host     string           `json:"host,omitempty"`
+	Headers  []reviewVariable `json:"headers,omitempty"`
+	Sends    []string         `json:"sends,omitempty"` // variables that reach the address and headers
+}
+
+type reviewVariable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func newReview(source *config.Source) (*review, error) {
+	preview, err := source.Preview(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	r := &review{
+		Path: source.Path, Why: trust.Doubt(trustFile(source)), Trust: "unknown", Servers: []reviewServer{},
+		Variables: reviewVariables(preview.Variables), Unclear: preview.Unclear,
+		Listen: preview.HTTP.Listen, Hosts: preview.HTTP.Hosts, Origins: preview.HTTP.Origins, source: source,
+	}
+	if r.Variables == nil {
+		r.Variables = []reviewVariable{}
+	}
+	for _, server := range preview.Servers {
+		r.Servers = append(r.Servers, newReviewServer(server))
+	}
+	return r, nil
+}
+
+func newReviewServer(server config.PreviewServer) reviewServer {
+	s := reviewServer{
+		Toolbox: server.Toolbox, Name: server.Name, Disabled: server.Disabled, Builtin: server.Builtin,
+		Command: server.Command, Args: server.Args, Dir: server.Dir, Host: server.Host, Sends: server.Sent,
+		Env: reviewVariables(server.Env), Headers: reviewVariables(server.Headers),
+	}
+	switch inherit := server.InheritEnv; {
+	case inherit.All:
+		s.Inherits = true
+	case len(inherit.Patterns) > 0:
+		s.Inherits = inherit.Patterns
+	}
+	switch {
+	case server.Command == "":
+	case server.Launch == nil:
+		s.Problem = "variables that have no value decide on it"
+	default:
+		s.Program, s.Problem = programOf(server)
+	}
+	return s
+}
+
+// programOf returns the file that a server's command is, or why there is none.
+func programOf(server config.PreviewServer) (file, problem string) {
+	inherit := process.Inherit{All: server.InheritEnv.All, Patterns: server.InheritEnv.Patterns}
+	env, _ := process.Environment(os.Environ(), inherit, server.Launch.Env)
+	file, err := process.Find(process.Spec{Command: server.Launch.Command, Dir: server.Launch.Dir, Env: env})
+	if err != nil {
+		// The error would show what variables hold.
+		return "", "no such program is found"
+	}
+	return file, ""
+}
+
+func reviewVariables(variables []config.Variable) (shown []reviewVariable) {
+	for _, variable := range variables {
+		shown = append(shown, reviewVariable{variable.Name, shownValue(variable.Name, variable.Value)})
+	}
+	return shown
+}
+
+var variableReference = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}`)
+
+// shownValue hides what looks like a secret in a value. References to variables stay.
+func shownValue(name, value string) string {
+	if !strings.Contains(value, "${") {
+		return shownLiteral(name, value)
+	}
+	var shown strings.Builder
+	end := 0
+	for _, at := range variableReference.FindAllStringSubmatchIndex(value, -1) {
+		shown.WriteString(secret.MaskWithin(value[end:at[0]]))
+		reference := value[at[2]:at[3]]
+		shown.WriteString("${" + reference)
+		if at[4] >= 0 {
+			fallback := shownLiteral(name, value[at[4]:at[5]])
+			shown.WriteString(":-" + shownLiteral(reference, fallback))
+		}
+		shown.WriteByte('}')
+		end = at[1]
+	}
+	shown.WriteString(secret.MaskWithin(value[end:]))
+	return shown.String()
+}
+
+func shownLiteral(name, value string) string {
+	if secret.IsNamed(name) && secret.MayBe(value) {
+		return secret.Mask
+	}
+	return secret.MaskWithin(value)
+}
+
+// file is what is recorded once the person agrees.
+func (r *review) file() trust.File {
+	f := trustFile(r.source)
+	f.Shown = r.facts()
+	return f
+}
+
+// compare notes what the records say of the file, and what is different from what its user saw.
+func (r *review) compare(verdict trust.Verdict, store *trust.Store) {
+	switch verdict {
+	case trust.Trusted:
+		r.Trust = "trusted"
+		return
+	case trust.Unknown:
+		return
+	}
+	r.Trust = "changed"
+	before := store.Shown(r.Path)
+	if r.isCompared = before != nil; !r.isCompared {
+		return
+	}
+	now := r.facts()
+	for _, fact := range before {
+		if !slices.Contains(now, fact) {
+			r.Changes = append(r.Changes, "- "+fact)
+		}
+	}
+	for _, fact := range now {
+		if !slices.Contains(before, fact) {
+			r.Changes = append(r.Changes, "+ "+fact)
+		}
+	}
+}
+
+// facts are all that is shown, each with what it is about, so that two reviews can be compared.
+func (r *review) facts() []string {
+	facts := []string{}
+	for _, server := range r.Servers {
+		place := trust.Quote(server.Toolbox) + "/" + trust.Quote(server.Name) + ": "
+		facts = append(facts, place+server.headline())
+		for _, detail := range server.details() {
+			facts = append(facts, place+detail)
+		}
+	}
+	facts = append(facts, r.ofHTTP()...)
+	for _, variable := range r.Variables {
+		facts = append(facts, config.EnvFileName+": "+variable.String())
+	}
+	return facts
+}
+
+// print shows the review.
+func (r *review) print(out io.Writer) {
+	fmt.Fprintf(out, "%s would run:\n", trust.Quote(r.Path))
+	if len(r.Servers) == 0 {
+		fmt.Fprintln(out, "  nothing")
+	}
+	for _, server := range r.Servers {
+		fmt.Fprintf(out, "  %s/%s: %s\n", trust.Quote(server.Toolbox), trust.Quote(server.Name), server.headline())
+		for _, detail := range server.details() {
+			fmt.Fprintln(out, "      "+detail)
+		}
+	}
+	for _, line := range r.ofHTTP() {
+		fmt.Fprintln(out, line)
+	}
+	if len(r.Variables) > 0 {
+		fmt.Fprintf(out, "The %s beside it sets:\n", config.EnvFileName)
+		for _, variable := range r.Variables {
+			fmt.Fprintln(out, "  "+variable.String())
+		}
+	}
+	if len(r.Unclear) > 0 {
+		fmt.Fprintf(out, "Variables decide what these keys of it mean, so read the file: %s\n", list(r.Unclear))
+	}
+	r.printChanges(out)
+}
+
+func (r *review) printChanges(out io.Writer) {
+	if r.Trust != "changed" {
+		return
+	}
+	fmt.Fprintln(out, "Its content changed since it was trusted.")
+	for _, change := range r.Changes {
+		fmt.Fprintln(out, "  "+change)
+	}
+	if r.isCompared && len(r.Changes) == 0 {
+		fmt.Fprintln(out, "  Nothing of what is shown here did: it may be a hidden value, a key that is not shown, or a comment.")
+	}
+}
+
+// ofHTTP tells whom the file lets in, which matters to 'serve' alone.
+func (r *review) ofHTTP() (lines []string) {
+	if r.Listen != "" {
+		lines = append(lines, fmt.Sprintf("As a service it would listen on %s.", trust.Quote(r.Listen)))
+	}
+	if len(r.Hosts) > 0 {
+		lines = append(lines, fmt.Sprintf("As a service it could be called by the names %s.", list(r.Hosts)))
+	}
+	if len(r.Origins) > 0 {
+		lines = append(lines, fmt.Sprintf("As a service it could be used by web pages of %s.", list(r.Origins)))
+	}
+	return lines
+}
+
+// headline is one server in a line, as it is written.
+func (s reviewServer) headline() string {
+	text := "nothing"
+	switch {
+	case s.Command != "":
+		text = trust.Quote(append([]string{s.Command}, s.Args...)...)
+	case s.Builtin != "":
+		text = "built-in " + trust.Quote(append([]string{s.Builtin}, s.Args...)...)
+	case s.Host != "":
+		text = "connects to " + trust.Quote(s.Host)
+	}
+	if s.Dir != "" {
+		text += ", in " + trust.Quote(s.Dir)
+	}
+	if len(s.Env) > 0 {
+		names := make([]string, len(s.Env))
+		for i, variable := range s.Env {
+			names[i] = variable.Name
+		}
+		text += ", with " + list(names)
+	}
+	if s.Disabled {
+		text += " (disabled)"
+	}
+	return text
+}
+
+// details are what matters of a server besides.
+func (s reviewServer) details() (lines []string) {
+	switch {
+	case s.Program != "" && s.Program != filepath.Clean(s.Command):
+		lines = append(lines, "program: "+trust.Quote(s.Program))
+	case s.Problem != "":
+		lines = append(lines, "program: not known, "+s.Problem)
+	}
+	for _, variable := range s.Env {
+		lines = append(lines, "env: "+variable.String())
+	}
+	switch inherits := s.Inherits.(type) {
+	case bool:
+		lines = append(lines, "inheritEnv: all variables of your environment")
+	case []string:
+		lines = append(lines, "inheritEnv: your variables "+list(inherits))
+	}
+	for _, header := range s.Headers {
+		lines = append(lines, "header: "+header.String())
+	}
+	if len(s.Sends) > 0 {
+		lines = append(lines, "sends: the values of your variables "+list(s.Sends)+", in its address or headers")
+	}
+	return lines
+}
+
+func (v reviewVariable) String() string { return trust.Quote(v.Name) + "=" + trust.Quote(v.Value) }

@@ -1,0 +1,43 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf16"
+)
+
+// WriteJSON writes one value for scripts. Characters that a person cannot see, or that would make a terminal do something, are
+// escaped: the value is the same.
+func WriteJSON(out io.Writer, value any) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := out.Write(escapeHidden(text.Bytes()))
+	return err
+}
+
+// escapeHidden escapes what does not print in JSON, where it can only stand inside strings.
+func escapeHidden(text []byte) []byte {
+	isSeen := func(r rune) bool { return r == '\n' || r == 0xfffd || unicode.IsPrint(r) && !isHidden(r) }
+	if bytes.IndexFunc(text, func(r rune) bool { return !isSeen(r) }) < 0 {
+		return text
+	}
+	escaped := make([]byte, 0, len(text)+64)
+	for _, r := range string(text) {
+		if isSeen(r) {
+			escaped = append(escaped, string(r)...)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			escaped = fmt.Appendf(escaped, `\u%04x`, unit)
+		}
+	}
+	return escaped
+}
