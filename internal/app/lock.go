@@ -52,6 +52,13 @@ func lockOfFile(file config.File) (*catalog.Lock, error) {
 		if file.LockedBy != file.Path {
 			beside = file.Path
 		}
+		if file.Assumed {
+			return nil, &toolbox.Error{
+				Code:    toolbox.LockMissing,
+				Message: fmt.Sprintf("%s cannot be read and may say 'locked', and there is no %s beside %s, so that nothing is approved", file.LockedBy, toolbox.LockFile, beside),
+				Hint:    "Mend " + file.LockedBy + " first.",
+			}
+		}
 		return nil, &toolbox.Error{
 			Code:    toolbox.LockMissing,
 			Message: fmt.Sprintf("'locked' is true in %s, but there is no %s beside %s, so that nothing is approved", file.LockedBy, toolbox.LockFile, beside),

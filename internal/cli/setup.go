@@ -43,10 +43,30 @@ func (g *globals) find() ([]config.Place, error) {
 	return config.Existing(places), err
 }
 
+// findKeeping is find for a workbench that runs: a file that is in use and gone, perhaps until
+// its editor has written it anew, counts still. Only a project's goes by itself, where the user
+// has a file: that of the user may restrict the project's, and without any file others
+// would take its place.
+func (g *globals) findKeeping(before *setup) ([]config.Place, error) {
+	places, err := g.candidates()
+	there := config.Existing(places)
+	if before == nil || err != nil {
+		return there, err
+	}
+	isUsers := func(place config.Place) bool {
+		return place.Origin == config.User && (slices.Contains(there, place) || before.source(place.Path) != nil)
+	}
+	hasUsers := slices.ContainsFunc(places, isUsers)
+	return slices.DeleteFunc(slices.Clone(places), func(place config.Place) bool {
+		isKept := before.source(place.Path) != nil && !hasUsers
+		return !isKept && !isUsers(place) && !slices.Contains(there, place)
+	}), nil
+}
+
 // load reads the configuration for those who run what it says; its servers may have faults.
 // Of a file that is not trusted, nothing is parsed. Before is what is in use; it may be nil.
 func (g *globals) load(before *setup) (*setup, error) {
-	places, err := g.find()
+	places, err := g.findKeeping(before)
 	if err != nil {
 		return nil, err
 	}
@@ -58,21 +78,19 @@ func (g *globals) load(before *setup) (*setup, error) {
 	var user *config.Config // whose keys at the top count for the project's file, too
 	var layers []*config.Config
 	for _, place := range slices.Backward(places) {
-		cfg, err := s.read(g, place, user, before)
+		cfg, isUsed, err := s.read(g, place, user, before)
 		if err != nil {
 			return nil, err
 		}
-		if cfg != nil {
+		if isUsed {
 			layers = append(layers, cfg)
 		}
-		if user = cfg; user == nil {
-			user = config.Empty()
-			user.Path = place.Path
-		}
+		user = cfg
 	}
 	switch len(layers) {
 	case 0:
-		s.config = user
+		s.config = config.Empty()
+		s.config.Path = places[0].Path
 	case 1:
 		s.config = layers[0]
 	default:
@@ -82,29 +100,28 @@ func (g *globals) load(before *setup) (*setup, error) {
 }
 
 // read returns the configuration of one file, under that of the user if the file is a
-// project's; nil if it is not used.
-func (s *setup) read(g *globals, place config.Place, user *config.Config, before *setup) (*config.Config, error) {
+// project's. If it is not used, that is what it demands of a project's toolboxes all the same.
+func (s *setup) read(g *globals, place config.Place, user *config.Config, before *setup) (cfg *config.Config, isUsed bool, err error) {
 	source, err := config.ReadAt(place)
 	var doubted *untrusted
 	if err == nil && place.Origin == config.Local {
 		doubted = examine(source)
 	}
-	var cfg *config.Config
 	if err == nil && doubted == nil {
 		if cfg, err = s.parse(g, source, user); err == nil {
 			s.sources = append(s.sources, source)
-			return cfg, nil
+			return cfg, true, nil
 		}
 	}
 	if doubted != nil {
 		s.doubted, err = doubted, errors.New(doubted.notice())
 	} else if !isAbout(err) {
-		return nil, err
+		return nil, false, err
 	}
-	if source = before.source(place.Path); source != nil {
-		if cfg, wrong := s.parse(g, source, user); wrong == nil {
-			s.sources, s.kept = append(s.sources, source), append(s.kept, err)
-			return cfg, nil
+	if kept := before.source(place.Path); kept != nil {
+		if cfg, wrong := s.parse(g, kept, user); wrong == nil {
+			s.sources, s.kept = append(s.sources, kept), append(s.kept, err)
+			return cfg, true, nil
 		}
 	}
 	if doubted != nil {
@@ -112,7 +129,18 @@ func (s *setup) read(g *globals, place config.Place, user *config.Config, before
 	} else {
 		s.broken = append(s.broken, err)
 	}
-	return nil, nil
+	return demands(place, source, cfg), false, nil
+}
+
+// demands returns the settings of a file that is not used. Of one that only its lock is wrong
+// with, all are known.
+func demands(place config.Place, source *config.Source, cfg *config.Config) *config.Config {
+	if cfg == nil {
+		return config.Withheld(place.Path, source)
+	}
+	settings := *cfg
+	settings.Toolboxes = nil
+	return &settings
 }
 
 // parse makes a configuration of what was read. Where another file is used as well, a lock that
@@ -194,8 +222,6 @@ func brokenNotice(err error, others bool) string {
 	text := err.Error()
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		text = wrong.Brief()
-	} else if known, ok := errors.AsType[*toolbox.Error](err); ok && known.Hint != "" {
-		text += "\n" + known.Hint
 	}
 	what := "The configuration of the workbench cannot be used, so that no toolbox is available. "
 	if others {

@@ -85,8 +85,7 @@ func (g *globals) readAll() ([]readFile, error) {
 		}
 		files[i] = readFile{place, user, err}
 		if err != nil {
-			user = config.Empty()
-			user.Path = place.Path
+			user = config.Withheld(place.Path, source)
 		}
 	}
 	return files, nil

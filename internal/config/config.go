@@ -50,6 +50,7 @@ type Config struct {
 	ListOpened     bool       // list prompts, resources and templates of opened toolboxes only
 	Prefetch       bool       // ask servers that were never seen what they offer
 	Locked         bool       // offer only tools that the lock approves; see Files
+	LockAssumed    bool       // where Locked: the file may say so, but cannot be read; see Withheld
 	Timeouts       Timeouts   // what toolboxes inherit
 	InheritEnv     InheritEnv // the same
 	Warnings       []Problem  // what was accepted but is probably not meant, in file order
@@ -65,6 +66,7 @@ type File struct {
 	Toolboxes []string // by name and in order, also those that are not used
 	Locked    bool
 	LockedBy  string // where Locked: the file that says so, this one or the user's
+	Assumed   bool   // where Locked: the user's file may say so, but cannot be read
 	Lock      []byte // where Locked: content of the file LockPath; nil without one
 }
 

@@ -105,7 +105,7 @@ func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 	if cfg.Locked {
 		file.LockedBy = s.Path
 		if user != nil && user.Locked {
-			file.LockedBy = user.Path
+			file.LockedBy, file.Assumed = user.Path, user.LockAssumed
 		}
 		if s.lockError != nil {
 			return nil, s.lockError
