@@ -20,5 +20,5 @@ func (a *App) admit(self *hops.Self, mark string) error {
 			servers = append(servers, hops.Server{Toolbox: box.Name, Name: server.Name})
 		}
 	}
-	return self.Check(mark, files, servers)
+	return self.Check(mark, hops.Workbench{Files: files, Servers: servers, Toolbox: a.toolbox})
 }

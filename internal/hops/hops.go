@@ -89,28 +89,40 @@ func Count(chain string) int {
 // Server is a configured server that a loop may lead through.
 type Server struct{ Toolbox, Name string }
 
-// Check refuses a client that a workbench with these files is reached through itself by, and one
-// that has too many workbenches before it. servers are those that a loop may lead through.
-func (s *Self) Check(chain string, files []string, servers []Server) error {
+// Workbench is what one is recognised by.
+type Workbench struct {
+	Files   []string // of its configuration
+	Servers []Server // that a loop may lead through
+	Toolbox string   // the only one that is served; "": all
+}
+
+// Check refuses a client that the workbench is reached through itself by, and one that has too
+// many workbenches before it. Where only one toolbox is served, servers of others may lead to
+// it: they are not reached from here.
+func (s *Self) Check(chain string, own Workbench) error {
 	if Chain(chain) == "" {
 		return nil
 	}
 	if len(chain) > maxChain || Count(chain) > Max {
 		return fmt.Errorf("more than %d workbenches stand in a row before this one: take out one of the servers that lead here", Max)
 	}
+	var passed []int
 	for hop := range strings.SplitSeq(chain, separator) {
 		if len(hop) != hopLength {
 			continue // of another version
 		}
 		nonce, file, name := hop[:2*nonceSize], hop[2*nonceSize:2*(nonceSize+fileSize)], hop[2*(nonceSize+fileSize):]
-		if !slices.ContainsFunc(files, func(own string) bool { return s.hash(nonce, fileSize, own) == file }) {
+		if !slices.ContainsFunc(own.Files, func(path string) bool { return s.hash(nonce, fileSize, path) == file }) {
 			continue
 		}
-		i := slices.IndexFunc(servers, func(own Server) bool { return s.hash(nonce, nameSize, own.Toolbox, own.Name) == name })
-		if i < 0 {
+		i := slices.IndexFunc(own.Servers, func(server Server) bool { return s.hash(nonce, nameSize, server.Toolbox, server.Name) == name })
+		switch {
+		case i < 0:
 			return &LoopError{}
+		case own.Toolbox == "" || own.Servers[i].Toolbox == own.Toolbox || slices.Contains(passed, i):
+			return &LoopError{own.Servers[i]}
 		}
-		return &LoopError{servers[i]}
+		passed = append(passed, i)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 		{"something else", "x,y", ""},
 		{"very long", strings.Repeat("x", 1<<20), "more than 8 workbenches"},
 	} {
-		err := self.Check(test.chain, []string{own, project}, known)
+		err := self.Check(test.chain, Workbench{Files: []string{own, project}, Servers: known})
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
@@ -51,6 +51,33 @@ func TestCheck(t *testing.T) {
 	}
 	if mark := self.Extend("", "", "t", "s"); mark != None || Chain(mark) != "" || Count(Chain(mark)) != 0 {
 		t.Errorf("a bridge without a workbench before it has the mark %q", mark)
+	}
+}
+
+// A workbench that serves one toolbox may be a server of another toolbox of its file, but of none
+// that it is reached by again.
+func TestCheckOfOneToolbox(t *testing.T) {
+	const own = "/a.json"
+	self := New(fixed("k"))
+	inner := Workbench{Files: []string{own}, Servers: []Server{{"outer", "wb"}, {"inner", "s"}}, Toolbox: "inner"}
+	outer := inner
+	outer.Toolbox = "outer"
+	once := self.Extend("", own, "outer", "wb")
+	for _, test := range []struct {
+		name, chain string
+		at          Workbench
+		want        string
+	}{
+		{"from another toolbox", once, inner, ""},
+		{"from its own", self.Extend("", own, "inner", "s"), inner, "server 's' in toolbox 'inner' leads back"},
+		{"back to the first", self.Extend(once, own, "inner", "s"), outer, "server 'wb' in toolbox 'outer' leads back"},
+		{"twice by the same server", self.Extend(once, own, "outer", "wb"), inner, "server 'wb' in toolbox 'outer' leads back"},
+		{"by a server that is gone", self.Extend("", own, "outer", "gone"), inner, "one of the servers of this workbench leads back"},
+	} {
+		err := self.Check(test.chain, test.at)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
 	}
 }
 
