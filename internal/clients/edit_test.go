@@ -103,6 +103,11 @@ func TestTake(t *testing.T) {
 		{"not there", "cursor", "mcp.json", `{ "mcpServers":{} }`, `{ "mcpServers":{} }`},
 		{"a table in the middle", "codex", "c.toml", "[a]\nx = 1\n\n[mcp_servers.workbench]\ncommand = \"x\"\n\n[mcp_servers.workbench.env]\nA = \"b\"\n\n# of z\n[z]\n", "[a]\nx = 1\n\n# of z\n[z]\n"},
 		{"a table at the end", "codex", "c.toml", "[a]\nx = 1\n\n[mcp_servers.workbench]\ncommand = \"x\"\n", "[a]\nx = 1\n"},
+		{"an inline table", "codex", "c.toml", "[mcp_servers]\na = { command = \"x\" }\nworkbench = { command = \"x\", args = [] } # here\nz = { command = \"z\" }\n", "[mcp_servers]\na = { command = \"x\" }\nz = { command = \"z\" }\n"},
+		{"an inline table that is the only one", "codex", "c.toml", "a = 1\nmcp_servers = { workbench = { command = \"x\" } }\nb = 2\n", "a = 1\nb = 2\n"},
+		{"dotted keys", "codex", "c.toml", "mcp_servers.workbench.command = \"x\"\nmcp_servers.a.command = \"mcp_servers.workbench\"\nmcp_servers.\"workbench\".args = [\n  \"[mcp_servers.workbench]\",\n]\nb = 2\n[z]\n", "mcp_servers.a.command = \"mcp_servers.workbench\"\nb = 2\n[z]\n"},
+		{"dotted keys below a table", "codex", "c.toml", "[mcp_servers]\nworkbench.command = \"x\"\na.command = \"y\"\n[other]\nworkbench.command = \"o\"\n", "[mcp_servers]\na.command = \"y\"\n[other]\nworkbench.command = \"o\"\n"},
+		{"no line of a longer text", "codex", "c.toml", "a = \"\"\"\nmcp_servers.workbench.command = 1\n\"\"\"\nmcp_servers.workbench.command = \"x\"\n", "a = \"\"\"\nmcp_servers.workbench.command = 1\n\"\"\"\n"},
 		{"a quoted table", "codex", "c.toml", "[ mcp_servers . \"workbench\" ] # here\ncommand = \"x\"\n[z]\n", "[z]\n"},
 		{"a mapping", "goose", "c.yaml", "extensions:\n  a:\n    cmd: x\n  workbench:\n    cmd: mcp-workbench\n\n    args: []\n  # of b\n  b: {cmd: y}\n", "extensions:\n  a:\n    cmd: x\n  # of b\n  b: {cmd: y}\n"},
 		{"the last of a mapping", "goose", "c.yaml", "extensions: # all\n  workbench:\n    cmd: mcp-workbench\nz: 1\n", "extensions: {} # all\nz: 1\n"},
@@ -152,6 +157,7 @@ func TestTakeRefusesToTouchOtherThings(t *testing.T) {
 // refused.
 func FuzzPutAndTake(f *testing.F) {
 	f.Add("codex", "a = 1\n[mcp_servers.a]\ncommand = \"x\"\n[z]\nt = \"\"\"\n[mcp_servers.workbench]\n\"\"\"\n")
+	f.Add("codex", "mcp_servers.workbench.command = \"mcp-workbench\"\nmcp_servers.a = { command = \"x\" }\n")
 	f.Add("goose", "extensions:\n  a:\n    cmd: x # y\nz:\n- 1\n")
 	f.Add("continue", "mcpServers:\n  - name: a\n    command: >\n      x\n")
 	f.Add("cursor", "{\"mcpServers\": {\"a\": {}} /* c */}")

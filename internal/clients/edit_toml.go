@@ -10,7 +10,7 @@ import (
 
 // putTOML adds a table for the entry at the end of the file, in place of one that is there.
 func putTOML(data []byte, servers []string, name string, entry value) ([]byte, error) {
-	without, err := takeTOML(data, servers, name)
+	without, err := takeTOMLTables(data, servers, name)
 	if err != nil && !errors.Is(err, errNoTable) {
 		return nil, err
 	}
@@ -35,8 +35,79 @@ func isInline(data []byte, servers []string) bool {
 		!slices.ContainsFunc(textLines(data), func(line string) bool { return isBelow(tomlHeader(line), servers) })
 }
 
-// takeTOML removes the lines of the entry's table and of the tables below it.
+// takeTOML removes an entry, whether it is a table, an inline table or dotted keys.
 func takeTOML(data []byte, servers []string, name string) ([]byte, error) {
+	if after, err := takeTOMLTables(data, servers, name); err == nil {
+		return after, nil
+	}
+	lines := textLines(data)
+	statements := tomlStatements(lines, entryPath(servers, name))
+	if len(statements) == 0 {
+		return data, errNoTable
+	}
+	for _, statement := range slices.Backward(statements) {
+		lines = textLines(joinWithout(lines, statement.from, statement.to))
+	}
+	return []byte(strings.Join(lines, "")), nil
+}
+
+// tomlStatements returns the lines of each key with its value that says something about an entry,
+// and nothing else: workbench = { … } below [mcp_servers], or mcp_servers.workbench.command = ….
+func tomlStatements(lines []string, own []string) (statements []lineRange) {
+	var table []string
+	for from := 0; from < len(lines); {
+		if header := tomlHeader(lines[from]); header != nil {
+			table = header
+		}
+		content, to := tomlStatement(lines, from)
+		if to == 0 {
+			return nil
+		}
+		if isBelow(own, table) && isOnly(content, own[len(table):]) {
+			statements = append(statements, lineRange{from, to})
+		}
+		from = to
+	}
+	return statements
+}
+
+// maxStatement is how many lines a value may have.
+const maxStatement = 200
+
+// tomlStatement reads the key and its value that begin in a line, and returns the line behind
+// them; the next one where there are none, and 0 if the value is too long.
+func tomlStatement(lines []string, from int) (content map[string]any, to int) {
+	if isTOMLFiller(lines[from]) || tomlHeader(lines[from]) != nil {
+		return nil, from + 1
+	}
+	for to = from + 1; to <= min(len(lines), from+maxStatement); to++ {
+		content = nil
+		if _, err := toml.Decode(strings.Join(lines[from:to], ""), &content); err == nil {
+			return content, to
+		}
+	}
+	return nil, 0
+}
+
+// isOnly reports that there is something at a path, and nothing beside it.
+func isOnly(content map[string]any, path []string) bool {
+	for i, key := range path {
+		inner, ok := content[key]
+		if !ok || len(content) != 1 {
+			return false
+		}
+		if i == len(path)-1 {
+			return true
+		}
+		if content, ok = inner.(map[string]any); !ok {
+			return false
+		}
+	}
+	return false
+}
+
+// takeTOMLTables removes the lines of the entry's table and of the tables below it.
+func takeTOMLTables(data []byte, servers []string, name string) ([]byte, error) {
 	lines := textLines(data)
 	tables := tomlTables(lines, entryPath(servers, name))
 	if len(tables) == 0 {
