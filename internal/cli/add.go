@@ -164,7 +164,7 @@ func (a *addition) report() {
 		for _, variable := range a.moved {
 			variables = append(variables, variable.Name)
 		}
-		fmt.Fprintf(a.screen, "Kept in workbench.env beside it, which only you can read: %s. Keep that file out of version control.\n", strings.Join(variables, ", "))
+		fmt.Fprintf(a.screen, "Kept in workbench.env beside it, which only you can read: %s. Keep that file out of version control.\n", terminal.CleanLine(strings.Join(variables, ", ")))
 	}
 	fmt.Fprintf(a.screen, "To see whether it works: mcp-workbench doctor %s\n", trust.Quote(a.toolbox))
 }

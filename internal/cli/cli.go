@@ -85,6 +85,11 @@ func Main(args []string) int {
 	return 1
 }
 
+// remark writes a sentence of the program in which others may have a say, such as an error.
+func remark(out io.Writer, sentence string) {
+	fmt.Fprintln(out, "mcp-workbench: "+terminal.Clean(sentence))
+}
+
 // errShown ends a command with code 1 whose output tells what is wrong.
 var errShown = errors.New("what is wrong was shown")
 
@@ -106,7 +111,7 @@ func describeOn(screen *terminal.Screen, err error) string {
 		return strings.Join(texts, "\n")
 	}
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		return err.Error() + explained(wrong.Code)
+		return terminal.Clean(err.Error()) + explained(wrong.Code)
 	}
 	text, hint, code := err.Error(), "", toolbox.Code("")
 	if known, ok := errors.AsType[*toolbox.Error](err); ok {
@@ -115,8 +120,9 @@ func describeOn(screen *terminal.Screen, err error) string {
 		}
 		code = known.Code
 	}
+	text = terminal.Clean(text)
 	if hint != "" {
-		text += "\n" + screen.WrapClauses("  hint: "+hint, hintMargin)
+		text += "\n" + screen.WrapClauses("  hint: "+terminal.Clean(hint), hintMargin)
 	}
 	return "mcp-workbench: " + text + explained(code)
 }

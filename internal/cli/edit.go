@@ -185,7 +185,7 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 	}
 	e.show()
 	if remaining != nil {
-		fmt.Fprintf(os.Stderr, "The configuration has other mistakes, which this does not change:\n%v\n", remaining)
+		fmt.Fprintf(os.Stderr, "The configuration has other mistakes, which this does not change:\n%s\n", terminal.Clean(remaining.Error()))
 	}
 	if e.flags.dryRun {
 		fmt.Fprintln(e.screen, "\nNothing was changed: this was a dry run.")
@@ -219,7 +219,7 @@ func (e *edit) tellTrust() error {
 
 // done tells, below the difference, what was written.
 func (e *edit) done(format string, args ...any) {
-	fmt.Fprintf(e.screen, "\n%s %s\n", e.screen.Paint(terminal.Good, "✓"), fmt.Sprintf(format, args...))
+	fmt.Fprintf(e.screen, "\n%s %s\n", e.screen.Paint(terminal.Good, "✓"), terminal.Clean(fmt.Sprintf(format, args...)))
 }
 
 // show writes what changes in the configuration. Variables beside it are not shown.

@@ -259,6 +259,7 @@ func toConnect(sources []clients.Source) string {
 
 // short is a path as people write it.
 func short(path string) string {
+	path = terminal.CleanLine(path)
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && home != "" && ok {
 		return "~" + string(filepath.Separator) + rest

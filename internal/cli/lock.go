@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/trust"
 )
@@ -74,7 +75,7 @@ func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.W
 		if err != nil {
 			return err
 		}
-		locks[i] = locking{before: before, accepted: accepted, used: used, masker: masker, out: out}
+		locks[i] = locking{before: before, accepted: accepted, used: used, masker: masker, out: terminal.Cleaned(out)}
 	}
 	offers, err := askAll(ctx, g, cfg, stderr)
 	if err != nil {

@@ -34,7 +34,7 @@ secrets. A remote server has none. With --follow, also what it writes from now o
 			err = client.Logs(cmd.Context(), server, last, follow, func(line control.Line) {
 				if asJSON {
 					text, _ := json.Marshal(line) // a time and a text
-					fmt.Fprintf(screen, "%s\n", text)
+					fmt.Fprintf(screen, "%s\n", terminal.EscapeJSON(text))
 					return
 				}
 				fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Faint, line.Time.Local().Format(time.TimeOnly)), terminal.Clean(line.Text))

@@ -61,7 +61,7 @@ func showRunning(screen *terminal.Screen, seen []control.Workbench) {
 		if workbench.Memory > 0 {
 			memory = ", " + megabytes(workbench.Memory)
 		}
-		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(terminal.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", workbench.Version, workbench.PID)),
+		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(terminal.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", terminal.CleanLine(workbench.Version), workbench.PID)),
 			screen.Paint(terminal.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
 		fmt.Fprintf(screen, "%s\n", screen.Paint(terminal.Faint, terminal.CleanLine(about(workbench))))
 		if workbench.Notice != "" {

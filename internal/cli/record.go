@@ -140,7 +140,7 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 	if failed != nil {
 		failed = fmt.Errorf("the recording %s is not complete: %w", o.file, failed)
 	}
-	fmt.Fprintf(stderr, "mcp-workbench: recorded %s in %s\n", count(messages, "message", "messages"), o.file)
+	remark(stderr, fmt.Sprintf("recorded %s in %s", count(messages, "message", "messages"), o.file))
 	return errors.Join(err, failed)
 }
 

@@ -48,7 +48,7 @@ func runReplay(ctx context.Context, path string, timing, strict bool, stdin, std
 	}
 	player := recording.NewPlayer(recorded)
 	player.Timing = timing
-	player.Tell = func(sentence string) { fmt.Fprintln(stderr, "mcp-workbench: "+sentence) }
+	player.Tell = func(sentence string) { remark(stderr, sentence) }
 	played, err := player.Serve(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (r *running) find(ctx context.Context) ([]*control.Client, error) {
 	}
 	found, err := control.Find(ctx, dir)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "mcp-workbench: "+err.Error())
+		remark(os.Stderr, err.Error())
 	}
 	if r.pid != 0 {
 		for _, client := range found {

@@ -234,7 +234,7 @@ func brokenNotice(err error, others bool) string {
 // not go through the log, which has a level, and would escape commands and positions.
 func (s *setup) tellWrong(stderr io.Writer) {
 	if s.untrusted != nil {
-		fmt.Fprintln(stderr, "mcp-workbench: "+s.untrusted.notice())
+		remark(stderr, s.untrusted.notice())
 	}
 	for _, err := range s.broken {
 		fmt.Fprintf(stderr, "%s\nmcp-workbench: clients are told so until the file is mended\n", describe(err))

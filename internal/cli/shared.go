@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -127,7 +126,7 @@ func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, er
 		return nil, ctx.Err()
 	}
 	b.leaveShared()
-	fmt.Fprintf(b.service.stderr, "mcp-workbench: the shared workbench cannot be used, so this client gets one of its own: %v\n", err)
+	remark(b.service.stderr, "the shared workbench cannot be used, so this client gets one of its own: "+err.Error())
 	return b.serveAlone(resume)
 }
 

@@ -26,7 +26,7 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	if term.IsTerminal(int(stdin.Fd())) {
 		if s.untrusted != nil && s.isEmpty() {
 			// How to hand the file to a client would be the wrong next step.
-			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, s.untrusted.notice())
+			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, terminal.Clean(s.untrusted.notice()))
 			return nil
 		}
 		if s.isEmpty() {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/trust"
 )
 
 // restartTime and stopTime bound how long a command waits for what it ordered.
@@ -32,7 +34,7 @@ a server that is backing off from failures is tried at once.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(os.Stderr, "Restarting %s…\n", server.Ref())
+			fmt.Fprintf(terminal.Cleaned(os.Stderr), "Restarting %s…\n", server.Ref())
 			ctx, cancel := context.WithTimeout(cmd.Context(), restartTime)
 			defer cancel()
 			began := time.Now()
@@ -42,10 +44,10 @@ a server that is backing off from failures is tried at once.`,
 				}
 				return &toolbox.Error{
 					Code: toolbox.RestartFailed, Message: fmt.Sprintf("Server '%s' did not start again: %v", server.Ref(), err),
-					Hint: "See: mcp-workbench logs " + server.Ref(), Cause: err,
+					Hint: "See: " + trust.Quote("mcp-workbench", "logs", server.Ref()), Cause: err,
 				}
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s is ready again, after %s\n", server.Ref(), time.Since(began).Round(time.Millisecond))
+			fmt.Fprintf(terminal.Cleaned(cmd.OutOrStdout()), "%s is ready again, after %s\n", server.Ref(), time.Since(began).Round(time.Millisecond))
 			return nil
 		},
 	}
@@ -83,7 +85,7 @@ stopped, nothing is left. A client that still needs it starts it again.`,
 					err = errors.Join(err, fmt.Errorf("the workbench with process id %d: %w", client.Status.PID, stopErr))
 					continue
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "stopped %d (%s)\n", client.Status.PID, about(client.Status))
+				fmt.Fprintf(terminal.Cleaned(cmd.OutOrStdout()), "stopped %d (%s)\n", client.Status.PID, about(client.Status))
 			}
 			return err
 		},

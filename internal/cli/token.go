@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/auth"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/trust"
 )
@@ -115,7 +116,7 @@ func newTokenRemove() *cobra.Command {
 			if err := store.Remove(args[0]); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Token '%s' is removed. A server that runs refuses it within a second.\n", args[0])
+			fmt.Fprintf(terminal.Cleaned(cmd.OutOrStdout()), "Token '%s' is removed. A server that runs refuses it within a second.\n", args[0])
 			return nil
 		},
 	}
@@ -170,14 +171,14 @@ func addToken(out, errOut io.Writer, g *globals, grant auth.Grant) error {
 	}
 	fmt.Fprintln(out, token)
 	if grant.Rights != nil && !slices.Contains(grant.Rights, auth.Calls) {
-		fmt.Fprintf(errOut, "\nToken '%s' is made, for %s. It is not shown again.\n", grant.Name, auth.JoinRights(grant.Rights))
+		fmt.Fprintf(terminal.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n", grant.Name, auth.JoinRights(grant.Rights))
 		return nil
 	}
 	may := "all toolboxes"
 	if grant.Toolboxes != nil {
 		may = "the toolboxes " + list(grant.Toolboxes)
 	}
-	fmt.Fprintf(errOut, "\nToken '%s' is made, for %s. It is not shown again.\n\n", grant.Name, may)
+	fmt.Fprintf(terminal.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n\n", grant.Name, may)
 	if !isInteractive(out) {
 		token = "TOKEN" // what takes stdout has it; stderr may well end in a log
 	}
@@ -246,7 +247,7 @@ func listTokens(out io.Writer) error {
 		fmt.Fprintln(out, "There are no tokens. Make one: mcp-workbench token add NAME")
 		return nil
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(terminal.Cleaned(out), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tTOOLBOXES\tFOR\tCREATED\tEXPIRES")
 	for _, token := range tokens {
 		may := "all"

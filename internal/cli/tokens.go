@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
@@ -55,7 +56,7 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 	for _, tool := range tools {
 		bill.ours = append(bill.ours, estimateTokens(string(tool)))
 	}
-	bill.print(out)
+	bill.print(terminal.Cleaned(out))
 	return nil
 }
 

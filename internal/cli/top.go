@@ -98,7 +98,7 @@ func drawRunning(ctx context.Context, screen *terminal.Screen, which running) er
 		seen[i] = client.Status
 	}
 	if absent {
-		fmt.Fprintln(drawn, problem.Message)
+		fmt.Fprintln(drawn, terminal.Clean(problem.Message))
 	}
 	showRunning(drawn, seen)
 	lines := strings.Split(strings.TrimRight(page.String(), "\n"), "\n")

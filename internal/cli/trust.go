@@ -102,7 +102,7 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 	store := trust.NewStore(stateDir())
 	verdict, err := store.Check(trustFile(source))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "mcp-workbench: "+err.Error())
+		remark(os.Stderr, err.Error())
 	}
 	shown, err := newReview(source)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/trust"
 )
@@ -138,7 +139,7 @@ func (u *untrusted) refusal() error {
 // it refuses.
 func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 	if u.damaged != nil {
-		fmt.Fprintln(os.Stderr, "mcp-workbench: "+u.damaged.Error())
+		remark(os.Stderr, u.damaged.Error())
 	}
 	refused := u.refusal()
 	if !isInteractive(out) {
@@ -150,7 +151,7 @@ func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 	}
 	shown.compare(u.verdict, trust.NewStore(stateDir()))
 	shown.print(out)
-	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", u.why())
+	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", terminal.Clean(u.why()))
 	if err := confirm(ctx, out); err != nil {
 		if errors.Is(err, errDeclined) {
 			return refused

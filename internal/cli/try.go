@@ -50,7 +50,7 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 		Config: cfg, Version: Version, StateDir: stateDir(), Log: log,
 		Out: terminal.New(out, nil, os.Getenv), Err: terminal.New(stderr, nil, os.Getenv),
 	})
-	t := trial{out: out, box: box.Name}
+	t := trial{out: terminal.Cleaned(out), box: box.Name}
 	began := time.Now()
 	if t.session, err = c.Open(ctx, cfg, console.Handlers{Progress: t.progress}); err != nil {
 		return err
@@ -60,7 +60,7 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 	if err := t.openAndCall(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s", clientSnippet(cfg))
+	fmt.Fprintf(t.out, "\n%s", clientSnippet(cfg))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 )
 
 func newValidate(g *globals) *cobra.Command {
@@ -42,6 +43,7 @@ func runValidate(g globals, out io.Writer) error {
 		fmt.Fprintf(out, "No configuration was found, and the built-in default is valid: %s\n", summary(config.Default()))
 		return nil
 	}
+	out = terminal.Cleaned(out)
 	var errs []error
 	for _, file := range files {
 		cfg, err := config.Strict(file.config, file.err)

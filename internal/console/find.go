@@ -47,7 +47,7 @@ func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 		return fmt.Errorf("find_tools answered with something unexpected: %w", err)
 	}
 	if options.JSON {
-		_, err = fmt.Fprintf(c.Out, "%s\n", found.Bytes())
+		_, err = fmt.Fprintf(c.Out, "%s\n", terminal.EscapeJSON(found.Bytes()))
 		return err
 	}
 	c.showFound(found)

@@ -20,7 +20,7 @@ func (c *Console) show(result wire.Payload, e entry, options CallOptions) error 
 		Hint:    "What it says is above. For what it takes: mcp-workbench show " + e.Ref(),
 	}
 	if options.JSON {
-		if _, err := fmt.Fprintf(c.Out, "%s\n", result.Bytes()); err != nil {
+		if _, err := fmt.Fprintf(c.Out, "%s\n", terminal.EscapeJSON(result.Bytes())); err != nil {
 			return err
 		}
 		if isError(result) {

@@ -19,13 +19,15 @@ func WriteJSON(out io.Writer, value any) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	_, err := out.Write(escapeHidden(text.Bytes()))
+	_, err := out.Write(EscapeJSON(text.Bytes()))
 	return err
 }
 
-// escapeHidden escapes what does not print in JSON, where it can only stand inside strings.
-func escapeHidden(text []byte) []byte {
-	isSeen := func(r rune) bool { return r == '\n' || r == 0xfffd || unicode.IsPrint(r) && !isHidden(r) }
+// EscapeJSON escapes what a person cannot see in JSON that is valid, where it can only stand inside strings.
+func EscapeJSON(text []byte) []byte {
+	isSeen := func(r rune) bool {
+		return r == '\n' || r == '\t' || r == '\r' || r == 0xfffd || unicode.IsPrint(r) && !isHidden(r)
+	}
 	if bytes.IndexFunc(text, func(r rune) bool { return !isSeen(r) }) < 0 {
 		return text
 	}

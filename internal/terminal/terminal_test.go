@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -208,5 +210,42 @@ func TestEndOfInputInsteadOfAnAnswer(t *testing.T) {
 	_, err = s.Choose(t.Context(), "Which?", []string{"a", "b"})
 	if !errors.Is(err, io.EOF) || err.Error() == io.EOF.Error() {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestCleanHidden(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\x1b[31mb\x1b]0;t\x07c":       "ab]0;tc",
+		"a\u009b2Jb\u0085c":             "a2Jbc",
+		"a\u202eb\u2066c\u200fd\u200be": "abcde",
+		"a\U000e0041\U000e0100\ufe01b":  "ab",
+		"a\u3164b\u115fc\ue000d\u2028e": "abcde",
+		"line\n\ttab\r":                 "line\n\ttab",
+		"größe 工具 \u2764\ufe0f \xff.":   "größe 工具 \u2764\ufe0f .",
+	} {
+		if got := Clean(text); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", text, got, want)
+		}
+		var out strings.Builder
+		if n, err := Cleaned(&out).Write([]byte(text)); n != len(text) || err != nil || out.String() != want {
+			t.Errorf("Cleaned(%q) writes %q, %d, %v", text, out.String(), n, err)
+		}
+	}
+}
+
+// What is escaped is the same value.
+func TestWriteJSON(t *testing.T) {
+	value := map[string]string{"<\u202e\u009b\x7f>": "\x1b[31m \U000e0041 \ue000 \u200d \ufe01 größe 工具 \u2764\ufe0f\n"}
+	var out strings.Builder
+	if err := WriteJSON(&out, value); err != nil {
+		t.Fatal(err)
+	}
+	const want = "{\n  \"<\\u202e\\u009b\\u007f>\": \"\\u001b[31m \\udb40\\udc41 \\ue000 \\u200d \\ufe01 größe 工具 \u2764\ufe0f\\n\"\n}\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant %s", out.String(), want)
+	}
+	var read map[string]string
+	if err := json.Unmarshal([]byte(out.String()), &read); err != nil || !maps.Equal(read, value) {
+		t.Errorf("%q, %v", read, err)
 	}
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,4 +75,17 @@ func Wrap(text string, width int) []string {
 // pad fills a text up to a width.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-runewidth.StringWidth(text)))
+}
+
+// Cleaned is a writer for commands that have no sequences of their own: everything is cleaned. A text of somebody else has to
+// be written at once.
+func Cleaned(out io.Writer) io.Writer { return cleaned{out} }
+
+type cleaned struct{ out io.Writer }
+
+func (c cleaned) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(c.out, Clean(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
