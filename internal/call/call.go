@@ -177,7 +177,7 @@ func (request *Request) send(lease *fleet.Lease) bool {
 		request.Replier.Reply(unknownState, nil)
 		return true
 	}
-	call := downstream.ToolCall{Name: tool.Original, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
+	call := downstream.ToolCall{Name: tool.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
 	if r.border != sameEra {
 		r.cross(&call, request.Plain)
 	}

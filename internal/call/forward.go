@@ -48,12 +48,13 @@ func (request *Forwarding) send(lease *fleet.Lease) bool {
 		request.Replier.Reply(outcome, nil)
 		return true
 	}
-	if !strings.HasSuffix(request.Method, "/list") { // reading a list leaves nothing behind
+	isList := strings.HasSuffix(request.Method, "/list")
+	if !isList { // reading a list leaves nothing behind
 		lease.Called(request.Client.Party())
 	}
 	r := &run{
 		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, raw: true, passErrors: true,
-		method: request.Method, border: borderOf(request.Client, lease.Session),
+		method: request.Method, about: request.Name, isList: isList, border: borderOf(request.Client, lease.Session),
 		token: bytes.Clone(request.Params.Member("_meta").Member(protocol.ProgressToken).Bytes()),
 	}
 	forward := downstream.Forward{

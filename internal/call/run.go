@@ -23,6 +23,8 @@ type run struct {
 	token   []byte // the client's progress token; empty without one
 
 	method string
+	about  string // what else than a tool it is about, if that has a name
+	isList bool
 	border border
 	// again sends the request once more with further members of the params, raw and without
 	// braces; nil unless the server may want that.
@@ -144,6 +146,9 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 	if response.Error.IsAbsent() {
 		if kind := response.Result.Kind(); kind != "object" && !r.raw {
 			return Outcome{}, &Failure{Message: "the server's result is no object but " + kind}
+		}
+		if !r.isList { // lists are cleaned
+			r.lease.LookAt(response.Result, r.method, r.tool+r.about)
 		}
 		switch r.border {
 		case toModern:

@@ -13,9 +13,10 @@ type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Baseline remembers in which form each tool was last offered, so that a definition
-// that changed is noticed: within a run, and with a folder also from one run to the
-// next. It keeps hashes only. It is safe for concurrent use, and blocks on the disk.
+// Baseline remembers in which form each tool was last offered, and what instructions a server gave, so that what
+// changed is noticed: within a run, and with a folder also from one run to the
+// next. What is compared is what the server says, not what is left of it when it is cleaned. It is safe for concurrent
+// use, and blocks on the disk.
 type Baseline struct {
 	store store
 	log   *slog.Logger
@@ -24,10 +25,10 @@ type Baseline struct {
 	servers map[Hash]*seen
 }
 
-// Change is a tool that is offered in another form than before.
+// Change is a tool that is offered in another form than before, or instructions that are others.
 type Change struct {
-	Tool          string
-	Before, After Hash
+	Tool          string // "" for the server's instructions
+	Before, After Record
 }
 
 // Limits of what is remembered of one server: what it offers, and what it offered once.
@@ -41,14 +42,22 @@ const (
 type seen struct {
 	mu     sync.Mutex // held while the file is read or written: only starts and refreshes wait
 	loaded bool
-	failed bool       // the file could not be written, which is said once
-	file   Hash       // of the content that the file had when it was last read or written
-	tools  []seenTool // those offered last, then those that vanished, the latest first
+	failed bool // the file could not be written, which is said once
+	file   Hash // of the content that the file had when it was last read or written
+	known
+	instructed bool // in this run, in other words than before
+}
+
+// known is what the file of a server holds.
+type known struct {
+	instructions *Record    // those that it gave last; nil if that is not known
+	tools        []seenTool // those offered last, then those that vanished, the latest first
 }
 
 type seenTool struct {
-	name, definition Hash
-	changed          bool // at some time in this run
+	name    Hash
+	record  Record
+	changed bool // at some time in this run
 }
 
 // NewBaseline makes a baseline that keeps a file per server in a folder, which is made
@@ -58,15 +67,15 @@ func NewBaseline(folder string, log *slog.Logger) *Baseline {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	hashes := store{folder: folder, suffix: hashesSuffix, maxFile: maxStoredFile, maxAll: maxStoredBytes}
-	return &Baseline{store: hashes, log: log, servers: make(map[Hash]*seen)}
+	files := store{folder: folder, suffix: seenSuffix, maxFile: maxStoredFile, maxAll: maxStoredBytes}
+	return &Baseline{store: files, log: log, servers: make(map[Hash]*seen)}
 }
 
 // Compare compares what a server offers with what it offered before, and remembers it.
 // The returned snapshot warns of every tool that changed in this run, however long ago;
 // the changes are those since the last reading. The key tells one configured server
-// from another; its name is for the warnings.
-func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot) (*Snapshot, []Change) {
+// from another; its name is for the warnings. Words that mask changes are kept as it makes them.
+func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask func(string) string) (*Snapshot, []Change) {
 	s := b.server(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,11 +83,12 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot) (*Snapsh
 	if !s.loaded {
 		s.loaded = true
 		var err error
-		if s.tools, s.file, err = b.store.load(key); err != nil {
+		if s.known, s.file, err = b.store.load(key); err != nil {
 			log.Warn("could not read the definitions seen before; a change since then goes unnoticed", "reason", err)
 		}
 	}
-	changes, marked := s.observe(snapshot.Tools)
+	changes, marked := s.observe(snapshot.Tools, mask)
+	changes = append(s.listen(snapshot, mask), changes...)
 	if len(snapshot.Tools) > maxOffered {
 		log.Warn("the server has too many tools to notice a change in each", "tools", len(snapshot.Tools), "remembered", maxOffered)
 	}
@@ -86,7 +96,22 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot) (*Snapsh
 		s.failed = true
 		log.Warn("could not keep the definitions; a change may go unnoticed in the next run", "reason", err)
 	}
-	return snapshot.warnOfChanges(server, marked), changes
+	return snapshot.warnOfChanges(server, marked, s.instructed), changes
+}
+
+// listen takes note of the server's instructions. Those that a server gives no longer stay remembered. Called with mu
+// held.
+func (s *seen) listen(snapshot *Snapshot, mask func(string) string) (changes []Change) {
+	if snapshot.said == "" && s.instructions != nil {
+		return nil
+	}
+	now := snapshot.Instructed(mask)
+	if was := s.instructions; was != nil && was.Hash != now.Hash {
+		s.instructed = true
+		changes = []Change{{Before: *was, After: *now}}
+	}
+	s.instructions = now
+	return changes
 }
 
 func (b *Baseline) server(key Hash) *seen {
@@ -102,7 +127,7 @@ func (b *Baseline) server(key Hash) *seen {
 
 // observe takes note of what is offered now. It returns what changed since the last
 // time, and the names of all tools that changed in this run. Called with mu held.
-func (s *seen) observe(tools []Tool) (changes []Change, marked []string) {
+func (s *seen) observe(tools []Tool, mask func(string) string) (changes []Change, marked []string) {
 	before := make(map[Hash]seenTool, len(s.tools))
 	for _, tool := range s.tools {
 		before[tool.name] = tool
@@ -111,17 +136,18 @@ func (s *seen) observe(tools []Tool) (changes []Change, marked []string) {
 	// us forget an old one.
 	var known, added []seenTool
 	for _, tool := range tools {
-		now := seenTool{name: sha256.Sum256([]byte(tool.Name)), definition: sha256.Sum256(tool.Definition.Bytes())}
+		now := seenTool{name: sha256.Sum256([]byte(tool.Name)), record: tool.Record(mask)}
 		was, ok := before[now.name]
 		if !ok {
 			added = append(added, now)
 			continue
 		}
 		delete(before, now.name)
-		if was.definition != now.definition {
-			changes = append(changes, Change{Tool: tool.Name, Before: was.definition, After: now.definition})
+		isSame := was.record.IsOf(tool)
+		if !isSame {
+			changes = append(changes, Change{Tool: tool.Name, Before: was.record, After: now.record})
 		}
-		now.changed = was.changed || was.definition != now.definition
+		now.changed = was.changed || !isSame
 		if now.changed {
 			marked = append(marked, tool.Name)
 		}
@@ -141,18 +167,23 @@ func (s *seen) observe(tools []Tool) (changes []Change, marked []string) {
 	return changes, marked
 }
 
-// warnOfChanges returns the snapshot with a warning for each of these tools. They come
+// warnOfChanges returns the snapshot with a warning for each of these tools, which it marks. Warnings of changes come
 // first and are counted by themselves: a server must not be able to hide them behind
 // faults of other definitions.
-func (s *Snapshot) warnOfChanges(server string, tools []string) *Snapshot {
-	if len(tools) == 0 {
+func (s *Snapshot) warnOfChanges(server string, tools []string, instructed bool) *Snapshot {
+	if len(tools) == 0 && !instructed {
 		return s
 	}
 	var first Snapshot
-	for _, tool := range tools {
-		first.warn("Definition of tool '%s' in server '%s' changed", tool, server)
+	if instructed {
+		first.warn("Instructions of server '%s' changed", server)
 	}
 	warned := *s
+	warned.Tools = slices.Clone(s.Tools)
+	for _, tool := range tools {
+		first.warn("Definition of tool '%s' in server '%s' changed", tool, server)
+		warned.Tools[s.byName[tool]].Changed = true
+	}
 	warned.Warnings = slices.Concat(first.Warnings, s.Warnings)
 	return &warned
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"slices"
@@ -24,10 +25,10 @@ func changedWarning(name string) string {
 // changed just now.
 func compare(t testing.TB, b *Baseline, key Hash, definitions ...string) (warnings, changed []string) {
 	t.Helper()
-	got, changes := b.Compare("fs", key, snapshot(t, toolbox.Filter{}, definitions...))
+	got, changes := b.Compare("fs", key, snapshot(t, toolbox.Filter{}, definitions...), plainly)
 	for _, change := range changes {
-		if change.Before == change.After {
-			t.Errorf("the change of %s goes from %s to the same", change.Tool, change.Before)
+		if change.Before.Hash == change.After.Hash {
+			t.Errorf("the change of %s goes from %s to the same", change.Tool, change.Before.Hash)
 		}
 		changed = append(changed, change.Tool)
 	}
@@ -144,7 +145,7 @@ func TestBaselineComparesWhatIsOffered(t *testing.T) {
 	b := NewBaseline(t.TempDir(), nil)
 	compare(t, b, Hash{1}, described("a", "one"), named("b"))
 	without := snapshot(t, toolbox.NewFilter([]string{"b"}), described("a", "two"), named("b"))
-	if got, changes := b.Compare("fs", Hash{1}, without); got.Warnings != nil || changes != nil {
+	if got, changes := b.Compare("fs", Hash{1}, without, plainly); got.Warnings != nil || changes != nil {
 		t.Errorf("a tool that is not offered is warned of: %q", got.Warnings)
 	}
 	if warnings, _ := compare(t, b, Hash{1}, described("a", "two"), named("b")); !slices.Equal(warnings, []string{changedWarning("a")}) {
@@ -156,7 +157,7 @@ func TestBaselineLeavesTheSnapshotAlone(t *testing.T) {
 	b := NewBaseline("", nil)
 	compare(t, b, Hash{1}, described("a", "one"))
 	before := snapshot(t, toolbox.Filter{}, described("a", "two"), `{"name":""}`)
-	after, _ := b.Compare("fs", Hash{1}, before)
+	after, _ := b.Compare("fs", Hash{1}, before, plainly)
 	if len(before.Warnings) != 1 || len(after.Warnings) != 2 || after.Warnings[0] != changedWarning("a") {
 		t.Errorf("warnings are %q before and %q after", before.Warnings, after.Warnings)
 	}
@@ -203,8 +204,8 @@ func TestBaselineRemembersWithinBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal("the largest file cannot be read back: ", err)
 	}
-	if tools, err := decode(data); err != nil || len(tools) != maxOffered+maxVanished {
-		t.Errorf("%d tools in the file, %v", len(tools), err)
+	if known, err := decode(data); err != nil || len(known.tools) != maxOffered+maxVanished {
+		t.Errorf("%d tools in the file, %v", len(known.tools), err)
 	}
 	if warnings, _ := compare(t, b, Hash{1}, described("old", "two")); !slices.Equal(warnings, []string{changedWarning("old")}) {
 		t.Errorf("a crowd of new tools hid the old one: %q", warnings)
@@ -242,7 +243,7 @@ func TestBaselineConcurrently(t *testing.T) {
 	}
 	group.Wait()
 	for key := range 2 {
-		data, err := os.ReadFile(store{folder: folder, suffix: hashesSuffix}.path(Hash{byte(key)}))
+		data, err := os.ReadFile(store{folder: folder, suffix: seenSuffix}.path(Hash{byte(key)}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,5 +253,98 @@ func TestBaselineConcurrently(t *testing.T) {
 	}
 	if names := filesIn(t, folder); len(names) != 2 {
 		t.Errorf("files are left: %q", names)
+	}
+}
+
+// What version 1 remembered is compared with what is offered now, however that is cleaned now.
+func TestBaselinesOfTheFirstVersionAreRead(t *testing.T) {
+	for name, old := range ofTheFirstVersion {
+		folder := t.TempDir()
+		b := NewBaseline(folder, nil)
+		content := fmt.Sprintf(`{"version":1,"tools":[{"name":"%x","definition":"%s"}]}`, sha256.Sum256([]byte(name)), old[1])
+		if err := os.WriteFile(b.store.path(Hash{1}), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, changed := compare(t, b, Hash{1}, named("other")); changed != nil { // so that it is kept as one that vanished
+			t.Errorf("changed are %q", changed)
+		}
+		b = NewBaseline(folder, nil)
+		if _, changed := compare(t, b, Hash{1}, old[0]); changed != nil {
+			t.Errorf("%s counts as changed", name)
+		}
+		changed := strings.Replace(old[0], `{"name"`, `{"x":1,"name"`, 1)
+		if _, changed := compare(t, NewBaseline(folder, nil), Hash{1}, changed); !slices.Equal(changed, []string{name}) {
+			t.Errorf("the change of %s goes unnoticed", name)
+		}
+	}
+}
+
+// What counts is what the server says, also where it is removed.
+func TestBaselineComparesWhatTheServerSays(t *testing.T) {
+	b := NewBaseline("", nil)
+	compare(t, b, Hash{1}, described("a", "x\u200b"))
+	if _, changed := compare(t, b, Hash{1}, described("a", "x\u200b\u200b")); !slices.Equal(changed, []string{"a"}) {
+		t.Errorf("changed are %q", changed)
+	}
+}
+
+func TestChangedInstructions(t *testing.T) {
+	folder := t.TempDir()
+	b := NewBaseline(folder, nil)
+	for i, step := range []struct {
+		newRun       bool
+		instructions string
+		warns, is    bool // a warning, a change
+	}{
+		{false, "one", false, false},
+		{false, "one", false, false},
+		{true, "two", true, true},
+		{false, "two", true, false},
+		{true, "two", false, false},
+		{false, "", false, false}, // those of before stay remembered
+		{true, "two", false, false},
+		{false, "two\u200b", true, true},
+		{false, "two", true, true},
+	} {
+		if step.newRun {
+			b = NewBaseline(folder, nil)
+		}
+		got, changes := b.Compare("fs", Hash{1}, instructed(t, step.instructions, named("a")), plainly)
+		warns := slices.Contains(got.Warnings, "Instructions of server 'fs' changed")
+		if is := len(changes) == 1 && changes[0].Tool == ""; warns != step.warns || is != step.is {
+			t.Errorf("step %d: warnings %q, changes %v", i+1, got.Warnings, changes)
+		}
+		if tool, _ := got.Find("a"); tool.Changed {
+			t.Errorf("step %d: the tool counts as changed", i+1)
+		}
+	}
+	b = NewBaseline("", nil)
+	b.Compare("fs", Hash{1}, instructed(t, ""), plainly)
+	if _, changes := b.Compare("fs", Hash{1}, instructed(t, "now it says something"), plainly); len(changes) != 1 {
+		t.Error("instructions that were not there before go unnoticed")
+	}
+}
+
+func TestChangedToolsAreMarked(t *testing.T) {
+	b := NewBaseline("", nil)
+	compare(t, b, Hash{1}, described("a", "one"), named("b"))
+	before := snapshot(t, toolbox.Filter{}, described("a", "two"), named("b"))
+	after, _ := b.Compare("fs", Hash{1}, before, plainly)
+	if !after.Tools[0].Changed || after.Tools[1].Changed || before.Tools[0].Changed {
+		t.Errorf("marked are %v", after.Tools)
+	}
+}
+
+func TestBaselineKeepsWordsWithinBounds(t *testing.T) {
+	folder := t.TempDir()
+	long := strings.Repeat("x", maxStoredWords/2-100)
+	definitions := []string{described("a", long), described("b", long), described("c", long)}
+	compare(t, NewBaseline(folder, nil), Hash{1}, definitions...)
+	if info, err := os.Stat((store{folder: folder, suffix: seenSuffix}).path(Hash{1})); err != nil || info.Size() > maxStoredWords+1000 {
+		t.Errorf("the file has %d bytes, %v", info.Size(), err)
+	}
+	b, log := logged(folder)
+	if _, changed := compare(t, b, Hash{1}, definitions[0], definitions[1], described("c", "y")); !slices.Equal(changed, []string{"c"}) || log.Len() > 0 {
+		t.Errorf("changed are %q, the log has %q", changed, log)
 	}
 }

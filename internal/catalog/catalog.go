@@ -5,20 +5,28 @@ package catalog
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // Tool is one tool that is offered.
 type Tool struct {
-	Name     string // as it is offered: the server's name for it without invisible text
-	Original string // as the server calls it
+	Name string
 	// Definition is the server's own object, byte for byte but for what cleaning
 	// removed, and with an input schema in any case.
 	Definition wire.Payload
+	// Changed says that the server offered another definition before.
+	Changed bool
+
+	source wire.Payload // the server's own object as it came
 }
+
+// Hash identifies what the server says of the tool, whatever we remove from it.
+func (t Tool) Hash() Hash { return sha256.Sum256(t.source.Bytes()) }
 
 // Snapshot is what one server offered at one time. It never changes.
 type Snapshot struct {
@@ -32,9 +40,11 @@ type Snapshot struct {
 	// Stored says that the server offered this at an earlier time, and was not asked since.
 	Stored bool
 
-	byName   map[string]int
-	whole    *Snapshot         // of one that a lock restricts: without that
-	withheld map[string]string // why the lock keeps tools back, by name
+	said       string // the instructions as they came
+	byName     map[string]int
+	whole      *Snapshot         // of one that a lock restricts: without that
+	withheld   map[string]string // why the lock keeps tools back, by name
+	unapproved bool              // the lock keeps the instructions back
 }
 
 // Listing is what a server answered to tools/list.
@@ -50,59 +60,74 @@ type Listing struct {
 // NewSnapshot checks and cleans a listing. The server's name is for the warnings.
 func NewSnapshot(server string, listing Listing, filter toolbox.Filter) *Snapshot {
 	s := &Snapshot{
-		ServerVersion: CleanText(listing.ServerVersion), Instructions: CleanText(listing.Instructions),
+		ServerVersion: hidden.Clean(listing.ServerVersion), Instructions: hidden.Clean(listing.Instructions), said: listing.Instructions,
 		Capabilities: wire.Raw(bytes.Clone(listing.Capabilities.Bytes())),
 		byName:       make(map[string]int, len(listing.Definitions)),
 	}
 	if listing.Note != "" {
 		s.warn("%s (server '%s')", listing.Note, server)
 	}
+	if s.Instructions != s.said {
+		s.warn("Invisible text was removed from the instructions of server '%s'", server)
+	}
 	for i, definition := range listing.Definitions {
-		original, _ := definition.Member("name").Text()
-		name := CleanText(original)
-		if name == "" {
-			s.warn("Tool number %d of server '%s' has no name and was left out", i+1, server)
-			continue
-		}
-		if !filter.Allows(name) && !filter.Allows(original) {
-			continue
-		}
-		if _, exists := s.byName[name]; exists {
-			s.warn("Server '%s' lists tool '%s' more than once; the first one stays", server, name)
-			continue
-		}
-		s.byName[name] = len(s.Tools)
-		s.Tools = append(s.Tools, Tool{Name: name, Original: original, Definition: s.checked(server, name, definition)})
+		s.add(server, i, wire.Raw(bytes.Clone(definition.Bytes())), filter)
 	}
 	return s
 }
 
+// add offers a tool, if it can be offered.
+func (s *Snapshot) add(server string, i int, source wire.Payload, filter toolbox.Filter) {
+	name, _ := source.Member("name").Text()
+	switch _, exists := s.byName[name]; {
+	case name == "":
+		s.warn("Tool number %d of server '%s' has no name and was left out", i+1, server)
+		return
+	case !filter.Allows(name) && !filter.Allows(hidden.Clean(name)): // who meant the latter is told why it is missing
+		return
+	case exists:
+		s.warn("Server '%s' lists tool '%s' more than once; the first one stays", server, hidden.Show(name))
+		return
+	}
+	found := examine(source)
+	if found.fault != "" {
+		s.warn("Tool '%s' of server '%s' is withheld: %s", hidden.Show(name), server, found.fault)
+		return
+	}
+	what := fmt.Sprintf("tool '%s' in server '%s'", name, server)
+	for _, warning := range found.describe(what) {
+		s.warn("%s", warning)
+	}
+	definition := found.definition.Bytes()
+	if whole := withSchema(definition); len(whole) != len(definition) {
+		s.warn("Tool '%s' of server '%s' has no input schema; it is offered as taking any object", name, server)
+		definition = whole
+	}
+	s.byName[name] = len(s.Tools)
+	s.Tools = append(s.Tools, Tool{Name: name, Definition: wire.Raw(definition), source: source})
+}
+
+// withSchema returns a definition with an input schema, if it has none.
+func withSchema(raw []byte) []byte {
+	if kind := wire.Raw(raw).Member("inputSchema").Kind(); kind != "undefined" && kind != "null" {
+		return raw
+	}
+	return wire.AppendWithMembers(nil, wire.Raw(raw), func(key string) bool { return key == "inputSchema" },
+		[]byte(`"inputSchema":{"type":"object"}`))
+}
+
 // maxWarnings bounds what a server with ten thousand bad definitions makes us say.
 const maxWarnings = 50
+
+const moreWarnings = "There were more warnings of this kind"
 
 func (s *Snapshot) warn(format string, args ...any) {
 	switch {
 	case len(s.Warnings) < maxWarnings:
 		s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
 	case len(s.Warnings) == maxWarnings:
-		s.Warnings = append(s.Warnings, "There were more warnings of this kind")
+		s.Warnings = append(s.Warnings, moreWarnings)
 	}
-}
-
-// checked returns a copy of a definition that can be offered.
-func (s *Snapshot) checked(server, name string, definition wire.Payload) wire.Payload {
-	edits := cleaning(definition)
-	if len(edits) > 0 {
-		s.warn("Invisible text was removed from the definition of tool '%s' in server '%s'", name, server)
-	}
-	raw := wire.AppendEdited(make([]byte, 0, len(definition.Bytes())), definition, edits...)
-	schema := wire.Raw(raw).Member("inputSchema")
-	if schema.Kind() == "undefined" || schema.Kind() == "null" {
-		s.warn("Tool '%s' of server '%s' has no input schema; it is offered as taking any object", name, server)
-		raw = wire.AppendWithMembers(nil, wire.Raw(raw), func(key string) bool { return key == "inputSchema" },
-			[]byte(`"inputSchema":{"type":"object"}`))
-	}
-	return wire.Raw(raw)
 }
 
 // Find returns the tool that is offered under a name.

@@ -59,8 +59,8 @@ func TestSnapshotKeepsDefinitionsAsTheyAre(t *testing.T) {
 		named("read_file"),
 		`{ "inputSchema" : { "type":"object" ,"properties":{ "n":{"maximum":9007199254740993,"x":1.0,"y":1e400} } } ,
 		   "name":"\u0061\/b", "title":"Größe \ud83d\ude00 \ud800", "unknown":[ {} , null], "_meta":{"a":1,"a":2} }`,
-		"{\"name\":\"a\\tb\\n\\r\",\"description\":\"tab\\t, line\\nends\\r\\n, joiners \u200c\u200d \\u200d\",\"inputSchema\":true}",
-		`{"name":"a","inputSchema":{"enum":["\u200b"]},"outputSchema":{"default":"\u202e"},"icons":[{"src":"\u200b"}]}`,
+		"{\"name\":\"a\\tb\\n\\r\",\"description\":\"tab\\t, line\\nends\\r\\n, joiners 👩\u200d💻 می\u200cخواهم\",\"inputSchema\":true}",
+		`{"name":"a","inputSchema":{"enum":["\u200b"]},"outputSchema":{"default":"\u202e"},"icons":[{"x":"\u200b"}]}`,
 		`{"name":"a","inputSchema":"absurd"}`,
 		`{"name":"a","inputSchema":[]}`,
 	} {
@@ -83,17 +83,25 @@ func TestSnapshotIsACopy(t *testing.T) {
 
 func TestSnapshotSchema(t *testing.T) {
 	const warning = "Tool 'a' of server 'fs' has no input schema; it is offered as taking any object"
+	const twin = "Members that stand twice, or differ from a known one only in case, were removed from the definition of tool 'a' in server 'fs': "
 	for _, test := range []struct{ name, definition, want string }{
 		{"missing", `{"name":"a" , "title":"x" }`, `{"name":"a" , "title":"x","inputSchema":{"type":"object"}}`},
 		{"null", `{"inputSchema":null,"name":"a"}`, `{"name":"a","inputSchema":{"type":"object"}}`},
 		{"null at the end", `{ "name":"a", "inputSchema" : null }`, `{"name":"a","inputSchema":{"type":"object"}}`},
 		{"null with an escaped key", `{"name":"a","input\u0053chema":null,"x":1}`, `{"name":"a","x":1,"inputSchema":{"type":"object"}}`},
 		{"null as the last of two", `{"name":"a","inputSchema":{},"inputSchema":null}`, `{"name":"a","inputSchema":{"type":"object"}}`},
-		{"other case", `{"name":"a","inputschema":{}}`, `{"name":"a","inputschema":{},"inputSchema":{"type":"object"}}`},
+		{"other case", `{"name":"a","inputschema":{}}`, `{"name":"a","inputSchema":{"type":"object"}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshot(t, toolbox.Filter{}, test.definition)
-			checkTools(t, s, []string{"a"}, []string{warning})
+			warnings := []string{warning}
+			switch test.name {
+			case "null as the last of two":
+				warnings = []string{twin + "inputSchema", warning}
+			case "other case":
+				warnings = []string{twin + "inputschema", warning}
+			}
+			checkTools(t, s, []string{"a"}, warnings)
 			if got := string(s.Tools[0].Definition.Bytes()); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -105,7 +113,7 @@ func TestSnapshotLeavesOut(t *testing.T) {
 	const (
 		nameless  = "Tool number %d of server 'fs' has no name and was left out"
 		duplicate = "Server 'fs' lists tool '%s' more than once; the first one stays"
-		invisible = "Invisible text was removed from the definition of tool '%s' in server 'fs'"
+		withheld  = "Tool '%[1]s' of server 'fs' is withheld: its 'name' hides text: '%[1]s'"
 	)
 	for _, test := range []struct {
 		name        string
@@ -137,15 +145,15 @@ func TestSnapshotLeavesOut(t *testing.T) {
 			"only invisible",
 			[]string{named("\u200b\u2060"), named(`\u001b[0m`)},
 			[]string{},
-			[]string{fmt.Sprintf(nameless, 1), fmt.Sprintf(nameless, 2)},
+			[]string{fmt.Sprintf(withheld, "<U+200B><U+2060>"), fmt.Sprintf(withheld, "<U+001B>[0m")},
 		},
 		{"same name", []string{named("a"), named("b"), named("a"), named("A")}, []string{"a", "b", "A"}, []string{fmt.Sprintf(duplicate, "a")}},
-		{"same name once cleaned", []string{named("a"), named("a\u200b")}, []string{"a"}, []string{fmt.Sprintf(duplicate, "a")}},
+		{"same name but for what is hidden", []string{named("a"), named("a\u200b")}, []string{"a"}, []string{fmt.Sprintf(withheld, "a<U+200B>")}},
 		{
 			"same name, hidden one first",
 			[]string{named("a\u200b"), named("a")},
 			[]string{"a"},
-			[]string{fmt.Sprintf(invisible, "a"), fmt.Sprintf(duplicate, "a")},
+			[]string{fmt.Sprintf(withheld, "a<U+200B>")},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -169,11 +177,10 @@ func TestSnapshotFilters(t *testing.T) {
 		filter toolbox.Filter
 		want   []string
 	}{
-		{"all", toolbox.NewFilter([]string{"*"}), []string{"a", "b", "c"}},
+		{"all", toolbox.NewFilter([]string{"*"}), []string{"a", "b"}},
 		{"none", toolbox.NewFilter(nil), []string{}},
 		{"some", toolbox.NewFilter([]string{"b", "x"}), []string{"b"}},
-		{"by the name that is offered", toolbox.NewFilter([]string{"c"}), []string{"c"}},
-		{"by the original name", toolbox.NewFilter([]string{"c\u200b"}), []string{"c"}},
+		{"by a name that hides text", toolbox.NewFilter([]string{"c\u200b"}), []string{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := snapshot(t, test.filter, definitions...).Names(); !slices.Equal(got, test.want) {
@@ -181,6 +188,10 @@ func TestSnapshotFilters(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a warning about what was meant", func(t *testing.T) {
+		filter := toolbox.NewFilter([]string{"c"})
+		checkTools(t, snapshot(t, filter, definitions[:3]...), []string{}, []string{fmt.Sprintf("Tool '%[1]s' of server 'fs' is withheld: its 'name' hides text: '%[1]s'", "c<U+200B>")})
+	})
 	t.Run("no warnings about what is not offered", func(t *testing.T) {
 		filter := toolbox.NewFilter([]string{"a"})
 		checkTools(t, snapshot(t, filter, named("a"), named("b"), named("b"), `{"name":"c\u200b"}`), []string{"a"}, nil)
@@ -190,17 +201,16 @@ func TestSnapshotFilters(t *testing.T) {
 func TestSnapshotFind(t *testing.T) {
 	s := snapshot(t, toolbox.Filter{}, named("a"), named("b\u200b"))
 	for _, test := range []struct {
-		name     string
-		original string
-		ok       bool
+		name string
+		ok   bool
 	}{
-		{"a", "a", true},
-		{"b", "b\u200b", true}, // what the server must be asked for
-		{"b\u200b", "", false},
-		{"A", "", false},
-		{"", "", false},
+		{"a", true},
+		{"b", false}, // is withheld
+		{"b\u200b", false},
+		{"A", false},
+		{"", false},
 	} {
-		if tool, ok := s.Find(test.name); ok != test.ok || tool.Original != test.original {
+		if tool, ok := s.Find(test.name); ok != test.ok {
 			t.Errorf("%q: %+v %t", test.name, tool, ok)
 		}
 	}
@@ -259,4 +269,14 @@ func BenchmarkSnapshot(b *testing.B) {
 	for b.Loop() {
 		NewSnapshot("fs", listing, toolbox.Filter{})
 	}
+}
+
+// instructed is what a server offers that says how to use it.
+func instructed(t testing.TB, instructions string, definitions ...string) *Snapshot {
+	t.Helper()
+	listing := Listing{Instructions: instructions}
+	for _, definition := range definitions {
+		listing.Definitions = append(listing.Definitions, wire.Raw([]byte(definition)))
+	}
+	return NewSnapshot("fs", listing, toolbox.Filter{})
 }

@@ -1,130 +1,185 @@
 package catalog
 
 import (
-	"regexp"
 	"strings"
-	"unicode"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// Text that people cannot see, but a model reads, is a way to smuggle instructions
-// into a definition. It is removed where prose stands, and only there: what a tool
-// computes with (enum, const, default, pattern) never changes.
+// Text that people cannot see is removed from a definition where prose stands, and only there: what a tool
+// computes with (enum, const, default, pattern) never changes. Names, keys and addresses are what is asked for, so that
+// they cannot be changed either: what has hidden text in them is not offered.
 
-// maxCleanDepth is how deep prose is looked for; no schema comes near it.
+// maxCleanDepth is how deep a definition is looked at; none comes near it.
 const maxCleanDepth = 500
 
-// cleaning returns the edits that take invisible text out of a definition.
-func cleaning(definition wire.Payload) []wire.Edit {
-	if !suspicious(definition.Bytes()) {
-		return nil
-	}
-	return appendCleaning(nil, definition, false, 0)
+// maxPath is how many bytes of the way to a value are shown.
+const maxPath = 120
+
+// examined is what was found in a definition.
+type examined struct {
+	definition wire.Payload // without what was removed
+
+	cleaned bool     // hidden text was removed
+	dropped []string // members that were
+	value   string   // where the first value is that hides text, which passes as it is; "" if none does
+	fault   string   // why it cannot be offered; "" if it can
 }
 
-// appendCleaning looks for prose in a value. In a map of schemas the keys are names that
-// the server gave, not keywords: a parameter may well be called "pattern".
-func appendCleaning(edits []wire.Edit, value wire.Payload, isMap bool, depth int) []wire.Edit {
-	if depth > maxCleanDepth {
-		return edits
+// examine looks at a definition of a tool, or at the entry of a list, and returns what can be offered of it. It
+// shares its bytes if nothing was removed.
+func examine(source wire.Payload) (found examined) {
+	found.definition = source
+	if members := twins(source, inEntry, 0, &found.dropped); len(found.dropped) > 0 {
+		found.definition = members
+	}
+	if !hidden.InJSON(source.Bytes()) {
+		return found
+	}
+	var edits []wire.Edit
+	found.look(found.definition, inEntry, "", 0, &edits)
+	if len(edits) > 0 {
+		found.cleaned = true
+		found.definition = wire.Raw(wire.AppendEdited(make([]byte, 0, len(source.Bytes())), found.definition, edits...))
+	}
+	return found
+}
+
+// look notes what a value hides, and adds to the edits that clean its prose.
+func (found *examined) look(value wire.Payload, in place, path string, depth int, edits *[]wire.Edit) {
+	if depth > maxCleanDepth || !hidden.InJSON(value.Bytes()) {
+		return
+	}
+	if value.Kind() == "string" {
+		if found.value == "" {
+			found.value = hidden.Show(path)
+		}
+		return
 	}
 	for element := range value.Elements() {
-		edits = appendCleaning(edits, element, false, depth+1)
+		found.look(element, in.element(), path, depth+1, edits)
 	}
+	for raw, member := range value.Members() {
+		key := string(raw)
+		if in != inValue && hidden.Has(key) {
+			found.blame("its definition has the key '" + hidden.Show(key) + "', which hides text")
+		}
+		if text, ok := member.Text(); ok && hidden.Has(text) {
+			switch {
+			case in.isName(key), in.isAddress(key):
+				found.blame("its '" + key + "' hides text: '" + hidden.Show(text) + "'")
+				continue
+			case in.isProse(key):
+				*edits = append(*edits, wire.Edit{Part: member, With: wire.AppendString(nil, hidden.Clean(text))})
+				continue
+			}
+		}
+		found.look(member, in.within(key), joined(path, key), depth+1, edits)
+	}
+}
+
+func (found *examined) blame(fault string) {
+	if found.fault == "" {
+		found.fault = fault
+	}
+}
+
+func joined(path, key string) string {
+	if len(path) > maxPath {
+		return path
+	}
+	if path != "" {
+		path += "."
+	}
+	return path + key[:min(len(key), maxPath)]
+}
+
+// twins returns a value without members that programs disagree about: those that stand there again, of which the last
+// stays as it counts for us, and those that equal a known key but for the case of letters. It notes their keys.
+func twins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payload {
+	if depth > maxCleanDepth || in == inValue || in == inOther {
+		return value
+	}
+	var edits []wire.Edit
+	change := func(part wire.Payload, in place) {
+		if changed := twins(part, in, depth+1, dropped); len(changed.Bytes()) != len(part.Bytes()) {
+			edits = append(edits, wire.Edit{Part: part, With: changed.Bytes()})
+		}
+	}
+	for element := range value.Elements() {
+		change(element, in.element())
+	}
+	keys, isTwin := keySet{}, false
 	for key, member := range value.Members() {
-		holdsMap := false
-		switch string(key) {
-		case "enum", "const", "default", "pattern":
-			if !isMap {
-				continue
-			}
-		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
-			holdsMap = !isMap
-		case "name", "title", "description":
-			if text, ok := member.Text(); ok {
-				if clean := CleanText(text); clean != text {
-					edits = append(edits, wire.Edit{Part: member, With: wire.AppendString(nil, clean)})
-				}
-				continue
-			}
+		isTwin = keys.add(key) || in.isTwin(key) || isTwin
+		if kind := member.Kind(); kind == "object" || kind == "array" {
+			change(member, in.within(string(key)))
 		}
-		edits = appendCleaning(edits, member, holdsMap, depth+1)
 	}
-	return edits
+	if len(edits) > 0 {
+		value = wire.Raw(wire.AppendEdited(nil, value, edits...))
+	}
+	if !isTwin {
+		return value
+	}
+	last, at := make(map[string]int), 0
+	for key := range value.Members() {
+		last[string(key)] = at
+		at++
+	}
+	at = -1
+	return wire.Raw(wire.AppendWithMembers(nil, value, func(key string) bool {
+		at++
+		if last[key] == at && !in.isTwin([]byte(key)) {
+			return false
+		}
+		*dropped = append(*dropped, key)
+		return true
+	}, nil))
 }
 
-// cleaningEntry returns the edits that take invisible text out of what people read in the entry
-// of a list, and in the arguments of a prompt. Names stay: they are what is asked for.
-func cleaningEntry(entry wire.Payload) (edits []wire.Edit) {
-	if !suspicious(entry.Bytes()) {
-		return nil
-	}
-	for key, member := range entry.Members() {
-		switch string(key) {
-		case "title", "description":
-			if text, ok := member.Text(); ok && CleanText(text) != text {
-				edits = append(edits, wire.Edit{Part: member, With: wire.AppendString(nil, CleanText(text))})
-			}
-		case "arguments":
-			for argument := range member.Elements() {
-				edits = append(edits, cleaningEntry(argument)...)
-			}
-		}
-	}
-	return edits
+// keySet notices keys that an object has twice, without a map for those of a usual size.
+type keySet struct {
+	few  [24][]byte
+	n    int
+	many map[string]bool
 }
 
-// suspicious tells whether a definition can hold anything to remove at all: nearly
-// all are plain ASCII without escaped control characters.
-func suspicious(raw []byte) bool {
-	for i, c := range raw {
-		if c >= 0x7f {
-			return true
-		}
-		if c == '\\' && i+1 < len(raw) && (raw[i+1] == 'u' || raw[i+1] == 'b' || raw[i+1] == 'f') {
+func (s *keySet) add(key []byte) (known bool) {
+	if s.many != nil {
+		known = s.many[string(key)]
+		s.many[string(key)] = true
+		return known
+	}
+	for _, other := range s.few[:s.n] {
+		if string(other) == string(key) {
 			return true
 		}
 	}
-	return false
-}
-
-// terminalSequence matches what makes a terminal do something: control sequences,
-// strings for the terminal up to their end, and other escapes.
-var terminalSequence = regexp.MustCompile(
-	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
-		`|(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
-		`|\x1b[ -/]*[0-~]`)
-
-// terminalIntroducers are what a terminal sequence may begin with. Looking for them first
-// is much faster than the expression.
-const terminalIntroducers = "\x1b\u0090\u0098\u009b\u009d\u009e\u009f"
-
-// CleanText removes what people and models cannot see from a text.
-func CleanText(text string) string {
-	if strings.IndexFunc(text, isInvisible) < 0 {
-		return text
-	}
-	if strings.ContainsAny(text, terminalIntroducers) {
-		text = terminalSequence.ReplaceAllString(text, "")
-	}
-	return strings.Map(func(r rune) rune {
-		if isInvisible(r) {
-			return -1
-		}
-		return r
-	}, text)
-}
-
-func isInvisible(r rune) bool {
-	switch {
-	case r == '\t', r == '\n', r == '\r':
+	if s.n < len(s.few) {
+		s.few[s.n] = key
+		s.n++
 		return false
-	case unicode.IsControl(r):
-		return true
-	case r == 0x200b, 0x2060 <= r && r <= 0x2064, r == 0xfeff,
-		0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069, 0xe0000 <= r && r <= 0xe007f:
-		return true
+	}
+	s.many = map[string]bool{string(key): true}
+	for _, other := range s.few {
+		s.many[string(other)] = true
 	}
 	return false
+}
+
+// describe says what was removed from something, and what of it hides text.
+func (found *examined) describe(what string) (warnings []string) {
+	if found.cleaned {
+		warnings = append(warnings, "Invisible text was removed from the definition of "+what)
+	}
+	if found.value != "" {
+		warnings = append(warnings, "The definition of "+what+" has invisible text in a value, which passes as it is: "+found.value)
+	}
+	if len(found.dropped) > 0 {
+		warnings = append(warnings, "Members that stand twice, or differ from a known one only in case, were removed from the definition of "+
+			what+": "+hidden.Show(strings.Join(found.dropped, ", ")))
+	}
+	return warnings
 }

@@ -1,122 +1,28 @@
 package catalog
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
-
-// escaped is a rune as JSON escapes.
-func escaped(r rune) string {
-	var text strings.Builder
-	for _, unit := range utf16.Encode([]rune{r}) {
-		fmt.Fprintf(&text, `\u%04x`, unit)
-	}
-	return text.String()
-}
-
-func TestInvisibleText(t *testing.T) {
-	removed := []struct {
-		name       string
-		first, end rune
-	}{
-		{"control characters before tab", 0x00, 0x08},
-		{"control characters between line ends", 0x0b, 0x0c},
-		{"control characters after line ends", 0x0e, 0x1f},
-		{"delete and C1", 0x7f, 0x9f},
-		{"zero width space", 0x200b, 0x200b},
-		{"word joiner and invisible operators", 0x2060, 0x2064},
-		{"byte order mark", 0xfeff, 0xfeff},
-		{"embeddings and overrides", 0x202a, 0x202e},
-		{"isolates", 0x2066, 0x2069},
-		{"tags", 0xe0000, 0xe007f},
-	}
-	invisible := func(r rune) bool {
-		for _, set := range removed {
-			if set.first <= r && r <= set.end {
-				return true
-			}
-		}
-		return false
-	}
-	check := func(r rune, as, text string) {
-		want := "visible"
-		if !invisible(r) {
-			want += string(r)
-		}
-		tool := offer(t, `{"name":"a","description":"visible`+text+`","inputSchema":{}}`)
-		if got, _ := tool.Definition.Member("description").Text(); got != want {
-			t.Errorf("U+%04X %s: %q, want %q", r, as, got, want)
-		}
-	}
-	// Each of them, and its neighbours, which stay: joiners (U+200C and U+200D) are among them.
-	for _, set := range removed {
-		for r := max(set.first-2, 0); r <= set.end+2; r++ {
-			check(r, "escaped", escaped(r))
-			if r >= 0x20 {
-				check(r, "raw", string(r))
-			}
-		}
-	}
-	for _, r := range "\t\n\r \u00a0\u00ad\u200e\u200f\ufe0fé漢\U0001f600" {
-		check(r, "escaped", escaped(r))
-	}
-	check('\b', "short", `\b`)
-	check('\f', "short", `\f`)
-}
-
-func TestTerminalSequences(t *testing.T) {
-	for _, test := range []struct{ name, in, want string }{
-		{"colours", "\x1b[31mred\x1b[0m text", "red text"},
-		{"parameters and intermediates", "a\x1b[?25;1 qb\x1b[38:5:1mc", "abc"},
-		{"C1 colours", "\u009b31mred", "red"},
-		{"title", "a\x1b]0;title\x07b", "ab"},
-		{"link", "\x1b]8;;http://evil\x1b\\text\x1b]8;;\x1b\\", "text"},
-		{"C1 title", "a\u009d0;title\u009cb", "ab"},
-		{"device control", "a\x1bPq#0;2\x1b\\b", "ab"},
-		{"strings of other kinds", "a\x1bXx\x1b\\b\x1b^x\x1b\\c\x1b_x\x07d", "abcd"},
-		{"C1 strings", "a\u0090x\u009cb\u0098x\u009cc\u009ex\u009cd\u009fx\u009ce", "abcde"},
-		{"character set", "a\x1b(Bb", "ab"},
-		{"reset", "a\x1bcb\x1b7c", "abc"},
-		{"never ends", "a\x1b]0;title", "a"},
-		{"ends in another", "a\x1b]0;title\x1b[31mb", "ab"},
-		{"broken off", "a\x1b[", "a"},
-		{"escape at the end", "a\x1b", "a"},
-		{"two escapes", "a\x1b\x1b[1mb", "ab"},
-		{"put together by cleaning", "a\x1b\x1b[0m[1mb", "a[1mb"},
-		{"no sequence", "[31m ]0;x", "[31m ]0;x"},
-		{"backspace", "abc\b\b\bxyz", "abcxyz"},
-		{"all at once", "\u202e\x1b[1m\u200bA\U000e0041\x1b[0m\ufeff", "A"},
-		{"text before and after stays", "Größe\t\x1b[1m漢\n", "Größe\t漢\n"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got := CleanText(test.in)
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-			if again := CleanText(got); again != got {
-				t.Errorf("cleaned again: %q", again)
-			}
-		})
-	}
-}
 
 // TestCleaningWhere marks what must go with !! and what must stay with ??; both stand for
 // a character that is removed from prose.
 func TestCleaningWhere(t *testing.T) {
 	for _, test := range []struct{ name, definition string }{
-		{"prose of the tool", `{"name":"a!!","title":"b!!","description":"c!!","inputSchema":{}}`},
+		{"prose of the tool", `{"name":"a","title":"b!!","description":"c!!","inputSchema":{}}`},
 		{"prose of annotations", `{"name":"a","annotations":{"title":"b!!","x":"??"},"inputSchema":{}}`},
 		{"prose of schemas", `{"name":"a","inputSchema":{"description":"b!!","properties":{"p":{"title":"c!!","items":{"description":"d!!"}}}},"outputSchema":{"title":"e!!"}}`},
 		{"prose in arrays", `{"name":"a","inputSchema":{"anyOf":[{"title":"b!!"},[{"description":"c!!"}],"??"]}}`},
 		{"what is computed with", `{"name":"a","inputSchema":{"enum":["??",{"title":"??"}],"const":{"name":"??"},"default":{"description":["??"],"title":"??"},"pattern":"??"}}`},
-		{"other members", `{"name":"a","inputSchema":{"$comment":"??","format":"??"},"x??":"??","_meta":{"x":"??"}}`},
-		{"names of parameters", `{"name":"a","inputSchema":{"properties":{"p??":{}},"required":["p??"]}}`},
+		{"other members", `{"name":"a","inputSchema":{"$comment":"??","format":"??"},"x":"??","_meta":{"x":"??","description":"b!!"}}`},
+		{"keys within a value", `{"name":"a","inputSchema":{"default":{"p??":{}},"required":["p??"]}}`},
 		// A parameter may be called like a keyword. It is a schema all the same.
 		{"parameters called like keywords", `{"name":"a","inputSchema":{"properties":{
 			"enum":{"description":"b!!","enum":["??"]}, "const":{"description":"c!!","const":"??"},
@@ -129,9 +35,8 @@ func TestCleaningWhere(t *testing.T) {
 			"$defs":{"default":{"title":"b!!"}}, "definitions":{"const":{"title":"c!!"}},
 			"patternProperties":{"enum":{"title":"d!!"}}, "dependentSchemas":{"pattern":{"title":"e!!"}}}}`},
 		{"names within a value", `{"name":"a","inputSchema":{"default":{"properties":{"x":{"description":"??"}}}}}`},
-		{"escaped keys", `{"n\u0061me":"a!!","inputSchema":{"\u0064escription":"b!!","\u0065num":["??"]}}`},
+		{"escaped keys", `{"n\u0061me":"a","inputSchema":{"\u0064escription":"b!!","\u0065num":["??"]}}`},
 		{"prose of another kind", `{"name":"a","description":{"description":"b!!","x":"??"},"title":["??"],"inputSchema":{}}`},
-		{"the same key twice", `{"name":"x!!","name":"a!!","inputSchema":{}}`},
 		{"deep down", `{"name":"a","inputSchema":` + strings.Repeat(`{"items":`, 400) + `{"title":"b!!"}` + strings.Repeat("}", 400) + `}`},
 	} {
 		for as, mark := range map[string]string{"raw": "\u200b", "escaped": `\u200b`, "terminal sequence": `\u001b[1m`} {
@@ -147,24 +52,90 @@ func TestCleaningWhere(t *testing.T) {
 }
 
 func TestCleaningKeepsTheRest(t *testing.T) {
-	definition := "{ \"name\" : \"a\u200b\\/b\", \"title\":\"\\u0041\\/\\ud800\" ,\t\"n\":1.0,\"description\" : \"q\\\"\\u202eß\\n\\u00e9\", \"inputSchema\":{ } , \"x\":[ \"\\u200b\" ] }"
-	want := "{ \"name\" : \"a/b\", \"title\":\"\\u0041\\/\\ud800\" ,\t\"n\":1.0,\"description\" : \"q\\\"ß\\né\", \"inputSchema\":{ } , \"x\":[ \"\\u200b\" ] }"
+	definition := "{ \"name\" : \"a\\/b\", \"title\":\"\\u0041\\/\\ud800\" ,\t\"n\":1.0,\"description\" : \"q\\\"\\u202eß\\n\\u00e9\", \"inputSchema\":{ } , \"x\":[ \"\\u200b\" ] }"
+	want := "{ \"name\" : \"a\\/b\", \"title\":\"\\u0041\\/\\ud800\" ,\t\"n\":1.0,\"description\" : \"q\\\"ß\\né\", \"inputSchema\":{ } , \"x\":[ \"\\u200b\" ] }"
 	tool := offer(t, definition)
 	if got := string(tool.Definition.Bytes()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if tool.Name != "a/b" || tool.Original != "a\u200b/b" {
-		t.Errorf("name %q, original %q", tool.Name, tool.Original)
+	if tool.Name != "a/b" || tool.Hash() != sha256.Sum256([]byte(definition)) {
+		t.Errorf("name %q, or another hash than of what the server said", tool.Name)
 	}
 }
 
 func TestCleaningWarnsOnce(t *testing.T) {
 	s := snapshot(t, toolbox.Filter{},
-		`{"name":"a\u200b","title":"\u200b","description":"\u202e","inputSchema":{}}`,
-		`{"name":"b","inputSchema":{"enum":["\u200b"]}}`)
-	want := []string{"Invisible text was removed from the definition of tool 'a' in server 'fs'"}
+		`{"name":"a","title":"\u200b","description":"\u202e","inputSchema":{}}`,
+		`{"name":"b","inputSchema":{"properties":{"p":{"enum":["x","\u200b"]}},"default":"\u200b"}}`)
+	want := []string{
+		"Invisible text was removed from the definition of tool 'a' in server 'fs'",
+		"The definition of tool 'b' in server 'fs' has invisible text in a value, which passes as it is: inputSchema.properties.p.enum",
+	}
 	if !slices.Equal(s.Warnings, want) {
 		t.Errorf("warnings %q", s.Warnings)
+	}
+}
+
+// What is asked for by a name, a key or an address that hides text cannot be offered.
+func TestHiddenNamesWithhold(t *testing.T) {
+	for definition, want := range map[string]string{
+		`{"name":"a\u200bb","inputSchema":{}}`:                                        "Tool 'a<U+200B>b' of server 'fs' is withheld: its 'name' hides text: 'a<U+200B>b'",
+		`{"name":"a","inputSchema":{"properties":{"p\ufe01":{}}}}`:                    "Tool 'a' of server 'fs' is withheld: its definition has the key 'p<U+FE01>', which hides text",
+		`{"name":"a","inputSchema":{"$defs":{"x":{"properties":{"\u202ep":{}}}}}}`:    "Tool 'a' of server 'fs' is withheld: its definition has the key '<U+202E>p', which hides text",
+		`{"name":"a","inputSchema":{},"x\u3164":1}`:                                   "Tool 'a' of server 'fs' is withheld: its definition has the key 'x<U+3164>', which hides text",
+		`{"name":"a","inputSchema":{},"_meta":{"ui":{"resourceUri":"ui://a\u200b"}}}`: "Tool 'a' of server 'fs' is withheld: its 'resourceUri' hides text: 'ui://a<U+200B>'",
+		`{"name":"a","inputSchema":{},"icons":[{"src":"https://a\u2060/i"}]}`:         "Tool 'a' of server 'fs' is withheld: its 'src' hides text: 'https://a<U+2060>/i'",
+	} {
+		s := snapshot(t, toolbox.Filter{}, definition, named("other"))
+		if !slices.Equal(s.Names(), []string{"other"}) || !slices.Equal(s.Warnings, []string{want}) {
+			t.Errorf("%s: tools %q, warnings %q", definition, s.Names(), s.Warnings)
+		}
+	}
+	honest := `{"name":"نامه‌ای","description":"👩‍💻","inputSchema":{"properties":{"❤️":{}}}}`
+	if s := snapshot(t, toolbox.Filter{}, honest); len(s.Tools) != 1 || s.Warnings != nil || string(s.Tools[0].Definition.Bytes()) != honest {
+		t.Errorf("an honest definition becomes %v, with %q", s.Tools, s.Warnings)
+	}
+}
+
+// Programs disagree about members that stand twice, and some read keys without case.
+func TestTwinsAreDropped(t *testing.T) {
+	for _, test := range []struct{ name, definition, want, dropped string }{
+		{"another case", `{"name":"a","Name":"b","DESCRIPTION":"x","inputSchema":{},"InputSchema":{"type":"string"}}`, `{"name":"a","inputSchema":{}}`, "Name, DESCRIPTION, InputSchema"},
+		{"twice", `{"name":"x","name":"a","title":"t","inputSchema":{"a":1},"inputSchema":{}}`, `{"name":"a","title":"t","inputSchema":{}}`, "name, inputSchema"},
+		{"escaped", `{"name":"a","\u004eame":"b","t":1,"\u0074":2,"inputSchema":{}}`, `{"name":"a","\u0074":2,"inputSchema":{}}`, "Name, t"},
+		{"letters that fold", `{"name":"a","deſcription":"b","inputSchema":{}}`, `{"name":"a","inputSchema":{}}`, "deſcription"},
+		{"annotations", `{"name":"a","inputSchema":{},"annotations":{"readonlyhint":true,"Title":"x","readOnlyHint":false}}`, `{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":false}}`, "readonlyhint, Title"},
+		{"schemas", `{"name":"a","inputSchema":{"properties":{"p":{"Description":"x","type":"string","type":"number"}},"Type":"x"}}`, `{"name":"a","inputSchema":{"properties":{"p":{"type":"number"}}}}`, "Description, type, Type"},
+		{"parameters twice", `{"name":"a","inputSchema":{"properties":{"p":{"title":"1"},"p":{"title":"2"}}}}`, `{"name":"a","inputSchema":{"properties":{"p":{"title":"2"}}}}`, "p"},
+		{"in arrays", `{"name":"a","inputSchema":{"anyOf":[{"Title":"x"},{"title":"y"}]}}`, `{"name":"a","inputSchema":{"anyOf":[{},{"title":"y"}]}}`, "Title"},
+		{"our own members", `{"name":"a","Toolbox":"x","inputSchema":{}}`, `{"name":"a","inputSchema":{}}`, "Toolbox"},
+		{"names and values stay", `{"name":"a","inputSchema":{"properties":{"Name":{},"name":{},"Type":{}},"default":{"x":1,"x":2,"Title":1},"X":1,"x":2},"_meta":{"Title":1,"title":"2","x":1,"x":2}}`, "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshot(t, toolbox.Filter{}, test.definition)
+			if test.want == "" {
+				test.want = test.definition
+			}
+			if got := string(s.Tools[0].Definition.Bytes()); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			if test.dropped != "" {
+				want := "Members that stand twice, or differ from a known one only in case, were removed from the definition of tool 'a' in server 'fs': " + test.dropped
+				if !slices.Equal(s.Warnings, []string{want}) {
+					t.Errorf("warnings %q", s.Warnings)
+				}
+			} else if s.Warnings != nil {
+				t.Errorf("warnings %q", s.Warnings)
+			}
+		})
+	}
+	var many []string
+	for i := range 100 {
+		many = append(many, fmt.Sprintf(`"k%d":%d`, i, i))
+	}
+	wide := `{"name":"a","inputSchema":{},` + strings.Join(many, ",")
+	if got := string(offer(t, wide+`,"k3":1}`).Definition.Bytes()); got != strings.Replace(wide, `"k3":3,`, "", 1)+`,"k3":1}` {
+		t.Errorf("among many members, a second one stays: %s", got)
 	}
 }
 
@@ -181,17 +152,26 @@ func TestCleaningOfAbsurdDepth(t *testing.T) {
 	}
 }
 
-func FuzzClean(f *testing.F) {
-	for _, seed := range []string{"plain", "\x1b[31mred\x1b]0;t\x07\u009b1m", "\u200b\u202e\U000e0041\ufeff", "a\x1b\x1b[0m[1m", "\xff\x9b", "\t\r\n"} {
-		f.Add(seed)
+// FuzzDefinition holds cleaning to what it promises of any definition.
+func FuzzDefinition(f *testing.F) {
+	for _, seed := range []string{
+		named("a"), `{"name":"a","Name":"b","title":"x\u200b","inputSchema":{"properties":{"p":{"description":"\u202e","x":1,"x":2}}}}`,
+		`{"name":"a","description":"👩\u200d💻","inputSchema":{"enum":["\ufe01"],"p\u200b":{}}}`,
+	} {
+		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		clean := CleanText(text)
-		if i := strings.IndexFunc(clean, isInvisible); i >= 0 {
-			t.Fatalf("%q became %q", text, clean)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		value, err := wire.ParseValue(data)
+		if err != nil || value.Kind() != "object" || !utf8.Valid(data) {
+			return
 		}
-		if CleanText(clean) != clean || len(clean) > len(text) && utf8.ValidString(text) {
-			t.Fatalf("%q became %q and then %q", text, clean, CleanText(clean))
+		found := examine(value)
+		if _, err := wire.ParseValue(found.definition.Bytes()); err != nil {
+			t.Fatalf("%s becomes %s, which is no JSON: %v", data, found.definition.Bytes(), err)
+		}
+		again := examine(wire.Raw(found.definition.Bytes()))
+		if again.cleaned || len(again.dropped) > 0 || string(again.definition.Bytes()) != string(found.definition.Bytes()) {
+			t.Fatalf("%s becomes %s, and then %s", data, found.definition.Bytes(), again.definition.Bytes())
 		}
 	})
 }

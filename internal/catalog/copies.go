@@ -126,7 +126,7 @@ func (c *Copies) note(st store, key, content Hash) {
 func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 	body := strconv.AppendInt([]byte(`{"version":`), copyVersion, 10)
 	body = wire.AppendMember(body, "serverVersion", mask(snapshot.ServerVersion))
-	body = wire.AppendMember(body, "instructions", mask(snapshot.Instructions))
+	body = wire.AppendMember(body, "instructions", mask(snapshot.said))
 	if !snapshot.Capabilities.IsAbsent() {
 		body = append(body, `,"capabilities":`...)
 		body = wire.AppendEdited(body, snapshot.Capabilities, masking(nil, snapshot.Capabilities, mask, 0)...)
@@ -136,7 +136,7 @@ func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 		if i > 0 {
 			body = append(body, ",\n"...)
 		}
-		definition := wire.AppendEdited(nil, tool.Definition, masking(nil, tool.Definition, mask, 0)...)
+		definition := wire.AppendEdited(nil, tool.source, masking(nil, tool.source, mask, 0)...)
 		if name, _ := wire.Raw(definition).Member("name").Text(); name != tool.Name {
 			return nil, fmt.Errorf("the name of tool number %d holds a secret", i+1)
 		}

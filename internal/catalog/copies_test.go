@@ -21,7 +21,7 @@ func plain(text string) string { return text }
 // offered makes the snapshot of a server with these definitions.
 func offered(definitions ...string) *Snapshot {
 	listing := Listing{
-		ServerVersion: "1.2", Instructions: "Use it well\u200b", Capabilities: wire.Raw([]byte(`{"tools":{},"x": 1.0}`)),
+		ServerVersion: "1.2", Instructions: "Use it well", Capabilities: wire.Raw([]byte(`{"tools":{},"x": 1.0}`)),
 	}
 	for _, definition := range definitions {
 		listing.Definitions = append(listing.Definitions, wire.Raw([]byte(definition)))
@@ -48,7 +48,7 @@ func TestCopiesKeepWhatWasOffered(t *testing.T) {
 		t.Fatalf("what was kept is %+v", got)
 	}
 	if !slices.Equal(got.Names(), []string{"b", "a", "c"}) || got.ServerVersion != "1.2" || got.Instructions != "Use it well" ||
-		string(got.Capabilities.Bytes()) != `{"tools":{},"x": 1.0}` || len(got.Warnings) != 0 {
+		string(got.Capabilities.Bytes()) != `{"tools":{},"x": 1.0}` || len(got.Warnings) != len(now.Warnings) {
 		t.Errorf("what was kept is %+v", got)
 	}
 	for i, tool := range got.Tools {
@@ -125,13 +125,13 @@ func TestDamagedCopiesAreNotUsed(t *testing.T) {
 // Whoever writes a copy by hand gets nothing past the cleaning.
 func TestCopiesAreCleanedAgain(t *testing.T) {
 	c, _ := loggedCopies(t.TempDir())
-	body := `{"version":1,"tools":[{"name":"a\u200b","inputSchema":null},{"inputSchema":{}},7]}`
+	body := `{"version":1,"tools":[{"name":"a","title":"\u200b","inputSchema":null},{"name":"b\u200b"},{"inputSchema":{}},7]}`
 	content := fmt.Sprintf("%s\n%s", Hash(sha256.Sum256([]byte(body))), body)
 	if err := os.WriteFile(c.store.path(Hash{1}), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got := c.Load("s", Hash{1}, toolbox.Filter{})
-	if got == nil || !slices.Equal(got.Names(), []string{"a"}) || got.Tools[0].Definition.Member("inputSchema").Kind() != "object" {
+	if got == nil || !slices.Equal(got.Names(), []string{"a"}) || string(got.Tools[0].Definition.Bytes()) != `{"name":"a","title":"","inputSchema":{"type":"object"}}` {
 		t.Errorf("it is taken for %+v", got)
 	}
 }
@@ -190,7 +190,7 @@ func TestCopiesLeaveHashesAlone(t *testing.T) {
 	c, _ := loggedCopies(folder)
 	c.store.maxAll = 0
 	c.Save("s", Hash{1}, offered(), plain)
-	if names := filesIn(t, folder); !slices.Equal(names, []string{Hash{1}.String() + hashesSuffix}) {
+	if names := filesIn(t, folder); !slices.Equal(names, []string{Hash{1}.String() + seenSuffix}) {
 		t.Errorf("the files are %q", names)
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
@@ -22,22 +24,23 @@ type ListKind struct {
 	Array      string // the member of the result that is the list
 	Key        string // the member of an entry that names it
 	Changed    string // the notification that it changed
+	Entry      string // what people call an entry
 }
 
 // The kinds of lists that are kept.
 var (
 	Resources = &ListKind{
-		Method: protocol.MethodResourcesList, Capability: "resources", Array: "resources", Key: "uri", Changed: protocol.NotifyResourcesList,
+		Method: protocol.MethodResourcesList, Capability: "resources", Array: "resources", Key: "uri", Changed: protocol.NotifyResourcesList, Entry: "resource",
 	}
 	Templates = &ListKind{
-		Method: protocol.MethodTemplatesList, Capability: "resources", Array: "resourceTemplates", Key: "uriTemplate", Changed: protocol.NotifyResourcesList,
+		Method: protocol.MethodTemplatesList, Capability: "resources", Array: "resourceTemplates", Key: "uriTemplate", Changed: protocol.NotifyResourcesList, Entry: "resource template",
 	}
 	Prompts = &ListKind{
-		Method: protocol.MethodPromptsList, Capability: "prompts", Array: "prompts", Key: "name", Changed: protocol.NotifyPromptsList,
+		Method: protocol.MethodPromptsList, Capability: "prompts", Array: "prompts", Key: "name", Changed: protocol.NotifyPromptsList, Entry: "prompt",
 	}
 	// Skills have no notification of their own; their files are resources.
 	Skills = &ListKind{
-		Method: protocol.MethodSkillsList, Extension: protocol.ExtensionSkills, Array: "skills", Key: "uri", Changed: protocol.NotifyResourcesList,
+		Method: protocol.MethodSkillsList, Extension: protocol.ExtensionSkills, Array: "skills", Key: "uri", Changed: protocol.NotifyResourcesList, Entry: "skill",
 	}
 	ListKinds = []*ListKind{Resources, Templates, Prompts, Skills}
 )
@@ -66,6 +69,8 @@ func Declares(capability wire.Payload) bool {
 type List struct {
 	Entries []wire.Payload // the server's own objects, without invisible text where people read
 	Cut     string         // why it is not all of it; "" if it is
+	// Warnings say what was wrong with entries, for people.
+	Warnings []string
 }
 
 // Lists are what a server listed, by kind; of a kind that is missing nothing is known. They
@@ -78,8 +83,8 @@ const (
 	maxListBytes   = 8 << 20
 )
 
-// NewList makes a list of what a server answered.
-func NewList(kind *ListKind, entries []wire.Payload, cut string) *List {
+// NewList makes a list of what a server answered. The server's name is for the warnings.
+func NewList(server string, kind *ListKind, entries []wire.Payload, cut string) *List {
 	list := &List{Cut: cut}
 	size := 0
 	for i, entry := range entries {
@@ -87,13 +92,60 @@ func NewList(kind *ListKind, entries []wire.Payload, cut string) *List {
 			list.Cut = fmt.Sprintf("it has more than %d entries or %d bytes", maxListEntries, maxListBytes)
 			break
 		}
-		var edits []wire.Edit
-		if kind != Skills { // clients compare those with what the skill itself says
-			edits = cleaningEntry(entry)
-		}
-		list.Entries = append(list.Entries, wire.Raw(wire.AppendEdited(make([]byte, 0, len(entry.Bytes())), entry, edits...)))
+		list.add(server, kind, wire.Raw(bytes.Clone(entry.Bytes())))
 	}
 	return list
+}
+
+// add takes an entry into the list, if it can be offered.
+func (l *List) add(server string, kind *ListKind, entry wire.Payload) {
+	found := examine(entry)
+	if kind == Skills { // clients compare those with what the skill itself says
+		found = examined{definition: entry, fault: found.fault}
+	}
+	key, _ := entry.Member(kind.Key).Text()
+	what := fmt.Sprintf("%s '%s' in server '%s'", kind.Entry, hidden.Show(key), server)
+	if found.fault != "" {
+		l.warn(fmt.Sprintf("%s '%s' of server '%s' is withheld: %s", strings.ToUpper(kind.Entry[:1])+kind.Entry[1:], hidden.Show(key), server, found.fault))
+		return
+	}
+	for _, warning := range found.describe(what) {
+		l.warn(warning)
+	}
+	l.Entries = append(l.Entries, found.definition)
+}
+
+func (l *List) warn(text string) {
+	switch {
+	case len(l.Warnings) < maxWarnings:
+		l.Warnings = append(l.Warnings, text)
+	case len(l.Warnings) == maxWarnings:
+		l.Warnings = append(l.Warnings, moreWarnings)
+	}
+}
+
+// CleanPage returns what a server answered to a request for a list as it can be offered: the same bytes, unless
+// entries have to be changed or withheld.
+func (k *ListKind) CleanPage(server string, result wire.Payload) wire.Payload {
+	entries := result.Member(k.Array)
+	page := List{}
+	isSame := true
+	for entry := range entries.Elements() {
+		before := len(page.Entries)
+		page.add(server, k, entry)
+		isSame = isSame && len(page.Entries) > before && len(page.Entries[before].Bytes()) == len(entry.Bytes())
+	}
+	if isSame {
+		return result
+	}
+	clean := []byte("[")
+	for i, entry := range page.Entries {
+		if i > 0 {
+			clean = append(clean, ',')
+		}
+		clean = append(clean, entry.Bytes()...)
+	}
+	return wire.Raw(wire.AppendEdited(nil, result, wire.Edit{Part: entries, With: append(clean, ']')}))
 }
 
 // Same reports whether two lists say the same.
@@ -126,7 +178,7 @@ func (c *Copies) LoadLists(server string, key Hash) Lists {
 	}
 	var lists Lists
 	if err == nil {
-		lists, err = decodeLists(data)
+		lists, err = decodeLists(server, data)
 	}
 	if err != nil {
 		c.log.Warn("could not read what the server listed before; it is not known until it starts", "server", server, "reason", err)
@@ -174,7 +226,7 @@ func encodeLists(lists Lists, mask func(string) string) ([]byte, error) {
 	return sealed(append(body, "}\n"...), mask)
 }
 
-func decodeLists(data []byte) (Lists, error) {
+func decodeLists(server string, data []byte) (Lists, error) {
 	root, err := unsealed(data, listsVersion)
 	if err != nil {
 		return nil, err
@@ -185,7 +237,7 @@ func decodeLists(data []byte) (Lists, error) {
 		if kept.Kind() != "array" {
 			continue
 		}
-		lists[kind] = NewList(kind, slices.Collect(kept.Elements()), "")
+		lists[kind] = NewList(server, kind, slices.Collect(kept.Elements()), "")
 	}
 	return lists, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,9 +36,9 @@ func TestListsAreKept(t *testing.T) {
 	folder := t.TempDir()
 	key := Hash{1}
 	kept := Lists{
-		Prompts:   NewList(Prompts, entries(`{"name":"p", "n":1.0}`, `{"name":"q"}`), ""),
-		Resources: NewList(Resources, nil, ""),
-		Skills:    NewList(Skills, entries(`{"uri":"skill://x/SKILL.md"}`), ""),
+		Prompts:   NewList("s", Prompts, entries(`{"name":"p", "n":1.0}`, `{"name":"q"}`), ""),
+		Resources: NewList("s", Resources, nil, ""),
+		Skills:    NewList("s", Skills, entries(`{"uri":"skill://x/SKILL.md"}`), ""),
 	}
 	NewCopies(folder, nil).SaveLists("s", key, kept, plainly)
 	again := NewCopies(folder, nil).LoadLists("s", key)
@@ -59,7 +60,7 @@ func TestListsAreKept(t *testing.T) {
 
 func TestDamagedListsAreNotUsed(t *testing.T) {
 	folder := t.TempDir()
-	NewCopies(folder, nil).SaveLists("s", Hash{}, Lists{Prompts: NewList(Prompts, entries(`{"name":"p"}`), "")}, plainly)
+	NewCopies(folder, nil).SaveLists("s", Hash{}, Lists{Prompts: NewList("s", Prompts, entries(`{"name":"p"}`), "")}, plainly)
 	files, err := filepath.Glob(filepath.Join(folder, "*"+listsSuffix))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("the files are %v, %v", files, err)
@@ -81,36 +82,51 @@ func TestDamagedListsAreNotUsed(t *testing.T) {
 func TestKeptListsHoldNoSecret(t *testing.T) {
 	mask := func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }
 	folder := t.TempDir()
-	lists := Lists{Prompts: NewList(Prompts, entries(`{"name":"p","description":"for hunter22"}`, `{"name":"hunter22"}`, `{"name":"q"}`), "")}
+	lists := Lists{Prompts: NewList("s", Prompts, entries(`{"name":"p","description":"for hunter22"}`, `{"name":"hunter22"}`, `{"name":"q"}`), "")}
 	NewCopies(folder, nil).SaveLists("s", Hash{}, lists, mask)
 	if got, want := rendered(NewCopies(folder, nil).LoadLists("s", Hash{})[Prompts]), `{"name":"p","description":"for ***"} {"name":"q"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	// In a key it cannot be masked, so that nothing is kept.
-	NewCopies(folder, nil).SaveLists("s", Hash{}, Lists{Prompts: NewList(Prompts, entries(`{"name":"p","hunter22":1}`), "")}, mask)
+	NewCopies(folder, nil).SaveLists("s", Hash{}, Lists{Prompts: NewList("s", Prompts, entries(`{"name":"p","hunter22":1}`), "")}, mask)
 	if lists := NewCopies(folder, nil).LoadLists("s", Hash{}); lists != nil {
 		t.Errorf("kept %v", lists)
 	}
 }
 
 func TestListsAreCleanedAndLimited(t *testing.T) {
-	list := NewList(Prompts, entries(`{"name":"a\u200bb","description":"x\u200by","arguments":[{"name":"c\u200b","description":"\u202ez"}]}`), "")
-	if got, want := rendered(list), `{"name":"a\u200bb","description":"xy","arguments":[{"name":"c\u200b","description":"z"}]}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	list := NewList("s", Prompts, entries(`{"name":"ab","title":"\u200e","description":"x\u200by","arguments":[{"name":"c","description":"\u202ez"}],"Name":"x"}`), "")
+	if got, want := rendered(list), `{"name":"ab","title":"","description":"xy","arguments":[{"name":"c","description":"z"}]}`; got != want || len(list.Warnings) != 2 {
+		t.Errorf("got %s, want %s; %q", got, want, list.Warnings)
+	}
+	for _, test := range []struct {
+		kind        *ListKind
+		entry, want string
+	}{
+		{Prompts, `{"name":"a\u200bb"}`, "Prompt 'a<U+200B>b' of server 's' is withheld: its 'name' hides text: 'a<U+200B>b'"},
+		{Prompts, `{"name":"a","arguments":[{"name":"c\u200b"}]}`, "Prompt 'a' of server 's' is withheld: its 'name' hides text: 'c<U+200B>'"},
+		{Resources, `{"uri":"x:\u200b","name":"a"}`, "Resource 'x:<U+200B>' of server 's' is withheld: its 'uri' hides text: 'x:<U+200B>'"},
+		{Resources, `{"uri":"x:","name":"a\ue000"}`, "Resource 'x:' of server 's' is withheld: its 'name' hides text: 'a<U+E000>'"},
+		{Templates, `{"uriTemplate":"x:\u200b{y}","name":"a"}`, "Resource template 'x:<U+200B>{y}' of server 's' is withheld: its 'uriTemplate' hides text: 'x:<U+200B>{y}'"},
+		{Skills, `{"uri":"skill://\u200bx"}`, "Skill 'skill://<U+200B>x' of server 's' is withheld: its 'uri' hides text: 'skill://<U+200B>x'"},
+	} {
+		if list := NewList("s", test.kind, entries(test.entry), ""); len(list.Entries) > 0 || !slices.Equal(list.Warnings, []string{test.want}) {
+			t.Errorf("%s: %s, warnings %q", test.entry, rendered(list), list.Warnings)
+		}
 	}
 	skill := `{"uri":"skill://x/SKILL.md","frontmatter":{"description":"x\u200by"},"description":"x\u200by"}`
-	if got := rendered(NewList(Skills, entries(skill), "")); got != skill {
+	if got := rendered(NewList("s", Skills, entries(skill), "")); got != skill {
 		t.Errorf("a skill is changed: %s", got)
 	}
 	var many []string
 	for i := range maxListEntries + 1 {
 		many = append(many, fmt.Sprintf(`{"name":"%d"}`, i))
 	}
-	if list := NewList(Prompts, entries(many...), ""); len(list.Entries) != maxListEntries || list.Cut == "" {
+	if list := NewList("s", Prompts, entries(many...), ""); len(list.Entries) != maxListEntries || list.Cut == "" {
 		t.Errorf("%d entries, cut off because %q", len(list.Entries), list.Cut)
 	}
 	large := `{"name":"` + strings.Repeat("x", maxListBytes/2) + `"}`
-	if list := NewList(Prompts, entries(large, large), ""); len(list.Entries) != 1 || list.Cut == "" {
+	if list := NewList("s", Prompts, entries(large, large), ""); len(list.Entries) != 1 || list.Cut == "" {
 		t.Errorf("%d large entries, cut off because %q", len(list.Entries), list.Cut)
 	}
 }

@@ -1,19 +1,20 @@
 package catalog
 
 import (
-	"crypto/sha256"
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
-// Lock is which definitions of tools were approved: a hash of each, in the order of the
-// configuration and of the servers. It is text for a review, and is read strictly, so that
+// Lock is which definitions of tools, and which instructions of servers, were approved: a record of each, in the order of
+// the configuration and of the servers. It is text for a review, and is read strictly, so that
 // what is damaged approves nothing.
 type Lock struct {
 	Servers []LockedServer
@@ -24,28 +25,26 @@ type Lock struct {
 type LockedServer struct {
 	Toolbox, Server string
 	Version         string // that the server said it had; may be empty
-	Tools           []LockedTool
+	// Instructions are those that were approved; nil if the lock is from a time when they were not locked.
+	Instructions *Record
+	Tools        []LockedTool
 }
 
 // LockedTool is the definition of a tool that was approved.
 type LockedTool struct {
-	Name       string
-	Definition Hash
+	Name   string
+	Record Record
 }
 
+// Versions of the file. The first one had no instructions, and no definitions but their hashes.
 const (
-	lockVersion = 1
-	hashPrefix  = "sha256:"
+	lockVersion      = 2
+	firstLockVersion = 1
 )
 
-// LockTools returns what a lock holds of a server's tools if all of them are approved.
-func LockTools(snapshot *Snapshot) []LockedTool {
-	tools := make([]LockedTool, len(snapshot.Tools))
-	for i, tool := range snapshot.Tools {
-		tools[i] = LockedTool{tool.Name, sha256.Sum256(tool.Definition.Bytes())}
-	}
-	return tools
-}
+// maxLockWords is how many bytes of definitions and instructions a lock holds; of others it has the hashes alone. It is far
+// below what is read of the file.
+const maxLockWords = 4 << 20
 
 // HoldsFor reports whether only what is approved is offered of a toolbox; nil holds for none.
 func (l *Lock) HoldsFor(toolbox string) bool { return l != nil && !slices.Contains(l.Free, toolbox) }
@@ -61,17 +60,18 @@ func (l *Lock) Find(toolbox, server string) (LockedServer, bool) {
 }
 
 // Find returns which definition of a tool was approved.
-func (s *LockedServer) Find(tool string) (Hash, bool) {
+func (s *LockedServer) Find(tool string) (Record, bool) {
 	i := slices.IndexFunc(s.Tools, func(t LockedTool) bool { return t.Name == tool })
 	if i < 0 {
-		return Hash{}, false
+		return Record{}, false
 	}
-	return s.Tools[i].Definition, true
+	return s.Tools[i].Record, true
 }
 
 // Encode returns the content of the file. Servers of one toolbox must follow each other.
 func (l *Lock) Encode() []byte {
 	out := fmt.Appendf(nil, "{\n  \"version\": %d,\n  \"toolboxes\": {", lockVersion)
+	room := maxLockWords
 	for i, server := range l.Servers {
 		switch {
 		case i == 0:
@@ -83,13 +83,16 @@ func (l *Lock) Encode() []byte {
 		}
 		out = appendOpening(out, "\n      ", server.Server)
 		out = wire.AppendString(append(out, "\n        \"serverVersion\": "...), server.Version)
+		if server.Instructions != nil {
+			out = appendIndented(append(out, ",\n        \"instructions\": "...), *server.Instructions, textKey, "        ", &room)
+		}
 		out = append(out, ",\n        \"tools\": {"...)
 		for j, tool := range server.Tools {
 			if j > 0 {
 				out = append(out, ',')
 			}
-			out = wire.AppendString(append(out, "\n          "...), tool.Name)
-			out = fmt.Appendf(out, ": \"%s%s\"", hashPrefix, tool.Definition)
+			out = append(wire.AppendString(append(out, "\n          "...), tool.Name), ": "...)
+			out = appendIndented(out, tool.Record, definitionKey, "          ", &room)
 		}
 		if len(server.Tools) > 0 {
 			out = append(out, "\n        "...)
@@ -102,6 +105,20 @@ func (l *Lock) Encode() []byte {
 	return append(out, "}\n}\n"...)
 }
 
+// appendIndented appends a record so that a review shows what changed line by line, and without its words if there is no
+// room for them.
+func appendIndented(dst []byte, r Record, key, indent string, room *int) []byte {
+	if *room -= len(r.Said); *room < 0 {
+		*room, r.Said = 0, nil
+	}
+	var lines bytes.Buffer
+	if err := json.Indent(&lines, r.append(nil, key), indent, "  "); err != nil { // nested too deep
+		r.Said = nil
+		return r.append(dst, key)
+	}
+	return append(dst, lines.Bytes()...)
+}
+
 func appendOpening(dst []byte, indent, name string) []byte {
 	return append(wire.AppendString(append(dst, indent...), name), ": {"...)
 }
@@ -112,11 +129,11 @@ func ParseLock(data []byte) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is no JSON: %w", err)
 	}
-	fields, err := fixedMembers(root, "version", "toolboxes")
+	fields, err := fixedMembers(root, 2, "version", "toolboxes")
 	if err != nil {
 		return nil, err
 	}
-	if version := string(fields[0].Bytes()); version != strconv.Itoa(lockVersion) {
+	if version := string(fields[0].Bytes()); version != strconv.Itoa(lockVersion) && version != strconv.Itoa(firstLockVersion) {
 		return nil, fmt.Errorf("its version is %.20s, not %d", version, lockVersion)
 	}
 	lock := &Lock{}
@@ -136,7 +153,7 @@ func ParseLock(data []byte) (*Lock, error) {
 func parseLockedServer(toolbox, server string, content wire.Payload) (LockedServer, error) {
 	locked := LockedServer{Toolbox: toolbox, Server: server}
 	where := fmt.Sprintf("server '%s' (toolbox '%s')", server, toolbox)
-	fields, err := fixedMembers(content, "serverVersion", "tools")
+	fields, err := fixedMembers(content, 2, "serverVersion", "tools", "instructions")
 	if err != nil {
 		return locked, fmt.Errorf("%s: %w", where, err)
 	}
@@ -144,20 +161,25 @@ func parseLockedServer(toolbox, server string, content wire.Payload) (LockedServ
 	if locked.Version, ok = fields[0].Text(); !ok {
 		return locked, fmt.Errorf("%s: 'serverVersion' is no text", where)
 	}
-	return locked, eachMember(fields[1], "'tools' of "+where, func(name string, value wire.Payload) error {
-		tool := LockedTool{Name: name}
-		text, _ := value.Text()
-		digits, ok := strings.CutPrefix(text, hashPrefix)
-		if !ok || !parseHash(digits, &tool.Definition) {
-			return fmt.Errorf("tool '%s' of %s has no hash", name, where)
+	if !fields[2].IsAbsent() {
+		record, err := parseRecord(fields[2], textKey)
+		if err != nil || record.First {
+			return locked, fmt.Errorf("'instructions' of %s: %w", where, cmp.Or(err, errNoHash))
 		}
-		locked.Tools = append(locked.Tools, tool)
+		locked.Instructions = &record
+	}
+	return locked, eachMember(fields[1], "'tools' of "+where, func(name string, value wire.Payload) error {
+		record, err := parseRecord(value, definitionKey)
+		if err != nil {
+			return fmt.Errorf("tool '%s' of %s %w", name, where, err)
+		}
+		locked.Tools = append(locked.Tools, LockedTool{name, record})
 		return nil
 	})
 }
 
-// fixedMembers returns the members of an object that must have just these keys.
-func fixedMembers(object wire.Payload, keys ...string) ([]wire.Payload, error) {
+// fixedMembers returns the members of an object that must have no keys but these, and so many of the first of them.
+func fixedMembers(object wire.Payload, needed int, keys ...string) ([]wire.Payload, error) {
 	values := make([]wire.Payload, len(keys))
 	err := eachMember(object, "the file", func(key string, value wire.Payload) error {
 		i := slices.Index(keys, key)
@@ -167,7 +189,7 @@ func fixedMembers(object wire.Payload, keys ...string) ([]wire.Payload, error) {
 		values[i] = value
 		return nil
 	})
-	for i, key := range keys {
+	for i, key := range keys[:needed] {
 		if err == nil && values[i].IsAbsent() {
 			err = fmt.Errorf("'%s' is missing", key)
 		}
@@ -207,18 +229,22 @@ func (s *Snapshot) Under(lock *Lock, box, server string) *Snapshot {
 	if !lock.HoldsFor(box) {
 		return s
 	}
-	approved, _ := lock.Find(box, server)
-	definitions := make(map[string]Hash, len(approved.Tools))
+	approved, isKnown := lock.Find(box, server)
+	records := make(map[string]Record, len(approved.Tools))
 	for _, tool := range approved.Tools {
-		definitions[tool.Name] = tool.Definition
+		records[tool.Name] = tool.Record
 	}
 	under := *s
 	under.whole, under.Tools = s, nil
 	under.byName, under.withheld = make(map[string]int), make(map[string]string)
 	var first Snapshot // its warnings come first and are counted by themselves, as those of changes
+	if reason := approved.disapproves(s, isKnown); reason != "" {
+		under.Instructions, under.unapproved = "", true
+		first.warn("The instructions of server '%s' %s", server, reason)
+	}
 	for _, tool := range s.Tools {
-		definition, known := definitions[tool.Name]
-		if known && definition == sha256.Sum256(tool.Definition.Bytes()) {
+		record, known := records[tool.Name]
+		if known && record.IsOf(tool) {
 			under.byName[tool.Name] = len(under.Tools)
 			under.Tools = append(under.Tools, tool)
 			continue
@@ -228,13 +254,29 @@ func (s *Snapshot) Under(lock *Lock, box, server string) *Snapshot {
 			reason = "is not as " + toolbox.LockFile + " has it"
 		}
 		// Without its name: a server could name a tool so that a shell does something else.
-		reason += ", and is withheld until a person accepts it; to see how, run: mcp-workbench lock"
+		reason += ", and is withheld" + untilAccepted
 		under.withheld[tool.Name] = reason
 		first.warn("Tool '%s' of server '%s' %s", tool.Name, server, reason)
 	}
 	under.Warnings = slices.Concat(first.Warnings, s.Warnings)
 	return &under
 }
+
+const untilAccepted = " until a person accepts it; to see how, run: mcp-workbench lock"
+
+// disapproves says why the instructions of a server are withheld; "" if they are not.
+func (s *LockedServer) disapproves(snapshot *Snapshot, isKnown bool) (reason string) {
+	switch {
+	case snapshot.said == "", isKnown && s.Instructions == nil, isKnown && s.Instructions.Hash == snapshot.instructionsHash():
+		return ""
+	case !isKnown:
+		return "are not in " + toolbox.LockFile + ", and are withheld" + untilAccepted
+	}
+	return "are not as " + toolbox.LockFile + " has them, and are withheld" + untilAccepted
+}
+
+// InstructionsWithheld reports whether a lock keeps back what the server says of how to use it.
+func (s *Snapshot) InstructionsWithheld() bool { return s.unapproved }
 
 // Withheld says why the server's tool of that name is not offered, if a lock is the reason.
 func (s *Snapshot) Withheld(name string) (reason string, ok bool) {

@@ -12,8 +12,8 @@ func TestLockIsReadAsItWasWritten(t *testing.T) {
 		"nothing":                {},
 		"a server without tools": {Servers: []LockedServer{{Toolbox: "t", Server: "s"}}},
 		"odd names and an order": {Servers: []LockedServer{
-			{Toolbox: "z", Server: "10", Version: `1"`, Tools: []LockedTool{{"b", Hash{1}}, {"a\n/", Hash{2}}}},
-			{Toolbox: "z", Server: "2", Version: "é", Tools: []LockedTool{{"b", Hash{3}}}},
+			{Toolbox: "z", Server: "10", Version: `1"`, Instructions: &Record{Hash: Hash{9}, Said: []byte(`"use\nit"`)}, Tools: []LockedTool{{"b", Record{Hash: Hash{1}, Said: []byte(`{"name":"b","x":[1,{}]}`)}}, {"a\n/", Record{Hash: Hash{2}}}}},
+			{Toolbox: "z", Server: "2", Version: "é", Tools: []LockedTool{{"b", Record{Hash: Hash{3}, First: true}}}},
 			{Toolbox: "a", Server: "10"},
 		}},
 	} {
@@ -40,7 +40,12 @@ func TestDamagedLocksAreRefused(t *testing.T) {
 		"left by a merge":   {"<<<<<<< HEAD\n" + good, "no JSON"},
 		"no object":         {"[]", "no object"},
 		"no version":        {`{"toolboxes":{}}`, "'version' is missing"},
-		"another version":   {`{"version":2,"toolboxes":{}}`, "version is 2"},
+		"another version":   {`{"version":3,"toolboxes":{}}`, "version is 3"},
+		"a wrong member":    {server(`{"serverVersion":"","tools":{"a":{"sha256":"` + strings.Repeat("0", 64) + `","text":"x"}}}`), "wrong 'text'"},
+		"a word no object":  {server(`{"serverVersion":"","tools":{"a":{"sha256":"` + strings.Repeat("0", 64) + `","definition":1}}}`), "wrong 'definition'"},
+		"a hash twice":      {server(`{"serverVersion":"","tools":{"a":{"sha256":"` + strings.Repeat("0", 64) + `","sha256":"` + strings.Repeat("0", 64) + `"}}}`), "twice"},
+		"words alone":       {server(`{"serverVersion":"","tools":{"a":{"definition":{}}}}`), "no hash"},
+		"old instructions":  {server(`{"serverVersion":"","tools":{},"instructions":` + hash + `}`), "'instructions' of server 's' (toolbox 't'): has no hash"},
 		"no toolboxes":      {`{"version":1}`, "'toolboxes' is missing"},
 		"an unknown key":    {`{"version":1,"toolboxes":{},"all":true}`, "unknown key 'all'"},
 		"a key twice":       {`{"version":1,"toolboxes":{},"toolboxes":{}}`, "twice"},
@@ -66,7 +71,7 @@ func TestDamagedLocksAreRefused(t *testing.T) {
 
 func TestUnderALock(t *testing.T) {
 	approved := offered(`{"name":"same","inputSchema":{}}`, `{"name":"changed","inputSchema":{}}`)
-	lock := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Tools: LockTools(approved)}}}
+	lock := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Tools: locked(approved)}}}
 	now := offered(`{"name":"new","inputSchema":{}}`, `{"name":"changed","title":"X","inputSchema":{}}`, `{"name":"same","inputSchema":{}}`)
 	under := now.Under(lock, "t", "s")
 	if !slices.Equal(under.Names(), []string{"same"}) || len(under.Warnings) != 2 {
@@ -86,7 +91,7 @@ func TestUnderALock(t *testing.T) {
 	if again := under.Under(nil, "t", "s"); again != now {
 		t.Error("without the lock, not all is as it was")
 	}
-	wider := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Tools: LockTools(now)}}}
+	wider := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Tools: locked(now)}}}
 	if again := under.Under(wider, "t", "s"); len(again.Tools) != 3 || len(again.Warnings) != 0 {
 		t.Errorf("another lock approves %q, with %q", again.Names(), again.Warnings)
 	}
@@ -102,6 +107,91 @@ func TestUnderALock(t *testing.T) {
 	var none *Snapshot
 	if none.Under(lock, "t", "s") != nil {
 		t.Error("nothing became something")
+	}
+}
+
+// locked is what a lock holds if all tools are approved.
+func locked(s *Snapshot) (tools []LockedTool) {
+	for _, tool := range s.Tools {
+		tools = append(tools, LockedTool{tool.Name, tool.Record(plainly)})
+	}
+	return tools
+}
+
+func TestInstructionsUnderALock(t *testing.T) {
+	now := instructed(t, "use it\u200b", named("a"))
+	of := func(instructions *Record) *Lock {
+		return &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Instructions: instructions, Tools: locked(now)}}}
+	}
+	for name, test := range map[string]struct {
+		lock *Lock
+		want string
+	}{
+		"approved":                 {of(now.Instructed(plainly)), ""},
+		"from a lock without them": {of(nil), ""},
+		"changed":                  {of(instructed(t, "use it", named("a")).Instructed(plainly)), "The instructions of server 's' are not as workbench.lock has them, and are withheld until"},
+		"new":                      {of(instructed(t, "").Instructed(plainly)), "The instructions of server 's' are not as workbench.lock has them"},
+		"of an unknown server":     {&Lock{}, "The instructions of server 's' are not in workbench.lock"},
+		"without a lock":           {nil, ""},
+	} {
+		under := now.Under(test.lock, "t", "s")
+		if isWithheld := test.want != ""; under.InstructionsWithheld() != isWithheld || (under.Instructions == "") != isWithheld {
+			t.Errorf("%s: %q", name, under.Instructions)
+		} else if isWithheld && !strings.HasPrefix(under.Warnings[0], test.want) {
+			t.Errorf("%s: the warnings are %q", name, under.Warnings)
+		}
+		if again := under.Under(nil, "t", "s"); again.Instructions != "use it" {
+			t.Errorf("%s: without the lock, the instructions are %q", name, again.Instructions)
+		}
+	}
+}
+
+// ofTheFirstVersion are definitions, by name, with the hashes that version 1 of the program made of them.
+var ofTheFirstVersion = map[string][2]string{
+	"plain": {named("plain"), "4bf5891dcd42669a39aaa247dde063c63a66bdf928e646f7cb837fd81e0fb3fd"},
+	"bare":  {`{"name":"bare"}`, "a1b95f0766f9be40d607f9b0b87daadb9d281e2daf2db3df5e6d0e3dc32d8ada"},
+	"cleaned": {
+		`{"name":"cleaned","title":"\u200btitle","description":"a\u200bb \u001b[1mbold \u200emark","inputSchema":{"title":"x\u202e","enum":["\u200b"]}}`,
+		"262669321456a0bd306dcf01e435d402ee261033a9955886c823647bc3925a04",
+	},
+}
+
+func TestLocksOfTheFirstVersionApprove(t *testing.T) {
+	for name, old := range ofTheFirstVersion {
+		lock, err := ParseLock([]byte(`{"version":1,"toolboxes":{"t":{"s":{"serverVersion":"1","tools":{"` + name + `":"sha256:` + old[1] + `"}}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if under := instructed(t, "use it", old[0]).Under(lock, "t", "s"); len(under.Tools) != 1 || under.Instructions != "use it" {
+			t.Errorf("%s is withheld: %q", name, under.Warnings)
+		}
+		changed := strings.Replace(old[0], `{"name"`, `{"x":1,"name"`, 1)
+		if under := instructed(t, "", changed).Under(lock, "t", "s"); len(under.Tools) != 0 {
+			t.Errorf("%s is approved in another form", name)
+		}
+		again, err := ParseLock(lock.Encode())
+		if err != nil || !reflect.DeepEqual(again, lock) || !strings.Contains(string(lock.Encode()), `"version": 2`) {
+			t.Errorf("written again, it is read as %+v, %v", again, err)
+		}
+	}
+}
+
+// Definitions of any length can be locked: what has no room is locked by its hash.
+func TestLocksHaveALimit(t *testing.T) {
+	long := `{"name":"%d","description":"` + strings.Repeat("x", maxLockWords/2-100) + `","inputSchema":{}}`
+	lock := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s"}}}
+	now := offered(strings.Replace(long, "%d", "a", 1), strings.Replace(long, "%d", "b", 1), strings.Replace(long, "%d", "c", 1))
+	lock.Servers[0].Tools = locked(now)
+	data := lock.Encode()
+	if len(data) > maxLockWords+1000 {
+		t.Errorf("the lock has %d bytes", len(data))
+	}
+	again, err := ParseLock(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if under := now.Under(again, "t", "s"); len(under.Tools) != 3 {
+		t.Errorf("approved are %q", under.Names())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
@@ -23,11 +24,11 @@ const ellipsis = "…"
 // read_file(path: string, head?: number).
 func (t Tool) Signature() string {
 	// Keys and constants are not cleaned in the definition, since they are computed with.
-	return t.Name + "(" + CleanText(parameters(t.Definition.Member("inputSchema"), 0)) + ")"
+	return t.Name + "(" + hidden.Clean(parameters(t.Definition.Member("inputSchema"), 0)) + ")"
 }
 
 // TypeName says what a schema takes, as in a signature.
-func TypeName(schema wire.Payload) string { return CleanText(typeName(schema, 0)) }
+func TypeName(schema wire.Payload) string { return hidden.Clean(typeName(schema, 0)) }
 
 // parameters lists the properties of an object's schema.
 func parameters(schema wire.Payload, depth int) string {

@@ -4,18 +4,19 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
 	"github.com/mcp-workbench/mcp-workbench/internal/ownfile"
+	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
 
 // store is a folder with a file per server. A file is only ever replaced as a whole:
@@ -28,52 +29,48 @@ type store struct {
 	maxAll  int64 // bytes of all files
 }
 
+// Versions of the file. The first one had hashes of tools alone.
 const (
-	storeVersion = 1
-	// maxStoredFile is above what the limits of a server's tools allow.
-	maxStoredFile = 2 << 20
+	storeVersion      = 2
+	firstStoreVersion = 1
+)
+
+const (
+	// maxStoredWords is how many bytes of definitions a file holds; of others it has the hashes alone.
+	maxStoredWords = 12 << 20
+	// maxStoredFile is above that and the hashes of as many tools as are remembered.
+	maxStoredFile = 16 << 20
 	// maxStoredFiles bounds the folder: each change of a server's configuration begins a
 	// new file. Those that were not used for the longest time go.
 	maxStoredFiles = 1_000
 	maxStoredBytes = 256 << 20
 
-	hashesSuffix = ".json"
+	seenSuffix = ".json"
 	// An unfinished file of this age was left by a crash.
 	unfinished    = ".new"
 	unfinishedAge = time.Hour
 )
 
-// stored is the content of a file. Names are hashed too: that bounds their length, and
-// nothing of what a server says is written down.
-type stored struct {
-	Version int          `json:"version"`
-	Tools   []storedTool `json:"tools"`
-}
-
-type storedTool struct {
-	Name       string `json:"name"`
-	Definition string `json:"definition"`
-}
-
 func (st store) path(key Hash) string { return filepath.Join(st.folder, key.String()+st.suffix) }
 
 // load reads what was kept of a server, and the hash of it as a whole. A server that is
 // not known has no tools.
-func (st store) load(key Hash) (tools []seenTool, content Hash, err error) {
+func (st store) load(key Hash) (k known, content Hash, err error) {
 	if st.folder == "" {
-		return nil, content, nil
+		return k, content, nil
 	}
 	data, _, err := ownfile.Read(st.path(key), st.maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, content, nil
+		return k, content, nil
 	} else if err != nil {
-		return nil, content, err
+		return k, content, err
 	}
-	if tools, err = decode(data); err != nil {
-		return nil, content, fmt.Errorf("%s is damaged: %w", st.path(key), err)
+	content = sha256.Sum256(data) // before it is read, which makes one line of it
+	if k, err = decode(data); err != nil {
+		return known{}, Hash{}, fmt.Errorf("%s is damaged: %w", st.path(key), err)
 	}
 	st.touch(key)
-	return tools, sha256.Sum256(data), nil
+	return k, content, nil
 }
 
 // touch notes that a file is in use, see prune; at worst it goes too early.
@@ -82,21 +79,43 @@ func (st store) touch(key Hash) {
 	_ = os.Chtimes(st.path(key), now, now)
 }
 
-func decode(data []byte) ([]seenTool, error) {
-	var content stored
-	if err := json.Unmarshal(data, &content); err != nil {
-		return nil, err
+func decode(data []byte) (k known, err error) {
+	root, err := wire.ParseValue(data)
+	if err != nil {
+		return k, err
 	}
-	if content.Version != storeVersion {
-		return nil, fmt.Errorf("its version is %d, not %d", content.Version, storeVersion)
+	version := string(root.Member("version").Bytes())
+	if version != strconv.Itoa(storeVersion) && version != strconv.Itoa(firstStoreVersion) {
+		return k, fmt.Errorf("its version is %.20s, not %d", version, storeVersion)
 	}
-	tools := make([]seenTool, len(content.Tools))
-	for i, tool := range content.Tools {
-		if !parseHash(tool.Name, &tools[i].name) || !parseHash(tool.Definition, &tools[i].definition) {
-			return nil, fmt.Errorf("tool number %d is not given by two hashes", i+1)
+	if said := root.Member("instructions"); !said.IsAbsent() {
+		record, err := parseRecord(said, textKey)
+		if err != nil {
+			return k, fmt.Errorf("'instructions' %w", err)
 		}
+		k.instructions = &record
 	}
-	return tools, nil
+	for value := range root.Member("tools").Elements() {
+		var tool seenTool
+		name, _ := value.Member("name").Text()
+		if version == strconv.Itoa(firstStoreVersion) {
+			digits, _ := value.Member("definition").Text()
+			tool.record.First = true
+			if !parseHash(digits, &tool.record.Hash) {
+				err = errNoHash
+			}
+		} else {
+			tool.record, err = parseRecord(value.Member("record"), definitionKey)
+		}
+		if err == nil && !parseHash(name, &tool.name) {
+			err = errNoHash
+		}
+		if err != nil {
+			return k, fmt.Errorf("tool number %d %w", len(k.tools)+1, err)
+		}
+		k.tools = append(k.tools, tool)
+	}
+	return k, nil
 }
 
 func parseHash(text string, hash *Hash) bool {
@@ -104,13 +123,30 @@ func parseHash(text string, hash *Hash) bool {
 	return err == nil && copy(hash[:], raw) == len(hash) && len(raw) == len(hash)
 }
 
-func encode(tools []seenTool) ([]byte, error) {
-	content := stored{Version: storeVersion, Tools: make([]storedTool, len(tools))}
-	for i, tool := range tools {
-		content.Tools[i] = storedTool{Name: tool.name.String(), Definition: tool.definition.String()}
+// encode makes the content of a file. Names are hashed: that bounds their length.
+func (k *known) encode() []byte {
+	out := fmt.Appendf(nil, `{"version":%d`, storeVersion)
+	room := maxStoredWords
+	add := func(r Record, key string) {
+		if room -= len(r.Said); room < 0 {
+			room, r.Said = 0, nil
+		}
+		out = r.append(out, key)
 	}
-	data, err := json.Marshal(content)
-	return append(data, '\n'), err
+	if k.instructions != nil {
+		out = append(out, `,"instructions":`...)
+		add(*k.instructions, textKey)
+	}
+	out = append(out, `,"tools":[`...)
+	for i, tool := range k.tools {
+		if i > 0 {
+			out = append(out, ",\n"...)
+		}
+		out = fmt.Appendf(out, `{"name":"%s","record":`, tool.name)
+		add(tool.record, definitionKey)
+		out = append(out, '}')
+	}
+	return append(out, "]}\n"...)
 }
 
 // save writes what is remembered of a server, unless the file has it already.
@@ -118,10 +154,7 @@ func (st store) save(key Hash, s *seen) error {
 	if st.folder == "" {
 		return nil
 	}
-	data, err := encode(s.tools)
-	if err != nil {
-		return err
-	}
+	data := s.encode()
 	content := Hash(sha256.Sum256(data))
 	if content == s.file {
 		return nil

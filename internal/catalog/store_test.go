@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,10 +33,12 @@ func logged(folder string) (*Baseline, *bytes.Buffer) {
 	return NewBaseline(folder, slog.New(slog.NewTextHandler(&log, nil))), &log
 }
 
-func TestStoredFileHoldsHashesOnly(t *testing.T) {
+func TestStoredFileHoldsDefinitionsWithoutSecrets(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state", "definitions")
 	b, log := logged(folder)
-	compare(t, b, Hash{1}, described("tellname", "telldescription"))
+	mask := func(text string) string { return strings.ReplaceAll(text, "hunter22", "[hidden]") }
+	now := instructed(t, "use hunter22", described("a", "telldescription hunter22\u200b"), described("hunter22", "x"), `{"name":"b","hunter22":1}`)
+	b.Compare("fs", Hash{1}, now, mask)
 	want := Hash{1}.String() + ".json"
 	if names := filesIn(t, folder); !slices.Equal(names, []string{want}) {
 		t.Fatalf("the files are %q, want %q", names, want)
@@ -44,8 +47,12 @@ func TestStoredFileHoldsHashesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(data, []byte("tell")) || bytes.Contains(data, []byte("fs")) {
-		t.Errorf("the file tells more than hashes: %s", data)
+	for text, has := range map[string]bool{
+		"hunter22": false, "\u200b": false, `"telldescription [hidden]\u200b"`: true, `"text":"use [hidden]"`: true, `"name":"[hidden]"`: true, `"b"`: false,
+	} {
+		if bytes.Contains(data, []byte(text)) != has {
+			t.Errorf("the file has %q: %t\n%s", text, !has, data)
+		}
 	}
 	if log.Len() > 0 {
 		t.Errorf("the log has %s", log)
@@ -63,16 +70,17 @@ func TestStoredFileHoldsHashesOnly(t *testing.T) {
 }
 
 func TestDamagedFilesCountAsNeverSeen(t *testing.T) {
-	good, err := encode([]seenTool{{name: Hash{1}, definition: Hash{2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := (&known{tools: []seenTool{{name: Hash{1}, record: Record{Hash: Hash{2}, Said: []byte(`{}`)}}}}).encode()
+	zeros := strings.Repeat("0", 64)
 	for name, content := range map[string]string{
 		"empty":           "",
 		"cut off":         string(good[:len(good)/2]),
 		"no JSON":         "hello",
 		"no object":       "[]",
-		"other version":   `{"version":2,"tools":[]}`,
+		"other version":   `{"version":3,"tools":[]}`,
+		"no record":       `{"version":2,"tools":[{"name":"` + zeros + `"}]}`,
+		"a wrong record":  `{"version":2,"tools":[{"name":"` + zeros + `","record":{"sha256":"` + zeros + `","text":"x"}}]}`,
+		"no instructions": `{"version":2,"instructions":true,"tools":[]}`,
 		"no version":      `{"tools":[]}`,
 		"no hash":         `{"version":1,"tools":[{"name":"a","definition":"b"}]}`,
 		"short hash":      `{"version":1,"tools":[{"name":"00","definition":"00"}]}`,
@@ -165,7 +173,7 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 func TestUnchangedFilesAreNotWritten(t *testing.T) {
 	folder := t.TempDir()
 	compare(t, NewBaseline(folder, nil), Hash{1}, named("a"))
-	path := store{folder: folder, suffix: hashesSuffix}.path(Hash{1})
+	path := store{folder: folder, suffix: seenSuffix}.path(Hash{1})
 	before, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +201,7 @@ func TestOldFilesArePruned(t *testing.T) {
 		return key
 	}
 	for i := range maxStoredFiles + 5 {
-		write(key(i).String()+hashesSuffix, long.Add(time.Duration(i)*time.Second))
+		write(key(i).String()+seenSuffix, long.Add(time.Duration(i)*time.Second))
 	}
 	write("crashed"+unfinished, long)
 	write("current"+unfinished, time.Now())
@@ -205,10 +213,10 @@ func TestOldFilesArePruned(t *testing.T) {
 		t.Errorf("%d files are left, log %q", len(names), log)
 	}
 	for name, want := range map[string]bool{
-		key(0).String() + hashesSuffix: true, key(1).String() + hashesSuffix: false,
-		key(6).String() + hashesSuffix: false, key(7).String() + hashesSuffix: true,
-		key(1_000_000).String() + hashesSuffix: true,
-		"crashed" + unfinished:                 false, "current" + unfinished: true,
+		key(0).String() + seenSuffix: true, key(1).String() + seenSuffix: false,
+		key(6).String() + seenSuffix: false, key(7).String() + seenSuffix: true,
+		key(1_000_000).String() + seenSuffix: true,
+		"crashed" + unfinished:               false, "current" + unfinished: true,
 	} {
 		if slices.Contains(names, name) != want {
 			t.Errorf("%s is there: %v", name, !want)
@@ -218,23 +226,15 @@ func TestOldFilesArePruned(t *testing.T) {
 
 func FuzzDecodeStored(f *testing.F) {
 	for n := range 3 {
-		good, err := encode(make([]seenTool, n))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(good)
+		f.Add((&known{instructions: &Record{Said: []byte(`"x"`)}, tools: make([]seenTool, n)}).encode())
 	}
 	f.Add([]byte(`{"version":1,"tools":[{}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tools, err := decode(data)
+		kept, err := decode(data)
 		if err != nil {
 			return
 		}
-		again, err := encode(tools)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if same, err := decode(again); err != nil || !slices.Equal(same, tools) {
+		if same, err := decode(kept.encode()); err != nil || !reflect.DeepEqual(same, kept) {
 			t.Fatal(fmt.Sprint("read back otherwise: ", err))
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,15 +25,15 @@ func newLock(g *globals) *cobra.Command {
 	var accepted []string
 	cmd := &cobra.Command{
 		Use:   "lock",
-		Short: "Write down which definitions of tools are approved",
-		Long: `Starts every server and writes hashes of the definitions of its tools into workbench.lock,
-beside the file that has the server. Commit that file: a change of a tool is then seen in a review.
-With "locked": true in the configuration, only tools that are as the file has them can be
-seen and used.
+		Short: "Write down which tools and instructions are approved",
+		Long: `Starts every server and writes the definitions of its tools and its instructions into workbench.lock,
+beside the file that has the server. Commit that file: a change is then seen in a review.
+With "locked": true in the configuration, only tools and instructions that are as the file has
+them can be seen and used.
 
 A server that is not in the file yet is approved with all that it offers. Tools of other
-servers that are new or changed are approved only when --accept names them, or their server
-or toolbox; until then this command lists them and ends with 1.`,
+servers that are new or changed, and changed instructions, are approved only when --accept names
+them, or their server or toolbox; until then this command lists them and ends with 1.`,
 		Example: `  mcp-workbench lock
   mcp-workbench lock --accept dev/shell/run
   mcp-workbench lock --accept dev/shell`,
@@ -41,7 +42,7 @@ or toolbox; until then this command lists them and ends with 1.`,
 			return runLock(cmd.Context(), *g, accepted, cmd.OutOrStdout(), os.Stderr)
 		},
 	}
-	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "TOOLBOX/SERVER/TOOL, TOOLBOX/SERVER or TOOLBOX whose tools are approved as they are now; may be repeated")
+	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "TOOLBOX/SERVER/TOOL, TOOLBOX/SERVER:instructions, TOOLBOX/SERVER or TOOLBOX to approve as they are now; may be repeated")
 	mustComplete(cmd, "accept", completeTools(g))
 	return cmd
 }
@@ -136,7 +137,7 @@ type locking struct {
 	masker   *secret.Masker
 	out      io.Writer
 
-	waiting []string // tools that have to be accepted
+	waiting []string // tools and instructions that have to be accepted
 	failed  int      // servers that could not be asked
 }
 
@@ -192,26 +193,28 @@ func (l *locking) takeServer(box, server string, offers []app.Offer) {
 // take decides what is approved of a server; was is what the lock had of it, if it is known.
 func (l *locking) take(offer app.Offer, was catalog.LockedServer, known bool) {
 	locked := catalog.LockedServer{Toolbox: offer.Toolbox, Server: offer.Server, Version: l.masker.Mask(offer.Tools.ServerVersion)}
+	locked.Instructions = l.takeInstructions(offer, was, known)
 	offered := make(map[string]bool)
-	for _, tool := range catalog.LockTools(offer.Tools) {
+	for _, tool := range offer.Tools.Tools {
 		offered[tool.Name] = true
 		path := offer.Toolbox + "/" + offer.Server + "/" + tool.Name
-		definition, approved := was.Find(tool.Name)
+		before, approved := was.Find(tool.Name)
+		now := tool.Record(l.masker.Mask)
 		named := l.accepts(offer.Toolbox, offer.Server, path)
 		switch {
-		case approved && definition == tool.Definition:
+		case approved && before.IsOf(tool):
 		case known && !named:
 			l.wait(path, approved)
 			if !approved {
 				continue
 			}
-			tool.Definition = definition
+			now = before
 		case approved:
 			l.say("accepted", path)
 		default:
 			l.say("added", path)
 		}
-		locked.Tools = append(locked.Tools, tool)
+		locked.Tools = append(locked.Tools, catalog.LockedTool{Name: tool.Name, Record: now})
 	}
 	for _, tool := range was.Tools {
 		if !offered[tool.Name] {
@@ -222,6 +225,32 @@ func (l *locking) take(offer app.Offer, was catalog.LockedServer, known bool) {
 		fmt.Fprintf(l.out, "version  %s: %s, was %s\n", trust.Quote(offer.Toolbox+"/"+offer.Server), trust.Quote(locked.Version), trust.Quote(was.Version))
 	}
 	l.after.Servers = append(l.after.Servers, locked)
+}
+
+// instructionsPath names the instructions of a server for --accept.
+func instructionsPath(box, server string) string { return box + "/" + server + ":instructions" }
+
+// takeInstructions decides which instructions of a server are approved. A lock from a time when they were not locked
+// approved them all.
+func (l *locking) takeInstructions(offer app.Offer, was catalog.LockedServer, known bool) *catalog.Record {
+	path := instructionsPath(offer.Toolbox, offer.Server)
+	before, now := was.Instructions, offer.Tools.Instructed(l.masker.Mask)
+	named := l.accepts(offer.Toolbox, offer.Server, path)
+	switch {
+	case before == nil:
+		if offer.Tools.HasInstructions() {
+			l.say("added", path)
+		}
+	case before.Hash == now.Hash:
+	case !offer.Tools.HasInstructions():
+		l.say("removed", path)
+	case known && !named:
+		l.wait(path, true)
+		return before
+	default:
+		l.say("accepted", path)
+	}
+	return now
 }
 
 // accepts reports whether a tool was named, or its server or toolbox.
@@ -281,7 +310,7 @@ func (l *locking) finish(path string) error {
 		}
 		errs = append(errs, &toolbox.Error{
 			Code:    toolbox.ToolsNotApproved,
-			Message: count(len(l.waiting), "tool is", "tools are") + " not as the lock has it, and not approved",
+			Message: l.waitingFor() + " not as the lock has it, and not approved",
 			Hint:    "Look at what the server says now; then, for example: " + trust.Quote(command...),
 		})
 	}
@@ -293,6 +322,24 @@ func (l *locking) finish(path string) error {
 		})
 	}
 	return errors.Join(errs...)
+}
+
+// waitingFor says what has to be accepted.
+func (l *locking) waitingFor() string {
+	instructions := 0
+	for _, path := range l.waiting {
+		if strings.HasSuffix(path, ":instructions") {
+			instructions++
+		}
+	}
+	tools := len(l.waiting) - instructions
+	switch {
+	case instructions == 0:
+		return count(tools, "tool is", "tools are")
+	case tools == 0:
+		return "The instructions of " + count(instructions, "server are", "servers are")
+	}
+	return count(tools, "tool", "tools") + " and the instructions of " + count(instructions, "server are", "servers are")
 }
 
 func (l *locking) summary() string {

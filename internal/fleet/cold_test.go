@@ -176,10 +176,18 @@ func TestCopyKeyTellsFiltersApart(t *testing.T) {
 	}
 }
 
+// lockedTools is what a lock holds if all tools are approved.
+func lockedTools(snapshot *catalog.Snapshot) (tools []catalog.LockedTool) {
+	for _, tool := range snapshot.Tools {
+		tools = append(tools, catalog.LockedTool{Name: tool.Name, Record: tool.Record(func(text string) string { return text })})
+	}
+	return tools
+}
+
 func TestLockAppliesToWhatRunsAndToWhatIsKept(t *testing.T) {
 	lockFor := func(names ...string) *catalog.Lock {
 		locked := catalog.LockedServer{Toolbox: "T", Server: "S"}
-		for _, tool := range catalog.LockTools(snapshotOf(t, coldSpec)) {
+		for _, tool := range lockedTools(snapshotOf(t, coldSpec)) {
 			if slices.Contains(names, tool.Name) {
 				locked.Tools = append(locked.Tools, tool)
 			}
@@ -227,7 +235,7 @@ func TestLockAppliesToWhatRunsAndToWhatIsKept(t *testing.T) {
 // A definition that changes while the server runs is withheld at once.
 func TestLockAppliesToARefresh(t *testing.T) {
 	changed := make(chan string, 10)
-	locked := catalog.LockedServer{Toolbox: "T", Server: "S", Tools: catalog.LockTools(snapshotOf(t, changingSpec))}
+	locked := catalog.LockedServer{Toolbox: "T", Server: "S", Tools: lockedTools(snapshotOf(t, changingSpec))}
 	r := newRig(t, map[string]string{"S": changingSpec}, nil, Options{
 		Lock: &catalog.Lock{Servers: []catalog.LockedServer{locked}}, ToolsChanged: func(toolbox string) { changed <- toolbox },
 	})

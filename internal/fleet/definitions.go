@@ -23,6 +23,8 @@ type memory struct {
 	under *catalog.Lock
 
 	lists map[listScope]catalog.Lists // what else it listed
+
+	flagged flags
 }
 
 // remembered returns what is known of a server that was not started yet for its client; nil
@@ -68,8 +70,20 @@ func (s *Server) approved(snapshot *catalog.Snapshot) *catalog.Snapshot {
 
 // logWithheld tells of tools that clients do not see: not every mode has another place for it.
 func (s *Server) logWithheld(snapshot *catalog.Snapshot) {
+	if snapshot.InstructionsWithheld() {
+		s.log.Warn("instructions of the server are withheld because they are not as " + toolbox.LockFile + " has them; to see them, run: mcp-workbench lock")
+	}
 	if n := snapshot.WithheldTools(); n > 0 {
 		s.log.Warn("tools are withheld because they are not as "+toolbox.LockFile+" has them; to see them, run: mcp-workbench lock", "tools", n)
+	}
+}
+
+// logFaults tells of what is wrong with what a server offers, for modes that have no other place for it: each once.
+func (s *Server) logFaults(warnings []string) {
+	for _, warning := range warnings {
+		if s.memory.flagged.isNew(warning) {
+			s.log.Warn("a fault in what the server offers", "reason", s.fleet.foreign(warning))
+		}
 	}
 }
 
@@ -98,16 +112,21 @@ func (s *Server) approveAgain() {
 // maxLoggedChanges bounds what one reading of a server's tools says in the log.
 const maxLoggedChanges = 50
 
-// compare adds warnings to a snapshot for the tools whose definitions changed.
+// compare adds warnings to a snapshot for the tools whose definitions changed, and for instructions that did.
 func (s *Server) compare(snapshot *catalog.Snapshot) *catalog.Snapshot {
-	snapshot, changes := s.fleet.options.Baseline.Compare(s.Name(), definitionKey(s.toolbox, s.config), snapshot)
+	masker := s.fleet.masker.Load()
+	snapshot, changes := s.fleet.options.Baseline.Compare(s.Name(), definitionKey(s.toolbox, s.config), snapshot, masker.Mask)
 	for i, change := range changes {
 		if i == maxLoggedChanges {
 			s.log.Warn("definitions of more tools changed", "tools", len(changes)-i)
 			break
 		}
-		s.log.Warn("definition of a tool changed", "tool", s.fleet.masker.Load().Mask(change.Tool),
-			"before", change.Before.String(), "after", change.After.String())
+		before, after := change.Before.Hash.String(), change.After.Hash.String()
+		if change.Tool == "" {
+			s.log.Warn("instructions of a server changed", "before", before, "after", after)
+			continue
+		}
+		s.log.Warn("definition of a tool changed", "tool", masker.Mask(change.Tool), "before", before, "after", after)
 	}
 	return snapshot
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
@@ -30,14 +31,13 @@ type quoting interface {
 // masked in the server's words, not in ours. A timeout of zero means that no setting of
 // ours limited the time. A remote server has no child.
 func (s *Server) explain(child *process.Process, err error, timeout time.Duration) error {
-	masker := s.fleet.masker.Load()
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
 		ours := strings.TrimSuffix(err.Error(), rpc.Message)
-		return &Failure{reason: ours + masker.Mask(rpc.Message), cause: err}
+		return &Failure{reason: ours + s.fleet.foreign(rpc.Message), cause: err}
 	}
 	text := err.Error()
 	if quote, ok := errors.AsType[quoting](err); ok {
-		text = strings.TrimSuffix(text, quote.Words()) + masker.Mask(quote.Words())
+		text = strings.TrimSuffix(text, quote.Words()) + s.fleet.foreign(quote.Words())
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && timeout > 0:
@@ -53,11 +53,18 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 	failure := &Failure{reason: text, cause: err}
 	if child != nil {
 		if tail := child.StderrTail(maxStderrLines); len(tail) > 0 {
-			failure.output = "; its last output was: " + masker.Mask(strings.Join(tail, " | "))
+			failure.output = "; its last output was: " + s.fleet.foreign(strings.Join(tail, " | "))
 		}
 	}
 	return failure
 }
+
+// foreign returns words of a server as they may be shown: without hidden text, which could also hide a secret, and with
+// secrets masked.
+func (f *Fleet) foreign(text string) string { return f.masker.Load().Mask(hidden.Clean(text)) }
+
+// Quote returns words of the server as they may be shown.
+func (l *Lease) Quote(text string) string { return l.server.fleet.foreign(text) }
 
 // Mask returns words of the server with the secrets in them masked.
 func (l *Lease) Mask(text string) string { return l.server.fleet.masker.Load().Mask(text) }

@@ -162,8 +162,10 @@ func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalo
 		Definitions: definitions, Note: note,
 		ServerVersion: session.ServerVersion(), Instructions: session.Instructions(), Capabilities: session.Capabilities(),
 	}, s.config.Filter)
+	s.logFaults(snapshot.Warnings)
+	snapshot = s.compare(snapshot)
 	s.remember(snapshot)
-	return s.compare(snapshot), nil
+	return snapshot, nil
 }
 
 // spec says how the server's process is started; withheld are the names of variables
@@ -178,7 +180,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
 		KeepDetached: s.config.KeepDetached,
 		StderrLine: func(line string) {
-			line = s.fleet.masker.Load().Mask(line)
+			line = s.fleet.foreign(line)
 			s.journal.add(line)
 			s.log.Debug("server printed", "stderr", line)
 		},

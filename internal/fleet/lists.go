@@ -194,14 +194,15 @@ func (s *Server) readList(ctx context.Context, session *downstream.Session, kind
 	refused, ok := errors.AsType[*downstream.RPCError](err)
 	switch {
 	case ok && refused.Code == protocol.CodeMethodNotFound:
-		return catalog.NewList(kind, nil, "")
+		return catalog.NewList(s.Name(), kind, nil, "")
 	case err != nil:
 		if s.fleet.life.Err() == nil && session.Err() == nil {
-			s.log.Warn("a server is left out of a list", "list", kind.Method, "reason", s.fleet.masker.Load().Mask(err.Error()))
+			s.log.Warn("a server is left out of a list", "list", kind.Method, "reason", s.fleet.foreign(err.Error()))
 		}
 		return nil
 	}
-	list := catalog.NewList(kind, entries, note)
+	list := catalog.NewList(s.Name(), kind, entries, note)
+	s.logFaults(list.Warnings)
 	if list.Cut != "" {
 		s.log.Warn("a list was cut off", "list", kind.Method, "reason", list.Cut)
 	}
@@ -257,6 +258,17 @@ func (s *Server) lists() catalog.Lists {
 		return listed
 	}
 	return s.rememberedLists(s.circle, s.listFolder(s.folder))
+}
+
+// ListWarnings say what is wrong with what the server lists besides tools.
+func (l *Lease) ListWarnings() (warnings []string) {
+	lists := l.server.lists()
+	for _, kind := range catalog.ListKinds {
+		if list := lists[kind]; list != nil {
+			warnings = append(warnings, list.Warnings...)
+		}
+	}
+	return warnings
 }
 
 // listFolder tells apart the working folders for which a server may list other resources.

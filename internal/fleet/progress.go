@@ -190,7 +190,7 @@ func (s *Server) software(session *downstream.Session) string {
 	if len(text) > maxSoftware {
 		text = strings.ToValidUTF8(text[:maxSoftware], "") + "…"
 	}
-	return s.fleet.masker.Load().Mask(text)
+	return s.fleet.foreign(text)
 }
 
 func counted(tools int) string {

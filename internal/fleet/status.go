@@ -131,9 +131,8 @@ func (s *Server) Status() Status {
 		status.Software = s.software(s.running.session)
 	}
 	if s.last != nil {
-		masker := s.fleet.masker.Load()
 		for _, line := range s.last.StderrTail(statusLines) {
-			status.Stderr = append(status.Stderr, masker.Mask(line))
+			status.Stderr = append(status.Stderr, s.fleet.foreign(line))
 		}
 	}
 	return status

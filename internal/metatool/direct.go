@@ -87,8 +87,9 @@ func (s *Surface) listedDirect(party *fleet.Party) []byte {
 }
 
 // appendRenamed appends a definition that is the server's own, byte for byte but for a
-// name that is another.
+// name that is another, and a mark if the server changed it.
 func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
+	tool = marked(tool)
 	if name == tool.Name {
 		return append(dst, tool.Definition.Bytes()...)
 	}

@@ -123,7 +123,11 @@ func (s *Surface) find(q findQuery, session Session) string {
 		members := wire.AppendMember([]byte("{"), "toolbox", hit.box.Name)
 		members = wire.AppendMember(members, "server", hit.server.Name())
 		members = wire.AppendMember(members, "name", hit.tool.Name)
-		answer = append(append(answer, appendBrief(members, hit.tool)...), '}')
+		members = appendBrief(members, hit.tool)
+		if hit.tool.Changed {
+			members = append(members, `,"changed":true`...)
+		}
+		answer = append(append(answer, members...), '}')
 	}
 	answer = append(answer, ']')
 	if found.more {

@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/wire"
 )
@@ -62,15 +63,12 @@ func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []by
 	origin := wire.AppendMember(nil, "source_server", ref.Server)
 	origin = wire.AppendMember(origin, "toolbox_name", ref.Toolbox)
 	origin = wire.AppendMember(origin, "original_name", ref.Name)
-	meta := tool.Definition.Member("_meta")
-	if meta.Kind() != "object" {
-		meta = wire.Raw([]byte("{}"))
-	}
+	tool = marked(tool)
 	description, _ := tool.Definition.Member("description").Text()
 
 	members := wire.AppendMember(nil, "description", fmt.Sprintf("[%s/%s] %s", ref.Toolbox, ref.Server, description))
 	members = append(members, `,"_meta":`...)
-	members = wire.AppendWithMembers(members, meta, func(key string) bool {
+	members = wire.AppendWithMembers(members, metaOf(tool), func(key string) bool {
 		return key == "source_server" || key == "toolbox_name" || key == "original_name"
 	}, origin)
 	named := wire.AppendEdited(nil, tool.Definition,
@@ -78,6 +76,26 @@ func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []by
 	return wire.AppendWithMembers(dst, wire.Raw(named), func(key string) bool {
 		return key == "description" || key == "_meta"
 	}, members)
+}
+
+// marked returns a tool as it is listed by a name of its own: if the server changed its definition, _meta says so. The
+// rest of it stays the server's own.
+func marked(tool catalog.Tool) catalog.Tool {
+	if !tool.Changed {
+		return tool
+	}
+	members := wire.AppendWithMembers([]byte(`"_meta":`), metaOf(tool), func(key string) bool { return key == protocol.MetaChanged },
+		[]byte(`"`+protocol.MetaChanged+`":true`))
+	tool.Definition = wire.Raw(wire.AppendWithMembers(nil, tool.Definition, func(key string) bool { return key == "_meta" }, members))
+	return tool
+}
+
+// metaOf returns the _meta of a tool, to add to.
+func metaOf(tool catalog.Tool) wire.Payload {
+	if meta := tool.Definition.Member("_meta"); meta.Kind() == "object" {
+		return meta
+	}
+	return wire.Raw([]byte("{}"))
 }
 
 // callNative runs a tool by its native name.

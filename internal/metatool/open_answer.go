@@ -2,6 +2,7 @@ package metatool
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,8 +26,8 @@ func offerOf(opened fleet.Opened) Offer {
 		return Offer{Server: opened.Server.Name(), Err: opened.Err}
 	}
 	return Offer{
-		Server: opened.Server.Name(), Tools: opened.Lease.Tools.Tools, Warnings: opened.Lease.Tools.Warnings,
-		Instructions: catalog.CleanText(opened.Lease.Session.Instructions()),
+		Server: opened.Server.Name(), Tools: opened.Lease.Tools.Tools, Instructions: opened.Lease.Tools.Instructions,
+		Warnings: slices.Concat(opened.Lease.Tools.Warnings, opened.Lease.ListWarnings()),
 	}
 }
 

@@ -76,11 +76,8 @@ func (s *Surface) appendPinned(list []byte, session Session) []byte {
 // appendPinnedDefinition appends the server's own definition under the name that the tool
 // was given, with the wish that it be at hand all the time.
 func appendPinnedDefinition(dst []byte, tool catalog.Tool, name string) []byte {
-	meta := tool.Definition.Member("_meta")
-	if meta.Kind() != "object" {
-		meta = wire.Raw([]byte("{}"))
-	}
-	members := wire.AppendWithMembers([]byte(`"_meta":`), meta,
+	tool = marked(tool)
+	members := wire.AppendWithMembers([]byte(`"_meta":`), metaOf(tool),
 		func(key string) bool { return key == "anthropic/alwaysLoad" }, []byte(alwaysLoad))
 	return wire.AppendWithMembers(dst, wire.Raw(appendRenamed(nil, tool, name)),
 		func(key string) bool { return key == "_meta" }, members)

@@ -240,6 +240,9 @@ func (a *attempt) finish(outcome call.Outcome) {
 			a.memory.learnTask(id, originOf(a.server))
 		}
 	}
+	if l := a.kind.list; l != nil && l != tasks {
+		outcome.Result = l.CleanPage(a.server.Name(), outcome.Result)
+	}
 	a.learnMade(outcome.Result)
 	original, asked := "", ""
 	switch a.request.Method {

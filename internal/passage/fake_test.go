@@ -125,7 +125,7 @@ func (b *bench) look(server *fleet.Server) sight {
 		}
 		key := f.name + answer
 		if b.lists[key] == nil { // the same as long as nothing changes
-			b.lists[key] = catalog.NewList(l, slices.Collect(wire.Raw([]byte(answer)).Member(l.Array).Elements()), "")
+			b.lists[key] = catalog.NewList("s", l, slices.Collect(wire.Raw([]byte(answer)).Member(l.Array).Elements()), "")
 		}
 		seen.lists[l] = b.lists[key]
 	}

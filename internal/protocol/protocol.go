@@ -69,6 +69,9 @@ const (
 	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
 )
 
+// MetaChanged is the key in the _meta of a tool whose definition is another than the server offered before.
+const MetaChanged = "mcp-workbench/changed"
+
 // MetaRelatedTask is the key in the _meta of whatever belongs to a task, up to revision
 // 2025-11-25.
 const MetaRelatedTask = "io.modelcontextprotocol/related-task"

@@ -3,10 +3,11 @@ package terminal
 import (
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/hidden"
 )
 
 // cutMark stands for what was left out.
@@ -17,28 +18,11 @@ const cutMark = "…"
 // trust.Quote before it is written.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || isHidden(r) {
+		if r == '\r' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
 			return -1
 		}
 		return r
-	}, sequences.ReplaceAllString(text, ""))
-}
-
-// isHidden reports that a character makes a terminal do something, or cannot be seen: controls, marks of direction and other
-// formats, tags, selectors of variations (but the one of emoji), fillers, and what has no meaning that all agree on.
-func isHidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < 0x7f:
-		return r < ' '
-	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp):
-		return true
-	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, 0x180b <= r && r <= 0x180f, r == 0x3164, r == 0xffa0,
-		0xfe00 <= r && r <= 0xfe0e, 0xe0000 <= r && r <= 0xe0fff:
-		return true
-	}
-	return false
+	}, hidden.Strip(sequences.ReplaceAllString(text, "")))
 }
 
 // CleanLine is Clean for what has to stay on one line.

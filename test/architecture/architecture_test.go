@@ -19,8 +19,8 @@ const module = "github.com/mcp-workbench/mcp-workbench/"
 // layers are the rooms from the ground up. A package imports only packages of lower
 // layers; packages of one layer do not know each other.
 var layers = [][]string{
-	{"internal/wire", "internal/protocol", "internal/toolbox", "internal/secret", "internal/atomicfile", "internal/ownfile", "internal/filelock", "internal/terminal", "internal/runtimedir", "internal/configedit", "internal/hops", "docs"},
-	{"internal/config", "internal/process", "internal/downstream", "internal/catalog", "internal/search", "internal/builtin", "internal/trust", "internal/auth", "internal/bridge", "internal/recording", "internal/control", "internal/conceal", "internal/clients", "internal/arguments", "internal/localclient", "internal/relay"},
+	{"internal/wire", "internal/protocol", "internal/toolbox", "internal/secret", "internal/atomicfile", "internal/ownfile", "internal/filelock", "internal/hidden", "internal/runtimedir", "internal/configedit", "internal/hops", "docs"},
+	{"internal/config", "internal/process", "internal/downstream", "internal/catalog", "internal/search", "internal/builtin", "internal/trust", "internal/auth", "internal/bridge", "internal/recording", "internal/control", "internal/conceal", "internal/clients", "internal/arguments", "internal/localclient", "internal/relay", "internal/terminal"},
 	{"internal/fleet", "internal/adopt", "internal/enlist", "internal/revise"},
 	{"internal/call"},
 	{"internal/metatool", "internal/passage"},

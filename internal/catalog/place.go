@@ -1,0 +1,120 @@
+package catalog
+
+import "strings"
+
+// place is where in a definition something stands, which decides what its keys mean.
+type place uint8
+
+const (
+	inEntry       place = iota // the definition itself: of a tool, a prompt, a resource, a template
+	inAnnotations              // its annotations
+	inArgument                 // the arguments of a prompt, and each of them
+	inSchema                   // a JSON Schema
+	inMap                      // a map of schemas, whose keys are names that the server gave
+	inOther                    // something that is not known, such as _meta
+	inValue                    // what a tool computes with, which never changes
+)
+
+// within returns the place of a member.
+func (p place) within(key string) place {
+	switch p {
+	case inValue:
+		return inValue
+	case inMap:
+		return inSchema
+	case inEntry:
+		switch key {
+		case "inputSchema", "outputSchema":
+			return inSchema
+		case "annotations":
+			return inAnnotations
+		case "arguments":
+			return inArgument
+		}
+		return inOther
+	}
+	switch key {
+	case "enum", "const", "default", "pattern", "examples":
+		return inValue
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		if p == inSchema {
+			return inMap
+		}
+	}
+	if p == inSchema {
+		return inSchema
+	}
+	return inOther
+}
+
+// element returns the place of an element of an array.
+func (p place) element() place {
+	if p == inMap || p == inEntry {
+		return inOther
+	}
+	return p
+}
+
+// isProse reports whether a text is for people and models to read.
+func (p place) isProse(key string) bool {
+	return p != inValue && p != inMap && (key == "title" || key == "description")
+}
+
+// isName reports whether a text is what something is asked for by.
+func (p place) isName(key string) bool { return key == "name" && (p == inEntry || p == inArgument) }
+
+// isAddress reports whether a text is where something is found.
+func (p place) isAddress(key string) bool {
+	if p == inValue || p == inMap || p == inSchema {
+		return false
+	}
+	switch key {
+	case "uri", "uriTemplate", "resourceUri", "ui/resourceUri", "src", "url":
+		return true
+	}
+	return false
+}
+
+// knownKeys are those that clients look for.
+var knownKeys = map[place][]string{
+	inEntry: {
+		"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta", "execution",
+		"arguments", "uri", "uriTemplate", "mimeType", "size",
+		"toolbox", "server", "toolbox_name", "source_server", // that we add
+	},
+	inAnnotations: {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "audience", "priority", "lastModified"},
+	inArgument:    {"name", "title", "description", "required"},
+	inSchema: {
+		"$schema", "$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$comment", "$defs", "definitions", "title", "description", "type", "enum", "const",
+		"default", "examples", "format", "deprecated", "readOnly", "writeOnly", "properties", "patternProperties", "additionalProperties",
+		"unevaluatedProperties", "propertyNames", "required", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties",
+		"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems",
+		"minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType", "contentSchema",
+		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+	},
+}
+
+var hasKey = func() map[place]map[string]bool {
+	sets := make(map[place]map[string]bool)
+	for in, keys := range knownKeys {
+		sets[in] = make(map[string]bool)
+		for _, key := range keys {
+			sets[in][key] = true
+		}
+	}
+	return sets
+}()
+
+// isTwin reports whether a key equals a known one but for the case of its letters: some programs take it for that one.
+func (p place) isTwin(key []byte) bool {
+	if hasKey[p][string(key)] {
+		return false
+	}
+	for _, other := range knownKeys[p] {
+		// Folding changes the length of few letters, and by no more than two bytes each.
+		if len(key) >= len(other) && len(key) <= 3*len(other) && strings.EqualFold(string(key), other) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,209 @@
+// Package hidden knows which text people cannot see. A model reads it all the same, so that it is a way to smuggle
+// instructions past the person who approves a server, or to make a terminal do something.
+//
+// Gone is what has no honest use in prose: control characters but tab and line ends, terminal sequences, direction marks
+// and bidi controls, zero-width spaces and joiners, fillers, Unicode tags, private use and noncharacters. What writing
+// needs stays where it stands alone and has its meaning: a joiner within an emoji or a word of a script that
+// joins letters, a variation selector after a character that has variants, a soft hyphen between letters.
+package hidden
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// terminalSequence matches what makes a terminal do something: control sequences,
+// strings for the terminal up to their end, and other escapes.
+var terminalSequence = regexp.MustCompile(
+	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
+		`|(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
+		`|\x1b[ -/]*[0-~]`)
+
+// terminalIntroducers are what a terminal sequence may begin with. Looking for them first
+// is much faster than the expression.
+const terminalIntroducers = "\x1b\u0090\u0098\u009b\u009d\u009e\u009f"
+
+// Clean returns a text without what is hidden in it.
+func Clean(text string) string {
+	if !Has(text) {
+		return text
+	}
+	text = strings.ToValidUTF8(text, "\ufffd") // so that nothing new comes of what is left
+	text = WithoutSequences(text)
+	var clean strings.Builder
+	clean.Grow(len(text))
+	each(text, plain[string], func(_ rune, from, to int, isHidden bool) bool {
+		if !isHidden {
+			clean.WriteString(text[from:to])
+		}
+		return true
+	})
+	return clean.String()
+}
+
+// WithoutSequences returns a text without terminal sequences. Control characters that are part of none stay.
+func WithoutSequences(text string) string {
+	if !strings.ContainsAny(text, terminalIntroducers) {
+		return text
+	}
+	return terminalSequence.ReplaceAllString(text, "")
+}
+
+// Has reports whether a text hides something.
+func Has(text string) bool { return mayHide(text) && has(text, plain[string]) }
+
+// InJSON reports whether strings of a JSON text hide something, raw or escaped. It looks at the bytes, and allocates
+// nothing.
+func InJSON(raw []byte) bool { return jsonMayHide(raw) && has(raw, escaped) }
+
+func has[T text](s T, decode decoder[T]) (found bool) {
+	each(s, decode, func(_ rune, _, _ int, isHidden bool) bool {
+		found = isHidden
+		return !found
+	})
+	return found
+}
+
+// maxShown is how many bytes of a text are shown.
+const maxShown = 120
+
+// Show returns a text for people to look at, on one line: what is hidden in it is written as U+200B, and what is long
+// is cut.
+func Show(text string) string {
+	var shown strings.Builder
+	each(text, plain[string], func(r rune, from, to int, isHidden bool) bool {
+		switch {
+		case shown.Len() >= maxShown:
+			shown.WriteString("…")
+			return false
+		case isHidden, r == '\n', r == '\r', r == '\t':
+			fmt.Fprintf(&shown, "<U+%04X>", r)
+		default:
+			shown.WriteString(text[from:to])
+		}
+		return true
+	})
+	return shown.String()
+}
+
+// AppendEscaped appends a JSON text in which what is hidden is escaped, so that people see it. Its meaning stays.
+func AppendEscaped(dst, raw []byte) []byte {
+	if !jsonMayHide(raw) {
+		return append(dst, raw...)
+	}
+	each(raw, escaped, func(r rune, from, to int, isHidden bool) bool {
+		if !isHidden || raw[from] == '\\' || r < ' ' {
+			dst = append(dst, raw[from:to]...)
+		} else {
+			dst = appendEscape(dst, r)
+		}
+		return true
+	})
+	return dst
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		return fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
+	}
+	return fmt.Appendf(dst, `\u%04x`, r)
+}
+
+type text interface{ string | []byte }
+
+// decoder reads the character at an offset; size is 0 at the end.
+type decoder[T text] func(s T, at int) (r rune, size int)
+
+// each calls visit for every character of a text, until it returns false.
+func each[T text](s T, decode decoder[T], visit func(r rune, from, to int, isHidden bool) bool) {
+	j := judge{lavish: countSelectors(s, decode) > maxIdeographs}
+	r, size := decode(s, 0)
+	for at := 0; size > 0; {
+		next, nextSize := decode(s, at+size)
+		if nextSize == 0 {
+			next = end
+		}
+		if !visit(r, at, at+size, j.hides(r, next)) {
+			return
+		}
+		at += size
+		r, size = next, nextSize
+	}
+}
+
+// countSelectors counts variants of ideographs, as far as it matters.
+func countSelectors[T text](s T, decode decoder[T]) (n int) {
+	for at := 0; n <= maxIdeographs; {
+		r, size := decode(s, at)
+		if size == 0 {
+			break
+		}
+		if isIdeographicSelector(r) {
+			n++
+		}
+		at += size
+	}
+	return n
+}
+
+// plain reads text as it is. A byte that is no UTF-8 is a character that is seen.
+func plain[T text](s T, at int) (rune, int) {
+	if at >= len(s) {
+		return end, 0
+	}
+	if c := s[at]; c < utf8.RuneSelf {
+		return rune(c), 1
+	}
+	return decodeRune(s, at)
+}
+
+func decodeRune[T text](s T, at int) (rune, int) {
+	var buffer [utf8.UTFMax]byte
+	return utf8.DecodeRune(buffer[:copy(buffer[:], s[at:])])
+}
+
+// escaped reads JSON: escapes of strings are read as what they mean.
+func escaped(raw []byte, at int) (rune, int) {
+	if at+1 >= len(raw) || raw[at] != '\\' {
+		return plain(raw, at)
+	}
+	switch raw[at+1] {
+	case 'u':
+		r, ok := hex(raw, at+2)
+		if !ok {
+			break
+		}
+		if 0xd800 <= r && r < 0xdc00 && at+7 < len(raw) && raw[at+6] == '\\' && raw[at+7] == 'u' {
+			if low, ok := hex(raw, at+8); ok && 0xdc00 <= low && low < 0xe000 {
+				return 0x10000 + (r-0xd800)<<10 + low - 0xdc00, 12
+			}
+		}
+		return r, 6
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	}
+	return '\\', 2 // it stands for a character that is seen and is no letter
+}
+
+func hex(raw []byte, at int) (r rune, ok bool) {
+	if at+4 > len(raw) {
+		return 0, false
+	}
+	for _, c := range raw[at : at+4] {
+		r <<= 4
+		switch {
+		case '0' <= c && c <= '9':
+			r |= rune(c - '0')
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			r |= rune(c|0x20-'a') + 10
+		default:
+			return 0, false
+		}
+	}
+	return r, true
+}
