@@ -114,7 +114,7 @@ var rootObject = object{keys: []key{
 	},
 	{
 		name: "locked", kinds: []kind{kindBoolean}, fallback: "false",
-		description: "Offers only tools whose definitions are as workbench.lock has them, which 'mcp-workbench lock' writes.",
+		description: "Offers only tools and instructions of servers that are as workbench.lock has them, which 'mcp-workbench lock' writes.",
 	},
 	sharedKey,
 	sharedIdleKey,
