@@ -31,8 +31,16 @@ func Clean(text string) string {
 	if !Has(text) {
 		return text
 	}
+	return Strip(WithoutSequences(text))
+}
+
+// Strip returns a text without the characters that are hidden in it. What stood in a terminal sequence stays, for people
+// to see.
+func Strip(text string) string {
+	if !Has(text) {
+		return text
+	}
 	text = strings.ToValidUTF8(text, "\ufffd") // so that nothing new comes of what is left
-	text = WithoutSequences(text)
 	var clean strings.Builder
 	clean.Grow(len(text))
 	each(text, plain[string], func(_ rune, from, to int, isHidden bool) bool {
@@ -119,9 +127,13 @@ type decoder[T text] func(s T, at int) (r rune, size int)
 
 // each calls visit for every character of a text, until it returns false.
 func each[T text](s T, decode decoder[T], visit func(r rune, from, to int, isHidden bool) bool) {
-	j := judge{lavish: countSelectors(s, decode) > maxIdeographs}
+	var j judge
+	isCounted := false
 	r, size := decode(s, 0)
 	for at := 0; size > 0; {
+		if isIdeographicSelector(r) && !isCounted {
+			j.lavish, isCounted = countSelectors(s, decode, at) > maxIdeographs, true
+		}
 		next, nextSize := decode(s, at+size)
 		if nextSize == 0 {
 			next = end
@@ -134,9 +146,9 @@ func each[T text](s T, decode decoder[T], visit func(r rune, from, to int, isHid
 	}
 }
 
-// countSelectors counts variants of ideographs, as far as it matters.
-func countSelectors[T text](s T, decode decoder[T]) (n int) {
-	for at := 0; n <= maxIdeographs; {
+// countSelectors counts variants of ideographs from an offset on, as far as it matters.
+func countSelectors[T text](s T, decode decoder[T], at int) (n int) {
+	for n <= maxIdeographs {
 		r, size := decode(s, at)
 		if size == 0 {
 			break

