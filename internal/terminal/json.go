@@ -7,6 +7,8 @@ import (
 	"io"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/hidden"
 )
 
 // WriteJSON writes one value for scripts. Characters that a person cannot see, or that would make a terminal do something, are
@@ -25,8 +27,9 @@ func WriteJSON(out io.Writer, value any) error {
 
 // EscapeJSON escapes what a person cannot see in JSON that is valid, where it can only stand inside strings.
 func EscapeJSON(text []byte) []byte {
-	isSeen := func(r rune) bool {
-		return r == '\n' || r == '\t' || r == '\r' || r == 0xfffd || unicode.IsPrint(r) && !isHidden(r)
+	text = hidden.AppendEscaped(nil, text)
+	isSeen := func(r rune) bool { // characters that fonts do not know are not hidden, but no help either
+		return r == '\n' || r == '\t' || r == '\r' || r == 0xfffd || unicode.IsPrint(r)
 	}
 	if bytes.IndexFunc(text, func(r rune) bool { return !isSeen(r) }) < 0 {
 		return text
