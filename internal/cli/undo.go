@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
@@ -18,8 +19,8 @@ type undoing struct {
 	client *clients.Client
 	last   *clients.Backup
 	clientChange
-	was, wrote []byte   // the file before the change, and after it
-	kept       []string // what is not taken back, since somebody else changed it
+	was, wrote []byte         // the file before the change, and after it
+	undone     clients.Undone // what the file is to hold, and what others changed
 }
 
 // runUndo takes the last change of a client's file back. What others changed since stays.
@@ -45,8 +46,11 @@ func runUndo(ctx context.Context, id string, o connectOptions, screen *terminal.
 	}
 	u.show(screen)
 	fmt.Fprintln(screen)
-	for _, kept := range u.kept {
-		fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Caution, "!"), screen.Wrap(terminal.CleanLine(kept)+".", 2))
+	for _, changed := range slices.Concat(u.undone.Edited, u.undone.Kept) {
+		fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Caution, "!"), screen.Wrap(terminal.CleanLine(changed)+".", 2))
+	}
+	if u.undone.Stays {
+		fmt.Fprintf(screen, "  %s\n", u.nextStep())
 	}
 	if o.dryRun {
 		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
@@ -95,9 +99,9 @@ func (u *undoing) takeBack(now []byte) ([]byte, error) {
 	if now == nil {
 		return nil, nil // we made the file, and somebody removed it
 	}
-	undone, err := u.client.Undo(u.path, u.was, u.wrote, now)
-	u.kept = undone.Kept
-	return undone.Data, err
+	var err error
+	u.undone, err = u.client.Undo(u.path, u.was, u.wrote, now)
+	return u.undone.Data, err
 }
 
 // restore writes what the file is to hold, or removes it.
@@ -117,18 +121,22 @@ func (u *undoing) restore() error {
 
 // refused is the error if nothing can be taken back because all of it was changed since.
 func (u *undoing) refused() error {
-	if len(u.kept) == 0 {
+	if len(u.undone.Kept) == 0 {
 		return nil
 	}
-	hint := "To take out the workbench all the same: mcp-workbench disconnect " + u.client.ID
+	hint := u.nextStep()
 	if u.last.Was {
 		hint += "\nWhat the file held before is in " + u.last.Path()
 	}
 	return &toolbox.Error{
 		Code:    toolbox.FileChanged,
-		Message: fmt.Sprintf("%s stays as it is: %s", u.path, strings.Join(u.kept, "; ")),
+		Message: fmt.Sprintf("%s stays as it is: %s", u.path, strings.Join(u.undone.Kept, "; ")),
 		Hint:    hint,
 	}
+}
+
+func (u *undoing) nextStep() string {
+	return "To take out every entry that starts a workbench: mcp-workbench disconnect " + u.client.ID
 }
 
 func (u *undoing) report(screen *terminal.Screen) {
@@ -136,7 +144,7 @@ func (u *undoing) report(screen *terminal.Screen) {
 	switch {
 	case bytes.Equal(u.after, u.was) && (u.after != nil) == u.last.Was:
 		fmt.Fprintf(screen, "%s %s is as it was before.\n", good, short(u.path))
-	case len(u.kept) > 0:
+	case len(u.undone.Kept) > 0:
 		fmt.Fprintf(screen, "%s What was still ours is taken back in %s; the rest is named above.\n", good, short(u.path))
 	default:
 		fmt.Fprintf(screen, "%s Our change of %s is taken back. What others changed since stays.\n", good, short(u.path))

@@ -20,8 +20,11 @@ type Entry struct {
 }
 
 // Put returns what the client's file holds with the workbench in it. An entry that is
-// there already keeps the keys that are not ours.
+// there already keeps the keys that are not ours, and the arguments that a person added.
 func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
+	if formatOf(file) == shellFormat {
+		return putShell(data, e.keeping(shellCommand(shellBlock(data, e.Name)))), nil
+	}
 	root, err := parse(file, data)
 	if err != nil {
 		return nil, broken(file, err)
@@ -34,14 +37,12 @@ func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
 			Hint:    "Give the workbench another name there with --name.",
 		}
 	}
-	want := c.build(e, before)
+	want := c.build(e.keeping(commandWords(before)), before)
 	if there && canonical(want) == canonical(before) {
 		return data, nil
 	}
 	var after []byte
 	switch formatOf(file) {
-	case shellFormat:
-		return putShell(data, e), nil
 	case tomlFormat:
 		after, err = putTOML(data, c.servers, e.Name, want)
 	case yamlFormat:

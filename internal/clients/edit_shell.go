@@ -1,6 +1,9 @@
 package clients
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A script of the user's is not understood, only added to: what is ours stands between
 // two marks.
@@ -52,6 +55,56 @@ func shellLines(lines []string, name string) (block lineRange, ok bool) {
 	return block, false
 }
 
+// shellCommand returns the command line that a block adds as a server; nil if the block is not
+// written the way putShell writes it.
+func shellCommand(block string) []string {
+	lines := textLines([]byte(block))
+	if len(lines) != 3 {
+		return nil
+	}
+	words := shellWords(lines[1])
+	var command, args []string
+	for i := 0; i+1 < len(words); i++ {
+		switch words[i] {
+		case "--command":
+			i++
+			command = words[i : i+1]
+		case "--args":
+			i++
+			args = append(args, words[i])
+		}
+	}
+	if command == nil {
+		return nil
+	}
+	return slices.Concat(command, args)
+}
+
+// shellWords splits a line as shellQuote quotes its words; nil if anything else is in it.
+func shellWords(line string) (words []string) {
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimLeft(line, " \t") {
+		word := ""
+		for line != "" && !strings.ContainsAny(line[:1], " \t") {
+			switch {
+			case strings.HasPrefix(line, `\'`):
+				word, line = word+"'", line[2:]
+			case line[0] == '\'':
+				quoted, rest, ok := strings.Cut(line[1:], "'")
+				if !ok {
+					return nil
+				}
+				word, line = word+quoted, rest
+			case isPlain(line[:1], plainMarks):
+				word, line = word+line[:1], line[1:]
+			default:
+				return nil
+			}
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
 func shellEntries(data []byte) []string {
 	var names []string
 	mark, _ := shellMarks("")
@@ -63,8 +116,11 @@ func shellEntries(data []byte) []string {
 	return names
 }
 
+// plainMarks are characters beside letters and digits that need no quotes.
+const plainMarks = "@%+=:,./-_"
+
 func shellQuote(word string) string {
-	if isPlain(word, "@%+=:,./-_") {
+	if isPlain(word, plainMarks) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

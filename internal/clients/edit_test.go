@@ -9,6 +9,66 @@ import (
 
 var bench = Entry{Name: "workbench", Command: "/opt/mcp-workbench", Args: []string{"--config", "/c d/w.json"}}
 
+// What a person added to the arguments of the workbench's entry stays when it is put there again.
+func TestPutKeepsArguments(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		had, sets []string // words of the entry that is there, and arguments of the new one
+		want      []string
+	}{
+		{"a flag", []string{"/opt/mcp-workbench", "--shared"}, nil, []string{"--shared"}},
+		{"all of them, in their order", []string{"/opt/mcp-workbench", "--log-level", "debug", "--shared", "--toolbox=x"}, nil, []string{"--log-level", "debug", "--shared", "--toolbox=x"}},
+		{"behind a runner", []string{"npx", "-y", "mcp-workbench", "--toolbox", "x y"}, nil, []string{"--toolbox", "x y"}},
+		{"the configuration is what is set now", []string{"/opt/mcp-workbench", "--shared", "--config", "/old", "--toolbox", "x"}, []string{"--config", "/new"}, []string{"--shared", "--config", "/new", "--toolbox", "x"}},
+		{"in another form", []string{"/opt/mcp-workbench", "--config=/old"}, []string{"--config", "/new"}, []string{"--config", "/new"}},
+		{"or none", []string{"/opt/mcp-workbench", "--config", "/old", "--shared"}, nil, []string{"--shared"}},
+		{"what is set now wins", []string{"/opt/mcp-workbench", "--shared", "--toolbox", "x", "--toolbox", "y"}, []string{"--toolbox", "z"}, []string{"--shared", "--toolbox", "z"}},
+		{"what is new comes first", []string{"/opt/mcp-workbench", "--shared"}, []string{"--config", "/new"}, []string{"--config", "/new", "--shared"}},
+		{"a flag without its value", []string{"/opt/mcp-workbench", "--shared", "--toolbox"}, nil, []string{"--shared", "--toolbox"}},
+		{"not of another command", []string{"/opt/mcp-workbench", "bridge", "http://127.0.0.1:1/mcp"}, nil, []string{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, kind := range []struct{ id, file string }{{"cursor", "mcp.json"}, {"opencode", "opencode.json"}, {"codex", "config.toml"}, {"goose", "config.yaml"}, {"crush", "crushrc"}} {
+				client := ByID(kind.id)
+				before, err := client.Put(kind.file, nil, Entry{Name: "workbench", Command: test.had[0], Args: test.had[1:]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				set := Entry{Name: "workbench", Command: "/opt/mcp-workbench", Args: test.sets}
+				got, err := client.Put(kind.file, before, set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				set.Args = test.want
+				want, err := client.Put(kind.file, nil, set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(strings.TrimSpace(string(want)), strings.TrimSpace(string(got))); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", kind.id, diff)
+				}
+			}
+		})
+	}
+}
+
+// A block that a person wrote otherwise is replaced as a whole.
+func TestShellCommand(t *testing.T) {
+	for line, want := range map[string][]string{
+		"mcp add w --command /w --args --shared --timeout 30":       {"/w", "--shared"},
+		`mcp add w --command '/it'\''s' --args 'a b'`:               {"/it's", "a b"},
+		`mcp add w --command "$HOME/w" --args --shared`:             nil,
+		"mcp add w --command '/w --args --shared":                   nil,
+		"mcp add w --url http://x":                                  nil,
+		"mcp add w --args x":                                        nil,
+		"mcp add w --command /w\nmcp add v --command /v --args --x": nil,
+	} {
+		if got := shellCommand("# begin\n" + line + "\n# end\n"); !cmp.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestPut(t *testing.T) {
 	for _, test := range []struct{ name, id, file, before, after string }{
 		{

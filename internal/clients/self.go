@@ -11,12 +11,71 @@ import (
 // isSelf reports that an entry starts a workbench that serves, by itself or through a
 // program that runs packages: importing it would make the workbench its own server.
 func isSelf(entry value) bool {
-	words := entry.get("command").strings()
-	if command := firstText(entry, "command", "cmd"); command != "" {
-		words = append([]string{command}, entry.get("args").strings()...)
-	}
-	_, ok := WorkbenchArgs(words)
+	_, ok := WorkbenchArgs(commandWords(entry))
 	return ok
+}
+
+// commandWords returns the command line of an entry; nil if it starts nothing.
+func commandWords(entry value) []string {
+	if entry.kind == text {
+		return shellCommand(entry.text)
+	}
+	if command := firstText(entry, "command", "cmd"); command != "" {
+		return append([]string{command}, entry.get("args").strings()...)
+	}
+	return entry.get("command").strings()
+}
+
+// startsSame reports that an entry still starts the program that was written into it, by that
+// path or another one.
+func startsSame(wrote, now value) bool {
+	first, second := commandWords(wrote), commandWords(now)
+	return len(first) > 0 && len(second) > 0 && (first[0] == second[0] || isThisProgram(second[0]))
+}
+
+// keeping returns the entry with the arguments that a person gave to the one it takes the place of.
+// Which configuration is used is said by the new entry alone: what is taken out of the
+// client's file depends on it.
+func (e Entry) keeping(words []string) Entry {
+	had, ok := WorkbenchArgs(words)
+	if !ok {
+		return e
+	}
+	ours := splitFlags(e.Args)
+	given := map[string]bool{"--config": true}
+	for _, own := range ours {
+		given[flagName(own)] = true
+	}
+	var args []string
+	for _, flag := range splitFlags(had) {
+		name := flagName(flag)
+		if !given[name] {
+			args = append(args, flag...)
+		} else if i := slices.IndexFunc(ours, func(own []string) bool { return flagName(own) == name }); i >= 0 {
+			args = append(args, ours[i]...) // where it stood, so that nothing but its value changes
+			ours = slices.Delete(ours, i, i+1)
+		}
+	}
+	e.Args = slices.Concat(append(ours, args)...)
+	return e
+}
+
+// splitFlags returns the flags before a command among the workbench's arguments, each with its value.
+func splitFlags(args []string) (flags [][]string) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		n := 1
+		if slices.Contains(valued, args[0]) {
+			n = min(2, len(args))
+		}
+		flags = append(flags, args[:n])
+		args = args[n:]
+	}
+	return flags
+}
+
+func flagName(flag []string) string {
+	name, _, _ := strings.Cut(flag[0], "=")
+	return name
 }
 
 // runners are programs that start another one, which their arguments name.

@@ -11,8 +11,10 @@ import (
 
 // Undone is what a client's file is to hold once a change of it is taken back.
 type Undone struct {
-	Data []byte   // nil: the file is not to be there
-	Kept []string // what was not taken back, since somebody else changed it, for people
+	Data   []byte   // nil: the file is not to be there
+	Kept   []string // what was not taken back, since somebody else changed it, for people
+	Edited []string // what was taken back though somebody else had changed it, for people
+	Stays  bool     // an entry that the change added is among what was not taken back
 }
 
 // Undo takes a change of a file back by a three-way comparison: the file as it was before the
@@ -45,7 +47,8 @@ func (c *Client) Undo(file string, before, written, now []byte) (Undone, error) 
 	if before == nil && isBlank(file, u.data) {
 		u.data = nil
 	}
-	return Undone{Data: u.data, Kept: u.kept}, nil
+	u.Data = u.data
+	return u.Undone, nil
 }
 
 // serverPaths returns where trees of the client's file hold servers.
@@ -83,7 +86,7 @@ type undoing struct {
 	was, wrote, is value // before the change, after it, and now; the last follows data
 
 	data []byte
-	kept []string
+	Undone
 }
 
 // revert takes back what the change did to the servers of one place.
@@ -125,11 +128,16 @@ func (u *undoing) revert(servers []string) error {
 	return u.dropEmpty(servers)
 }
 
-// takeOut removes an entry that the change added, with the keys that the client added to it.
+// takeOut removes an entry that the change added, whatever was changed in it, as long as it
+// starts the workbench: beside the servers that come back, it would run them a second time.
 func (u *undoing) takeOut(servers []string, wrote member, now value) error {
-	if changed := changedKeys(wrote.value, now); len(changed) > 0 {
-		u.keep("'%s' was changed since (%s), and stays", wrote.name, strings.Join(changed, ", "))
-		return nil
+	if changed := strings.Join(changedKeys(wrote.value, now), ", "); changed != "" {
+		if !startsSame(wrote.value, now) {
+			u.keep("'%s' was changed since (%s): it leads to another program now, and stays", wrote.name, changed)
+			u.Stays = true
+			return nil
+		}
+		u.Edited = append(u.Edited, fmt.Sprintf("'%s' was changed since (%s), and is taken out all the same", wrote.name, changed))
 	}
 	after, err := take(u.file, u.data, servers, wrote.name)
 	if err != nil {
@@ -222,7 +230,7 @@ func (u *undoing) means(data []byte, servers []string) bool {
 }
 
 func (u *undoing) keep(format string, args ...any) {
-	u.kept = append(u.kept, fmt.Sprintf(format, args...))
+	u.Kept = append(u.Kept, fmt.Sprintf(format, args...))
 }
 
 // changedKeys returns the keys of an entry whose values are no longer those that were written.

@@ -52,7 +52,8 @@ func TestUndoAfterTheClientWroteItsFile(t *testing.T) {
 // gone stands for a file that is not there.
 const gone = "\x00"
 
-type undoCase struct{ name, id, file, before, written, now, want, kept string }
+// What was changed in an entry that is taken out all the same stands after "+" in told.
+type undoCase struct{ name, id, file, before, written, now, want, told string }
 
 func (c undoCase) run(t *testing.T) {
 	bytesOf := func(text string) []byte {
@@ -73,8 +74,15 @@ func (c undoCase) run(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	if kept := strings.Join(got.Kept, "; "); kept != c.kept {
-		t.Errorf("kept: %q, want %q", kept, c.kept)
+	told := strings.Join(got.Kept, "; ")
+	if len(got.Edited) > 0 {
+		told += "+" + strings.Join(got.Edited, "; ")
+	}
+	if told != c.told {
+		t.Errorf("told: %q, want %q", told, c.told)
+	}
+	if wantStays := strings.Contains(told, "leads to another program"); got.Stays != wantStays {
+		t.Errorf("an entry of ours stays: %t", got.Stays)
 	}
 }
 
@@ -100,17 +108,29 @@ func TestUndoComparesThreeWays(t *testing.T) {
 			`{"mcp": {"workbench": {"command": "/w", "timeout": 3e1}, "b": {}}}`, `{"mcp": {"b": {}}}`, "",
 		},
 		{
-			"an entry that the user changed stays", "cursor", "mcp.json",
-			`{}`, `{"mcpServers": {"workbench": {"command": "/w", "args": []}}}`,
-			`{"mcpServers": {"workbench": {"command": "/w", "args": ["--toolbox", "dev"]}}}`,
-			`{"mcpServers": {"workbench": {"command": "/w", "args": ["--toolbox", "dev"]}}}`,
-			"'workbench' was changed since (args), and stays",
+			"an entry that the user changed goes with the change", "cursor", "mcp.json",
+			`{"mcpServers": {"a": {"command": "x"}}}`, `{"mcpServers": {"workbench": {"command": "/w", "args": []}}}`,
+			`{"mcpServers": {"workbench": {"command": "/w", "args": ["--shared"]}}}`,
+			`{"mcpServers": {"a": {"command": "x"}}}`,
+			"+'workbench' was changed since (args), and is taken out all the same",
+		},
+		{
+			"an entry with its arguments in the command goes", "opencode", "opencode.json",
+			`{}`, `{"mcp": {"workbench": {"type": "local", "command": ["/w"], "enabled": true}}}`,
+			`{"mcp": {"workbench": {"type": "local", "command": ["/w", "--shared"], "enabled": true}}}`, `{}`,
+			"+'workbench' was changed since (command), and is taken out all the same",
+		},
+		{
+			"an entry that starts another program now stays", "opencode", "opencode.json",
+			`{}`, `{"mcp": {"workbench": {"type": "local", "command": ["/w"]}}}`,
+			`{"mcp": {"workbench": {"type": "local", "command": ["/x", "/w"]}}}`, `{"mcp": {"workbench": {"type": "local", "command": ["/x", "/w"]}}}`,
+			"'workbench' was changed since (command): it leads to another program now, and stays",
 		},
 		{
 			"an entry that leads elsewhere now stays", "cursor", "mcp.json",
 			`{}`, `{"mcpServers": {"workbench": {"command": "/w", "args": ["--config", "/c"]}}}`,
 			`{"mcpServers": {"workbench": {"url": "http://x"}}}`, `{"mcpServers": {"workbench": {"url": "http://x"}}}`,
-			"'workbench' was changed since (command, args), and stays",
+			"'workbench' was changed since (command, args): it leads to another program now, and stays",
 		},
 		{
 			"an entry that is gone already", "cursor", "mcp.json",
@@ -198,8 +218,8 @@ func TestUndoInOtherFormats(t *testing.T) {
 			"a table that was changed", "codex", "config.toml", "",
 			"[mcp_servers.workbench]\ncommand = \"/w\"\nstartup_timeout_sec = 30\n",
 			"[mcp_servers.workbench]\ncommand = \"/w\"\nstartup_timeout_sec = 60\n",
-			"[mcp_servers.workbench]\ncommand = \"/w\"\nstartup_timeout_sec = 60\n",
-			"'workbench' was changed since (startup_timeout_sec), and stays",
+			"",
+			"+'workbench' was changed since (startup_timeout_sec), and is taken out all the same",
 		},
 		{
 			"a mapping", "goose", "config.yaml",
@@ -241,11 +261,17 @@ func TestUndoInOtherFormats(t *testing.T) {
 			"# new\noption a\n\noption b\n", "",
 		},
 		{
+			"a script whose arguments were changed", "crush", "crushrc", "option a\n",
+			"option a\n\n# mcp-workbench begin: workbench\nmcp add workbench --command '/w w'\n# mcp-workbench end: workbench\n",
+			"option a\n\n# mcp-workbench begin: workbench\nmcp add workbench --command '/w w' --args --shared\n# mcp-workbench end: workbench\n",
+			"option a\n", "+'workbench' was changed since (all of it), and is taken out all the same",
+		},
+		{
 			"a script that was changed", "crush", "crushrc", "",
 			"# mcp-workbench begin: workbench\nmcp add workbench --command /w\n# mcp-workbench end: workbench\n",
 			"# mcp-workbench begin: workbench\nmcp add workbench --command /x\n# mcp-workbench end: workbench\n",
 			"# mcp-workbench begin: workbench\nmcp add workbench --command /x\n# mcp-workbench end: workbench\n",
-			"'workbench' was changed since (all of it), and stays",
+			"'workbench' was changed since (all of it): it leads to another program now, and stays",
 		},
 		{
 			"a block of a script that was taken out", "crush", "crushrc",
