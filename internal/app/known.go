@@ -23,7 +23,8 @@ type KnownServer struct {
 type KnownOptions struct {
 	// Wanted reports whether a server is meant; nil: all are.
 	Wanted func(toolbox, server string) bool
-	// Refresh connects also those of which something is known.
+	// Refresh connects also those of which something is known, and waits for each as long as it
+	// may take. Else those that were never seen are waited for as Patience has it.
 	Refresh bool
 	// Stored connects none: those of which nothing is known have ErrNeverSeen.
 	Stored bool
@@ -59,7 +60,7 @@ func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 			reasons[server] = ErrNeverSeen
 		}
 	} else {
-		reasons = a.learn(ctx, connect, options)
+		reasons = a.learn(ctx, connect, len(servers) > len(connect), options)
 	}
 	known := make([]KnownServer, len(servers))
 	for i, server := range servers {
@@ -68,8 +69,9 @@ func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 	return known
 }
 
-// learn connects servers, and returns why that failed with some.
-func (a *App) learn(ctx context.Context, servers []*fleet.Server, options KnownOptions) map[*fleet.Server]error {
+// learn connects servers, and returns why that failed with some. Others says that something is
+// known of other servers.
+func (a *App) learn(ctx context.Context, servers []*fleet.Server, others bool, options KnownOptions) map[*fleet.Server]error {
 	reasons := make(map[*fleet.Server]error)
 	if len(servers) == 0 {
 		return reasons
@@ -89,12 +91,20 @@ func (a *App) learn(ctx context.Context, servers []*fleet.Server, options KnownO
 		party = NewOnlooker(options.Capabilities)
 		defer party.Close()
 	}
+	judge := func(err error) error { return err }
+	if !options.Refresh {
+		var patience *Patience
+		ctx, patience = NewPatience(ctx, others)
+		defer patience.End()
+		judge = patience.Judge
+	}
 	fleet.Connect(ctx, servers, party, func(opened fleet.Opened) {
-		reasons[opened.Server] = opened.Err
+		reason := judge(opened.Err)
+		reasons[opened.Server] = reason
 		if opened.Lease != nil {
 			opened.Lease.Release()
 		}
-		connected(place[opened.Server], knownOf(opened.Server, opened.Err))
+		connected(place[opened.Server], knownOf(opened.Server, reason))
 	})
 	return reasons
 }

@@ -64,8 +64,8 @@ func (k catalogue) unreachable() (all []app.KnownServer) {
 	return all
 }
 
-// known returns what is known of some servers. Those that were never seen are connected,
-// or all of them to refresh it: by the workbench that clients share, or else in this process,
+// known returns what is known of some servers. Those that were never seen are connected, and
+// waited for as app.Patience has it, or all of them to refresh it: by the workbench that clients share, or else in this process,
 // where they are stopped when it returns.
 func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (catalogue, error) {
 	if c.Dial == nil {
@@ -84,7 +84,7 @@ func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (cata
 	if len(unseen) == 0 {
 		return known, nil
 	}
-	reasons, ok, err := c.learn(ctx, unseen)
+	reasons, ok, err := c.learn(ctx, unseen, refresh, len(known) > len(unseen))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,9 @@ func (c *Console) find(ctx context.Context, wanted []place, options app.KnownOpt
 	options.Wanted = func(box, server string) bool { return set[place{box, server}] }
 	options.Connecting = c.connecting
 	options.Capabilities = app.ByPerson // as in a call, so that what can be called is listed
-	return workbench.Known(ctx, options), ctx.Err()
+	known := catalogue(workbench.Known(ctx, options))
+	c.tellNotAwaited(known)
+	return known, ctx.Err()
 }
 
 // connecting shows a line for each server that is connected.
@@ -130,7 +132,11 @@ func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServe
 		live.Line(i).Show(c.Err.Paint(terminal.Faint, "… connecting "+name(server)))
 	}
 	return func(i int, server app.KnownServer) {
-		if server.Err != nil {
+		switch {
+		case errors.Is(server.Err, app.ErrNotAwaited):
+			live.Line(i).Done(c.Err.Paint(terminal.Caution, "!") + " " + name(server) + " " + server.Err.Error())
+			return
+		case server.Err != nil:
 			live.Line(i).Done(c.Err.Paint(terminal.Bad, "✗") + " " + name(server) + " could not be connected")
 			return
 		}
@@ -138,9 +144,26 @@ func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServe
 	}
 }
 
-// complain says why nothing is known of some servers.
+// tellNotAwaited says how to find out what is the matter with servers that were not waited for.
+func (c *Console) tellNotAwaited(servers []app.KnownServer) {
+	var names []string
+	for _, server := range servers {
+		if errors.Is(server.Err, app.ErrNotAwaited) {
+			names = append(names, quoted(place{server.Toolbox, server.Server}.String()))
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintln(c.Err, "  "+terminal.CleanLine("To look at it: mcp-workbench doctor "+strings.Join(names, " ")))
+	}
+}
+
+// complain says why nothing is known of some servers. Of those that were not waited for that was
+// said when they were not.
 func (c *Console) complain(servers []app.KnownServer) {
 	for _, server := range servers {
+		if errors.Is(server.Err, app.ErrNotAwaited) {
+			continue
+		}
 		reason := strings.ReplaceAll(strings.TrimSpace(terminal.Clean(server.Err.Error())), "\n", "\n  ")
 		fmt.Fprintf(c.Err, "%s %s\n  %s\n", c.Err.Paint(terminal.Bad, "Not reached:"),
 			terminal.CleanLine(place{server.Toolbox, server.Server}.String()), reason)

@@ -101,9 +101,11 @@ func over(conn Conn) serveFunc {
 	}
 }
 
-// learn has the shared workbench connect servers, and returns why that failed with some. It
-// reports false if there is no such workbench.
-func (c *Console) learn(ctx context.Context, wanted []place) (reasons map[place]error, ok bool, err error) {
+// learn has the shared workbench connect servers, and returns why that failed with some. Those
+// that were never seen are waited for as app.Patience has it, all of them to refresh what is
+// known; others says that something is known of other servers. It reports false if there is no
+// such workbench.
+func (c *Console) learn(ctx context.Context, wanted []place, refresh, others bool) (reasons map[place]error, ok bool, err error) {
 	handlers := Handlers{
 		// As in a call, so that what can be called is listed.
 		Elicit: func(context.Context, wire.Payload) ([]byte, error) { return []byte(`{"action":"decline"}`), nil },
@@ -118,6 +120,13 @@ func (c *Console) learn(ctx context.Context, wanted []place) (reasons map[place]
 		servers[i] = app.KnownServer{Toolbox: at.Toolbox, Server: at.Server}
 	}
 	connected := c.connecting(servers)
+	within, judge := ctx, func(err error) error { return err }
+	if !refresh {
+		var patience *app.Patience
+		within, patience = app.NewPatience(ctx, others)
+		defer patience.End()
+		judge = patience.Judge
+	}
 	var mu sync.Mutex
 	reasons = make(map[place]error)
 	var connecting sync.WaitGroup
@@ -125,22 +134,24 @@ func (c *Console) learn(ctx context.Context, wanted []place) (reasons map[place]
 		connecting.Go(func() {
 			session, err := first, error(nil)
 			if i > 0 {
-				session, err = c.dial(ctx, []place{at}, handlers)
+				session, err = c.dial(within, []place{at}, handlers)
 			}
 			known := servers[i]
 			if err == nil {
-				known.Tools, err = session.offeredBy(ctx, at)
+				known.Tools, err = session.offeredBy(within, at)
 				err = errors.Join(err, session.Close(ctx))
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if known.Err = err; err != nil {
-				reasons[at] = err
+			if known.Err = judge(err); known.Err != nil {
+				reasons[at] = known.Err
 			}
+			servers[i] = known
 			connected(i, known)
 		})
 	}
 	connecting.Wait()
+	c.tellNotAwaited(servers)
 	return reasons, true, ctx.Err()
 }
 

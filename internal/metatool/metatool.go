@@ -187,10 +187,10 @@ func (s *Surface) List(request Request) {
 	}()
 }
 
-// listPatience is how long a client's first list waits for servers that were never up. Many
+// ListPatience is how long a client's first list waits for servers that were never up. Many
 // clients read the list once, and have little patience at their start; they are told when tools
 // come later.
-const listPatience = 5 * time.Second
+const ListPatience = 5 * time.Second
 
 // meet starts servers that were never up, in the background. The first list of a client waits for
 // them a while. The error is why the request was cancelled meanwhile.
@@ -199,7 +199,7 @@ func meet(request Request, unseen []*fleet.Server) error {
 		return nil
 	}
 	party := request.Session.Party()
-	until := request.Session.WaitUntil(listPatience)
+	until := request.Session.WaitUntil(ListPatience)
 	if !time.Now().Before(until) {
 		for _, server := range unseen {
 			server.For(party).Begin()

@@ -123,8 +123,8 @@ func (o opening) wants(server, tool string) bool {
 	return o.tools == nil || slices.ContainsFunc(o.names(server, tool), func(name string) bool { return slices.Contains(o.tools, name) })
 }
 
-// servers returns the servers to connect: all of the toolbox, or those that may have the
-// tools that are asked for. If one of these is not known, each of them may have it.
+// servers returns the servers to connect: all of the toolbox, or those that are known to have
+// the tools that are asked for. If one of these is not known, each of them may have it.
 func (o opening) servers(box *fleet.Toolbox, party *fleet.Party) []*fleet.Server {
 	if o.tools == nil {
 		return box.Servers
@@ -133,18 +133,19 @@ func (o opening) servers(box *fleet.Toolbox, party *fleet.Party) []*fleet.Server
 	var servers []*fleet.Server
 	for _, server := range box.Servers {
 		offered := server.For(party).Offered()
-		may := offered == nil
-		if offered != nil {
-			for _, tool := range offered.Tools {
-				if o.wants(server.Name(), tool.Name) {
-					may = true
-					for _, name := range o.names(server.Name(), tool.Name) {
-						known[name] = true
-					}
+		if offered == nil {
+			continue
+		}
+		has := false
+		for _, tool := range offered.Tools {
+			if o.wants(server.Name(), tool.Name) {
+				has = true
+				for _, name := range o.names(server.Name(), tool.Name) {
+					known[name] = true
 				}
 			}
 		}
-		if may {
+		if has {
 			servers = append(servers, server)
 		}
 	}
