@@ -88,7 +88,7 @@ type usage struct {
 
 // begin enters a new connection. Its signature is that of http.Server.ConnContext.
 func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context {
-	one := &connection{conn: conn, from: networkOf(conn.RemoteAddr().String())}
+	one := &connection{conn: conn, from: NetworkOf(conn.RemoteAddr().String())}
 	victim := c.enter(one)
 	if victim != nil {
 		if c.loudest.Allow() {

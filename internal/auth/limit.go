@@ -33,7 +33,7 @@ func newLimiter() *limiter {
 func (l *limiter) allow(remote string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.count(networkOf(remote)).Allow()
+	return l.count(NetworkOf(remote)).Allow()
 }
 
 func (l *limiter) count(from netip.Prefix) *rate.Limiter {
@@ -56,9 +56,9 @@ func (l *limiter) count(from netip.Prefix) *rate.Limiter {
 	return count
 }
 
-// networkOf is the part of an address that one client cannot choose freely: of IPv6, that is
+// NetworkOf is the part of a remote address that one client cannot choose freely: of IPv6, that is
 // the network. What is no address counts as one.
-func networkOf(remote string) netip.Prefix {
+func NetworkOf(remote string) netip.Prefix {
 	address, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Prefix{}

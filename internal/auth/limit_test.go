@@ -64,7 +64,7 @@ func TestLimiterIsBounded(t *testing.T) {
 			t.Errorf("%d addresses are counted that did nothing for long", len(l.counts))
 		}
 	})
-	if networkOf("[2001:db8::1]:80") != networkOf("[2001:db8::ffff]:81") || networkOf("10.0.0.1:80") == networkOf("10.0.0.2:80") {
+	if NetworkOf("[2001:db8::1]:80") != NetworkOf("[2001:db8::ffff]:81") || NetworkOf("10.0.0.1:80") == NetworkOf("10.0.0.2:80") {
 		t.Error("addresses are not told apart by network")
 	}
 }

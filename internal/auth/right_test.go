@@ -146,9 +146,9 @@ func TestRequestsEndWithTheirToken(t *testing.T) {
 					if err := mustOpen(t, s.path).Remove("ends"); err != nil { // as another process does
 						t.Fatal(err)
 					}
-					time.Sleep(2 * lookEvery)
+					<-time.After(2 * lookEvery) // of the bubble
 				} else {
-					time.Sleep(time.Minute + lookEvery)
+					<-time.After(time.Minute + lookEvery) // of the bubble
 				}
 				synctest.Wait()
 				select {

@@ -2,8 +2,9 @@ package front
 
 import (
 	"cmp"
-	"net/netip"
 	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/auth"
 )
 
 // account is on whose account it goes what a client over HTTP takes of what all share: a token, or without tokens an
@@ -12,21 +13,7 @@ type account string
 
 // accountOf returns the account of a request: its owner, if it has one.
 func accountOf(owner, remote string) account {
-	return account(cmp.Or(owner, "address "+networkOf(remote)))
-}
-
-// networkOf is the part of an address that one client cannot choose freely.
-func networkOf(remote string) string {
-	address, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return ""
-	}
-	addr := address.Addr().Unmap().WithZone("")
-	if addr.Is4() {
-		return addr.String()
-	}
-	prefix, _ := addr.Prefix(64) // fails only for more bits than there are
-	return prefix.String()
+	return account(cmp.Or(owner, "address "+auth.NetworkOf(remote).String()))
 }
 
 // quota bounds what each account has of something. The zero value allows nothing.

@@ -18,11 +18,11 @@ func TestAccountOf(t *testing.T) {
 		want          account
 	}{
 		{"token", "192.0.2.1:5", "token"},
-		{"", "192.0.2.1:5", "address 192.0.2.1"},
-		{"", "[::ffff:192.0.2.1]:7", "address 192.0.2.1"},
+		{"", "192.0.2.1:5", "address 192.0.2.1/32"},
+		{"", "[::ffff:192.0.2.1]:7", "address 192.0.2.1/32"},
 		{"", "[2001:db8:1:2:3::4]:7", "address 2001:db8:1:2::/64"},
 		{"", "[fe80::1%eth0]:7", "address fe80::/64"},
-		{"", "@", "address "},
+		{"", "@", "address invalid Prefix"},
 	} {
 		if got := accountOf(test.owner, test.remote); got != test.want {
 			t.Errorf("%q at %s: %q, want %q", test.owner, test.remote, got, test.want)
