@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/term"
@@ -24,9 +25,10 @@ import (
 type reloader struct {
 	globals   globals
 	workbench *app.App
-	current   *setup               // in use
-	hangUps   <-chan os.Signal     // orders to reload; see watchHangUps
-	reloaded  func(*config.Config) // see service
+	current   *setup                 // in use
+	used      *atomic.Pointer[setup] // the same, for others
+	hangUps   <-chan os.Signal       // orders to reload; see watchHangUps
+	reloaded  func(*config.Config)   // see service
 	log       *slog.Logger
 	stderr    io.Writer
 
@@ -151,6 +153,7 @@ func (r *reloader) reload(ctx context.Context) {
 	switch {
 	case next.usesSame(r.current):
 		r.current = next
+		r.used.Store(next)
 		switch {
 		case !next.isUsable():
 			r.tellWrong()
@@ -161,7 +164,9 @@ func (r *reloader) reload(ctx context.Context) {
 	case !r.current.isUsable() && next.isUsable() && r.mended != nil && r.mended(next.config):
 		return
 	}
+	r.used.Store(next) // the workbench reads the files for other environments, too
 	if err := r.workbench.Reload(next.config, next.notice()); err != nil {
+		r.used.Store(r.current)
 		r.failed(err)
 		return
 	}

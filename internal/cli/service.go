@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
@@ -17,7 +18,8 @@ import (
 // service is a workbench that serves clients, however they are connected: its
 // configuration is followed as long as it runs.
 type service struct {
-	*setup   // as it was at the start
+	*setup                          // as it was at the start
+	used     *atomic.Pointer[setup] // as it is now, once run began
 	globals  globals
 	log      *slog.Logger
 	stderr   io.Writer
@@ -31,7 +33,7 @@ type service struct {
 }
 
 func (g globals) newService(stderr io.Writer) (*service, error) {
-	s := &service{globals: g, stderr: stderr, checks: make(chan chan<- struct{})}
+	s := &service{globals: g, stderr: stderr, used: new(atomic.Pointer[setup]), checks: make(chan chan<- struct{})}
 	s.hangUps, s.close = watchHangUps() // first of all: until then a hang-up ends the program
 	var err error
 	if s.setup, err = g.load(nil); err == nil {
@@ -47,6 +49,7 @@ func (g globals) newService(stderr io.Writer) (*service, error) {
 // run puts the workbench together, serves with it, and takes it apart again. Kind is whom it
 // serves, as commands show it.
 func (s *service) run(ctx context.Context, kind string, serve func(context.Context, *app.App) error) error {
+	s.used.Store(s.setup)
 	s.tellWrong(s.stderr)
 	logWarnings(s.log, s.config)
 	workbench, err := app.New(app.Options{
@@ -61,7 +64,7 @@ func (s *service) run(ctx context.Context, kind string, serve func(context.Conte
 	aside.Go(func() { s.answerCommands(serving, app.Inspector{App: workbench, Serving: kind, Stop: done}) })
 	aside.Go(func() {
 		r := reloader{
-			globals: s.globals, workbench: workbench, current: s.setup,
+			globals: s.globals, workbench: workbench, current: s.setup, used: s.used,
 			hangUps: s.hangUps, checks: s.checks, reloaded: s.reloaded, mended: s.mended, log: s.log, stderr: s.stderr,
 		}
 		r.run(serving)
@@ -88,11 +91,12 @@ func (s *service) answerCommands(ctx context.Context, subject control.Subject) {
 	}
 }
 
-// loadIn reads the configuration for clients in another environment.
+// loadIn reads the configuration for clients in another environment. A file that is bad or gone
+// since is for them, too, what was read of it before.
 func (s *service) loadIn(environ []string) (*config.Config, error) {
 	with := s.globals
 	with.environ = environ
-	there, err := with.load(nil)
+	there, err := with.load(s.used.Load())
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
@@ -44,5 +47,34 @@ func TestSettingsWithoutALockHold(t *testing.T) {
 	boxes := s.config.Toolboxes
 	if len(s.broken) != 1 || len(boxes) != 1 || boxes[0].Servers[0].Timeouts.Call != 5*time.Second || !s.config.Files[0].Locked {
 		t.Errorf("%v, %+v", s.broken, s.config)
+	}
+}
+
+// A client with other variables than the workbench has the file that is gone as well, with its
+// own variables.
+func TestFileThatIsGoneIsKeptForOtherEnvironments(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	path := filepath.Join(t.TempDir(), "workbench-config.json")
+	if err := os.WriteFile(path, []byte(`{"toolboxes": {"t": {"mcpServers": {"s": {"command": "${WHERE:-here}"}}}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := globals{places: []config.Place{{Path: path, Origin: config.User}}}.newService(io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	err = s.run(t.Context(), "tests", func(context.Context, *app.App) error {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		there, err := s.loadIn([]string{"WHERE=there"})
+		if err == nil && (there.Toolboxes[0].Name != "t" || there.Toolboxes[0].Servers[0].Command != "there") {
+			t.Errorf("%+v", there.Toolboxes)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
