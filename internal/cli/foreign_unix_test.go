@@ -72,23 +72,32 @@ var hostileRuns = map[string][]hostileRun{
 	"validate": {{args: nil, shows: true}, {args: []string{"broken.json"}, shows: true}, {args: []string{hostile}, shows: true}},
 	"schema":   {{}},
 	"trust": {
-		{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{"--yes"}, shows: true},
-		{args: []string{"--list"}, shows: true}, {args: []string{"--list", "--json"}, shows: true},
-		{args: []string{"--revoke"}, shows: true}, {args: []string{"--revoke", hostile}, shows: true},
+		{args: nil, shows: true},
+		{args: []string{"--json"}, shows: true},
+		{args: []string{"--yes"}, shows: true},
+		{args: []string{"--list"}, shows: true},
+		{args: []string{"--list", "--json"}, shows: true},
+		{args: []string{"--revoke"}, shows: true},
+		{args: []string{"--revoke", hostile}, shows: true},
 	},
 	"lock": {{args: nil, shows: true}, {args: []string{"--accept", hostile}, shows: true}},
 	"tools": {
 		{args: []string{"--alone"}, shows: true}, {args: []string{"--alone", "--json"}, shows: true}, {args: []string{"--alone", hostile}, shows: true},
 	},
 	"show": {
-		{args: []string{"--alone", "$TOOL"}, shows: true}, {args: []string{"--alone", "$BOX"}, shows: true}, {args: []string{"--alone", "--json", "$TOOL"}, shows: true},
+		{args: []string{"--alone", "$TOOL"}, shows: true},
+		{args: []string{"--alone", "$BOX"}, shows: true},
+		{args: []string{"--alone", "--json", "$TOOL"}, shows: true},
 		{args: []string{"--alone", hostile}, shows: true},
 	},
 	"find": {{args: []string{"--alone", "Zq"}, shows: true}, {args: []string{"--alone", "--json", "Zq"}, shows: true}},
 	// The text of a result is data: it goes to a pipe as it is, and is cleaned on a terminal.
 	"call": {
-		{args: []string{"--alone", "--json", "$TOOL"}, shows: true}, {args: []string{"--alone", "$TOOL", hostile}, shows: true}, {args: []string{"--alone", hostile}, shows: true},
-		{args: []string{"--alone", "$BAD/none"}, shows: true}, {args: []string{"--alone", "$GOOD/fails" + hostile}, shows: true},
+		{args: []string{"--alone", "--json", "$TOOL"}, shows: true},
+		{args: []string{"--alone", "$TOOL", hostile}, shows: true},
+		{args: []string{"--alone", hostile}, shows: true},
+		{args: []string{"--alone", "$BAD/none"}, shows: true},
+		{args: []string{"--alone", "$GOOD/fails" + hostile}, shows: true},
 	},
 	"tokens":       {{args: nil, shows: true}, {args: []string{hostile}, shows: true}},
 	"ps":           {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
@@ -316,8 +325,7 @@ func checkClean(t *testing.T, what string, output []byte) {
 }
 
 func isHostile(r rune) bool {
-	switch {
-	case r == '\n', r == '\t', r == '\r':
+	if strings.ContainsRune("\n\t\r", r) {
 		return false
 	}
 	return r < ' ' || 0x7f <= r && r <= 0x9f || 0x200b <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e ||

@@ -27,11 +27,15 @@ func TestPreviewShowsWhatIsWritten(t *testing.T) {
 	want := &Preview{
 		Toolboxes: []PreviewToolbox{{Name: "dev", Description: "for ${WHAT}"}},
 		Servers: []PreviewServer{
-			{Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"},
+			{
+				Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"},
 				Env: []Variable{{"NODE_OPTIONS", "literal-secret"}}, Dir: filepath.Join(dir, "sub"), InheritEnv: InheritEnv{Patterns: []string{"B_*"}},
-				Launch: &PreviewLaunch{Command: "/bin/sh", Dir: filepath.Join(dir, "sub"), Env: []string{"NODE_OPTIONS=literal-secret"}}},
-			{Toolbox: "dev", Name: "b", URL: "https://me:password@example.org:8080/path?key=topsecret${QUERY}", Host: "example.org:8080", Transport: "sse",
-				Headers: []Variable{{"Authorization", "Bearer ${HEADER}"}}, Sent: []string{"HEADER", "QUERY"}, InheritEnv: InheritEnv{All: true}},
+				Launch: &PreviewLaunch{Command: "/bin/sh", Dir: filepath.Join(dir, "sub"), Env: []string{"NODE_OPTIONS=literal-secret"}},
+			},
+			{
+				Toolbox: "dev", Name: "b", URL: "https://me:password@example.org:8080/path?key=topsecret${QUERY}", Host: "example.org:8080", Transport: "sse",
+				Headers: []Variable{{"Authorization", "Bearer ${HEADER}"}}, Sent: []string{"HEADER", "QUERY"}, InheritEnv: InheritEnv{All: true},
+			},
 			{Toolbox: "dev", Name: "c", Builtin: "files", Disabled: true, InheritEnv: InheritEnv{Patterns: []string{"B_*"}}},
 			{Toolbox: "dev", Name: "d", Command: "hidden", InheritEnv: InheritEnv{Patterns: []string{"B_*"}}, Launch: &PreviewLaunch{Command: "hidden", Dir: dir}},
 		},
