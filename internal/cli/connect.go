@@ -128,12 +128,14 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	}
 	if c.isNone() {
 		fmt.Fprintf(screen, "%s has the workbench already, in %s.\n", client.Title, short(file))
-		overlap.tell(screen, client)
+		overlap.sayWhatStays(screen, client)
+		overlap.sayWhatIsDouble(screen, client)
 		return nil
 	}
 	if !o.project && o.file == "" && !clients.ThisMachine().HasClient(file) {
 		fmt.Fprintf(screen, "%s %s does not seem to be installed here: there is no %s yet.\n\n", screen.Paint(terminal.Caution, "!"), client.Title, short(file))
 	}
+	c.remarks = func() { overlap.sayWhatStays(screen, client) }
 	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
 		return err
 	}
@@ -145,7 +147,7 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 func sayConnected(screen *terminal.Screen, client *clients.Client, o connectOptions, file string, overlap *overlap) {
 	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(terminal.Good, "✓"), client.Title, terminal.CleanLine(o.name), short(file))
 	fmt.Fprintf(screen, "  To go back: mcp-workbench connect %s --undo\n", client.ID)
-	overlap.tell(screen, client)
+	overlap.sayWhatIsDouble(screen, client)
 	fmt.Fprintf(screen, "\nNext: %s\nTo see that it works: %s\n", client.After, client.See)
 }
 

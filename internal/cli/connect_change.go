@@ -17,7 +17,8 @@ import (
 // some clients write their file while they run.
 type clientChange struct {
 	change
-	edit func(before []byte) (after []byte, err error)
+	edit    func(before []byte) (after []byte, err error)
+	remarks func() // said between the difference and the question; may be nil
 }
 
 func newClientChange(file string, o connectOptions, sources []clients.Source, edit func([]byte) ([]byte, error)) (*clientChange, error) {
@@ -39,6 +40,9 @@ func newClientChange(file string, o connectOptions, sources []clients.Source, ed
 func (c *clientChange) apply(ctx context.Context, client *clients.Client, o connectOptions, screen *terminal.Screen) (bool, error) {
 	c.show(screen)
 	fmt.Fprintln(screen)
+	if c.remarks != nil {
+		c.remarks()
+	}
 	if o.dryRun {
 		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
 		return false, nil

@@ -20,6 +20,7 @@ type overlap struct {
 	both    []adopt.Known // that both start
 	removed []adopt.Known // of these, the ones to take out of the client's file
 	stays   []stay        // what is not taken out, though it was asked for
+	none    bool          // nothing is taken out, though it was asked for: there is no configuration
 }
 
 // stay is a server that stays in a client's file, and why.
@@ -28,16 +29,17 @@ type stay struct{ name, reason string }
 // findOverlap compares a client's servers with those of the configuration. With remove, it says
 // which of them can be taken out: those that the workbench was seen to run.
 func (g *globals) findOverlap(ctx context.Context, configuration string, sources []clients.Source, remove bool) (*overlap, error) {
+	if configuration == "" {
+		return &overlap{none: remove}, nil
+	}
 	o := &overlap{}
-	plan := &adopt.Plan{}
-	if configuration != "" {
-		files, err := readTarget(configuration, true)
-		if err != nil {
-			return nil, err
-		}
-		if plan, err = adopt.New(adopt.Given{Sources: sources, Config: files.before.Data, Env: files.variables, Lookup: os.LookupEnv}); err != nil {
-			return nil, err
-		}
+	files, err := readTarget(configuration, false)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := adopt.New(adopt.Given{Sources: sources, Config: files.kept, Env: files.variables, Lookup: os.LookupEnv})
+	if err != nil {
+		return nil, err
 	}
 	for _, known := range plan.Already {
 		if !known.Disabled {
@@ -85,9 +87,6 @@ func (g *globals) command(words ...string) string {
 // seenWorking returns the servers of a file whose tools are known as they are configured now:
 // they were started, by doctor or for a call, and answered.
 func seenWorking(ctx context.Context, configuration string) (map[place]bool, error) {
-	if configuration == "" {
-		return nil, nil
-	}
 	cfg, err := config.Load(configuration, os.Environ())
 	if err != nil {
 		return nil, err
@@ -100,12 +99,24 @@ func seenWorking(ctx context.Context, configuration string) (map[place]bool, err
 	return works, err
 }
 
-// tell says which servers stay in the client's file, and how to take out what both start.
-func (o *overlap) tell(screen *terminal.Screen, client *clients.Client) {
+// sayWhatStays says which servers stay in the client's file though they were to be taken out.
+func (o *overlap) sayWhatStays(screen *terminal.Screen, client *clients.Client) {
+	caution := screen.Paint(terminal.Caution, "!")
 	for _, s := range o.stays {
-		fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Caution, "!"),
+		fmt.Fprintf(screen, "%s %s\n", caution,
 			screen.Wrap(fmt.Sprintf("'%s' stays in %s: %s", terminal.CleanLine(s.name), client.Title, terminal.CleanLine(s.reason)), 2))
 	}
+	if o.none {
+		fmt.Fprintf(screen, "%s %s\n", caution,
+			screen.Wrap(fmt.Sprintf("--remove-imported takes nothing out of %s: without a configuration, the workbench has none of its servers. To import them: mcp-workbench init", client.Title), 2))
+	}
+	if len(o.stays) > 0 || o.none {
+		fmt.Fprintln(screen)
+	}
+}
+
+// sayWhatIsDouble says what both start, and how to take it out of the client's file.
+func (o *overlap) sayWhatIsDouble(screen *terminal.Screen, client *clients.Client) {
 	if len(o.both) == 0 || len(o.removed)+len(o.stays) > 0 {
 		return
 	}
