@@ -1,11 +1,13 @@
 package app
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // Environment makes the environment of a client that was not started from where the workbench
@@ -19,7 +21,8 @@ func (a *App) Environment(environ []string) (made *fleet.Environment, leave func
 	if a.elsewhere.all == nil {
 		a.elsewhere.all = make(map[*fleet.Environment][]string)
 	}
-	made = a.fleet.NewEnvironment(environ, a.configIn(environ, a.config.Load()))
+	cfg, unread := a.configIn(environ, a.config.Load())
+	made = a.fleet.NewEnvironment(environ, cfg, unread)
 	a.elsewhere.all[made] = environ
 	return made, func() {
 		a.elsewhere.mu.Lock()
@@ -29,21 +32,31 @@ func (a *App) Environment(environ []string) (made *fleet.Environment, leave func
 	}
 }
 
-// configIn returns the configuration as it is in an environment; nil if it is that of the
-// workbench, or cannot be read there.
-func (a *App) configIn(environ []string, own *config.Config) *config.Config {
+// configIn returns the configuration as it is in an environment, nil if it is that of the
+// workbench, and why some of it, or all, cannot be read there.
+func (a *App) configIn(environ []string, own *config.Config) (cfg *config.Config, unread *config.Error) {
 	if a.load == nil {
-		return nil
+		return nil, nil
 	}
 	cfg, err := a.load(environ)
+	if cfg != nil && reflect.DeepEqual(cfg.Toolboxes, own.Toolboxes) {
+		return nil, nil
+	}
 	if err != nil {
-		a.log.Warn("the configuration cannot be read with the variables of a client, which gets those of the workbench", "reason", err)
-		return nil
+		a.log.Warn("the configuration cannot be read with the variables of a client, which cannot use its servers therefore", "reason", err)
+		unread = faultFor(err, own.Path)
 	}
-	if reflect.DeepEqual(cfg.Toolboxes, own.Toolboxes) {
-		return nil
+	return cfg, unread
+}
+
+// faultFor makes that a configuration cannot be read the fault of its servers.
+func faultFor(err error, file string) *config.Error {
+	if fault, ok := errors.AsType[*config.Error](err); ok && len(fault.Problems) > 0 {
+		return fault
 	}
-	return cfg
+	return &config.Error{Code: toolbox.ConfigInvalid, File: file, Problems: []config.Problem{{
+		Message: "cannot be read with the environment variables of this client: " + err.Error(),
+	}}}
 }
 
 // reloadEnvironments has all environments follow the configuration.
@@ -51,6 +64,7 @@ func (a *App) reloadEnvironments(own *config.Config) {
 	a.elsewhere.mu.Lock()
 	defer a.elsewhere.mu.Unlock()
 	for made, environ := range a.elsewhere.all {
-		made.SetConfig(a.configIn(environ, own))
+		cfg, unread := a.configIn(environ, own)
+		made.SetConfig(cfg, unread)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -92,7 +93,8 @@ func (s *service) answerCommands(ctx context.Context, subject control.Subject) {
 }
 
 // loadIn reads the configuration for clients in another environment. A file that is bad or gone
-// since is for them, too, what was read of it before.
+// since is for them, too, what was read of it before. With an error, it is that of the files that can
+// be read there, if any can.
 func (s *service) loadIn(environ []string) (*config.Config, error) {
 	with := s.globals
 	with.environ = environ
@@ -100,7 +102,11 @@ func (s *service) loadIn(environ []string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return there.config, nil
+	err = errors.Join(there.broken...)
+	if there.untrusted != nil {
+		err = errors.Join(err, there.untrusted.refusal())
+	}
+	return there.config, err
 }
 
 // checkTime is how long a look at the files may take.

@@ -77,11 +77,12 @@ func (s *Server) leave(p *Party) {
 	v.mu.Lock()
 	delete(v.members[s], p)
 	attended := v.isAttended(s)
+	s.left = time.Now()
 	v.mu.Unlock()
 	s.callerLeft(p)
 	switch {
 	case attended || s.origin == nil:
-	case s.isPrivate():
+	case s.isPrivate() || s.lives.Load() == 0:
 		s.abandon()
 	default:
 		time.AfterFunc(max(lingerTime, s.fleet.table.Load().config.Shared.Idle), s.abandon)
@@ -96,9 +97,13 @@ func (s *Server) abandon() {
 	v := &s.origin.variants
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.isAttended(s) {
-		return
+	if !v.isAttended(s) {
+		v.end(s)
 	}
+}
+
+// end takes a variant out of use. Called with mu held.
+func (v *variants) end(s *Server) {
 	if v.byKey[s.key] == s { // there may be another one by now
 		delete(v.byKey, s.key)
 	}

@@ -80,6 +80,7 @@ func TestSharedSessionLingersForTheNext(t *testing.T) {
 		server := lone(t)
 		a, b := newMember(t, `{"elicitation":{}}`), newMember(t, `{"elicitation":{}}`)
 		first := server.For(a.Party)
+		first.lives.Add(1) // as if it ran
 		a.Close()
 		<-time.After(lingerTime / 2) // of the bubble
 		if server.For(b.Party) != first {
@@ -95,6 +96,9 @@ func TestSharedSessionLingersForTheNext(t *testing.T) {
 		first.abandon() // as a timer of before would
 		if all := server.allVariants(); len(all) != 2 || all[1] != second {
 			t.Error("the end of a session takes the next one with it")
+		}
+		if c.Close(); !second.isDismissed() || len(server.allVariants()) != 1 {
+			t.Error("a session that never began waits for the next client")
 		}
 	})
 }

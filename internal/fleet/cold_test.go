@@ -21,7 +21,10 @@ const coldSpec = `{"tools":[{"name":"a","inputSchema":{}},{"name":"b","inputSche
 func (r *rig) again(t *testing.T, options Options) *rig {
 	t.Helper()
 	options.Config = r.table.Load().config
-	options.Host, options.Environ = r.options.Host, os.Environ()
+	options.Host = r.options.Host
+	if options.Environ == nil {
+		options.Environ = os.Environ()
+	}
 	second := &rig{folder: r.folder, Fleet: New(options)}
 	second.box, _ = second.Toolbox("T")
 	t.Cleanup(func() {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // memory is what a configured server offered last, to whichever client, in this run or in
-// an earlier one. Its variants share it.
+// an earlier one. Its variants share it, but those that have another definition or identity.
 type memory struct {
 	mu     sync.Mutex // held while the file is read: only those who need it wait
 	looked bool       // whether a copy is kept
@@ -56,11 +57,68 @@ func (s *Server) remember(snapshot *catalog.Snapshot) {
 	s.fleet.options.Copies.Save(s.Name(), s.copyKey(), snapshot, s.fleet.masker.Load().Mask)
 }
 
+// memories are those of the definitions and identities that clients of other environments have.
+type memories struct {
+	mu    sync.Mutex
+	byKey map[catalog.Hash]*memory
+}
+
+// maxMemories is how many there are of a server. What is forgotten is read from the disk again.
+const maxMemories = 200
+
+func (m *memories) get(key catalog.Hash) *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known, ok := m.byKey[key]
+	if !ok {
+		if m.byKey == nil || len(m.byKey) >= maxMemories {
+			m.byKey = make(map[catalog.Hash]*memory)
+		}
+		known = &memory{}
+		m.byKey[key] = known
+	}
+	return known
+}
+
 // copyKey tells copies of servers apart. The filter counts, too: with another one, what was
-// kept is not what is offered.
+// kept is not what is offered. Of the configured server, a token that was renewed makes no
+// difference; clients of other environments do not see what it offers to another identity.
 func (s *Server) copyKey() catalog.Hash {
 	key := definitionKey(s.toolbox, s.config)
-	return sha256.Sum256(fmt.Appendf(key[:], "%q", s.config.Filter.String()))
+	text := fmt.Appendf(key[:], "%q", s.config.Filter.String())
+	if s.origin != nil && s.identity() != s.origin.identity() {
+		identity := s.identity()
+		text = append(text, identity[:]...)
+	}
+	return sha256.Sum256(text)
+}
+
+// findIdentity returns a hash of what a server may know its user by, besides its definition: the
+// variables that 'inheritEnv' passes, and the headers. It is zero if there are none.
+func (s *Server) findIdentity() (identity catalog.Hash) {
+	environ := s.fleet.options.Environ
+	if s.differs != nil {
+		environ = s.differs.environ
+	}
+	var fields []string
+	if inherit := s.config.InheritEnv; inherit.All || len(inherit.Patterns) > 0 {
+		short := s.config
+		short.InheritEnv = config.InheritEnv{}
+		without := childEnvironment(environ, &short)
+		for name, value := range childEnvironment(environ, &s.config) {
+			if before, ok := without[name]; (!ok || before != value) && !process.IsIncidental(name) {
+				fields = append(fields, fmt.Sprintf("%q=%q", name, value))
+			}
+		}
+	}
+	for _, header := range s.config.Headers {
+		fields = append(fields, fmt.Sprintf("%q: %q", header.Name, header.Value))
+	}
+	if len(fields) == 0 {
+		return identity
+	}
+	slices.Sort(fields)
+	return sha256.Sum256([]byte(strings.Join(fields, "\n")))
 }
 
 // approved returns what the lock lets clients see of a snapshot.

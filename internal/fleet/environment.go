@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
 // Environment is that of clients which were not started from where the workbench was. A server
@@ -25,6 +26,7 @@ type Environment struct {
 
 	mu      sync.Mutex
 	config  *config.Config          // as the file is to be read in it; nil: as the fleet has it
+	unread  *config.Error           // why some of it, or all, cannot be read there; nil: all can
 	servers map[*Server]*difference // that were looked at; nil: none
 }
 
@@ -35,11 +37,14 @@ type difference struct {
 	variables []string // names of those that have other values
 	command   string   // the file that its command is; "" if it is the same
 	digest    string
+	secrets   []string // of the configuration there
 }
 
 // NewEnvironment makes an environment; cfg is the configuration with its variables expanded
-// there, nil if that is the same. Close it when its clients are gone.
-func (f *Fleet) NewEnvironment(environ []string, cfg *config.Config) *Environment {
+// there, nil if that is the same. Unread is why some of it, or all, cannot be read there: servers
+// that it lacks are faulty then, since the values of others are not for these clients. Close it
+// when its clients are gone.
+func (f *Fleet) NewEnvironment(environ []string, cfg *config.Config, unread *config.Error) *Environment {
 	e := &Environment{fleet: f, environ: environ}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,30 +52,30 @@ func (f *Fleet) NewEnvironment(environ []string, cfg *config.Config) *Environmen
 		f.environments = make(map[*Environment]struct{})
 	}
 	f.environments[e] = struct{}{}
-	e.set(cfg)
+	e.set(cfg, unread)
 	f.mask()
 	return e
 }
 
-// Close forgets the environment.
+// Close forgets the environment. Its secrets are masked as long as a server runs with them.
 func (e *Environment) Close() {
 	e.fleet.mu.Lock()
 	defer e.fleet.mu.Unlock()
 	delete(e.fleet.environments, e)
 }
 
-// SetConfig changes the configuration, together with the fleet's own.
-func (e *Environment) SetConfig(cfg *config.Config) {
-	e.set(cfg)
+// SetConfig changes the configuration, together with the fleet's own; see NewEnvironment.
+func (e *Environment) SetConfig(cfg *config.Config, unread *config.Error) {
+	e.set(cfg, unread)
 	e.fleet.mu.Lock()
 	defer e.fleet.mu.Unlock()
 	e.fleet.mask()
 }
 
-func (e *Environment) set(cfg *config.Config) {
+func (e *Environment) set(cfg *config.Config, unread *config.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.config, e.servers = cfg, make(map[*Server]*difference)
+	e.config, e.unread, e.servers = cfg, unread, make(map[*Server]*difference)
 }
 
 // secrets are those that the environment adds to the fleet's.
@@ -81,6 +86,38 @@ func (e *Environment) secrets() []string {
 		return nil
 	}
 	return e.config.Secrets
+}
+
+// apart are the variants that have secrets of an environment, which may be gone, or have others by now.
+type apart struct {
+	mu  sync.Mutex
+	all map[*Server]struct{}
+}
+
+func (a *apart) add(variant *Server) {
+	if variant.differs == nil || len(variant.differs.secrets) == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.all == nil {
+		a.all = make(map[*Server]struct{})
+	}
+	a.all[variant] = struct{}{}
+}
+
+// secrets returns those of the variants that are in use, or still run.
+func (a *apart) secrets() (all []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for variant := range a.all {
+		if variant.isDismissed() && variant.lives.Load() == 0 {
+			delete(a.all, variant)
+			continue
+		}
+		all = append(all, variant.differs.secrets...)
+	}
+	return all
 }
 
 // differs returns what is other about a configured server; nil if nothing is. The fleet's own
@@ -102,6 +139,9 @@ func (e *Environment) differs(s *Server) *difference {
 // compare is called with mu held.
 func (e *Environment) compare(s *Server) *difference {
 	d := &difference{config: e.definition(s), environ: e.environ}
+	if e.config != nil {
+		d.secrets = e.config.Secrets
+	}
 	ours, theirs := childEnvironment(s.fleet.options.Environ, &s.config), childEnvironment(e.environ, &d.config)
 	if d.config.URL == "" {
 		for name := range union(ours, theirs) {
@@ -131,8 +171,12 @@ func (e *Environment) compare(s *Server) *difference {
 	return d
 }
 
-// definition returns the server as the configuration has it here.
+// definition returns the server as the configuration has it here. One that it does not have is
+// faulty: the fleet's own definition may hold values of another environment.
 func (e *Environment) definition(s *Server) config.Server {
+	if e.config == nil && e.unread == nil {
+		return s.config
+	}
 	if e.config != nil {
 		for _, box := range e.config.Toolboxes {
 			for _, server := range box.Servers {
@@ -142,11 +186,20 @@ func (e *Environment) definition(s *Server) config.Server {
 			}
 		}
 	}
-	return s.config
+	fault := e.unread
+	if fault == nil {
+		fault = &config.Error{Code: toolbox.ConfigInvalid, File: e.config.Path, Problems: []config.Problem{{
+			Message: "with the environment variables of this client, the configuration has no such server; start the client again",
+		}}}
+	}
+	return config.Server{Name: s.Name(), Fault: fault}
 }
 
 // otherValues names the variables of the configuration that are other here.
 func (e *Environment) otherValues(s *Server) (names []string) {
+	if e.config == nil {
+		return nil
+	}
 	ours, theirs := variablesOf(s.fleet.options.Environ), variablesOf(e.environ)
 	for _, name := range e.config.Variables {
 		if ours[name] != theirs[name] || has(ours, name) != has(theirs, name) {

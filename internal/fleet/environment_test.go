@@ -16,7 +16,7 @@ import (
 // configuration there, nil for ours.
 func inEnvironment(t *testing.T, r *rig, cfg *config.Config, variables ...string) *member {
 	t.Helper()
-	e := r.NewEnvironment(append(slices.Clone(r.options.Environ), variables...), cfg)
+	e := r.NewEnvironment(append(slices.Clone(r.options.Environ), variables...), cfg, nil)
 	t.Cleanup(e.Close)
 	m := newMember(t, "")
 	m.Party = NewParty(PartyOptions{Environment: e, Notice: m.options.Notice, Ask: m.options.Ask})

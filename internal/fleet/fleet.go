@@ -75,6 +75,7 @@ type Fleet struct {
 	mu           sync.Mutex
 	stopped      bool // no goroutine may be added to work any more
 	environments map[*Environment]struct{}
+	apart        apart
 	past         []string // secrets of the configuration before, which dismissed servers may still tell
 }
 
@@ -140,6 +141,7 @@ func (f *Fleet) mask() {
 	for e := range f.environments {
 		secrets = append(secrets, e.secrets()...)
 	}
+	secrets = append(secrets, f.apart.secrets()...)
 	f.masker.Store(secret.NewMasker(secrets))
 }
 

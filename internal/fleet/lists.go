@@ -219,19 +219,12 @@ func (s *Server) tellLists(changed []string) {
 // ListsFor returns what a configured server listed last as far as the party may see it: in this
 // run, or in an earlier one. It starts nothing, and may read a file.
 func (s *Server) ListsFor(p *Party) catalog.Lists {
-	variant := s.existing(p)
-	if variant != nil {
-		return variant.lists()
-	}
-	return s.rememberedLists(p.circle(), s.listFolder(p.options.Folder))
+	return s.look(p).lists()
 }
 
 // OfferedFor is Offered for a party. It does not give the party a part in any session.
 func (s *Server) OfferedFor(p *Party) *catalog.Snapshot {
-	if variant := s.existing(p); variant != nil {
-		return variant.Offered()
-	}
-	return s.remembered()
+	return s.look(p).Offered()
 }
 
 // SessionFor returns the session that a party would use now, to look at it; nil if there is none.
@@ -355,5 +348,9 @@ func (s *Server) rememberLists(listed catalog.Lists) {
 
 func (s *Server) listsKey(scope listScope) catalog.Hash {
 	key := definitionKey(s.toolbox, s.config)
-	return sha256.Sum256(fmt.Appendf(key[:], "lists %q %q", scope.circle, scope.folder))
+	text := fmt.Appendf(key[:], "lists %q %q", scope.circle, scope.folder)
+	if identity := s.identity(); identity != (catalog.Hash{}) { // what it lists may be for that one alone
+		text = append(text, identity[:]...)
+	}
+	return sha256.Sum256(text)
 }

@@ -34,6 +34,8 @@ type Server struct {
 	folder       string      // of its clients, where it runs; "": in the configured one, or in ours
 	circle       string      // of its clients; see Party.circle
 	hops         string      // the mark of its clients' connections; "" if they are no workbenches
+	refusal      error       // why clients cannot use it; nil: they can
+	left         time.Time   // when a party left last; guarded by the mu of the configured server's variants
 	people       people      // whose clients use it; guarded by the mu of the configured server's variants
 	tasks        taskOwners  // of its sessions
 	slots        slots       // of a configured server: those of its variants
@@ -45,6 +47,8 @@ type Server struct {
 	dismissed  chan struct{} // closed when the server is no longer needed
 	habits     *habits
 	memory     *memory
+	identity   func() catalog.Hash // see findIdentity
+	lives      atomic.Int32        // that are under way, from the start to the end of a process
 	journal    *journal
 	progress   progress // of the start that is under way, or was the last
 
@@ -93,6 +97,7 @@ func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *
 		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
 		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{}, memory: &memory{}, journal: &journal{},
 	}
+	s.identity = sync.OnceValue(s.findIdentity)
 	if server.Builtin != "" {
 		s.habits.openNext(downstream.InitializeOnly) // our own settle on the era of their first request
 	}
@@ -206,6 +211,9 @@ func (s *Server) isReady() bool {
 // leaseNow returns the lease of a server that is ready, or the start to wait for. A server
 // with a fault is never started: another configuration makes another server of it.
 func (s *Server) leaseNow() (*Lease, *attempt, error) {
+	if s.refusal != nil {
+		return nil, nil, s.refusal
+	}
 	if fault := s.config.Fault; fault != nil {
 		return nil, nil, &Failure{reason: fault.Brief(), cause: fault}
 	}
@@ -247,7 +255,9 @@ func (s *Server) leaseOrStart(start bool) (*Lease, *attempt, error) {
 		return nil, nil, nil
 	}
 	pending := &attempt{done: make(chan struct{})}
+	s.lives.Add(1)
 	if !s.fleet.run(func() { s.live(pending) }) {
+		s.lives.Add(-1)
 		return nil, nil, errStopping
 	}
 	s.starting = pending
@@ -272,6 +282,7 @@ func (e *BackoffError) Unwrap() error { return e.Err }
 // live is the goroutine of one life of the server: from its start to its end.
 func (s *Server) live(pending *attempt) {
 	defer s.vacate()
+	defer s.lives.Add(-1)
 	before := s.Offered() // the start replaces what is remembered
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	in, err := s.launch(ctx)

@@ -174,9 +174,7 @@ func (v *variants) shed(account string) {
 	if count < accountVariants || oldest == nil {
 		return
 	}
-	delete(v.byKey, oldest.key)
-	delete(v.members, oldest)
-	oldest.dismiss()
+	v.end(oldest)
 }
 
 func (s *Server) isUp() bool {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -71,9 +72,17 @@ func minds(server *config.Server) bool {
 
 func (s *Server) isPrivate() bool { return s.private.Load() }
 
-// maxVariants is how many sessions with one server there may be at once. Further parties
-// use it as clients that cannot be asked anything.
+// maxVariants is how many sessions with one server there may be at once. Those that nobody is there
+// for make room. Without them, further parties use it as clients that cannot be asked anything, and
+// are refused if they cannot share the configured one; see isApart.
 const maxVariants = 200
+
+var errTooMany = fmt.Errorf("%d copies of it are there for other clients, which is the limit, and none is for the folder and the environment variables "+
+	"of this client: close clients that are not needed, or give the server a 'cwd'", maxVariants)
+
+// isApart reports whether the configured server is another one than that for parties of this key,
+// so that it must not stand in for it.
+func (k *variantKey) isApart() bool { return k.environment != "" || k.folder != "" || k.hops != "" }
 
 // variants of a configured server are servers of the same definition whose sessions are
 // for other parties. The configured one itself is for those of the legacy era that declare
@@ -87,18 +96,15 @@ type variants struct {
 	members map[*Server]map[*Party]struct{} // of each, the configured one included
 	people  people                          // of all
 
+	memories memories // of those that have not that of the configured one
+
 	tasks taskOwners // of all
 }
 
 // existing returns the server as the party would use it, if there is such a one already. It gives
-// the party no part in it, unless its environment makes it another server.
+// the party no part in it.
 func (s *Server) existing(p *Party) *Server {
-	switch {
-	case p == nil:
-		return s
-	case p.options.Environment.differs(s) != nil:
-		return s.For(p)
-	case s.config.Fault != nil:
+	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
 		return s
 	}
 	apart := s.variants.asks.Load()
@@ -110,10 +116,38 @@ func (s *Server) existing(p *Party) *Server {
 	s.variants.mu.Lock()
 	defer s.variants.mu.Unlock()
 	key := p.key(s, s.variants.rooted)
-	if p.closed || key == (variantKey{}) {
+	if p.closed && key.environment == "" || key == (variantKey{}) {
 		return s
 	}
 	return s.variants.byKey[key] // nil if there is none
+}
+
+// look returns the server as the party would use it, to see what is remembered of it. Where there is
+// none it is one to look at only, which nobody has a part in.
+func (s *Server) look(p *Party) *Server {
+	if variant := s.existing(p); variant != nil {
+		return variant
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.variant(p, p.key(s, s.variants.isRooted()))
+}
+
+// refused returns a server for a party that can have none.
+func (s *Server) refused(p *Party, why error) *Server {
+	variant := s.variant(p, p.key(s, false))
+	variant.refusal = why
+	return variant
+}
+
+// FaultFor is Fault of the server as the party uses it.
+func (s *Server) FaultFor(p *Party) *config.Error {
+	if p != nil {
+		if d := p.options.Environment.differs(s); d != nil {
+			return d.config.Fault
+		}
+	}
+	return s.config.Fault
 }
 
 // circle names those who may see what a server that asks for roots lists to the party; "": all.
@@ -138,9 +172,15 @@ func (s *Server) For(p *Party) *Server {
 		return used
 	}
 	if p.closed {
+		if p.options.Environment.differs(s) != nil {
+			return s.refused(p, errDeserted)
+		}
 		return s
 	}
 	next := s.variants.join(s, p)
+	if next == nil {
+		return s.refused(p, errTooMany)
+	}
 	p.servers[s] = next
 	if ok && used != next {
 		used.leave(p)
@@ -154,7 +194,7 @@ func (s *Server) LeaseFor(ctx context.Context, p *Party) (*Lease, error) {
 	for {
 		used := s.For(p)
 		lease, err := used.Lease(ctx)
-		if s.For(p) == used || ctx.Err() != nil {
+		if used.refusal != nil || s.For(p) == used || ctx.Err() != nil {
 			return lease, err
 		}
 		if lease != nil {
@@ -163,8 +203,8 @@ func (s *Server) LeaseFor(ctx context.Context, p *Party) (*Lease, error) {
 	}
 }
 
-// join returns the variant for a party, which has a part in it from now on. Called with the
-// party's mu held.
+// join returns the variant for a party, which has a part in it from now on; nil if there are too
+// many. Called with the party's mu held.
 func (v *variants) join(s *Server, p *Party) *Server {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -177,15 +217,19 @@ func (v *variants) join(s *Server, p *Party) *Server {
 		switch {
 		case ok:
 			variant = known
-		case len(v.byKey) < maxVariants:
+		case len(v.byKey) < maxVariants || v.makeRoom():
 			variant = s.variant(p, key)
 			if v.byKey == nil {
 				v.byKey = make(map[variantKey]*Server)
 			}
 			v.byKey[key] = variant
+			s.fleet.apart.add(variant)
 			if s.isDismissed() {
 				variant.dismiss()
 			}
+		case key.isApart():
+			s.log.Warn("too many clients need sessions of their own with the server; one more is refused")
+			return nil
 		default:
 			s.log.Warn("too many clients need sessions of their own with the server; one more is treated as if it could not be asked")
 		}
@@ -202,6 +246,21 @@ func (v *variants) join(s *Server, p *Party) *Server {
 	return variant
 }
 
+// makeRoom ends the variant that nobody has been there for the longest. It reports whether there
+// was one. Called with mu held.
+func (v *variants) makeRoom() bool {
+	var oldest *Server
+	for _, variant := range v.byKey {
+		if !v.isAttended(variant) && (oldest == nil || variant.left.Before(oldest.left)) {
+			oldest = variant
+		}
+	}
+	if oldest != nil {
+		v.end(oldest)
+	}
+	return oldest != nil
+}
+
 // variant makes a variant of a configured server.
 func (s *Server) variant(p *Party, key variantKey) *Server {
 	definition := s.config
@@ -216,8 +275,13 @@ func (s *Server) variant(p *Party, key variantKey) *Server {
 	variant.account, variant.number = p.options.Account, p.number
 	variant.private.Store(key.alone != 0)
 	variant.circle = p.circle()
-	if variant.differs = differs; variant.copyKey() == s.copyKey() {
+	variant.differs = differs
+	if differs == nil {
 		variant.memory = s.memory
+	} else if key := variant.copyKey(); key == s.copyKey() {
+		variant.memory = s.memory
+	} else {
+		variant.memory = s.variants.memories.get(key)
 	}
 	return variant
 }

@@ -30,7 +30,7 @@ func (s *Surface) direct(party *fleet.Party) direct {
 	var d direct
 	for _, box := range s.visible.Toolboxes() {
 		for _, server := range box.Servers {
-			offered := server.For(party).Offered()
+			offered := server.OfferedFor(party)
 			if offered == nil {
 				d.unseen = append(d.unseen, server)
 				continue
@@ -81,7 +81,7 @@ func (s *Surface) listedDirect(party *fleet.Party) []byte {
 	}
 	for _, server := range d.unseen {
 		// One whose definition was mended may have tools.
-		result = fmt.Appendf(result, "\n%q %q %t", server.Toolbox(), server.Name(), server.Fault() != nil)
+		result = fmt.Appendf(result, "\n%q %q %t", server.Toolbox(), server.Name(), server.FaultFor(party) != nil)
 	}
 	return result
 }
@@ -181,7 +181,7 @@ func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool
 	if !ok {
 		return ref, false
 	}
-	offered := server.For(party).Offered()
+	offered := server.OfferedFor(party)
 	if offered == nil { // configured anew since the name was given: the call will tell
 		return ref, true
 	}
@@ -193,10 +193,10 @@ func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool
 const maxFaults = 3
 
 // faultsOf says what is wrong with the definitions of servers.
-func faultsOf(servers []*fleet.Server) (text string) {
+func faultsOf(party *fleet.Party, servers []*fleet.Server) (text string) {
 	told := 0
 	for _, server := range servers {
-		if fault := server.Fault(); fault != nil && told < maxFaults {
+		if fault := server.FaultFor(party); fault != nil && told < maxFaults {
 			text += fmt.Sprintf("\nServer '%s' (toolbox '%s') cannot connect: %s", server.Name(), server.Toolbox(), fault.Brief())
 			told++
 		}
@@ -223,7 +223,7 @@ func (s *Surface) answerUnknown(request Origin) {
 	if len(d.unseen) > 0 {
 		text += " Not connected, and so not asked: " + fleet.NameServers(d.unseen)
 	}
-	text += faultsOf(d.unseen)
+	text += faultsOf(request.Session.Party(), d.unseen)
 	if s.notice != "" {
 		text += "\n\n" + s.notice
 	}

@@ -56,7 +56,7 @@ func (f *finder) search(boxes []*fleet.Toolbox, party *fleet.Party, q findQuery)
 	var snapshots []*catalog.Snapshot
 	for _, box := range boxes {
 		for _, server := range box.Servers {
-			offered := server.For(party).Offered()
+			offered := server.OfferedFor(party)
 			snapshots = append(snapshots, offered)
 			if offered == nil && q.covers(box) {
 				found.unseen = append(found.unseen, server)

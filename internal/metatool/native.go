@@ -49,7 +49,7 @@ func (s *Surface) unseenNative(party *fleet.Party) (unseen []*fleet.Server) {
 	}
 	for _, box := range s.visible.Toolboxes() {
 		for _, server := range box.Servers {
-			if server.For(party).Offered() == nil {
+			if server.OfferedFor(party) == nil {
 				unseen = append(unseen, server)
 			}
 		}
@@ -199,7 +199,7 @@ func (s *Surface) InputSchema(session Session, name string) wire.Payload {
 	if !ok {
 		return wire.Payload{}
 	}
-	offered := server.For(session.Party()).Offered()
+	offered := server.OfferedFor(session.Party())
 	if offered == nil {
 		return wire.Payload{}
 	}

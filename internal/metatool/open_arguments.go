@@ -132,7 +132,7 @@ func (o opening) servers(box *fleet.Toolbox, party *fleet.Party) []*fleet.Server
 	known := make(map[string]bool)
 	var servers []*fleet.Server
 	for _, server := range box.Servers {
-		offered := server.For(party).Offered()
+		offered := server.OfferedFor(party)
 		if offered == nil {
 			continue
 		}

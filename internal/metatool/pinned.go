@@ -62,7 +62,7 @@ func (s *Surface) appendPinned(list []byte, session Session) []byte {
 		if !ok {
 			continue
 		}
-		offered := server.For(session.Party()).Offered()
+		offered := server.OfferedFor(session.Party())
 		if offered == nil {
 			continue
 		}
@@ -101,7 +101,7 @@ func (s *Surface) callPinned(request *Request) (ok bool) {
 func (s *Surface) unseenPinned(session Session) (unseen []*fleet.Server) {
 	for _, ref := range s.pinned.refs {
 		server, ok := s.pinnedServer(ref)
-		if ok && !slices.Contains(unseen, server) && server.For(session.Party()).Offered() == nil {
+		if ok && !slices.Contains(unseen, server) && server.OfferedFor(session.Party()) == nil {
 			unseen = append(unseen, server)
 		}
 	}
