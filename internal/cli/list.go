@@ -224,8 +224,11 @@ func (l *listing) printFile(screen *terminal.Screen, file string) {
 	for _, box := range boxes {
 		title := screen.Paint(terminal.Strong, terminal.CleanLine(box.Name)) + "  " + terminal.CleanLine(box.Description)
 		fmt.Fprintln(screen, "\n"+strings.TrimRight(title, " "))
-		if box.Hidden {
+		switch {
+		case box.Hidden && l.isTrusted(file):
 			fmt.Fprintln(screen, "not used here: the file above has a toolbox of the same name")
+		case box.Hidden:
+			fmt.Fprintln(screen, "not used here: its file is not trusted")
 		}
 		if len(box.Servers) == 0 {
 			fmt.Fprintln(screen, "no servers")
@@ -242,6 +245,10 @@ func (l *listing) printFile(screen *terminal.Screen, file string) {
 			}
 		}
 	}
+}
+
+func (l *listing) isTrusted(path string) bool {
+	return !slices.ContainsFunc(l.files, func(file listedFile) bool { return file.Path == path && file.NotTrusted })
 }
 
 func (s *listedServer) row() []terminal.Cell {

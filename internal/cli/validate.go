@@ -61,6 +61,15 @@ func runValidate(g globals, out io.Writer) error {
 			fmt.Fprintln(out, "warning: "+warning.String())
 		}
 		fmt.Fprintf(out, "%s is valid: %s\n", file.Path, summary(cfg))
+		if file.Origin != config.Local {
+			continue
+		}
+		doubted, err := doubtedAt(file.Path)
+		if err != nil {
+			errs = append(errs, err)
+		} else if doubted != nil {
+			fmt.Fprintln(out, "It is not trusted, and nothing of it is used until it is. Look at it, and then run: "+doubted.command())
+		}
 	}
 	return errors.Join(errs...)
 }

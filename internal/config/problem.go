@@ -38,6 +38,23 @@ func (p Problem) String() string {
 	return b.String()
 }
 
+// onOneLine returns the problem with a message of one line, without the path and the hint: what
+// it has below its first line is in brackets.
+func (p Problem) onOneLine() Problem {
+	first, rest, _ := strings.Cut(p.Message, "\n")
+	var more []string
+	for line := range strings.SplitSeq(rest, "\n") {
+		if line != "" && (p.Path == "" || !strings.Contains(line, p.Path)) {
+			more = append(more, line)
+		}
+	}
+	if len(more) > 0 {
+		first += " (" + strings.Join(more, ", ") + ")"
+	}
+	p.Message, p.Path, p.Hint = first, "", ""
+	return p
+}
+
 // Error holds all that is wrong with one file.
 type Error struct {
 	Code     toolbox.Code // one for the file, whatever the number of problems
@@ -62,6 +79,9 @@ func (e *Error) Error() string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// OneLine is the first problem on one line.
+func (e *Error) OneLine() string { return inFile(e.File, e.Problems[0].onOneLine()) }
 
 // maxBriefProblems is how many problems Brief tells of.
 const maxBriefProblems = 10

@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
 )
@@ -21,8 +20,7 @@ func (c *Console) warnOfFaults(needed place) {
 				continue
 			}
 			if found++; found <= maxFaults {
-				first, _, _ := strings.Cut(server.Fault.Error(), "\n")
-				fmt.Fprintln(c.Err, terminal.CleanLine(fmt.Sprintf("warning: server '%s' (toolbox '%s') cannot connect: %s", server.Name, box.Name, first)))
+				fmt.Fprintln(c.Err, terminal.CleanLine(fmt.Sprintf("warning: server '%s' (toolbox '%s') cannot connect: %s", server.Name, box.Name, server.Fault.OneLine())))
 			}
 		}
 	}

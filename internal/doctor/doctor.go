@@ -50,6 +50,8 @@ type Server struct {
 	Fix      string   `json:"fix,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	Note     string   `json:"note,omitempty"` // what may become a problem elsewhere
+
+	faulty bool // its definition is wrong
 }
 
 // Step is one step of a server's start.

@@ -76,7 +76,7 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, party *fleet.P
 		return found
 	}
 	if fault := patient.Config.Fault; fault != nil {
-		found.Verdict, found.Error, found.Fix = Failed, places(fault), hints(fault)
+		found.Verdict, found.Error, found.Fix, found.faulty = Failed, places(fault), hints(fault), true
 		return found
 	}
 	server, ok := e.workbench.Server(patient.Toolbox, patient.Config.Name)

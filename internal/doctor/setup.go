@@ -38,10 +38,12 @@ func Configuration(cfg *config.Config, places []config.Place) []Check {
 	for _, file := range cfg.Files {
 		at := slices.IndexFunc(places, func(place config.Place) bool { return place.Path == file.Path })
 		if at >= 0 {
-			checks = append(checks, Check{
-				Name: checkConfig, Verdict: Fine,
-				Detail: fmt.Sprintf("%s (%s)", file.Path, foundBy(places[at].Origin)),
-			})
+			check := Check{Name: checkConfig, Verdict: Fine, Detail: fmt.Sprintf("%s (%s)", file.Path, foundBy(places[at].Origin))}
+			if faulty := faultyIn(cfg, file.Path); faulty > 0 {
+				check.Verdict = Warning
+				check.Detail += ": " + count(faulty, "server of it is faulty", "servers of it are faulty")
+			}
+			checks = append(checks, check)
 		}
 	}
 	for _, warning := range cfg.Warnings {
@@ -63,6 +65,18 @@ func Configuration(cfg *config.Config, places []config.Place) []Check {
 	return checks
 }
 
+// faultyIn counts the servers of a file that are in use and whose definition is wrong.
+func faultyIn(cfg *config.Config, file string) (faulty int) {
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			if box.File == file && box.Servers[i].Fault != nil && !box.Servers[i].Disabled {
+				faulty++
+			}
+		}
+	}
+	return faulty
+}
+
 func foundBy(origin config.Origin) string {
 	switch origin {
 	case config.Named:
@@ -80,7 +94,7 @@ func located(file string, problem config.Problem) string {
 	if problem.File != "" {
 		file, problem.File = problem.File, ""
 	}
-	text := strings.ReplaceAll(problem.String(), "\n    ", " ")
+	text := strings.ReplaceAll(problem.String(), "\n    ", "\n")
 	if problem.Line > 0 {
 		return file + ":" + text
 	}

@@ -50,11 +50,9 @@ func Title(screen *terminal.Screen, server Server, done bool, names int) string 
 	case Skipped:
 		text = "disabled"
 	case Failed:
-		text = server.Error
-		if len(server.Steps) == 0 { // problems of its definition
-			text, _, _ = strings.Cut(text, "\n")
+		if text = "its definition is wrong"; !server.faulty {
+			text, _, _ = strings.Cut(terminal.CleanLine(server.Error), "; ") // the rest is told below
 		}
-		text, _, _ = strings.Cut(terminal.CleanLine(text), "; ") // the rest is told below
 	default:
 		parts := []string{fmt.Sprintf("%s in %s", count(server.Tools, "tool", "tools"), seconds(server.Took))}
 		if server.Software != "" {

@@ -150,15 +150,20 @@ func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []s
 }
 
 func (s *Surface) available() string {
-	boxes := s.visible.Toolboxes()
-	if len(boxes) == 0 {
+	names := s.toolboxNames()
+	if len(names) == 0 {
 		return "No toolboxes are configured"
 	}
+	return "Available toolboxes: " + strings.Join(names, ", ")
+}
+
+func (s *Surface) toolboxNames() []string {
+	boxes := s.visible.Toolboxes()
 	names := make([]string, len(boxes))
 	for i, box := range boxes {
 		names[i] = box.Name
 	}
-	return "Available toolboxes: " + strings.Join(names, ", ")
+	return names
 }
 
 // progressOf reports each server that is done to a client that asked for progress.

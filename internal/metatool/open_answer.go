@@ -118,14 +118,18 @@ func (o opening) missing(offers []Offer) (texts []string) {
 	if o.tools == nil {
 		return nil
 	}
-	has := make(map[string]bool)
+	has, owners := make(map[string]bool), make(map[string][]string) // servers by the names of their tools
 	var names, qualified []string
 	for _, offer := range offers {
 		for _, tool := range offer.Tools {
 			for _, name := range o.names(offer.Server, tool.Name) {
 				has[name] = true
 			}
-			names, qualified = append(names, tool.Name), append(qualified, offer.Server+"/"+tool.Name)
+			if owners[tool.Name] == nil {
+				names = append(names, tool.Name)
+			}
+			owners[tool.Name] = append(owners[tool.Name], offer.Server)
+			qualified = append(qualified, offer.Server+"/"+tool.Name)
 		}
 	}
 	for _, name := range o.tools {
@@ -133,7 +137,7 @@ func (o opening) missing(offers []Offer) (texts []string) {
 			continue
 		}
 		text := fmt.Sprintf("Tool '%s' not found in toolbox '%s'", name, o.toolbox)
-		near := toolbox.Nearest(name, names, nearestTools)
+		near := toldApart(toolbox.Nearest(name, names, nearestTools), owners)
 		if strings.Contains(name, "/") {
 			near = toolbox.Nearest(name, qualified, nearestTools)
 		}
@@ -143,6 +147,20 @@ func (o opening) missing(offers []Offer) (texts []string) {
 		texts = append(texts, text)
 	}
 	return texts
+}
+
+// toldApart names tools that several servers have with their servers, a few in all.
+func toldApart(names []string, owners map[string][]string) (apart []string) {
+	for _, name := range names {
+		if len(owners[name]) == 1 {
+			apart = append(apart, name)
+			continue
+		}
+		for _, server := range owners[name] {
+			apart = append(apart, server+"/"+name)
+		}
+	}
+	return apart[:min(len(apart), nearestTools)]
 }
 
 // originMembers say in two vocabularies where a tool comes from: clients of older

@@ -51,7 +51,14 @@ func (s *Surface) failNotOpen(request *Request) {
 	name := request.ref.Toolbox
 	text := fmt.Sprintf("Error executing tool: Toolbox '%s' is not open", name)
 	if _, ok := s.visible.Toolbox(name); !ok {
-		s.failUnknown(&request.Origin, text+fmt.Sprintf(". Toolbox '%s' not found. %s: open one of them with open_toolbox first", name, s.available()))
+		text += fmt.Sprintf(". Toolbox '%s' not found. ", name)
+		if near := toolbox.Nearest(name, s.toolboxNames(), 1); len(near) > 0 {
+			text += "Did you mean '" + near[0] + "'? "
+		}
+		if text += s.available(); !s.autoOpen {
+			text += ": open one of them with open_toolbox first"
+		}
+		s.failUnknown(&request.Origin, text)
 		return
 	}
 	request.fail(text + fmt.Sprintf(". Call open_toolbox with %s first", append(wire.AppendMember([]byte("{"), "toolbox", name), '}')))
