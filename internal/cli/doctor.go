@@ -142,7 +142,9 @@ func (g *globals) examineServers(ctx context.Context, cfg *config.Config, patien
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
-	found := doctor.NewExaminer(workbench, cfg, os.Environ()).Examine(ctx, patients, titles.show)
+	examiner := doctor.NewExaminer(workbench, cfg, os.Environ())
+	examiner.Named = g.configPath
+	found := examiner.Examine(ctx, patients, titles.show)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}

@@ -25,6 +25,8 @@ const (
 
 // Examiner starts servers by a workbench, and looks at how that goes.
 type Examiner struct {
+	Named string // the configuration that a person named, for the commands that are suggested; "" for none
+
 	workbench *app.App
 	masker    *secret.Masker
 	shell     *loginShell

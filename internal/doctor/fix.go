@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/process"
 )
 
@@ -29,6 +30,9 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr 
 	}
 	if wrong, ok := errors.AsType[*process.CommandError](err); ok {
 		return e.fixCommand(ctx, patient, wrong)
+	}
+	if isLoop(patient, err) {
+		return "Remove it from the configuration: " + e.removal(patient)
 	}
 	if patient.Config.URL != "" {
 		return fixRemote(err)
@@ -46,19 +50,38 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr 
 	return "Run the same command in a terminal, and look at what it says: " + e.masker.Mask(commandLine(patient))
 }
 
+// isLoop reports that the server refused since it is this workbench, or leads to it. Only its
+// message says so: it is another process.
+func isLoop(patient *Patient, err error) bool {
+	loop := hops.LoopError{Server: hops.Server{Toolbox: patient.Toolbox, Name: patient.Config.Name}}
+	return strings.Contains(err.Error(), loop.Error())
+}
+
+// removal is the command that takes a server out of the configuration.
+func (e *Examiner) removal(patient *Patient) string {
+	words := []string{"mcp-workbench", "remove", patient.Name()}
+	if e.Named != "" {
+		words = append(words, "--config", e.Named)
+	}
+	return quoteWords(words)
+}
+
 // commandLine is what a person would type.
 func commandLine(patient *Patient) string {
-	words := append([]string{patient.Config.Command}, patient.Config.Args...)
+	line := quoteWords(append([]string{patient.Config.Command}, patient.Config.Args...))
+	if patient.Config.Dir != "" {
+		line += " (in " + patient.Config.Dir + ")"
+	}
+	return line
+}
+
+func quoteWords(words []string) string {
 	for i, word := range words {
 		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
 			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}
-	line := strings.Join(words, " ")
-	if patient.Config.Dir != "" {
-		line += " (in " + patient.Config.Dir + ")"
-	}
-	return line
+	return strings.Join(words, " ")
 }
 
 // fixCommand is about a command that is not there, or cannot be run.
