@@ -237,7 +237,8 @@ func (p *hostilePlace) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	cmd.Env = []string{
-		playVariable + "=program", "HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "PWD=" + p.project,
+		playVariable + "=program", "GORACE=atexit_sleep_ms=0", // else each exit takes a second
+		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "PWD=" + p.project,
 		"XDG_RUNTIME_DIR=" + p.home, "XDG_STATE_HOME=" + filepath.Join(p.home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(p.home, "config"),
 	}
 	return cmd

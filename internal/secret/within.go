@@ -31,7 +31,7 @@ func credentials(text string) (found []span) {
 		for _, at := range userOfAddress().FindAllStringSubmatchIndex(text, -1) {
 			user, password, _ := strings.Cut(text[at[2]:at[3]], ":")
 			switch {
-			case password != "":
+			case password != "" && !isScript(password):
 				found = append(found, span{at[3] - len(password), at[3]})
 			case Looks(user):
 				found = append(found, span{at[2], at[3]})
@@ -41,7 +41,7 @@ func credentials(text string) (found []span) {
 	if strings.ContainsAny(text, "=:") {
 		for _, at := range assigned().FindAllStringSubmatchIndex(text, -1) {
 			value := beginningOfValue(text[at[1]:])
-			if isNamedOrSeveral(text[at[2]:at[3]]) && MayBe(value) && !IsNumber(value) {
+			if isNamedOrSeveral(text[at[2]:at[3]]) && MayBe(value) && !IsNumber(value) && !isScript(value) {
 				begin := at[1] + strings.Index(text[at[1]:], value) // behind a quote
 				found = append(found, span{begin, begin + len(value)})
 			}
@@ -60,6 +60,11 @@ func credentials(text string) (found []span) {
 		}
 	}
 	return found
+}
+
+// isScript reports that a shell would run a part of a value. It is no secret, and hiding it would hide what it does.
+func isScript(value string) bool {
+	return strings.Contains(value, "$(") || strings.ContainsAny(value, "`|")
 }
 
 // longestValue is how much of a setting's value is looked at.

