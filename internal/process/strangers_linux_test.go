@@ -160,11 +160,16 @@ func TestMarkOfAStrangerAtTheNextStart(t *testing.T) {
 	e := meetStranger(t, 65534, 0)
 	pid := e.command.Process.Pid
 	// Stopped, it cannot start another guard.
-	err := errors.Join(unix.Kill(pid, unix.SIGSTOP), unix.Kill(guardOf(t, pid), unix.SIGKILL), unix.Kill(pid, unix.SIGKILL))
-	if err != nil {
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the workbench is stopped", func() bool { s, ok := readStat(pid); return ok && s.state == 'T' })
+	guard := guardOf(t, pid)
+	if err := errors.Join(unix.Kill(guard, unix.SIGKILL), unix.Kill(pid, unix.SIGKILL)); err != nil {
 		t.Fatal(err)
 	}
 	_ = e.command.Wait()
+	eventually(t, "the guard is gone", func() bool { s, ok := readStat(guard); return !ok || !s.alive() })
 	next := e.workbench(65534)
 	output, err := next.Output()
 	if err != nil || strings.Contains(string(output), "earlier run") || !strings.Contains(string(output), "close <nil>") {
