@@ -98,7 +98,7 @@ func joined(path, key string) string {
 // twins returns a value without members that programs disagree about: those that stand there again, of which the last
 // stays as it counts for us, and those that equal a known key but for the case of letters. It notes their keys.
 func twins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payload {
-	if depth > maxCleanDepth || in == inValue || in == inOther {
+	if depth > maxCleanDepth || in == inValue || in == inOther || in == inOtherMap {
 		return value
 	}
 	var edits []wire.Edit

@@ -37,6 +37,7 @@ func TestCleaningWhere(t *testing.T) {
 		{"names within a value", `{"name":"a","inputSchema":{"default":{"properties":{"x":{"description":"??"}}}}}`},
 		{"escaped keys", `{"n\u0061me":"a","inputSchema":{"\u0064escription":"b!!","\u0065num":["??"]}}`},
 		{"prose of another kind", `{"name":"a","description":{"description":"b!!","x":"??"},"title":["??"],"inputSchema":{}}`},
+		{"within what is not known", `{"name":"a","inputSchema":{"x-y":{"description":"b!!","properties":{"default":{"title":"c!!","default":"??"}}}},"_meta":{"properties":{"enum":{"title":"d!!"}}}}`},
 		{"deep down", `{"name":"a","inputSchema":` + strings.Repeat(`{"items":`, 400) + `{"title":"b!!"}` + strings.Repeat("}", 400) + `}`},
 	} {
 		for as, mark := range map[string]string{"raw": "\u200b", "escaped": `\u200b`, "terminal sequence": `\u001b[1m`} {
@@ -109,7 +110,7 @@ func TestTwinsAreDropped(t *testing.T) {
 		{"parameters twice", `{"name":"a","inputSchema":{"properties":{"p":{"title":"1"},"p":{"title":"2"}}}}`, `{"name":"a","inputSchema":{"properties":{"p":{"title":"2"}}}}`, "p"},
 		{"in arrays", `{"name":"a","inputSchema":{"anyOf":[{"Title":"x"},{"title":"y"}]}}`, `{"name":"a","inputSchema":{"anyOf":[{},{"title":"y"}]}}`, "Title"},
 		{"our own members", `{"name":"a","Toolbox":"x","inputSchema":{}}`, `{"name":"a","inputSchema":{}}`, "Toolbox"},
-		{"names and values stay", `{"name":"a","inputSchema":{"properties":{"Name":{},"name":{},"Type":{}},"default":{"x":1,"x":2,"Title":1},"X":1,"x":2},"_meta":{"Title":1,"title":"2","x":1,"x":2}}`, "", ""},
+		{"names and values stay", `{"name":"a","inputSchema":{"properties":{"Name":{},"name":{},"Type":{}},"default":{"x":1,"x":2,"Title":1},"X":1,"x":2,"x-more":{"Type":1,"type":2},"dependentRequired":{"Title":["Name"]}},"_meta":{"Title":1,"title":"2","x":1,"x":2,"properties":{"p":{"Type":1,"type":2}}}}`, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshot(t, toolbox.Filter{}, test.definition)

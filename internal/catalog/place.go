@@ -12,6 +12,7 @@ const (
 	inSchema                   // a JSON Schema
 	inMap                      // a map of schemas, whose keys are names that the server gave
 	inOther                    // something that is not known, such as _meta
+	inOtherMap                 // what looks like a map of schemas in it
 	inValue                    // what a tool computes with, which never changes
 )
 
@@ -22,6 +23,8 @@ func (p place) within(key string) place {
 		return inValue
 	case inMap:
 		return inSchema
+	case inOtherMap:
+		return inOther
 	case inEntry:
 		switch key {
 		case "inputSchema", "outputSchema":
@@ -36,12 +39,13 @@ func (p place) within(key string) place {
 	switch key {
 	case "enum", "const", "default", "pattern", "examples":
 		return inValue
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired", "dependencies":
 		if p == inSchema {
 			return inMap
 		}
+		return inOtherMap
 	}
-	if p == inSchema {
+	if p == inSchema && hasKey[inSchema][key] {
 		return inSchema
 	}
 	return inOther
@@ -49,15 +53,17 @@ func (p place) within(key string) place {
 
 // element returns the place of an element of an array.
 func (p place) element() place {
-	if p == inMap || p == inEntry {
+	if p == inMap || p == inOtherMap || p == inEntry {
 		return inOther
 	}
 	return p
 }
 
+func (p place) isMap() bool { return p == inMap || p == inOtherMap }
+
 // isProse reports whether a text is for people and models to read.
 func (p place) isProse(key string) bool {
-	return p != inValue && p != inMap && (key == "title" || key == "description")
+	return p != inValue && !p.isMap() && (key == "title" || key == "description")
 }
 
 // isName reports whether a text is what something is asked for by.
@@ -65,7 +71,7 @@ func (p place) isName(key string) bool { return key == "name" && (p == inEntry |
 
 // isAddress reports whether a text is where something is found.
 func (p place) isAddress(key string) bool {
-	if p == inValue || p == inMap || p == inSchema {
+	if p == inValue || p.isMap() || p == inSchema {
 		return false
 	}
 	switch key {
@@ -87,7 +93,7 @@ var knownKeys = map[place][]string{
 	inSchema: {
 		"$schema", "$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$comment", "$defs", "definitions", "title", "description", "type", "enum", "const",
 		"default", "examples", "format", "deprecated", "readOnly", "writeOnly", "properties", "patternProperties", "additionalProperties",
-		"unevaluatedProperties", "propertyNames", "required", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties",
+		"unevaluatedProperties", "propertyNames", "required", "dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties",
 		"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems",
 		"minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType", "contentSchema",
 		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
