@@ -92,7 +92,7 @@ func TestHiddenNamesWithhold(t *testing.T) {
 			t.Errorf("%s: tools %q, warnings %q", definition, s.Names(), s.Warnings)
 		}
 	}
-	honest := `{"name":"نامه‌ای","description":"👩‍💻","inputSchema":{"properties":{"❤️":{}}}}`
+	honest := "{\"name\":\"نامه\u200cای\",\"description\":\"👩\u200d💻\",\"inputSchema\":{\"properties\":{\"❤\ufe0f\":{}}}}"
 	if s := snapshot(t, toolbox.Filter{}, honest); len(s.Tools) != 1 || s.Warnings != nil || string(s.Tools[0].Definition.Bytes()) != honest {
 		t.Errorf("an honest definition becomes %v, with %q", s.Tools, s.Warnings)
 	}

@@ -83,6 +83,9 @@ func (r Record) append(dst []byte, key string) []byte {
 	return append(dst, '}')
 }
 
+// kinds are what words are, by their key.
+var kinds = map[string]string{definitionKey: "object", textKey: "string"}
+
 var errNoHash = errors.New("has no hash")
 
 // parseRecord reads a record strictly; key is that of the words.
@@ -106,7 +109,7 @@ func parseRecord(value wire.Payload, key string) (r Record, err error) {
 		switch {
 		case name == hashKey && parseHash(text, &r.Hash):
 			hashed = true
-		case name == definitionKey && name == key && member.Kind() == "object", name == textKey && name == key && member.Kind() == "string":
+		case name == key && member.Kind() == kinds[key]:
 			var words bytes.Buffer
 			if err := json.Compact(&words, member.Bytes()); err != nil {
 				return err

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
 )
 
-const coldSpec = `{"tools":[{"name":"a","inputSchema":{}},{"name":"b","inputSchema":{}}]}`
+const coldSpec = `{"tools":[{"name":"a","description":"x\u200by","inputSchema":{}},{"name":"b","inputSchema":{}}]}`
 
 // again makes a second fleet with the configuration and the files of a first one.
 func (r *rig) again(t *testing.T, options Options) *rig {
