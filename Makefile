@@ -12,6 +12,7 @@ FUZZTIME ?= 20s
 TIME ?= 60s
 CLIENTS ?= 1000
 CALLS ?= 10
+HOSTILE ?= 500
 
 # The first five minutes of a user, in a terminal, as an animated picture for the README.
 demo:
@@ -45,10 +46,12 @@ pairings:
 fault-pairings:
 	FAULTS_PAIRING=all go test -count=1 -timeout 20m ./test/faults/
 
-# Many clients of one workbench over HTTP; it prints figures, and fails for a wrong answer
-# or too much memory, never for the time it took.
+# Many clients of one workbench over HTTP, and then healthy ones among hostile ones: HOSTILE connections of each kind
+# of stranger, and tokens that take what they can get. It prints figures, and fails for a wrong answer or too much
+# memory, never for the time it took.
 load:
-	cd test/load && LOAD_CLIENTS=$(CLIENTS) LOAD_CALLS=$(CALLS) go test -count=1 -timeout 30m -run TestManyClients
+	cd test/load && LOAD_CLIENTS=$(CLIENTS) LOAD_CALLS=$(CALLS) LOAD_HOSTILE=$(HOSTILE) LOAD_HOSTILE_SECONDS=10 \
+		go test -count=1 -timeout 30m -run 'TestManyClients|TestHostileClients'
 
 lint:
 	$(GOTOOL) golangci-lint run ./...

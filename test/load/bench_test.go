@@ -26,6 +26,12 @@ var servers = []string{"lines", "web"}
 func serve(t *testing.T) *released.Workbench {
 	t.Helper()
 	dir := t.TempDir()
+	return released.Serve(t, dir, configure(t, dir))
+}
+
+// configure returns the configuration of a workbench with these servers.
+func configure(t *testing.T, dir string) map[string]any {
+	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "fake.json"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +39,10 @@ func serve(t *testing.T) *released.Workbench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return released.Serve(t, dir, map[string]any{"toolboxes": map[string]any{"box": map[string]any{"mcpServers": map[string]any{
+	return map[string]any{"toolboxes": map[string]any{"box": map[string]any{"mcpServers": map[string]any{
 		"lines": map[string]any{"command": self, "args": []string{filepath.Join(dir, "fake.json")}, "env": map[string]string{roleVariable: "fake"}},
 		"web":   map[string]any{"url": webServer(t)},
-	}}}})
+	}}}}
 }
 
 // webServer is the server over HTTP, in this process; it returns its address.

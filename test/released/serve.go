@@ -64,7 +64,7 @@ func Start(t *testing.T, cmd *exec.Cmd) *Workbench {
 	return w
 }
 
-var listening = regexp.MustCompile(`listening on (http://\S+)`)
+var listening = regexp.MustCompile(`listening on (https?://\S+)`)
 
 // listening waits until the workbench says where it is.
 func (w *Workbench) listening() string {
