@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
 )
 
 // answerTime is far beyond every timeout: without an answer by then, the call is lost.
@@ -13,8 +15,8 @@ const answerTime = 60 * time.Second
 
 // What a server may be asked for, and what cannot be answered.
 var (
-	sound    = []string{"work", "slow"}
-	unsound  = []string{"work", "crash", "hang", "flood", "junk", "huge", "close", "slow", "changes"}
+	sound    = []string{"work", "slow", "hidden", "twins"}
+	unsound  = []string{"work", "crash", "hang", "flood", "junk", "huge", "close", "slow", "changes", "hidden", "twins"}
 	hopeless = []string{"crash", "hang", "close"}
 )
 
@@ -45,11 +47,15 @@ func pick(of []string) string { return of[rand.IntN(len(of))] }
 
 // call checks one answer: its own data, or for a faulty server an error that names it.
 func (c *caller) call(server, tool, arguments string) error {
+	want := tool + " " + arguments
+	if tool == "hidden" {
+		want += rig.HiddenText
+	}
 	a, err := c.bench.Use("dev", server, tool, arguments).Wait(answerTime)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s of %s: %w", tool, server, err)
-	case !a.IsError && !slices.Contains(hopeless, tool) && strings.TrimRight(a.Text, "h") == tool+" "+arguments:
+	case !a.IsError && !slices.Contains(hopeless, tool) && strings.TrimRight(a.Text, "h") == want:
 		return nil
 	case a.IsError && slices.Contains(faulty, server) && strings.Contains(a.Text, server):
 		return nil

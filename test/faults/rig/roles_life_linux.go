@@ -37,6 +37,9 @@ func spawnChildren(s *server) {
 	}
 }
 
+// HiddenText ends what the tool "hidden" answers: results pass as they are, whatever they hide.
+const HiddenText = "\u202e\u200b\U000e0041\U000e007f"
+
 // tortureRoles misbehave in turn: which fault it is depends on the number of the call.
 var tortureRoles = map[string]role{"torture": {calls: map[string]func(*server, request){
 	"work": func(s *server, m request) { s.text(m, "work "+string(m.Params.Arguments)) },
@@ -60,6 +63,13 @@ var tortureRoles = map[string]role{"torture": {calls: map[string]func(*server, r
 	"close": func(*server, request) {
 		_ = os.Stdout.Close()
 		forever()
+	},
+	"hidden": func(s *server, m request) {
+		fmt.Fprintln(os.Stderr, "\x1b]0;title\x07\u202ehidden\U000e0041")
+		s.text(m, "hidden "+string(m.Params.Arguments)+HiddenText)
+	},
+	"twins": func(s *server, m request) {
+		s.raw(fmt.Appendf(nil, `{"jsonrpc":"2.0","Id":0,"id":%s,"Result":{"content":[]},"Error":{"code":1},"result":{"Content":[],"content":[{"type":"text","Text":"other","text":%s}]}}`+"\n", m.ID, quote("twins "+string(m.Params.Arguments))))
 	},
 	"slow": func(s *server, m request) {
 		pause(300 * time.Millisecond)
