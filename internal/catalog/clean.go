@@ -95,8 +95,9 @@ func joined(path, key string) string {
 	return path + key[:min(len(key), maxPath)]
 }
 
-// twins returns a value without members that programs disagree about: those that stand there again, of which the last
-// stays as it counts for us, and those that equal a known key but for the case of letters. It notes their keys.
+// twins returns a value without members that programs disagree about: those that equal a known key but for the case of
+// letters, and those of the definition itself that stand there again, of which the last stays as it counts for us. It
+// notes their keys.
 func twins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payload {
 	if depth > maxCleanDepth || in == inValue || in == inOther || in == inOtherMap {
 		return value
@@ -112,7 +113,7 @@ func twins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payl
 	}
 	keys, isTwin := keySet{}, false
 	for key, member := range value.Members() {
-		isTwin = keys.add(key) || in.isTwin(key) || isTwin
+		isTwin = in == inEntry && keys.add(key) || in.isTwin(key) || isTwin
 		if kind := member.Kind(); kind == "object" || kind == "array" {
 			change(member, in.within(string(key)))
 		}
@@ -131,7 +132,7 @@ func twins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payl
 	at = -1
 	return wire.Raw(wire.AppendWithMembers(nil, value, func(key string) bool {
 		at++
-		if last[key] == at && !in.isTwin([]byte(key)) {
+		if (in != inEntry || last[key] == at) && !in.isTwin([]byte(key)) {
 			return false
 		}
 		*dropped = append(*dropped, key)
