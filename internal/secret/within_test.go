@@ -35,7 +35,7 @@ func TestWithin(t *testing.T) {
 		"secret-key-files = /etc/nix/key":                                                          false,
 		"en_GB.UTF-8":                                                                              false,
 		":0":                                                                                       false,
-		"/tmp/ssh-XXXXXXa1B2c3/agent.4242":                                                         false,
+		"/tmp/ssh-ABCDEFa1B2c3/agent.4242":                                                         false,
 		"KEY_FILE=/etc/ssl/key.pem":                                                                false,
 	} {
 		if got := Within(text); got != want {
