@@ -29,7 +29,7 @@ build:
 # The tests of whole workbenches one package after another: each of them fills a machine.
 # Without the race detector pipes are read and written by other code, which is tested by itself.
 test:
-	go test ./internal/wire/
+	go test ./internal/mcp/wire/
 	go test -race $$(go list ./... | grep -v /test/)
 	go test -race -p 1 ./test/...
 
@@ -60,7 +60,7 @@ lint:
 
 bench: build
 	go build -o bin/bench ./test/bench
-	go test -run '^$$' -bench . -benchtime 200ms ./internal/wire/
+	go test -run '^$$' -bench . -benchtime 200ms ./internal/mcp/wire/
 	bin/bench -binary bin/mcp-workbench -data '$(DATA)'
 
 # The tables and the chart of docs/performance.md, of what make bench DATA=docs/performance.json found.

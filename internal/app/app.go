@@ -17,15 +17,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/auth"
-	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/front"
-	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
-	"github.com/mcp-workbench/mcp-workbench/internal/passage"
-	"github.com/mcp-workbench/mcp-workbench/internal/process"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // Options say how the workbench is set up.
@@ -67,8 +67,8 @@ type App struct {
 	started  time.Time
 	log      *slog.Logger
 	config   atomic.Pointer[config.Config]
-	withheld atomic.Value              // string: why files of the configuration are not used
-	gate     atomic.Pointer[auth.Gate] // nil unless clients are served over HTTP
+	withheld atomic.Value                  // string: why files of the configuration are not used
+	gate     atomic.Pointer[httpauth.Gate] // nil unless clients are served over HTTP
 
 	environ   []string
 	load      func(environ []string) (*config.Config, error) // may be nil
@@ -151,8 +151,8 @@ func (a *App) mode(audience front.Audience) config.ToolMode {
 }
 
 // passage makes the way of an audience to what is no tool.
-func (a *App) passage(audience front.Audience) *passage.Passage {
-	return passage.New(passage.Options{
+func (a *App) passage(audience front.Audience) *passthrough.Passage {
+	return passthrough.New(passthrough.Options{
 		Visible: a.view(audience), Mode: a.mode(audience), OpenedOnly: a.config.Load().ListOpened, Log: a.log,
 	})
 }
@@ -287,7 +287,7 @@ func (a *App) ServeBridged(ctx context.Context, conn io.ReadWriteCloser, known f
 
 // ServeHTTP serves clients that connect to the listener until ctx ends; it closes the
 // listener. Without a store of tokens they need none.
-func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth.Store) error {
+func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *httpauth.Store) error {
 	a.Prefetch()
 	settings := a.config.Load().HTTP
 	watching, stop := context.WithCancel(ctx)
@@ -296,7 +296,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth
 	defer stop()
 	return a.front.ServeHTTP(ctx, listener, front.HTTPOptions{
 		Gate: func(next http.Handler) http.Handler {
-			gate := auth.NewGate(next, auth.GateOptions{
+			gate := httpauth.NewGate(next, httpauth.GateOptions{
 				Store: tokens, Rules: rules(settings), Log: a.log,
 				NeedsNoToken: func(path string) bool { return path == front.HealthPath || path == front.ReadyPath },
 			})
@@ -305,7 +305,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth
 			return gate
 		},
 		Identify: func(r *http.Request) front.Identity {
-			who, _ := auth.IdentityFrom(r.Context())
+			who, _ := httpauth.IdentityFrom(r.Context())
 			return front.Identity{ID: who.ID, Toolboxes: who.Toolboxes}
 		},
 		Exists: func(audience front.Audience) bool {
@@ -316,8 +316,8 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *auth
 	})
 }
 
-func rules(settings config.HTTP) auth.Rules {
-	return auth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins}
+func rules(settings config.HTTP) httpauth.Rules {
+	return httpauth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins}
 }
 
 // Stop ends all that New and clients started, in reverse order, in bounded time. Calling

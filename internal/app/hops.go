@@ -1,6 +1,6 @@
 package app
 
-import "github.com/mcp-workbench/mcp-workbench/internal/hops"
+import "github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 
 // NewSelf returns what workbenches with that state know themselves by.
 func NewSelf(stateDir string) *hops.Self {

@@ -7,10 +7,10 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/process"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
 // Inspector shows a workbench to commands of the same user, and steers it for them. It

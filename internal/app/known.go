@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
-	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // KnownServer is what is known of one server.

@@ -1,10 +1,10 @@
 package app
 
 import (
-	"github.com/mcp-workbench/mcp-workbench/internal/downstream"
-	"github.com/mcp-workbench/mcp-workbench/internal/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/protocol"
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // What onlookers declare. Some servers offer tools only to clients that they can ask

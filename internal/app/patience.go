@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 )
 
 // UnseenPatience is how long servers that were never seen are waited for in all by who only

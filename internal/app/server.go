@@ -1,6 +1,6 @@
 package app
 
-import "github.com/mcp-workbench/mcp-workbench/internal/fleet"
+import "github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 
 // Server returns a configured server that is not disabled.
 func (a *App) Server(toolbox, name string) (*fleet.Server, bool) {

@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/conceal"
-	"github.com/mcp-workbench/mcp-workbench/internal/configedit"
-	"github.com/mcp-workbench/mcp-workbench/internal/enlist"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // addFlags say where a server goes and what it gets.
@@ -74,7 +74,7 @@ func checkAddArguments(cmd *cobra.Command, args []string) error {
 	switch {
 	case dash < 0 && len(args) == 0:
 		return &usageError{err: errors.New("add takes what to add: an address, a package, JSON, or a command after --")}
-	case dash < 0 && (len(args) > 2 || len(args) == 2 && enlist.IsRunner(args[0])):
+	case dash < 0 && (len(args) > 2 || len(args) == 2 && importer.IsRunner(args[0])):
 		return &usageError{err: errors.New("add takes a name and one source; a command comes after --, as in: add NAME -- npx -y PACKAGE")}
 	case dash > 1:
 		return &usageError{err: errors.New("only a name can stand before --")}
@@ -102,7 +102,7 @@ func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error
 	if err := a.chooseToolbox(); err != nil {
 		return err
 	}
-	names := &conceal.Names{Taken: e.Variable}
+	names := &configwrite.Names{Taken: e.Variable}
 	for _, server := range a.servers {
 		if err := a.place(server, names); err != nil {
 			return err
@@ -120,20 +120,20 @@ func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error
 }
 
 // place puts one server into the configuration, and its secrets beside it.
-func (a *addition) place(server clients.Server, names *conceal.Names) error {
+func (a *addition) place(server clients.Server, names *configwrite.Names) error {
 	definition, err := server.Definition()
 	if err != nil {
 		return err
 	}
 	before := len(names.Given())
-	entry, found, err := conceal.Entry(server.Name, definition, names)
+	entry, found, err := configwrite.Conceal(server.Name, definition, names)
 	if err != nil {
 		return err
 	}
 	a.moved = append(a.moved, names.Given()[before:]...)
 	for _, finding := range found {
 		if finding.Name == "" {
-			fmt.Fprintf(a.stderr, "What looks like a secret in %s does not fit into workbench.env, and stays in the configuration.\n", terminal.CleanLine(finding.Where))
+			fmt.Fprintf(a.stderr, "What looks like a secret in %s does not fit into workbench.env, and stays in the configuration.\n", tty.CleanLine(finding.Where))
 			continue
 		}
 		a.keep(finding.Name)
@@ -146,9 +146,9 @@ func (a *addition) place(server clients.Server, names *conceal.Names) error {
 // started from a desktop does not have it.
 func (a *addition) keep(name string) {
 	value, ok := a.Variable(name)
-	isMoved := slices.ContainsFunc(a.moved, func(v conceal.Variable) bool { return v.Name == name })
+	isMoved := slices.ContainsFunc(a.moved, func(v configwrite.Variable) bool { return v.Name == name })
 	if ok && !isMoved && !a.isStored(name) {
-		a.moved = append(a.moved, conceal.Variable{Name: name, Value: value})
+		a.moved = append(a.moved, configwrite.Variable{Name: name, Value: value})
 	}
 }
 
@@ -156,15 +156,15 @@ func (a *addition) keep(name string) {
 func (a *addition) report() {
 	var names []string
 	for _, server := range a.servers {
-		names = append(names, "'"+terminal.CleanLine(server.Name)+"'")
+		names = append(names, "'"+tty.CleanLine(server.Name)+"'")
 	}
-	a.done("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), terminal.CleanLine(a.toolbox), short(a.Path))
+	a.done("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), tty.CleanLine(a.toolbox), short(a.Path))
 	if len(a.moved) > 0 {
 		var variables []string
 		for _, variable := range a.moved {
 			variables = append(variables, variable.Name)
 		}
-		fmt.Fprintf(a.screen, "Kept in workbench.env beside it, which only you can read: %s. Keep that file out of version control.\n", terminal.CleanLine(strings.Join(variables, ", ")))
+		fmt.Fprintf(a.screen, "Kept in workbench.env beside it, which only you can read: %s. Keep that file out of version control.\n", tty.CleanLine(strings.Join(variables, ", ")))
 	}
 	fmt.Fprintf(a.screen, "To see whether it works: mcp-workbench doctor %s\n", trust.Quote(a.toolbox))
 }
@@ -179,14 +179,14 @@ func (a *addition) makeToolbox(name string) error {
 	if description == "" {
 		description = "Tools of " + strings.Join(served, ", ")
 		if a.asks() {
-			answer, err := a.screen.Ask(a.ctx, fmt.Sprintf("What is the new toolbox '%s' for? Models read this.", terminal.CleanLine(name)), description)
+			answer, err := a.screen.Ask(a.ctx, fmt.Sprintf("What is the new toolbox '%s' for? Models read this.", tty.CleanLine(name)), description)
 			if err != nil {
 				return err
 			}
 			description = answer
 		}
 	}
-	value, err := configedit.Encode(description)
+	value, err := jsonc.Encode(description)
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/conceal"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/enlist"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // maxSnippet is how long JSON with servers may be.
@@ -35,14 +35,14 @@ type addition struct {
 	servers []clients.Server
 	derived bool // the name of the only one was made up
 	toolbox string
-	entries [][]byte           // of the servers, as they are written
-	moved   []conceal.Variable // for workbench.env
+	entries [][]byte               // of the servers, as they are written
+	moved   []configwrite.Variable // for workbench.env
 }
 
 // read finds out what is to be added.
 func (a *addition) read(args []string, dash int) error {
 	if dash >= 0 {
-		a.servers, a.derived = []clients.Server{enlist.Command(args[dash:])}, true
+		a.servers, a.derived = []clients.Server{importer.Command(args[dash:])}, true
 		return a.rename(args[:dash])
 	}
 	source := args[len(args)-1]
@@ -80,8 +80,8 @@ func (a *addition) readSource(source string) error {
 		return a.readSnippet(data, err)
 	case strings.HasPrefix(trimmed, "{"), strings.HasPrefix(trimmed, `"`):
 		return a.readSnippet([]byte(source), nil)
-	case enlist.IsAddress(source):
-		server, err := enlist.Address(source)
+	case importer.IsAddress(source):
+		server, err := importer.Address(source)
 		a.servers, a.derived = []clients.Server{server}, true
 		return err
 	}
@@ -92,7 +92,7 @@ func (a *addition) readSource(source string) error {
 // isSnippetFile tells @file from @scope/package: what looks like both is the file if it
 // exists.
 func isSnippetFile(path, source string) bool {
-	if _, from, ok := enlist.Package(source); !ok || from != enlist.NPM {
+	if _, from, ok := importer.Package(source); !ok || from != importer.NPM {
 		return true
 	}
 	_, err := os.Stat(path)
@@ -116,17 +116,17 @@ func (a *addition) readSnippet(data []byte, err error) error {
 		return err
 	}
 	for _, skipped := range source.Skipped {
-		fmt.Fprintf(a.stderr, "Left out: '%s': %s.\n", terminal.CleanLine(skipped.Name), terminal.CleanLine(skipped.Reason))
+		fmt.Fprintf(a.stderr, "Left out: '%s': %s.\n", tty.CleanLine(skipped.Name), tty.CleanLine(skipped.Reason))
 	}
 	for _, name := range source.Self {
-		fmt.Fprintf(a.stderr, "Left out: '%s' is the workbench itself.\n", terminal.CleanLine(name))
+		fmt.Fprintf(a.stderr, "Left out: '%s' is the workbench itself.\n", tty.CleanLine(name))
 	}
 	for _, server := range source.Servers {
 		if server.Name == "" {
-			server.Name, a.derived = enlist.Name(server), true
+			server.Name, a.derived = importer.Name(server), true
 		}
 		for _, note := range server.Notes {
-			fmt.Fprintf(a.stderr, "'%s': %s.\n", terminal.CleanLine(server.Name), terminal.CleanLine(note))
+			fmt.Fprintf(a.stderr, "'%s': %s.\n", tty.CleanLine(server.Name), tty.CleanLine(note))
 		}
 		a.servers = append(a.servers, server)
 	}
@@ -139,13 +139,13 @@ func (a *addition) readSnippet(data []byte, err error) error {
 // readPackage takes a name for that of a package; where it may be one of npm or one of
 // Python, a person decides.
 func (a *addition) readPackage(source string) error {
-	name, from, ok := enlist.Package(source)
+	name, from, ok := importer.Package(source)
 	if !ok {
 		return errUnclear("It is not clear what to add: this is no address, no package and no JSON",
 			"A command comes after --, as in: mcp-workbench add NAME -- npx -y PACKAGE")
 	}
-	if from != enlist.Unclear {
-		a.servers = []clients.Server{enlist.FromPackage(name, from)}
+	if from != importer.Unclear {
+		a.servers = []clients.Server{importer.FromPackage(name, from)}
 		return nil
 	}
 	_, err := exec.LookPath(name)
@@ -165,7 +165,7 @@ func (a *addition) readPackage(source string) error {
 	if err != nil {
 		return err
 	}
-	server := []clients.Server{enlist.FromPackage(name, enlist.NPM), enlist.FromPackage(name, enlist.PyPI), enlist.Command([]string{name})}[choice]
+	server := []clients.Server{importer.FromPackage(name, importer.NPM), importer.FromPackage(name, importer.PyPI), importer.Command([]string{name})}[choice]
 	a.servers = []clients.Server{server}
 	return nil
 }
@@ -256,7 +256,7 @@ func (a *addition) chooseToolbox() error {
 		return &toolbox.Error{
 			Code:    toolbox.ToolboxUnclear,
 			Message: "There are several toolboxes, and it is not clear which one to add to",
-			Hint:    "Add --toolbox with one of them or a new name: " + terminal.CleanLine(strings.Join(boxes, ", ")),
+			Hint:    "Add --toolbox with one of them or a new name: " + tty.CleanLine(strings.Join(boxes, ", ")),
 		}
 	}
 	if err := a.chooseNames(); err != nil {
@@ -275,15 +275,15 @@ func (a *addition) chooseNames() error {
 	}
 	for i := range a.servers {
 		if a.derived {
-			a.servers[i].Name = enlist.Unique(a.servers[i].Name, taken)
+			a.servers[i].Name = importer.Unique(a.servers[i].Name, taken)
 		}
 		name := a.servers[i].Name
 		if slices.Contains(taken, name) {
 			return &toolbox.Error{
 				Code:    toolbox.ServerExists,
-				Message: fmt.Sprintf("Toolbox '%s' has a server '%s' already", terminal.CleanLine(a.toolbox), terminal.CleanLine(name)),
+				Message: fmt.Sprintf("Toolbox '%s' has a server '%s' already", tty.CleanLine(a.toolbox), tty.CleanLine(name)),
 				Hint: fmt.Sprintf("Give the new one another name, such as '%s', or take the old one out first: mcp-workbench remove %s",
-					enlist.Unique(name, taken), trust.Quote(place{a.toolbox, name}.String())),
+					importer.Unique(name, taken), trust.Quote(place{a.toolbox, name}.String())),
 			}
 		}
 		taken = append(taken, name)
@@ -301,7 +301,7 @@ func (a *addition) askForUnset() error {
 		for _, match := range referredVariable.FindAllSubmatch(entry, -1) {
 			name := string(match[2])
 			_, isSet := a.Variable(name)
-			isMoved := slices.ContainsFunc(a.moved, func(v conceal.Variable) bool { return v.Name == name })
+			isMoved := slices.ContainsFunc(a.moved, func(v configwrite.Variable) bool { return v.Name == name })
 			if isSet || isMoved || !a.asks() {
 				continue
 			}
@@ -310,12 +310,12 @@ func (a *addition) askForUnset() error {
 				return err
 			}
 			if value != "" {
-				a.moved = append(a.moved, conceal.Variable{Name: name, Value: value})
+				a.moved = append(a.moved, configwrite.Variable{Name: name, Value: value})
 			}
 		}
 	}
 	if len(a.moved) > 0 {
-		a.next.Env = conceal.AppendTo(a.next.Env, a.moved)
+		a.next.Env = configwrite.AppendVariables(a.next.Env, a.moved)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/console"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
 func newCall(g *globals) *cobra.Command {

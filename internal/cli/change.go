@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
-	"github.com/mcp-workbench/mcp-workbench/internal/configedit"
-	"github.com/mcp-workbench/mcp-workbench/internal/secret"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // change is a file of the user's that a command would write.
@@ -26,19 +26,19 @@ type change struct {
 func (c *change) isNone() bool { return string(c.before) == string(c.after) }
 
 // show writes the difference.
-func (c *change) show(screen *terminal.Screen) {
-	for line := range strings.Lines(c.masker.Mask(configedit.Diff(c.path, c.before, c.after))) {
-		line = terminal.Clean(strings.TrimSuffix(line, "\n"))
-		style := terminal.Plain
+func (c *change) show(screen *tty.Screen) {
+	for line := range strings.Lines(c.masker.Mask(jsonc.Diff(c.path, c.before, c.after))) {
+		line = tty.Clean(strings.TrimSuffix(line, "\n"))
+		style := tty.Plain
 		switch {
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
-			style = terminal.Strong
+			style = tty.Strong
 		case strings.HasPrefix(line, "+"):
-			style = terminal.Good
+			style = tty.Good
 		case strings.HasPrefix(line, "-"):
-			style = terminal.Bad
+			style = tty.Bad
 		case strings.HasPrefix(line, "@@"):
-			style = terminal.Faint
+			style = tty.Faint
 		}
 		fmt.Fprintln(screen, screen.Paint(style, line))
 	}
@@ -46,11 +46,11 @@ func (c *change) show(screen *terminal.Screen) {
 
 // write makes the change, unless the file is no longer what was shown.
 func (c *change) write() error {
-	err := atomicfile.Edit(c.path, ".mcp-workbench-*", c.before, c.after, c.mode)
+	err := safefile.Edit(c.path, ".mcp-workbench-*", c.before, c.after, c.mode)
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, atomicfile.ErrChanged):
+	case errors.Is(err, safefile.ErrChanged):
 		return &toolbox.Error{
 			Code:    toolbox.FileChanged,
 			Message: c.path + " was changed by another program meanwhile, and was not written",
@@ -67,13 +67,13 @@ func (c *change) write() error {
 }
 
 // agree asks a person for leave to do what was shown. Without one, --yes has to say so.
-func agree(ctx context.Context, screen *terminal.Screen, yes bool, question string) error {
+func agree(ctx context.Context, screen *tty.Screen, yes bool, question string) error {
 	if yes {
 		return nil
 	}
 	agreed, err := screen.Confirm(ctx, question, true)
 	switch {
-	case errors.Is(err, terminal.ErrNobody):
+	case errors.Is(err, tty.ErrNobody):
 		return &toolbox.Error{
 			Code:    toolbox.AnswerNeeded,
 			Message: "Nothing was changed: this is no terminal, and nobody can be asked",

@@ -19,10 +19,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/process"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // Version is the build's; the linker sets it for releases.
@@ -77,7 +77,7 @@ func Main(args []string) int {
 		return 130
 	}
 	if !errors.Is(err, errShown) {
-		fmt.Fprintln(os.Stderr, describeOn(terminal.New(os.Stderr, nil, os.Getenv), err))
+		fmt.Fprintln(os.Stderr, describeOn(tty.New(os.Stderr, nil, os.Getenv), err))
 	}
 	if isUsage {
 		return 2
@@ -87,7 +87,7 @@ func Main(args []string) int {
 
 // remark writes a sentence of the program in which others may have a say, such as an error.
 func remark(out io.Writer, sentence string) {
-	fmt.Fprintln(out, "mcp-workbench: "+terminal.Clean(sentence))
+	fmt.Fprintln(out, "mcp-workbench: "+tty.Clean(sentence))
 }
 
 // errShown ends a command with code 1 whose output tells what is wrong.
@@ -97,12 +97,12 @@ var errShown = errors.New("what is wrong was shown")
 const hintMargin = 4
 
 // describe is an error as people read it, on lines as long as they are.
-func describe(err error) string { return describeOn(&terminal.Screen{}, err) }
+func describe(err error) string { return describeOn(&tty.Screen{}, err) }
 
 // describeOn is an error as people read it: sentence, hint, code. A configuration's has its
 // own layout, with the code at its end. Of several errors, each is described. Lists in
 // hints fit the screen.
-func describeOn(screen *terminal.Screen, err error) string {
+func describeOn(screen *tty.Screen, err error) string {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var texts []string
 		for _, one := range several.Unwrap() {
@@ -111,7 +111,7 @@ func describeOn(screen *terminal.Screen, err error) string {
 		return strings.Join(texts, "\n")
 	}
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		return terminal.Clean(err.Error()) + explained(wrong.Code)
+		return tty.Clean(err.Error()) + explained(wrong.Code)
 	}
 	text, hint, code := err.Error(), "", toolbox.Code("")
 	if known, ok := errors.AsType[*toolbox.Error](err); ok {
@@ -120,9 +120,9 @@ func describeOn(screen *terminal.Screen, err error) string {
 		}
 		code = known.Code
 	}
-	text = terminal.Clean(text)
+	text = tty.Clean(text)
 	if hint != "" {
-		text += "\n" + screen.WrapClauses("  hint: "+terminal.Clean(hint), hintMargin)
+		text += "\n" + screen.WrapClauses("  hint: "+tty.Clean(hint), hintMargin)
 	}
 	return "mcp-workbench: " + text + explained(code)
 }

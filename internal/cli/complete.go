@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // completionTime bounds what a shell waits for when a person presses the tab key.
@@ -159,10 +159,10 @@ func (g *globals) remembered(ctx context.Context) []app.KnownServer {
 // offer adds what begins with what was typed. A name that a shell could not take, or that
 // would act on the terminal, is left out.
 func offer(found []cobra.Completion, typed, name, description string) []cobra.Completion {
-	if !strings.HasPrefix(name, typed) || terminal.CleanLine(name) != name {
+	if !strings.HasPrefix(name, typed) || tty.CleanLine(name) != name {
 		return found
 	}
-	if description = terminal.Cut(terminal.CleanLine(description), 60); description == "" {
+	if description = tty.Cut(tty.CleanLine(description), 60); description == "" {
 		return append(found, name)
 	}
 	return append(found, cobra.CompletionWithDesc(name, description))

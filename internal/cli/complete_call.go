@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/arguments"
-	"github.com/mcp-workbench/mcp-workbench/internal/console"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/arguments"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
 // completeCall completes the name of a tool, and then its arguments by the schema that was

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // connectOptions are those of connect and disconnect.
@@ -86,7 +86,7 @@ func completeClients(_ *cobra.Command, args []string, typed string) (found []cob
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-func runConnect(ctx context.Context, g *globals, id string, o connectOptions, screen *terminal.Screen) error {
+func runConnect(ctx context.Context, g *globals, id string, o connectOptions, screen *tty.Screen) error {
 	client, err := findClient(id)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 		return nil
 	}
 	if !o.project && o.file == "" && !clients.ThisMachine().HasClient(file) {
-		fmt.Fprintf(screen, "%s %s does not seem to be installed here: there is no %s yet.\n\n", screen.Paint(terminal.Caution, "!"), client.Title, short(file))
+		fmt.Fprintf(screen, "%s %s does not seem to be installed here: there is no %s yet.\n\n", screen.Paint(tty.Caution, "!"), client.Title, short(file))
 	}
 	c.remarks = func() { overlap.sayWhatStays(screen, client) }
 	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
@@ -144,8 +144,8 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 }
 
 // sayConnected tells how to go back, and what to do now.
-func sayConnected(screen *terminal.Screen, client *clients.Client, o connectOptions, file string, overlap *overlap) {
-	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(terminal.Good, "✓"), client.Title, terminal.CleanLine(o.name), short(file))
+func sayConnected(screen *tty.Screen, client *clients.Client, o connectOptions, file string, overlap *overlap) {
+	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(tty.Good, "✓"), client.Title, tty.CleanLine(o.name), short(file))
 	fmt.Fprintf(screen, "  To go back: mcp-workbench connect %s --undo\n", client.ID)
 	overlap.sayWhatIsDouble(screen, client)
 	fmt.Fprintf(screen, "\nNext: %s\nTo see that it works: %s\n", client.After, client.See)
@@ -160,7 +160,7 @@ func findClient(id string) (*clients.Client, error) {
 
 // clientFile is the file to change. Where a client may read either of two, a person says
 // which.
-func clientFile(ctx context.Context, machine clients.Machine, client *clients.Client, o connectOptions, screen *terminal.Screen) (string, error) {
+func clientFile(ctx context.Context, machine clients.Machine, client *clients.Client, o connectOptions, screen *tty.Screen) (string, error) {
 	if o.file != "" {
 		return filepath.Abs(o.file)
 	}
@@ -192,7 +192,7 @@ func clientFile(ctx context.Context, machine clients.Machine, client *clients.Cl
 	}
 	fmt.Fprintf(screen, "%s may read one of these files:\n", client.Title)
 	chosen, err := screen.Choose(ctx, "Which one?", files)
-	if errors.Is(err, terminal.ErrNobody) {
+	if errors.Is(err, tty.ErrNobody) {
 		return "", &toolbox.Error{
 			Code:    toolbox.ClientAmbiguous,
 			Message: client.Title + " may read any of these files, and it cannot be told which: " + strings.Join(files, ", "),
@@ -207,7 +207,7 @@ func clientFile(ctx context.Context, machine clients.Machine, client *clients.Cl
 
 // entry is how a client starts this workbench, and the configuration that it will use; ""
 // for the built-in one. A configuration that a client would not find by itself is named.
-func (g *globals) entry(ctx context.Context, name string, screen *terminal.Screen) (clients.Entry, string, error) {
+func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (clients.Entry, string, error) {
 	program, err := ownPath()
 	if err != nil {
 		return clients.Entry{}, "", err
@@ -218,7 +218,7 @@ func (g *globals) entry(ctx context.Context, name string, screen *terminal.Scree
 		return e, "", err
 	}
 	if len(places) == 0 {
-		fmt.Fprintf(screen, "%s %s\n\n", screen.Paint(terminal.Caution, "!"),
+		fmt.Fprintf(screen, "%s %s\n\n", screen.Paint(tty.Caution, "!"),
 			screen.Wrap("There is no configuration yet: the client will see the built-in servers. 'mcp-workbench init' makes one.", 2))
 		return e, "", nil
 	}

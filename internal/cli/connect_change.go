@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // clientChange is a change of a client's file that can be made again on other content:
@@ -30,14 +30,14 @@ func newClientChange(file string, o connectOptions, sources []clients.Source, ed
 	if o.project {
 		c.mode = 0o644 // for all who work on the project
 	}
-	c.masker = adopt.Masker(file, [][]byte{before}, sources)
+	c.masker = importer.Masker(file, [][]byte{before}, sources)
 	c.after, err = edit(before)
 	return c, err
 }
 
 // apply shows a change of a client's file, asks, keeps what was there, and writes. It
 // reports whether it was written.
-func (c *clientChange) apply(ctx context.Context, client *clients.Client, o connectOptions, screen *terminal.Screen) (bool, error) {
+func (c *clientChange) apply(ctx context.Context, client *clients.Client, o connectOptions, screen *tty.Screen) (bool, error) {
 	c.show(screen)
 	fmt.Fprintln(screen)
 	if c.remarks != nil {

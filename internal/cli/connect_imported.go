@@ -7,20 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // overlap is what a client and the workbench both have.
 type overlap struct {
-	both    []adopt.Known // that both start
-	removed []adopt.Known // of these, the ones to take out of the client's file
-	stays   []stay        // what is not taken out, though it was asked for
-	none    bool          // nothing is taken out, though it was asked for: there is no configuration
+	both    []importer.Known // that both start
+	removed []importer.Known // of these, the ones to take out of the client's file
+	stays   []stay           // what is not taken out, though it was asked for
+	none    bool             // nothing is taken out, though it was asked for: there is no configuration
 }
 
 // stay is a server that stays in a client's file, and why.
@@ -37,7 +37,7 @@ func (g *globals) findOverlap(ctx context.Context, configuration string, sources
 	if err != nil {
 		return nil, err
 	}
-	plan, err := adopt.New(adopt.Given{Sources: sources, Config: files.kept, Env: files.variables, Lookup: os.LookupEnv})
+	plan, err := importer.NewPlan(importer.Given{Sources: sources, Config: files.kept, Env: files.variables, Lookup: os.LookupEnv})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (g *globals) findOverlap(ctx context.Context, configuration string, sources
 	return o, nil
 }
 
-func placeOf(known adopt.Known) place { return place{known.Toolbox, known.Server} }
+func placeOf(known importer.Known) place { return place{known.Toolbox, known.Server} }
 
 // command is a command line for the same configuration that a person can paste.
 func (g *globals) command(words ...string) string {
@@ -100,11 +100,11 @@ func seenWorking(ctx context.Context, configuration string) (map[place]bool, err
 }
 
 // sayWhatStays says which servers stay in the client's file though they were to be taken out.
-func (o *overlap) sayWhatStays(screen *terminal.Screen, client *clients.Client) {
-	caution := screen.Paint(terminal.Caution, "!")
+func (o *overlap) sayWhatStays(screen *tty.Screen, client *clients.Client) {
+	caution := screen.Paint(tty.Caution, "!")
 	for _, s := range o.stays {
 		fmt.Fprintf(screen, "%s %s\n", caution,
-			screen.Wrap(fmt.Sprintf("'%s' stays in %s: %s", terminal.CleanLine(s.name), client.Title, terminal.CleanLine(s.reason)), 2))
+			screen.Wrap(fmt.Sprintf("'%s' stays in %s: %s", tty.CleanLine(s.name), client.Title, tty.CleanLine(s.reason)), 2))
 	}
 	if o.none {
 		fmt.Fprintf(screen, "%s %s\n", caution,
@@ -116,13 +116,13 @@ func (o *overlap) sayWhatStays(screen *terminal.Screen, client *clients.Client) 
 }
 
 // sayWhatIsDouble says what both start, and how to take it out of the client's file.
-func (o *overlap) sayWhatIsDouble(screen *terminal.Screen, client *clients.Client) {
+func (o *overlap) sayWhatIsDouble(screen *tty.Screen, client *clients.Client) {
 	if len(o.both) == 0 || len(o.removed)+len(o.stays) > 0 {
 		return
 	}
 	names := make([]string, len(o.both))
 	for i, known := range o.both {
-		names[i] = terminal.CleanLine(known.Name)
+		names[i] = tty.CleanLine(known.Name)
 	}
 	fmt.Fprintf(screen, "  %s\n  To take that out there: mcp-workbench connect %s --remove-imported\n",
 		screen.Wrap(fmt.Sprintf("%s still starts %s itself as well, which the workbench has.", client.Title, strings.Join(names, ", ")), 2), client.ID)

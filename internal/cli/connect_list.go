@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // clientState is what 'connect' lists of a client.
@@ -23,7 +23,7 @@ type clientState struct {
 	Connect   string   `json:"connect,omitempty"` // the command that connects it
 }
 
-func listClients(screen *terminal.Screen, asJSON bool) error {
+func listClients(screen *tty.Screen, asJSON bool) error {
 	found := []clientState{}
 	there := make(map[*clients.Client]bool)
 	for _, standing := range clients.Survey(clients.ThisMachine()) {
@@ -37,7 +37,7 @@ func listClients(screen *terminal.Screen, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		return terminal.WriteJSON(screen, found)
+		return tty.WriteJSON(screen, found)
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(screen, "No MCP client was found on this machine.")
@@ -62,35 +62,35 @@ func newClientState(s clients.Standing) clientState {
 	return state
 }
 
-func showClients(screen *terminal.Screen, found []clientState) {
-	rows := make([][]terminal.Cell, len(found))
+func showClients(screen *tty.Screen, found []clientState) {
+	rows := make([][]tty.Cell, len(found))
 	example := ""
 	for i, state := range found {
-		status := terminal.Cell{Text: "not connected"}
+		status := tty.Cell{Text: "not connected"}
 		switch {
 		case state.Problem != "":
-			status = terminal.Cell{Text: "unreadable", Style: terminal.Bad}
+			status = tty.Cell{Text: "unreadable", Style: tty.Bad}
 		case state.Connected:
-			status = terminal.Cell{Text: "connected", Style: terminal.Good}
+			status = tty.Cell{Text: "connected", Style: tty.Good}
 		case state.Retired != "":
-			status = terminal.Cell{Text: "retired", Style: terminal.Faint}
+			status = tty.Cell{Text: "retired", Style: tty.Faint}
 		case example == "":
 			example = state.Connect
 		}
-		rows[i] = []terminal.Cell{
-			{Text: state.ID, Style: terminal.Strong},
+		rows[i] = []tty.Cell{
+			{Text: state.ID, Style: tty.Strong},
 			status,
 			{Text: fmt.Sprint(state.Servers)},
-			{Text: short(state.File), Style: terminal.Faint},
+			{Text: short(state.File), Style: tty.Faint},
 		}
 	}
 	screen.Table([]string{"CLIENT", "WORKBENCH", "OTHER SERVERS", "FILE"}, rows)
 	for _, state := range found {
 		if state.Problem != "" {
-			fmt.Fprintln(os.Stderr, "mcp-workbench: "+terminal.CleanLine(state.Problem))
+			fmt.Fprintln(os.Stderr, "mcp-workbench: "+tty.CleanLine(state.Problem))
 		}
 	}
 	if example != "" {
-		fmt.Fprintf(screen, "\nTo connect one: %s\n", screen.Paint(terminal.Name, example))
+		fmt.Fprintf(screen, "\nTo connect one: %s\n", screen.Paint(tty.Name, example))
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // A client that writes its file while a person looks at the difference loses nothing, and
@@ -43,7 +43,7 @@ func TestConnectWhileTheClientWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			screen := terminal.New(&out, strings.NewReader(""), os.Getenv)
+			screen := tty.New(&out, strings.NewReader(""), os.Getenv)
 			done, err := c.apply(t.Context(), client, connectOptions{yes: true}, screen)
 			after, readErr := os.ReadFile(file)
 			if readErr != nil {
@@ -77,7 +77,7 @@ func TestConnectStopsIfTheFileIsUnclear(t *testing.T) {
 		Glob:   func(string) []string { return []string{`C:\Local\Packages\Claude_x`} },
 	}
 	var out bytes.Buffer
-	screen := terminal.New(&out, strings.NewReader("1\n"), os.Getenv)
+	screen := tty.New(&out, strings.NewReader("1\n"), os.Getenv)
 	file, err := clientFile(t.Context(), machine, clients.ByID("claude-desktop"), connectOptions{}, screen)
 	if err == nil || !strings.Contains(describe(err), "code: client-ambiguous") || !strings.Contains(describe(err), ordinary) {
 		t.Errorf("%q, %v", file, err)

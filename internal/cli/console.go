@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/console"
-	"github.com/mcp-workbench/mcp-workbench/internal/daemon"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/daemon"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // solitude is the flag of the commands that use tools.
@@ -36,8 +36,8 @@ func (g *globals) newConsole(cmd *cobra.Command, how solitude) (*console.Console
 	}
 	return console.New(console.Options{
 		Config: found.config, Version: Version, StateDir: stateDir(), Log: log, Dial: dial,
-		Out: terminal.New(cmd.OutOrStdout(), nil, os.Getenv),
-		Err: terminal.New(cmd.ErrOrStderr(), cmd.InOrStdin(), os.Getenv),
+		Out: tty.New(cmd.OutOrStdout(), nil, os.Getenv),
+		Err: tty.New(cmd.ErrOrStderr(), cmd.InOrStdin(), os.Getenv),
 	}), nil
 }
 
@@ -74,8 +74,8 @@ func (g *globals) dialShared(cfg *config.Config) (console.Dial, error) {
 }
 
 // screenOf is where a command shows what it does, and asks.
-func screenOf(cmd *cobra.Command) *terminal.Screen {
-	return terminal.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
+func screenOf(cmd *cobra.Command) *tty.Screen {
+	return tty.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
 }
 
 // atMostOne refuses more than one argument.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newDisconnect() *cobra.Command {
@@ -38,7 +38,7 @@ taken out, use 'connect CLIENT --undo'.`,
 	return cmd
 }
 
-func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed bool, screen *terminal.Screen) error {
+func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed bool, screen *tty.Screen) error {
 	client, err := findClient(id)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed boo
 	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
 		return err
 	}
-	fmt.Fprintf(screen, "%s The workbench is no longer among the servers of %s.\n\nNext: %s\n", screen.Paint(terminal.Good, "✓"), client.Title, client.After)
+	fmt.Fprintf(screen, "%s The workbench is no longer among the servers of %s.\n\nNext: %s\n", screen.Paint(tty.Good, "✓"), client.Title, client.After)
 	return nil
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/doctor"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/doctor"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 type doctorOptions struct {
@@ -53,7 +53,7 @@ It ends with 0 if everything works, and with 1 if something failed; warnings do 
 }
 
 func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Writer) error {
-	screen := terminal.New(out, os.Stdin, os.Getenv)
+	screen := tty.New(out, os.Stdin, os.Getenv)
 	cfg, checks, err := g.checkSetup()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 	}
 	report := doctor.NewReport(checks, servers)
 	if options.json {
-		if err := terminal.WriteJSON(out, report); err != nil {
+		if err := tty.WriteJSON(out, report); err != nil {
 			return err
 		}
 	} else if cfg != nil {
@@ -155,17 +155,17 @@ func (g *globals) examineServers(ctx context.Context, cfg *config.Config, patien
 // titles are the lines of the servers. Where lines cannot change they are written when all
 // are known, in the order of the configuration.
 type titles struct {
-	screen *terminal.Screen
-	live   *terminal.Live // nil where lines cannot change
+	screen *tty.Screen
+	live   *tty.Live // nil where lines cannot change
 	names  int
 	quiet  bool
 }
 
 // newTitles begins the lines; quiet shows nothing.
-func newTitles(screen *terminal.Screen, patients []doctor.Patient, quiet bool) *titles {
+func newTitles(screen *tty.Screen, patients []doctor.Patient, quiet bool) *titles {
 	t := &titles{screen: screen, quiet: quiet}
 	for i := range patients {
-		t.names = max(t.names, len(terminal.CleanLine(patients[i].Name())))
+		t.names = max(t.names, len(tty.CleanLine(patients[i].Name())))
 	}
 	if quiet {
 		return t

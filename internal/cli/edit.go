@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/configedit"
-	"github.com/mcp-workbench/mcp-workbench/internal/revise"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // editFlags are what all commands that change the configuration have.
@@ -27,13 +27,13 @@ func (f *editFlags) add(cmd *cobra.Command) {
 
 // edit is a change of the configuration that a person ordered.
 type edit struct {
-	*revise.Revision
+	*configwrite.Revision
 	isLocal bool       // it is a project's file
 	doubted *untrusted // not nil: it was not trusted
-	screen  *terminal.Screen
+	screen  *tty.Screen
 	flags   editFlags
 	outline *config.Preview
-	next    revise.Content
+	next    configwrite.Content
 }
 
 // beginEdits reads the files that a change may be for. What is meant is looked up in this
@@ -119,7 +119,7 @@ func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*ed
 
 // beginEdit reads one file; user is the user's own, if the file is a project's on top of it.
 func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *config.Config) (*edit, error) {
-	revision, err := revise.Begin(at.Path, revise.Options{StateDir: stateDir(), Environ: os.Environ(), User: user})
+	revision, err := configwrite.Begin(at.Path, configwrite.Options{StateDir: stateDir(), Environ: os.Environ(), User: user})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 	}
 	e.show()
 	if remaining != nil {
-		fmt.Fprintf(os.Stderr, "The configuration has other mistakes, which this does not change:\n%s\n", terminal.Clean(remaining.Error()))
+		fmt.Fprintf(os.Stderr, "The configuration has other mistakes, which this does not change:\n%s\n", tty.Clean(remaining.Error()))
 	}
 	if e.flags.dryRun {
 		fmt.Fprintln(e.screen, "\nNothing was changed: this was a dry run.")
@@ -219,7 +219,7 @@ func (e *edit) tellTrust() error {
 
 // done tells, below the difference, what was written.
 func (e *edit) done(format string, args ...any) {
-	fmt.Fprintf(e.screen, "\n%s %s\n", e.screen.Paint(terminal.Good, "✓"), terminal.Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(e.screen, "\n%s %s\n", e.screen.Paint(tty.Good, "✓"), tty.Clean(fmt.Sprintf(format, args...)))
 }
 
 // show writes what changes in the configuration. Variables beside it are not shown.
@@ -230,13 +230,13 @@ func (e *edit) show() {
 
 // set gives a key of the configuration a value.
 func (e *edit) set(path []string, value []byte) (err error) {
-	data, err := configedit.Set(e.next.Data, path, value)
+	data, err := jsonc.Set(e.next.Data, path, value)
 	return e.edited(data, err)
 }
 
 // remove takes a key out of the configuration.
 func (e *edit) remove(path []string) error {
-	data, err := configedit.Remove(e.next.Data, path)
+	data, err := jsonc.Remove(e.next.Data, path)
 	return e.edited(data, err)
 }
 

@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/netip"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // endpoint is the address at which clients reach a workbench that listens so, as far as

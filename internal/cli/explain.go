@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/docs"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newExplain() *cobra.Command {
@@ -65,7 +65,7 @@ func explanations(args []string) ([]docs.Section, error) {
 	}
 	unknown := &toolbox.Error{
 		Code:    toolbox.UnknownCode,
-		Message: fmt.Sprintf("There is no error code '%s'", terminal.CleanLine(args[0])),
+		Message: fmt.Sprintf("There is no error code '%s'", tty.CleanLine(args[0])),
 		Hint:    "See all of them: mcp-workbench explain",
 	}
 	if near := toolbox.Nearest(args[0], errorCodes(), 1); len(near) > 0 {
@@ -74,18 +74,18 @@ func explanations(args []string) ([]docs.Section, error) {
 	return nil, unknown
 }
 
-func listCodes(screen *terminal.Screen, sections []docs.Section) error {
-	rows := make([][]terminal.Cell, len(sections))
+func listCodes(screen *tty.Screen, sections []docs.Section) error {
+	rows := make([][]tty.Cell, len(sections))
 	for i, section := range sections {
 		first, _, _ := strings.Cut(strings.ReplaceAll(section.Text, "\n", " "), ". ")
-		rows[i] = []terminal.Cell{{Text: section.Code, Style: terminal.Name}, {Text: plainMarkdown(strings.TrimSuffix(first, "."))}}
+		rows[i] = []tty.Cell{{Text: section.Code, Style: tty.Name}, {Text: plainMarkdown(strings.TrimSuffix(first, "."))}}
 	}
 	screen.Table(nil, rows)
 	return nil
 }
 
-func explain(screen *terminal.Screen, section docs.Section) error {
-	fmt.Fprintln(screen, screen.Paint(terminal.Strong, section.Code))
+func explain(screen *tty.Screen, section docs.Section) error {
+	fmt.Fprintln(screen, screen.Paint(tty.Strong, section.Code))
 	for _, block := range blocks(plainMarkdown(section.Text)) {
 		if item, ok := strings.CutPrefix(block, "- "); ok {
 			fmt.Fprintln(screen, "- "+screen.Wrap(item, 2))

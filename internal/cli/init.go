@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 type initOptions struct {
@@ -68,7 +68,7 @@ have it written, or --dry-run to only see it.`,
 // runInitJSON writes what is found and done, also if it could not be done.
 func runInitJSON(cmd *cobra.Command, g *globals, o initOptions) error {
 	var report initReport
-	err := runInit(cmd.Context(), g, o, terminal.New(io.Discard, nil, os.Getenv), &report)
+	err := runInit(cmd.Context(), g, o, tty.New(io.Discard, nil, os.Getenv), &report)
 	if report.File == "" {
 		return err
 	}
@@ -76,7 +76,7 @@ func runInitJSON(cmd *cobra.Command, g *globals, o initOptions) error {
 }
 
 // runInit shows what it finds and does on the screen, and enters it into the report.
-func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Screen, report *initReport) error {
+func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen, report *initReport) error {
 	target, err := g.target(o.output)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *terminal.Sc
 	if err != nil {
 		return err
 	}
-	plan, err := adopt.New(adopt.Given{Sources: sources, Config: files.kept, Env: files.variables, Lookup: os.LookupEnv})
+	plan, err := importer.NewPlan(importer.Given{Sources: sources, Config: files.kept, Env: files.variables, Lookup: os.LookupEnv})
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func gather(ctx context.Context, target string, from []string) ([]clients.Source
 		for _, client := range clients.All() {
 			found, err := client.Read(machine)
 			if err != nil {
-				fmt.Fprintln(os.Stderr, describeOn(terminal.New(os.Stderr, nil, os.Getenv), err))
+				fmt.Fprintln(os.Stderr, describeOn(tty.New(os.Stderr, nil, os.Getenv), err))
 			}
 			sources = append(sources, found...)
 		}
@@ -181,12 +181,12 @@ func unknownClient(name, what string) error {
 	}
 	return &toolbox.Error{
 		Code:    toolbox.ClientUnknown,
-		Message: fmt.Sprintf("'%s' %s", terminal.CleanLine(name), what),
+		Message: fmt.Sprintf("'%s' %s", tty.CleanLine(name), what),
 		Hint:    hint,
 	}
 }
 
-func nothingFound(screen *terminal.Screen) {
+func nothingFound(screen *tty.Screen) {
 	fmt.Fprint(screen, `No MCP client with servers was found on this machine.
 
 Add a server yourself, in one of these ways:
@@ -200,36 +200,36 @@ Or see first what the workbench does, with servers that are built in:
 }
 
 // finishInit says what there is now.
-func finishInit(screen *terminal.Screen, target string, plan *adopt.Plan, boxes []adopt.Toolbox, isNew bool) {
-	fmt.Fprintf(screen, "\n%s %s is written.\n", screen.Paint(terminal.Good, "✓"), short(target))
+func finishInit(screen *tty.Screen, target string, plan *importer.Plan, boxes []importer.Toolbox, isNew bool) {
+	fmt.Fprintf(screen, "\n%s %s is written.\n", screen.Paint(tty.Good, "✓"), short(target))
 	if len(plan.Variables) > 0 {
-		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(terminal.Good, "✓"), count(len(plan.Variables), "secret is", "secrets are"))
+		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(tty.Good, "✓"), count(len(plan.Variables), "secret is", "secrets are"))
 	}
 	if isNew {
-		fmt.Fprintf(screen, "%s autoOpen: use_tool opens what it needs, for scripts and one-shot clients.\n", screen.Paint(terminal.Good, "✓"))
-		fmt.Fprintf(screen, "%s openDetail: opening lists signatures, a fraction of the tokens.\n", screen.Paint(terminal.Good, "✓"))
+		fmt.Fprintf(screen, "%s autoOpen: use_tool opens what it needs, for scripts and one-shot clients.\n", screen.Paint(tty.Good, "✓"))
+		fmt.Fprintf(screen, "%s openDetail: opening lists signatures, a fraction of the tokens.\n", screen.Paint(tty.Good, "✓"))
 	}
 	for _, box := range boxes {
 		for _, server := range box.Servers {
 			if len(server.Unset) > 0 {
-				fmt.Fprintf(screen, "%s '%s' is disabled until %s is set in workbench.env. Then: mcp-workbench enable %s\n", screen.Paint(terminal.Caution, "!"),
-					terminal.CleanLine(server.Name), strings.Join(server.Unset, ", "), trust.Quote(box.Name+"/"+server.Name))
+				fmt.Fprintf(screen, "%s '%s' is disabled until %s is set in workbench.env. Then: mcp-workbench enable %s\n", screen.Paint(tty.Caution, "!"),
+					tty.CleanLine(server.Name), strings.Join(server.Unset, ", "), trust.Quote(box.Name+"/"+server.Name))
 			}
 		}
 	}
 }
 
 // showNext says what to do with the configuration.
-func showNext(screen *terminal.Screen, target string, sources []clients.Source) {
+func showNext(screen *tty.Screen, target string, sources []clients.Source) {
 	command := "mcp-workbench"
 	if target != config.UserPath(os.Getenv) {
 		command += " --config " + trust.Quote(target)
 	} else if places, err := config.Find("", os.Getenv); err == nil && len(places) > 0 && places[0].Origin == config.Local {
-		fmt.Fprintf(screen, "%s In this folder, %s is on top of it.\n", screen.Paint(terminal.Caution, "!"), short(places[0].Path))
+		fmt.Fprintf(screen, "%s In this folder, %s is on top of it.\n", screen.Paint(tty.Caution, "!"), short(places[0].Path))
 	}
-	steps := [][]terminal.Cell{{{Text: command + " doctor", Style: terminal.Name}, {Text: "see that each server starts"}}}
+	steps := [][]tty.Cell{{{Text: command + " doctor", Style: tty.Name}, {Text: "see that each server starts"}}}
 	if client := toConnect(sources); client != "" {
-		steps = append(steps, []terminal.Cell{{Text: command + " connect " + client, Style: terminal.Name}, {Text: "let the client use the workbench"}})
+		steps = append(steps, []tty.Cell{{Text: command + " connect " + client, Style: tty.Name}, {Text: "let the client use the workbench"}})
 	}
 	fmt.Fprintln(screen, "\nNext:")
 	screen.Table(nil, steps)
@@ -259,7 +259,7 @@ func toConnect(sources []clients.Source) string {
 
 // short is a path as people write it.
 func short(path string) string {
-	path = terminal.CleanLine(path)
+	path = tty.CleanLine(path)
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && home != "" && ok {
 		return "~" + string(filepath.Separator) + rest

@@ -5,26 +5,25 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
-	"github.com/mcp-workbench/mcp-workbench/internal/conceal"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/revise"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // targetFiles is a configuration with its workbench.env as they are.
 type targetFiles struct {
-	*revise.Revision
-	before    revise.Content    // nil for what is not there
-	kept      []byte            // what of the configuration stays
-	variables map[string]string // of workbench.env
+	*configwrite.Revision
+	before    configwrite.Content // nil for what is not there
+	kept      []byte              // what of the configuration stays
+	variables map[string]string   // of workbench.env
 }
 
 // readTarget reads what is there. A file that cannot be read as a configuration is not added
 // to.
 func readTarget(path string, force bool) (*targetFiles, error) {
-	revision, err := revise.Begin(path, revise.Options{StateDir: stateDir(), Environ: os.Environ()})
+	revision, err := configwrite.Begin(path, configwrite.Options{StateDir: stateDir(), Environ: os.Environ()})
 	if err != nil {
 		return nil, err
 	}
@@ -40,28 +39,28 @@ func readTarget(path string, force bool) (*targetFiles, error) {
 }
 
 // next is what both files are to hold.
-func (f *targetFiles) next(plan *adopt.Plan, boxes []adopt.Toolbox) (next revise.Content, err error) {
+func (f *targetFiles) next(plan *importer.Plan, boxes []importer.Toolbox) (next configwrite.Content, err error) {
 	if next.Data, err = plan.Render(f.kept, boxes); err != nil {
 		return next, err
 	}
 	next.Env = f.before.Env
 	if len(plan.Variables) > 0 {
-		next.Env = conceal.AppendTo(f.before.Env, plan.Variables)
+		next.Env = configwrite.AppendVariables(f.before.Env, plan.Variables)
 	}
 	_, err = f.Check(next)
 	return next, err
 }
 
 // show writes the differences. Of variables, only the names are seen.
-func (f *targetFiles) show(screen *terminal.Screen, next revise.Content) {
-	env := change{path: config.EnvPath(f.Path), before: adopt.MaskedEnv(f.before.Env), after: adopt.MaskedEnv(next.Env)}
+func (f *targetFiles) show(screen *tty.Screen, next configwrite.Content) {
+	env := change{path: config.EnvPath(f.Path), before: importer.MaskedEnv(f.before.Env), after: importer.MaskedEnv(next.Env)}
 	env.show(screen)
 	data := change{path: f.Path, before: f.before.Data, after: next.Data, masker: f.Masker(next)}
 	data.show(screen)
 }
 
 // add shows what both files are to hold, and writes it if that is agreed to.
-func (f *targetFiles) add(ctx context.Context, screen *terminal.Screen, plan *adopt.Plan, boxes []adopt.Toolbox, o initOptions) (written bool, err error) {
+func (f *targetFiles) add(ctx context.Context, screen *tty.Screen, plan *importer.Plan, boxes []importer.Toolbox, o initOptions) (written bool, err error) {
 	next, err := f.next(plan, boxes)
 	if err != nil {
 		return false, err

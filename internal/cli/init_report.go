@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
 // initReport is what 'init --json' writes. It holds names of variables, never their values.
@@ -68,7 +68,7 @@ func newInitReport(file string, sources []clients.Source) initReport {
 }
 
 // tell enters what is planned.
-func (r *initReport) tell(plan *adopt.Plan, boxes []adopt.Toolbox) {
+func (r *initReport) tell(plan *importer.Plan, boxes []importer.Toolbox) {
 	for _, known := range plan.Already {
 		r.Already = append(r.Already, initKnown{known.Name, known.Toolbox, known.Server})
 	}

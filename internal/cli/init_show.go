@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // showSources is the table of what was found.
-func showSources(screen *terminal.Screen, sources []clients.Source) {
-	rows := make([][]terminal.Cell, len(sources))
+func showSources(screen *tty.Screen, sources []clients.Source) {
+	rows := make([][]tty.Cell, len(sources))
 	for i, source := range sources {
 		var names []string
 		for _, server := range source.Servers {
@@ -27,38 +27,38 @@ func showSources(screen *terminal.Screen, sources []clients.Source) {
 		if source.Client != nil {
 			title = source.Client.Title
 		}
-		rows[i] = []terminal.Cell{{Text: title, Style: terminal.Strong}, {Text: file, Style: terminal.Faint}, {Text: strings.Join(names, ", "), Style: terminal.Name}}
+		rows[i] = []tty.Cell{{Text: title, Style: tty.Strong}, {Text: file, Style: tty.Faint}, {Text: strings.Join(names, ", "), Style: tty.Name}}
 	}
 	fmt.Fprintln(screen, "Found:")
 	screen.Table([]string{"CLIENT", "FILE", "SERVERS"}, rows)
 }
 
 // showPlan tells of what is not simply taken over.
-func showPlan(screen *terminal.Screen, plan *adopt.Plan) {
+func showPlan(screen *tty.Screen, plan *importer.Plan) {
 	if len(plan.Already) > 0 {
 		names := make([]string, len(plan.Already))
 		for i, known := range plan.Already {
-			names[i] = terminal.CleanLine(known.Name)
+			names[i] = tty.CleanLine(known.Name)
 		}
 		fmt.Fprintf(screen, "\nThe configuration has %s already.\n", strings.Join(names, ", "))
 	}
 	if len(plan.Skipped) > 0 {
 		fmt.Fprintln(screen, "\nNot taken over:")
 		for _, skipped := range plan.Skipped {
-			fmt.Fprintf(screen, "  %s '%s' of %s: %s\n", screen.Paint(terminal.Caution, "!"),
-				terminal.CleanLine(skipped.Name), terminal.CleanLine(skipped.From), terminal.CleanLine(skipped.Reason))
+			fmt.Fprintf(screen, "  %s '%s' of %s: %s\n", screen.Paint(tty.Caution, "!"),
+				tty.CleanLine(skipped.Name), tty.CleanLine(skipped.From), tty.CleanLine(skipped.Reason))
 		}
 	}
 	if len(plan.Notes) > 0 {
 		fmt.Fprintln(screen)
 	}
 	for _, note := range plan.Notes {
-		fmt.Fprintln(screen, "Note: "+terminal.CleanLine(note))
+		fmt.Fprintln(screen, "Note: "+tty.CleanLine(note))
 	}
 }
 
 // group lets a person decide on toolboxes, and on values that only the client had.
-func group(ctx context.Context, screen *terminal.Screen, plan *adopt.Plan, o initOptions) ([]adopt.Toolbox, error) {
+func group(ctx context.Context, screen *tty.Screen, plan *importer.Plan, o initOptions) ([]importer.Toolbox, error) {
 	boxes := plan.Propose()
 	showBoxes(screen, "Proposal:", boxes)
 	if o.yes || o.dryRun || !screen.IsInteractive() {
@@ -84,10 +84,10 @@ func group(ctx context.Context, screen *terminal.Screen, plan *adopt.Plan, o ini
 	return boxes, askValues(ctx, screen, plan)
 }
 
-func askEach(ctx context.Context, screen *terminal.Screen, plan *adopt.Plan) ([]adopt.Toolbox, error) {
+func askEach(ctx context.Context, screen *tty.Screen, plan *importer.Plan) ([]importer.Toolbox, error) {
 	names := make([]string, len(plan.Servers))
 	for i, server := range plan.Servers {
-		name, err := screen.Ask(ctx, "Toolbox of '"+terminal.CleanLine(server.Name)+"'?", server.Toolbox())
+		name, err := screen.Ask(ctx, "Toolbox of '"+tty.CleanLine(server.Name)+"'?", server.Toolbox())
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func askEach(ctx context.Context, screen *terminal.Screen, plan *adopt.Plan) ([]
 }
 
 // askValues asks for variables that are not set. Whoever has none at hand leaves it empty.
-func askValues(ctx context.Context, screen *terminal.Screen, plan *adopt.Plan) error {
+func askValues(ctx context.Context, screen *tty.Screen, plan *importer.Plan) error {
 	for _, name := range plan.Unset() {
 		value, err := screen.Secret(ctx, "Value of "+name+"? (it is not shown; empty for later)")
 		if err != nil {
@@ -112,15 +112,15 @@ func askValues(ctx context.Context, screen *terminal.Screen, plan *adopt.Plan) e
 	return nil
 }
 
-func showBoxes(screen *terminal.Screen, heading string, boxes []adopt.Toolbox) {
+func showBoxes(screen *tty.Screen, heading string, boxes []importer.Toolbox) {
 	fmt.Fprintln(screen, "\n"+heading)
-	rows := make([][]terminal.Cell, len(boxes))
+	rows := make([][]tty.Cell, len(boxes))
 	for i, box := range boxes {
 		names := make([]string, len(box.Servers))
 		for j, server := range box.Servers {
 			names[j] = server.Name
 		}
-		rows[i] = []terminal.Cell{{Text: box.Name, Style: terminal.Strong}, {Text: strings.Join(names, ", "), Style: terminal.Name}, {Text: box.Description, Style: terminal.Faint}}
+		rows[i] = []tty.Cell{{Text: box.Name, Style: tty.Strong}, {Text: strings.Join(names, ", "), Style: tty.Name}, {Text: box.Description, Style: tty.Faint}}
 	}
 	screen.Table([]string{"TOOLBOX", "SERVERS", "FOR"}, rows)
 }

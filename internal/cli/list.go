@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/secret"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newList(g *globals) *cobra.Command {
@@ -199,7 +199,7 @@ func (l *listing) blame(cfg *config.Config) {
 	}
 }
 
-func (l *listing) print(screen *terminal.Screen) {
+func (l *listing) print(screen *tty.Screen) {
 	if len(l.files) == 0 {
 		fmt.Fprintln(screen, "There is no configuration yet; this is the built-in default. To make one: mcp-workbench init")
 		l.printFile(screen, "")
@@ -208,7 +208,7 @@ func (l *listing) print(screen *terminal.Screen) {
 		if i > 0 {
 			fmt.Fprintln(screen)
 		}
-		fmt.Fprintln(screen, terminal.CleanLine(file.Path))
+		fmt.Fprintln(screen, tty.CleanLine(file.Path))
 		if file.NotTrusted {
 			fmt.Fprintln(screen, "It is not trusted, and nothing of it is used. Look at it, and then run: "+trust.Quote("mcp-workbench", "trust", file.Path))
 		}
@@ -216,13 +216,13 @@ func (l *listing) print(screen *terminal.Screen) {
 	}
 }
 
-func (l *listing) printFile(screen *terminal.Screen, file string) {
+func (l *listing) printFile(screen *tty.Screen, file string) {
 	boxes := slices.DeleteFunc(slices.Clone(l.Toolboxes), func(box listedBox) bool { return box.file != file })
 	if len(boxes) == 0 {
 		fmt.Fprintln(screen, "It has no toolboxes. To add a server: mcp-workbench add --help")
 	}
 	for _, box := range boxes {
-		title := screen.Paint(terminal.Strong, terminal.CleanLine(box.Name)) + "  " + terminal.CleanLine(box.Description)
+		title := screen.Paint(tty.Strong, tty.CleanLine(box.Name)) + "  " + tty.CleanLine(box.Description)
 		fmt.Fprintln(screen, "\n"+strings.TrimRight(title, " "))
 		switch {
 		case box.Hidden && l.isTrusted(file):
@@ -234,14 +234,14 @@ func (l *listing) printFile(screen *terminal.Screen, file string) {
 			fmt.Fprintln(screen, "no servers")
 			continue
 		}
-		rows := make([][]terminal.Cell, len(box.Servers))
+		rows := make([][]tty.Cell, len(box.Servers))
 		for i, server := range box.Servers {
 			rows[i] = server.row()
 		}
 		screen.Table([]string{"SERVER", "KIND", "STATE", "TOOLS", "RUNS"}, rows)
 		for _, server := range box.Servers {
 			if server.Fault != "" {
-				fmt.Fprintf(screen, "%s %s cannot connect: %s\n", screen.Paint(terminal.Bad, "✗"), terminal.CleanLine(server.Name), terminal.Clean(server.Fault))
+				fmt.Fprintf(screen, "%s %s cannot connect: %s\n", screen.Paint(tty.Bad, "✗"), tty.CleanLine(server.Name), tty.Clean(server.Fault))
 			}
 		}
 	}
@@ -251,20 +251,20 @@ func (l *listing) isTrusted(path string) bool {
 	return !slices.ContainsFunc(l.files, func(file listedFile) bool { return file.Path == path && file.NotTrusted })
 }
 
-func (s *listedServer) row() []terminal.Cell {
-	state := terminal.Cell{Text: "enabled", Style: terminal.Good}
+func (s *listedServer) row() []tty.Cell {
+	state := tty.Cell{Text: "enabled", Style: tty.Good}
 	switch {
 	case !s.Enabled:
-		state = terminal.Cell{Text: "disabled", Style: terminal.Faint}
+		state = tty.Cell{Text: "disabled", Style: tty.Faint}
 	case s.Fault != "":
-		state = terminal.Cell{Text: "faulty", Style: terminal.Bad}
+		state = tty.Cell{Text: "faulty", Style: tty.Bad}
 	}
 	tools := "?"
 	if s.Tools != nil {
 		tools = fmt.Sprint(len(s.Tools))
 	}
-	return []terminal.Cell{
-		{Text: s.Name, Style: terminal.Name}, {Text: s.Kind}, state, {Text: tools}, {Text: s.runs()},
+	return []tty.Cell{
+		{Text: s.Name, Style: tty.Name}, {Text: s.Kind}, state, {Text: tools}, {Text: s.runs()},
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/atomicfile"
-	"github.com/mcp-workbench/mcp-workbench/internal/catalog"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/secret"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newLock(g *globals) *cobra.Command {
@@ -76,7 +76,7 @@ func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.W
 		if err != nil {
 			return err
 		}
-		locks[i] = locking{before: before, accepted: accepted, used: used, masker: masker, out: terminal.Cleaned(out)}
+		locks[i] = locking{before: before, accepted: accepted, used: used, masker: masker, out: tty.Cleaned(out)}
 	}
 	offers, err := askAll(ctx, g, cfg, stderr)
 	if err != nil {
@@ -290,7 +290,7 @@ func (l *locking) removed() {
 func (l *locking) finish(path string) error {
 	data := l.after.Encode()
 	if l.before == nil || string(data) != string(l.before.Encode()) {
-		if err := atomicfile.Replace(path, ".workbench-lock-*", data); err != nil {
+		if err := safefile.Replace(path, ".workbench-lock-*", data); err != nil {
 			return &toolbox.Error{
 				Code:    toolbox.LockNotWritten,
 				Message: fmt.Sprintf("%s was not written: %v", path, err),

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newLogs() *cobra.Command {
@@ -34,10 +34,10 @@ secrets. A remote server has none. With --follow, also what it writes from now o
 			err = client.Logs(cmd.Context(), server, last, follow, func(line control.Line) {
 				if asJSON {
 					text, _ := json.Marshal(line) // a time and a text
-					fmt.Fprintf(screen, "%s\n", terminal.EscapeJSON(text))
+					fmt.Fprintf(screen, "%s\n", tty.EscapeJSON(text))
 					return
 				}
-				fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Faint, line.Time.Local().Format(time.TimeOnly)), terminal.Clean(line.Text))
+				fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Faint, line.Time.Local().Format(time.TimeOnly)), tty.Clean(line.Text))
 			})
 			if follow && errors.Is(err, context.Canceled) {
 				return nil // that is how following ends

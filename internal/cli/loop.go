@@ -13,14 +13,14 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/enlist"
-	"github.com/mcp-workbench/mcp-workbench/internal/hops"
-	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // loopFinder recognises servers that lead to workbenches of this user.
@@ -59,7 +59,7 @@ func (f *loopFinder) find(ctx context.Context, server clients.Server) string {
 		}
 	}
 	for _, address := range append(words, server.URL) { // also of what only leads to it, such as mcp-remote
-		if enlist.IsAddress(address) && isHere(address) && hops.Ask(ctx, address, nil, f.mark) != nil {
+		if importer.IsAddress(address) && isHere(address) && hops.Ask(ctx, address, nil, f.mark) != nil {
 			return "the workbench answers at " + withoutQuery(address)
 		}
 	}
@@ -148,7 +148,7 @@ func refuseLoops(ctx context.Context, file string, servers []clients.Server) err
 		if why := finder.find(ctx, server); why != "" {
 			return &toolbox.Error{
 				Code:    toolbox.LeadsBack,
-				Message: fmt.Sprintf("'%s' would lead this workbench back to itself: %s", terminal.CleanLine(server.Name), terminal.CleanLine(why)),
+				Message: fmt.Sprintf("'%s' would lead this workbench back to itself: %s", tty.CleanLine(server.Name), tty.CleanLine(why)),
 				Hint:    "Add the servers that it has directly. A workbench with another configuration can be added.",
 			}
 		}

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/auth"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // address makes a place to listen on, and what it is called.
@@ -30,7 +30,7 @@ func address(t *testing.T) (net.Listener, string) {
 }
 
 // serveFile serves a configuration, which it writes, until the test ends.
-func serveFile(t *testing.T, listener net.Listener, tokens *auth.Store, servers string) (file string) {
+func serveFile(t *testing.T, listener net.Listener, tokens *httpauth.Store, servers string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "workbench-config.json")
 	if err := os.WriteFile(file, []byte(`{"toolboxes": {"t": {"description": "d", "mcpServers": {`+servers+`}}}}`), 0o600); err != nil {
@@ -120,7 +120,7 @@ func TestLoopsOverHTTP(t *testing.T) {
 func TestLoopsAreFoundByAsking(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	tokens, err := auth.Open(filepath.Join(t.TempDir(), "tokens.json"))
+	tokens, err := httpauth.Open(filepath.Join(t.TempDir(), "tokens.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newPS() *cobra.Command {
@@ -48,11 +48,11 @@ func newPS() *cobra.Command {
 }
 
 func writeJSON(cmd *cobra.Command, value any) error {
-	return terminal.WriteJSON(cmd.OutOrStdout(), value)
+	return tty.WriteJSON(cmd.OutOrStdout(), value)
 }
 
 // showRunning writes what ps and top show.
-func showRunning(screen *terminal.Screen, seen []control.Workbench) {
+func showRunning(screen *tty.Screen, seen []control.Workbench) {
 	for i, workbench := range seen {
 		if i > 0 {
 			fmt.Fprintln(screen)
@@ -61,11 +61,11 @@ func showRunning(screen *terminal.Screen, seen []control.Workbench) {
 		if workbench.Memory > 0 {
 			memory = ", " + megabytes(workbench.Memory)
 		}
-		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(terminal.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", terminal.CleanLine(workbench.Version), workbench.PID)),
-			screen.Paint(terminal.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
-		fmt.Fprintf(screen, "%s\n", screen.Paint(terminal.Faint, terminal.CleanLine(about(workbench))))
+		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(tty.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", tty.CleanLine(workbench.Version), workbench.PID)),
+			screen.Paint(tty.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
+		fmt.Fprintf(screen, "%s\n", screen.Paint(tty.Faint, tty.CleanLine(about(workbench))))
 		if workbench.Notice != "" {
-			fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Bad, "✗"), terminal.Clean(workbench.Notice))
+			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Bad, "✗"), tty.Clean(workbench.Notice))
 			if len(workbench.Servers) == 0 {
 				continue
 			}
@@ -75,25 +75,25 @@ func showRunning(screen *terminal.Screen, seen []control.Workbench) {
 		if reasons != nil {
 			columns = slices.Insert(columns, 1, "COPY FOR")
 		}
-		rows := make([][]terminal.Cell, len(workbench.Servers))
+		rows := make([][]tty.Cell, len(workbench.Servers))
 		for n, server := range workbench.Servers {
 			if rows[n] = row(server); reasons != nil {
-				rows[n] = slices.Insert(rows[n], 1, terminal.Cell{Text: reasons[n]})
+				rows[n] = slices.Insert(rows[n], 1, tty.Cell{Text: reasons[n]})
 			}
 		}
 		screen.Table(columns, rows)
 	}
 }
 
-func row(server control.Server) []terminal.Cell {
-	state := terminal.Cell{Text: server.State}
+func row(server control.Server) []tty.Cell {
+	state := tty.Cell{Text: server.State}
 	switch {
 	case server.LastError != "":
-		state.Style = terminal.Bad
+		state.Style = tty.Bad
 	case server.PID != 0 || server.Uptime > 0:
-		state.Style = terminal.Good
+		state.Style = tty.Good
 	default:
-		state.Style = terminal.Faint
+		state.Style = tty.Faint
 	}
 	trouble := server.LastError
 	if server.NextTry > 0 {
@@ -103,8 +103,8 @@ func row(server control.Server) []terminal.Cell {
 	if server.Uptime > 0 || server.Restarts > 0 {
 		starts++
 	}
-	return []terminal.Cell{
-		{Text: server.Ref(), Style: terminal.Name},
+	return []tty.Cell{
+		{Text: server.Ref(), Style: tty.Name},
 		state,
 		{Text: number(server.PID)},
 		{Text: megabytes(server.Memory)},

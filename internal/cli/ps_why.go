@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
 // reasonsOf says of each server that there are several copies of why it is one of its own, in

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/recording"
-	"github.com/mcp-workbench/mcp-workbench/internal/secret"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/recording"
 )
 
 // recordOptions are the arguments of record.

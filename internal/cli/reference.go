@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // place is a server of a configuration, or a toolbox with all of its servers.
@@ -29,9 +29,9 @@ func (p place) path() []string {
 
 func (p place) describe() string {
 	if p.server == "" {
-		return "toolbox '" + terminal.CleanLine(p.toolbox) + "'"
+		return "toolbox '" + tty.CleanLine(p.toolbox) + "'"
 	}
-	return fmt.Sprintf("server '%s' of toolbox '%s'", terminal.CleanLine(p.server), terminal.CleanLine(p.toolbox))
+	return fmt.Sprintf("server '%s' of toolbox '%s'", tty.CleanLine(p.server), tty.CleanLine(p.toolbox))
 }
 
 // locate finds what is meant by TOOLBOX/SERVER, TOOLBOX or the name of a server that only
@@ -60,11 +60,11 @@ func locate(outline *config.Preview, ref string) (place, error) {
 	}
 	var choices []string
 	for _, p := range found {
-		choices = append(choices, terminal.CleanLine(p.String()))
+		choices = append(choices, tty.CleanLine(p.String()))
 	}
 	return place{}, &toolbox.Error{
 		Code:    toolbox.AmbiguousName,
-		Message: fmt.Sprintf("'%s' may mean several things", terminal.CleanLine(ref)),
+		Message: fmt.Sprintf("'%s' may mean several things", tty.CleanLine(ref)),
 		Hint:    "Write one of these: " + strings.Join(choices, ", "),
 	}
 }
@@ -75,11 +75,11 @@ const nearestNames = 3
 func notFound(ref string, names []string) error {
 	err := &toolbox.Error{
 		Code:    toolbox.ReferenceNotFound,
-		Message: fmt.Sprintf("There is no toolbox or server '%s' in the configuration", terminal.CleanLine(ref)),
+		Message: fmt.Sprintf("There is no toolbox or server '%s' in the configuration", tty.CleanLine(ref)),
 		Hint:    "See what there is: mcp-workbench list",
 	}
 	if near := toolbox.Nearest(ref, names, nearestNames); len(near) > 0 {
-		err.Hint = terminal.CleanLine("Did you mean '" + strings.Join(near, "' or '") + "'?")
+		err.Hint = tty.CleanLine("Did you mean '" + strings.Join(near, "' or '") + "'?")
 	}
 	return err
 }

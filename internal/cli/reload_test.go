@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // A file that changes after it was read, but before anything watches it, is followed as any

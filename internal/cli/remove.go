@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newRemove(g *globals) *cobra.Command {
@@ -82,7 +82,7 @@ func (e *edit) finishRemoval(ctx context.Context, what string) error {
 	}
 	e.done("Removed %s from %s.", what, short(e.Path))
 	if left := e.orphans(); len(left) > 0 {
-		fmt.Fprintf(e.screen, "Nothing refers to %s any more, which is still in %s.\n", terminal.CleanLine(strings.Join(left, ", ")), short(config.EnvPath(e.Path)))
+		fmt.Fprintf(e.screen, "Nothing refers to %s any more, which is still in %s.\n", tty.CleanLine(strings.Join(left, ", ")), short(config.EnvPath(e.Path)))
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/process"
-	"github.com/mcp-workbench/mcp-workbench/internal/secret"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // review is what a person should see of a file before it may run, and what 'trust --json' writes. It shows the file as it is

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // This file finds the running workbench, and the server of it, that a command means.
@@ -103,7 +103,7 @@ func (r *running) server(ctx context.Context, name string) (*control.Client, con
 	switch {
 	case len(refs) == 0:
 		return nil, meant, &toolbox.Error{
-			Code: toolbox.ServerNotFound, Message: fmt.Sprintf("No running workbench has a server '%s'", terminal.CleanLine(name)),
+			Code: toolbox.ServerNotFound, Message: fmt.Sprintf("No running workbench has a server '%s'", tty.CleanLine(name)),
 			Hint: "Servers: " + strings.Join(all, ", "),
 		}
 	case len(refs) > 1:

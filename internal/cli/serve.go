@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/auth"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 type serveOptions struct {
@@ -96,7 +96,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 }
 
 // tokensFor returns the tokens that clients need; nil if they need none.
-func tokensFor(address string, noAuth bool) (*auth.Store, error) {
+func tokensFor(address string, noAuth bool) (*httpauth.Store, error) {
 	local := isLoopback(address)
 	switch {
 	case noAuth && local:

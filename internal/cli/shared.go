@@ -10,11 +10,11 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/daemon"
-	"github.com/mcp-workbench/mcp-workbench/internal/front"
-	"github.com/mcp-workbench/mcp-workbench/internal/relay"
-	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/daemon"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/relay"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
 // isShared reports whether the client uses a workbench that others use as well. Without a file

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/process"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // runStdio serves MCP on stdin and stdout. A person who starts the program by hand is
@@ -26,7 +26,7 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	if term.IsTerminal(int(stdin.Fd())) {
 		if s.untrusted != nil && s.isEmpty() {
 			// How to hand the file to a client would be the wrong next step.
-			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, terminal.Clean(s.untrusted.notice()))
+			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, tty.Clean(s.untrusted.notice()))
 			return nil
 		}
 		if s.isEmpty() {
@@ -36,7 +36,7 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 		if err := app.CheckToolbox(s.config, g.toolbox); err != nil {
 			return err
 		}
-		introduce(terminal.New(stdout, stdin, os.Getenv), s.config)
+		introduce(tty.New(stdout, stdin, os.Getenv), s.config)
 		return nil
 	}
 	process.EnlargePipes(stdin, stdout)
@@ -51,8 +51,8 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 
 // introduce tells a person what the program is, and the next few commands: others for
 // somebody who has just begun than for somebody who has a configuration.
-func introduce(screen *terminal.Screen, cfg *config.Config) {
-	fmt.Fprintf(screen, "%s %s: one MCP server in front of all your others.\n\n", screen.Paint(terminal.Strong, "mcp-workbench"), Version)
+func introduce(screen *tty.Screen, cfg *config.Config) {
+	fmt.Fprintf(screen, "%s %s: one MCP server in front of all your others.\n\n", screen.Paint(tty.Strong, "mcp-workbench"), Version)
 	if cfg.Path == "" {
 		fmt.Fprint(screen, `There is no configuration yet. The way to the first call:
 
@@ -67,9 +67,9 @@ No servers yet? 'mcp-workbench add --help' tells how to add one, and
 'mcp-workbench try' shows the built-in ones.
 `)
 	} else {
-		fmt.Fprintf(screen, "Configuration: %s\n", terminal.CleanLine(nameFiles(cfg, ", on top of ")))
+		fmt.Fprintf(screen, "Configuration: %s\n", tty.CleanLine(nameFiles(cfg, ", on top of ")))
 		for _, box := range cfg.Toolboxes {
-			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(terminal.Name, terminal.CleanLine(box.Name)), count(len(box.Servers), "server", "servers"), terminal.CleanLine(box.Description))
+			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(tty.Name, tty.CleanLine(box.Name)), count(len(box.Servers), "server", "servers"), tty.CleanLine(box.Description))
 		}
 		fmt.Fprintln(screen)
 		nextSteps(screen, [][2]string{
@@ -84,8 +84,8 @@ nothing to type here. Everything else: mcp-workbench --help
 `)
 }
 
-func nextSteps(screen *terminal.Screen, steps [][2]string) {
+func nextSteps(screen *tty.Screen, steps [][2]string) {
 	for _, step := range steps {
-		fmt.Fprintf(screen, "  %s  %s\n", screen.Paint(terminal.Strong, fmt.Sprintf("%-22s", step[0])), step[1])
+		fmt.Fprintf(screen, "  %s  %s\n", screen.Paint(tty.Strong, fmt.Sprintf("%-22s", step[0])), step[1])
 	}
 }

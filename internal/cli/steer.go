@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // restartTime and stopTime bound how long a command waits for what it ordered.
@@ -34,7 +34,7 @@ a server that is backing off from failures is tried at once.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(terminal.Cleaned(os.Stderr), "Restarting %s…\n", server.Ref())
+			fmt.Fprintf(tty.Cleaned(os.Stderr), "Restarting %s…\n", server.Ref())
 			ctx, cancel := context.WithTimeout(cmd.Context(), restartTime)
 			defer cancel()
 			began := time.Now()
@@ -47,7 +47,7 @@ a server that is backing off from failures is tried at once.`,
 					Hint: "See: " + trust.Quote("mcp-workbench", "logs", server.Ref()), Cause: err,
 				}
 			}
-			fmt.Fprintf(terminal.Cleaned(cmd.OutOrStdout()), "%s is ready again, after %s\n", server.Ref(), time.Since(began).Round(time.Millisecond))
+			fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "%s is ready again, after %s\n", server.Ref(), time.Since(began).Round(time.Millisecond))
 			return nil
 		},
 	}
@@ -85,7 +85,7 @@ stopped, nothing is left. A client that still needs it starts it again.`,
 					err = errors.Join(err, fmt.Errorf("the workbench with process id %d: %w", client.Status.PID, stopErr))
 					continue
 				}
-				fmt.Fprintf(terminal.Cleaned(cmd.OutOrStdout()), "stopped %d (%s)\n", client.Status.PID, about(client.Status))
+				fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "stopped %d (%s)\n", client.Status.PID, about(client.Status))
 			}
 			return err
 		},

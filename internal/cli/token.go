@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/auth"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newToken(g *globals) *cobra.Command {
@@ -39,7 +39,7 @@ once, when it is made. A server that runs notices changes within a second.`,
 }
 
 func newTokenAdd(g *globals) *cobra.Command {
-	var grant auth.Grant
+	var grant httpauth.Grant
 	var rights []string
 	var lifetime string
 	cmd := &cobra.Command{
@@ -57,7 +57,7 @@ counters and times), page (look into the workbench with a browser).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			grant.Name = args[0]
 			for _, right := range rights {
-				grant.Rights = append(grant.Rights, auth.Right(right))
+				grant.Rights = append(grant.Rights, httpauth.Right(right))
 			}
 			if lifetime != "" {
 				var err error
@@ -68,10 +68,10 @@ counters and times), page (look into the workbench with a browser).`,
 			return addToken(cmd.OutOrStdout(), cmd.ErrOrStderr(), g, grant)
 		},
 	}
-	cmd.Flags().StringSliceVar(&rights, "for", nil, "what the token is for: "+auth.JoinRights(auth.Rights)+"; may be repeated (default: calls)")
+	cmd.Flags().StringSliceVar(&rights, "for", nil, "what the token is for: "+httpauth.JoinRights(httpauth.Rights)+"; may be repeated (default: calls)")
 	cmd.Flags().StringVar(&lifetime, "expires", "", "how long the token is valid, such as 12h or 90d (default: for ever)")
 	mustComplete(cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return strings.Split(auth.JoinRights(auth.Rights), ", "), cobra.ShellCompDirectiveNoFileComp
+		return strings.Split(httpauth.JoinRights(httpauth.Rights), ", "), cobra.ShellCompDirectiveNoFileComp
 	})
 	cmd.Flags().StringArrayVar(&grant.Toolboxes, "toolbox", nil, "a toolbox that the token is for; may be repeated (default: all)")
 	mustComplete(cmd, "toolbox", completeToolboxes(g))
@@ -116,7 +116,7 @@ func newTokenRemove() *cobra.Command {
 			if err := store.Remove(args[0]); err != nil {
 				return err
 			}
-			fmt.Fprintf(terminal.Cleaned(cmd.OutOrStdout()), "Token '%s' is removed. A server that runs refuses it within a second.\n", args[0])
+			fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "Token '%s' is removed. A server that runs refuses it within a second.\n", args[0])
 			return nil
 		},
 	}
@@ -135,7 +135,7 @@ func oneName(command string) cobra.PositionalArgs {
 }
 
 // openTokens opens the tokens of this user.
-func openTokens() (*auth.Store, error) {
+func openTokens() (*httpauth.Store, error) {
 	state := stateDir()
 	if state == "" {
 		return nil, &toolbox.Error{
@@ -144,19 +144,19 @@ func openTokens() (*auth.Store, error) {
 			Hint:    "Set one of them to a folder that only you can use.",
 		}
 	}
-	return auth.Open(filepath.Join(state, auth.FileName))
+	return httpauth.Open(filepath.Join(state, httpauth.FileName))
 }
 
 // ensureToken makes a token for everything, named default, if there is no token at all.
-func ensureToken(store *auth.Store) (token string, created bool, err error) {
+func ensureToken(store *httpauth.Store) (token string, created bool, err error) {
 	if len(store.List()) > 0 {
 		return "", false, nil
 	}
-	token, err = store.Create(auth.Grant{Name: "default"})
+	token, err = store.Create(httpauth.Grant{Name: "default"})
 	return token, err == nil, err
 }
 
-func addToken(out, errOut io.Writer, g *globals, grant auth.Grant) error {
+func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 	cfg, err := tokenConfig(g, grant.Toolboxes)
 	if err != nil {
 		return err
@@ -170,15 +170,15 @@ func addToken(out, errOut io.Writer, g *globals, grant auth.Grant) error {
 		return err
 	}
 	fmt.Fprintln(out, token)
-	if grant.Rights != nil && !slices.Contains(grant.Rights, auth.Calls) {
-		fmt.Fprintf(terminal.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n", grant.Name, auth.JoinRights(grant.Rights))
+	if grant.Rights != nil && !slices.Contains(grant.Rights, httpauth.Calls) {
+		fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n", grant.Name, httpauth.JoinRights(grant.Rights))
 		return nil
 	}
 	may := "all toolboxes"
 	if grant.Toolboxes != nil {
 		may = "the toolboxes " + list(grant.Toolboxes)
 	}
-	fmt.Fprintf(terminal.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n\n", grant.Name, may)
+	fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n\n", grant.Name, may)
 	if !isInteractive(out) {
 		token = "TOKEN" // what takes stdout has it; stderr may well end in a log
 	}
@@ -247,7 +247,7 @@ func listTokens(out io.Writer) error {
 		fmt.Fprintln(out, "There are no tokens. Make one: mcp-workbench token add NAME")
 		return nil
 	}
-	table := tabwriter.NewWriter(terminal.Cleaned(out), 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(tty.Cleaned(out), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tTOOLBOXES\tFOR\tCREATED\tEXPIRES")
 	for _, token := range tokens {
 		may := "all"
@@ -262,7 +262,7 @@ func listTokens(out io.Writer) error {
 		default:
 			expires = "expired"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", token.Name, may, auth.JoinRights(token.Rights), token.Created.Local().Format(tokenTime), expires)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", token.Name, may, httpauth.JoinRights(token.Rights), token.Created.Local().Format(tokenTime), expires)
 	}
 	return table.Flush()
 }

@@ -4,12 +4,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/auth"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 func TestEnsureToken(t *testing.T) {
-	store, err := auth.Open(filepath.Join(t.TempDir(), "state", auth.FileName))
+	store, err := httpauth.Open(filepath.Join(t.TempDir(), "state", httpauth.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/metatool"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newTokens(g *globals) *cobra.Command {
@@ -56,7 +56,7 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 	for _, tool := range tools {
 		bill.ours = append(bill.ours, estimateTokens(string(tool)))
 	}
-	bill.print(terminal.Cleaned(out))
+	bill.print(tty.Cleaned(out))
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/console"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
 func newTools(g *globals) *cobra.Command {

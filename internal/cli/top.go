@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newTop() *cobra.Command {
@@ -49,7 +49,7 @@ const (
 	clearLine   = "\x1b[K"
 )
 
-func watchRunning(ctx context.Context, screen *terminal.Screen, which running, every time.Duration) error {
+func watchRunning(ctx context.Context, screen *tty.Screen, which running, every time.Duration) error {
 	before, err := term.MakeRaw(int(os.Stdin.Fd()))
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func watchRunning(ctx context.Context, screen *terminal.Screen, which running, e
 }
 
 // drawRunning draws over what was drawn before. Nothing running is not the end of watching.
-func drawRunning(ctx context.Context, screen *terminal.Screen, which running) error {
+func drawRunning(ctx context.Context, screen *tty.Screen, which running) error {
 	found, err := which.find(ctx)
 	problem, absent := errors.AsType[*toolbox.Error](err)
 	if err != nil && (!absent || problem.Code != toolbox.NotRunning) {
@@ -92,18 +92,18 @@ func drawRunning(ctx context.Context, screen *terminal.Screen, which running) er
 	}
 	var page bytes.Buffer
 	drawn := screen.On(&page)
-	fmt.Fprintf(drawn, "%s  %s\n\n", time.Now().Format(time.TimeOnly), screen.Paint(terminal.Faint, "q ends this"))
+	fmt.Fprintf(drawn, "%s  %s\n\n", time.Now().Format(time.TimeOnly), screen.Paint(tty.Faint, "q ends this"))
 	seen := make([]control.Workbench, len(found))
 	for i, client := range found {
 		seen[i] = client.Status
 	}
 	if absent {
-		fmt.Fprintln(drawn, terminal.Clean(problem.Message))
+		fmt.Fprintln(drawn, tty.Clean(problem.Message))
 	}
 	showRunning(drawn, seen)
 	lines := strings.Split(strings.TrimRight(page.String(), "\n"), "\n")
 	if _, height := screen.Size(); len(lines) >= height && height > 1 {
-		lines = append(lines[:height-2], screen.Paint(terminal.Faint, "…"))
+		lines = append(lines[:height-2], screen.Paint(tty.Faint, "…"))
 	}
 	fmt.Fprint(screen, fromTheTop+strings.Join(lines, clearLine+"\r\n")+clearLine+"\r\n"+clearBelow)
 	return nil

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // trustFlags say what to do with the records of trust.
@@ -110,7 +110,7 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 	}
 	shown.compare(verdict, store)
 	if flags.json {
-		if err := terminal.WriteJSON(out, shown); err != nil || !flags.yes || verdict == trust.Trusted {
+		if err := tty.WriteJSON(out, shown); err != nil || !flags.yes || verdict == trust.Trusted {
 			return err
 		}
 		return store.Add(shown.file())
@@ -153,7 +153,7 @@ func listTrusted(out io.Writer, asJSON bool) error {
 		for i, record := range records {
 			files[i] = trustedFile{record.Path, record.Time}
 		}
-		return errors.Join(terminal.WriteJSON(out, files), err)
+		return errors.Join(tty.WriteJSON(out, files), err)
 	}
 	for _, record := range records {
 		fmt.Fprintf(out, "%s  %s\n", record.Time.Local().Format("2006-01-02 15:04"), trust.Quote(record.Path))

@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // untrusted is a configuration that lay in the working folder, that somebody else may
@@ -151,7 +151,7 @@ func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 	}
 	shown.compare(u.verdict, trust.NewStore(stateDir()))
 	shown.print(out)
-	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", terminal.Clean(u.why()))
+	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", tty.Clean(u.why()))
 	if err := confirm(ctx, out); err != nil {
 		if errors.Is(err, errDeclined) {
 			return refused

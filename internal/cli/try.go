@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/console"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/trust"
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newTry(g *globals) *cobra.Command {
@@ -48,9 +48,9 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 	}
 	c := console.New(console.Options{
 		Config: cfg, Version: Version, StateDir: stateDir(), Log: log,
-		Out: terminal.New(out, nil, os.Getenv), Err: terminal.New(stderr, nil, os.Getenv),
+		Out: tty.New(out, nil, os.Getenv), Err: tty.New(stderr, nil, os.Getenv),
 	})
-	t := trial{out: terminal.Cleaned(out), box: box.Name}
+	t := trial{out: tty.Cleaned(out), box: box.Name}
 	began := time.Now()
 	if t.session, err = c.Open(ctx, cfg, console.Handlers{Progress: t.progress}); err != nil {
 		return err

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/adopt"
-	"github.com/mcp-workbench/mcp-workbench/internal/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
-	"github.com/mcp-workbench/mcp-workbench/internal/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // undoing is the last change of a client's file, which is being taken back.
@@ -24,7 +24,7 @@ type undoing struct {
 }
 
 // runUndo takes the last change of a client's file back. What others changed since stays.
-func runUndo(ctx context.Context, id string, o connectOptions, screen *terminal.Screen) error {
+func runUndo(ctx context.Context, id string, o connectOptions, screen *tty.Screen) error {
 	client, err := findClient(id)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func runUndo(ctx context.Context, id string, o connectOptions, screen *terminal.
 	u.show(screen)
 	fmt.Fprintln(screen)
 	for _, changed := range slices.Concat(u.undone.Edited, u.undone.Kept) {
-		fmt.Fprintf(screen, "%s %s\n", screen.Paint(terminal.Caution, "!"), screen.Wrap(terminal.CleanLine(changed)+".", 2))
+		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.Wrap(tty.CleanLine(changed)+".", 2))
 	}
 	if u.undone.Stays {
 		fmt.Fprintf(screen, "  %s\n", u.nextStep())
@@ -89,7 +89,7 @@ func beginUndo(client *clients.Client, last *clients.Backup) (*undoing, error) {
 			Hint:    fmt.Sprintf("To have it as it was before, copy what is kept of it:\ncp '%s' '%s'", last.Path(), last.File),
 		}
 	}
-	u.masker = adopt.Masker(last.File, [][]byte{u.was, u.wrote, u.before}, nil)
+	u.masker = importer.Masker(last.File, [][]byte{u.was, u.wrote, u.before}, nil)
 	u.after, err = u.takeBack(u.before)
 	return u, err
 }
@@ -139,8 +139,8 @@ func (u *undoing) nextStep() string {
 	return "To take out every entry that starts a workbench: mcp-workbench disconnect " + u.client.ID
 }
 
-func (u *undoing) report(screen *terminal.Screen) {
-	good := screen.Paint(terminal.Good, "✓")
+func (u *undoing) report(screen *tty.Screen) {
+	good := screen.Paint(tty.Good, "✓")
 	switch {
 	case bytes.Equal(u.after, u.was) && (u.after != nil) == u.last.Was:
 		fmt.Fprintf(screen, "%s %s is as it was before.\n", good, short(u.path))
@@ -153,7 +153,7 @@ func (u *undoing) report(screen *terminal.Screen) {
 }
 
 // lastChange is the one to undo: of the file that was named, or whichever was the last.
-func lastChange(ctx context.Context, client *clients.Client, o connectOptions, screen *terminal.Screen) (clients.Backups, *clients.Backup, error) {
+func lastChange(ctx context.Context, client *clients.Client, o connectOptions, screen *tty.Screen) (clients.Backups, *clients.Backup, error) {
 	file := ""
 	store, err := backups()
 	if err == nil && (o.file != "" || o.project) {

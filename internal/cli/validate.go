@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newValidate(g *globals) *cobra.Command {
@@ -43,7 +43,7 @@ func runValidate(g globals, out io.Writer) error {
 		fmt.Fprintf(out, "No configuration was found, and the built-in default is valid: %s\n", summary(config.Default()))
 		return nil
 	}
-	out = terminal.Cleaned(out)
+	out = tty.Cleaned(out)
 	var errs []error
 	for _, file := range files {
 		cfg, err := config.Strict(file.config, file.err)

@@ -13,7 +13,7 @@ import (
 )
 
 // codeFile declares all codes of errors.
-const codeFile = "internal/toolbox/code.go"
+const codeFile = "internal/base/toolbox/code.go"
 
 func TestEveryCodeIsExplainedAndUsed(t *testing.T) {
 	codes := declaredCodes(t)
@@ -61,7 +61,7 @@ func TestEveryCodeIsExplainedAndUsed(t *testing.T) {
 func TestEveryErrorForPeopleHasACode(t *testing.T) {
 	found := 0
 	eachSource(t, func(name, file string, parsed *ast.File) {
-		if name == "internal/builtin" {
+		if name == "internal/servers/builtin" {
 			return
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
@@ -89,7 +89,7 @@ func isErrorForPeople(name string, kind ast.Expr) bool {
 	if selected, ok := kind.(*ast.SelectorExpr); ok {
 		return selected.Sel.Name == "Error" && (isNamed(selected.X, "toolbox") || isNamed(selected.X, "config"))
 	}
-	return (name == "internal/toolbox" || name == "internal/config") && isNamed(kind, "Error")
+	return (name == "internal/base/toolbox" || name == "internal/setup/config") && isNamed(kind, "Error")
 }
 
 func isNamed(e ast.Expr, name string) bool {

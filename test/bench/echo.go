@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
 // lineBuffer is large enough for nearly all lines to be read in a few calls.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
 // meter reads what one process has used, of which a workbench tells its allocations.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
 // runPump starts an echo server and forwards lines both ways: the floor for any process

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 

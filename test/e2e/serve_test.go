@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // This file runs a workbench that clients reach over HTTP.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 

@@ -13,7 +13,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // This file is the client's side over HTTP.

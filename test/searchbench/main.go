@@ -15,7 +15,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/search"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/search"
 )
 
 // depth is how many hits are looked at; later ones count as not found.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/search"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/search"
 )
 
 // metrics say how good one answer is.

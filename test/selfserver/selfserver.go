@@ -10,9 +10,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
-	"github.com/mcp-workbench/mcp-workbench/internal/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // variable makes the test binary play a server.

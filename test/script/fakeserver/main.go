@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 func main() { os.Exit(mcptest.Main(os.Args[1:])) }

@@ -1,0 +1,197 @@
+package httpauth
+
+import (
+	"container/list"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Limits of the connections of one server.
+const (
+	maxConnections = 16_384
+	// ownDescriptors is the part of the process's file descriptors that connections may
+	// use, as a divisor: the rest is for servers, files and logs.
+	ownDescriptors = 2
+	// addressShare is the part of all connections that one address may have, as a divisor.
+	// Addresses of this machine have no limit of their own: behind a proxy all clients come from one.
+	addressShare = 4
+)
+
+// connections keeps strangers from crowding out clients. A connection counts as busy while
+// it carries a request that passed the gate. When there are too many connections, in all
+// or of one address, the one that has not been busy for the longest time is closed, so that a
+// client with a token is served however many others open connections and say nothing.
+type connections struct {
+	most, mostOfOne int
+	log             *slog.Logger
+	loudest         *rate.Limiter // evictions that are logged
+
+	mu        sync.Mutex // guards what follows
+	open      map[net.Conn]*connection
+	addresses map[netip.Prefix]*addressConnections
+	unused    list.List // of *connection, the longest unused first
+}
+
+// addressConnections are the connections of one address.
+type addressConnections struct {
+	count  int
+	unused list.List // of *connection, the longest unused first
+}
+
+type connection struct {
+	conn net.Conn
+	from netip.Prefix
+	// All three are guarded by connections.mu.
+	requests  int           // that passed the gate and are not answered yet
+	inAll     *list.Element // in connections.unused; nil while busy
+	inAddress *list.Element // in addressConnections.unused; nil while busy
+}
+
+func newConnections(most int, log *slog.Logger) *connections {
+	return &connections{
+		most: most, mostOfOne: max(most/addressShare, 1), log: log, loudest: rate.NewLimiter(rate.Every(time.Second), 1),
+		open: make(map[net.Conn]*connection), addresses: make(map[netip.Prefix]*addressConnections),
+	}
+}
+
+// GuardConnections limits the connections of an HTTP server, which must not be serving yet,
+// and ends those whose requests bring a body that nobody reads.
+func GuardConnections(server *http.Server, log *slog.Logger) {
+	guardConnections(server, min(maxConnections, max(maxDescriptors()/ownDescriptors, 1)), log)
+}
+
+func guardConnections(server *http.Server, most int, log *slog.Logger) {
+	guarded := newConnections(most, log)
+	server.ConnContext = guarded.begin
+	server.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateClosed || state == http.StateHijacked {
+			guarded.end(conn)
+		}
+	}
+	server.Handler = boundBodies(server.Handler)
+}
+
+type connectionKey struct{}
+
+// usage is what the context of a request holds of its connection.
+type usage struct {
+	all *connections
+	one *connection
+}
+
+// begin enters a new connection. Its signature is that of http.Server.ConnContext.
+func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context {
+	one := &connection{conn: conn, from: NetworkOf(conn.RemoteAddr().String())}
+	victim := c.enter(one)
+	if victim != nil {
+		if c.loudest.Allow() {
+			c.log.Warn("closed an unused connection: there are too many", "remote", victim.RemoteAddr().String())
+		}
+		_ = victim.Close()
+	}
+	return context.WithValue(ctx, connectionKey{}, usage{c, one})
+}
+
+// enter counts a connection and returns the one that has to make room for it, which is the
+// new one itself if all others are busy; nil if there is room.
+func (c *connections) enter(one *connection) (victim net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	address := c.addresses[one.from]
+	if address == nil {
+		address = &addressConnections{}
+		c.addresses[one.from] = address
+	}
+	isLocal := one.from.Addr().IsLoopback()
+	longest := (*list.Element)(nil)
+	full := true
+	switch {
+	case !isLocal && address.count >= c.mostOfOne:
+		longest = address.unused.Front()
+	case len(c.open) >= c.most:
+		longest = c.unused.Front()
+	default:
+		full = false
+	}
+	c.open[one.conn] = one
+	address.count++
+	c.rest(one, address)
+	if !full {
+		return nil
+	}
+	if longest == nil {
+		return one.conn
+	}
+	unused := longest.Value.(*connection)
+	// It no longer counts from now on: net/http reports its end later, when its goroutine notices.
+	c.remove(unused)
+	return unused.conn
+}
+
+// end forgets a connection that was closed.
+func (c *connections) end(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if one := c.open[conn]; one != nil {
+		c.remove(one)
+	}
+}
+
+// remove takes a connection out of all tables. The caller holds mu.
+func (c *connections) remove(one *connection) {
+	delete(c.open, one.conn)
+	address := c.addresses[one.from]
+	c.wake(one, address)
+	if address.count--; address.count == 0 {
+		delete(c.addresses, one.from)
+	}
+}
+
+// rest enters a connection among the unused ones. The caller holds mu.
+func (c *connections) rest(one *connection, address *addressConnections) {
+	one.inAll = c.unused.PushBack(one)
+	one.inAddress = address.unused.PushBack(one)
+}
+
+// wake takes a connection out of the unused ones. The caller holds mu.
+func (c *connections) wake(one *connection, address *addressConnections) {
+	if one.inAll != nil {
+		c.unused.Remove(one.inAll)
+		address.unused.Remove(one.inAddress)
+		one.inAll, one.inAddress = nil, nil
+	}
+}
+
+// use marks the connection of a request as busy until the returned function is called.
+func use(ctx context.Context) (done func()) {
+	u, ok := ctx.Value(connectionKey{}).(usage)
+	if !ok {
+		return func() {}
+	}
+	u.all.count(u.one, 1)
+	return func() { u.all.count(u.one, -1) }
+}
+
+// count adds to the requests of a connection that may have been closed meanwhile.
+func (c *connections) count(one *connection, delta int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[one.conn] != one {
+		return
+	}
+	address := c.addresses[one.from]
+	one.requests += delta
+	switch {
+	case one.requests == 0:
+		c.rest(one, address)
+	case one.requests == 1 && delta > 0:
+		c.wake(one, address)
+	}
+}

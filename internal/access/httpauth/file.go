@@ -1,0 +1,137 @@
+package httpauth
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+const maxFile = 1 << 20
+
+// tokenFile is what the file holds. Absent toolboxes mean all of them, so an empty list
+// must not become an absent one when it is written.
+type tokenFile struct {
+	Tokens []tokenEntry `json:"tokens"`
+}
+
+type tokenEntry struct {
+	Name      string    `json:"name"`
+	SHA256    string    `json:"sha256"`
+	Toolboxes []string  `json:"toolboxes,omitzero"`
+	For       []Right   `json:"for,omitempty"` // absent: calls
+	Created   time.Time `json:"created"`
+	Expires   time.Time `json:"expires,omitzero"`
+}
+
+// readTokens returns what the file holds, if nobody else could have read or written it.
+// Without a file there are no tokens and no info. The info comes with an error as well,
+// if there was a file.
+func readTokens(path string) ([]Token, fs.FileInfo, error) {
+	data, info, err := safefile.Read(path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, info, unusable(path, errors.Unwrap(err).Error(), "") // the path is named anyway
+	}
+	if reason, remedy := exposed(path, info); reason != "" {
+		return nil, info, unusable(path, reason, remedy)
+	}
+	tokens, err := decodeTokens(data)
+	if err != nil {
+		return nil, info, unusable(path, err.Error(), "")
+	}
+	return tokens, info, nil
+}
+
+// exposed says how somebody else may have changed or read the file, and what to do.
+func exposed(path string, info fs.FileInfo) (reason, remedy string) {
+	if reason := safefile.Strangers(info, safefile.ReadOrChange); reason != "" {
+		return "it " + reason, "If nobody else used it: chmod 600 " + path
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return "its folder cannot be looked at", ""
+	}
+	if reason := safefile.Strangers(folder, safefile.Change); reason != "" {
+		return "its folder " + reason, "If nobody else used it: chmod 700 " + filepath.Dir(path)
+	}
+	return "", ""
+}
+
+// decodeTokens is strict: a restriction that is not understood would be none.
+func decodeTokens(data []byte) ([]Token, error) {
+	var file tokenFile
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
+		return nil, errors.New("it is no valid JSON of tokens")
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the tokens")
+	}
+	if len(file.Tokens) > maxTokens {
+		return nil, fmt.Errorf("it holds more than %d tokens", maxTokens)
+	}
+	tokens := make([]Token, len(file.Tokens))
+	for i, entry := range file.Tokens {
+		rights, wrong := checkRights(entry.For)
+		tokens[i] = Token{Name: entry.Name, Toolboxes: entry.Toolboxes, Rights: rights, Created: entry.Created, Expires: entry.Expires}
+		digest, err := hex.DecodeString(entry.SHA256)
+		isDouble := slices.ContainsFunc(tokens[:i], func(t Token) bool { return t.Name == entry.Name })
+		switch {
+		case checkName(entry.Name) != "":
+			return nil, fmt.Errorf("the name of token %d %s", i+1, checkName(entry.Name))
+		case isDouble:
+			return nil, fmt.Errorf("the name of token %d is taken", i+1)
+		case err != nil || len(digest) != sha256.Size:
+			return nil, fmt.Errorf("the 'sha256' of token '%s' is none", entry.Name)
+		case wrong != nil:
+			return nil, fmt.Errorf("the 'for' of token '%s' holds what is not known here", entry.Name)
+		}
+		copy(tokens[i].digest[:], digest)
+	}
+	return tokens, nil
+}
+
+func encodeTokens(tokens []Token) ([]byte, error) {
+	file := tokenFile{Tokens: make([]tokenEntry, len(tokens))}
+	for i, t := range tokens {
+		file.Tokens[i] = tokenEntry{
+			Name: t.Name, SHA256: hex.EncodeToString(t.digest[:]), Toolboxes: t.Toolboxes, For: t.Rights, Created: t.Created, Expires: t.Expires,
+		}
+	}
+	data, err := json.MarshalIndent(file, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if len(data) >= maxFile {
+		return nil, &toolbox.Error{
+			Code:    toolbox.TokensTooMany,
+			Message: fmt.Sprintf("The tokens would take more than %d KiB together", maxFile>>10),
+			Hint:    "Remove those that nobody uses: mcp-workbench token list, then mcp-workbench token remove NAME",
+		}
+	}
+	return append(data, '\n'), nil
+}
+
+func unusable(path, reason, remedy string) error {
+	if remedy == "" {
+		remedy = "Repair the file, or remove it and make new tokens: mcp-workbench token add NAME"
+	} else {
+		remedy += ". Otherwise remove the file and make new tokens: mcp-workbench token add NAME"
+	}
+	return &toolbox.Error{Code: toolbox.TokensUnusable, Message: fmt.Sprintf("The tokens in %s cannot be used: %s", path, reason), Hint: remedy}
+}

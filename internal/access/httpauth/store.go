@@ -1,0 +1,290 @@
+package httpauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+const (
+	// FileName is the name of the tokens' file in the state folder.
+	FileName = "tokens.json"
+
+	tokenPrefix = "mcpw_" // lets scanners for leaked secrets know one
+	tokenBytes  = 32
+	maxTokens   = 1000
+	maxName     = 64
+	lockWait    = 5 * time.Second
+	lookEvery   = time.Second
+)
+
+// Store keeps the tokens in one file, which several processes may use at once: it is
+// replaced as a whole, under a lock, and looked at again while it is in use.
+type Store struct {
+	path string
+
+	mu     sync.Mutex // guards what follows
+	tokens []Token
+	file   fs.FileInfo // of what was last read, or could not be; nil if there was no file
+	looked time.Time
+	log    *slog.Logger // of the gate that uses the store; nil if there is none
+}
+
+// Token is what is kept of one token: enough to know it again, not to use it.
+type Token struct {
+	Name      string
+	Toolboxes []string // that it may see, in the order given; nil: all
+	Rights    []Right  // at least one
+	Created   time.Time
+	Expires   time.Time // zero: never
+
+	digest [sha256.Size]byte
+}
+
+// id tells a token from every other, also from one that has its name later.
+func (t Token) id() string { return hex.EncodeToString(t.digest[:16]) }
+
+func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+
+// Identity is who made a request, as far as a token tells.
+type Identity struct {
+	Name      string   // of the token; "" where none is asked for
+	ID        string   // of the token, which no other ever has; "" where none is asked for
+	Toolboxes []string // that it may see; nil: all
+	Rights    []Right
+}
+
+// Open reads the tokens in the file at path. Without the file there are none.
+func Open(path string) (*Store, error) {
+	s := &Store{path: path, looked: time.Now()}
+	tokens, file, err := readTokens(path)
+	if err != nil {
+		return nil, err
+	}
+	s.tokens, s.file = tokens, file
+	return s, nil
+}
+
+// Grant is what a new token is to be.
+type Grant struct {
+	Name      string
+	Toolboxes []string      // that it may see; nil: all
+	Rights    []Right       // none: calls
+	Lifetime  time.Duration // 0: for ever
+}
+
+// Create makes a token and returns it. It cannot be had again: only its hash is kept.
+func (s *Store) Create(grant Grant) (string, error) {
+	name, toolboxes := grant.Name, grant.Toolboxes
+	if problem := checkName(name); problem != "" {
+		return "", &toolbox.Error{
+			Code:    toolbox.TokenInvalid,
+			Message: fmt.Sprintf("The name of a token %s", problem),
+			Hint:    "Name it after the client that uses it, such as laptop or ci.",
+		}
+	}
+	if toolboxes != nil && len(toolboxes) == 0 || slices.Contains(toolboxes, "") {
+		return "", &toolbox.Error{Code: toolbox.TokenInvalid, Message: fmt.Sprintf("Token '%s' must be for toolboxes with a name, or for all", name)}
+	}
+	rights, err := checkRights(grant.Rights)
+	if err != nil {
+		return "", err
+	}
+	var random [tokenBytes]byte
+	_, _ = rand.Read(random[:]) // never fails: it would end the program
+	token := tokenPrefix + base64.RawURLEncoding.EncodeToString(random[:])
+	created := Token{
+		Name: name, Toolboxes: slices.Clone(toolboxes), Rights: rights,
+		Created: time.Now().UTC().Truncate(time.Second), digest: sha256.Sum256([]byte(token)),
+	}
+	if grant.Lifetime > 0 {
+		created.Expires = created.Created.Add(grant.Lifetime)
+	}
+	err = s.update(func(tokens []Token) ([]Token, error) {
+		if slices.ContainsFunc(tokens, func(t Token) bool { return t.Name == name }) {
+			return nil, &toolbox.Error{
+				Code:    toolbox.TokenExists,
+				Message: fmt.Sprintf("There is a token named '%s' already, and it cannot be shown again", name),
+				Hint:    fmt.Sprintf("Choose another name, or remove it first: mcp-workbench token remove %s", name),
+				Cause:   fs.ErrExist,
+			}
+		}
+		if len(tokens) >= maxTokens {
+			return nil, &toolbox.Error{
+				Code:    toolbox.TokensTooMany,
+				Message: fmt.Sprintf("There are %d tokens, and there can be no more", len(tokens)),
+				Hint:    "Remove those that nobody uses: mcp-workbench token list, then mcp-workbench token remove NAME",
+			}
+		}
+		return append(tokens, created), nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// Remove makes a token worthless. Servers that run notice within a second.
+func (s *Store) Remove(name string) error {
+	return s.update(func(tokens []Token) ([]Token, error) {
+		var names []string
+		for i, t := range tokens {
+			if t.Name == name {
+				return slices.Delete(tokens, i, i+1), nil
+			}
+			names = append(names, t.Name)
+		}
+		return nil, unknownToken(name, names)
+	})
+}
+
+func unknownToken(name string, names []string) error {
+	hint := "There are no tokens. Make one: mcp-workbench token add NAME"
+	if near := toolbox.Nearest(name, names, 1); len(near) > 0 {
+		hint = fmt.Sprintf("Did you mean '%s'?", near[0])
+	} else if len(names) > 0 {
+		hint = "See: mcp-workbench token list"
+	}
+	return &toolbox.Error{Code: toolbox.TokenNotFound, Message: fmt.Sprintf("There is no token named '%s'", name), Hint: hint, Cause: fs.ErrNotExist}
+}
+
+// List returns all tokens in the order in which they were made.
+func (s *Store) List() []Token {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.look()
+	return slices.Clone(s.tokens)
+}
+
+// Verify says whose token it is. It looks at all of them, so that the time it takes does
+// not tell which one was nearly right.
+func (s *Store) Verify(token string) (Identity, bool) {
+	s.mu.Lock()
+	s.look()
+	tokens := s.tokens // never changed in place
+	s.mu.Unlock()
+	digest := sha256.Sum256([]byte(token))
+	found := -1
+	for i := range tokens {
+		match := subtle.ConstantTimeCompare(digest[:], tokens[i].digest[:])
+		found = subtle.ConstantTimeSelect(match, i, found)
+	}
+	if found < 0 || tokens[found].expired(time.Now()) {
+		return Identity{}, false
+	}
+	t := tokens[found]
+	return Identity{Name: t.Name, ID: t.id(), Toolboxes: slices.Clone(t.Toolboxes), Rights: t.Rights}, true
+}
+
+// look reads the file again if it changed, once in a while. A file that cannot be used
+// changes nothing: a half-made edit must not lock everybody out. The caller holds mu.
+func (s *Store) look() {
+	if time.Since(s.looked) < lookEvery {
+		return
+	}
+	s.looked = time.Now()
+	file, err := os.Stat(s.path)
+	if err == nil && sameFile(file, s.file) {
+		return
+	}
+	tokens, file, err := readTokens(s.path)
+	if err != nil {
+		if s.log != nil && !sameFile(file, s.file) {
+			s.log.Warn("the tokens are not read again, and those before stay in use", "reason", err)
+		}
+		s.file = file
+		return
+	}
+	s.tokens, s.file = tokens, file
+}
+
+// sameFile reports that nothing was written or allowed since; nil stands for no file.
+func sameFile(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
+}
+
+// update changes the file while no other process does. If change fails, nothing is written.
+func (s *Store) update(change func([]Token) ([]Token, error)) error {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return s.explain("make the folder of", err)
+	}
+	release, err := safefile.Lock(context.Background(), s.path+".lock", lockWait)
+	if err != nil {
+		return s.explain("lock", err)
+	}
+	defer release()
+	tokens, _, err := readTokens(s.path)
+	if err != nil {
+		return err
+	}
+	if tokens, err = change(tokens); err != nil {
+		return err
+	}
+	data, err := encodeTokens(tokens)
+	if err != nil {
+		return err
+	}
+	if err := safefile.Replace(s.path, ".tokens-*", data); err != nil {
+		return s.explain("write", err)
+	}
+	tokens, file, err := readTokens(s.path)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens, s.file, s.looked = tokens, file, time.Now()
+	return nil
+}
+
+func (s *Store) explain(what string, err error) error {
+	reason := err
+	if inner := errors.Unwrap(err); inner != nil {
+		reason = inner // the path is named already
+	}
+	return &toolbox.Error{Code: toolbox.TokensUnusable, Message: fmt.Sprintf("Cannot %s the tokens in %s: %v", what, s.path, reason), Cause: err}
+}
+
+// reportTo says where to write that the file cannot be used any more.
+func (s *Store) reportTo(log *slog.Logger) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = log
+}
+
+// checkName says what is wrong with a name. Names stand in logs and on command lines.
+func checkName(name string) string {
+	isPlain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._-", r)
+	}
+	switch {
+	case name == "":
+		return "cannot be empty"
+	case len(name) > maxName:
+		return fmt.Sprintf("can have at most %d characters", maxName)
+	case name[0] == '-':
+		return "cannot begin with '-'"
+	case strings.ContainsFunc(name, func(r rune) bool { return !isPlain(r) }):
+		return "can hold only letters, digits and . _ -"
+	}
+	return ""
+}

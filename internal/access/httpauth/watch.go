@@ -1,0 +1,76 @@
+package httpauth
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrTokenEnded is the cause with which requests end whose token was removed or has expired.
+var ErrTokenEnded = errors.New("the token was removed or has expired")
+
+// watched are the requests that run, by the token that they came with.
+type watched struct {
+	mu      sync.Mutex
+	nextKey uint64
+	byKey   map[uint64]watchedRequest
+}
+
+type watchedRequest struct {
+	id  string // of the token
+	end context.CancelCauseFunc
+}
+
+// enter has a request end when its token does. Call leave when it has ended by itself.
+func (w *watched) enter(ctx context.Context, id string) (_ context.Context, leave func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byKey == nil {
+		w.byKey = make(map[uint64]watchedRequest)
+	}
+	w.nextKey++
+	key := w.nextKey
+	w.byKey[key] = watchedRequest{id, end}
+	return ctx, func() {
+		w.mu.Lock()
+		delete(w.byKey, key)
+		w.mu.Unlock()
+		end(nil)
+	}
+}
+
+// endUnless ends the requests of tokens that are no longer valid.
+func (w *watched) endUnless(valid map[string]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, request := range w.byKey {
+		if !valid[request.id] {
+			request.end(ErrTokenEnded)
+		}
+	}
+}
+
+// Watch ends requests, such as streams, whose token was removed or has expired, until ctx ends.
+func (g *Gate) Watch(ctx context.Context) {
+	if g.store == nil {
+		return
+	}
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
+			valid := make(map[string]bool)
+			for _, token := range g.store.List() {
+				if !token.expired(now) {
+					valid[token.id()] = true
+				}
+			}
+			g.running.endUnless(valid)
+		case <-ctx.Done():
+			return
+		}
+	}
+}

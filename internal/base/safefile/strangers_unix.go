@@ -1,0 +1,78 @@
+//go:build unix
+
+package safefile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Strangers says how somebody else can do with a file or folder what is forbidden, in
+// words that follow its name, or "".
+func Strangers(info fs.FileInfo, forbidden fs.FileMode) string {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return "has no known owner"
+	case int64(stat.Uid) != int64(os.Geteuid()):
+		return "belongs to another user"
+	case shared(info) != "":
+		return shared(info)
+	case info.Mode().Perm()&forbidden != 0:
+		return "can be read by other users"
+	}
+	return ""
+}
+
+// others is Strangers for what the user or root own: root can do everything anyway.
+func others(info fs.FileInfo) string {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid == 0 {
+		return shared(info)
+	}
+	return Strangers(info, Change)
+}
+
+// shared says who besides its owner can change a file or folder.
+func shared(info fs.FileInfo) string {
+	switch mode := info.Mode().Perm(); {
+	case mode&0o002 != 0:
+		return "can be changed by every user of this machine"
+	case mode&0o020 != 0:
+		return "can be changed by its group"
+	}
+	return ""
+}
+
+// Replaceable says how somebody but the user and root can put something else in the place of a file or link, or "". It is a
+// whole clause that names the folder. In a sticky folder only who owns an entry, or the folder, can.
+func Replaceable(path string) string {
+	folder := filepath.Dir(path)
+	info, err := os.Stat(folder)
+	if err != nil {
+		return "its folder cannot be examined: " + err.Error()
+	}
+	reason := others(info)
+	if reason == "" {
+		return ""
+	}
+	owner, isKnown := ownerOf(info)
+	entry, err := os.Lstat(path)
+	if err == nil && info.Mode()&fs.ModeSticky != 0 && isKnown && isOurs(owner) {
+		if owner, isKnown = ownerOf(entry); isKnown && isOurs(owner) {
+			return ""
+		}
+	}
+	return "the folder " + folder + " " + reason
+}
+
+func ownerOf(info fs.FileInfo) (uint32, bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return stat.Uid, true
+}
+
+func isOurs(user uint32) bool { return user == 0 || int64(user) == int64(os.Geteuid()) }

@@ -1,0 +1,154 @@
+package call
+
+import (
+	"bytes"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+)
+
+// This file is where a request crosses the border between the eras. Nothing above knows
+// that of the server, and nothing below that of the client.
+
+// border says which way a request crosses it.
+type border uint8
+
+const (
+	sameEra  border = iota // it does not
+	toLegacy               // from a modern client to a legacy server
+	toModern               // from a legacy client to a modern server
+)
+
+func borderOf(client Client, session *downstream.Session) border {
+	switch modern := client.Party().Modern(); {
+	case modern == session.Modern():
+		return sameEra
+	case modern:
+		return toLegacy
+	default:
+		return toModern
+	}
+}
+
+// unknownState answers a request of a modern client that brings a state to a legacy server,
+// which never gave one. Those that the workbench gave for it were taken before.
+var unknownState = Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"Invalid params: the requestState is unknown: ` +
+	`no answer of this server had one. Send the request again without it"}`))}
+
+// cross prepares a call for a server of the other era; see Request for what is plain.
+func (r *run) cross(call *downstream.ToolCall, isPlain bool) {
+	if r.border == toLegacy && isPlain {
+		call.Meta = wire.Payload{}
+		return
+	}
+	if r.border == toLegacy {
+		r.logs = rankOf(call.Meta)
+		call.Meta, call.Extra = era.LowerMeta(call.Meta), era.LowerMembers(call.Extra)
+		return
+	}
+	call.Asker.LogLevel = r.client.Party().LogLevel()
+	// Sending the call uses up the buffer that its parts are in, and it may have to be sent again.
+	kept := *call
+	kept.Arguments, kept.Meta = clone(call.Arguments), clone(call.Meta)
+	r.again = func(members []byte) (uint64, error) {
+		next := kept
+		next.Arguments, next.Extra = clone(kept.Arguments), joined(kept.Extra, members)
+		return r.lease.Session.CallTool(next, r)
+	}
+}
+
+// crossForward prepares another request for a server of the other era.
+func (r *run) crossForward(forward *downstream.Forward) {
+	if r.border == toLegacy {
+		r.logs = rankOf(forward.Params.Member("_meta"))
+		if len(forward.Edits) > 0 { // they are of parts of what is about to be copied
+			forward.Params = wire.Raw(wire.AppendEdited(nil, forward.Params, forward.Edits...))
+			forward.Edits = nil
+		}
+		forward.Params = era.LowerParams(forward.Params)
+		return
+	}
+	forward.Asker.LogLevel = r.client.Party().LogLevel()
+	kept := *forward
+	r.again = func(members []byte) (uint64, error) {
+		next := kept
+		next.Extra = members
+		return r.lease.Session.Forward(next, r)
+	}
+}
+
+func clone(payload wire.Payload) wire.Payload {
+	if payload.IsAbsent() {
+		return payload
+	}
+	return wire.Raw(bytes.Clone(payload.Bytes()))
+}
+
+// joined joins members of an object.
+func joined(a, b []byte) []byte {
+	if len(a) == 0 || len(b) == 0 {
+		return append(a[:len(a):len(a)], b...)
+	}
+	return append(append(a[:len(a):len(a)], ','), b...)
+}
+
+// rankOf returns the rank of the least severe log messages that a request asks for, from 1;
+// 0 if it asks for none.
+func rankOf(meta wire.Payload) int {
+	level, _ := meta.Member(protocol.MetaLogLevel).Text()
+	return protocol.Severity(level) + 1
+}
+
+// unasked returns the level from which on a legacy server has to be asked for log messages
+// before it gets a modern client's request; "" if it need not be.
+func unasked(client Client, session *downstream.Session, meta wire.Payload) (level string) {
+	if borderOf(client, session) != toLegacy {
+		return ""
+	}
+	level, _ = meta.Member(protocol.MetaLogLevel).Text()
+	if level == "" || session.SendsLogs(level) {
+		return ""
+	}
+	return level
+}
+
+// wantsNotice reports whether a legacy server's notification is for the request of a modern
+// client: log messages are only if it asked for them.
+func (r *run) wantsNotice(message wire.Message) bool {
+	if string(message.Method) != protocol.NotifyMessage {
+		return true
+	}
+	level, _ := message.Params.Member("level").Text()
+	return r.logs > 0 && protocol.Severity(level)+1 >= r.logs
+}
+
+// translated returns an error as the client's era knows it.
+func (r *run) translated(rpcError wire.Payload) wire.Payload {
+	switch r.border {
+	case toLegacy:
+		return era.RaiseError(rpcError)
+	case toModern:
+		return era.LowerError(r.method, rpcError)
+	}
+	return rpcError
+}
+
+// answerHere answers what the era of a server has no request for, in its place.
+func (request *Forwarding) answerHere(session *downstream.Session) (outcome Outcome, ok bool) {
+	if !session.Modern() {
+		topic, _, ok := downstream.TopicOf(request.Method, request.Params)
+		return Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"The server does not tell updates of tasks"}`))}, ok && topic.IsTask
+	}
+	switch request.Method {
+	case protocol.MethodPing:
+	case protocol.MethodSetLevel: // the level goes with later requests
+		if level, _ := request.Params.Member("level").Text(); protocol.Severity(level) < 0 {
+			return Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"Invalid params: 'level' is not a level of log messages"}`))}, true
+		}
+	default:
+		return Outcome{}, false
+	}
+	return Outcome{Result: wire.Raw([]byte("{}"))}, true
+}

@@ -1,0 +1,71 @@
+package call
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+// nearest is how many names a failed look-up suggests.
+const nearest = 3
+
+// Toolboxes are what the client of a call may see of the fleet.
+type Toolboxes interface {
+	Toolbox(name string) (*fleet.Toolbox, bool)
+}
+
+func resolveServer(visible Toolboxes, ref toolbox.Ref) (*fleet.Server, error) {
+	box, ok := visible.Toolbox(ref.Toolbox)
+	if !ok {
+		return nil, &Failure{NotFound: true, Message: fmt.Sprintf("Toolbox '%s' not found", ref.Toolbox)}
+	}
+	server, ok := box.Server(ref.Server)
+	if !ok {
+		failure := &Failure{NotFound: true, Message: fmt.Sprintf("Server '%s' not found in toolbox '%s'", ref.Server, ref.Toolbox)}
+		if slices.Contains(box.Disabled(), ref.Server) {
+			failure.Hint = "It is disabled in the configuration."
+		} else {
+			failure.Hint = suggestion("Its servers", ref.Server, box.ServerNames())
+		}
+		return nil, failure
+	}
+	return server, nil
+}
+
+func resolveTool(offered *catalog.Snapshot, ref toolbox.Ref) (catalog.Tool, error) {
+	tool, ok := offered.Find(ref.Name)
+	if reason, withheld := offered.Withheld(ref.Name); withheld {
+		return tool, &Failure{Message: "it " + reason}
+	}
+	if !ok {
+		return tool, &Failure{
+			NotFound: true,
+			Message:  fmt.Sprintf("Tool '%s' not found in server '%s' (toolbox '%s')", ref.Name, ref.Server, ref.Toolbox),
+			Hint:     suggestion("Its tools", ref.Name, offered.Names()),
+		}
+	}
+	return tool, nil
+}
+
+// suggestion names what may have been meant, or a few of what there is.
+func suggestion(what, wanted string, names []string) string {
+	if near := toolbox.Nearest(wanted, names, nearest); len(near) > 0 {
+		return "Did you mean " + quoted(near, " or ") + "?"
+	}
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) > 10:
+		return fmt.Sprintf("%s: %s and %d more.", what, quoted(names[:10], ", "), len(names)-10)
+	default:
+		return fmt.Sprintf("%s: %s.", what, quoted(names, ", "))
+	}
+}
+
+func quoted(names []string, separator string) string {
+	return "'" + strings.Join(names, "'"+separator+"'") + "'"
+}

@@ -1,0 +1,290 @@
+package call
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+)
+
+// This file is about results of modern servers that ask for input. A legacy client is asked
+// each of the questions, and then the request is sent again with the answers.
+
+const (
+	maxRounds    = 16  // of one request
+	maxQuestions = 100 // of one round
+	// maxRetryPause is the longest pause before a request is sent again that was not asked
+	// anything: the server is waiting for something itself.
+	maxRetryPause = 500 * time.Millisecond
+	retryPause    = 50 * time.Millisecond // the shortest, after the first time
+)
+
+// between is what a request waits for while the server has nothing of it in hand.
+type between interface {
+	// stop ends the waiting. It is called at most once, and not if the waiting was over.
+	stop()
+}
+
+// wait notes what is waited for. Cancelling the request ends it.
+func (r *run) wait(interim between) {
+	r.mu.Lock()
+	r.between = interim
+	r.mu.Unlock()
+	if cause := r.ticket.Cause(); cause != nil { // it came while there was nothing to cancel
+		r.cancelled(cause)
+	}
+}
+
+// leave reports whether something was still waited for; the caller goes on then.
+func (r *run) leave(interim between) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.between != interim {
+		return false
+	}
+	r.between = nil
+	return true
+}
+
+// proceed sends the next request, unless what was waited for was stopped.
+func (r *run) proceed(interim between, send func() (id uint64, err error)) {
+	r.mu.Lock()
+	if r.between != interim {
+		r.mu.Unlock()
+		return
+	}
+	r.between = nil
+	var err error
+	r.id, err = send()
+	r.mu.Unlock()
+	if err != nil {
+		go func() { r.finish(Outcome{}, r.failure(err)) }() // explaining takes a while
+		return
+	}
+	if cause := r.ticket.Cause(); cause != nil {
+		r.cancelled(cause)
+	}
+}
+
+// goesOn takes a response of a modern server that is not the end of a legacy client's
+// request, and reports whether it was one.
+func (r *run) goesOn(response wire.Message) bool {
+	if r.task != nil {
+		return r.task.heard(response)
+	}
+	kind, _ := response.Result.Member(protocol.ResultType).Text()
+	switch kind {
+	case protocol.ResultInputRequired:
+		r.nextRound(response.Result)
+		return true
+	case protocol.ResultTask:
+		return r.follow(response.Result)
+	}
+	return false
+}
+
+// nextRound gets what the server asks for and sends the request again.
+func (r *run) nextRound(result wire.Payload) {
+	var state []byte
+	if s := result.Member(protocol.RequestState); !s.IsAbsent() {
+		state = append([]byte(`"`+protocol.RequestState+`":`), s.Bytes()...)
+	}
+	r.ask(result.Member("inputRequests"), func(interim between, responses []byte) {
+		members := state
+		if responses != nil {
+			members = joined(append([]byte(`"`+protocol.InputResponses+`":`), responses...), state)
+		}
+		r.proceed(interim, func() (uint64, error) { return r.again(members) })
+	})
+}
+
+// ask puts questions to the client, all at once. then gets the object of the answers, or
+// nil if there were no questions.
+func (r *run) ask(questions wire.Payload, then func(interim between, responses []byte)) {
+	r.rounds++
+	if r.rounds > maxRounds {
+		r.finish(Outcome{}, &Failure{
+			Message: fmt.Sprintf("the server asked for input more than %d times", maxRounds),
+			Hint:    "Try again with arguments that leave no question open.",
+		})
+		return
+	}
+	s := &round{run: r, then: then, over: make(chan struct{})}
+	s.end = sync.OnceFunc(func() { close(s.over) })
+	for key, request := range questions.Members() {
+		method, _ := request.Member("method").Text()
+		params := era.LowerQuestion(method, request.Member("params"), string(key))
+		i := len(s.asked)
+		s.asked = append(s.asked, inquiry{key: wire.AppendString(nil, string(key))})
+		s.asked[i].question = downstream.NewQuestion(method, params, func(response wire.Message, unsupported bool) {
+			s.take(i, response, unsupported)
+		})
+	}
+	switch {
+	case len(s.asked) > maxQuestions || !r.canBeAsked(questions):
+		r.finish(Outcome{}, cannotAsk(questions))
+	case len(s.asked) == 0:
+		r.retryLater(then)
+	default:
+		s.begin()
+	}
+}
+
+// canBeAsked reports whether the client declared what all of the questions need. Those that
+// it did not are not put to it at all, nor are the others then.
+func (r *run) canBeAsked(questions wire.Payload) bool {
+	capabilities := r.client.Party().Capabilities()
+	for _, request := range questions.Members() {
+		method, _ := request.Member("method").Text()
+		switch method {
+		case protocol.MethodElicitation, protocol.MethodSampling, protocol.MethodRootsList:
+		default:
+			return false
+		}
+		area, _, _ := strings.Cut(method, "/")
+		if capabilities.Member(area).Kind() != "object" {
+			return false
+		}
+	}
+	return true
+}
+
+func cannotAsk(questions wire.Payload) error {
+	return &Failure{
+		Message: "the server needs input" + kinds(inputNames(questions)) + " that this client cannot be asked for",
+		Hint:    "Use a client that can be asked, or arguments that leave no question open.",
+	}
+}
+
+// retryLater sends the request again without answers.
+func (r *run) retryLater(then func(interim between, responses []byte)) {
+	pause := time.Duration(0)
+	if r.rounds > 1 {
+		pause = min(retryPause<<(r.rounds-2), maxRetryPause)
+	}
+	later := &delay{begun: make(chan struct{})}
+	later.timer = time.AfterFunc(pause, func() {
+		<-later.begun
+		then(later, nil)
+	})
+	r.wait(later)
+	close(later.begun)
+}
+
+// delay is the waiting for a time.
+type delay struct {
+	timer *time.Timer
+	begun chan struct{} // closed when it is known to be waited for
+}
+
+func (d *delay) stop() { d.timer.Stop() }
+
+// round is the waiting for the client's answers.
+type round struct {
+	run  *run
+	then func(interim between, responses []byte)
+	over chan struct{} // closed by end when nothing is waited for any more
+	end  func()
+
+	mu       sync.Mutex
+	asked    []inquiry
+	answered int
+}
+
+type inquiry struct {
+	key      []byte // the server's name of the question, a JSON string
+	question *downstream.Question
+	result   wire.Payload
+}
+
+func (s *round) begin() {
+	s.run.wait(s)
+	for _, inquiry := range s.asked {
+		if s.isOver() { // a question was refused, or the request cancelled
+			return
+		}
+		s.run.client.Ask(inquiry.question)
+	}
+	go s.watch()
+}
+
+func (s *round) isOver() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// watch ends the waiting with the server's session: nobody wants the answers then.
+func (s *round) watch() {
+	session := s.run.lease.Session
+	select {
+	case <-s.over:
+	case <-session.Done():
+		if s.run.leave(s) {
+			s.stop()
+			s.run.finish(Outcome{}, s.run.failure(session.Err()))
+		}
+	}
+}
+
+// stop implements between.
+func (s *round) stop() {
+	s.end()
+	for _, inquiry := range s.asked {
+		inquiry.question.Withdraw()
+	}
+}
+
+// take takes an answer of the client. A refusal ends the request.
+func (s *round) take(i int, response wire.Message, unsupported bool) {
+	r := s.run
+	if !response.Error.IsAbsent() {
+		if !r.leave(s) {
+			return
+		}
+		s.stop()
+		r.finish(r.refused(s.asked[i].question.Method, response.Error, unsupported))
+		return
+	}
+	s.mu.Lock()
+	s.asked[i].result = response.Result
+	s.answered++
+	complete := s.answered == len(s.asked)
+	s.mu.Unlock()
+	if !complete {
+		return
+	}
+	s.end()
+	responses := []byte("{")
+	for i, inquiry := range s.asked {
+		if i > 0 {
+			responses = append(responses, ',')
+		}
+		responses = append(append(responses, inquiry.key...), ':')
+		responses = append(responses, inquiry.result.Bytes()...)
+	}
+	s.then(s, append(responses, '}'))
+}
+
+// refused shapes the end of a request that the client did not answer a question for.
+func (r *run) refused(method string, rpcError wire.Payload, unsupported bool) (Outcome, error) {
+	area, _, _ := strings.Cut(method, "/")
+	switch {
+	case unsupported:
+		return Outcome{}, &Failure{
+			Message: "the server needs input" + kinds([]string{area}) + " that this client cannot be asked for",
+			Hint:    "Use a client that can be asked, or arguments that leave no question open.",
+		}
+	case r.passErrors:
+		return Outcome{Error: rpcError}, nil
+	}
+	return Outcome{}, &Failure{Message: fmt.Sprintf("the client refused the server's question '%s': %s", method, downstream.NewRPCError(rpcError).Message)}
+}

@@ -1,0 +1,147 @@
+package call
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+)
+
+// This file is about requests that a modern server makes a task, although the client knows
+// none: it waits for the result, and we ask for it.
+
+// Pauses between two questions for a task.
+const (
+	usualPoll    = time.Second
+	shortestPoll = 100 * time.Millisecond
+	longestPoll  = 30 * time.Second
+)
+
+// task is what the server made of a request. Only one goroutine at a time has it.
+type task struct {
+	run      *run
+	id       []byte // a JSON string
+	pause    time.Duration
+	state    string    // as it was last seen
+	moved    time.Time // when it was last seen to change
+	answered map[string]bool
+	updating bool // the request in flight carries answers
+}
+
+// follow begins to ask for a task, and reports whether it can be asked for.
+func (r *run) follow(result wire.Payload) bool {
+	id := result.Member("taskId")
+	if id.Kind() != "string" {
+		return false
+	}
+	t := &task{run: r, id: clone(id).Bytes(), pause: usualPoll, moved: time.Now(), answered: make(map[string]bool)}
+	t.note(result)
+	r.mu.Lock()
+	r.task = t
+	r.mu.Unlock()
+	t.pollLater()
+	return true
+}
+
+// note takes in what the server says of the task.
+func (t *task) note(result wire.Payload) {
+	if ms, err := strconv.Atoi(string(result.Member("pollIntervalMs").Bytes())); err == nil {
+		t.pause = min(max(time.Duration(ms)*time.Millisecond, shortestPoll), longestPoll)
+	}
+	state := ""
+	for _, key := range []string{"status", "statusMessage", "lastUpdatedAt"} {
+		state += string(result.Member(key).Bytes()) + " "
+	}
+	if state != t.state {
+		t.state, t.moved = state, time.Now()
+	}
+}
+
+func (t *task) pollLater() {
+	later := &delay{begun: make(chan struct{})}
+	later.timer = time.AfterFunc(t.pause, func() {
+		<-later.begun
+		t.run.proceed(later, func() (uint64, error) { return t.send(protocol.MethodTasksGet, nil) })
+	})
+	t.run.wait(later)
+	close(later.begun)
+}
+
+// send sends a request about the task; members are further ones of its params.
+func (t *task) send(method string, members []byte) (uint64, error) {
+	return t.run.lease.Session.Forward(downstream.Forward{Method: method, Params: t.params(), Extra: members}, t.run)
+}
+
+func (t *task) params() wire.Payload {
+	return wire.Raw(append(append([]byte(`{"taskId":`), t.id...), '}'))
+}
+
+// cancel tells the server that nobody waits for the task.
+func (t *task) cancel() {
+	t.run.lease.Session.Send(protocol.MethodTasksCancel, t.params().Bytes())
+}
+
+// heard takes in the answer to a request about the task, and reports whether that is not
+// the end.
+func (t *task) heard(response wire.Message) bool {
+	r, result := t.run, response.Result
+	if !response.Error.IsAbsent() {
+		return false
+	}
+	if t.updating {
+		t.updating = false
+		t.pollLater()
+		return true
+	}
+	t.note(result)
+	switch status, _ := result.Member("status").Text(); status {
+	case "completed", "failed":
+		end := wire.Message{Result: result.Member("result"), Error: result.Member("error")}
+		if end.Result.IsAbsent() == end.Error.IsAbsent() {
+			r.finish(Outcome{}, &Failure{Message: "the task that the server made of the request ended without a result or an error"})
+			return true
+		}
+		r.finish(r.shape(end))
+	case "cancelled":
+		r.finish(Outcome{}, &Failure{Message: "the server cancelled the task that it had made of the request"})
+	case "input_required":
+		t.ask(result.Member("inputRequests"))
+	default:
+		if limit := r.lease.Session.Patience(); time.Since(t.moved) >= limit {
+			t.cancel()
+			r.finish(Outcome{}, &Failure{Message: fmt.Sprintf("the task that the server made of the request did not get on for %s (timeouts.call): timeout", limit)})
+			return true
+		}
+		t.pollLater()
+	}
+	return true
+}
+
+// ask puts the questions of the task to the client that it was not asked yet.
+func (t *task) ask(questions wire.Payload) {
+	open := []byte("{")
+	for key, request := range questions.Members() {
+		if t.answered[string(key)] {
+			continue
+		}
+		t.answered[string(key)] = true
+		if len(open) > 1 {
+			open = append(open, ',')
+		}
+		open = append(append(wire.AppendString(open, string(key)), ':'), request.Bytes()...)
+	}
+	if len(open) == 1 {
+		t.pollLater()
+		return
+	}
+	r := t.run
+	r.ask(wire.Raw(append(open, '}')), func(interim between, responses []byte) {
+		r.proceed(interim, func() (uint64, error) {
+			t.updating = true
+			return t.send(protocol.MethodTasksUpdate, append([]byte(`"`+protocol.InputResponses+`":`), responses...))
+		})
+	})
+}

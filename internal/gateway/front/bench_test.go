@@ -1,0 +1,210 @@
+package front
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// echoVariable makes the test binary play a server that answers every call at once, of the
+// era that is its value.
+const echoVariable = "FRONT_TEST_ECHO"
+
+func echoServer() {
+	reader := wire.NewReader(os.Stdin, 0)
+	for {
+		frame, err := reader.Next()
+		if err != nil {
+			return
+		}
+		message, err := wire.Parse(frame)
+		if err != nil || !message.IsRequest() {
+			continue
+		}
+		result := `{"content":[]}`
+		modern := os.Getenv(echoVariable) == "modern"
+		if modern {
+			result = `{"resultType":"complete","content":[]}`
+		}
+		switch method := string(message.Method); {
+		case method == "server/discover" && modern:
+			result = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
+		case method == "server/discover" || method == "initialize" && modern:
+			_, _ = os.Stdout.Write(wire.ErrorResponse(message.ID.Bytes(), -32601, "Method not found"))
+			continue
+		case method == "subscriptions/listen":
+			continue
+		case method == "initialize":
+			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}`
+		case method == "tools/list":
+			result = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
+		}
+		_, _ = os.Stdout.Write(wire.Result(message.ID.Bytes(), []byte(result)))
+	}
+}
+
+// echoClient is a client of a workbench with one echo server, over pipes. It allocates
+// nothing in a call, so that what is allocated is the workbench's own.
+type echoClient struct {
+	testing.TB
+	in      *os.File
+	answers *bufio.Reader
+}
+
+func newEchoClient(tb testing.TB, era string) *echoClient {
+	tb.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	host := process.NewHost(process.HostOptions{})
+	servers := fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Toolboxes: []config.Toolbox{{
+		Name: "T", Servers: []config.Server{{
+			Name: "S", Command: executable, Env: []config.Variable{{Name: echoVariable, Value: era}},
+			Timeouts: config.Timeouts{Connect: 30 * time.Second, Call: time.Minute},
+		}},
+	}}}})
+	in, toServer, err := os.Pipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	fromServer, out, err := os.Pipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() {
+		served <- New(Options{
+			Surface: func(Audience) *metatool.Surface { return metatool.New(servers, config.Proxy) },
+			Passage: func(Audience) *passthrough.Passage {
+				return passthrough.New(passthrough.Options{Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
+			},
+		}).ServeStdio(context.Background(), in, out, Pipe{})
+	}()
+	tb.Cleanup(func() {
+		toServer.Close()
+		if err := <-served; err != nil {
+			tb.Error(err)
+		}
+		fromServer.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := errors.Join(servers.Stop(ctx), host.Close(ctx)); err != nil {
+			tb.Error(err)
+		}
+	})
+	return &echoClient{tb, toServer, bufio.NewReader(fromServer)}
+}
+
+func (c *echoClient) ask(line []byte) []byte {
+	if _, err := c.in.Write(line); err != nil {
+		c.Fatal(err)
+	}
+	answer, err := c.answers.ReadSlice('\n')
+	if err != nil {
+		c.Fatal(err)
+	}
+	return answer
+}
+
+// expect asks for what has one right answer.
+func (c *echoClient) expect(line, want []byte) {
+	if answer := c.ask(line); !bytes.Equal(answer, want) {
+		c.Fatalf("the answer is %s, want %s", answer, want)
+	}
+}
+
+// useTool begins a session in the legacy era, and returns a call and its answer.
+func (c *echoClient) useTool() (call, want []byte) {
+	c.ask([]byte(strings.ReplaceAll(initialize, "%s", "2025-11-25") + "\n"))
+	c.ask([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open_toolbox","arguments":{"toolbox":"T"}}}` + "\n"))
+	return []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"use_tool","arguments":{"tool":{"toolbox":"T","server":"S","name":"echo"},"arguments":{"text":"0123456789"}}}}` + "\n"),
+		[]byte(`{"jsonrpc":"2.0","id":2,"result":{"content":[]}}` + "\n")
+}
+
+// useToolModern is useTool in the modern era, for a client of these capabilities.
+func useToolModern(capabilities string) (call, want []byte) {
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":` + capabilities + `}`
+	return []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"use_tool","arguments":{"tool":{"toolbox":"T","server":"S","name":"echo"},"arguments":{"text":"0123456789"}},` + meta + `}}` + "\n"),
+		[]byte(`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}` + "\n")
+}
+
+// BenchmarkUseTool is a whole call through pipes to a server process and back.
+func BenchmarkUseTool(b *testing.B) {
+	for name, begin := range beginnings {
+		b.Run(name, func(b *testing.B) {
+			client, call, want := begin(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				client.expect(call, want)
+			}
+		})
+	}
+}
+
+// beginnings begin a session, and return a call and its answer.
+var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []byte){
+	"legacy": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		client := newEchoClient(tb, "legacy")
+		call, want := client.useTool()
+		return client, call, want
+	},
+	"modern": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		call, want := useToolModern(`{}`)
+		return newEchoClient(tb, "modern"), call, want
+	},
+	"modern client that can be asked": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		call, want := useToolModern(`{"elicitation":{},"roots":{}}`)
+		return newEchoClient(tb, "modern"), call, want
+	},
+}
+
+// BenchmarkUseToolAtOnce is the same with many calls under way.
+func BenchmarkUseToolAtOnce(b *testing.B) {
+	const calls = 64
+	client := newEchoClient(b, "legacy")
+	call, want := client.useTool()
+	var all []byte
+	for i := range calls {
+		all = append(all, bytes.Replace(call, []byte(`"id":2`), fmt.Appendf(nil, `"id":%d`, i+10), 1)...)
+	}
+	b.ReportAllocs()
+	for answered := calls; b.Loop(); answered++ {
+		if answered == calls {
+			answered = 0
+			if _, err := client.in.Write(all); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if answer, err := client.answers.ReadSlice('\n'); err != nil || len(answer) != len(want)+1 {
+			b.Fatalf("the answer is %s, error %v", answer, err)
+		}
+	}
+}
+
+// What a call allocates does not depend on the machine, unlike its time, so that a test can
+// hold on to it. There are three allocations, the fourth is room.
+func TestAllocationsOfACall(t *testing.T) {
+	for name, begin := range beginnings {
+		t.Run(name, func(t *testing.T) {
+			client, call, want := begin(t)
+			if found := testing.AllocsPerRun(2000, func() { client.expect(call, want) }); found > 4 {
+				t.Errorf("a call has %v allocations, want at most 4", found)
+			}
+		})
+	}
+}

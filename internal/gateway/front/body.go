@@ -1,0 +1,142 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// Requests with a body of more than smallBody share a budget of memory, of which one account has a part at most.
+const (
+	smallBody   = 64 << 10
+	bodyBudget  = 64 << 20
+	bodyAccount = bodyBudget / 4
+)
+
+// bodies bounds what the bodies of requests take that are being read. Who finds the budget spent waits, and with
+// TCP the client does: first for other requests of its own account, so that one account never has all.
+type bodies struct {
+	all *semaphore.Weighted
+
+	mu        sync.Mutex
+	byAccount map[account]*bodyShare
+}
+
+// bodyShare is what one account may take.
+type bodyShare struct {
+	room  *semaphore.Weighted
+	users int // guarded by bodies.mu
+}
+
+func newBodies() *bodies {
+	return &bodies{all: semaphore.NewWeighted(bodyBudget), byAccount: make(map[account]*bodyShare)}
+}
+
+// acquire waits for room until ctx ends; release gives it back.
+func (b *bodies) acquire(ctx context.Context, of account, size int64) (release func(), err error) {
+	share := b.join(of)
+	size = min(size, bodyAccount)
+	if err := share.room.Acquire(ctx, size); err != nil {
+		b.leave(of)
+		return nil, err
+	}
+	if err := b.all.Acquire(ctx, size); err != nil {
+		share.room.Release(size)
+		b.leave(of)
+		return nil, err
+	}
+	return func() {
+		b.all.Release(size)
+		share.room.Release(size)
+		b.leave(of)
+	}, nil
+}
+
+func (b *bodies) join(of account) *bodyShare {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	share := b.byAccount[of]
+	if share == nil {
+		share = &bodyShare{room: semaphore.NewWeighted(bodyAccount)}
+		b.byAccount[of] = share
+	}
+	share.users++
+	return share
+}
+
+func (b *bodies) leave(of account) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if share := b.byAccount[of]; share.users > 1 {
+		share.users--
+	} else {
+		delete(b.byAccount, of)
+	}
+}
+
+// body reads the message that a request brings.
+func (f *face) body(v visit) (wire.Frame, bool) {
+	w, r := v.w, v.r
+	if size := f.bodySize(r); size > smallBody {
+		ctx, cancel := context.WithTimeout(r.Context(), bodyWait)
+		defer cancel()
+		release, err := f.bodies.acquire(ctx, v.account, size)
+		if err != nil {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Retry-After", "5")
+			refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError, "Too many large requests are being read. Try again later")
+			return wire.Frame{}, false
+		}
+		defer release()
+	}
+	connection := http.NewResponseController(w)
+	source := &timelyReader{r.Body, connection, time.Now().Add(bodyTime)}
+	frame, err := wire.ReadBody(source, r.ContentLength, f.server.options.MaxMessage)
+	_ = connection.SetReadDeadline(time.Time{})
+	tooLong, isTooLong := errors.AsType[*wire.TooLongError](err)
+	switch {
+	case err == nil:
+		return frame, true
+	case isTooLong:
+		f.server.options.Log.Warn("refused a message of a client", "reason", err)
+		w.Header().Set("Connection", "close")
+		refuse(w, http.StatusRequestEntityTooLarge, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error())
+	default:
+		refuse(w, http.StatusBadRequest, protocol.CodeParseError, "The request broke off")
+	}
+	return frame, false
+}
+
+// bodySize returns what reading a body may take of memory, within the budget: the buffer
+// grows by doubling. One whose length is not told may be as long as any.
+func (f *face) bodySize(r *http.Request) int64 {
+	length := r.ContentLength
+	if longest := int64(f.server.options.MaxMessage); length < 0 || length > longest {
+		length = longest
+	}
+	return 2 * length
+}
+
+// timelyReader reads a body that has to go on, and to come to its end.
+type timelyReader struct {
+	source     io.Reader
+	connection *http.ResponseController
+	end        time.Time
+}
+
+func (t *timelyReader) Read(into []byte) (int, error) {
+	deadline := time.Now().Add(bodyPause)
+	if deadline.After(t.end) {
+		deadline = t.end
+	}
+	_ = t.connection.SetReadDeadline(deadline) // not all connections have one
+	return t.source.Read(into)
+}

@@ -1,0 +1,332 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// HTTPOptions say how clients are served over HTTP.
+type HTTPOptions struct {
+	// Gate stands before everything: what it does not let pass is never seen here.
+	// Default: everything passes.
+	Gate func(http.Handler) http.Handler
+	// Identify returns who sent a request that passed the gate. Default: nobody in
+	// particular, who may see all.
+	Identify func(*http.Request) Identity
+	// Exists reports whether there is something to see for an audience of one toolbox.
+	// Default: there is not.
+	Exists func(Audience) bool
+
+	SessionIdle time.Duration // after which a session without a sign of its client ends; default 1 hour
+	ClientIdle  time.Duration // after which nothing runs any more for such a client alone; default 10 minutes
+	MaxSessions int           // default 10,000
+}
+
+// Identity is who a request is from. Only they can go on with a session that they began.
+type Identity struct {
+	ID        string   // which nobody else ever has; "" where all are alike
+	Toolboxes []string // that they may see; nil: all
+}
+
+// Paths that tell nothing but how the workbench is.
+const (
+	HealthPath = "/healthz"
+	ReadyPath  = "/readyz"
+)
+
+// Limits of one connection.
+const (
+	headerTime    = 10 * time.Second // for the headers of a request
+	idleTime      = 2 * time.Minute  // between two requests
+	bodyTime      = 2 * time.Minute  // for the body of a request
+	bodyPause     = 10 * time.Second // without a byte of it
+	bodyWait      = 10 * time.Second // for room to read a large one
+	maxHeader     = 32 << 10
+	defaultIdle   = time.Hour
+	defaultAway   = 10 * time.Minute
+	sweepInterval = 15 * time.Second // at most; see sweep
+	sweepPause    = 10 * time.Millisecond
+	// closeTime is how long the last bytes of answers may take at the end.
+	closeTime = 300 * time.Millisecond
+)
+
+const defaultMaxSessions = 10_000
+
+// face is the HTTP side of a server.
+type face struct {
+	server   *Server
+	options  HTTPOptions
+	shelf    *shelf
+	bodies   *bodies
+	sessions registry
+	guests   *guests
+	draining atomic.Bool
+}
+
+func (s *Server) newFace(options HTTPOptions) *face {
+	if options.Gate == nil {
+		options.Gate = func(next http.Handler) http.Handler { return next }
+	}
+	if options.Exists == nil {
+		options.Exists = func(Audience) bool { return false }
+	}
+	if options.Identify == nil {
+		options.Identify = func(*http.Request) Identity { return Identity{} }
+	}
+	if options.SessionIdle <= 0 {
+		options.SessionIdle = defaultIdle
+	}
+	if options.ClientIdle <= 0 {
+		options.ClientIdle = defaultAway
+	}
+	if options.MaxSessions <= 0 {
+		options.MaxSessions = defaultMaxSessions
+	}
+	return &face{
+		server: s, options: options, shelf: newShelf(), bodies: newBodies(),
+		guests:   newGuests(s, options.MaxSessions),
+		sessions: newRegistry(options.MaxSessions),
+	}
+}
+
+// ServeHTTP serves clients that connect to the listener, until ctx ends. Then it accepts
+// nothing more, lets requests finish for a while, and ends the rest with an answer.
+func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options HTTPOptions) error {
+	f := s.newFace(options)
+	server := &http.Server{
+		Handler:           f.refuseLoops(f.options.Gate(http.HandlerFunc(f.route))),
+		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: discardLog,
+	}
+	httpauth.GuardConnections(server, s.options.Log)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	sweeping, stop := context.WithCancel(ctx)
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() { f.sweep(sweeping) })
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		s.options.Log.Info("shutting down", "reason", context.Cause(ctx))
+	}
+	stop()
+	sweeper.Wait()
+	f.end(server)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// refuseLoops stands before the gate: nobody has a token for a workbench that leads back to
+// itself, and without an answer to it they would look for one.
+func (f *face) refuseLoops(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := f.server.admit(r.Header.Get(hops.Header)); err != nil {
+			refuse(w, http.StatusLoopDetected, protocol.CodeInvalidRequest, err.Error())
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// end ends all sessions, together.
+func (f *face) end(server *http.Server) {
+	f.draining.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime+cancelTime+closeTime)
+	defer cancel()
+	var stopping sync.WaitGroup
+	stopping.Go(func() { _ = server.Shutdown(ctx) }) // closes the listener at once; what it waits for, end brings about
+	var ending sync.WaitGroup
+	for _, client := range f.sessions.all() {
+		ending.Go(func() { f.endSession(client) })
+	}
+	ending.Go(func() { f.guests.end(nil) })
+	ending.Wait()
+	stopping.Wait()
+	_ = server.Close() // what is left would not have ended
+}
+
+// endSession lets the requests of a session finish, and then forgets it.
+func (f *face) endSession(client *httpSession) {
+	f.sessions.remove(client)
+	client.own.send(nil) // its connection ends
+	client.end(nil)
+	f.server.remove(client.session)
+}
+
+// sweep ends sessions whose client has gone without a word, and before that what runs for the
+// client alone.
+func (f *face) sweep(ctx context.Context) {
+	ticker := time.NewTicker(max(min(sweepInterval, f.options.ClientIdle/4), sweepPause))
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
+			f.guests.sweep(f.options.ClientIdle)
+			for _, client := range f.sessions.all() {
+				client.sweep(now)
+				client.rest(f.options.ClientIdle)
+				if idle, isIdle := client.idleFor(); isIdle && idle > f.options.SessionIdle {
+					f.server.options.Log.Debug("a session ended", "reason", "its client has not been heard of")
+					f.forget(client)
+				}
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// forget ends a session at once, and what nobody else is there for.
+func (f *face) forget(client *httpSession) {
+	f.sessions.remove(client)
+	if party := client.Party(); party != nil {
+		party.Rest()
+	}
+	client.abandon(errSessionEnded)
+	client.own.send(nil)
+	f.server.remove(client.session)
+	client.discard()
+}
+
+var errSessionEnded = errors.New("the session has ended")
+
+// route goes by the path as it was sent: nothing is cleaned, and a name of a toolbox may
+// hold anything.
+func (f *face) route(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	path := r.URL.EscapedPath()
+	segment, isOne := strings.CutPrefix(path, "/mcp/")
+	switch {
+	case path == HealthPath:
+		f.health(w, r, true)
+	case path == ReadyPath:
+		f.health(w, r, !f.draining.Load())
+	case path == "/mcp":
+		f.serve(w, r, "")
+	case isOne && segment != "" && !strings.Contains(segment, "/"):
+		only, err := url.PathUnescape(segment)
+		if err != nil || only == "" {
+			refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is nothing at this address")
+			return
+		}
+		f.serve(w, r, only)
+	default:
+		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest,
+			"There is nothing at this address. MCP is served at /mcp, and one toolbox alone at /mcp/TOOLBOX")
+	}
+}
+
+func (f *face) health(w http.ResponseWriter, r *http.Request, well bool) {
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case !well:
+		http.Error(w, "shutting down", http.StatusServiceUnavailable)
+	default:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("ok\n"))
+	}
+}
+
+// visit is one HTTP request to the endpoint of MCP.
+type visit struct {
+	w        http.ResponseWriter
+	r        *http.Request
+	owner    string // who it is from
+	account  account
+	audience Audience
+}
+
+// serve serves the endpoint of MCP.
+func (f *face) serve(w http.ResponseWriter, r *http.Request, only string) {
+	who := f.options.Identify(r)
+	v := visit{w, r, who.ID, accountOf(who.ID, r.RemoteAddr), Audience{Toolboxes: who.Toolboxes, Only: only}}
+	if only != "" && !f.options.Exists(v.audience) {
+		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
+		return
+	}
+	if f.draining.Load() {
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError, "The workbench is shutting down")
+		return
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		f.post(v)
+	case isModernVisit(r):
+		w.Header().Set("Allow", "POST")
+		refuse(w, http.StatusMethodNotAllowed, protocol.CodeInvalidRequest, "The method is not allowed in this revision of the protocol; use POST")
+	case r.Method == http.MethodGet:
+		f.get(v)
+	case r.Method == http.MethodDelete:
+		if client, ok := f.session(v); ok {
+			f.forget(client)
+			w.WriteHeader(http.StatusNoContent)
+		}
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		refuse(w, http.StatusMethodNotAllowed, protocol.CodeInvalidRequest, "The method is not allowed; use POST, GET or DELETE")
+	}
+}
+
+const (
+	sessionHeader  = "Mcp-Session-Id"
+	revisionHeader = "Mcp-Protocol-Version"
+)
+
+// session returns the session that a request names, or refuses the request. A session of
+// somebody else is as if there were none.
+func (f *face) session(v visit) (*httpSession, bool) {
+	ids := v.r.Header.Values(sessionHeader)
+	if len(ids) != 1 || ids[0] == "" {
+		refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
+			"Invalid request: it needs one "+sessionHeader+" header; begin a session with an initialize request")
+		return nil, false
+	}
+	if !knownRevision(v) {
+		return nil, false
+	}
+	client, ok := f.sessions.find(ids[0])
+	if !ok || client.owner != v.owner || !client.audience.equals(v.audience) {
+		refuse(v.w, http.StatusNotFound, protocol.CodeInvalidRequest,
+			"The session was not found: it has ended or never was. Begin another one with an initialize request")
+		return nil, false
+	}
+	return client, true
+}
+
+func knownRevision(v visit) bool {
+	for _, name := range v.r.Header.Values(revisionHeader) {
+		if !protocol.Revision(name).Known() {
+			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
+				"Invalid request: the protocol revision of the "+revisionHeader+" header is not known here")
+			return false
+		}
+	}
+	return true
+}
+
+// refuse answers a request that belongs to no session, or to none that goes on.
+func refuse(w http.ResponseWriter, status, code int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(wire.ErrorResponse(nil, code, text))
+}

@@ -1,0 +1,182 @@
+package front
+
+import (
+	"bytes"
+	"io"
+	"log"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// discardLog takes what net/http says of broken connections, which are the clients' own.
+var discardLog = log.New(io.Discard, "", 0)
+
+// post takes one message of a client, or a batch of them.
+func (f *face) post(v visit) {
+	w, r := v.w, v.r
+	if !isJSON(r.Header.Values("Content-Type")) {
+		refuse(w, http.StatusUnsupportedMediaType, protocol.CodeInvalidRequest, "The Content-Type must be application/json")
+		return
+	}
+	accepted := acceptedBy(r)
+	if !accepted.json && !accepted.stream {
+		refuse(w, http.StatusNotAcceptable, protocol.CodeInvalidRequest,
+			"The Accept header must list application/json and text/event-stream")
+		return
+	}
+	frame, ok := f.body(v)
+	if !ok {
+		return
+	}
+	if f.postModern(v, frame, accepted) {
+		return
+	}
+	if r.Header.Get(sessionHeader) == "" && isInitialize(frame) {
+		f.begin(v, frame, accepted)
+		return
+	}
+	client, ok := f.session(v)
+	if !ok {
+		return
+	}
+	client.enter()
+	defer client.leave()
+	v.exchange(client, frame, accepted)
+}
+
+// isJSON reports whether the values of a Content-Type say that the body is JSON.
+func isJSON(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	if values[0] == "application/json" { // as nearly all write it
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(values[0])
+	return err == nil && kind == "application/json"
+}
+
+// isInitialize looks whether a frame begins a session, without taking it apart for good:
+// what is no message is refused later, in the words of the session.
+func isInitialize(frame wire.Frame) bool {
+	if frame.IsBatch() || !bytes.Contains(frame.Bytes(), []byte(protocol.MethodInitialize)) {
+		return false
+	}
+	message, err := wire.Parse(wire.NewFrame(bytes.Clone(frame.Bytes())))
+	return err == nil && message.IsRequest() && string(message.Method) == protocol.MethodInitialize
+}
+
+// begin begins a session.
+func (f *face) begin(v visit, frame wire.Frame, accepted accepts) {
+	client := newHTTPSession(f.server, f.shelf.of(v.account), v.owner, v.audience)
+	client.hops = v.r.Header.Get(hops.Header)
+	client.enter()
+	defer client.leave()
+	f.server.add(client.session)
+	ended, ok := f.sessions.add(client)
+	if !ok {
+		f.server.remove(client.session)
+		v.w.Header().Set("Retry-After", "60")
+		refuse(v.w, http.StatusServiceUnavailable, protocol.CodeInternalError,
+			"There are too many sessions. Try again later")
+		return
+	}
+	if ended != nil {
+		f.server.options.Log.Warn("ended an idle session to make room for another")
+		f.forget(ended)
+	}
+	v.w.Header().Set(sessionHeader, client.id)
+	v.exchange(client, frame, accepted)
+}
+
+// exchange hands a frame to the session and sends what it answers.
+func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts) {
+	if frame.IsBatch() {
+		v.exchangeBatch(client, frame, accepted)
+		return
+	}
+	message, err := client.forms.Parse(frame)
+	if err != nil {
+		v.reject(frame, err)
+		return
+	}
+	if !message.IsRequest() {
+		client.dispatch(&message, noAnswer{})
+		v.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if method := string(message.Method); method != protocol.MethodInitialize && method != protocol.MethodPing {
+		client.awaitRoots(v.r.Context())
+	}
+	st := client.newPOST(bytes.Clone(message.ID.Bytes()))
+	client.dispatch(&message, st)
+	v.answer(client, st, accepted)
+}
+
+// exchangeBatch is exchange for an array of messages.
+func (v visit) exchangeBatch(client *httpSession, frame wire.Frame, accepted accepts) {
+	messages, rejected, refusal := client.readBatch(frame)
+	switch {
+	case refusal != nil:
+		v.badRequest(refusal)
+	case len(rejected) == 0 && !slices.ContainsFunc(messages, func(m wire.Message) bool { return m.IsRequest() }):
+		client.dispatchBatch(messages, nil, noAnswer{})
+		v.w.WriteHeader(http.StatusAccepted)
+	default:
+		st := client.newPOST(nil)
+		client.dispatchBatch(messages, rejected, st)
+		v.answer(client, st, accepted)
+	}
+}
+
+// reject answers a frame that holds no message.
+func (v visit) reject(frame wire.Frame, reason error) { v.badRequest(rejection(frame, reason)) }
+
+func (v visit) badRequest(answer []byte) {
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.WriteHeader(http.StatusBadRequest)
+	_, _ = v.w.Write(answer) // a client that is gone needs no answer
+}
+
+// noAnswer is the sender of a message that gets none.
+type noAnswer struct{}
+
+func (noAnswer) notify([]byte) error { return nil }
+func (noAnswer) send([]byte)         {}
+
+// accepts is what a client can read.
+type accepts struct{ json, stream bool }
+
+func acceptedBy(r *http.Request) accepts {
+	values := r.Header.Values("Accept")
+	if len(values) == 0 {
+		return accepts{json: true, stream: true}
+	}
+	if len(values) == 1 && values[0] == "application/json, text/event-stream" { // as nearly all write it
+		return accepts{json: true, stream: true}
+	}
+	var a accepts
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		kind, params, err := mime.ParseMediaType(part)
+		if quality, err := strconv.ParseFloat(params["q"], 64); err == nil && quality == 0 {
+			continue
+		}
+		switch {
+		case err != nil:
+		case kind == "*/*":
+			a = accepts{json: true, stream: true}
+		case kind == "application/json", kind == "application/*":
+			a.json = true
+		case kind == "text/event-stream", kind == "text/*":
+			a.stream = true
+		}
+	}
+	return a
+}

@@ -1,0 +1,142 @@
+package front
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// The files modern*.go are about clients of the modern era, revision 2026-07-28: they have
+// no session, each request says what it needs, and questions to them are results.
+
+// terms are what a request of the modern era says of its hop, in its _meta.
+type terms struct {
+	revision, capabilities, info, level wire.Payload
+	token                               wire.Payload // of progress
+	hops                                wire.Payload // the mark of the connection; of server/discover alone
+	mark                                string       // of the connection, however it was told
+}
+
+// maxTerms is how much a client may say of itself, which is kept as long as it is.
+const maxTerms = 64 << 10
+
+func readTerms(meta wire.Payload) (t terms) {
+	for key, value := range meta.Members() {
+		switch string(key) {
+		case protocol.MetaProtocolVersion:
+			t.revision = value
+		case protocol.MetaClientCapabilities:
+			t.capabilities = value
+		case protocol.MetaClientInfo:
+			t.info = value
+		case protocol.MetaLogLevel:
+			t.level = value
+		case protocol.ProgressToken:
+			t.token = value
+		case hops.Meta:
+			t.hops = value
+		}
+	}
+	return t
+}
+
+// severity is that of the log messages that the client wants; -1 if it wants none.
+func (t terms) severity() int {
+	level, _ := t.level.Name()
+	return protocol.Severity(level)
+}
+
+// checkRevision refuses a request of a revision that we do not speak in this era.
+func (t terms) checkRevision() *refusal {
+	revision, ok := t.revision.Name()
+	switch {
+	case !ok:
+		return missingMeta(protocol.MetaProtocolVersion, "a string, the revision of the protocol")
+	case protocol.Revision(revision) != protocol.Revision20260728:
+		return unsupported(revision)
+	}
+	return nil
+}
+
+// check refuses a request that does not say what it has to.
+func (t terms) check() *refusal {
+	if refused := t.checkRevision(); refused != nil {
+		return refused
+	}
+	switch {
+	case t.capabilities.Kind() != "object":
+		return missingMeta(protocol.MetaClientCapabilities, "an object, what the client can do")
+	case len(t.capabilities.Bytes())+len(t.info.Bytes()) > maxTerms:
+		return invalidParams(fmt.Sprintf("what the client says of itself in _meta has more than %d bytes", maxTerms))
+	case !t.level.IsAbsent() && t.severity() < 0:
+		return missingMeta(protocol.MetaLogLevel, "the name of a level, if it is there")
+	}
+	return nil
+}
+
+// refusal is why a request is not looked at.
+type refusal struct {
+	code    int
+	message string
+	data    []byte // raw JSON; nil without any
+}
+
+func missingMeta(key, what string) *refusal {
+	return &refusal{code: protocol.CodeInvalidParams, message: fmt.Sprintf("Invalid params: '%s' in _meta must be %s", key, what)}
+}
+
+func unsupported(revision string) *refusal {
+	names := make([]string, 0, 8)
+	data := []byte(`{"supported":[`)
+	for i, known := range protocol.Supported() {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = wire.AppendString(data, string(known))
+		names = append(names, string(known))
+	}
+	data = append(wire.AppendMember(append(data, ']'), "requested", revision), '}')
+	return &refusal{
+		code: protocol.CodeUnsupportedRevision, data: data,
+		message: fmt.Sprintf("Unsupported protocol version: '%.100s'. Known are %s; those before %s begin with initialize",
+			revision, strings.Join(names, ", "), protocol.Revision20260728),
+	}
+}
+
+func unknownMethod(method string) *refusal {
+	return &refusal{code: protocol.CodeMethodNotFound, message: fmt.Sprintf("Method not found: '%.200s'", method)}
+}
+
+func invalidParams(text string) *refusal {
+	return &refusal{code: protocol.CodeInvalidParams, message: "Invalid params: " + text}
+}
+
+// object is the error object.
+func (r *refusal) object() []byte {
+	object := strconv.AppendInt([]byte(`{"code":`), int64(r.code), 10)
+	object = wire.AppendMember(object, "message", r.message)
+	if r.data != nil {
+		object = append(append(object, `,"data":`...), r.data...)
+	}
+	return append(object, '}')
+}
+
+// response answers the request of that id.
+func (r *refusal) response(id []byte) []byte {
+	message := append(wire.AppendErrorPrefix(nil, id), r.object()...)
+	return append(message, wire.Suffix...)
+}
+
+// isRemoved reports whether a method is one of the legacy era only.
+func isRemoved(method string) bool {
+	switch method {
+	case protocol.MethodInitialize, protocol.MethodPing, protocol.MethodSetLevel, protocol.MethodSubscribe,
+		protocol.MethodUnsubscribe, protocol.MethodTasksList, protocol.MethodTasksResult:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package front
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// digest is of what a request is about, for as long as the process runs; zero stands for none.
+// It is made of every request of a client that can be asked something, so that it has to be
+// cheap. Nobody else can make one, since its seed is known to nobody.
+type digest uint64
+
+var digestSeed = maphash.MakeSeed()
+
+// bind makes the digest of a request: who sends it, the method, and what it is about, however
+// that is written.
+func bind(caller, method string, params wire.Payload) digest {
+	d := joined(maphash.String(digestSeed, caller), maphash.String(digestSeed, method))
+	d = joined(d, digestOfObject(params, func(key []byte) bool {
+		switch string(key) {
+		case "_meta", protocol.InputResponses, protocol.RequestState:
+			return true
+		}
+		return false
+	}))
+	return digest(max(d, 1))
+}
+
+// digestOf is that of a value, whatever its spaces, its escapes and the order of its members.
+func digestOf(value wire.Payload) uint64 {
+	switch value.Kind() {
+	case "object":
+		return digestOfObject(value, func([]byte) bool { return false })
+	case "array":
+		d := maphash.String(digestSeed, "[")
+		for element := range value.Elements() {
+			d = joined(d, digestOf(element))
+		}
+		return d
+	case "string":
+		return joined(maphash.String(digestSeed, `"`), digestOfText(value))
+	}
+	return maphash.Bytes(digestSeed, value.Bytes())
+}
+
+// digestOfText copies a text only if it has escapes.
+func digestOfText(value wire.Payload) uint64 {
+	quoted := value.Bytes()
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return maphash.Bytes(digestSeed, quoted[1:len(quoted)-1])
+	}
+	text, _ := value.Text()
+	return maphash.String(digestSeed, text)
+}
+
+func digestOfObject(object wire.Payload, skip func(key []byte) bool) uint64 {
+	members := uint64(0) // their sum, which has no order
+	for key, value := range object.Members() {
+		if !skip(key) {
+			members += joined(maphash.Bytes(digestSeed, key), digestOf(value))
+		}
+	}
+	return joined(maphash.String(digestSeed, "{"), members)
+}
+
+func joined(a, b uint64) uint64 {
+	var both [16]byte
+	binary.LittleEndian.PutUint64(both[:], a)
+	binary.LittleEndian.PutUint64(both[8:], b)
+	return maphash.Bytes(digestSeed, both[:])
+}

@@ -1,0 +1,154 @@
+package front
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+)
+
+// This file checks the headers that repeat parts of a modern request, for what stands
+// between the client and us: whoever goes by them must not be led to something else than
+// what runs.
+
+const (
+	methodHeader = "Mcp-Method"
+	nameHeader   = "Mcp-Name"
+)
+
+// checkHeaders refuses a request that does not say what it has to, or whose headers say
+// something else.
+func checkHeaders(header http.Header, message wire.Message, t terms) *refusal {
+	revision, ok := t.revision.Text()
+	if !ok {
+		return t.checkRevision()
+	}
+	if refused := checkHeader(header, revisionHeader, revision, false); refused != nil {
+		return refused
+	}
+	if refused := t.check(); refused != nil {
+		return refused
+	}
+	method := string(message.Method)
+	if refused := checkHeader(header, methodHeader, method, false); refused != nil {
+		return refused
+	}
+	key := subject(method)
+	if key == "" {
+		return nil
+	}
+	name, ok := message.Params.Member(key).Text()
+	if !ok {
+		return invalidParams(fmt.Sprintf("'%s' must be a string", key))
+	}
+	return checkHeader(header, nameHeader, name, true)
+}
+
+// subject returns the member of the params that names what a request is about, which a
+// header has to repeat; "" if there is none.
+func subject(method string) (key string) {
+	switch method {
+	case protocol.MethodToolsCall, protocol.MethodPromptsGet:
+		return "name"
+	case protocol.MethodResourcesRead:
+		return "uri"
+	case protocol.MethodTasksGet, protocol.MethodTasksCancel, protocol.MethodTasksUpdate:
+		return "taskId"
+	}
+	return ""
+}
+
+func mismatch(format string, arguments ...any) *refusal {
+	return &refusal{code: protocol.CodeHeaderMismatch, message: "Header mismatch: " + fmt.Sprintf(format, arguments...)}
+}
+
+// checkHeader refuses a header that is not there once, or is not the value; encoded says
+// that it may be written in Base64.
+func checkHeader(header http.Header, name, value string, encoded bool) *refusal {
+	values := header.Values(name)
+	if len(values) != 1 {
+		return mismatch("the request needs one %s header, and has %d", name, len(values))
+	}
+	text := values[0]
+	if encoded {
+		var ok bool
+		if text, ok = decodeHeader(text); !ok {
+			return mismatch("the %s header is not written as it has to be", name)
+		}
+	}
+	if text != value {
+		return mismatch("the %s header is '%.200s', and the request says '%.200s'", name, text, value)
+	}
+	return nil
+}
+
+// decodeHeader reads a value that may be written in Base64.
+func decodeHeader(value string) (text string, ok bool) {
+	const prefix, suffix = "=?base64?", "?="
+	if len(value) >= len(prefix)+len(suffix) && strings.HasPrefix(value, prefix) && strings.HasSuffix(value, suffix) {
+		decoded, err := base64.StdEncoding.DecodeString(value[len(prefix) : len(value)-len(suffix)])
+		return string(decoded), err == nil && utf8.Valid(decoded)
+	}
+	for i := range len(value) {
+		if value[i] != '\t' && (value[i] < ' ' || value[i] > '~') {
+			return "", false
+		}
+	}
+	return value, true
+}
+
+// checkArguments refuses the call of a tool whose headers say something else than the
+// arguments that its schema has them repeat. Of a tool that was never seen nothing can be
+// said before its server was started: then later does that.
+func (c *guest) checkArguments(header http.Header, message wire.Message) (refused *refusal, later call.Check) {
+	if string(message.Method) != protocol.MethodToolsCall {
+		return nil, nil
+	}
+	name, _ := message.Params.Member("name").Text()
+	if schema := c.surface.Load().InputSchema(c, name); !schema.IsAbsent() {
+		return checkMirrors(header, schema, message.Params.Member("arguments")), nil
+	}
+	return nil, func(inputSchema, arguments wire.Payload) (rpcError wire.Payload) {
+		if refused := checkMirrors(header, inputSchema, arguments); refused != nil {
+			return wire.Raw(refused.object())
+		}
+		return wire.Payload{}
+	}
+}
+
+// checkMirrors compares headers with the arguments that a schema has them repeat.
+func checkMirrors(header http.Header, schema, arguments wire.Payload) *refusal {
+	for _, mirrored := range downstream.Mirrors(schema) {
+		want, given := mirrored.Value(arguments)
+		sent := header.Values(mirrored.Header)
+		if !given && len(sent) == 0 {
+			continue
+		}
+		if !given {
+			return mismatch("there is a header %s, and no argument that it repeats", mirrored.Header)
+		}
+		if mirrored.Numeric && len(sent) == 1 && sameNumber(sent[0], want) {
+			continue
+		}
+		if refused := checkHeader(header, mirrored.Header, want, true); refused != nil {
+			return refused
+		}
+	}
+	return nil
+}
+
+// sameNumber compares numbers that may be written in different ways.
+func sameNumber(a, b string) bool {
+	const exact = 1 << 53 // below it, floating point tells all integers apart
+	x, err1 := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return err1 == nil && err2 == nil && x == y && math.Abs(x) < exact
+}

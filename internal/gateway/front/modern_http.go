@@ -1,0 +1,156 @@
+package front
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// isModernVisit reports whether the headers of a request are of the modern era.
+func isModernVisit(r *http.Request) bool {
+	for _, name := range r.Header.Values(revisionHeader) {
+		if protocol.Revision(name).IsModern() {
+			return true
+		}
+	}
+	return false
+}
+
+// mentionsRevision looks whether a frame may be of the modern era, without taking it apart.
+func mentionsRevision(frame wire.Frame) bool {
+	return !frame.IsBatch() && bytes.Contains(frame.Bytes(), []byte("io.modelcontextprotocol"))
+}
+
+// postModern serves a message of the modern era. It reports false if it is none, after all.
+func (f *face) postModern(v visit, frame wire.Frame, accepted accepts) bool {
+	byHeader := isModernVisit(v.r)
+	if !byHeader && (v.r.Header.Get(sessionHeader) != "" || !mentionsRevision(frame)) {
+		return false
+	}
+	if frame.IsBatch() {
+		v.refuseModern(nil, &refusal{code: protocol.CodeInvalidRequest, message: noBatches})
+		return true
+	}
+	message, err := wire.Parse(frame)
+	if err != nil {
+		if byHeader {
+			v.reject(frame, err)
+		}
+		return byHeader
+	}
+	t := readTerms(message.Params.Member("_meta"))
+	switch {
+	case !byHeader && (t.revision.IsAbsent() || !message.IsRequest() || string(message.Method) == protocol.MethodInitialize):
+		return false
+	case message.IsResponse():
+		v.refuseModern(nil, &refusal{code: protocol.CodeInvalidRequest, message: "Invalid request: the protocol revision in use has no responses of clients"})
+	case !message.IsRequest():
+		v.w.WriteHeader(http.StatusAccepted)
+	default:
+		f.serveModern(v, message, t, accepted)
+	}
+	return true
+}
+
+// serveModern serves one request of the modern era.
+func (f *face) serveModern(v visit, message wire.Message, t terms, accepted accepts) {
+	id := bytes.Clone(message.ID.Bytes())
+	if refused := checkHeaders(v.r.Header, message, t); refused != nil {
+		v.refuseModern(id, refused)
+		return
+	}
+	if string(message.Method) == protocol.MethodListen && !accepted.stream {
+		refuse(v.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
+		return
+	}
+	mark, marked := t.hops.Text()
+	if err := f.server.admit(mark); err != nil {
+		v.refuseModern(id, &refusal{code: protocol.CodeInvalidRequest, message: err.Error()})
+		return
+	}
+	if t.mark = v.r.Header.Get(hops.Header); marked {
+		t.mark = strings.Clone(mark)
+	}
+	client := f.guests.enter(v.owner, v.account, v.audience, t)
+	if client == nil {
+		v.w.Header().Set("Retry-After", "60")
+		refuse(v.w, http.StatusServiceUnavailable, protocol.CodeInternalError, "There are too many clients. Try again later")
+		return
+	}
+	refused, later := client.checkArguments(v.r.Header, message)
+	if refused != nil {
+		client.leave()
+		v.refuseModern(id, refused)
+		return
+	}
+	st := newStream(f.shelf.of(v.account), 0, id)
+	// Several clients may use the same ids, so that requests are told apart by numbers.
+	r := client.begin(&message, t, st, strconv.FormatUint(lastInquiry.Add(1), 10), later)
+	v.answerModern(r, st, accepted)
+}
+
+var lastInquiry atomic.Uint64
+
+// refuseModern answers a request that is not looked at.
+func (v visit) refuseModern(id []byte, reason *refusal) {
+	v.w.Header().Set("Content-Type", "application/json")
+	status := statusOf(reason.code)
+	if status == http.StatusOK {
+		status = http.StatusBadRequest
+	}
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(reason.response(id))
+}
+
+// statusOf is the status of an answer that is an error: what stands between a client and us
+// can tell it from a result.
+func statusOf(code int) int {
+	switch code {
+	case protocol.CodeHeaderMismatch, protocol.CodeMissingCapability, protocol.CodeUnsupportedRevision, protocol.CodeInvalidParams:
+		return http.StatusBadRequest
+	case protocol.CodeMethodNotFound:
+		return http.StatusNotFound
+	}
+	return http.StatusOK
+}
+
+// answerModern sends the answer to a request. That the client goes cancels the request.
+func (v visit) answerModern(r *inquiry, st *stream, accepted accepts) {
+	defer st.drop()
+	switch form, answer := st.form(v.r.Context(), accepted); form {
+	case alone:
+		v.answerJSON(statusOfAnswer(r.id, answer), answer)
+	case streamed:
+		v.streamModern(r, st)
+	case bodyless:
+		v.w.WriteHeader(http.StatusAccepted)
+	case abandoned:
+		r.cancel(call.Cancelled{})
+	}
+}
+
+func (v visit) streamModern(r *inquiry, st *stream) {
+	out := newOutput(v.w)
+	out.unnumbered = true
+	lost := st.attach()
+	out.begin()
+	st.pump(v.r.Context(), out, 0, lost)
+	r.cancel(call.Cancelled{}) // does nothing if it was answered
+}
+
+// statusOfAnswer tells errors of the protocol from results.
+func statusOfAnswer(id []byte, answer held) int {
+	object, isError := bytes.CutPrefix(answer.bytes, wire.AppendErrorPrefix(nil, id))
+	if !isError {
+		return http.StatusOK
+	}
+	code, _ := strconv.Atoi(string(wire.Raw(bytes.TrimSuffix(object, []byte(wire.Suffix))).Member("code").Bytes()))
+	return statusOf(code)
+}

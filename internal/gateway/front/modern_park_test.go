@@ -1,0 +1,360 @@
+package front
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+)
+
+// answers is a sender that keeps what it gets.
+type answers struct{ notices, sent []string }
+
+func (a *answers) notify(message []byte) error {
+	a.notices = append(a.notices, string(message))
+	return nil
+}
+
+func (a *answers) send(message []byte) { a.sent = append(a.sent, string(message)) }
+
+// modernTerms are those of a client that can be asked.
+func modernTerms(capabilities string) terms {
+	return readTerms(wire.Raw([]byte(`{"` + protocol.MetaProtocolVersion + `":"2026-07-28","` + protocol.MetaClientCapabilities + `":` + capabilities + `}`)))
+}
+
+// parked is a bench for calls that wait.
+type parkBench struct {
+	t      *testing.T
+	guests *guests
+}
+
+func newParkBench(t *testing.T) *parkBench {
+	b := &parkBench{t, newGuests(newServer(Options{}), 10)}
+	t.Cleanup(func() { b.guests.end(nil) })
+	return b
+}
+
+// inquire makes a request in flight, without what it asks for.
+func (b *parkBench) inquire(owner, params string) (*inquiry, *answers, wire.Message) {
+	b.t.Helper()
+	message, err := wire.Parse(wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	client := b.guests.enter(owner, account(owner), Audience{}, modernTerms(`{"roots":{},"elicitation":{}}`))
+	to := new(answers)
+	r := &inquiry{guest: client, to: to, id: []byte("1"), key: fmt.Sprint(lastInquiry.Add(1)), severity: -1}
+	if admitted, _ := client.admit(r.key, r.id, r); !admitted {
+		b.t.Fatal("the request was not admitted")
+	}
+	return r, to, message
+}
+
+// start begins work that never ends by itself.
+func (b *parkBench) start(owner, params string) (*work, *answers) {
+	r, to, message := b.inquire(owner, params)
+	r.guest.enter()
+	return r.newWork(protocol.MethodToolsCall, &message), to
+}
+
+// retry sends a request again.
+func (b *parkBench) retry(owner, params string) *answers {
+	r, to, message := b.inquire(owner, params)
+	r.resume(&message)
+	return to
+}
+
+// asked is a question with what became of it.
+type askedQuestion struct {
+	*downstream.Question
+	got []string
+}
+
+func newAsked(method, params string) *askedQuestion {
+	a := new(askedQuestion)
+	var raw wire.Payload
+	if params != "" {
+		raw = wire.Raw([]byte(params))
+	}
+	a.Question = downstream.NewQuestion(method, raw, func(response wire.Message, unsupported bool) {
+		a.got = append(a.got, fmt.Sprintf("%s%s %v", response.Result.Bytes(), response.Error.Bytes(), unsupported))
+	})
+	return a
+}
+
+// stateOf returns the raw state in an answer.
+func stateOf(t *testing.T, answer string) string {
+	t.Helper()
+	message, err := wire.Parse(wire.NewFrame([]byte(answer)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(message.Result.Member(protocol.RequestState).Bytes())
+}
+
+func (a *answers) only(t *testing.T) string {
+	t.Helper()
+	if len(a.sent) != 1 {
+		t.Fatalf("there are %d answers, want one: %q", len(a.sent), a.sent)
+	}
+	return a.sent[0]
+}
+
+func TestQuestionsAreAskedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newParkBench(t)
+		w, to := b.start("me", `{"name":"t","arguments":{"a":1}}`)
+		roots, form := newAsked("roots/list", ""), newAsked("elicitation/create", `{"message":"m","_meta":{"progressToken":7}}`)
+		w.Ask(roots.Question)
+		<-time.After(settleTime / 2) // of the bubble
+		w.Ask(form.Question)
+		<-time.After(settleTime / 2) // of the bubble
+		synctest.Wait()
+		first := to.only(t)
+		if want := `"inputRequests":{"question-1":{"method":"roots/list","params":{}},"question-2":{"method":"elicitation/create","params":{"message":"m","_meta":{}}}}`; !strings.Contains(first, want) {
+			t.Errorf("the answer is %s, want it to hold %s", first, want)
+		}
+
+		next := b.retry("me", `{"requestState":`+stateOf(t, first)+`,"inputResponses":{"question-2":{"action":"decline"},"more":{}},"arguments":{"a" : 1},"name":"t"}`)
+		if want := `{"action":"decline"} false`; len(form.got) != 1 || form.got[0] != want {
+			t.Errorf("the server got %q, want %s", form.got, want)
+		}
+		<-time.After(settleTime) // of the bubble
+		synctest.Wait()
+		second := next.only(t)
+		if !strings.Contains(second, `"inputRequests":{"question-1":{"method":"roots/list","params":{}}}`) {
+			t.Errorf("the answer is %s, want the open question again", second)
+		}
+
+		last := b.retry("me", `{"name":"t","arguments":{"a":1},"requestState":`+stateOf(t, second)+`,"inputResponses":{"question-1":{"roots":[]}}}`)
+		w.Answer(metatool.Answer{Text: []byte(`{"content":[]}`)})
+		if got := last.only(t); !strings.Contains(got, `"resultType":"complete"`) || len(roots.got) != 1 {
+			t.Errorf("the answer is %s, and the server got %q", got, roots.got)
+		}
+	})
+}
+
+func TestStateIsForOneCallOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newParkBench(t)
+		w, to := b.start("me", `{"name":"t","arguments":{"a":1}}`)
+		w.Ask(newAsked("roots/list", "").Question)
+		<-time.After(settleTime) // of the bubble
+		synctest.Wait()
+		state := stateOf(t, to.only(t))
+		flipped := []byte(state)
+		flipped[len(flipped)-3] ^= 1
+		for name, test := range map[string]struct{ owner, params string }{
+			"another caller":     {"you", `{"name":"t","arguments":{"a":1},"requestState":` + state + `}`},
+			"other arguments":    {"me", `{"name":"t","arguments":{"a":2},"requestState":` + state + `}`},
+			"another tool":       {"me", `{"name":"u","arguments":{"a":1},"requestState":` + state + `}`},
+			"a changed state":    {"me", `{"name":"t","arguments":{"a":1},"requestState":` + string(flipped) + `}`},
+			"answers as a list":  {"me", `{"name":"t","arguments":{"a":1},"inputResponses":[],"requestState":` + state + `}`},
+			"an answer as a nul": {"me", `{"name":"t","arguments":{"a":1},"inputResponses":{"question-1":null},"requestState":` + state + `}`},
+		} {
+			if got := b.retry(test.owner, test.params).only(t); !strings.Contains(got, `"code":-32602`) {
+				t.Errorf("%s: the answer is %s, want -32602", name, got)
+			}
+		}
+		again := b.retry("me", `{"name":"t","arguments":{"a":1},"requestState":`+state+`}`)
+		if len(again.sent) != 0 {
+			t.Errorf("the right request was answered with %s", again.sent)
+		}
+		if got := b.retry("me", `{"name":"t","arguments":{"a":1},"requestState":`+state+`}`).only(t); !strings.Contains(got, `"code":-32602`) {
+			t.Errorf("a state that was used is answered with %s", got)
+		}
+		w.Answer(metatool.Answer{Text: []byte(`{}`)})
+	})
+}
+
+func TestCallThatWaitsTooLongIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newParkBench(t)
+		w, to := b.start("me", `{"name":"t"}`)
+		question := newAsked("roots/list", "")
+		w.Ask(question.Question)
+		<-time.After(settleTime) // of the bubble
+		synctest.Wait()
+		state := stateOf(t, to.only(t))
+		<-time.After(parkTime) // of the bubble
+		synctest.Wait()
+		if !errors.Is(w.ticket.Cause(), errUnanswered) || len(question.got) != 1 {
+			t.Errorf("the call was cancelled with %v, and the server got %q", w.ticket.Cause(), question.got)
+		}
+		if got := b.retry("me", `{"name":"t","requestState":`+state+`}`).only(t); !strings.Contains(got, `"code":-32602`) {
+			t.Errorf("the answer is %s, want -32602", got)
+		}
+		w.Answer(metatool.Answer{Cancelled: errUnanswered})
+	})
+}
+
+func TestAnswerOfACallThatWaitsIsKept(t *testing.T) {
+	for name, test := range map[string]struct{ answer, want string }{
+		"short": {`{"content":[]}`, `"result":{"content":[],"resultType":"complete"`},
+		"long":  {`{"content":"` + strings.Repeat("x", maxKept) + `"}`, `"code":-32603`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newParkBench(t)
+				w, to := b.start("me", `{"name":"t"}`)
+				question := newAsked("roots/list", "")
+				w.Ask(question.Question)
+				<-time.After(settleTime) // of the bubble
+				synctest.Wait()
+				w.Answer(metatool.Answer{Text: []byte(test.answer)})
+				if len(question.got) != 1 {
+					t.Errorf("the server got %q, want that nobody will answer", question.got)
+				}
+				if got := b.retry("me", `{"name":"t","requestState":`+stateOf(t, to.only(t))+`}`).only(t); !strings.Contains(got, test.want) {
+					t.Errorf("the answer is %.300s, want %s", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+func TestCallsThatWaitAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newParkBench(t)
+		for range maxParkedOfOne {
+			w, _ := b.start("me", `{"name":"t"}`)
+			w.Ask(newAsked("roots/list", "").Question)
+			defer w.Answer(metatool.Answer{Cancelled: errGivenUp})
+		}
+		<-time.After(settleTime) // of the bubble
+		synctest.Wait()
+		for owner, asked := range map[string]int{"me": 0, "you": 1} {
+			w, to := b.start(owner, `{"name":"t"}`)
+			question := newAsked("roots/list", "")
+			w.Ask(question.Question)
+			<-time.After(settleTime) // of the bubble
+			synctest.Wait()
+			if len(to.sent) != asked || len(question.got) == asked {
+				t.Errorf("%s: the answers are %q, and the server got %q", owner, to.sent, question.got)
+			}
+			w.Answer(metatool.Answer{Cancelled: errGivenUp})
+		}
+	})
+}
+
+func TestQuestionsThatAreNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newParkBench(t)
+		w, to := b.start("me", `{"name":"t"}`)
+		for _, method := range []string{"sampling/createMessage", "tasks/get", "something/else"} {
+			question := newAsked(method, "{}")
+			w.Ask(question.Question)
+			if len(question.got) != 1 || !strings.HasSuffix(question.got[0], "true") {
+				t.Errorf("%s: the server got %q, want that the client cannot be asked", method, question.got)
+			}
+		}
+		w.Ask(newAsked("roots/list", "").Question)
+		w.withdraw("question-1")
+		<-time.After(2 * settleTime) // of the bubble
+		synctest.Wait()
+		if len(to.sent) != 0 {
+			t.Errorf("a question that was withdrawn was asked: %q", to.sent)
+		}
+		w.Answer(metatool.Answer{Text: []byte("{}")})
+	})
+}
+
+func TestCancelledRequestEndsItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newParkBench(t)
+		w, to := b.start("me", `{"name":"t"}`)
+		question := newAsked("roots/list", "")
+		w.Ask(question.Question)
+		r := w.request
+		r.cancel(call.Cancelled{})
+		if w.ticket.Cause() == nil || len(question.got) != 1 {
+			t.Errorf("the call was cancelled with %v, and the server got %q", w.ticket.Cause(), question.got)
+		}
+		w.Answer(metatool.Answer{Cancelled: w.ticket.Cause()})
+		if len(to.sent) != 1 || to.sent[0] != "" {
+			t.Errorf("the answers are %q, want none", to.sent)
+		}
+		r.cancel(errors.New("again"))
+	})
+}
+
+func TestProgressHasTheTokenOfTheRequest(t *testing.T) {
+	const progress, log = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}` + "\n",
+		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}` + "\n"
+	for name, test := range map[string]struct {
+		request       *inquiry
+		message, want string
+	}{
+		"the same token":    {&inquiry{token: []byte(`"p"`)}, progress, progress},
+		"another token":     {&inquiry{token: []byte(`2`)}, progress, strings.Replace(progress, `"p"`, `2`, 1)},
+		"no token":          {&inquiry{}, progress, ""},
+		"no log messages":   {&inquiry{severity: -1}, log, ""},
+		"severe ones":       {&inquiry{severity: protocol.Severity("error")}, log, ""},
+		"all log messages":  {&inquiry{severity: protocol.Severity("debug")}, log, log},
+		"some notification": {&inquiry{severity: -1}, `{"jsonrpc":"2.0","method":"x"}`, `{"jsonrpc":"2.0","method":"x"}`},
+	} {
+		if got := test.request.fit([]byte(test.message), []byte(`"p"`)); string(got) != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestBinding(t *testing.T) {
+	of := func(params string) digest { return bind("me", "tools/call", wire.Raw([]byte(params))) }
+	base := of(`{"name":"t","arguments":{"a":[1,{"b":"x"}],"c":null}}`)
+	for _, same := range []string{
+		`{"arguments":{"c":null,"a":[ 1,{"b":"\u0078"} ]},"name":"t"}`,
+		`{"name":"t","_meta":{"a":1},"inputResponses":{},"requestState":"s","arguments":{"a":[1,{"b":"x"}],"c":null}}`,
+	} {
+		if of(same) != base {
+			t.Errorf("%s is bound to something else", same)
+		}
+	}
+	for _, other := range []string{
+		`{"name":"t","arguments":{"a":[1,{"b":"y"}],"c":null}}`, `{"name":"t","arguments":{"a":[1],"c":null}}`,
+		`{"name":"t","arguments":{"a":[1,{"b":"x"}]}}`, `{"name":"t"}`, `{}`, `{"name":"t","arguments":{"a":["1",{"b":"x"}],"c":null}}`,
+		`{"name":"t","arguments":{"a":[{"b":"x"},1],"c":null}}`, `{"name":"t","arguments":{"a":[1,{"x":"b"}],"c":null}}`,
+		`{"name":"t","arguments":{"a":[1,["b","x"]],"c":null}}`, `{"name":"t","arguments":{"a":[1,{"b":"x"}],"c":"null"}}`,
+		`{"name":"t","arguments":{"a":[1,{"b":"\u0079"}],"c":null}}`, `{"name":"t","arguments":{"c":[1,{"b":"x"}],"a":null}}`,
+	} {
+		if of(other) == base {
+			t.Errorf("%s is bound to the same", other)
+		}
+	}
+	if bind("you", "tools/call", wire.Raw([]byte(`{}`))) == of(`{}`) || bind("me", "prompts/get", wire.Raw([]byte(`{}`))) == of(`{}`) {
+		t.Error("the caller and the method do not matter")
+	}
+}
+
+func FuzzState(f *testing.F) {
+	p := newParking()
+	f.Add(p.sign(ticketNumber{}, time.Unix(1<<40, 0), 0))
+	f.Add(p.prefix + "AAAA")
+	f.Fuzz(func(t *testing.T, state string) {
+		if w, ok := p.take(state, bind("me", "m", wire.Payload{})); ok || w != nil {
+			t.Error("something was found that nobody parked")
+		}
+	})
+}
+
+func FuzzBind(f *testing.F) {
+	f.Add([]byte(`{"a":[1,{"b":"x"}],"_meta":{}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		value, err := wire.ParseValue(bytes.Clone(data))
+		if err != nil {
+			return
+		}
+		if bind("", "", value) != bind("", "", wire.Raw(bytes.Clone(value.Bytes()))) {
+			t.Error("the same value is bound to two things")
+		}
+	})
+}

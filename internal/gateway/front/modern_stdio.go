@@ -1,0 +1,91 @@
+package front
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// chosenEra is the era of the protocol that a client over stdio chose by its first requests.
+type chosenEra int
+
+const (
+	undecided chosenEra = iota
+	legacy              // by initialize
+	modern              // by a request that says what it needs
+)
+
+// heard are the terms of a _meta that many requests have.
+type heard struct {
+	meta  []byte
+	terms terms
+}
+
+// termsOf reads the terms of a request, unless they are those of the one before.
+func (p *pipe) termsOf(message *wire.Message) terms {
+	meta, isCommon := metatool.CommonMeta(message)
+	if !isCommon {
+		return readTerms(message.Params.Member("_meta"))
+	}
+	if !bytes.Equal(meta.Bytes(), p.heard.meta) {
+		p.heard = heard{meta.Bytes(), readTerms(meta)}
+	}
+	return p.heard.terms
+}
+
+// receive takes in a frame of a client that has not chosen the legacy era.
+func (p *pipe) receive(frame wire.Frame) {
+	if frame.IsBatch() {
+		p.session.receive(frame, p)
+		return
+	}
+	message, err := p.session.forms.Parse(frame)
+	if err != nil {
+		p.send(rejection(frame, err))
+		return
+	}
+	method := string(message.Method)
+	switch {
+	case message.IsRequest() && method == protocol.MethodInitialize:
+		p.era = legacy
+		p.session.dispatch(&message, p)
+	case message.IsRequest():
+		p.receiveRequest(&message, p.termsOf(&message))
+	case method == protocol.NotifyCancelled:
+		p.session.dispatch(&message, p)
+		p.guests.cancel(message.Params)
+	default:
+		p.session.dispatch(&message, p)
+	}
+}
+
+// receiveRequest takes in a request, which may be the one that chooses the modern era.
+func (p *pipe) receiveRequest(message *wire.Message, t terms) {
+	method := string(message.Method)
+	if p.era == undecided && t.revision.IsAbsent() && method != protocol.MethodDiscover && method != protocol.MethodListen {
+		p.session.dispatch(message, p)
+		return
+	}
+	if refused := t.check(); refused != nil { // after which a client may choose again
+		p.send(refused.response(message.ID.Bytes()))
+		return
+	}
+	if mark, ok := t.hops.Text(); ok {
+		p.mark = strings.Clone(mark)
+	}
+	if err := p.session.server.admit(p.mark); err != nil {
+		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidRequest, err.Error()))
+		return
+	}
+	p.era, t.mark = modern, p.mark
+	client := p.guests.enter("", p.session.account, p.session.audience, t)
+	if client == nil {
+		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInternalError,
+			"The client declares something else with each request, and has too many of them in flight"))
+		return
+	}
+	client.begin(message, t, p, idKey(message.ID), nil)
+}

@@ -1,0 +1,48 @@
+package front
+
+import (
+	"cmp"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+)
+
+// account is on whose account it goes what a client over HTTP takes of what all share: a token, or without tokens an
+// address. Limits are for each account first, and then for all: nobody is refused for what others take.
+type account string
+
+// accountOf returns the account of a request: its owner, if it has one.
+func accountOf(owner, remote string) account {
+	return account(cmp.Or(owner, "address "+httpauth.NetworkOf(remote).String()))
+}
+
+// quota bounds what each account has of something. The zero value allows nothing.
+type quota struct {
+	most int64 // of one account
+
+	mu   sync.Mutex
+	used map[account]int64
+}
+
+// take reports whether there was room. Give back what was taken.
+func (q *quota) take(of account, n int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.used[of]+n > q.most {
+		return false
+	}
+	if q.used == nil {
+		q.used = make(map[account]int64)
+	}
+	q.used[of] += n
+	return true
+}
+
+// giveBack ends what take began.
+func (q *quota) giveBack(of account, n int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.used[of] -= n; q.used[of] == 0 {
+		delete(q.used, of)
+	}
+}

@@ -1,0 +1,202 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+// outputQueue is how many bytes may wait for a client that does not read its stdin. When
+// they do, its servers are not read from, either; see Pipe.Patience.
+const outputQueue = 32 << 20
+
+// Pipe is what is known of a client over stdio before it says anything. The zero value is
+// right for one that started this program.
+type Pipe struct {
+	Origin
+	// Audience is what the client may see. Default: everything.
+	Audience Audience
+	// Opened are toolboxes that the client opened in a session that this one goes on with.
+	Opened []string
+	// LastAsked is the last question that the client was asked in that session: a late answer
+	// must not be taken for one to another question.
+	LastAsked uint64
+	// Mark returns what is written to the client, beside the protocol, when it has opened a
+	// toolbox. Default: nothing is.
+	Mark func(toolbox string) []byte
+	// Farewell is written to the client last, beside the protocol, if we end and not it.
+	Farewell []byte
+	// Patience is how long a client may let what it is sent wait when no more fits: others
+	// may wait for the same servers. Then its session ends. Default: as long as it likes.
+	Patience time.Duration
+}
+
+// Origin is where a client was started. The zero value is where this program was.
+type Origin struct {
+	// Folder is where the client works.
+	Folder string
+	// Environment is that of the client.
+	Environment *fleet.Environment
+}
+
+// ServeStdio serves one client until it closes its side or ctx ends, and answers what
+// was read by then. It closes both in and out.
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
+	client := newSession(s, known.Audience)
+	client.resume(known)
+	pipe := &pipe{session: client, guests: newGuests(s, maxPipeGuests), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
+	pipe.guests.origin, pipe.guests.own = known.Origin, true
+	client.own = pipe
+	s.add(client)
+	defer s.remove(client)
+
+	ended := make(chan error, 1)
+	go func() { ended <- pipe.read(in) }()
+	var err error
+	select {
+	case err = <-ended:
+		ended <- nil
+	case <-ctx.Done():
+		s.options.Log.Info("shutting down", "reason", context.Cause(ctx))
+	case <-pipe.writer.Closed():
+		err = pipe.writer.Err()
+	}
+	if ctx.Err() == nil {
+		known.Farewell = nil
+	}
+	pipe.held.wait() // what was read is answered still
+	var ending sync.WaitGroup
+	ending.Go(func() { pipe.guests.end(pipe.writer.Closed()) })
+	client.end(pipe.writer.Closed())
+	ending.Wait()
+	if known.Farewell != nil {
+		pipe.tell(known.Farewell)
+	}
+	pipe.flush()
+	out.Close()
+	stopReading(in, ended)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// stopReading ends the client's reader. Where the system cannot end a read that is under
+// way, as with a console, closing waits as well, and both are left to the program's end.
+func stopReading(in io.Closer, ended <-chan error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		in.Close()
+		<-ended
+	}()
+	patience := time.NewTimer(readTime)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+	}
+}
+
+// pipe is the two streams of a client that talks over stdio.
+type pipe struct {
+	session *session
+	guests  *guests // what the client is in the modern era
+	writer  *wire.Writer
+	era     chosenEra // that its client chose; of the reader alone
+	heard   heard     // of the reader alone
+	mark    string    // of the client's connection, if it is a workbench of the modern era; of the reader alone
+	held    waitingRoom
+
+	patience time.Duration // see Pipe
+	hangUp   func() error
+}
+
+// read takes in the client's messages until it closes its side.
+func (p *pipe) read(in io.Reader) error {
+	reader := wire.NewReader(in, p.session.server.options.MaxMessage)
+	reader.Gather = true
+	for {
+		frame, err := reader.Next()
+		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
+			p.session.log.Warn("skipped a message of the client", "reason", err)
+			p.send(wire.ErrorResponse(tooLong.ID, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error()))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if p.era == legacy {
+			p.receiveLegacy(frame)
+		} else {
+			p.receive(frame)
+		}
+	}
+}
+
+// receiveLegacy takes in a frame of a client of the legacy era.
+func (p *pipe) receiveLegacy(frame wire.Frame) {
+	if frame.IsBatch() {
+		p.session.receive(frame, p)
+		return
+	}
+	message, err := p.session.forms.Parse(frame)
+	switch {
+	case err != nil:
+		p.send(rejection(frame, err))
+	case message.IsResponse() || !p.held.take(p, &message):
+		p.session.dispatch(&message, p)
+	}
+}
+
+// notify implements sender. It blocks while the client has too much to read, until its
+// session ends.
+func (p *pipe) notify(message []byte) error { return p.write(p.session.life, p.writer, message) }
+
+// write gives up a client that has had its time to read.
+func (p *pipe) write(ctx context.Context, to wire.Sink, message []byte) error {
+	if p.patience <= 0 {
+		return to.Write(ctx, message)
+	}
+	if to.TryWrite(message) {
+		return nil
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, p.patience, errUnread)
+	defer cancel()
+	err := to.Write(limited, message)
+	if err != nil && errors.Is(context.Cause(limited), errUnread) {
+		p.session.log.Warn("ended the session of a client", "reason", errUnread)
+		_ = p.hangUp() // what waits would not have been read
+	}
+	return err
+}
+
+// send implements sender. That an answer cannot be sent any more ends the session anyway.
+func (p *pipe) send(message []byte) {
+	if message == nil {
+		return
+	}
+	// Answers are sent even when unanswered requests are being given up: flush closes the
+	// writer when it is time.
+	if err := p.write(context.Background(), wire.Spender{Writer: p.writer}, message); err != nil {
+		p.session.log.Debug("could not answer the client", "reason", err)
+	}
+}
+
+// tell implements listener.
+func (p *pipe) tell(message []byte) bool { return p.writer.TryWrite(message) }
+
+// flush lets the last answers be written.
+func (p *pipe) flush() {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	if err := p.writer.Close(ctx); err != nil {
+		p.session.log.Warn("the client did not take its last answers")
+	}
+}

@@ -1,0 +1,80 @@
+package front
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// waitingRoom holds messages of a client over stdio until it is known with whom it shares
+// servers. They keep their order; answers are not held, since they are what is waited for.
+type waitingRoom struct {
+	holding atomic.Bool // busy is not nil; for the reader, which need not wait then
+
+	mu    sync.Mutex
+	queue []wire.Message
+	busy  chan struct{} // not nil while messages are held; closed when none is any more
+}
+
+// maxHeld is how many may be held before nothing more is read.
+const maxHeld = 1000
+
+// take holds a message back if it has to wait; it reports whether it did.
+func (h *waitingRoom) take(p *pipe, message *wire.Message) bool {
+	if string(message.Method) == protocol.MethodPing {
+		return false
+	}
+	mustWait := message.IsRequest() && len(p.session.unsettled()) > 0
+	if !mustWait && !h.holding.Load() {
+		return false
+	}
+	h.mu.Lock()
+	if h.busy == nil && !mustWait {
+		h.mu.Unlock()
+		return false
+	}
+	if len(h.queue) == maxHeld {
+		h.mu.Unlock()
+		h.wait()
+		return h.take(p, message)
+	}
+	h.queue = append(h.queue, *message)
+	if h.busy == nil {
+		h.busy = make(chan struct{})
+		h.holding.Store(true)
+		go h.release(p, h.busy) // ServeStdio waits for it
+	}
+	h.mu.Unlock()
+	return true
+}
+
+// release hands on what is held when it is time.
+func (h *waitingRoom) release(p *pipe, busy chan struct{}) {
+	defer close(busy)
+	p.session.awaitRoots(p.session.life)
+	for {
+		h.mu.Lock()
+		if len(h.queue) == 0 {
+			h.busy = nil
+			h.holding.Store(false)
+			h.mu.Unlock()
+			return
+		}
+		next := h.queue[0]
+		h.queue = h.queue[1:]
+		h.mu.Unlock()
+		p.session.dispatch(&next, p)
+	}
+}
+
+// wait waits until nothing is held, which is not long.
+func (h *waitingRoom) wait() {
+	h.mu.Lock()
+	busy := h.busy
+	h.mu.Unlock()
+	if busy != nil {
+		<-busy
+	}
+}

@@ -1,0 +1,185 @@
+package front
+
+import (
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// stream carries messages to a client over HTTP, in order: those that belong to one POST
+// with the answer last, or, in the stream of the GET, those that belong to none. One
+// connection at a time takes them; when it breaks, another may go on.
+type stream struct {
+	number  uint64 // in the session; 0 is the stream of the GET
+	request []byte // the id of the request that it answers
+	shelf   *allotment
+
+	wake chan struct{} // holds a token when there is something new
+
+	mu     sync.Mutex
+	events []event       // sequence numbers without a gap
+	last   uint64        // sequence number of the newest event, from 1
+	taken  uint64        // up to this one they were written once
+	kept   int64         // bytes of those that were written and are kept
+	closed bool          // nothing more will come
+	gone   bool          // nobody will take anything any more
+	lost   chan struct{} // closed when another connection takes over; nil without one
+}
+
+// event is one message of a stream.
+type event struct {
+	sequence uint64
+	message  held
+	answer   bool // the last of the stream of a POST
+}
+
+// Limits of one stream.
+const (
+	// What was written is kept up to these, for a client that did not get it after all.
+	replayEvents = 64
+	replayBytes  = 64 << 10
+	// maxWaiting is how many messages may wait for the client, but for the answer.
+	maxWaiting = 10_000
+)
+
+func newStream(shelf *allotment, number uint64, request []byte) *stream {
+	return &stream{number: number, request: request, shelf: shelf, wake: make(chan struct{}, 1)}
+}
+
+// notify implements sender. What finds no room is dropped: it is for the client's
+// information, and servers must not wait for a client.
+func (st *stream) notify(message []byte) error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if err := st.push(message, false); st.gone {
+		return err
+	}
+	return nil
+}
+
+// send implements sender.
+func (st *stream) send(message []byte) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if message != nil {
+		if err := st.push(message, true); err != nil && !st.gone {
+			text := "The answer was dropped, for want of room: " + err.Error() + ". The call may have run."
+			st.add(unaccounted(wire.ErrorResponse(st.request, protocol.CodeInternalError, text)), true)
+		}
+	}
+	st.closed = true
+	st.signal()
+}
+
+// tell implements listener.
+func (st *stream) tell(message []byte) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.push(message, false) == nil
+}
+
+// push is called with mu held.
+func (st *stream) push(message []byte, answer bool) error {
+	if st.gone || st.closed || !answer && st.last-st.taken >= maxWaiting {
+		return errUnread
+	}
+	kept, err := st.shelf.put(message)
+	if err != nil {
+		return err
+	}
+	st.add(kept, answer)
+	return nil
+}
+
+// add is called with mu held.
+func (st *stream) add(message held, answer bool) {
+	st.last++
+	st.events = append(st.events, event{sequence: st.last, message: message, answer: answer})
+	st.signal()
+}
+
+func (st *stream) signal() {
+	select {
+	case st.wake <- struct{}{}:
+	default:
+	}
+}
+
+// after returns the event behind a sequence number, or the first that is still there.
+// Without one, ended says that there will be none.
+func (st *stream) after(sequence uint64) (next event, found, ended bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if len(st.events) == 0 || sequence >= st.last {
+		return event{}, false, st.closed || st.gone
+	}
+	first := st.events[0].sequence
+	return st.events[max(sequence+1, first)-first], true, false
+}
+
+// took notes that an event was written, and lets go of what need not be kept.
+func (st *stream) took(e event) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if e.sequence <= st.taken {
+		return // it was for the second time
+	}
+	st.taken = e.sequence
+	st.kept += e.message.size
+	for len(st.events) > 0 && st.events[0].sequence <= st.taken &&
+		(st.kept > replayBytes || st.taken-st.events[0].sequence >= replayEvents) {
+		st.kept -= st.events[0].message.size
+		st.events[0].message.free()
+		st.events[0] = event{}
+		st.events = st.events[1:]
+	}
+}
+
+// untaken returns the sequence number behind which nothing was written yet.
+func (st *stream) untaken() uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.taken
+}
+
+// attach makes a connection the one that takes the messages; lost is closed when another
+// one does.
+func (st *stream) attach() (lost chan struct{}) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.lost != nil {
+		close(st.lost)
+	}
+	st.lost = make(chan struct{})
+	return st.lost
+}
+
+// detach ends what attach began, unless another connection has taken over.
+func (st *stream) detach(lost chan struct{}) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.lost == lost {
+		st.lost = nil
+	}
+	st.signal() // a token that this connection took may have been for the next one
+}
+
+// attached reports whether a connection takes the messages.
+func (st *stream) attached() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.lost != nil
+}
+
+// drop lets go of everything: nobody will come for it.
+func (st *stream) drop() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for i := range st.events {
+		st.events[i].message.free()
+	}
+	st.events = nil
+	st.gone = true
+	st.signal()
+}

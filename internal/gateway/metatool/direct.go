@@ -1,0 +1,231 @@
+package metatool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+// nearestTools is how many names the error about an unknown tool suggests.
+const nearestTools = 3
+
+// direct is what is known at one moment of the tools of all visible servers. Those of a
+// server that is down are known from when it was up.
+type direct struct {
+	refs   []toolbox.Ref
+	tools  []catalog.Tool
+	unseen []*fleet.Server // were never up, so that nothing is known of them
+	stored []*fleet.Server // were not asked in this run: what is known may have changed
+}
+
+func (s *Surface) direct(party *fleet.Party) direct {
+	var d direct
+	for _, box := range s.visible.Toolboxes() {
+		for _, server := range box.Servers {
+			offered := server.OfferedFor(party)
+			if offered == nil {
+				d.unseen = append(d.unseen, server)
+				continue
+			}
+			if offered.Stored {
+				d.stored = append(d.stored, server)
+			}
+			for _, tool := range offered.Tools {
+				d.refs = append(d.refs, toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: tool.Name})
+				d.tools = append(d.tools, tool)
+			}
+		}
+	}
+	return d
+}
+
+// listDirect connects the servers of which nothing is known, and lists the tools of all that
+// were ever there. Why a server is not is in the log: the list has no place for it.
+func (s *Surface) listDirect(request Request) Answer {
+	if err := meet(request, s.direct(request.Session.Party()).unseen); err != nil {
+		return Answer{Cancelled: err}
+	}
+	for _, box := range s.visible.Toolboxes() { // before looking: what comes up afterwards is told
+		request.Session.MarkOpen(box.Name)
+	}
+	d := s.direct(request.Session.Party())
+	result := []byte(`{"tools":[`)
+	for i, name := range s.visible.Names().Give(d.refs) {
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = appendRenamed(result, linked(request.Session, d.refs[i], d.tools[i]), name)
+	}
+	return Answer{Text: append(result, "]}"...)}
+}
+
+// listedDirect gives no names: who comes first gets the better one, and that has to be
+// the first in the file, not the first to be up.
+func (s *Surface) listedDirect(party *fleet.Party) []byte {
+	d := s.direct(party)
+	var result []byte
+	for i, ref := range d.refs {
+		name, ok := s.visible.Names().Name(ref)
+		if !ok {
+			name = ref.NativeName()
+		}
+		result = appendRenamed(append(result, '\n'), d.tools[i], name)
+	}
+	for _, server := range d.unseen {
+		// One whose definition was mended may have tools.
+		result = fmt.Appendf(result, "\n%q %q %t", server.Toolbox(), server.Name(), server.FaultFor(party) != nil)
+	}
+	return result
+}
+
+// appendRenamed appends a definition that is the server's own, byte for byte but for a
+// name that is another, and a mark if the server changed it.
+func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
+	tool = marked(tool)
+	if name == tool.Name {
+		return append(dst, tool.Definition.Bytes()...)
+	}
+	return wire.AppendEdited(dst, tool.Definition,
+		wire.Edit{Part: tool.Definition.Member("name"), With: wire.AppendString(nil, name)})
+}
+
+// connectAll connects the servers in parallel, as far as they are not. The error is why
+// the request was cancelled meanwhile.
+func connectAll(request Request, servers []*fleet.Server) error {
+	ctx, stop := request.Ticket.Context()
+	defer stop()
+	for _, opened := range fleet.Connect(ctx, servers, request.Session.Party(), nil) {
+		if opened.Lease != nil {
+			opened.Lease.Release()
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// callDirect runs a tool by the name that it was given. A client may know the name from
+// an earlier session, and what was stored may be out of date, so that servers are asked
+// before it counts as unknown.
+func (s *Surface) callDirect(request *Request) {
+	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
+		s.runNative(request, ref)
+		return
+	}
+	d := s.direct(request.Session.Party())
+	unasked := slices.Concat(d.unseen, d.stored)
+	if len(unasked) == 0 {
+		s.nameAndCall(request, d)
+		return
+	}
+	later := *request // so that the usual call stays off the heap
+	go func() {
+		if err := connectAll(later, unasked); err != nil {
+			later.Answerer.Answer(Answer{Cancelled: err})
+			return
+		}
+		s.nameAndCall(&later, s.direct(later.Session.Party()))
+	}()
+}
+
+// nameAndCall names what is known by now, and looks again.
+func (s *Surface) nameAndCall(request *Request, d direct) {
+	s.visible.Names().Give(d.refs)
+	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
+		s.runNative(request, ref)
+		return
+	}
+	_, given := s.visible.Names().Find(request.Name) // to a tool that is gone, and never to another one
+	if server, ok := s.onlyServer(); ok && !given && server.Permits(request.Name) {
+		// What it says of a tool that it did not list is what the client is to see.
+		call.Forward(server, call.Forwarding{
+			Method: protocol.MethodToolsCall, Params: request.Params, Name: request.Name,
+			Client: request.Session, Ticket: &request.Ticket.Ticket,
+			Replier: s.invoke(request, toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, true),
+		})
+		return
+	}
+	s.answerUnknown(request.Origin)
+}
+
+// onlyServer returns the one server that is visible, if it is just one.
+func (s *Surface) onlyServer() (only *fleet.Server, ok bool) {
+	for _, box := range s.visible.Toolboxes() {
+		for _, server := range box.Servers {
+			if only != nil {
+				return nil, false
+			}
+			only = server
+		}
+	}
+	return only, only != nil
+}
+
+// findDirect returns the tool of a name if it is visible and, as far as we know, offered.
+func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool) {
+	ref, ok := s.visible.Names().Find(name)
+	if !ok {
+		return ref, false
+	}
+	box, ok := s.visible.Toolbox(ref.Toolbox)
+	if !ok {
+		return ref, false
+	}
+	server, ok := box.Server(ref.Server)
+	if !ok {
+		return ref, false
+	}
+	offered := server.OfferedFor(party)
+	if offered == nil { // configured anew since the name was given: the call will tell
+		return ref, true
+	}
+	_, ok = offered.Find(ref.Name)
+	return ref, ok
+}
+
+// maxFaults is how many faulty servers an error tells the reasons of.
+const maxFaults = 3
+
+// faultsOf says what is wrong with the definitions of servers.
+func faultsOf(party *fleet.Party, servers []*fleet.Server) (text string) {
+	told := 0
+	for _, server := range servers {
+		if fault := server.FaultFor(party); fault != nil && told < maxFaults {
+			text += fmt.Sprintf("\nServer '%s' (toolbox '%s') cannot connect: %s", server.Name(), server.Toolbox(), fault.Brief())
+			told++
+		}
+	}
+	return text
+}
+
+// answerUnknown says which names there are that may have been meant, and which servers
+// could not be asked.
+func (s *Surface) answerUnknown(request Origin) {
+	d := s.direct(request.Session.Party())
+	var names []string
+	for _, ref := range d.refs {
+		if name, ok := s.visible.Names().Name(ref); ok {
+			names = append(names, name)
+		}
+	}
+	text := fmt.Sprintf("Unknown tool: '%.200s'. ", request.Name)
+	if near := toolbox.Nearest(request.Name, names, nearestTools); len(near) > 0 {
+		text += "Did you mean '" + strings.Join(near, "' or '") + "'?"
+	} else {
+		text += "The names are those of tools/list."
+	}
+	if len(d.unseen) > 0 {
+		text += " Not connected, and so not asked: " + fleet.NameServers(d.unseen)
+	}
+	text += faultsOf(request.Session.Party(), d.unseen)
+	if s.notice != "" {
+		text += "\n\n" + s.notice
+	}
+	request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, text}})
+}

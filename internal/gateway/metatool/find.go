@@ -1,0 +1,201 @@
+package metatool
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+const findName = "find_tools"
+
+// Limits of one search.
+const (
+	findUsual  = 5   // tools, if the client names no limit
+	findMost   = 50  // tools
+	maxUnseen  = 10  // servers that are named because nothing is known of them
+	maxPlaces  = 20  // toolboxes that are named where nothing was found
+	oneLineMax = 160 // characters of a description
+)
+
+const findDefinition = `{"name":"find_tools","title":"Find tools",` +
+	`"description":"Search the tools of all toolboxes by what they do, open or not. Answers with the best few: toolbox, server and name for use_tool, ` +
+	`a line of description and the parameters as a signature. What was found can be used at once with use_tool, without open_toolbox.",` +
+	`"inputSchema":{"type":"object","properties":{` +
+	`"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words, perhaps with the kind of server before a semicolon: maps; find a bicycle route"},` +
+	`"toolbox":{"type":"string","minLength":1,"description":"Search this toolbox only"},` +
+	`"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"How many tools to answer with"}},` +
+	`"required":["query"],"additionalProperties":false},` +
+	`"annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},` +
+	`"_meta":{` + alwaysLoad + `,"` + searchHint + `":"find a tool for any task in all toolboxes"}}`
+
+// findQuery is what the client asks find_tools for.
+type findQuery struct {
+	query, toolbox string
+	limit          int
+}
+
+// parseFind reads the arguments; problem says all that is wrong with them.
+func parseFind(arguments wire.Payload) (q findQuery, problem string) {
+	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
+		return q, "Expected object, received " + kind
+	}
+	q.limit = findUsual
+	var problems []string
+	asked := false
+	for key, value := range arguments.Members() {
+		switch string(key) {
+		case "query":
+			asked = true
+			q.query, problems = textArgument("query", value, problems)
+		case "toolbox":
+			q.toolbox, problems = textArgument("toolbox", value, problems)
+		case "limit":
+			q.limit, problems = numberArgument("limit", value, 1, findMost, problems)
+		default:
+			problems = append(problems, fmt.Sprintf("Unrecognized key: '%s'", key))
+		}
+	}
+	if !asked {
+		problems = append([]string{"query: Required"}, problems...)
+	}
+	return q, strings.Join(problems, "; ")
+}
+
+// textArgument reads a string that must not be blank, and adds to the problems if it
+// cannot.
+func textArgument(key string, value wire.Payload, problems []string) (string, []string) {
+	text, ok := value.Text()
+	switch {
+	case !ok:
+		problems = append(problems, key+": Expected string, received "+value.Kind())
+	case strings.TrimSpace(text) == "":
+		problems = append(problems, key+" cannot be empty")
+	}
+	return text, problems
+}
+
+// numberArgument reads a whole number within bounds. Some models send it as a string.
+func numberArgument(key string, value wire.Payload, least, most int, problems []string) (int, []string) {
+	raw := string(value.Bytes())
+	if text, ok := value.Text(); ok {
+		raw = text
+	} else if value.Kind() != "number" {
+		return 0, append(problems, key+": Expected number, received "+value.Kind())
+	}
+	n, err := strconv.Atoi(raw)
+	if err != nil || n < least || n > most {
+		problems = append(problems, fmt.Sprintf("%s: Expected a whole number from %d to %d", key, least, most))
+	}
+	return n, problems
+}
+
+func (s *Surface) findTools(request Request) {
+	q, problem := parseFind(request.Arguments)
+	if problem != "" {
+		request.fail("Invalid parameters: " + problem)
+		return
+	}
+	if q.toolbox != "" {
+		if _, ok := s.visible.Toolbox(q.toolbox); !ok {
+			s.failUnknown(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", q.toolbox), s.available())
+			return
+		}
+	}
+	go func() { // the first query after a change has to read all definitions
+		request.Answerer.Answer(Answer{Text: textResult(false, s.find(q, request.Session))})
+	}()
+}
+
+// find searches, opens the toolboxes of what it found to the client, and says what it is.
+func (s *Surface) find(q findQuery, session Session) string {
+	found := s.finder.search(s.visible.Toolboxes(), session.Party(), q)
+	answer := []byte(`{"found":`)
+	answer = wire.AppendString(answer, fmt.Sprintf("%d of %d", len(found.hits), found.searched))
+	answer = append(answer, `,"tools":[`...)
+	for i, hit := range found.hits {
+		if i > 0 {
+			answer = append(answer, ',')
+		}
+		s.openFound(hit.box, session)
+		members := wire.AppendMember([]byte("{"), "toolbox", hit.box.Name)
+		members = wire.AppendMember(members, "server", hit.server.Name())
+		members = wire.AppendMember(members, "name", hit.tool.Name)
+		members = appendBrief(members, hit.tool)
+		if hit.tool.Changed {
+			members = append(members, `,"changed":true`...)
+		}
+		answer = append(append(answer, members...), '}')
+	}
+	answer = append(answer, ']')
+	if found.more {
+		answer = append(answer, `,"more":true`...)
+	}
+	if hint := s.findHint(q, found); hint != "" {
+		answer = wire.AppendMember(answer, "hint", hint)
+	}
+	answer = appendTexts(answer, "not_searched", notSearched(found))
+	return string(append(answer, '}'))
+}
+
+// openFound marks the toolbox of a tool that was found as open. Its servers start when they are
+// used, but what is known of them may be more to show to the client than before.
+func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
+	if first := session.MarkOpen(box.Name); !first {
+		return
+	}
+	for _, method := range s.changedBy(box, session.Party()) {
+		_ = session.Notify(wire.Notification(method, nil)) // fails only with the session
+	}
+}
+
+// findHint says what to do next where the tools do not say it themselves.
+func (s *Surface) findHint(q findQuery, found findings) string {
+	switch {
+	case found.doubtful:
+		return "These may not be what is asked for: use other words, or look into a toolbox with open_toolbox"
+	case len(found.hits) > 0:
+		return ""
+	case q.toolbox != "":
+		return fmt.Sprintf("No tool of toolbox '%s' fits. Search without a toolbox, use other words, or list its tools with open_toolbox", q.toolbox)
+	}
+	boxes := s.visible.Toolboxes()
+	if len(boxes) == 0 {
+		return "No tool fits: no toolboxes are configured"
+	}
+	hint := "No tool fits. Use other words, or look into a toolbox with open_toolbox:"
+	for i, box := range boxes {
+		if i == maxPlaces {
+			return hint + fmt.Sprintf("\n- and %d more", len(boxes)-i)
+		}
+		hint += "\n- " + box.Name
+		if box.Description != "" {
+			hint += ": " + oneLine(box.Description)
+		}
+	}
+	return hint
+}
+
+// notSearched names the servers of which nothing is known, by toolbox.
+func notSearched(found findings) (texts []string) {
+	for i := 0; i < len(found.unseen); {
+		if i >= maxUnseen {
+			return append(texts, fmt.Sprintf("And %d more servers that were never connected", len(found.unseen)-i))
+		}
+		box := found.unseen[i].Toolbox()
+		var names []string
+		for ; i < len(found.unseen) && found.unseen[i].Toolbox() == box; i++ {
+			names = append(names, found.unseen[i].Name())
+		}
+		if more := len(names) - maxUnseen; more > 0 {
+			names = append(names[:maxUnseen], fmt.Sprintf("and %d more", more))
+		}
+		texts = append(texts, fmt.Sprintf("Toolbox '%s' has servers that were never connected: %s. open_toolbox connects them", box, strings.Join(names, ", ")))
+	}
+	if found.left > 0 {
+		texts = append(texts, fmt.Sprintf("%d tools are too many to search; name a toolbox", found.left))
+	}
+	return texts
+}

@@ -1,0 +1,373 @@
+// Package metatool is what a client sees instead of hundreds of tools: open_toolbox,
+// use_tool, and the tools that dynamic and direct mode offer natively.
+package metatool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Session is the client session that a request came from.
+type Session interface {
+	call.Client
+	// IsOpen reports whether the toolbox is open to the client; see Surface.CountsAsOpen.
+	IsOpen(toolbox string) bool
+	// MarkOpen remembers that the client opened it; first says that it was not open.
+	MarkOpen(toolbox string) (first bool)
+	// HoldNews has lists that change meanwhile be told before the answer: when release is called.
+	HoldNews() (release func())
+	// WaitUntil returns until when lists wait for servers: for the limit from when it is first asked.
+	WaitUntil(limit time.Duration) time.Time
+	// Links returns the edits by which links in the definition of a tool lead to resources
+	// that the client knows by another URI.
+	Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit
+}
+
+// Toolboxes are what a client may see of the fleet: all of it, or a view.
+type Toolboxes interface {
+	Toolboxes() []*fleet.Toolbox
+	Toolbox(name string) (*fleet.Toolbox, bool)
+	// Names holds the names that tools have in direct mode. They outlive a surface.
+	Names() *toolbox.Names
+}
+
+// Surface is everything that clients can see and call. It costs next to nothing to make.
+type Surface struct {
+	visible Toolboxes
+	mode    config.ToolMode
+	names   nativeNames
+	notice  string // see Withhold
+
+	isTransparent bool // see BeTransparent
+	listsOpened   bool // see ListOpened
+
+	// What follows is as Extend says.
+	autoOpen  bool // see CountsAsOpen
+	openBrief bool // open_toolbox answers in brief where the call does not say how
+	search    bool
+	finder    finder
+	maxResult int // bytes of a result that is passed on whole; 0: all are
+	pinned    pinned
+}
+
+// New makes the surface of what is visible; the mode says how tools are shown, "" being
+// proxy mode.
+func New(visible Toolboxes, mode config.ToolMode) *Surface {
+	return &Surface{visible: visible, mode: mode}
+}
+
+// Request is a tools/call or a tools/list as it came from the client.
+type Request struct {
+	Origin
+	Arguments wire.Payload
+	Meta      wire.Payload
+	Extra     []byte       // raw text of further members of the params; may be nil
+	Params    wire.Payload // all of them, as they came
+
+	// Check looks at a tool that is called by a name of its own before it is; see call.Request.
+	// It may be nil.
+	Check call.Check
+
+	plain bool // see call.Request
+	// ref is the tool that a call of use_tool names. Unless it is zero, Arguments are those of
+	// that tool.
+	ref toolbox.Ref
+}
+
+// Origin is what is left of a request when its parts have been sent on.
+type Origin struct {
+	Name     string // of the tool; only of a call
+	Session  Session
+	Ticket   *Ticket
+	Answerer Answerer
+}
+
+// Ticket cancels a request, and has the memory for what is remembered of it. The zero value is
+// ready, for one request.
+type Ticket struct {
+	call.Ticket
+
+	invocation invocation
+}
+
+// Answerer gets the answer to a request.
+type Answerer interface {
+	// Answer is called exactly once, perhaps before Call or List returns. It takes the
+	// buffer that the answer lies in.
+	Answer(answer Answer)
+}
+
+// Answer is the answer to a request. Exactly one of its fields is set, but for From.
+type Answer struct {
+	Text      []byte       // a result that we made
+	Outcome   call.Outcome // a server's answer, to be passed on as it is
+	Error     *Error       // a JSON-RPC error
+	Cancelled error        // why the request was cancelled
+
+	// From is the tool that the outcome comes from.
+	From toolbox.Ref
+
+	fit *fitting // how much of a result the client gets at once; nil: all
+}
+
+// Error is a JSON-RPC error.
+type Error struct {
+	Code    int
+	Message string
+}
+
+// Call answers a tools/call. It does not block.
+func (s *Surface) Call(request *Request) {
+	if s.isWithheld() {
+		request.fail(s.notice)
+		return
+	}
+	if s.mode == config.Direct {
+		request.unfold()
+		s.callDirect(request)
+		return
+	}
+	switch request.Name {
+	case openName:
+		s.openToolbox(*request)
+	case useName:
+		s.useTool(request)
+	case "workbench_" + openName:
+		request.fail(fmt.Sprintf(`The tool '%s' is now called '%s'. Call it with {"toolbox":"toolbox-name"}`, request.Name, openName))
+	case "workbench_" + useName:
+		request.fail(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm))
+	default:
+		if s.callExtra(request) {
+			return
+		}
+		if s.mode == config.Dynamic {
+			s.callNative(request)
+			return
+		}
+		request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, fmt.Sprintf(
+			"Unknown tool: '%.200s'. The tools of a toolbox are called through %s: %s", request.Name, useName, exampleCall)}})
+	}
+}
+
+// List answers a tools/list. It does not block.
+func (s *Surface) List(request Request) {
+	if s.mode == config.Direct {
+		go func() { request.Answerer.Answer(s.listDirect(request)) }()
+		return
+	}
+	unseen := s.unseenNative(request.Session.Party())
+	for _, server := range s.unseenPinned(request.Session) {
+		if !slices.Contains(unseen, server) {
+			unseen = append(unseen, server)
+		}
+	}
+	if len(unseen) == 0 {
+		request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
+		return
+	}
+	go func() {
+		if err := meet(request, unseen); err != nil {
+			request.Answerer.Answer(Answer{Cancelled: err})
+			return
+		}
+		request.Answerer.Answer(Answer{Text: s.Listed(request.Session)})
+	}()
+}
+
+// ListPatience is how long a client's first list waits for servers that were never up. Many
+// clients read the list once, and have little patience at their start; they are told when tools
+// come later.
+const ListPatience = 5 * time.Second
+
+// meet starts servers that were never up, in the background. The first list of a client waits for
+// them a while. The error is why the request was cancelled meanwhile.
+func meet(request Request, unseen []*fleet.Server) error {
+	if len(unseen) == 0 {
+		return nil
+	}
+	party := request.Session.Party()
+	until := request.Session.WaitUntil(ListPatience)
+	if !time.Now().Before(until) {
+		for _, server := range unseen {
+			server.For(party).Begin()
+		}
+		return nil
+	}
+	ctx, stop := request.Ticket.Context()
+	defer stop()
+	patience, end := context.WithDeadline(ctx, until)
+	defer end()
+	for _, opened := range fleet.Connect(patience, unseen, party, nil) {
+		if opened.Lease != nil {
+			opened.Lease.Release()
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// IsFixed reports whether instructions and the list of tools only depend on the
+// configuration.
+func (s *Surface) IsFixed() bool {
+	return s.mode != config.Direct && s.mode != config.Dynamic && s.notice == "" && len(s.pinned.refs) == 0
+}
+
+// Listed returns the result of tools/list for a client as far as it is known now. In
+// direct mode it is to be compared only: it also names the servers that List would have to
+// ask first.
+func (s *Surface) Listed(session Session) []byte {
+	if s.mode == config.Direct {
+		return s.listedDirect(session.Party())
+	}
+	result := append([]byte(`{"tools":[`), s.openDefinition()...)
+	result = append(result, ',')
+	result = append(result, s.useDefinition()...)
+	result = s.appendExtras(result, session)
+	if s.mode == config.Dynamic {
+		result = s.appendNative(result, session)
+	}
+	return append(result, "]}"...)
+}
+
+// Shows reports whether tools of the toolbox are in the list that the client has, so that
+// it has to be told when they change.
+func (s *Surface) Shows(session Session, toolbox string) bool {
+	_, visible := s.visible.Toolbox(toolbox)
+	switch {
+	case !visible:
+		return false
+	case s.pinned.areOf(toolbox):
+		return true
+	default:
+		return (s.mode == config.Dynamic || s.mode == config.Direct) && session.IsOpen(toolbox)
+	}
+}
+
+// CountsAsOpen reports whether the toolbox is open to all clients, whether they opened it or
+// not. That starts nothing.
+func (s *Surface) CountsAsOpen(toolbox string) bool {
+	if !s.autoOpen {
+		return false
+	}
+	_, visible := s.visible.Toolbox(toolbox)
+	return visible
+}
+
+// ListOpened says that clients see resources and prompts of toolboxes that they opened only, so
+// that they are told of them when they do.
+func (s *Surface) ListOpened() { s.listsOpened = true }
+
+// BeTransparent lets the servers' own instructions take the place of ours.
+func (s *Surface) BeTransparent() { s.isTransparent = true }
+
+// linked returns the tool as the client gets it defined: its links lead to the resources
+// of its own server, even if those of another one have the same URIs.
+func linked(session Session, ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
+	if edits := session.Links(ref, tool.Definition); len(edits) > 0 {
+		tool.Definition = wire.Raw(wire.AppendEdited(nil, tool.Definition, edits...))
+	}
+	return tool
+}
+
+// fail answers with an error result of one or more text blocks.
+func (o *Origin) fail(blocks ...string) {
+	o.Answerer.Answer(Answer{Text: textResult(true, blocks...)})
+}
+
+func textResult(isError bool, blocks ...string) []byte {
+	result := []byte(`{"content":[`)
+	for i, text := range blocks {
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = append(result, `{"type":"text","text":`...)
+		result = append(wire.AppendString(result, text), '}')
+	}
+	result = append(result, ']')
+	if isError {
+		result = append(result, `,"isError":true`...)
+	}
+	return append(result, '}')
+}
+
+// invocation is a call of a server's tool on behalf of a request.
+type invocation struct {
+	Origin
+	surface *Surface
+	ref     toolbox.Ref
+	native  bool // the tool was called by a name of its own
+}
+
+// run takes a call of use_tool to the tool's server.
+func (s *Surface) run(request *Request) {
+	s.start(request, s.invoke(request, request.ref, false), request.Arguments, nil)
+}
+
+// runNative is run for a tool that was called by a name of its own.
+func (s *Surface) runNative(request *Request, ref toolbox.Ref) {
+	s.start(request, s.invoke(request, ref, true), nativeArguments(request.Arguments), request.Check)
+}
+
+// invoke returns the invocation of a request, which has one at most.
+func (s *Surface) invoke(request *Request, ref toolbox.Ref, native bool) *invocation {
+	v := &request.Ticket.invocation
+	v.Origin, v.surface, v.ref, v.native = request.Origin, s, ref, native
+	return v
+}
+
+func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
+	call.Start(s.visible, &call.Request{
+		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Plain: request.plain, Extra: request.Extra, PassErrors: s.mode == config.Direct,
+		Client: request.Session, Ticket: &request.Ticket.Ticket, Replier: v, Check: check,
+	})
+}
+
+// Reply implements call.Replier: it passes the outcome on, or phrases the failure.
+func (v *invocation) Reply(outcome call.Outcome, err error) {
+	if err == nil {
+		v.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, fit: v.fitting()})
+		return
+	}
+	failure, ok := errors.AsType[*call.Failure](err)
+	if !ok {
+		v.Answerer.Answer(Answer{Cancelled: err})
+		return
+	}
+	if failure.NotFound && v.surface.mode == config.Direct {
+		v.surface.answerUnknown(v.Origin)
+		return
+	}
+	text := v.prefix(failure.NotFound) + failure.Message
+	if failure.Hint != "" {
+		text += "\n" + failure.Hint
+	}
+	if failure.Schema == nil {
+		v.fail(text)
+		return
+	}
+	v.fail(text, "The tool's input schema: "+string(failure.Schema))
+}
+
+// prefix begins the text of a failure: of one that names nothing, or of any other.
+func (v *invocation) prefix(notFound bool) string {
+	switch {
+	case v.native && notFound:
+		return "Error: "
+	case v.native:
+		return fmt.Sprintf("[%s/%s/%s] Error: ", v.ref.Toolbox, v.ref.Server, v.ref.Name)
+	case notFound:
+		return "Error executing tool: "
+	default:
+		return fmt.Sprintf("Error executing tool '%s' in server '%s' (toolbox '%s'): ", v.ref.Name, v.ref.Server, v.ref.Toolbox)
+	}
+}

@@ -1,0 +1,208 @@
+package metatool
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// offer yields the tools that a server offered last, with what names them.
+func offer(box *fleet.Toolbox, server *fleet.Server, yield func(toolbox.Ref, catalog.Tool)) {
+	if offered := server.Offered(); offered != nil {
+		for _, tool := range offered.Tools {
+			yield(toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: tool.Name}, tool)
+		}
+	}
+}
+
+// appendNative appends the tools of the toolboxes that the client opened to a list, in
+// the order of the configuration and of their servers.
+func (s *Surface) appendNative(list []byte, session Session) []byte {
+	for _, box := range s.visible.Toolboxes() {
+		if !session.IsOpen(box.Name) {
+			continue
+		}
+		for _, server := range box.Servers {
+			offer(box, server.For(session.Party()), func(ref toolbox.Ref, tool catalog.Tool) {
+				if _, taken := s.pinned.find(ref.NativeName()); taken {
+					return
+				}
+				list = appendNativeDefinition(append(list, ','), ref, linked(session, ref, tool))
+			})
+		}
+	}
+	return list
+}
+
+// unseenNative returns the servers whose tools the list would lack because they were never
+// up. Where clients open toolboxes, there are none: opening does that. To clients of the
+// modern era the list must be the same from the beginning.
+func (s *Surface) unseenNative(party *fleet.Party) (unseen []*fleet.Server) {
+	if s.mode != config.Dynamic || !party.Modern() {
+		return nil
+	}
+	for _, box := range s.visible.Toolboxes() {
+		for _, server := range box.Servers {
+			if server.OfferedFor(party) == nil {
+				unseen = append(unseen, server)
+			}
+		}
+	}
+	return unseen
+}
+
+// appendNativeDefinition appends a definition that is the server's own but for the
+// name, the description and our members of _meta.
+func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []byte {
+	origin := wire.AppendMember(nil, "source_server", ref.Server)
+	origin = wire.AppendMember(origin, "toolbox_name", ref.Toolbox)
+	origin = wire.AppendMember(origin, "original_name", ref.Name)
+	tool = marked(tool)
+	description, _ := tool.Definition.Member("description").Text()
+
+	members := wire.AppendMember(nil, "description", fmt.Sprintf("[%s/%s] %s", ref.Toolbox, ref.Server, description))
+	members = append(members, `,"_meta":`...)
+	members = wire.AppendWithMembers(members, metaOf(tool), func(key string) bool {
+		return key == "source_server" || key == "toolbox_name" || key == "original_name"
+	}, origin)
+	named := wire.AppendEdited(nil, tool.Definition,
+		wire.Edit{Part: tool.Definition.Member("name"), With: wire.AppendString(nil, ref.NativeName())})
+	return wire.AppendWithMembers(dst, wire.Raw(named), func(key string) bool {
+		return key == "description" || key == "_meta"
+	}, members)
+}
+
+// marked returns a tool as it is listed by a name of its own: if the server changed its definition, _meta says so. The
+// rest of it stays the server's own.
+func marked(tool catalog.Tool) catalog.Tool {
+	if !tool.Changed {
+		return tool
+	}
+	members := wire.AppendWithMembers([]byte(`"_meta":`), metaOf(tool), func(key string) bool { return key == protocol.MetaChanged },
+		[]byte(`"`+protocol.MetaChanged+`":true`))
+	tool.Definition = wire.Raw(wire.AppendWithMembers(nil, tool.Definition, func(key string) bool { return key == "_meta" }, members))
+	return tool
+}
+
+// metaOf returns the _meta of a tool, to add to.
+func metaOf(tool catalog.Tool) wire.Payload {
+	if meta := tool.Definition.Member("_meta"); meta.Kind() == "object" {
+		return meta
+	}
+	return wire.Raw([]byte("{}"))
+}
+
+// callNative runs a tool by its native name.
+func (s *Surface) callNative(request *Request) {
+	ref, found := s.findNative(request.Session, request.Name)
+	if !found {
+		parsed, ok := toolbox.ParseNativeName(request.Name)
+		if !ok {
+			request.fail(fmt.Sprintf("Error: Invalid tool name format '%s'. Expected format: {toolbox}__{server}__{tool} "+
+				"(note: double underscores between all components)", request.Name))
+			return
+		}
+		if !request.Session.IsOpen(parsed.Toolbox) {
+			s.failUnknown(&request.Origin, fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available()))
+			return
+		}
+		ref = parsed
+	}
+	s.runNative(request, ref)
+}
+
+// nativeArguments returns the arguments for a tool that was called by a name of its own.
+func nativeArguments(sent wire.Payload) wire.Payload {
+	arguments, problem := parseArguments(sent)
+	if problem != "" {
+		return sent // the server knows best what to say of them
+	}
+	return arguments
+}
+
+// findNative looks a native name up among what the client sees: short forms cannot be
+// parsed, so that routing goes by table.
+func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
+	for _, box := range s.visible.Toolboxes() {
+		if !session.IsOpen(box.Name) {
+			continue
+		}
+		for _, server := range box.Servers {
+			if ref, ok := s.names.find(box, server.For(session.Party()), name); ok {
+				return ref, true
+			}
+		}
+	}
+	return toolbox.Ref{}, false
+}
+
+// maxNativeTables is how many tables are kept: clients may have variants of servers of
+// their own, which go with them.
+const maxNativeTables = 1000
+
+// nativeNames maps native names to tools, a table per server that is made anew when
+// the server's tools change.
+type nativeNames struct {
+	mu     sync.Mutex
+	tables map[*fleet.Server]nativeTable
+}
+
+type nativeTable struct {
+	of   *catalog.Snapshot
+	refs map[string]toolbox.Ref
+}
+
+func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, name string) (toolbox.Ref, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	table := n.tables[server]
+	if offered := server.Offered(); table.of != offered {
+		table = nativeTable{of: offered, refs: make(map[string]toolbox.Ref)}
+		offer(box, server, func(ref toolbox.Ref, _ catalog.Tool) { table.refs[ref.NativeName()] = ref })
+		if n.tables == nil || len(n.tables) >= maxNativeTables {
+			n.tables = make(map[*fleet.Server]nativeTable)
+		}
+		n.tables[server] = table
+	}
+	ref, ok := table.refs[name]
+	return ref, ok
+}
+
+// InputSchema returns the input schema of a tool that the client calls by a name of its
+// own; absent if it is not known, and for our own tools.
+func (s *Surface) InputSchema(session Session, name string) wire.Payload {
+	var ref toolbox.Ref
+	ok := false
+	switch {
+	case s.isWithheld():
+	case s.mode == config.Direct:
+		ref, ok = s.findDirect(session.Party(), name)
+	default:
+		if ref, ok = s.pinned.find(name); !ok && s.mode == config.Dynamic {
+			ref, ok = s.findNative(session, name)
+		}
+	}
+	if !ok {
+		return wire.Payload{}
+	}
+	box, ok := s.visible.Toolbox(ref.Toolbox)
+	if !ok {
+		return wire.Payload{}
+	}
+	server, ok := box.Server(ref.Server)
+	if !ok {
+		return wire.Payload{}
+	}
+	offered := server.OfferedFor(session.Party())
+	if offered == nil {
+		return wire.Payload{}
+	}
+	tool, _ := offered.Find(ref.Name)
+	return tool.Definition.Member("inputSchema")
+}

@@ -1,0 +1,187 @@
+package metatool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+const openName = "open_toolbox"
+
+// listedToolboxes is how many toolboxes open_toolbox lists in its definition.
+const listedToolboxes = 100
+
+// openDefinition defines open_toolbox for what is visible, as the configuration has it
+// answer.
+func (s *Surface) openDefinition() []byte {
+	boxes := s.visible.Toolboxes()
+	definition := []byte(`{"name":"open_toolbox","title":"Open a toolbox","description":`)
+	definition = wire.AppendString(definition, s.openDescription(boxes))
+	definition = append(definition, `,"inputSchema":{"type":"object","properties":{"toolbox":{"type":"string","minLength":1,`...)
+	definition = append(definition, `"description":"Name of the toolbox to open"`...)
+	if len(boxes) > 0 && len(boxes) <= listedToolboxes {
+		definition = append(definition, `,"enum":[`...)
+		for i, box := range boxes {
+			if i > 0 {
+				definition = append(definition, ',')
+			}
+			definition = wire.AppendString(definition, box.Name)
+		}
+		definition = append(definition, ']')
+	}
+	definition = append(definition, `},"detail":{"type":"string","enum":["full","brief"],"default":`...)
+	if s.openBrief {
+		definition = append(definition, `"brief","description":"full answers with the whole definitions of all tools"`...)
+	} else {
+		definition = append(definition, `"full","description":"brief answers with signatures instead of whole input schemas"`...)
+	}
+	definition = append(definition, `},"tools":{"type":"array","items":{"type":"string","minLength":1},`+
+		`"description":"Names of single tools, or server/name: answers with the whole definitions of these only"`...)
+	return append(definition, `}},"required":["toolbox"],"additionalProperties":false},`+
+		`"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":true},"_meta":{`+alwaysLoad+`}}`...)
+}
+
+// openDescription says what open_toolbox does, and what each toolbox is for.
+func (s *Surface) openDescription(boxes []*fleet.Toolbox) string {
+	description := "Connect to the servers of a toolbox and list their tools with input schemas. "
+	if s.openBrief {
+		description = "Connect to the servers of a toolbox and list their tools with signatures. "
+	}
+	if s.autoOpen {
+		description += "use_tool works without it; calling it again is harmless."
+	} else {
+		description += "Call it once before use_tool; calling it again is harmless."
+	}
+	for i, box := range boxes {
+		if i == 0 {
+			description += " Toolboxes:"
+		}
+		if i == listedToolboxes {
+			description += fmt.Sprintf("\n- and %d more, see the instructions of this server", len(boxes)-i)
+			break
+		}
+		description += "\n- " + box.Name
+		if box.Description != "" {
+			description += ": " + box.Description
+		}
+	}
+	return description
+}
+
+func (s *Surface) openToolbox(request Request) {
+	asked, problem := parseOpen(request.Arguments, s.openBrief)
+	if problem != "" {
+		request.fail("Invalid parameters: " + problem)
+		return
+	}
+	box, ok := s.visible.Toolbox(asked.toolbox)
+	if !ok {
+		s.failUnknown(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", asked.toolbox), s.available())
+		return
+	}
+	asked.notice = s.notice
+	go func() { request.Answerer.Answer(s.connect(box, request, asked)) }()
+}
+
+// connect connects the servers of a toolbox, and answers with what they offer.
+func (s *Surface) connect(box *fleet.Toolbox, request Request, asked opening) Answer {
+	ctx, stop := request.Ticket.Context()
+	defer stop()
+	defer request.Session.HoldNews()()
+	servers := asked.servers(box, request.Session.Party())
+	opened := fleet.Connect(ctx, servers, request.Session.Party(), progressOf(request, len(servers)))
+	for _, o := range opened {
+		if o.Lease != nil {
+			defer o.Lease.Release()
+		}
+	}
+	if ctx.Err() != nil {
+		return Answer{Cancelled: context.Cause(ctx)}
+	}
+	offers := make([]Offer, len(opened))
+	for i, o := range opened {
+		offers[i] = offerOf(o)
+	}
+	result, failed := asked.answer(box.Description, offers, func(ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
+		return linked(request.Session, ref, tool)
+	})
+	if failed {
+		return Answer{Text: textResult(true, result)}
+	}
+	// Of servers that come up later, clients are told when they do; see Shows.
+	if first := request.Session.MarkOpen(box.Name); first {
+		for _, method := range s.changedBy(box, request.Session.Party()) {
+			_ = request.Session.Notify(wire.Notification(method, nil)) // fails only with the session
+		}
+	}
+	return Answer{Text: textResult(false, result)}
+}
+
+// changedBy returns the notifications about what the client can see and could not before
+// the toolbox was opened to it. Other lists than those of tools do not depend on that, unless
+// the configuration says so.
+func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []string) {
+	if s.mode == config.Dynamic {
+		methods = append(methods, protocol.NotifyToolsList)
+	}
+	if !s.listsOpened {
+		return methods
+	}
+	for _, list := range []struct{ capability, method string }{
+		{"resources", protocol.NotifyResourcesList}, {"prompts", protocol.NotifyPromptsList},
+	} {
+		has := func(server *fleet.Server) bool {
+			offered := server.OfferedFor(party)
+			return offered != nil && catalog.Declares(offered.Capabilities.Member(list.capability))
+		}
+		if slices.ContainsFunc(box.Servers, has) {
+			methods = append(methods, list.method)
+		}
+	}
+	return methods
+}
+
+func (s *Surface) available() string {
+	names := s.toolboxNames()
+	if len(names) == 0 {
+		return "No toolboxes are configured"
+	}
+	return "Available toolboxes: " + strings.Join(names, ", ")
+}
+
+func (s *Surface) toolboxNames() []string {
+	boxes := s.visible.Toolboxes()
+	names := make([]string, len(boxes))
+	for i, box := range boxes {
+		names[i] = box.Name
+	}
+	return names
+}
+
+// progressOf reports each server that is done to a client that asked for progress.
+func progressOf(request Request, total int) func(fleet.Opened) {
+	token := request.Meta.Member(protocol.ProgressToken)
+	if token.IsAbsent() {
+		return nil
+	}
+	done := 0
+	return func(opened fleet.Opened) {
+		done++
+		text := fmt.Sprintf("Connected to server '%s'", opened.Server.Name())
+		if opened.Err != nil {
+			text = fmt.Sprintf("Failed to connect to server '%s'", opened.Server.Name())
+		}
+		params := append([]byte(`{"progressToken":`), token.Bytes()...)
+		params = fmt.Appendf(params, `,"progress":%d,"total":%d,"message":`, done, total)
+		params = append(wire.AppendString(params, text), '}')
+		_ = request.Session.Notify(wire.Notification(protocol.NotifyProgress, params)) // fails only with the session
+	}
+}

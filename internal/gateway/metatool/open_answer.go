@@ -1,0 +1,196 @@
+package metatool
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+// Offer is what one server adds to the answer of open_toolbox.
+type Offer struct {
+	Server       string
+	Tools        []catalog.Tool
+	Instructions string
+	Warnings     []string
+	Err          error // why it is not connected
+}
+
+func offerOf(opened fleet.Opened) Offer {
+	if opened.Err != nil {
+		return Offer{Server: opened.Server.Name(), Err: opened.Err}
+	}
+	return Offer{
+		Server: opened.Server.Name(), Tools: opened.Lease.Tools.Tools, Instructions: opened.Lease.Tools.Instructions,
+		Warnings: slices.Concat(opened.Lease.Tools.Warnings, opened.Lease.ListWarnings()),
+	}
+}
+
+// OpenAnswer returns what open_toolbox answers if servers offer this.
+func OpenAnswer(box, description string, offers []Offer, brief bool) string {
+	text, _ := opening{toolbox: box, brief: brief}.answer(description, offers, asItIs)
+	return text
+}
+
+// OpenTool returns the part of that answer that is about one tool.
+func OpenTool(box, server string, tool catalog.Tool, brief bool) string {
+	if brief {
+		return string(wire.AppendMember(nil, tool.Name, briefText(tool)))
+	}
+	return string(opening{toolbox: box}.appendDefinitions(nil, Offer{Server: server, Tools: []catalog.Tool{tool}}, asItIs))
+}
+
+func asItIs(_ toolbox.Ref, tool catalog.Tool) catalog.Tool { return tool }
+
+// answer builds the answer of open_toolbox; failed says that it is the reasons why there is
+// none. Define returns a tool as the client gets it defined.
+func (o opening) answer(description string, offers []Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) (text string, failed bool) {
+	var tools, instructions []byte
+	var errs, warnings []string
+	if o.notice != "" {
+		warnings = append(warnings, o.notice)
+	}
+	connected := 0
+	for _, offer := range offers {
+		if offer.Err != nil {
+			errs = append(errs, fmt.Sprintf("Failed to connect to server '%s' in toolbox '%s': %v", offer.Server, o.toolbox, offer.Err))
+			continue
+		}
+		connected++
+		warnings = append(warnings, offer.Warnings...)
+		if offer.Instructions != "" && o.tools == nil {
+			instructions = wire.AppendMember(instructions, offer.Server, offer.Instructions)
+		}
+		if o.brief {
+			tools = o.appendBriefServer(tools, offer)
+		} else {
+			tools = o.appendDefinitions(tools, offer, define)
+		}
+	}
+	if connected == 0 && len(errs) > 0 {
+		return strings.Join(errs, "\n"), true
+	}
+	missing := o.missing(offers)
+	if errs = append(errs, missing...); len(missing) > 0 && len(missing) == len(o.tools) {
+		return strings.Join(errs, "\n"), true
+	}
+	result := wire.AppendMember([]byte("{"), "toolbox", o.toolbox)
+	result = wire.AppendMember(result, "description", description)
+	result = append(result, `,"servers_connected":`...)
+	result = strconv.AppendInt(result, int64(connected), 10)
+	if o.brief {
+		result = wire.AppendMember(result, "hint", briefHint)
+		result = append(append(append(result, `,"tools":{`...), tools...), '}')
+	} else {
+		result = append(append(append(result, `,"tools":[`...), tools...), ']')
+	}
+	if len(instructions) > 0 {
+		result = append(append(append(result, `,"instructions":{`...), instructions...), '}')
+	}
+	result = appendTexts(result, "_errors", errs)
+	result = appendTexts(result, "_warnings", warnings)
+	return string(append(result, '}')), false
+}
+
+// appendDefinitions appends the tools of a server with their own definitions.
+func (o opening) appendDefinitions(dst []byte, offer Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) []byte {
+	origin := originMembers(o.toolbox, offer.Server)
+	for _, tool := range offer.Tools {
+		if !o.wants(offer.Server, tool.Name) {
+			continue
+		}
+		if len(dst) > 0 {
+			dst = append(dst, ',')
+		}
+		ref := toolbox.Ref{Toolbox: o.toolbox, Server: offer.Server, Name: tool.Name}
+		dst = wire.AppendWithMembers(dst, define(ref, tool).Definition, isOriginMember, origin)
+	}
+	return dst
+}
+
+// missing says which of the tools that are asked for no server has.
+func (o opening) missing(offers []Offer) (texts []string) {
+	if o.tools == nil {
+		return nil
+	}
+	has, owners := make(map[string]bool), make(map[string][]string) // servers by the names of their tools
+	var names, qualified []string
+	for _, offer := range offers {
+		for _, tool := range offer.Tools {
+			for _, name := range o.names(offer.Server, tool.Name) {
+				has[name] = true
+			}
+			if owners[tool.Name] == nil {
+				names = append(names, tool.Name)
+			}
+			owners[tool.Name] = append(owners[tool.Name], offer.Server)
+			qualified = append(qualified, offer.Server+"/"+tool.Name)
+		}
+	}
+	for _, name := range o.tools {
+		if has[name] {
+			continue
+		}
+		text := fmt.Sprintf("Tool '%s' not found in toolbox '%s'", name, o.toolbox)
+		near := toldApart(toolbox.Nearest(name, names, nearestTools), owners)
+		if strings.Contains(name, "/") {
+			near = toolbox.Nearest(name, qualified, nearestTools)
+		}
+		if len(near) > 0 {
+			text += ". Did you mean '" + strings.Join(near, "' or '") + "'?"
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// toldApart names tools that several servers have with their servers, a few in all.
+func toldApart(names []string, owners map[string][]string) (apart []string) {
+	for _, name := range names {
+		if len(owners[name]) == 1 {
+			apart = append(apart, name)
+			continue
+		}
+		for _, server := range owners[name] {
+			apart = append(apart, server+"/"+name)
+		}
+	}
+	return apart[:min(len(apart), nearestTools)]
+}
+
+// originMembers say in two vocabularies where a tool comes from: clients of older
+// versions look for the second.
+func originMembers(toolbox, server string) []byte {
+	members := wire.AppendMember(nil, "toolbox", toolbox)
+	members = wire.AppendMember(members, "server", server)
+	members = wire.AppendMember(members, "toolbox_name", toolbox)
+	return wire.AppendMember(members, "source_server", server)
+}
+
+func isOriginMember(key string) bool {
+	switch key {
+	case "toolbox", "server", "toolbox_name", "source_server":
+		return true
+	}
+	return false
+}
+
+// appendTexts appends a member that is a list of texts, unless the list is empty.
+func appendTexts(dst []byte, key string, texts []string) []byte {
+	if len(texts) == 0 {
+		return dst
+	}
+	dst = append(dst, ',')
+	dst = wire.AppendString(dst, key)
+	dst = append(dst, ':')
+	for i, text := range texts {
+		dst = append(dst, "[,"[min(i, 1)])
+		dst = wire.AppendString(dst, text)
+	}
+	return append(dst, ']')
+}

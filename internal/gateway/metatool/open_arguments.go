@@ -1,0 +1,156 @@
+package metatool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+// opening is what a call of open_toolbox asks for.
+type opening struct {
+	toolbox string
+	brief   bool
+	tools   []string // the tools to answer with; nil: all
+	notice  string   // that comes first among the warnings; may be empty
+}
+
+// maxNamed is how many tools a call of open_toolbox may name.
+const maxNamed = 100
+
+// parseOpen reads the arguments; problem says all that is wrong with them. Brief is how it
+// answers where they do not say it.
+func parseOpen(arguments wire.Payload, brief bool) (asked opening, problem string) {
+	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
+		return asked, "Expected object, received " + kind
+	}
+	var name, synonym, detail, tools wire.Payload
+	var unknown []string
+	for key, value := range arguments.Members() {
+		switch string(key) {
+		case "toolbox":
+			name = value
+		case "toolbox_name":
+			synonym = value
+		case "detail":
+			detail = value
+		case "tools":
+			tools = value
+		default:
+			unknown = append(unknown, fmt.Sprintf("Unrecognized key: '%s'", key))
+		}
+	}
+	toolbox, problems := parseToolbox(name, synonym)
+	asked.toolbox = toolbox
+	asked.tools, problems = parseToolNames(tools, problems)
+	// Who names tools knows their signatures, and wants the rest.
+	asked.brief, problems = parseDetail(detail, brief && asked.tools == nil, problems)
+	return asked, strings.Join(append(problems, unknown...), "; ")
+}
+
+// parseToolbox reads the name of the toolbox, which has a synonym.
+func parseToolbox(name, synonym wire.Payload) (toolbox string, problems []string) {
+	var names []string
+	for _, field := range []struct {
+		key   string
+		value wire.Payload
+	}{{"toolbox", name}, {"toolbox_name", synonym}} {
+		text, isString := field.value.Text()
+		switch {
+		case field.value.IsAbsent():
+			continue
+		case !isString:
+			problems = append(problems, field.key+": Expected string, received "+field.value.Kind())
+		case strings.TrimSpace(text) == "":
+			problems = append(problems, field.key+" cannot be empty")
+		}
+		names = append(names, text)
+	}
+	switch {
+	case len(names) == 0:
+		return "", append(problems, "toolbox: Required")
+	case len(names) == 2 && names[0] != names[1] && len(problems) == 0:
+		problems = append(problems, "toolbox and toolbox_name are different; send toolbox alone")
+	}
+	return names[0], problems
+}
+
+// parseToolNames reads which tools are asked for. Some models send all parameters, so that null and an
+// empty list mean the same as none.
+func parseToolNames(tools wire.Payload, problems []string) ([]string, []string) {
+	if kind := tools.Kind(); kind != "array" {
+		if !tools.IsAbsent() && kind != "null" {
+			problems = append(problems, "tools: Expected array, received "+kind)
+		}
+		return nil, problems
+	}
+	var names []string
+	for element := range tools.Elements() {
+		if len(names) == maxNamed {
+			return nil, append(problems, fmt.Sprintf("tools: Expected at most %d names", maxNamed))
+		}
+		key := fmt.Sprintf("tools[%d]", len(names))
+		var name string
+		name, problems = textArgument(key, element, problems)
+		names = append(names, name)
+	}
+	return names, problems
+}
+
+// parseDetail reads how much is to be said of each tool.
+func parseDetail(detail wire.Payload, usual bool, problems []string) (brief bool, _ []string) {
+	text, ok := detail.Text()
+	switch {
+	case detail.IsAbsent(), detail.Kind() == "null":
+		return usual, problems
+	case !ok:
+		problems = append(problems, "detail: Expected string, received "+detail.Kind())
+	case text != "full" && text != "brief":
+		problems = append(problems, "detail: Expected 'full' or 'brief'")
+	}
+	return text == "brief", problems
+}
+
+// names returns what a tool can be asked for by.
+func (o opening) names(server, tool string) []string {
+	return []string{tool, server + "/" + tool, o.toolbox + "/" + server + "/" + tool}
+}
+
+// wants reports whether the answer is to have the tool.
+func (o opening) wants(server, tool string) bool {
+	return o.tools == nil || slices.ContainsFunc(o.names(server, tool), func(name string) bool { return slices.Contains(o.tools, name) })
+}
+
+// servers returns the servers to connect: all of the toolbox, or those that are known to have
+// the tools that are asked for. If one of these is not known, each of them may have it.
+func (o opening) servers(box *fleet.Toolbox, party *fleet.Party) []*fleet.Server {
+	if o.tools == nil {
+		return box.Servers
+	}
+	known := make(map[string]bool)
+	var servers []*fleet.Server
+	for _, server := range box.Servers {
+		offered := server.OfferedFor(party)
+		if offered == nil {
+			continue
+		}
+		has := false
+		for _, tool := range offered.Tools {
+			if o.wants(server.Name(), tool.Name) {
+				has = true
+				for _, name := range o.names(server.Name(), tool.Name) {
+					known[name] = true
+				}
+			}
+		}
+		if has {
+			servers = append(servers, server)
+		}
+	}
+	if slices.ContainsFunc(o.tools, func(name string) bool { return !known[name] }) {
+		return box.Servers
+	}
+	return servers
+}

@@ -1,0 +1,121 @@
+package passthrough
+
+import "strings"
+
+// Limits of matching. Beyond them a template matches nothing, so that no server can make
+// the look-up of a URI expensive.
+const (
+	maxTemplateRuns = 32
+	maxMatchedURI   = 8 << 10
+)
+
+// template is a URI template of RFC 6570 that URIs are matched against. It is lenient in
+// what a variable may hold, as the SDKs that servers are built with are.
+type template struct {
+	text  string
+	parts []part // nil: matches nothing
+}
+
+// part is a literal, or a run of bytes that an expression may have expanded to.
+type part struct {
+	literal string
+	isRun   bool
+	// lead begins the run, which is then optional; 0: nothing does, and the run has at
+	// least one byte.
+	lead byte
+	stop string // bytes that the run does not hold
+}
+
+func parseTemplate(text string) template {
+	t := template{text: text}
+	var parts []part
+	runs := 0
+	for rest := text; rest != ""; {
+		open := strings.IndexByte(rest, '{')
+		if open < 0 {
+			parts = append(parts, part{literal: rest})
+			break
+		}
+		if open > 0 {
+			parts = append(parts, part{literal: rest[:open]})
+		}
+		end := strings.IndexByte(rest, '}')
+		if end < open+2 || runs == maxTemplateRuns {
+			return t
+		}
+		run, ok := parseExpression(rest[open+1 : end])
+		if !ok {
+			return t
+		}
+		parts = append(parts, run)
+		runs++
+		rest = rest[end+1:]
+	}
+	t.parts = parts
+	return t
+}
+
+// parseExpression reads what stands between braces, which is not empty.
+func parseExpression(expression string) (run part, ok bool) {
+	run.isRun = true
+	switch expression[0] {
+	case '+':
+	case '#':
+		run.lead = '#'
+	case '.':
+		run.lead, run.stop = '.', "/"
+	case '/':
+		run.lead, run.stop = '/', "?#"
+	case ';':
+		run.lead, run.stop = ';', "/?#"
+	case '?':
+		run.lead, run.stop = '?', "#"
+	case '&':
+		run.lead, run.stop = '&', "#"
+	case '=', ',', '!', '@', '|', '{': // reserved by the RFC, or no expression
+		return run, false
+	default:
+		run.stop = "/"
+		return run, true
+	}
+	return run, len(expression) > 1
+}
+
+// matches reports whether the URI may be an expansion of the template. It takes time in
+// proportion to the number of parts and the length of the URI, whatever they are.
+func (t template) matches(uri string) bool {
+	if len(t.parts) == 0 || len(uri) > maxMatchedURI || !strings.HasPrefix(uri, t.parts[0].literal) {
+		return false
+	}
+	// reached says up to which places of the URI the parts so far may have come.
+	reached := make([]bool, len(uri)+1)
+	reached[0] = true
+	for _, p := range t.parts {
+		next := make([]bool, len(uri)+1)
+		if p.isRun {
+			p.advance(uri, reached, next)
+		} else {
+			for i := range reached {
+				if reached[i] && strings.HasPrefix(uri[i:], p.literal) {
+					next[i+len(p.literal)] = true
+				}
+			}
+		}
+		reached = next
+	}
+	return reached[len(uri)]
+}
+
+// advance finds all places where the run may end that begins at one that was reached.
+func (p part) advance(uri string, reached, next []bool) {
+	inside := false
+	for i := range reached {
+		next[i] = inside || p.lead != 0 && reached[i]
+		if i == len(uri) {
+			return
+		}
+		held := strings.IndexByte(p.stop, uri[i]) < 0
+		begins := reached[i] && (p.lead == 0 && held || p.lead != 0 && p.lead == uri[i])
+		inside = inside && held || begins
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package ownfile
-
-// NoWait is a flag for opening a file that may have become a named pipe; here opening one never waits.
-const NoWait = 0

@@ -1,0 +1,43 @@
+package builtin
+
+import (
+	"path/filepath"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+// notesPath returns where the notes of the user are kept on an operating system.
+func notesPath(goos string, getenv func(string) string, home func() (string, error)) (string, error) {
+	base, err := dataHome(goos, getenv, home)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "mcp-workbench", "notes.json"), nil
+}
+
+func dataHome(goos string, getenv func(string) string, home func() (string, error)) (string, error) {
+	below := []string{".local", "share"}
+	switch goos {
+	case "windows":
+		if dir := getenv("LocalAppData"); dir != "" {
+			return dir, nil
+		}
+		below = []string{"AppData", "Local"}
+	case "darwin":
+		below = []string{"Library", "Application Support"}
+	default:
+		// The XDG specification wants relative paths ignored.
+		if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+			return dir, nil
+		}
+	}
+	dir, err := home()
+	if err != nil {
+		return "", &toolbox.Error{
+			Message: "cannot tell where to keep notes: the home folder is unknown",
+			Hint:    "Set HOME, or XDG_DATA_HOME to a folder for the notes.",
+			Cause:   err,
+		}
+	}
+	return filepath.Join(append([]string{dir}, below...)...), nil
+}

@@ -1,0 +1,206 @@
+package catalog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// Copies keeps what each server offered last in a file, so that it is known before the
+// server is started. It is safe for concurrent use, and blocks on the disk. What goes
+// wrong with files is told to the log, and stops nothing.
+type Copies struct {
+	store store // of tools
+	lists store // of what else servers list
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	files map[string]Hash // of the content that each file has, by path, as far as it is known; zero if it could not be written
+}
+
+const (
+	copiesSuffix = ".tools"
+	copyVersion  = 1
+	// maxCopy is well above what servers offer: ten thousand tools of a kilobyte each. Of a
+	// server with more, nothing is kept.
+	maxCopy = 16 << 20
+	// copyFrame is more than what stands around the tools behind them and before them.
+	copyFrame = 100
+)
+
+// NewCopies makes copies that are kept in a folder, which is made when there is something
+// to keep. Without a folder nothing is kept.
+func NewCopies(folder string, log *slog.Logger) *Copies {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Copies{
+		store: store{folder: folder, suffix: copiesSuffix, maxFile: maxCopy, maxAll: maxStoredBytes},
+		lists: store{folder: folder, suffix: listsSuffix, maxFile: maxCopy, maxAll: maxStoredBytes},
+		log:   log, files: make(map[string]Hash),
+	}
+}
+
+// Load returns what is kept of a server, or nil. A file that is damaged counts as none.
+// What it holds is checked and cleaned as if the server said it now.
+func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot {
+	if c.store.folder == "" {
+		return nil
+	}
+	data, _, err := safefile.Read(c.store.path(key), maxCopy)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var listing Listing
+	if err == nil {
+		listing, err = decodeCopy(data)
+	}
+	if err != nil {
+		c.log.Warn("could not read what the server offered before; it is not known until it starts", "server", server, "reason", err)
+		return nil
+	}
+	c.store.touch(key)
+	c.note(c.store, key, sha256.Sum256(data))
+	snapshot := NewSnapshot(server, listing, filter)
+	snapshot.Stored = true
+	return snapshot
+}
+
+// Save keeps what a server offers, unless the file has it already. Words that mask
+// changes are kept as it makes them.
+func (c *Copies) Save(server string, key Hash, snapshot *Snapshot, mask func(string) string) {
+	if c.store.folder == "" {
+		return
+	}
+	data, err := encodeCopy(snapshot, mask)
+	c.keep(c.store, server, key, data, err)
+}
+
+// keep replaces the file of a server, unless it has that content already; err is why there is
+// no content.
+func (c *Copies) keep(st store, server string, key Hash, data []byte, err error) {
+	was, known := c.known(st, key)
+	if err == nil {
+		content := Hash(sha256.Sum256(data))
+		if known && was == content {
+			return
+		}
+		if err = replaceFile(st.path(key), data); err == nil {
+			c.note(st, key, content)
+			st.prune()
+			return
+		}
+	}
+	_ = os.Remove(st.path(key)) // what is no longer so is worse than nothing
+	c.note(st, key, Hash{})
+	if known && was == (Hash{}) {
+		return // it was said when it failed first
+	}
+	c.log.Warn("could not keep what the server offers; the next run does not know it before it starts", "server", server, "reason", err)
+}
+
+func (c *Copies) known(st store, key Hash) (content Hash, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	content, ok = c.files[st.path(key)]
+	return content, ok
+}
+
+func (c *Copies) note(st store, key, content Hash) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files[st.path(key)] = content
+}
+
+// encodeCopy makes the content of a file.
+func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
+	body := strconv.AppendInt([]byte(`{"version":`), copyVersion, 10)
+	body = wire.AppendMember(body, "serverVersion", mask(snapshot.ServerVersion))
+	body = wire.AppendMember(body, "instructions", mask(snapshot.said))
+	if !snapshot.Capabilities.IsAbsent() {
+		body = append(body, `,"capabilities":`...)
+		body = wire.AppendEdited(body, snapshot.Capabilities, masking(nil, snapshot.Capabilities, mask, 0)...)
+	}
+	body = append(body, `,"tools":[`...)
+	for i, tool := range snapshot.Tools {
+		if i > 0 {
+			body = append(body, ",\n"...)
+		}
+		definition := wire.AppendEdited(nil, tool.source, masking(nil, tool.source, mask, 0)...)
+		if name, _ := wire.Raw(definition).Member("name").Text(); name != tool.Name {
+			return nil, fmt.Errorf("the name of tool number %d holds a secret", i+1)
+		}
+		if body = append(body, definition...); len(body) > maxCopy-copyFrame {
+			return nil, fmt.Errorf("it is longer than %d bytes", maxCopy)
+		}
+	}
+	return sealed(append(body, "]}\n"...), mask)
+}
+
+// sealed returns the content of a file: a line with a hash of the body, and the body.
+func sealed(body []byte, mask func(string) string) ([]byte, error) {
+	if mask(string(body)) != string(body) { // in a key, or very deep
+		return nil, errors.New("a secret in it cannot be taken out")
+	}
+	return append([]byte(Hash(sha256.Sum256(body)).String()+"\n"), body...), nil
+}
+
+// unsealed returns what the body of a file says.
+func unsealed(data []byte, version int) (root wire.Payload, err error) {
+	line, body, _ := bytes.Cut(data, []byte("\n"))
+	var sum Hash
+	if !parseHash(string(line), &sum) || sum != sha256.Sum256(body) {
+		return root, errors.New("the file is damaged: its content is not what was written")
+	}
+	if root, err = wire.ParseValue(body); err != nil {
+		return root, fmt.Errorf("the file is damaged: %w", err)
+	}
+	if found := string(root.Member("version").Bytes()); found != strconv.Itoa(version) {
+		return root, fmt.Errorf("the file has version %.20s, not %d", found, version)
+	}
+	return root, nil
+}
+
+// masking returns the edits that mask the strings of a value.
+func masking(edits []wire.Edit, value wire.Payload, mask func(string) string, depth int) []wire.Edit {
+	if depth > maxCleanDepth {
+		return edits
+	}
+	if text, ok := value.Text(); ok {
+		if masked := mask(text); masked != text {
+			edits = append(edits, wire.Edit{Part: value, With: wire.AppendString(nil, masked)})
+		}
+		return edits
+	}
+	for element := range value.Elements() {
+		edits = masking(edits, element, mask, depth+1)
+	}
+	for _, member := range value.Members() {
+		edits = masking(edits, member, mask, depth+1)
+	}
+	return edits
+}
+
+func decodeCopy(data []byte) (listing Listing, err error) {
+	root, err := unsealed(data, copyVersion)
+	if err != nil {
+		return listing, err
+	}
+	listing.ServerVersion, _ = root.Member("serverVersion").Text()
+	listing.Instructions, _ = root.Member("instructions").Text()
+	listing.Capabilities = root.Member("capabilities")
+	for tool := range root.Member("tools").Elements() {
+		listing.Definitions = append(listing.Definitions, tool)
+	}
+	return listing, nil
+}

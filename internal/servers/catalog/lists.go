@@ -1,0 +1,243 @@
+package catalog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// ListKind is a kind of list that a server may have besides its tools.
+type ListKind struct {
+	Method     string // that asks for it
+	Capability string // that the server declares then
+	Extension  string // or the extension; "": none
+	Array      string // the member of the result that is the list
+	Key        string // the member of an entry that names it
+	Changed    string // the notification that it changed
+	Entry      string // what people call an entry
+}
+
+// The kinds of lists that are kept.
+var (
+	Resources = &ListKind{
+		Method: protocol.MethodResourcesList, Capability: "resources", Array: "resources", Key: "uri", Changed: protocol.NotifyResourcesList, Entry: "resource",
+	}
+	Templates = &ListKind{
+		Method: protocol.MethodTemplatesList, Capability: "resources", Array: "resourceTemplates", Key: "uriTemplate", Changed: protocol.NotifyResourcesList, Entry: "resource template",
+	}
+	Prompts = &ListKind{
+		Method: protocol.MethodPromptsList, Capability: "prompts", Array: "prompts", Key: "name", Changed: protocol.NotifyPromptsList, Entry: "prompt",
+	}
+	// Skills have no notification of their own; their files are resources.
+	Skills = &ListKind{
+		Method: protocol.MethodSkillsList, Extension: protocol.ExtensionSkills, Array: "skills", Key: "uri", Changed: protocol.NotifyResourcesList, Entry: "skill",
+	}
+	ListKinds = []*ListKind{Resources, Templates, Prompts, Skills}
+)
+
+// IsDeclared reports whether a server with these capabilities has such a list.
+func (k *ListKind) IsDeclared(capabilities wire.Payload) bool {
+	if k.Extension != "" && Declares(capabilities.Member("extensions").Member(k.Extension)) {
+		return true
+	}
+	return k.Capability != "" && Declares(capabilities.Member(k.Capability))
+}
+
+// Declares reports whether a capability is there: some peers write null or false for one
+// that is not.
+func Declares(capability wire.Payload) bool {
+	switch capability.Kind() {
+	case "undefined", "null":
+		return false
+	case "boolean":
+		return string(capability.Bytes()) == "true"
+	}
+	return true
+}
+
+// List is what a server listed of one kind. It never changes.
+type List struct {
+	Entries []wire.Payload // the server's own objects, without invisible text where people read
+	Cut     string         // why it is not all of it; "" if it is
+	// Warnings say what was wrong with entries, for people.
+	Warnings []string
+}
+
+// Lists are what a server listed, by kind; of a kind that is missing nothing is known. They
+// never change.
+type Lists map[*ListKind]*List
+
+// Limits of one list. They are beyond what clients can make use of.
+const (
+	maxListEntries = 20_000
+	maxListBytes   = 8 << 20
+)
+
+// NewList makes a list of what a server answered. The server's name is for the warnings.
+func NewList(server string, kind *ListKind, entries []wire.Payload, cut string) *List {
+	list := &List{Cut: cut}
+	size := 0
+	for i, entry := range entries {
+		if size += len(entry.Bytes()); i == maxListEntries || size > maxListBytes {
+			list.Cut = fmt.Sprintf("it has more than %d entries or %d bytes", maxListEntries, maxListBytes)
+			break
+		}
+		list.add(server, kind, wire.Raw(bytes.Clone(entry.Bytes())))
+	}
+	return list
+}
+
+// add takes an entry into the list, if it can be offered.
+func (l *List) add(server string, kind *ListKind, entry wire.Payload) {
+	found := examine(entry)
+	if kind == Skills { // clients compare those with what the skill itself says
+		found = examined{definition: entry, fault: found.fault}
+	}
+	key, _ := entry.Member(kind.Key).Text()
+	what := fmt.Sprintf("%s '%s' in server '%s'", kind.Entry, hidden.Show(key), server)
+	if found.fault != "" {
+		l.warn(fmt.Sprintf("%s '%s' of server '%s' is withheld: %s", strings.ToUpper(kind.Entry[:1])+kind.Entry[1:], hidden.Show(key), server, found.fault))
+		return
+	}
+	for _, warning := range found.describe(what) {
+		l.warn(warning)
+	}
+	l.Entries = append(l.Entries, found.definition)
+}
+
+func (l *List) warn(text string) {
+	switch {
+	case len(l.Warnings) < maxWarnings:
+		l.Warnings = append(l.Warnings, text)
+	case len(l.Warnings) == maxWarnings:
+		l.Warnings = append(l.Warnings, moreWarnings)
+	}
+}
+
+// CleanPage returns what a server answered to a request for a list as it can be offered: the same bytes, unless
+// entries have to be changed or withheld.
+func (k *ListKind) CleanPage(server string, result wire.Payload) wire.Payload {
+	entries := result.Member(k.Array)
+	page := List{}
+	isSame := true
+	for entry := range entries.Elements() {
+		before := len(page.Entries)
+		page.add(server, k, entry)
+		isSame = isSame && len(page.Entries) > before && len(page.Entries[before].Bytes()) == len(entry.Bytes())
+	}
+	if isSame {
+		return result
+	}
+	clean := []byte("[")
+	for i, entry := range page.Entries {
+		if i > 0 {
+			clean = append(clean, ',')
+		}
+		clean = append(clean, entry.Bytes()...)
+	}
+	return wire.Raw(wire.AppendEdited(nil, result, wire.Edit{Part: entries, With: append(clean, ']')}))
+}
+
+// Same reports whether two lists say the same.
+func (l *List) Same(other *List) bool {
+	if l == nil || other == nil || len(l.Entries) != len(other.Entries) {
+		return l == other
+	}
+	for i, entry := range l.Entries {
+		if !bytes.Equal(entry.Bytes(), other.Entries[i].Bytes()) {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	listsSuffix  = ".lists"
+	listsVersion = 1
+)
+
+// LoadLists returns the lists that are kept of a server, or nil. A file that is damaged counts
+// as none.
+func (c *Copies) LoadLists(server string, key Hash) Lists {
+	if c.lists.folder == "" {
+		return nil
+	}
+	data, _, err := safefile.Read(c.lists.path(key), maxCopy)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var lists Lists
+	if err == nil {
+		lists, err = decodeLists(server, data)
+	}
+	if err != nil {
+		c.log.Warn("could not read what the server listed before; it is not known until it starts", "server", server, "reason", err)
+		return nil
+	}
+	c.lists.touch(key)
+	c.note(c.lists, key, sha256.Sum256(data))
+	return lists
+}
+
+// SaveLists keeps the lists of a server, unless the file has them already. Words that mask
+// changes are kept as it makes them.
+func (c *Copies) SaveLists(server string, key Hash, lists Lists, mask func(string) string) {
+	if c.lists.folder == "" {
+		return
+	}
+	data, err := encodeLists(lists, mask)
+	c.keep(c.lists, server, key, data, err)
+}
+
+func encodeLists(lists Lists, mask func(string) string) ([]byte, error) {
+	body := strconv.AppendInt([]byte(`{"version":`), listsVersion, 10)
+	for _, kind := range ListKinds {
+		list, ok := lists[kind]
+		if !ok {
+			continue
+		}
+		body = append(wire.AppendString(append(body, ','), kind.Method), ":["...)
+		empty := len(body)
+		for _, entry := range list.Entries {
+			masked := wire.AppendEdited(nil, entry, masking(nil, entry, mask, 0)...)
+			own, _ := entry.Member(kind.Key).Text()
+			if kept, _ := wire.Raw(masked).Member(kind.Key).Text(); kept != own {
+				continue // its name holds a secret: nobody could ask for it
+			}
+			if len(body) > empty {
+				body = append(body, ",\n"...)
+			}
+			if body = append(body, masked...); len(body) > maxCopy-copyFrame {
+				return nil, fmt.Errorf("it is longer than %d bytes", maxCopy)
+			}
+		}
+		body = append(body, ']')
+	}
+	return sealed(append(body, "}\n"...), mask)
+}
+
+func decodeLists(server string, data []byte) (Lists, error) {
+	root, err := unsealed(data, listsVersion)
+	if err != nil {
+		return nil, err
+	}
+	lists := make(Lists)
+	for _, kind := range ListKinds {
+		kept := root.Member(kind.Method)
+		if kept.Kind() != "array" {
+			continue
+		}
+		lists[kind] = NewList(server, kind, slices.Collect(kept.Elements()), "")
+	}
+	return lists, nil
+}

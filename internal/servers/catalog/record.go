@@ -1,0 +1,127 @@
+package catalog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// Record is what a lock or a baseline keeps of something that a server said: a hash to compare it by, and the words
+// to show what changed. In JSON it is {"sha256":"…","definition":{…}}, with "text" in place of the definition
+// for instructions, and null if there are none. Version 1 knew only hashes, of definitions as they were cleaned then; these stay
+// what they are, "sha256:…", until they are compared and found to be the same.
+type Record struct {
+	Hash  Hash
+	First bool // the hash is one of version 1
+	// Said is the definition or the text, in JSON, with secrets masked and hidden text escaped; nil if it is not kept.
+	Said []byte
+}
+
+const (
+	hashPrefix    = "sha256:"
+	hashKey       = "sha256"
+	definitionKey = "definition"
+	textKey       = "text"
+)
+
+// noInstructions is the hash of the instructions of a server that gives none.
+var noInstructions = Hash(sha256.Sum256(nil))
+
+// Record returns what is kept of the tool.
+func (t Tool) Record(mask func(string) string) Record {
+	return Record{Hash: t.Hash(), Said: keptWords(t.source, mask)}
+}
+
+// Instructed returns what is kept of the server's instructions.
+func (s *Snapshot) Instructed(mask func(string) string) *Record {
+	if s.said == "" {
+		return &Record{Hash: noInstructions}
+	}
+	return &Record{Hash: s.instructionsHash(), Said: keptWords(wire.Raw(wire.AppendString(nil, s.said)), mask)}
+}
+
+// HasInstructions reports whether the server says how to use it, approved or not.
+func (s *Snapshot) HasInstructions() bool { return s.said != "" }
+
+func (s *Snapshot) instructionsHash() Hash { return sha256.Sum256([]byte(s.said)) }
+
+// keptWords returns a value as it is kept; nil if a secret cannot be taken out of it.
+func keptWords(value wire.Payload, mask func(string) string) []byte {
+	masked := wire.AppendEdited(nil, value, masking(nil, value, mask, 0)...)
+	if mask(string(masked)) != string(masked) { // in a key, or very deep
+		return nil
+	}
+	return hidden.AppendEscaped(nil, masked)
+}
+
+// IsOf reports whether the record is of the tool as it is now.
+func (r Record) IsOf(tool Tool) bool {
+	if r.First {
+		return r.Hash == firstHash(tool.source)
+	}
+	return r.Hash == tool.Hash()
+}
+
+// append writes the record; key is that of the words.
+func (r Record) append(dst []byte, key string) []byte {
+	if key == textKey && r.Hash == noInstructions {
+		return append(dst, "null"...)
+	}
+	if r.First {
+		return fmt.Appendf(dst, `"%s%s"`, hashPrefix, r.Hash)
+	}
+	dst = fmt.Appendf(dst, `{"%s":"%s"`, hashKey, r.Hash)
+	if r.Said != nil {
+		dst = append(fmt.Appendf(dst, `,"%s":`, key), r.Said...)
+	}
+	return append(dst, '}')
+}
+
+// kinds are what words are, by their key.
+var kinds = map[string]string{definitionKey: "object", textKey: "string"}
+
+var errNoHash = errors.New("has no hash")
+
+// parseRecord reads a record strictly; key is that of the words.
+func parseRecord(value wire.Payload, key string) (r Record, err error) {
+	if text, ok := value.Text(); ok {
+		digits, ok := strings.CutPrefix(text, hashPrefix)
+		if r.First = true; !ok || !parseHash(digits, &r.Hash) {
+			return r, errNoHash
+		}
+		return r, nil
+	}
+	if key == textKey && value.Kind() == "null" {
+		return Record{Hash: noInstructions}, nil
+	}
+	if value.Kind() != "object" {
+		return r, errNoHash
+	}
+	hashed := false
+	err = eachMember(value, "it", func(name string, member wire.Payload) error {
+		text, _ := member.Text()
+		switch {
+		case name == hashKey && parseHash(text, &r.Hash):
+			hashed = true
+		case name == key && member.Kind() == kinds[key]:
+			var words bytes.Buffer
+			if err := json.Compact(&words, member.Bytes()); err != nil {
+				return err
+			}
+			r.Said = words.Bytes()
+		default:
+			return fmt.Errorf("has a wrong '%s'", name)
+		}
+		return nil
+	})
+	if err == nil && !hashed {
+		err = errNoHash
+	}
+	return r, err
+}

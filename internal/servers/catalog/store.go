@@ -1,0 +1,209 @@
+package catalog
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// store is a folder with a file per server. A file is only ever replaced as a whole:
+// of two workbenches that write the same one, the last wins. Stores with other suffixes
+// may share the folder.
+type store struct {
+	folder  string // "": nothing is kept
+	suffix  string
+	maxFile int   // bytes
+	maxAll  int64 // bytes of all files
+}
+
+// Versions of the file. The first one had hashes of tools alone.
+const (
+	storeVersion      = 2
+	firstStoreVersion = 1
+)
+
+const (
+	// maxStoredWords is how many bytes of definitions a file holds; of others it has the hashes alone.
+	maxStoredWords = 12 << 20
+	// maxStoredFile is above that and the hashes of as many tools as are remembered.
+	maxStoredFile = 16 << 20
+	// maxStoredFiles bounds the folder: each change of a server's configuration begins a
+	// new file. Those that were not used for the longest time go.
+	maxStoredFiles = 1_000
+	maxStoredBytes = 256 << 20
+
+	seenSuffix = ".json"
+	// An unfinished file of this age was left by a crash.
+	unfinished    = ".new"
+	unfinishedAge = time.Hour
+)
+
+func (st store) path(key Hash) string { return filepath.Join(st.folder, key.String()+st.suffix) }
+
+// load reads what was kept of a server, and the hash of it as a whole. A server that is
+// not known has no tools.
+func (st store) load(key Hash) (k known, content Hash, err error) {
+	if st.folder == "" {
+		return k, content, nil
+	}
+	data, _, err := safefile.Read(st.path(key), st.maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, content, nil
+	} else if err != nil {
+		return k, content, err
+	}
+	content = sha256.Sum256(data) // before it is read, which makes one line of it
+	if k, err = decode(data); err != nil {
+		return known{}, Hash{}, fmt.Errorf("%s is damaged: %w", st.path(key), err)
+	}
+	st.touch(key)
+	return k, content, nil
+}
+
+// touch notes that a file is in use, see prune; at worst it goes too early.
+func (st store) touch(key Hash) {
+	now := time.Now()
+	_ = os.Chtimes(st.path(key), now, now)
+}
+
+func decode(data []byte) (k known, err error) {
+	root, err := wire.ParseValue(data)
+	if err != nil {
+		return k, err
+	}
+	version := string(root.Member("version").Bytes())
+	if version != strconv.Itoa(storeVersion) && version != strconv.Itoa(firstStoreVersion) {
+		return k, fmt.Errorf("its version is %.20s, not %d", version, storeVersion)
+	}
+	if said := root.Member("instructions"); !said.IsAbsent() {
+		record, err := parseRecord(said, textKey)
+		if err != nil {
+			return k, fmt.Errorf("'instructions' %w", err)
+		}
+		k.instructions = &record
+	}
+	for value := range root.Member("tools").Elements() {
+		var tool seenTool
+		name, _ := value.Member("name").Text()
+		if version == strconv.Itoa(firstStoreVersion) {
+			digits, _ := value.Member("definition").Text()
+			tool.record.First = true
+			if !parseHash(digits, &tool.record.Hash) {
+				err = errNoHash
+			}
+		} else {
+			tool.record, err = parseRecord(value.Member("record"), definitionKey)
+		}
+		if err == nil && !parseHash(name, &tool.name) {
+			err = errNoHash
+		}
+		if err != nil {
+			return k, fmt.Errorf("tool number %d %w", len(k.tools)+1, err)
+		}
+		k.tools = append(k.tools, tool)
+	}
+	return k, nil
+}
+
+func parseHash(text string, hash *Hash) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && copy(hash[:], raw) == len(hash) && len(raw) == len(hash)
+}
+
+// encode makes the content of a file. Names are hashed: that bounds their length.
+func (k *known) encode() []byte {
+	out := fmt.Appendf(nil, `{"version":%d`, storeVersion)
+	room := maxStoredWords
+	add := func(r Record, key string) {
+		if room -= len(r.Said); room < 0 {
+			room, r.Said = 0, nil
+		}
+		out = r.append(out, key)
+	}
+	if k.instructions != nil {
+		out = append(out, `,"instructions":`...)
+		add(*k.instructions, textKey)
+	}
+	out = append(out, `,"tools":[`...)
+	for i, tool := range k.tools {
+		if i > 0 {
+			out = append(out, ",\n"...)
+		}
+		out = fmt.Appendf(out, `{"name":"%s","record":`, tool.name)
+		add(tool.record, definitionKey)
+		out = append(out, '}')
+	}
+	return append(out, "]}\n"...)
+}
+
+// save writes what is remembered of a server, unless the file has it already.
+func (st store) save(key Hash, s *seen) error {
+	if st.folder == "" {
+		return nil
+	}
+	data := s.encode()
+	content := Hash(sha256.Sum256(data))
+	if content == s.file {
+		return nil
+	}
+	isNew := s.file == Hash{}
+	if err := replaceFile(st.path(key), data); err != nil {
+		return err
+	}
+	s.file = content
+	if isNew {
+		st.prune()
+	}
+	return nil
+}
+
+// replaceFile replaces a file, and makes its folder if need be.
+func replaceFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return safefile.Replace(path, "*"+unfinished, data)
+}
+
+// prune removes what crashes left, and the files beyond the limit. What it cannot remove
+// harms nobody, and the next new file tries again.
+func (st store) prune() {
+	entries, err := os.ReadDir(st.folder)
+	if err != nil {
+		return
+	}
+	var files []fs.FileInfo
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			continue // another workbench removed it
+		}
+		switch {
+		case strings.HasSuffix(entry.Name(), st.suffix):
+			files = append(files, info)
+		case strings.HasSuffix(entry.Name(), unfinished) && time.Since(info.ModTime()) > unfinishedAge:
+			_ = os.Remove(filepath.Join(st.folder, entry.Name()))
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { // the latest first
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))
+	})
+	var size int64
+	for i, info := range files {
+		if size += info.Size(); i >= maxStoredFiles || size > st.maxAll {
+			_ = os.Remove(filepath.Join(st.folder, info.Name()))
+		}
+	}
+}

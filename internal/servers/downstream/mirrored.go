@@ -1,0 +1,51 @@
+package downstream
+
+import (
+	"bytes"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// Mirrored is an argument that a call over HTTP repeats in a header, in the modern era.
+type Mirrored struct {
+	Header  string // its whole name
+	Numeric bool   // it is compared as a number
+	path    []string
+}
+
+// Mirrors returns the arguments that the input schema of a tool has repeated in headers. A
+// schema whose wishes are not allowed has none.
+func Mirrors(schema wire.Payload) (mirrored []Mirrored) {
+	if !bytes.Contains(schema.Bytes(), []byte(mirrorKey)) {
+		return nil
+	}
+	var found []mirror
+	if err := findMirrors(schema, nil, true, 0, &found); err != nil {
+		return nil
+	}
+	for _, m := range found {
+		property := schema
+		for _, key := range m.path {
+			property = property.Member("properties").Member(key)
+		}
+		kind, _ := property.Member("type").Text()
+		mirrored = append(mirrored, Mirrored{mirrorPrefix + m.header, kind == "integer", m.path})
+	}
+	return mirrored
+}
+
+// Value returns the argument as its header has it, before it is written in Base64; ok is
+// false if there is none that could be repeated.
+func (m Mirrored) Value(arguments wire.Payload) (text string, ok bool) {
+	value := arguments
+	for _, key := range m.path {
+		value = value.Member(key)
+	}
+	switch value.Kind() {
+	case "string":
+		return value.Text()
+	case "number", "boolean":
+		return string(value.Bytes()), true
+	}
+	return "", false
+}

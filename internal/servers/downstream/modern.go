@@ -1,0 +1,52 @@
+package downstream
+
+import (
+	"context"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// This file is about the modern era, revision 2026-07-28: there is no handshake, every
+// request says in its _meta what it needs, and the server sends no requests of its own.
+
+// Modern reports whether the session is of the modern era.
+func (s *Session) Modern() bool { return s.modern.Load() }
+
+// adopt begins a session of the modern era with what the server offers.
+func (s *Session) adopt(ctx context.Context, offer wire.Payload) error {
+	s.revision = protocol.Revision20260728
+	s.reserved = s.modernMembers()
+	s.modern.Store(true)
+	s.hasTools, s.offer = offersTools(offer), offer
+	if err := s.transport.begin(ctx, s.revision, nil); err != nil {
+		return err
+	}
+	if wanted := s.listChanges(offer.Member("capabilities")); len(wanted) > 0 {
+		return s.listen(wanted, firstPause)
+	}
+	return nil
+}
+
+// modernMembers are the members that the _meta of every request has to have.
+func (s *Session) modernMembers() []byte {
+	members := wire.AppendMember(nil, protocol.MetaProtocolVersion, string(protocol.Revision20260728))
+	members = append(members, `,"`+protocol.MetaClientInfo+`":`...)
+	members = append(members, s.clientInfo()...)
+	members = append(members, `,"`+protocol.MetaClientCapabilities+`":`...)
+	return append(members, s.capabilities()...)
+}
+
+// params builds the params of a request of our own; members is the raw text of what they
+// hold, without braces.
+func (s *Session) params(members []byte) []byte {
+	params := append([]byte("{"), members...)
+	if s.reserved != nil {
+		if len(members) > 0 {
+			params = append(params, ',')
+		}
+		params = append(params, `"_meta":{`...)
+		params = append(append(params, s.reserved...), '}')
+	}
+	return append(params, '}')
+}

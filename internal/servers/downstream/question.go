@@ -1,0 +1,216 @@
+package downstream
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// Question is a request of the server, for the client. It gets one answer: by Answer or by
+// Refuse, unless the server withdraws it.
+type Question struct {
+	Method string
+	Params wire.Payload
+
+	from inquirer
+	id   []byte // as the server wrote it; nil if it is in no message of its own
+
+	mu       sync.Mutex
+	withdraw func(params wire.Payload) // told that no answer is wanted any more
+}
+
+// inquirer is where a question comes from, and its answer goes.
+type inquirer interface {
+	// close takes the question off the list, and reports whether it was still there.
+	close(q *Question) bool
+	// answer gets the answer to a question that was closed; unsupported says that the client
+	// was not asked, since it cannot be.
+	answer(q *Question, response wire.Message, unsupported bool)
+	// tell sends a notification.
+	tell(method string, params []byte)
+}
+
+// NewQuestion makes a question of a server that is in a result, not in a message of its
+// own. answer gets what the client answered, once; unsupported says that it was not asked,
+// since it cannot be.
+func NewQuestion(method string, params wire.Payload, answer func(response wire.Message, unsupported bool)) *Question {
+	return &Question{Method: method, Params: params, from: &enclosed{answered: answer}}
+}
+
+// enclosed is where a question comes from that is in a result.
+type enclosed struct {
+	closed   atomic.Bool
+	answered func(response wire.Message, unsupported bool)
+}
+
+func (e *enclosed) close(*Question) bool { return e.closed.CompareAndSwap(false, true) }
+
+func (e *enclosed) answer(_ *Question, response wire.Message, unsupported bool) {
+	e.answered(response, unsupported)
+}
+
+func (*enclosed) tell(string, []byte) {}
+
+// maxQuestions is how many questions of a server may be open at once.
+const maxQuestions = 1000
+
+// asked takes in a request of the server. One that finds no room is refused: a server that
+// asks without reading must not stop our reading.
+func (s *Session) asked(message wire.Message, owner uint64) {
+	if s.modern.Load() {
+		s.log.Debug("ignored a request of the server: its revision has none, and no answers to them")
+		return
+	}
+	q := &Question{Method: string(message.Method), Params: message.Params, from: s, id: message.ID.Bytes()}
+	if q.Method == protocol.MethodPing {
+		s.answer(q, wire.Message{Result: wire.Raw([]byte("{}"))}, false)
+		return
+	}
+	if s.options.Asked == nil {
+		s.answer(q, q.unsupported(), true)
+		return
+	}
+	s.mu.Lock()
+	taken := len(s.questions) < maxQuestions && s.err == nil
+	if taken {
+		s.questions[string(q.id)] = q
+	}
+	s.mu.Unlock()
+	if !taken {
+		s.answer(q, refusalOf(protocol.CodeInternalError, "Too many questions are waiting for an answer"), false)
+		return
+	}
+	caller, several := s.callerOf(owner)
+	s.options.Asked(q, caller, several)
+}
+
+// callerOf returns whose request a message of the server belongs to. Where the transport
+// does not tell, it is that of the one client that has requests in flight, the newest of
+// them; several says that there are several such clients.
+func (s *Session) callerOf(owner uint64) (caller Caller, several bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok := s.pending[owner]; ok {
+		if caller := p.sink.Caller(); caller != nil {
+			return caller, false
+		}
+	}
+	newest := uint64(0)
+	for id, p := range s.pending {
+		candidate := p.sink.Caller()
+		switch {
+		case candidate == nil:
+		case caller != nil && caller.Party() != candidate.Party():
+			return nil, true
+		case id > newest:
+			caller, newest = candidate, id
+		}
+	}
+	return caller, false
+}
+
+// OnWithdraw has a function called if the server withdraws the question, with its reason
+// (a JSON string, or nil), or ends before there was an answer.
+func (q *Question) OnWithdraw(withdraw func(params wire.Payload)) {
+	q.mu.Lock()
+	q.withdraw = withdraw
+	q.mu.Unlock()
+}
+
+// Answer answers the question with what the client's response holds.
+func (q *Question) Answer(response wire.Message) {
+	if q.from.close(q) {
+		q.from.answer(q, response, false)
+	}
+}
+
+// Refuse answers the question with an error of our own.
+func (q *Question) Refuse(code int, text string) {
+	if q.from.close(q) {
+		q.from.answer(q, refusalOf(code, text), false)
+	}
+}
+
+// RefuseUnsupported answers as a client does that cannot be asked such things.
+func (q *Question) RefuseUnsupported() {
+	if q.from.close(q) {
+		q.from.answer(q, q.unsupported(), true)
+	}
+}
+
+func (q *Question) unsupported() wire.Message {
+	return refusalOf(protocol.CodeMethodNotFound, fmt.Sprintf("The client does not support '%.100s'", q.Method))
+}
+
+func refusalOf(code int, text string) wire.Message {
+	object := strconv.AppendInt([]byte(`{"code":`), int64(code), 10)
+	return wire.Message{Error: wire.Raw(append(wire.AppendMember(object, "message", text), '}'))}
+}
+
+// Notify sends a notification to the server that asked.
+func (q *Question) Notify(method string, params []byte) { q.from.tell(method, params) }
+
+// Withdraw takes the question back: whoever answers it is told so.
+func (q *Question) Withdraw() {
+	if q.from.close(q) {
+		q.withdrawn(wire.Payload{})
+	}
+}
+
+// withdrawn tells whoever answers the question that it is over.
+func (q *Question) withdrawn(params wire.Payload) {
+	q.mu.Lock()
+	withdraw := q.withdraw
+	q.mu.Unlock()
+	if withdraw != nil {
+		withdraw(params)
+	}
+}
+
+// close implements inquirer. While the question was open, the server could not go on with its
+// own work.
+func (s *Session) close(q *Question) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.questions[string(q.id)] != q {
+		return false
+	}
+	delete(s.questions, string(q.id))
+	for id, p := range s.pending {
+		p.heard = time.Since(s.began)
+		s.pending[id] = p
+	}
+	return true
+}
+
+// answer implements inquirer.
+func (s *Session) answer(q *Question, response wire.Message, _ bool) {
+	var message []byte
+	if response.Error.IsAbsent() {
+		message = response.Result.Wrap(wire.AppendResultPrefix(nil, q.id), []byte(wire.Suffix))
+	} else {
+		message = response.Error.Wrap(wire.AppendErrorPrefix(nil, q.id), []byte(wire.Suffix))
+	}
+	if !s.transport.reply(message) {
+		s.log.Debug("dropped a reply to the server, which does not read")
+	}
+}
+
+// tell implements inquirer.
+func (s *Session) tell(method string, params []byte) { s.Notify(method, params) }
+
+// withdraw takes back the question that a server's notification names.
+func (s *Session) withdraw(params wire.Payload) {
+	s.mu.Lock()
+	q, ok := s.questions[string(params.Member("requestId").Bytes())]
+	s.mu.Unlock()
+	if !ok || !s.close(q) {
+		return
+	}
+	q.withdrawn(params)
+}

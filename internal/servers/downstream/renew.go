@@ -1,0 +1,109 @@
+package downstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// This file begins a new session with a server that has forgotten the old one, as it does
+// after a while, or after a restart.
+
+// renewTime is how long that may take.
+const renewTime = 30 * time.Second
+
+// ErrReplaced is the error of a session whose server is not what it was any more.
+var ErrReplaced = errors.New("the server began a new session with another revision or other capabilities")
+
+// renewal is the begin of a new session, shared by all who need it.
+type renewal struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// current returns the id of the server's session, after the one that is being begun.
+func (t *streamable) current(ctx context.Context) (string, error) {
+	t.mu.Lock()
+	r, id := t.renewal, t.id
+	t.mu.Unlock()
+	if r == nil {
+		return id, nil
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.id, r.err
+}
+
+// renew makes sure that the session is not the stale one any more. It blocks until there
+// is a new one.
+func (t *streamable) renew(ctx context.Context, stale string) error {
+	t.mu.Lock()
+	r := t.renewal
+	if r == nil && t.id != stale {
+		t.mu.Unlock()
+		return nil // somebody else has done it
+	}
+	if r == nil {
+		r = &renewal{done: make(chan struct{})}
+		t.renewal = r
+		t.session.run(func() { t.beginAgain(r) })
+	}
+	t.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t *streamable) beginAgain(r *renewal) {
+	t.session.log.Info("the server's session expired; beginning a new one")
+	ctx, cancel := context.WithTimeout(t.session.life, renewTime)
+	defer cancel()
+	err := t.session.beginAgain(ctx)
+	if err != nil {
+		err = fmt.Errorf("the server's session expired, and a new one could not be begun: %w", err)
+	}
+	t.mu.Lock()
+	t.renewal = nil
+	r.err = err
+	t.mu.Unlock()
+	close(r.done)
+}
+
+// beginAgain does the handshake once more, with a server that is known. What it agreed on
+// must be the same, since calls rely on it.
+func (s *Session) beginAgain(ctx context.Context) error {
+	result, err := s.initialize(ctx)
+	if err != nil {
+		return err
+	}
+	revision, _ := result.Member("protocolVersion").Text()
+	if protocol.Revision(revision) != s.revision || offersTools(result) != s.hasTools {
+		s.finish(ErrReplaced)
+		return ErrReplaced
+	}
+	if err := s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil)); err != nil {
+		return err
+	}
+	s.level.Store(0) // a new session knows of no level
+	if s.options.ToolsChanged != nil {
+		s.options.ToolsChanged()
+	}
+	for _, list := range lists { // nobody told what changed meanwhile
+		if list.notice != protocol.NotifyToolsList && !s.Capabilities().Member(list.capability).IsAbsent() {
+			s.notice(wire.Message{Method: []byte(list.notice)}, 0)
+		}
+	}
+	return nil
+}

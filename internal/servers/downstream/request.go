@@ -1,0 +1,266 @@
+package downstream
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// RPCError is a server's error response.
+type RPCError struct {
+	Code    int
+	Message string
+	Object  wire.Payload // the error as it was sent
+}
+
+func (e *RPCError) Error() string { return e.Message }
+
+// NewRPCError reads an error response.
+func NewRPCError(object wire.Payload) *RPCError {
+	e := &RPCError{Object: object}
+	e.Code, _ = strconv.Atoi(string(object.Member("code").Bytes()))
+	e.Message, _ = object.Member("message").Text()
+	if e.Message == "" {
+		e.Message = "error " + strconv.Itoa(e.Code) + " without a message"
+	}
+	return e
+}
+
+// waiter is the sink of a request that someone waits for.
+type waiter chan answer
+
+type answer struct {
+	response wire.Message
+	err      error
+}
+
+func (w waiter) Progress(wire.Message) {}
+
+func (w waiter) Caller() Caller { return nil }
+
+func (w waiter) Done(response wire.Message, err error) { w <- answer{response, err} }
+
+// request sends a request of our own and waits for its result.
+func (s *Session) request(ctx context.Context, method string, params []byte) (wire.Payload, error) {
+	w := make(waiter, 1)
+	id, err := s.register(w, false)
+	if err != nil {
+		return wire.Payload{}, fmt.Errorf("could not send '%s': %w", method, err)
+	}
+	message := wire.AppendRequestPrefix(nil, id, method)
+	message = append(message, params...)
+	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: method})
+	var got answer
+	select {
+	case got = <-w:
+	case <-ctx.Done():
+		s.remove(id)
+		got.err = ctx.Err()
+	}
+	switch {
+	case got.err != nil:
+		return wire.Payload{}, unanswered(method, got.err)
+	case !got.response.Error.IsAbsent():
+		return wire.Payload{}, fmt.Errorf("'%s' was answered with an error: %w", method, NewRPCError(got.response.Error))
+	}
+	return got.response.Result, nil
+}
+
+// ToolCall is one call of a tool on its way down.
+type ToolCall struct {
+	Name      string
+	Arguments wire.Payload // an object; absent means {}
+	Meta      wire.Payload // the client's _meta, forwarded but for its progress token; may be absent
+	Untracked bool         // Meta is known to have no progress token
+	Extra     []byte       // raw text of further members of the params, without braces; may be nil
+	Asker     Asker
+}
+
+// Asker is what a request tells a server of the modern era about the client that it is for.
+type Asker struct {
+	// Modern says that the client is of that era, too. Then its own _meta, if the request has
+	// it, tells everything.
+	Modern bool
+	// LogLevel is from which level on another client wants log messages; "" for none.
+	LogLevel string
+}
+
+// CallTool sends a call, whose answer goes to the sink; it does not block. The buffer
+// behind Arguments and Meta is used up by it, unless there is an error: then nothing was
+// sent, and nothing is used up.
+func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
+	id, err = s.register(sink, true)
+	if err != nil {
+		return 0, err
+	}
+	prefix := wire.AppendRequestPrefix(make([]byte, 0, 512), id, protocol.MethodToolsCall)
+	prefix = append(prefix, `{"name":`...)
+	prefix = wire.AppendString(prefix, call.Name)
+	if call.Meta.Kind() == "object" || s.reserved != nil {
+		prefix = append(prefix, `,"_meta":`...)
+		var token wire.Payload
+		if !call.Untracked {
+			token = call.Meta.Member(protocol.ProgressToken)
+		}
+		prefix = s.appendMeta(prefix, call.Meta, token, id, call.Asker)
+	}
+	if len(call.Extra) > 0 {
+		prefix = append(append(prefix, ','), call.Extra...)
+	}
+	prefix = append(prefix, `,"arguments":`...)
+	arguments := call.Arguments
+	if arguments.IsAbsent() {
+		arguments = wire.Raw([]byte("{}"))
+	}
+	header := s.mirrored(call.Name, arguments) // before its buffer is used up
+	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name, header, true})
+	return id, nil
+}
+
+// Forward is any request of a client on its way down.
+type Forward struct {
+	Method string
+	Params wire.Payload // as the client sent them; may be absent
+	Edits  []wire.Edit  // of parts of Params
+	Extra  []byte       // raw text of further members of the params, without braces; may be nil
+	Name   string       // of what the request is about, for a header; "": it is in Params
+	Asker  Asker
+}
+
+// Forward sends a request as it came but for the edits, what is added and the progress
+// token; its answer goes to the sink. It does not block. On an error nothing was sent.
+func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
+	id, err = s.register(sink, true)
+	if err != nil {
+		return 0, err
+	}
+	if s.reserved != nil && s.takeSubscription(id, request) {
+		return id, nil
+	}
+	out := outgoing{id: id, method: request.Method, name: request.Name}
+	if s.reserved != nil && out.name == "" {
+		out.name = subjectOf(request.Method, request.Params)
+	}
+	out.message = s.forwarded(request, id)
+	s.transport.send(out)
+	return id, nil
+}
+
+// forwarded returns the message of a request that is forwarded.
+func (s *Session) forwarded(request Forward, id uint64) []byte {
+	if request.Params.IsAbsent() && s.reserved == nil && len(request.Extra) == 0 {
+		return wire.Request(id, request.Method, nil)
+	}
+	message := wire.AppendRequestPrefix(make([]byte, 0, len(request.Params.Bytes())+256), id, request.Method)
+	meta := request.Params.Member("_meta")
+	token := meta.Member(protocol.ProgressToken)
+	edits, extra := request.Edits, request.Extra
+	switch {
+	case meta.Kind() == "object" && (s.reserved != nil || !token.IsAbsent()):
+		edits = append(edits[:len(edits):len(edits)], wire.Edit{Part: meta, With: s.appendMeta(nil, meta, token, id, request.Asker)})
+	case s.reserved != nil:
+		if len(extra) > 0 {
+			extra = append(extra[:len(extra):len(extra)], ',')
+		}
+		extra = append(extra[:len(extra):len(extra)], `"_meta":`...)
+		extra = s.appendMeta(extra, wire.Payload{}, wire.Payload{}, id, request.Asker)
+	}
+	if len(extra) == 0 {
+		return append(wire.AppendEdited(message, request.Params, edits...), wire.Suffix...)
+	}
+	params := wire.Raw(wire.AppendEdited(nil, request.Params, edits...))
+	message = wire.AppendWithMembers(message, params, func(key string) bool { return key == "_meta" && s.reserved != nil && meta.Kind() != "object" }, extra)
+	return append(message, wire.Suffix...)
+}
+
+// subjectOf names what a request is about, where the modern era wants that in a header.
+func subjectOf(method string, params wire.Payload) string {
+	key := ""
+	switch method {
+	case protocol.MethodResourcesRead:
+		key = "uri"
+	case protocol.MethodToolsCall, protocol.MethodPromptsGet:
+		key = "name"
+	case protocol.MethodTasksGet, protocol.MethodTasksUpdate, protocol.MethodTasksCancel:
+		key = "taskId"
+	default:
+		return ""
+	}
+	name, _ := params.Member(key).Text()
+	return name
+}
+
+// Send sends a request of our own whose answer does not matter; it does not block.
+func (s *Session) Send(method string, params []byte) {
+	_, _ = s.Forward(Forward{Method: method, Params: wire.Raw(params)}, make(waiter, 1)) // a session that ended needs it no more
+}
+
+// SendsLogs reports whether a server need not be asked for log messages from a level on: it
+// was, has none, or is told with each request.
+func (s *Session) SendsLogs(level string) bool {
+	rank, asked := int32(protocol.Severity(level))+1, s.level.Load()
+	return rank == 0 || s.Modern() || asked != 0 && asked <= rank || s.Capabilities().Member("logging").IsAbsent()
+}
+
+// levelTime is how long the answer to a question for log messages is waited for.
+const levelTime = 5 * time.Second
+
+// AskForLogs makes sure that a server of the legacy era sends log messages from a level on. Who
+// shares the session may have asked for more, which stays. It blocks until the server has
+// answered, since what is sent meanwhile may be handled earlier.
+func (s *Session) AskForLogs(ctx context.Context, level string) {
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	case <-ctx.Done():
+		return
+	}
+	if s.SendsLogs(level) {
+		return
+	}
+	patient, cancel := context.WithTimeout(ctx, levelTime)
+	defer cancel()
+	_, err := s.request(patient, protocol.MethodSetLevel, append(wire.AppendMember([]byte("{"), "level", level), '}'))
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.log.Debug("the server did not take the level of log messages")
+	}
+	s.level.Store(int32(protocol.Severity(level)) + 1) // whatever it answered: it is not asked twice
+}
+
+// Notify sends a notification to the server, and reports whether there was room for it;
+// nil params are left out.
+func (s *Session) Notify(method string, params []byte) bool {
+	return s.transport.reply(wire.Notification(method, params))
+}
+
+// appendMeta forwards _meta with the progress token, if there is one, replaced by the
+// request's id: tokens must be unique among all who share the session. In the modern era
+// what belongs to our hop is added, instead of what the client said of its own, unless
+// that is of the same era.
+func (s *Session) appendMeta(dst []byte, meta, token wire.Payload, id uint64, asker Asker) []byte {
+	complete := s.reserved == nil || asker.Modern && meta.Kind() == "object"
+	switch {
+	case complete && token.IsAbsent():
+		return append(dst, meta.Bytes()...)
+	case complete:
+		return wire.AppendEdited(dst, meta, wire.Edit{Part: token, With: strconv.AppendUint(nil, id, 10)})
+	}
+	extra := s.reserved
+	if asker.LogLevel != "" {
+		extra = wire.AppendMember(extra[:len(extra):len(extra)], protocol.MetaLogLevel, asker.LogLevel)
+	}
+	if !token.IsAbsent() {
+		extra = append(extra[:len(extra):len(extra)], `,"`+protocol.ProgressToken+`":`...)
+		extra = strconv.AppendUint(extra, id, 10)
+	}
+	return wire.AppendWithMembers(dst, meta, func(key string) bool {
+		return protocol.OfOneHop(key) || key == protocol.ProgressToken
+	}, extra)
+}

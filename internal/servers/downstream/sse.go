@@ -1,0 +1,137 @@
+package downstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// sse is the transport of revision 2024-11-05: one stream of events for all messages of
+// the server, whose first event names the address that ours are posted to.
+type sse struct {
+	*remote
+	endpoint *url.URL // set by open
+}
+
+// ErrStreamEnded is the error of a session whose server ended the stream of its messages.
+var ErrStreamEnded = errors.New("the server ended its event stream")
+
+func (t *sse) open(ctx context.Context) error {
+	opening, cancel := context.WithCancel(t.session.life)
+	stop := context.AfterFunc(ctx, cancel)
+	response, err := t.do(opening, http.MethodGet, t.address, nil, http.Header{"Accept": {eventStream}})
+	if err == nil && (response.StatusCode != http.StatusOK || mediaType(response) != eventStream) {
+		err = noStream(response)
+	}
+	var reader *wire.EventReader
+	if err == nil {
+		reader = wire.NewEventReader(response.Body, t.session.options.MaxMessage)
+		if err = t.findEndpoint(reader, response.Request.URL); err != nil {
+			response.Body.Close()
+		}
+	}
+	if !stop() && ctx.Err() != nil {
+		err = fmt.Errorf("no event stream with an endpoint: %w", ctx.Err())
+		if reader != nil {
+			response.Body.Close()
+		}
+	}
+	if err != nil {
+		cancel()
+		return err
+	}
+	t.session.run(func() {
+		defer cancel()
+		defer response.Body.Close()
+		t.read(reader)
+	})
+	return nil
+}
+
+// noStream is the error of a response that is no event stream.
+func noStream(response *http.Response) error {
+	defer response.Body.Close()
+	body := refusal(response)
+	if response.StatusCode != http.StatusOK {
+		return newStatusError(response, body)
+	}
+	return wrongContent(response, mediaType(response))
+}
+
+// findEndpoint reads the first event. The address has to be on the same server: it gets
+// the same tokens.
+func (t *sse) findEndpoint(reader *wire.EventReader, base *url.URL) error {
+	event, err := reader.Next()
+	if err != nil {
+		return cutStream(err)
+	}
+	if event.Name != "endpoint" {
+		return fmt.Errorf("the server's event stream does not begin with an endpoint but with '%.40s'", event.Name)
+	}
+	endpoint, err := base.Parse(string(event.Data.Bytes()))
+	if err != nil {
+		return errors.New("the server named an endpoint that is no address")
+	}
+	if !sameOrigin(endpoint, base) {
+		return &redirectError{endpoint, "an endpoint on another server"}
+	}
+	endpoint.User = base.User
+	t.endpoint = endpoint
+	return nil
+}
+
+func cutStream(err error) error {
+	if errors.Is(err, io.EOF) {
+		return ErrStreamEnded
+	}
+	if errors.Is(err, wire.ErrEndless) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrStreamEnded, &brokenError{err})
+}
+
+// read is the session's one reader.
+func (t *sse) read(reader *wire.EventReader) {
+	_, err := t.pump(reader, probeKey)
+	t.session.finish(cutStream(err))
+}
+
+func (t *sse) send(request outgoing) {
+	t.fly(request.id, func(ctx context.Context) {
+		if err := t.sendNote(ctx, request.message); err != nil {
+			t.failed(ctx, request.id, err)
+		}
+	})
+}
+
+func (t *sse) sendNote(ctx context.Context, message []byte) error {
+	response, err := t.do(ctx, http.MethodPost, t.endpoint, message, nil)
+	if err != nil {
+		return err
+	}
+	return accepted(response)
+}
+
+func (t *sse) begin(ctx context.Context, _ protocol.Revision, initialized []byte) error {
+	if initialized == nil {
+		return nil
+	}
+	return t.sendNote(ctx, initialized)
+}
+
+func (t *sse) reply(message []byte) bool { return t.note(message, t.sendNote) }
+
+func (t *sse) cancel(id uint64, notice []byte) {
+	t.abandon(id)
+	if !t.note(notice, t.sendNote) {
+		t.session.log.Debug("did not tell the server of a cancelled request: too much waits for it")
+	}
+}
+
+func (t *sse) close() { t.client.CloseIdleConnections() }

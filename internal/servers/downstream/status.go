@@ -1,0 +1,127 @@
+package downstream
+
+import (
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// Limits of what is read and repeated of a refusal.
+const (
+	maxRefusal = 64 << 10
+	maxWords   = 300
+)
+
+// StatusError is an HTTP response that is not the answer that was asked for.
+type StatusError struct {
+	Code  int
+	text  string
+	words string
+}
+
+func (e *StatusError) Error() string { return e.text + e.words }
+
+// Words returns the end of the text, which comes from the server.
+func (e *StatusError) Words() string { return e.words }
+
+// NoEndpoint reports whether the address may well be one of another transport.
+func (e *StatusError) NoEndpoint() bool {
+	return e.Code/100 == 4 && !e.denied() && e.Code != http.StatusTooManyRequests
+}
+
+func (e *StatusError) denied() bool {
+	return e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden
+}
+
+// newStatusError reads what is needed of a response whose body has been read.
+func newStatusError(response *http.Response, body []byte) *StatusError {
+	e := &StatusError{Code: response.StatusCode}
+	e.text = fmt.Sprintf("the server answered with HTTP status %d", e.Code)
+	if name := http.StatusText(e.Code); name != "" {
+		e.text += " (" + name + ")"
+	}
+	e.words = readable(response, body)
+	if e.denied() {
+		e.text += `; put a token that it accepts into the server's 'headers', such as {"Authorization": "Bearer ${TOKEN}"}`
+		if metadata := resourceMetadata(response.Header); metadata != "" {
+			e.words = strings.TrimPrefix(e.words+"; resource_metadata "+metadata, "; ")
+		}
+	}
+	if e.words != "" {
+		e.text += "; it said: "
+	}
+	return e
+}
+
+// resourceMetadata returns the address that a server names in its challenge, or "".
+func resourceMetadata(header http.Header) string {
+	for _, challenge := range header.Values("Www-Authenticate") {
+		_, rest, ok := strings.Cut(challenge, `resource_metadata=`)
+		if !ok {
+			continue
+		}
+		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
+			rest, _, _ = strings.Cut(quoted, `"`)
+		} else {
+			rest, _, _ = strings.Cut(rest, ",")
+		}
+		if u, err := url.Parse(strings.TrimSpace(rest)); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+			return brief(plainAddress(u))
+		}
+	}
+	return ""
+}
+
+// readable returns what the body says to people, or "".
+func readable(response *http.Response, body []byte) string {
+	if message, ok := rpcError(body); ok {
+		return brief(NewRPCError(message.Error).Message)
+	}
+	switch mediaType(response) {
+	case "text/plain", "application/json", "application/problem+json":
+		return brief(string(body))
+	case "text/html":
+		return "an HTML page"
+	}
+	return ""
+}
+
+// rpcError reads a body that holds an error response.
+func rpcError(body []byte) (wire.Message, bool) {
+	message, err := wire.Parse(wire.NewFrame(body))
+	return message, err == nil && message.IsResponse() && !message.Error.IsAbsent()
+}
+
+// brief puts foreign text on one line of bounded length.
+func brief(text string) string {
+	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text[:min(len(text), 4*maxWords)], ""))), " ")
+	if runes := []rune(text); len(runes) > maxWords {
+		return string(runes[:maxWords]) + "…"
+	}
+	return text
+}
+
+func mediaType(response *http.Response) string {
+	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return kind
+}
+
+// refusal reads the body of a response that is no success; what cannot be read is left out.
+func refusal(response *http.Response) []byte {
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
+	return body
+}

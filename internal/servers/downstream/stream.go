@@ -1,0 +1,196 @@
+package downstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// This file reads event streams of Streamable HTTP, and opens them again when they end.
+
+// Pauses before a stream is opened again, where the server asks for none.
+const (
+	firstPause   = time.Second
+	lastPause    = 10 * time.Second
+	longestRetry = time.Minute // that a server may ask for
+	// listenTime is how long a session waits for the stream of the server's own messages.
+	// Some servers answer at once, and others with the first message.
+	listenTime = 250 * time.Millisecond
+)
+
+// maxResumes is how often in a row the stream of a request is opened again without a
+// single event.
+const maxResumes = 5
+
+// errCut is the error of a stream that ends without the answer.
+var errCut = errors.New("the server ended its event stream before the answer")
+
+// follow reads the stream that a request was answered with. If it breaks off before the
+// answer it is resumed, if the server gave its events ids.
+func (t *streamable) follow(ctx context.Context, request outgoing, body io.ReadCloser) {
+	var last string
+	wait := firstPause
+	for fruitless := 0; ; fruitless++ {
+		reader := wire.NewEventReader(body, t.session.options.MaxMessage)
+		events, err := t.pump(reader, request.id)
+		body.Close()
+		if !t.session.isPending(request.id) {
+			return
+		}
+		if id := lastOf(last, reader.LastID()); events > 0 || id != last {
+			last, fruitless = id, 0
+		}
+		if retry := reader.Retry(); retry > 0 {
+			wait = min(retry, longestRetry)
+		}
+		if last == "" || t.session.Modern() || fruitless == maxResumes || errors.Is(err, wire.ErrEndless) {
+			t.failed(ctx, request.id, cut(err))
+			return
+		}
+		if !pause(ctx, wait) {
+			return
+		}
+		next, problem := t.get(ctx, last)
+		if isFinal(problem) {
+			t.failed(ctx, request.id, cut(err))
+			return
+		}
+		if body = next; problem != nil {
+			body = http.NoBody
+		}
+	}
+}
+
+func lastOf(before, id string) string {
+	if id == "" {
+		return before
+	}
+	return id
+}
+
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errCut
+	}
+	if errors.Is(err, wire.ErrEndless) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errCut, &brokenError{err})
+}
+
+// get opens a stream with a GET.
+func (t *streamable) get(ctx context.Context, last string) (io.ReadCloser, error) {
+	session, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	header := t.headerOf(outgoing{}, session)
+	header.Set("Accept", eventStream)
+	if last != "" {
+		header.Set(headerLastID, last)
+	}
+	response, err := t.do(ctx, http.MethodGet, t.address, nil, header)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode == http.StatusOK && mediaType(response) == eventStream {
+		return response.Body, nil
+	}
+	defer response.Body.Close()
+	return nil, newStatusError(response, refusal(response))
+}
+
+// isFinal reports whether a stream that could not be opened will not be there later either.
+func isFinal(err error) bool {
+	if _, redirected := errors.AsType[*redirectError](err); redirected {
+		return true
+	}
+	status, refused := errors.AsType[*StatusError](err)
+	return refused && status.Code < 500 && status.Code != http.StatusTooManyRequests
+}
+
+// isExpired reports whether a stream could not be opened because the session is not known.
+func isExpired(err error) bool {
+	status, refused := errors.AsType[*StatusError](err)
+	return refused && status.Code == http.StatusNotFound
+}
+
+func (t *streamable) sessionID() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.id
+}
+
+// listen opens the stream of messages that belong to no request, instead of the one before.
+// It waits for it, but not for long: some servers drop what they send before there is one.
+func (t *streamable) listen() {
+	ctx, cancel := context.WithCancel(t.session.life)
+	t.mu.Lock()
+	before := t.unlisten
+	t.unlisten = cancel
+	t.mu.Unlock()
+	if before != nil {
+		before()
+	}
+	opened := make(chan struct{})
+	t.session.run(func() {
+		defer cancel()
+		t.hearOut(ctx, sync.OnceFunc(func() { close(opened) }))
+	})
+	patience := time.NewTimer(listenTime)
+	defer patience.Stop()
+	select {
+	case <-opened:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+}
+
+// hearOut reads that stream, and opens it again whenever it ends, unless the server does
+// not offer one. answered is called when the server has said something to that, perhaps more
+// than once.
+func (t *streamable) hearOut(ctx context.Context, answered func()) {
+	var last string
+	wait := firstPause
+	for offered := false; ; {
+		body, problem := t.get(ctx, last)
+		answered()
+		if offered && isExpired(problem) {
+			// The server does not know us any more, perhaps since it was started again. The new
+			// session has a stream of its own; without one, the next request tries again.
+			if t.renew(ctx, t.sessionID()) == nil {
+				return
+			}
+			offered = false
+			continue
+		}
+		if isFinal(problem) {
+			t.session.log.Debug("the server has no stream of its own messages")
+			return
+		}
+		var retry time.Duration
+		if problem == nil {
+			offered = true
+			reader := wire.NewEventReader(body, t.session.options.MaxMessage)
+			events, err := t.pump(reader, 0)
+			body.Close()
+			last, retry = lastOf(last, reader.LastID()), min(reader.Retry(), longestRetry)
+			if errors.Is(err, wire.ErrEndless) {
+				last = "" // it would come again
+			}
+			if events > 0 {
+				wait = firstPause
+			}
+		}
+		if !pause(ctx, max(wait, retry)) {
+			return
+		}
+		wait = min(2*wait, lastPause)
+	}
+}

@@ -1,0 +1,116 @@
+package downstream
+
+import (
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// Topic is something whose updates a client can subscribe to: a resource, or a task of the
+// modern era.
+type Topic struct {
+	IsTask bool
+	ID     string // the URI of a resource
+}
+
+// Requests for updates of one task. They are made within the workbench only: a modern server
+// gets one long request for several of them, as it does for resources, and no other server
+// tells such updates.
+const (
+	MethodWatchTask   = "workbench/tasks/watch"
+	MethodUnwatchTask = "workbench/tasks/unwatch"
+)
+
+// TopicOf returns what a request for updates, or for an end of them, is about; the topic has
+// no ID if the params name none. ok is false if it is no such request.
+func TopicOf(method string, params wire.Payload) (topic Topic, begins, ok bool) {
+	switch method {
+	case protocol.MethodSubscribe, MethodWatchTask:
+		begins = true
+	case protocol.MethodUnsubscribe, MethodUnwatchTask:
+	default:
+		return Topic{}, false, false
+	}
+	topic.IsTask = method == MethodWatchTask || method == MethodUnwatchTask
+	topic.ID, _ = params.Member(topic.key()).Text()
+	return topic, begins, true
+}
+
+// Subscribe returns the request for updates.
+func (t Topic) Subscribe() (method string, params []byte) {
+	if t.IsTask {
+		return MethodWatchTask, t.params()
+	}
+	return protocol.MethodSubscribe, t.params()
+}
+
+// Unsubscribe returns the request that ends them.
+func (t Topic) Unsubscribe() (method string, params []byte) {
+	if t.IsTask {
+		return MethodUnwatchTask, t.params()
+	}
+	return protocol.MethodUnsubscribe, t.params()
+}
+
+func (t Topic) params() []byte { return append(wire.AppendMember([]byte("{"), t.key(), t.ID), '}') }
+
+// key is the member that names it.
+func (t Topic) key() string {
+	if t.IsTask {
+		return "taskId"
+	}
+	return "uri"
+}
+
+// topicFilters are the members by which a request names what it listens for.
+var topicFilters = []struct {
+	key    string
+	isTask bool
+}{{"resourceSubscriptions", false}, {"taskIds", true}}
+
+// FilterOf returns the raw members, without braces, by which a request names topics.
+func FilterOf(topics []Topic) []byte {
+	var members []byte
+	for _, filter := range topicFilters {
+		begun := false
+		for _, topic := range topics {
+			if topic.IsTask != filter.isTask {
+				continue
+			}
+			if len(members) > 0 {
+				members = append(members, ',')
+			}
+			if !begun {
+				members = append(members, `"`+filter.key+`":[`...)
+			}
+			members, begun = wire.AppendString(members, topic.ID), true
+		}
+		if begun {
+			members = append(members, ']')
+		}
+	}
+	return members
+}
+
+// TopicsIn reads the topics that an object names; a problem says what is wrong with it.
+func TopicsIn(notifications wire.Payload) (topics []Topic, problem string) {
+	for _, filter := range topicFilters {
+		for id := range notifications.Member(filter.key).Elements() {
+			text, ok := id.Text()
+			if !ok {
+				problem = "'" + filter.key + "' must be an array of strings"
+				continue
+			}
+			topics = append(topics, Topic{filter.isTask, text})
+		}
+	}
+	return topics, problem
+}
+
+// TaskIn returns the id of the task that something is about which a server sends; ok is false if it is about none.
+func TaskIn(method string, params wire.Payload) (id string, ok bool) {
+	switch method {
+	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
+		return params.Member("taskId").Text()
+	}
+	return params.Member("_meta").Member(protocol.MetaRelatedTask).Member("taskId").Text()
+}

@@ -1,0 +1,318 @@
+package downstream
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// This file is about updates of resources and tasks that a server of the modern era tells:
+// clients subscribe to them one by one, as in the legacy era, and to the server goes one
+// long request for several of them.
+
+// Limits of the requests for updates that are in flight. Over HTTP each is a connection.
+// Beyond them one takes the place of all others.
+const (
+	maxRemoteWatches = 4
+	maxLocalWatches  = 500
+)
+
+// acknowledgeTime is how long a server may take to say what it agrees to. It comes at once from
+// those that keep to the protocol.
+const acknowledgeTime = 10 * time.Second
+
+// watches are the requests for updates. At most one of them is not
+// acknowledged yet; what is subscribed to meanwhile waits for it.
+type watches struct {
+	mu      sync.Mutex
+	wanted  map[Topic]bool // what clients subscribed to
+	uris    int            // how many of these are resources
+	covered map[Topic]*watch
+	open    map[*watch]struct{} // those that were acknowledged
+	next    *watch              // the one that is not; nil if there is none
+	queue   []subscriber
+}
+
+// subscriber is a client's request that waits for a subscription.
+type subscriber struct {
+	id    uint64
+	topic Topic
+}
+
+// watch is one request for updates, and the sink of its messages.
+type watch struct {
+	session *Session
+	id      uint64
+	topics  []Topic
+	waiting []subscriber
+	merges  bool // it takes the place of all others
+	began   time.Time
+	pause   time.Duration // before it is made again, if it does not last
+	overdue *time.Timer   // runs out when it should have been acknowledged
+}
+
+func (*watch) Progress(wire.Message) {}
+
+func (*watch) Caller() Caller { return nil }
+
+// takeSubscription takes a request that is about updates of one thing, for which the
+// modern era has no requests of their own, and reports whether it was one. Requests count in
+// the order in which they come; their answers come later, by another goroutine.
+func (s *Session) takeSubscription(id uint64, request Forward) bool {
+	topic, begins, ok := TopicOf(request.Method, wire.Raw(wire.AppendEdited(nil, request.Params, request.Edits...)))
+	if !ok {
+		return false
+	}
+	answer := func() {
+		s.complete(id, refusalOf(protocol.CodeInvalidParams, "Invalid params: '"+topic.key()+"' must be a string, and not empty"), nil)
+	}
+	switch {
+	case topic.ID != "" && begins:
+		answer = s.want(subscriber{id, topic})
+	case topic.ID != "":
+		s.unwant(topic)
+		answer = func() { s.complete(id, done, nil) }
+	}
+	if answer != nil {
+		s.run(answer)
+	}
+	return true
+}
+
+// done is the answer to a request that needs none in particular.
+var done = wire.Message{Result: wire.Raw([]byte("{}"))}
+
+// complete ends a request with an answer that is not the server's.
+func (s *Session) complete(id uint64, response wire.Message, err error) {
+	if p, ok := s.remove(id); ok {
+		p.sink.Done(response, err)
+	}
+}
+
+// want subscribes for a client. Unless the answer is to come from the server, it returns
+// what gives it.
+func (s *Session) want(client subscriber) (answer func()) {
+	w := &s.watches
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.wanted == nil {
+		w.wanted, w.covered, w.open = make(map[Topic]bool), make(map[Topic]*watch), make(map[*watch]struct{})
+	}
+	if !w.wanted[client.topic] && !client.topic.IsTask {
+		w.uris++
+	}
+	w.wanted[client.topic] = true
+	if w.covered[client.topic] != nil {
+		return func() { s.complete(client.id, done, nil) }
+	}
+	w.queue = append(w.queue, client)
+	if failed, err := s.watchNext(firstPause); err != nil {
+		return func() { s.completeAll(failed, wire.Message{}, err) }
+	}
+	return nil
+}
+
+// unwant forgets a subscription. Over HTTP, a request that is for nothing else ends;
+// elsewhere it costs nothing, and some servers would take it for the end of all of them.
+func (s *Session) unwant(topic Topic) {
+	w := &s.watches
+	w.mu.Lock()
+	if w.wanted[topic] && !topic.IsTask {
+		w.uris--
+	}
+	delete(w.wanted, topic)
+	of := w.covered[topic]
+	useless := of != nil && s.options.Remote != nil && !slices.ContainsFunc(of.topics, func(topic Topic) bool { return w.wanted[topic] })
+	if useless {
+		w.drop(of)
+	}
+	w.mu.Unlock()
+	if useless {
+		s.cancel(of.id, nil)
+	}
+}
+
+// drop takes out a request. Called with mu held.
+func (w *watches) drop(of *watch) {
+	delete(w.open, of)
+	for _, topic := range of.topics {
+		if w.covered[topic] == of {
+			delete(w.covered, topic)
+		}
+	}
+}
+
+// watchNext sends the next request for updates, if there is need of one and none is under
+// way. If it cannot be sent, those who wait for it are returned with the reason. Called with
+// mu held.
+func (s *Session) watchNext(pause time.Duration) (failed []subscriber, err error) {
+	w := &s.watches
+	if w.next != nil || len(w.queue) == 0 {
+		return nil, nil
+	}
+	next := &watch{session: s, waiting: w.queue, began: time.Now(), pause: pause}
+	w.queue = nil
+	limit := maxLocalWatches
+	if s.options.Remote != nil {
+		limit = maxRemoteWatches
+	}
+	next.merges = len(w.open) >= limit
+	for _, client := range next.waiting {
+		if !slices.Contains(next.topics, client.topic) {
+			next.topics = append(next.topics, client.topic)
+		}
+	}
+	if next.merges {
+		for topic := range w.covered {
+			if w.wanted[topic] {
+				next.topics = append(next.topics, topic)
+			}
+		}
+	}
+	if next.id, err = s.subscribe(FilterOf(next.topics), next, true); err != nil {
+		return next.waiting, err
+	}
+	w.next = next
+	next.overdue = time.AfterFunc(acknowledgeTime, next.giveUp)
+	return nil, nil
+}
+
+// giveUp ends a request that the server does not acknowledge: those who wait for it are refused,
+// and what was subscribed to meanwhile goes into the next one.
+func (of *watch) giveUp() {
+	s, w := of.session, &of.session.watches
+	w.mu.Lock()
+	if w.next != of {
+		w.mu.Unlock()
+		return
+	}
+	w.next = nil
+	waiting := of.waiting
+	of.waiting = nil
+	failed, err := s.watchNext(firstPause)
+	w.mu.Unlock()
+	s.cancel(of.id, nil)
+	s.completeAll(waiting, refusalOf(protocol.CodeInternalError,
+		fmt.Sprintf("The server did not acknowledge the subscription within %s", acknowledgeTime)), nil)
+	s.completeAll(failed, wire.Message{}, err)
+}
+
+// acknowledged takes in what the server agreed to.
+func (s *Session) acknowledged(params wire.Payload) {
+	w := &s.watches
+	w.mu.Lock()
+	of := w.next
+	if of == nil || rawID(params.Member("_meta").Member(protocol.MetaSubscriptionID).Bytes()) != of.id {
+		w.mu.Unlock()
+		return
+	}
+	agreed := make(map[Topic]bool)
+	told, _ := TopicsIn(params.Member("notifications"))
+	for _, topic := range told {
+		agreed[topic] = true
+	}
+	of.topics = slices.DeleteFunc(of.topics, func(topic Topic) bool { return !agreed[topic] })
+	of.overdue.Stop()
+	w.next = nil
+	var replaced []*watch
+	if of.merges {
+		for other := range w.open {
+			replaced = append(replaced, other)
+			w.drop(other)
+		}
+	}
+	w.open[of] = struct{}{}
+	for _, topic := range of.topics {
+		w.covered[topic] = of
+	}
+	waiting := of.waiting
+	of.waiting = nil
+	failed, err := s.watchNext(firstPause)
+	w.mu.Unlock()
+	s.untime(of.id)
+	for _, other := range replaced {
+		s.cancel(other.id, nil)
+	}
+	for _, client := range waiting {
+		response := done
+		if !agreed[client.topic] {
+			response = refusalOf(protocol.CodeInvalidParams, fmt.Sprintf("The server does not tell updates of '%.1000s'", client.topic.ID))
+		}
+		s.complete(client.id, response, nil)
+	}
+	s.completeAll(failed, wire.Message{}, err)
+}
+
+func (s *Session) completeAll(clients []subscriber, response wire.Message, err error) {
+	for _, client := range clients {
+		s.complete(client.id, response, err)
+	}
+}
+
+// Done takes in the end of a request for updates. One that was acknowledged is made again,
+// and its resources are taken for updated: nobody told meanwhile. What became of a task only
+// the server knows; its clients can ask.
+func (of *watch) Done(response wire.Message, err error) {
+	s, w := of.session, &of.session.watches
+	w.mu.Lock()
+	_, wasOpen := w.open[of]
+	if w.next == of {
+		of.overdue.Stop()
+		w.next = nil
+	}
+	w.drop(of)
+	failed, problem := s.watchNext(firstPause)
+	w.mu.Unlock()
+	s.completeAll(failed, wire.Message{}, problem)
+	if err == nil && response.Error.IsAbsent() {
+		response = refusalOf(protocol.CodeInvalidParams, "The server does not tell updates of resources or tasks")
+	}
+	s.completeAll(of.waiting, response, err)
+	if !wasOpen || isRefused(wire.Message{}, err) {
+		return
+	}
+	if time.Since(of.began) >= lastPause {
+		of.pause = firstPause
+	}
+	s.run(func() {
+		if pause(s.life, of.pause) {
+			s.rewatch(of)
+		}
+	})
+}
+
+// rewatch asks again for the updates that a request told which has ended.
+func (s *Session) rewatch(ended *watch) {
+	w := &s.watches
+	w.mu.Lock()
+	var lost []Topic
+	for _, topic := range ended.topics {
+		if w.wanted[topic] && w.covered[topic] == nil {
+			lost = append(lost, topic)
+			w.queue = append(w.queue, subscriber{topic: topic})
+		}
+	}
+	failed, err := s.watchNext(min(2*ended.pause, lastPause))
+	w.mu.Unlock()
+	s.completeAll(failed, wire.Message{}, err)
+	for _, topic := range lost {
+		if !topic.IsTask {
+			s.notice(wire.Message{Method: []byte(protocol.NotifyResourceUpdated), Params: wire.Raw(topic.params())}, 0)
+		}
+	}
+}
+
+// isWanted reports whether the update of a resource is of something that a client subscribed to, or may be
+// of a part of it.
+func (s *Session) isWanted(params wire.Payload) bool {
+	uri, _ := params.Member("uri").Text()
+	w := &s.watches
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	topic := Topic{ID: uri}
+	return w.uris > 0 && (w.wanted[topic] || w.covered[topic] == nil)
+}

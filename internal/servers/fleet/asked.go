@@ -1,0 +1,159 @@
+package fleet
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+)
+
+// This file takes what servers ask and tell to the parties that it is for.
+
+// asked takes a question of the server to the party that it is for. Where that cannot be
+// told it is refused, and from then on each party has a session of its own.
+func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several bool) {
+	if q.Method == protocol.MethodRootsList {
+		s.askedRoots(q, caller, several)
+		return
+	}
+	if s.askOwner(q, caller) {
+		return
+	}
+	if caller != nil {
+		caller.Ask(q)
+		return
+	}
+	parties := s.parties()
+	switch {
+	case !several && len(parties) == 1:
+		parties[0].options.Ask(q)
+	case len(parties) == 0 && !several:
+		q.RefuseUnsupported()
+	default:
+		s.configured().variants.asks.Store(true)
+		s.log.Info("server asks its clients; from now on each has a session of its own with it")
+		q.Refuse(protocol.CodeInternalError, "Several clients use this session, and none is known to be the one to ask")
+	}
+}
+
+// askedRoots has the server told the roots of one of its parties: the one whose call it works
+// on, or else the first. What it answers may depend on them from then on, so that parties with
+// other roots leave the session.
+func (s *Server) askedRoots(q *downstream.Question, caller downstream.Caller, several bool) {
+	parties := s.parties()
+	var told *Party
+	ask := func(q *downstream.Question) { q.RefuseUnsupported() }
+	if len(parties) > 0 {
+		told, ask = parties[0], parties[0].options.Ask
+	}
+	if caller != nil {
+		told, _ = caller.Party().(*Party)
+		ask = caller.Ask
+	}
+	// A client that cannot be asked tells nothing, as all that may share the session with it.
+	isTold := told != nil && told.hasRoots && (caller != nil || !told.options.Modern)
+	if isTold && !s.reserve(told, several) {
+		q.Refuse(protocol.CodeInternalError, "Clients with different roots used this session, and none is known to be the one to ask")
+		return
+	}
+	ask(q)
+}
+
+// reserve has the session be for parties with the roots of one of them. It returns false if
+// that is not possible: calls of several that are under way cannot be told apart, so that
+// nobody stays; or the session is reserved for others already, and a call of before goes on.
+func (s *Server) reserve(told *Party, several bool) bool {
+	v := &s.configured().variants
+	v.mu.Lock()
+	if !v.rooted {
+		v.rooted = true
+		s.log.Info("server asks for roots; from now on only clients with the same roots share it")
+	}
+	parties := v.partiesOf(s)
+	v.mu.Unlock()
+	if !slices.Contains(parties, told) {
+		return false
+	}
+	roots := told.knownRoots()
+	var others []*Party
+	for _, p := range parties {
+		if p != told && (roots == nil || !bytes.Equal(p.knownRoots(), roots)) {
+			others = append(others, p)
+		}
+	}
+	if several && len(others) > 0 {
+		others = parties
+	}
+	for _, p := range others {
+		p.drop(s)
+	}
+	if several && len(others) > 0 {
+		return false
+	}
+	told.mu.Lock()
+	defer told.mu.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if key := told.key(s.configured(), true); key != s.key && !v.move(s, key) {
+		key.roots, key.alone = "", told.number
+		v.move(s, key)
+	}
+	return true
+}
+
+func (p *Party) knownRoots() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.roots
+}
+
+// AsksForRoots reports whether a server asked for roots, so that those of a client decide
+// whom it shares the server with.
+func (f *Fleet) AsksForRoots() bool {
+	for _, box := range f.Toolboxes() {
+		for _, server := range box.Servers {
+			if server.variants.isRooted() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// notices returns what takes the notifications of an instance. That lists changed is told when
+// they were read again; see followLists.
+func (s *Server) notices(in *instance) func(message wire.Message, caller downstream.Caller, several bool) {
+	return func(message wire.Message, caller downstream.Caller, several bool) {
+		switch string(message.Method) {
+		case protocol.NotifyResourcesList, protocol.NotifyPromptsList:
+			in.lister.announce(message)
+		default:
+			s.noticed(message, caller, several)
+		}
+	}
+}
+
+// noticed takes a notification of the server to those that it is for.
+func (s *Server) noticed(message wire.Message, caller downstream.Caller, several bool) {
+	switch string(message.Method) {
+	case protocol.NotifyResourceUpdated, protocol.NotifyTasks:
+		for _, p := range s.parties() {
+			p.options.Notice(s.configured(), message)
+		}
+		return
+	}
+	if s.tellOwner(message) {
+		return
+	}
+	parties := s.parties()
+	switch {
+	case caller != nil:
+		caller.Notice(message)
+	case !several && len(parties) == 1:
+		parties[0].options.Notice(s.configured(), message)
+	default:
+		s.log.Debug("dropped a notification of the server: it is not known whom it is for", "method", string(message.Method))
+	}
+}

@@ -1,0 +1,213 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// memory is what a configured server offered last, to whichever client, in this run or in
+// an earlier one. Its variants share it, but those that have another definition or identity.
+type memory struct {
+	mu     sync.Mutex // held while the file is read: only those who need it wait
+	looked bool       // whether a copy is kept
+	last   *catalog.Snapshot
+
+	view  *catalog.Snapshot // last as far as the lock approves
+	under *catalog.Lock
+
+	lists map[listScope]catalog.Lists // what else it listed
+
+	flagged flags
+}
+
+// remembered returns what is known of a server that was not started yet for its client; nil
+// if nothing is. The copy that an earlier run kept is read when it is first needed, and once.
+func (s *Server) remembered() *catalog.Snapshot {
+	m, lock := s.memory, s.fleet.lock.Load()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.looked {
+		m.looked = true
+		m.last = s.fleet.options.Copies.Load(s.Name(), s.copyKey(), s.config.Filter)
+		m.view, m.under = m.last.Under(lock, s.toolbox, s.Name()), lock
+	}
+	if m.under != lock {
+		m.view, m.under = m.last.Under(lock, s.toolbox, s.Name()), lock
+	}
+	return m.view
+}
+
+// remember keeps what the server offers now, for its other clients and for the next run.
+func (s *Server) remember(snapshot *catalog.Snapshot) {
+	m, lock := s.memory, s.fleet.lock.Load()
+	last := *snapshot
+	last.Stored = true
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.looked, m.last = true, &last
+	m.view, m.under = last.Under(lock, s.toolbox, s.Name()), lock
+	s.fleet.options.Copies.Save(s.Name(), s.copyKey(), snapshot, s.fleet.masker.Load().Mask)
+}
+
+// memories are those of the definitions and identities that clients of other environments have.
+type memories struct {
+	mu    sync.Mutex
+	byKey map[catalog.Hash]*memory
+}
+
+// maxMemories is how many there are of a server. What is forgotten is read from the disk again.
+const maxMemories = 200
+
+func (m *memories) get(key catalog.Hash) *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known, ok := m.byKey[key]
+	if !ok {
+		if m.byKey == nil || len(m.byKey) >= maxMemories {
+			m.byKey = make(map[catalog.Hash]*memory)
+		}
+		known = &memory{}
+		m.byKey[key] = known
+	}
+	return known
+}
+
+// copyKey tells copies of servers apart. The filter counts, too: with another one, what was
+// kept is not what is offered. Of the configured server, a token that was renewed makes no
+// difference; clients of other environments do not see what it offers to another identity.
+func (s *Server) copyKey() catalog.Hash {
+	key := definitionKey(s.toolbox, s.config)
+	text := fmt.Appendf(key[:], "%q", s.config.Filter.String())
+	if s.origin != nil && s.identity() != s.origin.identity() {
+		identity := s.identity()
+		text = append(text, identity[:]...)
+	}
+	return sha256.Sum256(text)
+}
+
+// findIdentity returns a hash of what a server may know its user by, besides its definition: the
+// variables that 'inheritEnv' passes, and the headers. It is zero if there are none.
+func (s *Server) findIdentity() (identity catalog.Hash) {
+	environ := s.fleet.options.Environ
+	if s.differs != nil {
+		environ = s.differs.environ
+	}
+	var fields []string
+	if inherit := s.config.InheritEnv; inherit.All || len(inherit.Patterns) > 0 {
+		short := s.config
+		short.InheritEnv = config.InheritEnv{}
+		without := childEnvironment(environ, &short)
+		for name, value := range childEnvironment(environ, &s.config) {
+			if before, ok := without[name]; (!ok || before != value) && !process.IsIncidental(name) {
+				fields = append(fields, fmt.Sprintf("%q=%q", name, value))
+			}
+		}
+	}
+	for _, header := range s.config.Headers {
+		fields = append(fields, fmt.Sprintf("%q: %q", header.Name, header.Value))
+	}
+	if len(fields) == 0 {
+		return identity
+	}
+	slices.Sort(fields)
+	return sha256.Sum256([]byte(strings.Join(fields, "\n")))
+}
+
+// approved returns what the lock lets clients see of a snapshot.
+func (s *Server) approved(snapshot *catalog.Snapshot) *catalog.Snapshot {
+	return snapshot.Under(s.fleet.lock.Load(), s.toolbox, s.Name())
+}
+
+// logWithheld tells of tools that clients do not see: not every mode has another place for it.
+func (s *Server) logWithheld(snapshot *catalog.Snapshot) {
+	if snapshot.InstructionsWithheld() {
+		s.log.Warn("instructions of the server are withheld because they are not as " + toolbox.LockFile + " has them; to see them, run: mcp-workbench lock")
+	}
+	if n := snapshot.WithheldTools(); n > 0 {
+		s.log.Warn("tools are withheld because they are not as "+toolbox.LockFile+" has them; to see them, run: mcp-workbench lock", "tools", n)
+	}
+}
+
+// logFaults tells of what is wrong with what a server offers, for modes that have no other place for it: each once.
+func (s *Server) logFaults(warnings []string) {
+	for _, warning := range warnings {
+		if s.memory.flagged.isNew(warning) {
+			s.log.Warn("a fault in what the server offers", "reason", s.fleet.foreign(warning))
+		}
+	}
+}
+
+// SetLock changes which tools are approved, also of servers that run; nil approves all.
+// Nobody is told: who calls it knows.
+func (f *Fleet) SetLock(lock *catalog.Lock) {
+	f.lock.Store(lock)
+	for _, box := range f.Toolboxes() {
+		for _, server := range box.Servers {
+			for _, variant := range server.allVariants() {
+				variant.approveAgain()
+			}
+		}
+	}
+}
+
+func (s *Server) approveAgain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offered = s.approved(s.offered)
+	if s.running != nil {
+		s.running.tools.Store(s.offered)
+	}
+}
+
+// maxLoggedChanges bounds what one reading of a server's tools says in the log.
+const maxLoggedChanges = 50
+
+// compare adds warnings to a snapshot for the tools whose definitions changed, and for instructions that did.
+func (s *Server) compare(snapshot *catalog.Snapshot) *catalog.Snapshot {
+	masker := s.fleet.masker.Load()
+	snapshot, changes := s.fleet.options.Baseline.Compare(s.Name(), definitionKey(s.toolbox, s.config), snapshot, masker.Mask)
+	for i, change := range changes {
+		if i == maxLoggedChanges {
+			s.log.Warn("definitions of more tools changed", "tools", len(changes)-i)
+			break
+		}
+		before, after := change.Before.Hash.String(), change.After.Hash.String()
+		if change.Tool == "" {
+			s.log.Warn("instructions of a server changed", "before", before, "after", after)
+			continue
+		}
+		s.log.Warn("definition of a tool changed", "tool", masker.Mask(change.Tool), "before", before, "after", after)
+	}
+	return snapshot
+}
+
+// definitionKey is a hash of what makes a configured server the same one as before. A
+// server that is configured otherwise is another one, and has no past. Left out are
+// settings that only concern how we treat it, and headers, since tokens in them are
+// renewed: better a warning too many. Nothing of a value can be read from it.
+func definitionKey(toolbox string, server config.Server) catalog.Hash {
+	fields := []string{
+		toolbox, server.Name, server.Builtin, server.Command, server.Dir, server.URL, server.Transport,
+		fmt.Sprint(len(server.Args)), // where the arguments end
+	}
+	fields = append(fields, server.Args...)
+	variables := slices.Clone(server.Env) // their order has no meaning
+	slices.SortStableFunc(variables, func(a, b config.Variable) int { return strings.Compare(a.Name, b.Name) })
+	for _, variable := range variables {
+		value := sha256.Sum256([]byte(variable.Value))
+		fields = append(fields, variable.Name, string(value[:]))
+	}
+	hash := sha256.New()
+	for _, field := range fields {
+		fmt.Fprintf(hash, "%d:%s", len(field), field)
+	}
+	return catalog.Hash(hash.Sum(nil))
+}

@@ -1,0 +1,218 @@
+// Package fleet looks after every configured server's life: it starts a server when
+// it is first needed, once for all who wait, starts it again after it died, backs
+// off from one that keeps failing, and stops it.
+package fleet
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Options say what a fleet works with.
+type Options struct {
+	Config     *config.Config
+	Host       *process.Host
+	Executable string       // this program, which also plays the built-in servers
+	Environ    []string     // what children may inherit from
+	Folder     string       // where servers run for which neither the configuration nor a client names one; default: ours
+	Version    string       // told to servers
+	Log        *slog.Logger // default: discard
+
+	// Idle is timeouts.idle for servers whose configuration does not say it. Default: never.
+	Idle time.Duration
+	// Hops marks connections to servers. Default: they have the marks of the clients' own.
+	Hops *hops.Self
+
+	// Baseline notices definitions that change. Default: one of this fleet's own, which
+	// is forgotten with it.
+	Baseline *catalog.Baseline
+
+	// Copies keeps what servers offer from one run to the next. Default: nothing is kept.
+	Copies *catalog.Copies
+
+	// Lock says which tools are approved; nil: all. See SetLock.
+	Lock *catalog.Lock
+
+	// ToolsChanged is called when the tools of a running server changed, and when a server
+	// came up with others than it had offered before, those who wait for its start coming
+	// later. It must not block. Default: nothing.
+	ToolsChanged func(toolbox string)
+
+	// ListsChanged is called when what a configured server lists besides tools may be another
+	// for clients than before, with the notification that says so. As above.
+	ListsChanged func(server *Server, notification string)
+}
+
+// Fleet holds all toolboxes in the order of the configuration. It is safe for
+// concurrent use.
+type Fleet struct {
+	options Options
+	table   atomic.Pointer[table]
+	masker  atomic.Pointer[secret.Masker]
+	lock    atomic.Pointer[catalog.Lock]
+
+	prefetches atomic.Int64 // rounds that were begun
+
+	names toolbox.Names
+	views views
+
+	life context.Context // ends when Stop begins
+	stop context.CancelFunc
+	work sync.WaitGroup // one goroutine per server that is starting or running
+
+	mu           sync.Mutex
+	stopped      bool // no goroutine may be added to work any more
+	environments map[*Environment]struct{}
+	apart        apart
+	past         []string // secrets of the configuration before, which dismissed servers may still tell
+}
+
+// table is what one configuration makes of the fleet. It never changes.
+type table struct {
+	config    *config.Config
+	toolboxes []*Toolbox
+	byName    map[string]*Toolbox
+}
+
+// stopTime is how long the stop of one server may take before everything of it is
+// killed at once.
+const stopTime = 1500 * time.Millisecond
+
+// New makes a fleet; it starts nothing.
+func New(options Options) *Fleet {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.ToolsChanged == nil {
+		options.ToolsChanged = func(string) {}
+	}
+	if options.ListsChanged == nil {
+		options.ListsChanged = func(*Server, string) {}
+	}
+	if options.Baseline == nil {
+		options.Baseline = catalog.NewBaseline("", options.Log)
+	}
+	if options.Copies == nil {
+		options.Copies = catalog.NewCopies("", options.Log)
+	}
+	f := &Fleet{options: options}
+	f.lock.Store(options.Lock)
+	f.life, f.stop = context.WithCancel(context.Background())
+	f.masker.Store(secret.NewMasker(options.Config.Secrets))
+	f.table.Store(f.tabulate(options.Config, &table{config: options.Config}))
+	return f
+}
+
+// Apply changes the fleet to another configuration. Servers whose definition is the same
+// go on as they are, with their calls; the others are dismissed: they end when their calls
+// have. It starts nothing and does not block.
+func (f *Fleet) Apply(cfg *config.Config) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.table.Load()
+	after := f.tabulate(cfg, before)
+	f.past = before.config.Secrets
+	f.table.Store(after)
+	f.mask()
+	for _, box := range before.toolboxes {
+		for _, server := range box.Servers {
+			if kept, ok := after.server(box.Name, server.Name()); !ok || kept != server {
+				server.dismiss()
+			}
+		}
+	}
+}
+
+// mask has all secrets masked that are known. Called with mu held.
+func (f *Fleet) mask() {
+	secrets := slices.Concat(f.table.Load().config.Secrets, f.past)
+	for e := range f.environments {
+		secrets = append(secrets, e.secrets()...)
+	}
+	secrets = append(secrets, f.apart.secrets()...)
+	f.masker.Store(secret.NewMasker(secrets))
+}
+
+// tabulate makes the table of a configuration, with the servers of the one before as far
+// as they are the same.
+func (f *Fleet) tabulate(cfg *config.Config, before *table) *table {
+	t := &table{config: cfg, byName: make(map[string]*Toolbox)}
+	for _, box := range cfg.Toolboxes {
+		b := &Toolbox{Name: box.Name, Description: box.Description, byName: make(map[string]*Server)}
+		for _, definition := range box.Servers {
+			if definition.Disabled {
+				b.disabled = append(b.disabled, definition.Name)
+				continue
+			}
+			server, ok := before.server(box.Name, definition.Name)
+			if !ok || !reflect.DeepEqual(server.config, definition) || cfg.MaxMessageSize != before.config.MaxMessageSize {
+				server = newServer(f, box.Name, definition, cfg.MaxMessageSize)
+			}
+			b.Servers = append(b.Servers, server)
+			b.byName[definition.Name] = server
+		}
+		t.toolboxes = append(t.toolboxes, b)
+		t.byName[box.Name] = b
+	}
+	return t
+}
+
+func (t *table) server(toolbox, name string) (*Server, bool) {
+	box, ok := t.byName[toolbox]
+	if !ok {
+		return nil, false
+	}
+	return box.Server(name)
+}
+
+// Toolboxes returns all toolboxes in the order of the configuration.
+func (f *Fleet) Toolboxes() []*Toolbox { return f.table.Load().toolboxes }
+
+// Toolbox returns the toolbox of that name.
+func (f *Fleet) Toolbox(name string) (*Toolbox, bool) {
+	t, ok := f.table.Load().byName[name]
+	return t, ok
+}
+
+// Stop stops all servers in parallel, and waits for them until ctx ends. Nothing can
+// be started afterwards.
+func (f *Fleet) Stop(ctx context.Context) error {
+	f.mu.Lock()
+	f.stopped = true
+	f.mu.Unlock()
+	f.stop()
+	done := make(chan struct{})
+	go func() { // ends with the servers' own goroutines, whose waits are bounded
+		f.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run starts a server's goroutine, unless the fleet is being stopped.
+func (f *Fleet) run(task func()) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
+		return false
+	}
+	f.work.Go(task)
+	return true
+}

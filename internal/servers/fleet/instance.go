@@ -1,0 +1,302 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+)
+
+// instance is one life of a server: its process and the session with it.
+type instance struct {
+	process  *process.Process // nil for a remote server
+	session  *downstream.Session
+	tools    atomic.Pointer[catalog.Snapshot]
+	changed  chan struct{} // holds a token when the server said that its tools changed
+	unneeded chan struct{} // holds a token when who started it needs it no more; see Prefetch
+	ordered  chan struct{} // holds a token when somebody ordered its end; see Restart
+	yielded  chan struct{} // holds a token when it makes room for another variant; see slots
+	left     chan struct{} // holds a token when one of its callers is no longer there
+	ready    time.Time
+	took     time.Duration // from the start to ready
+	lister   lister
+
+	// Whoever has the server's mu adds leases; they are released without it.
+	leases atomic.Int64
+	lent   atomic.Int64          // leases in all
+	used   atomic.Int64          // nanoseconds from ready to when the last lease was released
+	latest atomic.Pointer[Lease] // is the next one, too, while the tools stay the same
+
+	callers callers
+}
+
+// Lease is the use of a running server by one caller. Callers may have the same one, since
+// nothing in it changes; each of them releases it.
+type Lease struct {
+	Session *downstream.Session
+	Tools   *catalog.Snapshot
+
+	server   *Server
+	instance *instance
+}
+
+func (in *instance) snapshot() *catalog.Snapshot { return in.tools.Load() }
+
+// lease is called with the server's mu held.
+func (in *instance) lease(s *Server) *Lease {
+	in.leases.Add(1)
+	in.lent.Add(1)
+	tools := in.snapshot()
+	if same := in.latest.Load(); same != nil && same.Tools == tools {
+		return same
+	}
+	lease := &Lease{Session: in.session, Tools: tools, server: s, instance: in}
+	in.latest.Store(lease)
+	return lease
+}
+
+// Release ends the lease. It must be called once by each who has it.
+func (l *Lease) Release() {
+	in := l.instance
+	for {
+		n := in.leases.Load()
+		if n == 1 { // before it is seen that there is none
+			in.used.Store(int64(time.Since(in.ready)))
+		}
+		if in.leases.CompareAndSwap(n, n-1) {
+			return
+		}
+	}
+}
+
+// Explain says for people why a request failed with err: a session that broke off
+// means that the process ended, and its last words tell more.
+func (l *Lease) Explain(err error) error {
+	return l.server.explain(l.instance.process, err, 0)
+}
+
+// uses returns how often the server was used.
+func (in *instance) uses() int { return int(in.lent.Load()) }
+
+// idleFor returns for how long nobody has used the server; zero if somebody does.
+func (in *instance) idleFor() time.Duration {
+	if in.leases.Load() > 0 {
+		return 0
+	}
+	return max(1, time.Since(in.ready)-time.Duration(in.used.Load()))
+}
+
+// refreshPause is the least time between two readings of a server's tools, however
+// often it says that they changed.
+const refreshPause = 250 * time.Millisecond
+
+// drainTime is how long the calls of a dismissed server may still take, and drainPause
+// how often we look whether they are done.
+const (
+	drainTime  = 30 * time.Second
+	drainPause = 50 * time.Millisecond
+)
+
+// watch stays with a running server until it ends, for whatever reason, and leaves
+// nothing of it behind.
+func (s *Server) watch(in *instance) {
+	defer s.discard(in)
+	limit := s.idleLimit()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	if limit <= 0 {
+		timer.Stop()
+	}
+	for {
+		select {
+		case <-in.session.Done():
+			reason := s.explain(in.process, in.session.Err(), 0)
+			s.log.Warn("server ended", "reason", reason)
+			s.mu.Lock()
+			s.crashed(in, reason)
+			s.mu.Unlock()
+			return
+		case <-s.fleet.life.Done():
+			s.putAside(in)
+			return
+		case <-s.dismissed:
+			s.drain(in)
+			s.putAside(in)
+			s.log.Info("server stopped", "reason", s.dismissal())
+			return
+		case <-in.ordered:
+			s.log.Info("server stopped", "reason", "it was ordered to restart")
+			return
+		case <-in.yielded:
+			s.log.Info("server stopped", "reason", "it was idle, and another session of the same client needed its place")
+			return
+		case <-in.changed:
+			s.refresh(in)
+		case <-in.unneeded:
+			if s.retireUnused(in) {
+				s.log.Info("server stopped", "reason", "what it offers is known now (prefetch)")
+				return
+			}
+		case <-timer.C:
+			if s.stopIfIdle(in, limit, timer) {
+				return
+			}
+		case <-in.left:
+			if limit > 0 && s.stopIfIdle(in, limit, timer) {
+				return
+			}
+		}
+	}
+}
+
+// stopIfIdle takes a server out of use that nobody has used for the limit, and that no
+// client is there for which counts on what it remembers. Otherwise it sets the timer to
+// when that may be, or leaves it to the next client that leaves.
+func (s *Server) stopIfIdle(in *instance, limit time.Duration, timer *time.Timer) bool {
+	switch left, held := s.retireIdle(in, limit); {
+	case held:
+		return false
+	case left > 0:
+		timer.Reset(left)
+		return false
+	}
+	s.log.Info("server stopped", "reason", "idle for "+limit.String()+" (timeouts.idle)")
+	return true
+}
+
+// drain waits for the calls of a dismissed server.
+func (s *Server) drain(in *instance) {
+	patience := time.NewTimer(drainTime)
+	defer patience.Stop()
+	look := time.NewTicker(drainPause)
+	defer look.Stop()
+	for in.idleFor() == 0 {
+		select {
+		case <-look.C:
+		case <-patience.C:
+			return
+		case <-in.session.Done():
+			return
+		case <-s.fleet.life.Done():
+			return
+		}
+	}
+}
+
+// putAside takes an instance out of use that has not been already.
+func (s *Server) putAside(in *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == in {
+		s.retire(in)
+	}
+}
+
+// retireIdle takes a server out of use that nobody has used for the limit; else it
+// returns how long that may take, or that a caller is there. No lease is given meanwhile.
+func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Duration, held bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if left = limit - in.idleFor(); left > 0 {
+		return left, false
+	}
+	if in.callers.areThere() {
+		return 0, true
+	}
+	if s.running == in {
+		s.retire(in)
+	}
+	return 0, false
+}
+
+// discard stops the process and all that it started, and ends the session, in bounded time.
+func (s *Server) discard(in *instance) {
+	s.mu.Lock()
+	s.stopping++
+	s.mu.Unlock()
+	if in.process != nil {
+		s.end(in.process)
+	}
+	if in.session != nil {
+		in.session.Close()
+	}
+	in.stopLists()
+	s.mu.Lock()
+	s.stopping--
+	s.mu.Unlock()
+}
+
+func (s *Server) end(child *process.Process) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	if err := child.Stop(ctx); err != nil {
+		s.log.Warn("server did not stop cleanly", "reason", err)
+	}
+}
+
+// pid returns the id of the process, or 0 for a remote server.
+func (in *instance) pid() int {
+	if in.process == nil {
+		return 0
+	}
+	return in.process.PID()
+}
+
+// refresh reads the tools again, and then rests for a while: notices that come
+// meanwhile lead to one more reading.
+func (s *Server) refresh(in *instance) {
+	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
+	defer cancel()
+	snapshot, err := s.list(ctx, in.session)
+	if err != nil {
+		s.log.Warn("could not read the changed tools; the old list stays", "reason", s.explain(in.process, err, s.config.Timeouts.Connect))
+		return
+	}
+	s.mu.Lock()
+	snapshot = s.approved(snapshot)
+	before := in.tools.Swap(snapshot)
+	s.offered = snapshot
+	s.mu.Unlock()
+	if !sameTools(before, snapshot) {
+		s.log.Info("tools changed", "tools", len(snapshot.Tools))
+		s.logWithheld(snapshot)
+		s.fleet.options.ToolsChanged(s.toolbox)
+	}
+	pause := time.NewTimer(refreshPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-in.session.Done():
+	case <-s.fleet.life.Done():
+	}
+}
+
+func sameTools(a, b *catalog.Snapshot) bool {
+	if len(a.Tools) != len(b.Tools) {
+		return false
+	}
+	for i := range a.Tools {
+		if !bytes.Equal(a.Tools[i].Definition.Bytes(), b.Tools[i].Definition.Bytes()) {
+			return false
+		}
+	}
+	return true
+}
+
+func newInstance(child *process.Process) *instance {
+	return &instance{
+		process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), yielded: make(chan struct{}, 1), left: make(chan struct{}, 1),
+		lister: lister{wake: make(chan struct{}, 1)},
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,204 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+)
+
+// launch starts the server. Some servers do not survive the first request that they get, because
+// it is of the other era. One that did so is started once more with another opening; where that
+// is not certain, the next start is like that, since the server may fail for any reason.
+func (s *Server) launch(ctx context.Context) (*instance, error) {
+	opening, known := s.habits.opening(s.modern, s.canBeAsked())
+	tried := []downstream.Opening{opening}
+	var failure error
+	for {
+		in, err := s.launchOnce(ctx, opening)
+		if err == nil {
+			return in, nil
+		}
+		if errors.Is(err, errUnmarked) && ctx.Err() == nil {
+			continue
+		}
+		if failure == nil || ctx.Err() == nil {
+			failure = err
+		}
+		blame, blamed := errors.AsType[*downstream.OpeningError](err)
+		if known || !blamed {
+			s.habits.forget()
+			return nil, failure
+		}
+		s.habits.learnEras(blame.Eras)
+		s.habits.openNext(blame.Instead)
+		if !blame.Ended || ctx.Err() != nil {
+			return nil, failure
+		}
+		if slices.Contains(tried, blame.Instead) {
+			s.habits.forget() // it fails however it is begun with
+			return nil, failure
+		}
+		s.log.Info("server ended at the first request, or refuses the client's era after it; starting it again with another one", "reason", err)
+		opening = blame.Instead
+		tried = append(tried, opening)
+		if blame.Alone {
+			tried = append(tried, downstream.InitializeOnly, downstream.ProbeOnly)
+		}
+	}
+}
+
+// launchOnce starts or reaches the server, does the handshake and reads the tools. Whatever
+// fails, nothing of it is left.
+func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*instance, error) {
+	if s.config.URL != "" {
+		return s.reach(ctx, opening)
+	}
+	started := time.Now()
+	spec, withheld := s.spec()
+	if len(withheld.Credentials) > 0 {
+		s.log.Info("variables of the usual environment are withheld from the server, because their values hold credentials; 'inheritEnv' passes them", "variables", withheld.Credentials)
+	}
+	s.progress.restart(StepCommand)
+	child, err := s.fleet.options.Host.Start(spec)
+	if err != nil {
+		if _, ok := errors.AsType[*process.CommandError](err); !ok {
+			s.progress.restart(StepStart)
+		}
+		return nil, &Failure{reason: s.fleet.masker.Load().Mask(err.Error()), cause: err}
+	}
+	s.mu.Lock()
+	s.last = child
+	s.mu.Unlock()
+	s.progress.next(StepStart, s.commandFound(child))
+	s.progress.next(StepHandshake, fmt.Sprintf("process %d", child.PID()))
+	in := newInstance(child)
+	options := s.sessionOptions(in, opening)
+	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
+	options.InputTaken = child.InputTaken
+	if err = s.connect(ctx, in, options); err == nil {
+		in.took = time.Since(started)
+		return in, nil
+	}
+	s.progress.fail() // here already, since the end of the process takes its own time
+	err = s.explain(child, err, s.config.Timeouts.Connect)
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		failure.hint = mentioned(withheld, child)
+	}
+	s.discard(in)
+	return nil, err
+}
+
+func (s *Server) sessionOptions(in *instance, opening downstream.Opening) downstream.Options {
+	return downstream.Options{
+		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
+		Capabilities: s.capabilities, Asked: s.asked, Noticed: s.notices(in),
+		Modern: s.modern, Opening: opening,
+		ToolsChanged: func() { signal(in.changed) }, Hops: s.mark(), MarkMessages: s.mayForward(), Log: s.log,
+	}
+}
+
+// connect begins the instance's session and reads the tools. Even with an error there may
+// be a session.
+func (s *Server) connect(ctx context.Context, in *instance, options downstream.Options) (err error) {
+	if in.session, err = downstream.Connect(ctx, options); err != nil {
+		return err
+	}
+	s.progress.next(StepTools, s.agreed(in.session))
+	s.habits.learnEras(in.session.Eras())
+	if err := s.meet(in.session, options); err != nil {
+		return err
+	}
+	s.setLevel(in.session)
+	tools, err := s.list(ctx, in.session)
+	if err != nil {
+		return err
+	}
+	s.tellBegun(in.session) // not before: a start that fails in the middle is no news to anyone
+	in.tools.Store(tools)
+	s.startLists(ctx, in)
+	s.progress.end(counted(len(tools.Tools)))
+	in.ready = time.Now()
+	return nil
+}
+
+// setLevel repeats the level of log messages that the one client of the session asked for
+// before there was this session.
+func (s *Server) setLevel(session *downstream.Session) {
+	parties := s.parties()
+	if len(parties) != 1 || session.Modern() || session.Capabilities().Member("logging").IsAbsent() {
+		return
+	}
+	if level := parties[0].logLevel(); level != nil {
+		session.Send(protocol.MethodSetLevel, level)
+	}
+}
+
+// tellBegun tells the parties that the server knows nothing of what they did before.
+func (s *Server) tellBegun(session *downstream.Session) {
+	for _, p := range s.parties() {
+		if p.options.Began != nil {
+			p.options.Began(s.configured(), session)
+		}
+	}
+}
+
+// list reads the server's tools, keeps them, and notices what changed since they were last
+// read.
+func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
+	definitions, note, err := session.ListTools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	snapshot := catalog.NewSnapshot(s.Name(), catalog.Listing{
+		Definitions: definitions, Note: note,
+		ServerVersion: session.ServerVersion(), Instructions: session.Instructions(), Capabilities: session.Capabilities(),
+	}, s.config.Filter)
+	s.logFaults(snapshot.Warnings)
+	snapshot = s.compare(snapshot)
+	s.remember(snapshot)
+	return snapshot, nil
+}
+
+// spec says how the server's process is started; withheld are the names of variables
+// that it does not get.
+func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
+	extra := make([]string, len(s.config.Env))
+	for i, variable := range s.config.Env {
+		extra[i] = variable.Name + "=" + variable.Value
+	}
+	inherit := process.Inherit{All: s.config.InheritEnv.All, Patterns: s.config.InheritEnv.Patterns}
+	spec = process.Spec{
+		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
+		KeepDetached: s.config.KeepDetached,
+		StderrLine: func(line string) {
+			line = s.fleet.foreign(line)
+			s.journal.add(line)
+			s.log.Debug("server printed", "stderr", line)
+		},
+	}
+	environ := s.fleet.options.Environ
+	if s.differs != nil {
+		environ = s.differs.environ
+	}
+	spec.Env, withheld = process.Environment(environ, inherit, extra)
+	if folder := cmp.Or(s.folder, s.fleet.options.Folder); folder != "" && minds(&s.config) {
+		spec.Dir = folder
+		if i := slices.IndexFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") }); i >= 0 {
+			spec.Env[i] = "PWD=" + folder // ours names another one
+		}
+	}
+	if s.config.Builtin != "" {
+		spec.Command = s.fleet.options.Executable
+		spec.Args = append([]string{"builtin", s.config.Builtin}, s.config.Args...)
+	}
+	return spec, withheld
+}

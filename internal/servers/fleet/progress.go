@@ -1,0 +1,201 @@
+package fleet
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+)
+
+// The steps of a start, in order. A server with a command has the first two, a remote one
+// the three after them, as far as it needs them.
+const (
+	StepCommand   = "command"
+	StepStart     = "start"
+	StepLookup    = "dns"
+	StepConnect   = "connect"
+	StepTLS       = "tls"
+	StepHandshake = "handshake"
+	StepTools     = "tools"
+)
+
+// Step is one step of a start.
+type Step struct {
+	Name   string
+	Done   bool          // it went well
+	Failed bool          // the start ended with it; neither: it is under way
+	Detail string        // what came of it, secrets masked
+	Took   time.Duration // until now, if it is under way
+}
+
+// progress is how far a start got. The goroutine that starts the server writes it, and of a
+// remote server those of its connections.
+type progress struct {
+	mu    sync.Mutex
+	steps []Step
+	begun time.Time // of the last step
+}
+
+// restart begins the first step.
+func (p *progress) restart(first string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.steps, p.begun = []Step{{Name: first}}, time.Now()
+}
+
+// next ends a step with what came of it, and begins another.
+func (p *progress) next(name, detail string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finish(detail)
+	p.begin(name)
+}
+
+// end ends the last step.
+func (p *progress) end(detail string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finish(detail)
+}
+
+// fail ends the last step as the one that the start failed at. Only the first call counts.
+func (p *progress) fail() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := &p.steps[len(p.steps)-1]; !last.Failed {
+		p.finish("")
+		last.Done, last.Failed = false, true
+	}
+}
+
+// begin is called with mu held.
+func (p *progress) begin(name string) {
+	p.steps, p.begun = append(p.steps, Step{Name: name}), time.Now()
+}
+
+// finish is called with mu held.
+func (p *progress) finish(detail string) {
+	last := &p.steps[len(p.steps)-1]
+	last.Done, last.Took = true, time.Since(p.begun)
+	if detail != "" {
+		last.Detail = detail
+	}
+}
+
+// during changes the last step, if it is this one and under way.
+func (p *progress) during(name string, change func(last *Step)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := &p.steps[len(p.steps)-1]; last.Name == name && !last.Done && !last.Failed {
+		change(last)
+	}
+}
+
+// after is next if the last step is this one and under way.
+func (p *progress) after(name, following, detail string) {
+	p.during(name, func(*Step) {
+		p.finish(detail)
+		p.begin(following)
+	})
+}
+
+// taken returns the steps as they are now.
+func (p *progress) taken() []Step {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	steps := append([]Step(nil), p.steps...)
+	if n := len(steps); n > 0 && !steps[n-1].Done && !steps[n-1].Failed {
+		steps[n-1].Took = time.Since(p.begun)
+	}
+	return steps
+}
+
+// trace follows the first connection to a remote server; later ones, and those that are
+// tried side by side, tell nothing new.
+func (p *progress) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		DNSStart: func(httptrace.DNSStartInfo) {
+			p.during(StepConnect, func(last *Step) { last.Name = StepLookup })
+		},
+		DNSDone: func(info httptrace.DNSDoneInfo) {
+			if info.Err == nil {
+				p.after(StepLookup, StepConnect, addresses(info))
+			}
+		},
+		ConnectDone: func(_, address string, err error) {
+			if err == nil {
+				p.during(StepConnect, func(last *Step) { last.Detail = address })
+			}
+		},
+		TLSHandshakeStart: func() { p.after(StepConnect, StepTLS, "") },
+		TLSHandshakeDone: func(state tls.ConnectionState, err error) {
+			if err == nil {
+				p.after(StepTLS, StepHandshake, secured(state))
+			}
+		},
+		GotConn: func(httptrace.GotConnInfo) { p.after(StepConnect, StepHandshake, "") },
+	}
+}
+
+// shownAddresses is how many addresses of a name are shown.
+const shownAddresses = 3
+
+func addresses(info httptrace.DNSDoneInfo) string {
+	var texts []string
+	for _, address := range info.Addrs[:min(len(info.Addrs), shownAddresses)] {
+		texts = append(texts, address.String())
+	}
+	if more := len(info.Addrs) - shownAddresses; more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func secured(state tls.ConnectionState) string {
+	text := tls.VersionName(state.Version)
+	if len(state.PeerCertificates) > 0 {
+		text += ", certificate valid until " + state.PeerCertificates[0].NotAfter.Format(time.DateOnly)
+	}
+	return text
+}
+
+// commandFound tells which file a command is.
+func (s *Server) commandFound(child *process.Process) string {
+	if s.config.Builtin != "" {
+		return "built in"
+	}
+	return s.fleet.masker.Load().Mask(child.Path())
+}
+
+// agreed tells what a handshake came to.
+func (s *Server) agreed(session *downstream.Session) string {
+	text := "revision " + string(session.Revision())
+	if software := s.software(session); software != "" {
+		text = software + ", " + text
+	}
+	return text
+}
+
+// maxSoftware bounds what a server calls itself.
+const maxSoftware = 200
+
+// software is what a server calls itself, with its version.
+func (s *Server) software(session *downstream.Session) string {
+	text := strings.TrimSpace(session.ServerName() + " " + session.ServerVersion())
+	if len(text) > maxSoftware {
+		text = strings.ToValidUTF8(text[:maxSoftware], "") + "…"
+	}
+	return s.fleet.foreign(text)
+}
+
+func counted(tools int) string {
+	if tools == 1 {
+		return "1 tool"
+	}
+	return fmt.Sprintf("%d tools", tools)
+}

@@ -1,0 +1,79 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+)
+
+// reach begins a session with a remote server. Unless the configuration says which of the
+// two HTTP transports it speaks, it is asked for the newer one first. What worked is tried
+// first at the next start.
+func (s *Server) reach(ctx context.Context, opening downstream.Opening) (*instance, error) {
+	sse := s.config.Transport == "sse" || s.config.Transport == "" && s.habits.speaksSSE.Load()
+	in, err := s.reachBy(ctx, sse, opening)
+	if err == nil || s.config.Transport != "" {
+		return in, s.explainRemote(err)
+	}
+	status, refused := errors.AsType[*downstream.StatusError](err)
+	if !refused || !status.NoEndpoint() || ctx.Err() != nil {
+		return nil, s.explainRemote(err)
+	}
+	in, other := s.reachBy(ctx, !sse, opening)
+	if other == nil {
+		s.habits.speaksSSE.Store(!sse)
+		return in, nil
+	}
+	first, second := s.explainRemote(err), s.explainRemote(other)
+	return nil, fmt.Errorf("%w; and as %s: %w", first, transportName(!sse), second)
+}
+
+func transportName(sse bool) string {
+	if sse {
+		return "HTTP+SSE"
+	}
+	return "Streamable HTTP"
+}
+
+// reachBy begins a session by one of the transports.
+func (s *Server) reachBy(ctx context.Context, sse bool, opening downstream.Opening) (*instance, error) {
+	started := time.Now()
+	s.progress.restart(StepConnect)
+	in := newInstance(nil)
+	options := s.sessionOptions(in, opening)
+	options.Remote = &downstream.Remote{
+		URL: s.config.URL, SSE: sse, ExtraCA: s.fleet.variable("NODE_EXTRA_CA_CERTS"), Trace: s.progress.trace(),
+	}
+	for _, header := range s.config.Headers {
+		options.Remote.Headers = append(options.Remote.Headers, downstream.Header{Name: header.Name, Value: header.Value})
+	}
+	if err := s.connect(ctx, in, options); err != nil {
+		s.progress.fail()
+		s.discard(in)
+		return nil, err
+	}
+	in.took = time.Since(started)
+	return in, nil
+}
+
+func (s *Server) explainRemote(err error) error {
+	if err == nil {
+		return nil
+	}
+	return s.explain(nil, err, s.config.Timeouts.Connect)
+}
+
+// variable returns a variable of the workbench's own environment; of several the last one
+// counts.
+func (f *Fleet) variable(name string) (value string) {
+	for _, entry := range f.options.Environ {
+		if key, text, _ := strings.Cut(entry, "="); key == name {
+			value = text
+		}
+	}
+	return value
+}

@@ -1,0 +1,357 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Server is one configured server, or a variant of it; see For. Unless it is faulty, it is at
+// any time in one state: idle, starting, ready, or backing off from its last failure; mu
+// guards all of it.
+type Server struct {
+	fleet   *Fleet
+	toolbox string
+	config  config.Server
+	log     *slog.Logger
+
+	variants     variants // of a configured server
+	origin       *Server  // of a variant: the configured server; otherwise nil
+	key          variantKey
+	private      atomic.Bool // the key is for one party alone
+	differs      *difference // of a variant for clients of another environment; otherwise nil
+	capabilities []byte      // of its clients, told to the server; nil: none
+	modern       bool        // its clients are of the modern era
+	folder       string      // of its clients, where it runs; "": in the configured one, or in ours
+	circle       string      // of its clients; see Party.circle
+	hops         string      // the mark of its clients' connections; "" if they are no workbenches
+	refusal      error       // why clients cannot use it; nil: they can
+	left         time.Time   // when a party left last; guarded by the mu of the configured server's variants
+	people       people      // whose clients use it; guarded by the mu of the configured server's variants
+	tasks        taskOwners  // of its sessions
+	slots        slots       // of a configured server: those of its variants
+	account      string      // of the client that a variant was made for
+	number       uint64      // and that client's
+
+	maxMessage int
+	dismissing sync.Once
+	dismissed  chan struct{} // closed when the server is no longer needed
+	habits     *habits
+	memory     *memory
+	identity   func() catalog.Hash // see findIdentity
+	lives      atomic.Int32        // that are under way, from the start to the end of a process
+	journal    *journal
+	progress   progress // of the start that is under way, or was the last
+
+	mu       sync.Mutex
+	starting *attempt          // not nil: starting
+	running  *instance         // not nil: ready
+	failure  *failure          // the last one, until the next success
+	failures int               // in a row; a server that stays up for a while starts over
+	starts   int               // that succeeded
+	calls    int               // leases of instances that are gone
+	stopping int               // instances that are being stopped
+	last     *process.Process  // started last; its stderr may be asked for after its end
+	offered  *catalog.Snapshot // the tools last seen; nil before the first start, see memory
+	listed   catalog.Lists     // what else it listed; nil before it did, see memory
+}
+
+// attempt is one start, shared by all who wait for it.
+type attempt struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// failure is why a server is not there, and until when that is not tried again.
+type failure struct {
+	err   error
+	of    *instance // the one that crashed; nil if the start failed
+	since time.Time
+	until time.Time
+}
+
+// Backoff doubles from the first delay to the last.
+const (
+	firstDelay = 500 * time.Millisecond
+	lastDelay  = 10 * time.Second
+	// steadyAfter is how long a server has to be up for its failures to be forgotten.
+	steadyAfter = 10 * time.Second
+)
+
+var (
+	errStopping  = errors.New("the workbench is shutting down")
+	errDismissed = errors.New("the server is no longer part of the configuration")
+)
+
+func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *Server {
+	s := &Server{
+		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
+		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{}, memory: &memory{}, journal: &journal{},
+	}
+	s.identity = sync.OnceValue(s.findIdentity)
+	if server.Builtin != "" {
+		s.habits.openNext(downstream.InitializeOnly) // our own settle on the era of their first request
+	}
+	return s
+}
+
+// dismiss lets a server and its variants end when their calls have.
+func (s *Server) dismiss() {
+	s.dismissing.Do(func() { close(s.dismissed) })
+	if s.origin == nil {
+		for _, variant := range s.allVariants()[1:] {
+			variant.dismiss()
+		}
+	}
+}
+
+func (s *Server) isDismissed() bool {
+	select {
+	case <-s.dismissed:
+		return true
+	default:
+		return false
+	}
+}
+
+// dismissal is why a server was dismissed.
+func (s *Server) dismissal() error {
+	if s.origin != nil && !s.origin.isDismissed() {
+		return errDeserted
+	}
+	return errDismissed
+}
+
+// Name returns the configured name.
+func (s *Server) Name() string { return s.config.Name }
+
+// Toolbox returns the name of the toolbox that the server is in.
+func (s *Server) Toolbox() string { return s.toolbox }
+
+// Fault returns what is wrong with the server's definition, so that it is never started; nil
+// if nothing is.
+func (s *Server) Fault() *config.Error { return s.config.Fault }
+
+// Permits reports whether the configuration lets a tool of that name be used that the
+// server does not list, and that nobody can have approved therefore.
+func (s *Server) Permits(tool string) bool {
+	return s.config.Filter.Allows(tool) && !s.fleet.lock.Load().HoldsFor(s.toolbox)
+}
+
+// Offered returns the tools that were last seen, perhaps in an earlier run or by another
+// client, which the snapshot says then; nil if the server was never seen. It may read a file.
+func (s *Server) Offered() *catalog.Snapshot {
+	s.mu.Lock()
+	offered := s.offered
+	s.mu.Unlock()
+	if offered != nil {
+		return offered
+	}
+	return s.remembered()
+}
+
+// Lease returns the running server, which it starts if needed. All who call it
+// meanwhile share that start, which goes on when one of them gives up. It blocks
+// until the server is there, its start failed, or ctx ends. Release the lease.
+func (s *Server) Lease(ctx context.Context) (*Lease, error) {
+	for {
+		lease, pending, err := s.leaseNow()
+		if lease != nil || err != nil {
+			return lease, err
+		}
+		select {
+		case <-pending.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if pending.err != nil {
+			return nil, pending.err
+		}
+	}
+}
+
+// Begin starts the server if it is not there, and does not wait for it.
+func (s *Server) Begin() {
+	if lease, _, _ := s.leaseNow(); lease != nil { // why it cannot be started is told to who uses it
+		lease.Release()
+	}
+}
+
+// TryLease returns the lease of a server that is ready, or nil. It does not block.
+func (s *Server) TryLease() *Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.isReady() {
+		return nil
+	}
+	return s.running.lease(s)
+}
+
+// isReady reports whether there is a session to use. One that has just ended is put
+// aside at once: who saw its end must get a new one. Called with mu held.
+func (s *Server) isReady() bool {
+	if s.running == nil {
+		return false
+	}
+	if err := s.running.session.Err(); err != nil {
+		s.crashed(s.running, err)
+	}
+	return s.running != nil
+}
+
+// leaseNow returns the lease of a server that is ready, or the start to wait for. A server
+// with a fault is never started: another configuration makes another server of it.
+func (s *Server) leaseNow() (*Lease, *attempt, error) {
+	if s.refusal != nil {
+		return nil, nil, s.refusal
+	}
+	if fault := s.config.Fault; fault != nil {
+		return nil, nil, &Failure{reason: fault.Brief(), cause: fault}
+	}
+	if s.origin == nil {
+		return s.leaseOrStart(true)
+	}
+	if lease, pending, err := s.leaseOrStart(false); lease != nil || pending != nil || err != nil {
+		return lease, pending, err
+	}
+	slots := &s.origin.slots
+	slots.mu.Lock()
+	defer slots.mu.Unlock()
+	if err := slots.admit(s); err != nil {
+		return nil, nil, err
+	}
+	return s.leaseOrStart(true)
+}
+
+// leaseOrStart returns the lease of a server that is ready, the start to wait for, or why there is none. Without start
+// it returns nothing if there is no start yet.
+func (s *Server) leaseOrStart(start bool) (*Lease, *attempt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isReady() {
+		return s.running.lease(s), nil, nil
+	}
+	if s.starting != nil {
+		return nil, s.starting, nil
+	}
+	if s.isDismissed() {
+		return nil, nil, s.dismissal()
+	}
+	if s.failure != nil {
+		if wait := time.Until(s.failure.until); wait > 0 {
+			return nil, nil, &BackoffError{Err: s.failure.err, Since: s.failure.since, Wait: wait}
+		}
+	}
+	if !start {
+		return nil, nil, nil
+	}
+	pending := &attempt{done: make(chan struct{})}
+	s.lives.Add(1)
+	if !s.fleet.run(func() { s.live(pending) }) {
+		s.lives.Add(-1)
+		return nil, nil, errStopping
+	}
+	s.starting = pending
+	return nil, pending, nil
+}
+
+// BackoffError is the last failure of a server that is not tried again just yet.
+type BackoffError struct {
+	Err   error
+	Since time.Time // of the first failure in a row
+	Wait  time.Duration
+}
+
+func (e *BackoffError) Error() string {
+	return fmt.Sprintf("%v (failing since %s, next try in %s)",
+		e.Err, e.Since.Format(time.TimeOnly), max(e.Wait.Round(100*time.Millisecond), 100*time.Millisecond))
+}
+
+// Unwrap returns the failure.
+func (e *BackoffError) Unwrap() error { return e.Err }
+
+// live is the goroutine of one life of the server: from its start to its end.
+func (s *Server) live(pending *attempt) {
+	defer s.vacate()
+	defer s.lives.Add(-1)
+	before := s.Offered() // the start replaces what is remembered
+	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
+	in, err := s.launch(ctx)
+	cancel()
+
+	s.mu.Lock()
+	s.starting = nil
+	if err != nil {
+		s.progress.fail()
+		s.failed(err, s.failures)
+	} else {
+		in.tools.Store(s.approved(in.snapshot()))
+		s.running, s.offered, s.failure = in, in.snapshot(), nil
+		s.starts++
+	}
+	pending.err = err
+	s.mu.Unlock()
+	if err == nil && (before == nil || !sameTools(before, in.snapshot())) {
+		s.fleet.options.ToolsChanged(s.toolbox)
+	}
+	close(pending.done)
+
+	if err != nil {
+		s.log.Warn("server did not start", "reason", err)
+		return
+	}
+	s.log.Info("server is ready", "pid", in.pid(), "tools", len(in.snapshot().Tools),
+		"revision", in.session.Revision(), "took", in.took.Round(time.Millisecond))
+	s.logWithheld(in.snapshot())
+	s.watch(in)
+}
+
+// failed records a failure; exponent says how long to back off. Called with mu held.
+func (s *Server) failed(err error, exponent int) {
+	now := time.Now()
+	s.failures++
+	since := now
+	if s.failure != nil {
+		since = s.failure.since
+	}
+	s.failure = &failure{err: err, since: since, until: now.Add(delay(exponent))}
+}
+
+func delay(exponent int) time.Duration {
+	return min(firstDelay<<min(max(exponent, 0), 10), lastDelay)
+}
+
+// crashed records that a server which had been ready is gone. Its first crash costs
+// nothing: the next use starts it again at once. Called with mu held.
+func (s *Server) crashed(in *instance, reason error) {
+	if s.running != in { // recorded already, perhaps in less plain words
+		if s.failure != nil && s.failure.of == in {
+			s.failure.err = reason
+		}
+		return
+	}
+	s.retire(in)
+	s.failed(reason, s.failures-1)
+	s.failure.of = in
+	if s.failures == 1 {
+		s.failure.until = time.Time{}
+	}
+}
+
+// retire takes an instance out of use. Called with mu held.
+func (s *Server) retire(in *instance) {
+	s.running = nil
+	s.calls += in.uses()
+	if time.Since(in.ready) >= steadyAfter {
+		s.failures = 0
+	}
+}

@@ -1,0 +1,180 @@
+package fleet
+
+import (
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+)
+
+// Clients of different persons may share a session with a server, which takes them for one. This file
+// knows whose the tasks are that it makes: a task is for the clients of one person alone.
+
+// people are those whose clients use something, or once did.
+type people struct {
+	any     bool
+	first   string
+	several bool
+}
+
+func (p *people) add(person string) {
+	if !p.any {
+		p.any, p.first = true, person
+	}
+	p.several = p.several || p.first != person
+}
+
+// hasOthers reports whether there are others than the one.
+func (p *people) hasOthers(than string) bool { return p.several || p.any && p.first != than }
+
+// maxOwned is how many tasks of a person are remembered with a server.
+const maxOwned = 10_000
+
+// taskOwners say by the id whose a task is.
+type taskOwners struct {
+	mu       sync.Mutex
+	byID     map[string]*Party   // that made it; nil if parties of several persons did
+	byPerson map[string][]string // the oldest first
+}
+
+// add takes in a task. An id that a server gives twice is that of its last task. Where sessions may give the same
+// one to different tasks (shared), it is nobody's then.
+func (t *taskOwners) add(id string, maker *Party, shared bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byID == nil {
+		t.byID, t.byPerson = make(map[string]*Party), make(map[string][]string)
+	}
+	person := maker.options.Person
+	before, known := t.byID[id]
+	isOwn := before != nil && before.options.Person == person
+	t.byID[id] = maker
+	if known && shared && !isOwn {
+		t.byID[id] = nil
+	}
+	if isOwn {
+		return
+	}
+	of := t.byPerson[person]
+	if len(of) == maxOwned {
+		if oldest := t.byID[of[0]]; oldest != nil && oldest.options.Person == person {
+			delete(t.byID, of[0])
+		}
+		of = of[1:]
+	}
+	t.byPerson[person] = append(of, id)
+}
+
+func (t *taskOwners) find(id string) (maker *Party, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maker, known = t.byID[id]
+	return maker, known
+}
+
+// MadeTask says that the server made a task for the party.
+func (s *Server) MadeTask(p *Party, id string) {
+	variant := s.existing(p)
+	if p == nil || variant == nil {
+		return
+	}
+	variant.tasks.add(id, p, false)
+	s.variants.tasks.add(id, p, true)
+}
+
+// ServesOthers reports whether persons use the server, or once did, other than the one whose client the party is.
+func (s *Server) ServesOthers(p *Party) bool {
+	if p == nil {
+		return false
+	}
+	s.variants.mu.Lock()
+	defer s.variants.mu.Unlock()
+	return s.variants.people.hasOthers(p.options.Person)
+}
+
+// HidesTask reports whether a task of the server is not for the party, as it uses the server: it is another person's,
+// or may be since nobody knows whose it is. What is remote may have the same tasks in all of its sessions.
+func (s *Server) HidesTask(p *Party, id string) bool {
+	if !s.ServesOthers(p) {
+		return false
+	}
+	isOthers := func(maker *Party) bool { return maker == nil || maker.options.Person != p.options.Person }
+	variant, remote := s.existing(p), s.config.URL != ""
+	shares := remote || variant != nil && variant.isOfOthers(p)
+	if variant != nil {
+		if maker, known := variant.tasks.find(id); known {
+			return isOthers(maker)
+		}
+	}
+	if maker, known := s.variants.tasks.find(id); known {
+		return isOthers(maker) || shares && !remote
+	}
+	return shares
+}
+
+// isOfOthers reports whether a variant is used, or once was, by others than the person whose client the party is.
+func (s *Server) isOfOthers(p *Party) bool {
+	v := &s.configured().variants
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return s.people.hasOthers(p.options.Person)
+}
+
+// askOwner takes a question that belongs to a task to the one whose task it is. It reports false if the
+// session is one person's anyway.
+func (s *Server) askOwner(q *downstream.Question, caller downstream.Caller) bool {
+	id, ok := downstream.TaskIn(q.Method, q.Params)
+	if !ok {
+		return false
+	}
+	v := &s.configured().variants
+	v.mu.Lock()
+	several, parties := s.people.several, v.partiesOf(s)
+	v.mu.Unlock()
+	if !several {
+		return false
+	}
+	maker, _ := s.tasks.find(id)
+	if maker == nil {
+		q.Refuse(protocol.CodeInternalError, "It is not known whose the task is that the question belongs to")
+		return true
+	}
+	if caller != nil {
+		if p, _ := caller.Party().(*Party); p == maker {
+			caller.Ask(q)
+			return true
+		}
+	}
+	var owner *Party
+	for _, p := range parties {
+		if p == maker || owner == nil && p.options.Person == maker.options.Person {
+			owner = p
+		}
+	}
+	if owner == nil {
+		q.Refuse(protocol.CodeInternalError, "The client is gone whose task the question belongs to")
+		return true
+	}
+	owner.options.Ask(q)
+	return true
+}
+
+// tellOwner takes a notification about a task to all parties, which know whether it is for them. It reports
+// false if the session is one person's anyway.
+func (s *Server) tellOwner(message wire.Message) bool {
+	v := &s.configured().variants
+	v.mu.Lock()
+	several, parties := s.people.several, v.partiesOf(s)
+	v.mu.Unlock()
+	if !several {
+		return false
+	}
+	if _, ok := downstream.TaskIn(string(message.Method), message.Params); !ok {
+		return false
+	}
+	for _, p := range parties {
+		p.options.Notice(s.configured(), message)
+	}
+	return true
+}

@@ -1,0 +1,128 @@
+package fleet
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+// View is the fleet restricted to some of its toolboxes; the others are as if they were
+// not there. It asks the fleet each time, and so follows its changes.
+type View struct {
+	fleet   *Fleet
+	visible []string // sorted, each once
+	names   toolbox.Names
+}
+
+// View returns the view of the toolboxes of these names, which need not exist (yet). The
+// order is that of the configuration. Asked for the same names again, it returns the same
+// view, so that the names that direct mode gave to tools stay the same for all clients.
+func (f *Fleet) View(names []string) *View {
+	visible := slices.Clone(names)
+	slices.Sort(visible)
+	return f.views.get(&View{fleet: f, visible: slices.Compact(visible)})
+}
+
+// Toolboxes returns the toolboxes in view, in the order of the configuration.
+func (v *View) Toolboxes() []*Toolbox {
+	var boxes []*Toolbox
+	for _, box := range v.fleet.Toolboxes() {
+		if v.sees(box.Name) {
+			boxes = append(boxes, box)
+		}
+	}
+	return boxes
+}
+
+// Toolbox returns the toolbox of that name if it is in view.
+func (v *View) Toolbox(name string) (*Toolbox, bool) {
+	if !v.sees(name) {
+		return nil, false
+	}
+	return v.fleet.Toolbox(name)
+}
+
+// Names holds the names that direct mode gave to the tools in view.
+func (v *View) Names() *toolbox.Names { return &v.names }
+
+// Names holds the names that direct mode gave to the tools of all toolboxes.
+func (f *Fleet) Names() *toolbox.Names { return &f.names }
+
+func (v *View) sees(name string) bool {
+	_, ok := slices.BinarySearch(v.visible, name)
+	return ok
+}
+
+// maxViews is how many views are remembered. What a person configures stays far below;
+// further ones work, but each has names of its own.
+const maxViews = 1000
+
+// views remembers the views that were asked for.
+type views struct {
+	mu    sync.Mutex
+	known map[string]*View
+}
+
+// get returns the view that is known for the same toolboxes, or else the one given.
+func (v *views) get(view *View) *View {
+	key := strings.Join(view.visible, "\x00")
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if known, ok := v.known[key]; ok && slices.Equal(known.visible, view.visible) {
+		return known
+	}
+	if len(v.known) < maxViews {
+		if v.known == nil {
+			v.known = make(map[string]*View)
+		}
+		v.known[key] = view
+	}
+	return view
+}
+
+// Part is the fleet restricted to some of its servers, as a View is to toolboxes.
+type Part struct {
+	fleet   *Fleet
+	servers []toolbox.Ref
+	names   toolbox.Names
+}
+
+// Part returns the part of the servers that are named, which need not exist (yet).
+func (f *Fleet) Part(servers []toolbox.Ref) *Part { return &Part{fleet: f, servers: servers} }
+
+// Toolboxes returns the toolboxes that have any of the servers, with those alone.
+func (p *Part) Toolboxes() []*Toolbox {
+	var boxes []*Toolbox
+	for _, box := range p.fleet.Toolboxes() {
+		if part := p.of(box); len(part.Servers) > 0 {
+			boxes = append(boxes, part)
+		}
+	}
+	return boxes
+}
+
+// Toolbox returns the toolbox of that name if it has any of the servers.
+func (p *Part) Toolbox(name string) (*Toolbox, bool) {
+	box, ok := p.fleet.Toolbox(name)
+	if !ok {
+		return nil, false
+	}
+	part := p.of(box)
+	return part, len(part.Servers) > 0
+}
+
+// Names holds the names that direct mode gave to the tools of the part.
+func (p *Part) Names() *toolbox.Names { return &p.names }
+
+func (p *Part) of(box *Toolbox) *Toolbox {
+	part := &Toolbox{Name: box.Name, Description: box.Description, byName: make(map[string]*Server)}
+	for _, server := range box.Servers {
+		if slices.ContainsFunc(p.servers, func(ref toolbox.Ref) bool { return ref.Toolbox == box.Name && ref.Server == server.Name() }) {
+			part.Servers = append(part.Servers, server)
+			part.byName[server.Name()] = server
+		}
+	}
+	return part
+}

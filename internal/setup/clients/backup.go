@@ -1,0 +1,133 @@
+package clients
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+)
+
+// keptBackups is how many changes of a client's files can be looked up; older ones go.
+const keptBackups = 20
+
+// What is kept of a change: the record, and the file as it was before and after.
+const (
+	recordSuffix  = ".json"
+	beforeSuffix  = ".backup"
+	writtenSuffix = ".written"
+)
+
+// Backups keeps what clients' files held before they were changed and after, in a folder for
+// this user only: what they hold may be secret.
+type Backups struct{ Dir string }
+
+// Backup is one change of a file.
+type Backup struct {
+	Client string `json:"client"`
+	File   string `json:"file"`
+	Was    bool   `json:"was_there"` // false: the file was made
+
+	path string // of this record, without its ending
+}
+
+// Path is where the file's content from before the change is.
+func (b *Backup) Path() string { return b.path + beforeSuffix }
+
+// Written returns what the change left.
+func (b *Backup) Written() ([]byte, error) { return os.ReadFile(b.path + writtenSuffix) }
+
+// Before returns what the file held; nil if it was not there.
+func (b *Backup) Before() ([]byte, error) {
+	if !b.Was {
+		return nil, nil
+	}
+	return os.ReadFile(b.Path())
+}
+
+// Keep remembers a change that is about to be made. before is nil if the file is not there.
+func (s Backups) Keep(client, file string, before, after []byte, now time.Time) (*Backup, error) {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	b := &Backup{Client: client, File: file, Was: before != nil}
+	b.path = filepath.Join(s.Dir, now.UTC().Format("20060102T150405.000000000Z")+"-"+client)
+	record, err := json.Marshal(b)
+	if err == nil && b.Was {
+		err = safefile.Replace(b.Path(), ".backup-*", before)
+	}
+	if err == nil {
+		err = safefile.Replace(b.path+writtenSuffix, ".backup-*", after)
+	}
+	if err == nil {
+		err = safefile.Replace(b.path+recordSuffix, ".backup-*", record)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, s.prune(client)
+}
+
+// Last returns the latest change of a client's files, or of the one file if it is named;
+// nil if there is none.
+func (s Backups) Last(client, file string) (*Backup, error) {
+	all, err := s.all(client)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range slices.Backward(all) {
+		data, err := os.ReadFile(path + recordSuffix)
+		if err != nil {
+			return nil, err
+		}
+		b := &Backup{path: path}
+		if err := json.Unmarshal(data, b); err != nil {
+			return nil, err
+		}
+		if file == "" || b.File == file {
+			return b, nil
+		}
+	}
+	return nil, nil
+}
+
+// Forget removes the record of a change that was undone.
+func (s Backups) Forget(b *Backup) error {
+	err := os.Remove(b.path + recordSuffix)
+	for _, suffix := range []string{beforeSuffix, writtenSuffix} {
+		if removed := os.Remove(b.path + suffix); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}
+	return err
+}
+
+// all returns the records of a client without their endings, the oldest first.
+func (s Backups) all(client string) ([]string, error) {
+	entries, err := os.ReadDir(s.Dir) // sorted, and names begin with the time
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var found []string
+	for _, entry := range entries {
+		name, isRecord := strings.CutSuffix(entry.Name(), recordSuffix)
+		if _, of, ok := strings.Cut(name, "-"); isRecord && ok && of == client {
+			found = append(found, filepath.Join(s.Dir, name))
+		}
+	}
+	return found, err
+}
+
+func (s Backups) prune(client string) error {
+	all, err := s.all(client)
+	for len(all) > keptBackups {
+		err = errors.Join(err, s.Forget(&Backup{path: all[0]}))
+		all = all[1:]
+	}
+	return err
+}

@@ -1,0 +1,330 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+)
+
+// Entry is how a client starts the workbench.
+type Entry struct {
+	Name    string // of the server in the client's file
+	Command string // the program, with its whole path
+	Args    []string
+}
+
+// Put returns what the client's file holds with the workbench in it. An entry that is
+// there already keeps the keys that are not ours, and the arguments that a person added.
+func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
+	if formatOf(file) == shellFormat {
+		return putShell(data, e.keeping(shellCommand(shellBlock(data, e.Name)))), nil
+	}
+	root, err := parse(file, data)
+	if err != nil {
+		return nil, broken(file, err)
+	}
+	before, there := find(root.at(c.servers), e.Name)
+	if there && !isSelf(before) {
+		return nil, &toolbox.Error{
+			Code:    toolbox.ClientNameTaken,
+			Message: fmt.Sprintf("%s has a server '%s' already that is not the workbench", file, e.Name),
+			Hint:    "Give the workbench another name there with --name.",
+		}
+	}
+	want := c.build(e.keeping(commandWords(before)), before)
+	if there && canonical(want) == canonical(before) {
+		return data, nil
+	}
+	var after []byte
+	switch formatOf(file) {
+	case tomlFormat:
+		after, err = putTOML(data, c.servers, e.Name, want)
+	case yamlFormat:
+		after, err = putYAML(data, c.servers[0], e.Name, want, there)
+	default:
+		after, err = jsonc.Set(data, entryPath(c.servers, e.Name), encodeJSON(want))
+	}
+	if err == nil {
+		err = check(file, data, after, c.servers, e.Name, &want)
+	}
+	if err != nil {
+		return nil, unchanged(file, err)
+	}
+	return after, nil
+}
+
+// Take returns what the client's file holds without a server of the user's.
+func (c *Client) Take(file string, data []byte, name string) ([]byte, error) {
+	return take(file, data, c.servers, name)
+}
+
+// Take returns what the source's file holds without one of its servers.
+func (s *Source) Take(data []byte, name string) ([]byte, error) {
+	return take(s.File, data, s.servers, name)
+}
+
+func take(file string, data []byte, servers []string, name string) (after []byte, err error) {
+	if formatOf(file) == shellFormat {
+		return takeShell(data, name), nil
+	}
+	root, err := parse(file, data)
+	if err != nil {
+		return nil, broken(file, err)
+	}
+	if _, there := find(root.at(servers), name); !there {
+		return data, nil
+	}
+	switch formatOf(file) {
+	case tomlFormat:
+		after, err = takeTOML(data, servers, name)
+	case yamlFormat:
+		after, err = takeYAML(data, servers[0], name)
+	default:
+		after, err = jsonc.Remove(data, entryPath(servers, name))
+	}
+	if err == nil {
+		err = check(file, data, after, servers, name, nil)
+	}
+	if err != nil {
+		return nil, unchanged(file, err)
+	}
+	return after, nil
+}
+
+// Entries returns the names of the entries in a file that start the workbench.
+func (c *Client) Entries(file string, data []byte) ([]string, error) {
+	if formatOf(file) == shellFormat {
+		return shellEntries(data), nil
+	}
+	root, err := parse(file, data)
+	if err != nil {
+		return nil, broken(file, err)
+	}
+	var names []string
+	for _, entry := range named(root.at(c.servers)) {
+		if isSelf(entry.value) {
+			names = append(names, entry.name)
+		}
+	}
+	return names, nil
+}
+
+// build makes the entry; what was there and is not ours stays.
+func (c *Client) build(e Entry, before value) value {
+	entry := value{kind: object, members: slices.Clone(before.members)}
+	for _, f := range c.entry {
+		v := f.value.fill(e)
+		i := slices.IndexFunc(entry.members, func(m member) bool { return m.name == f.name })
+		switch {
+		case i < 0:
+			entry.members = append(entry.members, member{f.name, v})
+		case f.value == emptyObject || f.value == emptyList || f.value == no:
+			// It stands for "nothing yet", and the user may have put something there.
+		default:
+			entry.members[i].value = v
+		}
+	}
+	return entry
+}
+
+func (p part) fill(e Entry) value {
+	switch p {
+	case program:
+		return textValue(e.Command)
+	case arguments:
+		return textList(e.Args)
+	case commandLine:
+		return textList(append([]string{e.Command}, e.Args...))
+	case entryName:
+		return textValue(e.Name)
+	case yes:
+		return value{kind: literal, text: "true"}
+	case no:
+		return value{kind: literal, text: "false"}
+	case emptyObject:
+		return value{kind: object}
+	case emptyList:
+		return value{kind: list}
+	case allTools:
+		return textList([]string{"*"})
+	case timeout30:
+		return value{kind: literal, text: "30"}
+	case timeout300:
+		return value{kind: literal, text: "300"}
+	}
+	return textValue(string(p))
+}
+
+func find(servers value, name string) (value, bool) {
+	for _, entry := range named(servers) {
+		if entry.name == name {
+			return entry.value, true
+		}
+	}
+	return value{}, false
+}
+
+func entryPath(servers []string, name string) []string { return append(slices.Clone(servers), name) }
+
+// check reads a changed file again: nothing but the entry may be different. A nil want is
+// an entry that is gone.
+func check(file string, before, after []byte, servers []string, name string, want *value) error {
+	was, err := parse(file, before)
+	if err != nil {
+		return err
+	}
+	is, err := parse(file, after)
+	if err != nil {
+		return fmt.Errorf("the result would not be readable: %w", err)
+	}
+	found, there := find(is.at(servers), name)
+	if there != (want != nil) || there && canonical(found) != canonical(*want) {
+		return errors.New("its layout is one that cannot be edited")
+	}
+	if canonical(without(was, servers, name)) != canonical(without(is, servers, name)) {
+		return errors.New("its layout is one that cannot be edited without touching other settings")
+	}
+	return nil
+}
+
+// without returns a tree without an entry; what holds no entries is gone as well.
+func without(v value, servers []string, name string) value {
+	out := value{kind: v.kind, text: v.text}
+	if len(servers) == 0 {
+		for _, m := range v.members {
+			if m.name != name {
+				out.members = append(out.members, m)
+			}
+		}
+		for _, item := range v.items {
+			if item.get("name").text != name {
+				out.items = append(out.items, item)
+			}
+		}
+		return out
+	}
+	for _, m := range v.members {
+		if m.name == servers[0] {
+			m.value = without(m.value, servers[1:], name)
+			if m.value.isEmpty() {
+				continue
+			}
+		}
+		out.members = append(out.members, m)
+	}
+	out.items = v.items
+	return out
+}
+
+// canonical is a tree as text that is the same for equal trees only.
+func canonical(v value) string { return string(encodeJSON(v)) }
+
+// encodeJSON writes a tree on one line.
+func encodeJSON(v value) []byte {
+	var out bytes.Buffer
+	writeJSON(&out, v)
+	return out.Bytes()
+}
+
+func writeJSON(out *bytes.Buffer, v value) {
+	switch v.kind {
+	case object:
+		for i, m := range v.members {
+			out.WriteByte("{,"[min(i, 1)])
+			out.Write(quoteJSON(m.name))
+			out.WriteByte(':')
+			writeJSON(out, m.value)
+		}
+		if len(v.members) == 0 {
+			out.WriteByte('{')
+		}
+		out.WriteByte('}')
+	case list:
+		for i, item := range v.items {
+			out.WriteByte("[,"[min(i, 1)])
+			writeJSON(out, item)
+		}
+		if len(v.items) == 0 {
+			out.WriteByte('[')
+		}
+		out.WriteByte(']')
+	case text:
+		out.Write(quoteJSON(v.text))
+	case literal:
+		out.WriteString(v.text)
+	default:
+		out.WriteString("null")
+	}
+}
+
+func quoteJSON(s string) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(s); err != nil {
+		return []byte(`""`) // a string can always be encoded
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+func broken(file string, err error) error {
+	return &toolbox.Error{
+		Code:    toolbox.ClientFileBroken,
+		Message: fmt.Sprintf("%s cannot be read: %v", file, err),
+		Hint:    "Repair the file first; nothing was changed.",
+		Cause:   err,
+	}
+}
+
+func unchanged(file string, err error) error {
+	return &toolbox.Error{
+		Code:    toolbox.ClientFileRefused,
+		Message: fmt.Sprintf("%s was left as it is: %v", file, err),
+		Hint:    "Make the change by hand; --dry-run of another client, and docs/clients.md, show what an entry looks like.",
+		Cause:   err,
+	}
+}
+
+// lineEnd is what the lines of a file end with.
+func lineEnd(data []byte) string {
+	if bytes.Contains(data, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// textLines splits a file into lines with their ends.
+func textLines(data []byte) []string {
+	return slices.Collect(strings.Lines(string(data)))
+}
+
+// appendBlock adds lines at the end of a file, after an empty line.
+func appendBlock(data []byte, block string) []byte {
+	end := lineEnd(data)
+	out := bytes.Clone(data)
+	if len(out) > 0 {
+		if !bytes.HasSuffix(out, []byte("\n")) {
+			out = append(out, end...)
+		}
+		if !bytes.HasSuffix(out, []byte(end+end)) {
+			out = append(out, end...)
+		}
+	}
+	return append(out, strings.ReplaceAll(block, "\n", end)...)
+}
+
+// joinWithout puts lines together without some of them. Where an empty line stood on both
+// sides, or nothing follows, the one before goes too.
+func joinWithout(lines []string, from, to int) []byte {
+	blank := func(i int) bool { return i >= 0 && i < len(lines) && strings.TrimSpace(lines[i]) == "" }
+	for blank(from-1) && (to >= len(lines) || blank(to)) {
+		from--
+	}
+	return []byte(strings.Join(lines[:from], "") + strings.Join(lines[to:], ""))
+}

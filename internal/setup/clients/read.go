@@ -1,0 +1,271 @@
+package clients
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+// maxFile and maxText are how long a file may be: JSON, and the others.
+const (
+	maxFile = 16 << 20
+	maxText = 1 << 20
+)
+
+// Server is what a client starts, in the workbench's own terms: references to variables
+// are ${VAR}, and everything else is text.
+type Server struct {
+	Name      string
+	Command   string
+	Args      []string
+	Env       []Setting
+	Dir       string
+	URL       string
+	Headers   []Setting
+	Transport string   // "sse", or "" for what follows from Command and URL
+	Tools     []string // the only ones to offer; nil: all
+	Disabled  bool
+	Wanted    []string // variables whose values only the client had
+	Notes     []string // settings that were not taken over
+}
+
+// Setting is a name with its value: an environment variable or a header.
+type Setting struct{ Name, Value string }
+
+// Source is one place in a client's file with servers.
+type Source struct {
+	Client  *Client // nil for a file that no client is known for
+	File    string
+	Project string // the folder that the servers are for; "" for all
+	Servers []Server
+	Skipped []Skipped
+	Self    []string // entries that are the workbench itself
+
+	servers []string // path in the file
+}
+
+// Skipped is an entry that cannot be taken over.
+type Skipped struct{ Name, Reason string }
+
+// Read returns the user's servers of a client. A file that does not exist has none.
+func (c *Client) Read(m Machine) ([]Source, error) {
+	var sources []Source
+	for _, file := range c.Files(m) {
+		found, err := c.ReadFile(m, file)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, found...)
+	}
+	for _, old := range c.olderFiles(m) {
+		root, err := readTree(old.path)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, c.source(m, old.path, "", root, old.servers))
+	}
+	return slices.DeleteFunc(sources, func(s Source) bool {
+		return len(s.Servers)+len(s.Skipped)+len(s.Self) == 0
+	}), nil
+}
+
+// ReadFile returns the servers in one file of a client.
+func (c *Client) ReadFile(m Machine, file string) ([]Source, error) {
+	if formatOf(file) == shellFormat {
+		return c.readShell(file)
+	}
+	root, err := readTree(file)
+	if err != nil {
+		return nil, err
+	}
+	sources := []Source{c.source(m, file, "", root, c.servers)}
+	excluded := root.at([]string{"mcp", "excluded"}).strings()
+	for i := range sources[0].Servers {
+		server := &sources[0].Servers[i]
+		server.Disabled = server.Disabled || slices.Contains(excluded, server.Name)
+	}
+	for _, path := range c.elsewhere {
+		// The one path with any key in it is that of projects.
+		for _, project := range root.get(path[0]).members {
+			servers := append([]string{path[0], project.name}, path[2:]...)
+			sources = append(sources, c.source(m, file, project.name, root, servers))
+		}
+	}
+	return sources, nil
+}
+
+// readShell tells of a script that may add servers: it is not run to see which.
+func (c *Client) readShell(file string) ([]Source, error) {
+	data, err := ReadAll(file)
+	if err != nil {
+		return nil, err
+	}
+	source := Source{Client: c, File: file, Self: shellEntries(data)}
+	for _, name := range source.Self {
+		data = takeShell(data, name)
+	}
+	if strings.Contains(string(data), "mcp add") {
+		source.Skipped = []Skipped{{"mcp add", "the file is a script, which is not run to see what it adds"}}
+	}
+	return []Source{source}, nil
+}
+
+// ReadUnknown returns the servers of a file whose client is not known, by what it holds:
+// the first key under which clients keep servers counts.
+func ReadUnknown(m Machine, file string) ([]Source, error) {
+	root, err := readTree(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, client := range table {
+		if servers := root.at(client.servers); !servers.isEmpty() && looksLikeServers(servers) {
+			like := *client
+			like.variables = guessSyntax(client, root)
+			source := like.source(m, file, "", root, client.servers)
+			source.Client = nil
+			return []Source{source}, nil
+		}
+	}
+	return nil, &toolbox.Error{
+		Code:    toolbox.ClientFileUnknown,
+		Message: file + " holds no servers in a form that a known client uses",
+		Hint:    "A file with an object \"mcpServers\" is understood, for example.",
+	}
+}
+
+// guessSyntax takes references for what they look like; ${VAR} is the commonest.
+func guessSyntax(client *Client, root value) syntax {
+	if client.ID == "claude-code" { // it is only the first with "mcpServers"
+		if root.holds("${env:") || root.holds("${input:") || root.holds("${workspaceFolder") {
+			return editor
+		}
+		return braces
+	}
+	return client.variables
+}
+
+// holds reports that some text in the tree has these words.
+func (v value) holds(words string) bool {
+	if strings.Contains(v.text, words) {
+		return true
+	}
+	return slices.ContainsFunc(v.items, func(i value) bool { return i.holds(words) }) ||
+		slices.ContainsFunc(v.members, func(m member) bool { return m.value.holds(words) })
+}
+
+func looksLikeServers(servers value) bool {
+	for _, m := range named(servers) {
+		for _, key := range []string{"command", "url", "cmd", "uri", "serverUrl", "httpUrl", "transport"} {
+			if m.value.get(key).kind != nothing {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readTree reads and parses a file; one that does not exist is empty.
+func readTree(path string) (value, error) {
+	data, err := ReadAll(path)
+	if err != nil {
+		return value{}, err
+	}
+	root, err := parse(path, data)
+	if err != nil {
+		return value{}, &toolbox.Error{
+			Code:    toolbox.ClientFileBroken,
+			Message: fmt.Sprintf("%s cannot be read: %v", path, err),
+			Hint:    "Repair the file, or leave it out; nothing was changed.",
+			Cause:   err,
+		}
+	}
+	return root, nil
+}
+
+// ReadAll returns what a client's file holds; nil for one that does not exist.
+func ReadAll(path string) ([]byte, error) {
+	file, _, err := safefile.Open(path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	limit := int64(maxText)
+	if formatOf(path) == jsonFormat {
+		limit = maxFile
+	}
+	var data []byte
+	if err == nil {
+		defer file.Close()
+		data, err = io.ReadAll(io.LimitReader(file, limit+1))
+	}
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("it is longer than %d bytes", limit)
+	}
+	if err != nil {
+		if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+			err = wrong.Err // the path is named anyway
+		}
+		return nil, &toolbox.Error{
+			Code:    toolbox.ClientFileBroken,
+			Message: fmt.Sprintf("%s cannot be read: %v", path, err),
+			Hint:    "Check that the file is yours and can be opened.",
+			Cause:   err,
+		}
+	}
+	return data, nil
+}
+
+// source translates the entries of one place.
+func (c *Client) source(m Machine, file, project string, root value, servers []string) Source {
+	found := Source{Client: c, File: file, Project: project, servers: servers}
+	for _, entry := range named(root.at(servers)) {
+		if isSelf(entry.value) {
+			found.Self = append(found.Self, entry.name)
+			continue
+		}
+		t := translator{syntax: c.variables, windows: m.OS == "windows"}
+		server, err := c.translate(&t, entry)
+		if err != nil {
+			found.Skipped = append(found.Skipped, Skipped{entry.name, err.Error()})
+			continue
+		}
+		for name := range t.wanted {
+			server.Wanted = append(server.Wanted, name)
+		}
+		slices.Sort(server.Wanted)
+		found.Servers = append(found.Servers, server)
+	}
+	return found
+}
+
+// named returns servers with their names, of an object or of a list of entries that have
+// a name.
+func named(servers value) []member {
+	if servers.kind != list {
+		return servers.members
+	}
+	var found []member
+	for _, item := range servers.items {
+		if name := item.get("name"); name.kind == text {
+			found = append(found, member{name.text, item})
+		}
+	}
+	return found
+}
+
+// strings returns the texts of a list; numbers in it count as they are written.
+func (v value) strings() []string {
+	var texts []string
+	for _, item := range v.items {
+		if item.kind == text || item.kind == literal {
+			texts = append(texts, item.text)
+		}
+	}
+	return texts
+}

@@ -1,0 +1,69 @@
+package clients
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+)
+
+// ReadSnippet returns the servers of a piece of JSON as people copy it: the object that a
+// client's file holds, or what is inside of it, with or without its brackets. An entry by
+// itself has no name.
+func ReadSnippet(m Machine, data []byte) (Source, error) {
+	root, err := parseSnippet(data)
+	if err != nil {
+		return Source{}, &toolbox.Error{
+			Code:    toolbox.SnippetUnknown,
+			Message: fmt.Sprintf("The snippet cannot be read: %v", err),
+			Hint:    "Copy it from its first to its last bracket.",
+		}
+	}
+	for _, client := range table {
+		for _, path := range [][]string{client.servers, {"mcp", "servers"}} {
+			if servers := root.at(path); !servers.isEmpty() && looksLikeServers(servers) {
+				return client.like(root).source(m, "", "", root, path), nil
+			}
+		}
+	}
+	client := table[0].like(root)
+	if looksLikeServers(root) {
+		return client.source(m, "", "", root, nil), nil
+	}
+	const placeholder = "snippet"
+	wrapped := value{kind: object, members: []member{{placeholder, root}}}
+	if !looksLikeServers(wrapped) {
+		return Source{}, &toolbox.Error{
+			Code:    toolbox.SnippetUnknown,
+			Message: "The snippet holds no server: none of its entries has a \"command\" or a \"url\"",
+			Hint:    `It should look like {"mcpServers": {"name": {"command": "npx", "args": ["-y", "package"]}}}.`,
+		}
+	}
+	source := client.source(m, "", "", wrapped, nil)
+	for i := range source.Servers {
+		source.Servers[i].Name = ""
+	}
+	return source, nil
+}
+
+// like is a client of which only the form is meant; its variables are taken for what they
+// look like.
+func (c *Client) like(root value) *Client {
+	like := *c
+	like.variables = guessSyntax(c, root)
+	return &like
+}
+
+// parseSnippet says where something is wrong without quoting it, since it may be a secret.
+func parseSnippet(data []byte) (value, error) {
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF")))
+	if !bytes.HasPrefix(data, []byte("{")) && !bytes.HasPrefix(data, []byte("/")) {
+		// "name": {…}, is what one copies out of the middle.
+		data = bytes.Join([][]byte{[]byte("{"), data, []byte("\n}")}, nil)
+	}
+	if _, err := jsonc.Set(data, []string{"checked"}, []byte("true")); err != nil {
+		return value{}, err
+	}
+	return parseJSON(append(bytes.Clone(data), '\n'))
+}

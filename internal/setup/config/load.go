@@ -1,0 +1,219 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+const maxFileSize = 16 << 20
+
+// Load reads the configuration file at path, and variables from the workbench.env
+// beside it. environ has the form of os.Environ and wins over that file. What is wrong inside
+// one server is that server's Fault; an error is an *Error unless the current folder cannot be found.
+func Load(path string, environ []string) (*Config, error) {
+	source, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return source.Load(environ)
+}
+
+// Source is a configuration file and the workbench.env beside it as they were read.
+// Whoever judges it before it is parsed thus judges the very bytes that are parsed.
+type Source struct {
+	Path string // absolute
+	Data []byte
+	Info fs.FileInfo
+
+	// Named says that a person named the file, which is why nobody judges whether it may be used.
+	Named bool
+
+	Env     []byte
+	EnvInfo fs.FileInfo // nil if there is no workbench.env
+
+	lock      []byte // nil if there is no workbench.lock
+	lockError error  // why it cannot be read; nobody may need it
+}
+
+// Read reads what Load needs, without looking into it. The error is as that of Load.
+func Read(path string) (*Source, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, absError(err)
+	}
+	s := &Source{Path: path}
+	if s.Data, s.Info, err = readFile(path); err != nil {
+		return nil, unreadable(path, err)
+	}
+	s.lock, s.lockError = File{Path: path}.ReadLock()
+	return s, s.readEnv()
+}
+
+// ReadAt is Read for a place where a file was found.
+func ReadAt(place Place) (*Source, error) {
+	s, err := Read(place.Path)
+	if err == nil {
+		s.Named = place.Origin == Named
+	}
+	return s, err
+}
+
+// readEnv reads the variables, if there are any.
+func (s *Source) readEnv() error {
+	if !isThere(s.envPath()) {
+		return nil
+	}
+	var err error
+	if s.Env, s.EnvInfo, err = readFile(s.envPath()); err != nil {
+		return unreadable(s.envPath(), err)
+	}
+	return nil
+}
+
+func (s *Source) envPath() string { return filepath.Join(filepath.Dir(s.Path), EnvFileName) }
+
+// Load parses what was read.
+func (s *Source) Load(environ []string) (*Config, error) { return s.LoadUnder(environ, nil) }
+
+// LoadUnder parses what was read of a project's file; user is the user's own configuration,
+// nil without one.
+func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
+	vars, warnings, err := s.variables()
+	if err != nil {
+		return nil, err
+	}
+	warnings = append(warnings, s.exposed()...)
+	addEnviron(vars, environ)
+	cfg, err := Parse(s.Path, s.Data, ParseOptions{
+		Dir:    filepath.Dir(s.Path),
+		Lookup: func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
+		Home:   homeDir(vars),
+		User:   user,
+	})
+	if err != nil {
+		return nil, err
+	}
+	cfg.Path = s.Path
+	file := File{Path: s.Path, Locked: cfg.Locked}
+	if cfg.Locked {
+		file.LockedBy = s.Path
+		if user != nil && user.Locked {
+			file.LockedBy, file.Assumed = user.Path, user.LockAssumed
+		}
+		if s.lockError != nil {
+			return nil, s.lockError
+		}
+		file.Lock = s.lock
+	}
+	for i := range cfg.Toolboxes {
+		cfg.Toolboxes[i].File = s.Path
+		file.Toolboxes = append(file.Toolboxes, cfg.Toolboxes[i].Name)
+	}
+	cfg.Files = []File{file}
+	cfg.Warnings = append(warnings, cfg.Warnings...)
+	return cfg, nil
+}
+
+// exposed warns of a file that others can change.
+func (s *Source) exposed() []Problem {
+	if s.Info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" {
+		return []Problem{{
+			Message: s.Path + " can be changed by every user of this machine, and it names programs to run",
+			Hint:    "chmod o-w " + shellQuote(s.Path),
+		}}
+	}
+	paths := []string{s.Path}
+	if s.EnvInfo != nil {
+		paths = append(paths, s.envPath())
+	}
+	for _, path := range paths {
+		if reason := safefile.Exposed(path); s.Named && reason != "" {
+			return []Problem{{
+				Message: fmt.Sprintf("Others can decide what %s says, and so which programs run: %s", path, reason),
+				Hint:    "let only yourself change it, its folder, and the folders of links that lead to it",
+			}}
+		}
+	}
+	return nil
+}
+
+// LockPath is where the lock of the file's toolboxes is kept.
+func (f File) LockPath() string { return filepath.Join(filepath.Dir(f.Path), toolbox.LockFile) }
+
+// ReadLock returns the content of the lock; nil if there is none. It does not look into it.
+func (f File) ReadLock() ([]byte, error) {
+	path := f.LockPath()
+	if !isThere(path) {
+		return nil, nil
+	}
+	data, _, err := readFile(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	return data, nil
+}
+
+// readFile returns a file's content, within the limit. Devices and named pipes are refused at once.
+func readFile(path string) ([]byte, fs.FileInfo, error) {
+	data, info, err := safefile.Read(path, maxFileSize)
+	if err != nil && info != nil && info.IsDir() {
+		err = errIsFolder
+	}
+	return data, info, err
+}
+
+var errIsFolder = errors.New("it is a directory")
+
+// unreadable tells the person who named the file. The operation and the path are left
+// out of the reason, since the error names the file.
+func unreadable(path string, err error) *Error {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	}
+	code, reason, hint := toolbox.ConfigUnreadable, err.Error(), ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code, reason, hint = toolbox.ConfigNotFound, "it does not exist", "check --config and WORKBENCH_CONFIG, or create the file"
+	case errors.Is(err, fs.ErrPermission):
+		reason = "permission denied"
+	case errors.Is(err, errIsFolder):
+		hint = "name the file in it"
+	case errors.Is(err, safefile.ErrSpecial):
+		reason, hint = "it is a device, a named pipe or a socket", "name a file"
+	}
+	return &Error{Code: code, File: path, Problems: []Problem{{Message: "Cannot read the file: " + reason, Hint: hint}}}
+}
+
+// addEnviron puts the process environment over what vars holds. Names have no
+// case on Windows, and ${VAR} is written in capitals.
+func addEnviron(vars map[string]string, environ []string) {
+	for _, entry := range environ {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" {
+			continue
+		}
+		if runtime.GOOS == "windows" {
+			name = strings.ToUpper(name)
+		}
+		vars[name] = value
+	}
+}
+
+func homeDir(vars map[string]string) string {
+	if runtime.GOOS == "windows" {
+		return vars["USERPROFILE"]
+	}
+	return vars["HOME"]
+}
+
+// shellQuote returns a path as one word of a shell command.
+func shellQuote(path string) string {
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

@@ -1,0 +1,219 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+// Preview is what a file would run, as it is written there: no variable is replaced, so
+// that no value of one is shown, and a default cannot hide behind one that is set.
+type Preview struct {
+	Toolboxes []PreviewToolbox // in file order
+	Servers   []PreviewServer  // in file order, disabled ones included
+	Variables []Variable       // what workbench.env sets, by name
+	Unclear   []string         // keys that are only known once a variable is
+	HTTP      PreviewHTTP
+}
+
+// PreviewHTTP is whom a file would let in over HTTP.
+type PreviewHTTP struct {
+	Listen         string
+	Hosts, Origins []string
+}
+
+// PreviewToolbox is one toolbox of a preview.
+type PreviewToolbox struct{ Name, Description string }
+
+// PreviewServer is one server of a preview.
+type PreviewServer struct {
+	Toolbox, Name string
+	Builtin       string
+	Command       string
+	Args          []string
+	URL           string // which may hold secrets
+	Host          string // of the url
+	Transport     string // by whichever of its two names
+	Env, Headers  []Variable
+	InheritEnv    InheritEnv // its own, or that of what it stands in
+	Dir           string
+	Disabled      bool
+
+	// Sent are the variables whose values leave the machine, by name: those in the url and the headers.
+	Sent []string
+	// Launch is nil where a variable that has no value decides on it.
+	Launch *PreviewLaunch
+}
+
+// PreviewLaunch is how a server would be started with the variables as they are. It is for finding the file that would run, and
+// may hold secrets.
+type PreviewLaunch struct {
+	Command, Dir string
+	Env          []string // NAME=value
+}
+
+// Preview looks into a file that may have mistakes, but not of syntax.
+func (s *Source) Preview(environ []string) (*Preview, error) {
+	vars, _, err := s.variables()
+	if err != nil {
+		return nil, err
+	}
+	preview := &Preview{}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		preview.Variables = append(preview.Variables, Variable{name, vars[name]})
+	}
+	addEnviron(vars, environ)
+	data := bytes.TrimPrefix(s.Data, byteOrderMark)
+	r := newReport(data)
+	root, ok := parseSyntax(data, r)
+	if !ok {
+		return nil, r.failure(toolbox.ConfigSyntax, s.Path)
+	}
+	g := &grower{
+		lookup:  func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
+		envFile: s.envPath(), report: r, secrets: &secrets{},
+	}
+	tree := g.value(root, rootPath, false)
+	preview.look(&tree)
+	if settings := tree.get("http"); settings != nil {
+		preview.look(settings)
+		preview.HTTP = PreviewHTTP{
+			Listen: settings.get("listen").written(),
+			Hosts:  settings.get("allowedHosts").allWritten(), Origins: settings.get("allowedOrigins").allWritten(),
+		}
+	}
+	top := inherited{}.with(&tree)
+	for _, box := range tree.get("toolboxes").entries() {
+		preview.look(&box.value)
+		preview.Toolboxes = append(preview.Toolboxes, PreviewToolbox{box.raw, box.value.get("description").written()})
+		for _, server := range box.value.get("mcpServers").entries() {
+			preview.look(&server.value)
+			shown := previewServer(box.raw, server, filepath.Dir(s.Path))
+			shown.InheritEnv = top.with(&box.value).with(&server.value).env
+			shown.Launch = launch(&server.value, filepath.Dir(s.Path), homeDir(vars))
+			preview.Servers = append(preview.Servers, shown)
+		}
+	}
+	return preview, nil
+}
+
+// Add puts the toolboxes of another file behind, without those that have a name of these.
+func (p *Preview) Add(other *Preview) {
+	has := make(map[string]bool)
+	for _, box := range p.Toolboxes {
+		has[box.Name] = true
+	}
+	for _, box := range other.Toolboxes {
+		if !has[box.Name] {
+			p.Toolboxes = append(p.Toolboxes, box)
+		}
+	}
+	for _, server := range other.Servers {
+		if !has[server.Toolbox] {
+			p.Servers = append(p.Servers, server)
+		}
+	}
+}
+
+// look notes keys that a variable decides on: with another environment they may be what
+// names the program.
+func (p *Preview) look(n *node) {
+	for _, m := range n.members {
+		if m.raw != m.name || m.unresolved {
+			p.Unclear = append(p.Unclear, m.raw)
+		}
+	}
+}
+
+func previewServer(box string, m member, folder string) PreviewServer {
+	n := &m.value
+	s := PreviewServer{
+		Toolbox: box, Name: m.raw,
+		Builtin: n.get("builtin").written(), Command: n.get("command").written(), Args: n.get("args").allWritten(),
+		URL: n.get("url").written(), Host: host(n.get("url").written()), Dir: n.get("cwd").written(),
+		Transport: cmp.Or(n.get("transport").written(), n.get("type").written()),
+		Disabled:  n.get("disabled").isTrue(),
+	}
+	if s.Dir != "" && !filepath.IsAbs(s.Dir) && !strings.HasPrefix(s.Dir, "~") && !strings.Contains(s.Dir, "${") {
+		s.Dir = filepath.Join(folder, s.Dir)
+	}
+	s.Env, s.Headers = n.get("env").variablesWritten(), n.get("headers").variablesWritten()
+	s.Sent = references(s.URL)
+	for _, header := range s.Headers {
+		s.Sent = append(s.Sent, references(header.Name+header.Value)...)
+	}
+	slices.Sort(s.Sent)
+	s.Sent = slices.Compact(s.Sent)
+	return s
+}
+
+// launch returns how a server with a command would be started in a folder, unless it is told another one.
+func launch(n *node, folder, home string) *PreviewLaunch {
+	command, dir := n.get("command"), n.get("cwd")
+	if command == nil || command.unresolved || dir != nil && dir.unresolved {
+		return nil
+	}
+	l := &PreviewLaunch{Command: inHome(command.string(), home), Dir: inHome(dir.string(), home)}
+	if !filepath.IsAbs(l.Dir) {
+		l.Dir = filepath.Join(folder, l.Dir)
+	}
+	for _, variable := range n.get("env").entries() {
+		if !variable.unresolved && !variable.value.unresolved {
+			l.Env = append(l.Env, variable.name+"="+variable.value.string())
+		}
+	}
+	return l
+}
+
+// references returns the names of the variables that a text refers to.
+func references(text string) []string {
+	var names []string
+	expand(text, func(name string) (string, bool) {
+		names = append(names, name)
+		return "", true
+	})
+	return names
+}
+
+func (n *node) variablesWritten() (variables []Variable) {
+	for _, variable := range n.entries() {
+		variables = append(variables, Variable{variable.raw, variable.value.written()})
+	}
+	return variables
+}
+
+// written returns a string as it stands in the file.
+func (n *node) written() string {
+	if n == nil || n.kind != kindString {
+		return ""
+	}
+	return n.raw
+}
+
+func (n *node) allWritten() []string {
+	if n == nil {
+		return nil
+	}
+	var texts []string
+	for i := range n.elements {
+		texts = append(texts, n.elements[i].written())
+	}
+	return texts
+}
+
+// host returns the host of an address that may hold variables, and neither its user nor
+// what follows it.
+func host(address string) string {
+	if _, rest, ok := strings.Cut(address, "//"); ok {
+		address = rest
+	}
+	if end := strings.IndexAny(address, "/?#"); end >= 0 {
+		address = address[:end]
+	}
+	return address[strings.LastIndex(address, "@")+1:]
+}

@@ -1,0 +1,199 @@
+package configwrite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+)
+
+// Variable is what a secret is called, and the secret.
+type Variable struct{ Name, Value string }
+
+// Names gives secrets their names. Taken tells what a name stands for already, in the
+// environment or in the file of variables: a name with another value is not used.
+type Names struct {
+	Taken func(name string) (value string, ok bool)
+	given []Variable
+}
+
+// Given returns the variables that are new: each name once, in the order of their use.
+func (n *Names) Given() []Variable { return n.given }
+
+// Finding is a secret in a definition.
+type Finding struct {
+	Where string // such as env.TOKEN or args[2]
+	Name  string // of the variable; "" if the secret had to stay
+}
+
+// Conceal returns a server's definition, which is a JSON object in the form of our
+// configuration, with its secrets replaced. One that no line of a file of variables can
+// hold stays, and its finding says so.
+func Conceal(server string, entry []byte, names *Names) (result []byte, found []Finding, err error) {
+	root, err := hujson.Parse(slices.Concat(entry, []byte("\n")))
+	if err != nil {
+		return nil, nil, fmt.Errorf("the definition of server '%s' is no JSON", server)
+	}
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return nil, nil, fmt.Errorf("the definition of server '%s' is no JSON object", server)
+	}
+	c := &concealer{server: server, names: names, result: entry}
+	for i := range object.Members {
+		c.member(text(&object.Members[i].Name), &object.Members[i].Value)
+	}
+	return c.result, c.found, c.err
+}
+
+type concealer struct {
+	server string
+	names  *Names
+	result []byte
+	found  []Finding
+	err    error
+}
+
+func (c *concealer) member(key string, value *hujson.Value) {
+	switch key {
+	case "env":
+		c.each(key, value, c.variable)
+	case "headers", "http_headers":
+		c.each(key, value, c.header)
+	case "url":
+		if address := text(value); address != "" {
+			c.set([]string{key}, address, c.address(key, address))
+		}
+	case "args":
+		c.arguments(value)
+	}
+}
+
+// each replaces values of an object of strings.
+func (c *concealer) each(key string, value *hujson.Value, replace func(where, name, value string) string) {
+	object, ok := value.Value.(*hujson.Object)
+	if !ok {
+		return
+	}
+	for i := range object.Members {
+		name, before := text(&object.Members[i].Name), text(&object.Members[i].Value)
+		if before == "" || strings.Contains(before, "${") {
+			continue
+		}
+		c.set([]string{key, name}, before, replace(key+"."+name, name, before))
+	}
+}
+
+func (c *concealer) variable(where, name, value string) string {
+	if secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value) || secret.HasPassword(value) {
+		return c.take(where, name, value)
+	}
+	return value
+}
+
+// header keeps the scheme in front of the credentials.
+func (c *concealer) header(where, name, value string) string {
+	scheme, credentials, ok := strings.Cut(value, " ")
+	isScheme := ok && slices.Contains([]string{"bearer", "basic", "token", "apikey"}, strings.ToLower(scheme))
+	switch {
+	case isScheme && strings.TrimSpace(credentials) != "":
+		return scheme + " " + c.take(where, c.own("TOKEN"), strings.TrimSpace(credentials))
+	case secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value):
+		label := strings.TrimPrefix(strings.ToUpper(name), "X-")
+		if label == "AUTHORIZATION" {
+			label = "TOKEN"
+		}
+		return c.take(where, c.own(label), value)
+	}
+	return value
+}
+
+// take gives a secret a name and returns the reference to it.
+func (c *concealer) take(where, name, value string) string {
+	if !fitsLine(value) {
+		c.found = append(c.found, Finding{Where: where})
+		return value
+	}
+	name = c.names.name(c.server, name, value)
+	c.found = append(c.found, Finding{Where: where, Name: name})
+	return "${" + name + "}"
+}
+
+// set changes a value of the definition, if it is another one.
+func (c *concealer) set(path []string, before, after any) {
+	if c.err != nil || fmt.Sprintf("%q", before) == fmt.Sprintf("%q", after) {
+		return
+	}
+	value, err := jsonc.Encode(after)
+	if err == nil {
+		c.result, err = jsonc.Set(c.result, path, value)
+	}
+	c.err = err
+}
+
+// own puts the server's name in front of a name that says little by itself.
+func (c *concealer) own(label string) string { return c.server + "_" + label }
+
+// name returns a name that is free, or that has this value already.
+func (n *Names) name(server, wanted, value string) string {
+	base := variableName(wanted)
+	own := variableName(server + "_" + wanted)
+	if strings.HasPrefix(base, variableName(server)+"_") {
+		own = base
+	}
+	for try := 1; ; try++ {
+		for _, name := range []string{base, own} {
+			if try > 1 {
+				name = fmt.Sprintf("%s_%d", own, try)
+			}
+			if n.use(name, value) {
+				return name
+			}
+		}
+	}
+}
+
+// use reports whether a name may stand for a value, and notes it if it is new.
+func (n *Names) use(name, value string) bool {
+	if n.Taken != nil {
+		if is, ok := n.Taken(name); ok {
+			return is == value
+		}
+	}
+	for _, given := range n.given {
+		if given.Name == name {
+			return given.Value == value
+		}
+	}
+	n.given = append(n.given, Variable{name, value})
+	return true
+}
+
+// variableName makes a name that a configuration can refer to.
+func variableName(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToUpper(text))
+	for strings.Contains(name, "__") {
+		name = strings.ReplaceAll(name, "__", "_")
+	}
+	name = strings.Trim(name, "_")
+	if name == "" || '0' <= name[0] && name[0] <= '9' {
+		name = "_" + name
+	}
+	return name
+}
+
+// text is a JSON string; "" for all else.
+func text(value *hujson.Value) string {
+	if literal, ok := value.Value.(hujson.Literal); ok && literal.Kind() == '"' {
+		return literal.String()
+	}
+	return ""
+}

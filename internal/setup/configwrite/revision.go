@@ -1,0 +1,140 @@
+// Package configwrite writes a changed configuration and the variables beside it: only if it is valid and nobody else
+// changed it meanwhile, with secrets moved out of the clear, and so that a trusted file stays trusted.
+package configwrite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Revision is a configuration that is about to be changed, as it was read. It need not
+// exist yet.
+type Revision struct {
+	Path  string
+	IsNew bool
+
+	options Options
+	source  *config.Source // of a new one, an empty draft
+}
+
+// Options are what a revision needs to know of the world.
+type Options struct {
+	StateDir string   // where trust is recorded and locks are kept; "" : nowhere
+	Environ  []string // what the configuration's variables are taken from first
+	// User is the user's own configuration, if the one to be changed is a project's on top of
+	// it; see config.ParseOptions.
+	User *config.Config
+}
+
+// Content is what the two files hold, or shall hold. Env is nil without variables.
+type Content struct{ Data, Env []byte }
+
+// Begin reads the configuration at path, if it exists.
+func Begin(path string, options Options) (*Revision, error) {
+	r := &Revision{Path: path, options: options}
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		r.IsNew = true
+		r.source, err = config.NotYet(path)
+	} else {
+		r.source, err = config.Read(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Content returns what was read.
+func (r *Revision) Content() Content { return Content{r.source.Data, r.source.Env} }
+
+// Outline returns what the configuration names, also of one with mistakes.
+func (r *Revision) Outline() (*config.Preview, error) {
+	if r.IsNew {
+		return &config.Preview{}, nil
+	}
+	return r.source.Preview(r.options.Environ)
+}
+
+// Variable tells what a name stands for, in the environment or in the file of variables.
+// A file that cannot be read has none: Check says what is wrong with it.
+func (r *Revision) Variable(name string) (value string, ok bool) {
+	vars, err := r.source.Variables(r.options.Environ)
+	if err != nil {
+		return "", false
+	}
+	value, ok = vars[name]
+	return value, ok
+}
+
+// Check refuses a content that is no valid configuration, with the configuration's own
+// error. Mistakes that were there before are no reason to refuse: the edit may be a part
+// of mending them. They are returned.
+func (r *Revision) Check(next Content) (remaining *config.Error, err error) {
+	_, err = config.Strict(config.Draft(r.Path, next.Data, next.Env).LoadUnder(r.options.Environ, r.options.User))
+	if err == nil {
+		return nil, nil
+	}
+	now, ok := errors.AsType[*config.Error](err)
+	if !ok || r.IsNew {
+		return nil, err
+	}
+	_, errBefore := config.Strict(r.source.LoadUnder(r.options.Environ, r.options.User))
+	before, ok := errors.AsType[*config.Error](errBefore)
+	if !ok {
+		return nil, err
+	}
+	for _, problem := range now.Problems {
+		if !slices.ContainsFunc(before.Problems, func(p config.Problem) bool { return p.Message == problem.Message && p.Path == problem.Path }) {
+			return nil, err
+		}
+	}
+	return now, nil
+}
+
+// Masker hides the secrets of both contents where they are shown.
+func (r *Revision) Masker(next Content) *secret.Masker {
+	return secret.NewMasker(slices.Concat(r.secrets(r.Content()), r.secrets(next)))
+}
+
+// secrets returns the values that are not to be shown: those that a configuration that
+// loads knows of, and in any case those that look like some.
+func (r *Revision) secrets(content Content) []string {
+	var values []string
+	if cfg, err := config.Draft(r.Path, content.Data, content.Env).Load(r.options.Environ); err == nil {
+		values = cfg.Secrets
+	}
+	names := &Names{}
+	for _, entry := range servers(content.Data) {
+		_, _, _ = Conceal("server", entry, names) // what is no definition has no secret to find
+	}
+	for _, variable := range names.Given() {
+		if len(variable.Value) > 3 { // less would mask half of the file
+			values = append(values, variable.Value)
+		}
+	}
+	return values
+}
+
+// errChanged says that somebody else was faster.
+func (r *Revision) errChanged() error {
+	return &toolbox.Error{
+		Code:    toolbox.FileChanged,
+		Message: fmt.Sprintf("%s was changed by somebody else meanwhile, so nothing was written", r.Path),
+		Hint:    "Run the command again.",
+	}
+}
+
+// isSame reports that the files are as they were read.
+func (r *Revision) isSame() bool {
+	now, err := Begin(r.Path, r.options)
+	return err == nil && now.IsNew == r.IsNew && bytes.Equal(now.source.Data, r.source.Data) && bytes.Equal(now.source.Env, r.source.Env)
+}

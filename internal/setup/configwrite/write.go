@@ -1,0 +1,153 @@
+package configwrite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+)
+
+const (
+	lockWait = 5 * time.Second
+	pattern  = ".workbench-*" // of temporary files
+)
+
+// Write replaces both files, the variables first: a workbench that runs reads the
+// configuration as soon as it changes.
+func (r *Revision) Write(ctx context.Context, next Content) error {
+	release, err := r.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if !r.isSame() {
+		return r.errChanged()
+	}
+	wasTrusted := r.wasTrusted()
+	err = r.writeFiles(next)
+	if errors.Is(err, safefile.ErrChanged) {
+		return r.errChanged()
+	}
+	if err != nil {
+		return &toolbox.Error{
+			Code:    toolbox.FileNotWritten,
+			Message: fmt.Sprintf("%s was not written: %v", r.Path, err),
+			Hint:    "Check that the folder is yours, or name another file with --config.",
+			Cause:   err,
+		}
+	}
+	if wasTrusted {
+		return r.keepTrust(next)
+	}
+	return nil
+}
+
+func (r *Revision) writeFiles(next Content) error {
+	if !bytes.Equal(next.Env, r.source.Env) {
+		if err := os.MkdirAll(filepath.Dir(r.Path), 0o700); err != nil {
+			return err
+		}
+		if err := safefile.Replace(actual(config.EnvPath(r.Path)), pattern, next.Env); err != nil {
+			return err
+		}
+	}
+	return safefile.Edit(r.Path, pattern, r.source.Data, next.Data, 0o600)
+}
+
+// actual is where a link leads to, so that it stays a link.
+func actual(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// lock keeps other revisions of the file out. It is kept with the state rather than beside
+// the file, which may lie in a project's folder.
+func (r *Revision) lock(ctx context.Context) (release func(), err error) {
+	path := r.Path + ".lock"
+	if r.options.StateDir != "" {
+		folder := filepath.Join(r.options.StateDir, "locks")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("the folder for locks was not made: %w", err)
+		}
+		path = filepath.Join(folder, fmt.Sprintf("%x.lock", sha256.Sum256([]byte(actual(r.Path)))))
+	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	release, err = safefile.Lock(ctx, path, lockWait)
+	if errors.Is(err, safefile.ErrLocked) {
+		return nil, &toolbox.Error{
+			Code:    toolbox.ConfigBusy,
+			Message: fmt.Sprintf("%s is being changed by another command", r.Path),
+			Hint:    "Try again when that is done.",
+			Cause:   err,
+		}
+	}
+	return release, err
+}
+
+// wasTrusted reports that the user trusts what was read, or that there was nothing: what
+// they now write themselves needs no further question.
+func (r *Revision) wasTrusted() bool {
+	if r.IsNew {
+		return r.source.EnvInfo == nil
+	}
+	verdict, err := trust.NewStore(r.options.StateDir).Check(fileOf(r.source))
+	return err == nil && verdict == trust.Trusted
+}
+
+// keepTrust records what was written, if it needs trust at all.
+func (r *Revision) keepTrust(next Content) error {
+	written, err := config.Read(r.Path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(written.Data, next.Data) || !bytes.Equal(written.Env, next.Env) {
+		return r.errChanged()
+	}
+	if r.IsNew && (r.options.StateDir == "" || trust.Doubt(fileOf(written)) == "") {
+		return nil
+	}
+	return trust.NewStore(r.options.StateDir).Add(fileOf(written))
+}
+
+func fileOf(source *config.Source) trust.File {
+	return trust.File{Path: source.Path, Content: source.Data, Info: source.Info, Env: source.Env, EnvInfo: source.EnvInfo}
+}
+
+// servers returns the definitions of all servers, as they are written.
+func servers(data []byte) [][]byte {
+	root, err := hujson.Parse(append(bytes.TrimPrefix(bytes.Clone(data), []byte("\uFEFF")), '\n'))
+	if err != nil {
+		return nil
+	}
+	var found [][]byte
+	for _, box := range members(root.Find("/toolboxes")) {
+		for _, server := range members(box.Value.Find("/mcpServers")) {
+			found = append(found, server.Value.Pack())
+		}
+	}
+	return found
+}
+
+func members(value *hujson.Value) []hujson.ObjectMember {
+	if value == nil {
+		return nil
+	}
+	if object, ok := value.Value.(*hujson.Object); ok {
+		return object.Members
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package importer
+
+import (
+	"bytes"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+)
+
+// Toolbox is a group of servers that are to be taken over.
+type Toolbox struct {
+	Name        string
+	Description string // models read it to decide whether to open the toolbox
+	Servers     []*Server
+}
+
+// rule says which words make a server belong to a toolbox. The first rule that fits
+// counts, so that those about one thing stand before those about many.
+type rule struct {
+	toolbox, description string
+	words                []string
+}
+
+var rules = []rule{
+	{"code", "Repositories, issues, pull requests, builds and errors of software", []string{
+		"github", "gitlab", "bitbucket", "gitea", "git", "jenkins", "circleci", "sentry", "sonarqube", "semgrep", "jetbrains", "xcode", "eslint",
+	}},
+	{"database", "Databases: look at tables, and run queries", []string{
+		"postgres", "postgresql", "pg", "sqlite", "mysql", "mariadb", "mongodb", "mongo", "redis", "supabase", "duckdb", "bigquery",
+		"snowflake", "clickhouse", "neon", "qdrant", "chroma", "pinecone", "elasticsearch", "neo4j", "prisma", "database", "sql", "airtable",
+	}},
+	{"web", "The web: search it, read pages, and use a browser", []string{
+		"fetch", "browser", "puppeteer", "playwright", "chrome", "devtools", "brave", "exa", "tavily", "firecrawl", "perplexity", "serper",
+		"duckduckgo", "kagi", "searxng", "browserbase", "crawl", "scrape", "web", "search",
+	}},
+	{"design", "Design and images", []string{"figma", "canva", "blender", "storybook", "sketch", "magic", "image", "images"}},
+	{"messages", "Mail, chat and calendars", []string{
+		"slack", "discord", "telegram", "whatsapp", "teams", "gmail", "email", "mail", "outlook", "calendar", "twilio", "zoom",
+	}},
+	{"projects", "Tasks, tickets and plans", []string{"jira", "linear", "asana", "trello", "atlassian", "monday", "clickup", "todoist", "shortcut"}},
+	{"cloud", "Servers and services in the cloud: deploy, run, watch", []string{
+		"aws", "azure", "gcp", "cloudflare", "vercel", "netlify", "kubernetes", "k8s", "docker", "terraform", "heroku", "railway",
+		"grafana", "datadog", "prometheus", "digitalocean", "cloud",
+	}},
+	{"business", "Payments, customers and shops", []string{"stripe", "paypal", "hubspot", "salesforce", "shopify", "square", "xero", "intercom", "zendesk"}},
+	{"notes", "Notes, memory and documentation", []string{
+		"memory", "notes", "note", "notion", "obsidian", "confluence", "wiki", "evernote", "logseq", "knowledge", "docs", "context7", "deepwiki", "mem0",
+	}},
+	{"files", "Files and folders: find, read, write", []string{"filesystem", "files", "file", "fs", "drive", "gdrive", "dropbox", "box", "s3", "pdf", "excel"}},
+	{"helpers", "Small helpers: time, thinking step by step, examples", []string{
+		"time", "clock", "sequential", "sequentialthinking", "thinking", "everything", "calculator", "weather", "maps",
+	}},
+}
+
+var other = rule{toolbox: "tools", description: "Further tools"}
+
+// Propose groups the servers by what they are about: their names first, then the package
+// or address behind them.
+func (p *Plan) Propose() []Toolbox {
+	var boxes []Toolbox
+	for _, server := range p.Servers {
+		boxes = put(boxes, ruleFor(server), server)
+	}
+	slices.SortStableFunc(boxes, func(a, b Toolbox) int { return isOther(a) - isOther(b) })
+	for i := range boxes {
+		boxes[i].describe()
+	}
+	return boxes
+}
+
+func isOther(box Toolbox) int {
+	if box.Name == other.toolbox {
+		return 1
+	}
+	return 0
+}
+
+// All puts all servers into one toolbox.
+func (p *Plan) All(name string) []Toolbox {
+	box := Toolbox{Name: name, Servers: p.Servers}
+	box.describe()
+	return []Toolbox{box}
+}
+
+// Assign groups the servers by names that a person chose, one for each.
+func (p *Plan) Assign(names []string) []Toolbox {
+	var boxes []Toolbox
+	for i, server := range p.Servers {
+		r := rule{toolbox: names[i]}
+		if at := slices.IndexFunc(rules, func(r rule) bool { return r.toolbox == names[i] }); at >= 0 {
+			r = rules[at]
+		}
+		boxes = put(boxes, r, server)
+	}
+	for i := range boxes {
+		boxes[i].describe()
+	}
+	return boxes
+}
+
+// Toolbox is the name that is proposed for a server.
+func (s *Server) Toolbox() string { return ruleFor(s).toolbox }
+
+func put(boxes []Toolbox, r rule, server *Server) []Toolbox {
+	i := slices.IndexFunc(boxes, func(b Toolbox) bool { return b.Name == r.toolbox })
+	if i < 0 {
+		i = len(boxes)
+		boxes = append(boxes, Toolbox{Name: r.toolbox, Description: r.description})
+	}
+	boxes[i].Servers = append(boxes[i].Servers, server)
+	return boxes
+}
+
+// describe names the servers: models know many of them.
+func (b *Toolbox) describe() {
+	names := make([]string, len(b.Servers))
+	for i, server := range b.Servers {
+		names[i] = server.Name
+	}
+	if b.Description == "" {
+		b.Description = "Tools"
+	}
+	b.Description += " (" + strings.Join(names, ", ") + ")"
+}
+
+func ruleFor(server *Server) rule {
+	for _, words := range [][]string{split(server.Name), split(about(server))} {
+		for _, r := range rules {
+			if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(r.words, word) }) {
+				return r
+			}
+		}
+	}
+	return other
+}
+
+// about is the package that a server is, or the host that it is at.
+func about(server *Server) string {
+	d := server.definition
+	if d.URL != "" {
+		if address, err := url.Parse(d.URL); err == nil {
+			return address.Host
+		}
+		return ""
+	}
+	for _, arg := range d.Args {
+		if !strings.HasPrefix(arg, "-") && arg != "run" && arg != "exec" && arg != "x" && arg != "dlx" {
+			return path.Base(strings.ReplaceAll(arg, `\`, "/"))
+		}
+	}
+	return path.Base(strings.ReplaceAll(d.Command, `\`, "/"))
+}
+
+func split(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// beginning is how a new configuration begins. Both keys change what the workbench does
+// without them, so that the file says why they are there.
+const beginning = `{
+  // use_tool opens what it needs: scripts and one-shot clients cannot open a toolbox first.
+  "autoOpen": true,
+  // Opening lists signatures, a fraction of the tokens; full definitions come on request.
+  "openDetail": "brief"
+}
+`
+
+// Render returns the configuration with the toolboxes in it: added to what it holds, with
+// comments and order kept.
+func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) {
+	after = before
+	if len(bytes.TrimSpace(before)) == 0 {
+		after = []byte(beginning)
+	}
+	for _, box := range boxes {
+		for _, server := range box.Servers {
+			name := server.Name
+			for p.existing.boxes[box.Name][name] {
+				name += "-2" // another server has the name there
+			}
+			entry := server.entry
+			if server.atHome {
+				if entry, err = jsonc.Set(entry, []string{"cwd"}, []byte(`"~"`)); err != nil {
+					return nil, err
+				}
+			}
+			if server.definition.Disabled || len(server.Unset) > 0 {
+				if entry, err = jsonc.Set(entry, []string{"disabled"}, []byte("true")); err != nil {
+					return nil, err
+				}
+			}
+			description := box.Description
+			if p.existing.boxes[box.Name] != nil {
+				description = ""
+			}
+			if after, err = place(after, box.Name, description, name, entry); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return after, nil
+}
+
+// place puts an entry into a configuration; a description that is not empty goes before it.
+func place(document []byte, box, description, server string, entry []byte) ([]byte, error) {
+	if description != "" {
+		encoded, err := jsonc.Encode(description)
+		if err != nil {
+			return nil, err
+		}
+		if document, err = jsonc.Set(document, []string{"toolboxes", box, "description"}, encoded); err != nil {
+			return nil, err
+		}
+	}
+	return jsonc.Set(document, []string{"toolboxes", box, "mcpServers", server}, entry)
+}

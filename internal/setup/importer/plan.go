@@ -1,0 +1,278 @@
+// Package importer turns the servers of MCP clients, command lines, addresses and package names into entries of a
+// configuration: each server once, grouped into toolboxes, without secrets in the clear.
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
+)
+
+// Given is what a plan is made from.
+type Given struct {
+	Sources []clients.Source
+	Config  []byte                           // the configuration as it is; nil if there is none
+	Env     map[string]string                // what its workbench.env holds
+	Lookup  func(name string) (string, bool) // the environment, which wins over that file
+}
+
+// Plan is what would be in the configuration.
+type Plan struct {
+	Servers   []*Server              // that are new, in the order in which they were found
+	Already   []Known                // that the configuration has
+	Skipped   []Skipped              // that cannot be taken over
+	Notes     []string               // what a person should know
+	Variables []configwrite.Variable // for workbench.env
+
+	existing existing
+}
+
+// Server is one that is to be taken over.
+type Server struct {
+	Name  string
+	From  []string // the clients that have it
+	Unset []string // variables that have no value; until they do, the server is disabled
+
+	definition clients.Server
+	entry      []byte // as in the configuration
+	atHome     bool   // it runs in the home folder; see runsAnywhere
+}
+
+// Known is a server of a client that the configuration has already.
+type Known struct {
+	Source          *clients.Source
+	Name            string // in the client's file
+	Toolbox, Server string
+	Disabled        bool // in the configuration: the client cannot do without its own yet
+}
+
+// Skipped is a server that cannot be taken over, and why.
+type Skipped struct{ From, Name, Reason string }
+
+// reasonSelf is why a workbench is not its own server.
+const reasonSelf = "it is the workbench itself"
+
+// NewPlan makes a plan. It changes nothing.
+func NewPlan(g Given) (*Plan, error) {
+	had, err := readExisting(g.Config)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{existing: had}
+	names := &configwrite.Names{Taken: func(name string) (string, bool) {
+		if value, ok := g.Lookup(name); ok {
+			return value, true
+		}
+		value, ok := g.Env[name]
+		return value, ok
+	}}
+	same := make(map[string]*Server)
+	for i := range g.Sources {
+		source := &g.Sources[i]
+		for _, skipped := range source.Skipped {
+			p.Skipped = append(p.Skipped, Skipped{title(source), skipped.Name, skipped.Reason})
+		}
+		for _, name := range source.Self {
+			p.Skipped = append(p.Skipped, Skipped{title(source), name, reasonSelf})
+		}
+		for _, server := range source.Servers {
+			if err := p.take(g, names, source, server, same); err != nil {
+				return nil, err
+			}
+		}
+	}
+	p.Variables = append(names.Given(), p.Variables...)
+	p.findUnset(g)
+	if slices.ContainsFunc(p.Servers, func(s *Server) bool { return s.atHome }) {
+		p.note(`Servers that are yours in every project run in your home folder ("cwd": "~"), so that clients in different folders can share them (--shared). To run one in the folder of its client, remove its cwd.`)
+	}
+	return p, nil
+}
+
+// take puts one server of a source where it belongs. Those with the same definition are
+// one, whatever their names.
+func (p *Plan) take(g Given, names *configwrite.Names, source *clients.Source, server clients.Server, same map[string]*Server) error {
+	raw, err := encode(server)
+	if err != nil {
+		return err
+	}
+	own := server.Name
+	server.Name = simpleName(own)
+	key := definitionOf(raw)
+	if known, ok := same[key]; ok {
+		known.From = append(known.From, title(source))
+		known.definition.Disabled = known.definition.Disabled && server.Disabled
+		known.atHome = known.atHome && runsAnywhere(source, server)
+		if known.definition.Name != server.Name {
+			p.note("'%s' of %s is the same server as '%s'.", own, title(source), known.Name)
+		}
+		return nil
+	}
+	entry, findings, err := configwrite.Conceal(server.Name, raw, names)
+	if err != nil {
+		return err
+	}
+	if known, ok := p.existing.servers[definitionOf(entry)]; ok {
+		known.Source, known.Name = source, own
+		p.Already = append(p.Already, known)
+		return nil
+	}
+	if reason := wrong(server.Name, entry, server.URL); reason != "" {
+		p.Skipped = append(p.Skipped, Skipped{title(source), own, reason})
+		return nil
+	}
+	p.keep(g, names, findings, server.Name)
+	for _, note := range server.Notes {
+		p.note("'%s' of %s: %s.", server.Name, title(source), note)
+	}
+	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry, atHome: runsAnywhere(source, server)}
+	switch {
+	case p.isTaken(server.Name):
+		added.Name = p.freeName(source, server.Name)
+		p.note("'%s' of %s is another server than the '%s' before it, and is called '%s'.", own, title(source), server.Name, added.Name)
+	case own != server.Name:
+		p.note("'%s' of %s is called '%s', since a slash stands between toolbox, server and tool.", own, title(source), server.Name)
+	}
+	same[key] = added
+	p.Servers = append(p.Servers, added)
+	return nil
+}
+
+// inFolder finds paths that start at the folder a server runs in.
+var inFolder = regexp.MustCompile(`(^|[=:,])\.{1,2}($|[/\\:])`)
+
+// runsAnywhere reports that a server cannot depend on the folder it runs in: the client
+// starts it for every project, and nothing in its entry says where.
+func runsAnywhere(source *clients.Source, server clients.Server) bool {
+	isPath := func(word string) bool { return inFolder.MatchString(word) }
+	return source.Client != nil && source.Project == "" && server.Command != "" && server.Dir == "" &&
+		!isPath(server.Command) && !slices.ContainsFunc(server.Args, isPath)
+}
+
+// keep stores values that the environment happens to have under the same name as well: a
+// client that is started from a desktop does not have them. It tells of what had to stay.
+func (p *Plan) keep(g Given, names *configwrite.Names, findings []configwrite.Finding, server string) {
+	for _, finding := range findings {
+		if finding.Name == "" {
+			p.note("A secret of '%s' (%s) does not fit into workbench.env, and stays in the configuration.", server, finding.Where)
+			continue
+		}
+		isNew := slices.ContainsFunc(names.Given(), func(v configwrite.Variable) bool { return v.Name == finding.Name })
+		isKept := slices.ContainsFunc(p.Variables, func(v configwrite.Variable) bool { return v.Name == finding.Name })
+		_, inFile := g.Env[finding.Name]
+		if value, ok := g.Lookup(finding.Name); ok && !isNew && !isKept && !inFile {
+			p.Variables = append(p.Variables, configwrite.Variable{Name: finding.Name, Value: value})
+		}
+	}
+}
+
+// simpleName leaves out what comes before a slash: some clients call servers by the address
+// of their repository.
+func simpleName(name string) string {
+	if short := path.Base(name); strings.Contains(name, "/") && short != "/" && short != "." {
+		return short
+	}
+	return name
+}
+
+func (p *Plan) isTaken(name string) bool {
+	return slices.ContainsFunc(p.Servers, func(s *Server) bool { return s.Name == name })
+}
+
+func (p *Plan) freeName(source *clients.Source, name string) string {
+	if source.Client != nil && !p.isTaken(name+"-"+source.Client.ID) {
+		return name + "-" + source.Client.ID
+	}
+	for i := 2; ; i++ {
+		if try := fmt.Sprintf("%s-%d", name, i); !p.isTaken(try) {
+			return try
+		}
+	}
+}
+
+func (p *Plan) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
+
+var references = regexp.MustCompile(`(^|[^$])\$\{([A-Z_][A-Z0-9_]*)\}`)
+
+// findUnset looks for variables without a value: the whole configuration would be refused
+// for one of them.
+func (p *Plan) findUnset(g Given) {
+	isSet := func(name string) bool {
+		_, inEnvironment := g.Lookup(name)
+		_, inFile := g.Env[name]
+		return inEnvironment || inFile || slices.ContainsFunc(p.Variables, func(v configwrite.Variable) bool { return v.Name == name })
+	}
+	var borrowed []string
+	for _, server := range p.Servers {
+		for _, match := range references.FindAllStringSubmatch(string(server.entry), -1) {
+			name := match[2]
+			_, inFile := g.Env[name]
+			isNew := slices.ContainsFunc(p.Variables, func(v configwrite.Variable) bool { return v.Name == name })
+			switch {
+			case !isSet(name) && !slices.Contains(server.Unset, name):
+				server.Unset = append(server.Unset, name)
+			case isSet(name) && !inFile && !isNew && name != "HOME" && name != "USERPROFILE" && !slices.Contains(borrowed, name):
+				borrowed = append(borrowed, name)
+			}
+		}
+	}
+	if len(borrowed) > 0 {
+		p.note("%s comes from this terminal's environment. Clients that are started from the desktop do not have it: put it into workbench.env for them.", strings.Join(borrowed, ", "))
+	}
+}
+
+// Unset returns the variables without a value, each once.
+func (p *Plan) Unset() []string {
+	var all []string
+	for _, server := range p.Servers {
+		for _, name := range server.Unset {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// Set gives a variable a value that a person typed.
+func (p *Plan) Set(name, value string) {
+	p.Variables = append(p.Variables, configwrite.Variable{Name: name, Value: value})
+	for _, server := range p.Servers {
+		server.Unset = slices.DeleteFunc(server.Unset, func(unset string) bool { return unset == name })
+	}
+}
+
+// wrong says why a configuration would refuse an entry; "" if it would not.
+func wrong(name string, entry []byte, address string) string {
+	value := "1"
+	if strings.HasPrefix(address, "${") {
+		value = "http://x"
+	}
+	document, err := place(nil, "x", "d", name, entry)
+	if err != nil {
+		return err.Error()
+	}
+	_, err = config.Strict(config.Parse("", document, config.ParseOptions{
+		Dir: "/", Home: "/", Lookup: func(string) (string, bool) { return value, true },
+	}))
+	if problem, ok := errors.AsType[*config.Error](err); ok && len(problem.Problems) > 0 {
+		return problem.Problems[0].Message
+	}
+	return ""
+}
+
+func title(source *clients.Source) string {
+	if source.Client == nil {
+		return source.File
+	}
+	return source.Client.Title
+}

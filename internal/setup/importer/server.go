@@ -1,0 +1,118 @@
+package importer
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+)
+
+// Command is the server that a command line starts.
+func Command(words []string) clients.Server {
+	literal := make([]string, len(words))
+	for i, word := range words {
+		literal[i] = escape(word)
+	}
+	return clients.Server{Name: commandName(words), Command: literal[0], Args: literal[1:]}
+}
+
+// escape keeps what a shell left as it is from being taken for a variable, unless it is
+// one of the configuration's.
+func escape(word string) string {
+	if variable.MatchString(word) {
+		return word
+	}
+	return strings.ReplaceAll(word, "${", "$${")
+}
+
+var variable = regexp.MustCompile(`\$\{[A-Z_][A-Z0-9_]*(:-[^}]*)?\}`)
+
+// Address is the server at a URL.
+func Address(address string) (clients.Server, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return clients.Server{}, &toolbox.Error{
+			Code:    toolbox.AddSourceUnclear,
+			Message: "This is no address of a server", // not shown: it may hold a password
+			Hint:    "An address looks like https://example.com/mcp",
+		}
+	}
+	return clients.Server{Name: hostName(u.Hostname()), URL: address}, nil
+}
+
+// IsAddress reports what is meant as a URL.
+func IsAddress(text string) bool {
+	lower := strings.ToLower(text)
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
+}
+
+// Registry is where a package comes from.
+type Registry string
+
+// The registries.
+const (
+	NPM     Registry = "npm"
+	PyPI    Registry = "pypi"
+	Unclear Registry = "" // the name fits several
+)
+
+var (
+	npmScoped = regexp.MustCompile(`^@[a-z0-9~][a-z0-9._~-]*/[a-z0-9~][a-z0-9._~-]*(@[^\s/@]+)?$`)
+	npmPlain  = regexp.MustCompile(`^[a-z0-9~][a-z0-9._~-]*(@[^\s/@]+)?$`)
+	pypiName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(\[[A-Za-z0-9._, -]+\])?((==|>=|<=|~=|@)[^\s/]+)?$`)
+)
+
+// Package returns the name of a package and its registry, by how it is written:
+// npm:name, pypi:name, @scope/name and name[extra] are clear, and a plain name is not.
+func Package(text string) (name string, from Registry, ok bool) {
+	if rest, found := strings.CutPrefix(text, "npm:"); found {
+		return rest, NPM, npmScoped.MatchString(rest) || npmPlain.MatchString(rest)
+	}
+	if rest, found := strings.CutPrefix(text, "pypi:"); found {
+		return rest, PyPI, pypiName.MatchString(rest)
+	}
+	switch {
+	case npmScoped.MatchString(text):
+		return text, NPM, true
+	case pypiName.MatchString(text) && (strings.Contains(text, "[") || strings.Contains(text, "=")):
+		return text, PyPI, true
+	case npmPlain.MatchString(text) || pypiName.MatchString(text):
+		return text, Unclear, true
+	}
+	return "", Unclear, false
+}
+
+// FromPackage is the server that a package brings, run without being installed first.
+func FromPackage(name string, from Registry) clients.Server {
+	if from == PyPI {
+		return fromPyPI(name)
+	}
+	return clients.Server{Name: packageName(name), Command: "npx", Args: []string{"-y", name}}
+}
+
+// fromPyPI runs a package with uvx, whose command is called like the package without its
+// extras.
+func fromPyPI(name string) clients.Server {
+	bare := name
+	if at := strings.IndexAny(name, "[=<>~@"); at >= 0 {
+		bare = name[:at]
+	}
+	server := clients.Server{Name: packageName(bare), Command: "uvx", Args: []string{name}}
+	if strings.ContainsAny(name, "[=<>~") {
+		server.Args = []string{"--from", name, bare}
+	}
+	return server
+}
+
+// Unique returns a name that is not taken, by a number behind it.
+func Unique(name string, taken []string) string {
+	unique := name
+	for n := 2; slices.Contains(taken, unique); n++ {
+		unique = fmt.Sprintf("%s-%d", name, n)
+	}
+	return unique
+}

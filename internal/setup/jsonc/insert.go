@@ -1,0 +1,145 @@
+package jsonc
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// replace puts a value in the place of another.
+func (d *document) replace(old, value *hujson.Value) {
+	text := d.style.line(value)
+	start := d.lineStart(old.StartOffset)
+	if !d.style.oneLine && (!d.isLine(old) || old.StartOffset-start+len(text) > maxLine) {
+		text = d.style.layout(value, d.indent(old.StartOffset))
+	}
+	d.splice(old.StartOffset, old.EndOffset, text)
+}
+
+// isLine reports that a value is an object or array that holds something, on one line.
+func (d *document) isLine(value *hujson.Value) bool {
+	switch composite := value.Value.(type) {
+	case *hujson.Object:
+		if len(composite.Members) == 0 {
+			return false
+		}
+	case *hujson.Array:
+		if len(composite.Elements) == 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	return bytes.IndexByte(d.text[value.StartOffset:value.EndOffset], '\n') < 0
+}
+
+// insert puts a member into an object so that index others precede it. Comments that stand
+// behind the one before it stay there if they are on its line, and else go behind the new one.
+func (d *document) insert(at *hujson.Value, object *hujson.Object, index int, m *addition) {
+	switch {
+	case len(object.Members) == 0:
+		d.insertFirst(at, m)
+	case index == 0:
+		d.insertBefore(at, object, m)
+	default:
+		d.insertAfter(&object.Members[index-1], m)
+	}
+}
+
+// addition is a member that is put in, with comments for where it has lines of its own.
+type addition struct {
+	hujson.ObjectMember
+	above  []string
+	behind string
+}
+
+func (d *document) insertAfter(previous *hujson.ObjectMember, m *addition) {
+	comma, hasComma := d.commaAfter(&previous.Value)
+	from, end := previous.Value.EndOffset, ""
+	if hasComma {
+		from, end = comma+1, ","
+	}
+	tail, _, lineComment := d.tail(from)
+	ownLine := d.beginsLine(previous.Name.StartOffset)
+	if !ownLine && !lineComment {
+		text := d.style.key(&m.ObjectMember) + d.inline(&m.Value, previous.Name.StartOffset)
+		if hasComma {
+			d.splice(from, from, d.style.gap+text+end)
+		} else {
+			d.splice(tail, tail, ","+d.style.gap+text)
+		}
+		return
+	}
+	indent := d.indent(previous.Name.StartOffset)
+	if !ownLine {
+		indent += d.style.unit
+	}
+	if !hasComma {
+		d.splice(from, from, ",")
+	}
+	d.splice(tail, tail, d.style.newline+d.spread(previous, m, indent)+end+m.behind)
+}
+
+// insertBefore puts a member before all others. Comments above the first of them stay with it.
+func (d *document) insertBefore(at *hujson.Value, object *hujson.Object, m *addition) {
+	first := &object.Members[0]
+	if !d.beginsLine(first.Name.StartOffset) {
+		start := first.Name.StartOffset
+		d.splice(start, start, d.style.key(&m.ObjectMember)+d.inline(&m.Value, start)+","+d.style.gap)
+		return
+	}
+	tail, _, _ := d.tail(at.StartOffset + 1)
+	d.splice(tail, tail, d.style.newline+d.spread(first, m, d.indent(first.Name.StartOffset))+","+m.behind)
+}
+
+// spread lays a member out for lines of its own, on one of them where its neighbour is.
+func (d *document) spread(neighbour *hujson.ObjectMember, m *addition, indent string) string {
+	key := indent + d.style.key(&m.ObjectMember)
+	above := d.above(m, indent)
+	if text := d.style.line(&m.Value); d.isLine(&neighbour.Value) && len(key)+len(text) <= maxLine {
+		return above + key + text
+	}
+	return above + key + d.style.layout(&m.Value, indent)
+}
+
+// above writes the comments above a member in lines of their own.
+func (d *document) above(m *addition, indent string) string {
+	text := ""
+	for _, line := range m.above {
+		text += indent + line + d.style.newline
+	}
+	return text
+}
+
+// inline lays a value out that follows another on its line.
+func (d *document) inline(value *hujson.Value, at int) string {
+	text := d.style.line(value)
+	if d.style.oneLine || at-d.lineStart(at)+len(text) <= maxLine {
+		return text
+	}
+	return d.style.layout(value, d.indent(at))
+}
+
+// insertFirst puts a member into an object that has none.
+func (d *document) insertFirst(at *hujson.Value, m *addition) {
+	open, closing := at.StartOffset+1, at.EndOffset-1
+	if d.style.oneLine {
+		d.splice(open, open, d.style.key(&m.ObjectMember)+d.style.line(&m.Value))
+		return
+	}
+	outer := d.indent(at.StartOffset)
+	indent := outer + d.style.unit
+	text := d.style.newline + d.above(m, indent) + indent + d.style.key(&m.ObjectMember) + d.style.layout(&m.Value, indent)
+	if d.style.trailing {
+		text += ","
+	}
+	text += m.behind
+	tail, _, _ := d.tail(open)
+	tail = min(tail, closing)
+	if strings.Contains(string(d.text[tail:closing]), "\n") {
+		d.splice(tail, tail, text)
+		return
+	}
+	d.splice(tail, closing, text+d.style.newline+outer)
+}

@@ -1,0 +1,173 @@
+// Package jsonc changes single values of a JSON file with comments: whatever is not
+// changed stays as it is, byte for byte.
+package jsonc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+)
+
+// Set gives the member at path a value, which is laid out as the rest of the file is.
+// Objects that are missing on the way are made, and new members come last. A source of
+// nothing but space counts as an empty object. A value that is the same already changes
+// nothing.
+func Set(source []byte, path []string, value []byte) ([]byte, error) {
+	return set(source, path, value, &addition{}, math.MaxInt)
+}
+
+// Restore puts the member at path that an earlier text has into one that does not have it: with
+// its comments, and behind index others where there are so many. What has to be made on the
+// way to it comes last.
+func Restore(source, earlier []byte, path []string, index int) ([]byte, error) {
+	d, err := parse(earlier)
+	if err != nil {
+		return nil, err
+	}
+	held, depth, err := d.walk(path)
+	if err != nil || depth < len(path) || depth == 0 {
+		return source, err
+	}
+	return set(source, path, d.text[held.StartOffset:held.EndOffset], d.commentsOf(path), index)
+}
+
+func set(source []byte, path []string, value []byte, with *addition, index int) ([]byte, error) {
+	if len(bytes.TrimSpace(bytes.TrimPrefix(source, byteOrderMark))) == 0 {
+		source = append(bytes.Clone(source[:len(source)-len(bytes.TrimPrefix(source, byteOrderMark))]), "{}\n"...)
+	}
+	d, err := parse(source)
+	if err != nil {
+		return nil, err
+	}
+	added, err := parse(value)
+	if err != nil {
+		return nil, fmt.Errorf("the new value of %s is no JSON: %w", Dotted(path), err)
+	}
+	if i := slices.IndexFunc(path, func(key string) bool { return !utf8.ValidString(key) }); i >= 0 {
+		return nil, fmt.Errorf("the key %q is not valid UTF-8", path[i])
+	}
+	found, depth, err := d.walk(path)
+	if err != nil {
+		return nil, err
+	}
+	if depth < len(path) {
+		wanted := added.root
+		for i := len(path) - 1; i > depth; i-- {
+			wanted = hujson.Value{Value: &hujson.Object{Members: []hujson.ObjectMember{member(path[i], wanted)}}}
+		}
+		object := found.Value.(*hujson.Object) // or walk had failed
+		if index = min(index, len(object.Members)); depth < len(path)-1 {
+			index, with = len(object.Members), &addition{}
+		}
+		with.ObjectMember = member(path[depth], wanted)
+		d.insert(found, object, index, with)
+		object.Members = slices.Insert(object.Members, index, member(path[depth], wanted))
+		return d.finish()
+	}
+	if equal(found, &added.root) {
+		return source, nil
+	}
+	d.replace(found, &added.root)
+	found.Value = added.root.Value
+	return d.finish()
+}
+
+// Remove takes out the member at path with its comma and the comments that belong to it:
+// those on its line, and those directly above. What is not there needs no removal.
+func Remove(source []byte, path []string) ([]byte, error) {
+	if len(path) == 0 {
+		return nil, errors.New("the whole file cannot be removed")
+	}
+	d, err := parse(source)
+	if err != nil {
+		return nil, err
+	}
+	found, depth, err := d.walk(path[:len(path)-1])
+	if err != nil || depth < len(path)-1 {
+		return source, err
+	}
+	object, isObject := found.Value.(*hujson.Object)
+	if !isObject {
+		return nil, &ShapeError{Path: path[:len(path)-1]}
+	}
+	index, err := find(object, path)
+	if err != nil || index < 0 {
+		return source, err
+	}
+	d.remove(found, object, index)
+	object.Members = slices.Delete(object.Members, index, index+1)
+	return d.finish()
+}
+
+// ShapeError is a value that is in the way because it is no object.
+type ShapeError struct{ Path []string }
+
+func (e *ShapeError) Error() string { return Dotted(e.Path) + " is not an object" }
+
+// SyntaxError says where a file is no JSON. It quotes nothing, since that may be a secret.
+type SyntaxError struct{ Line, Column int }
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("invalid JSON at line %d, column %d", e.Line, e.Column)
+}
+
+// Dotted is a path as people read it.
+func Dotted(path []string) string {
+	if len(path) == 0 {
+		return "the file's top level"
+	}
+	return strings.Join(path, ".")
+}
+
+// Encode writes a value as JSON for a file that people read: <, > and & stay as they are.
+func Encode(value any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSpace(out.Bytes()), err
+}
+
+func member(key string, value hujson.Value) hujson.ObjectMember {
+	return hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(key)}, Value: value}
+}
+
+// find returns the index of the last key of path in an object, -1 if it is not there.
+func find(object *hujson.Object, path []string) (int, error) {
+	index := -1
+	for i := range object.Members {
+		if object.Members[i].Name.Value.(hujson.Literal).String() != path[len(path)-1] {
+			continue
+		}
+		if index >= 0 {
+			return -1, fmt.Errorf("%s is there twice; remove one of them", Dotted(path))
+		}
+		index = i
+	}
+	return index, nil
+}
+
+// equal compares two values without regard to layout and comments.
+func equal(a, b *hujson.Value) bool {
+	switch first := a.Value.(type) {
+	case *hujson.Object:
+		second, ok := b.Value.(*hujson.Object)
+		return ok && slices.EqualFunc(first.Members, second.Members, func(x, y hujson.ObjectMember) bool {
+			return equal(&x.Name, &y.Name) && equal(&x.Value, &y.Value)
+		})
+	case *hujson.Array:
+		second, ok := b.Value.(*hujson.Array)
+		return ok && slices.EqualFunc(first.Elements, second.Elements, func(x, y hujson.Value) bool { return equal(&x, &y) })
+	case hujson.Literal:
+		second, ok := b.Value.(hujson.Literal)
+		return ok && bytes.Equal(first, second)
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+)
+
+// markers are what version control systems leave in the top folder of a copy.
+var markers = []string{
+	".git", ".hg", ".svn", ".jj", ".sl", ".bzr", ".pijul", "_darcs", ".fslckout", "_FOSSIL_", "CVS",
+}
+
+// Doubt says why somebody else may have written a file that was found in the working
+// folder, or "" if nothing speaks for it. What cannot be examined is doubted.
+func Doubt(f File) string {
+	ways := []string{f.Path}
+	if f.EnvInfo != nil {
+		ways = append(ways, filepath.Join(filepath.Dir(f.Path), f.EnvInfo.Name()))
+	}
+	var links, folders []string
+	for _, path := range ways {
+		followed, target, err := safefile.Follow(path)
+		if err != nil {
+			return "its folder cannot be examined: " + err.Error()
+		}
+		links = append(links, followed...)
+		folders = append(folders, filepath.Dir(path), filepath.Dir(target))
+	}
+	for _, folder := range append(foldersOf(links), folders...) {
+		if marker := versionControl(folder); marker != "" {
+			return "it lies in a folder under version control, as " + display(marker) + " shows"
+		}
+	}
+	if reason := safefile.Strangers(f.Info, safefile.Change); reason != "" {
+		return "the file " + reason
+	}
+	if f.EnvInfo != nil {
+		if reason := safefile.Strangers(f.EnvInfo, safefile.Change); reason != "" {
+			return fmt.Sprintf("the %s beside it %s", f.EnvInfo.Name(), reason)
+		}
+	}
+	for _, folder := range folders {
+		info, err := os.Stat(folder)
+		if err != nil {
+			return "its folder cannot be examined: " + err.Error()
+		}
+		if reason := safefile.Strangers(info, safefile.Change); reason != "" {
+			return "its folder " + reason
+		}
+	}
+	for _, link := range links {
+		if reason := safefile.Replaceable(link); reason != "" {
+			return "it is reached through the link " + display(link) + ", and " + reason
+		}
+	}
+	return ""
+}
+
+// foldersOf returns the folders that hold the links: whoever can change one of them decides what is read.
+func foldersOf(links []string) []string {
+	folders := make([]string, len(links))
+	for i, link := range links {
+		folders[i] = filepath.Dir(link)
+	}
+	return folders
+}
+
+// versionControl returns the marker of a version control system in the folder or in one
+// above it.
+func versionControl(folder string) string {
+	for {
+		for _, name := range markers {
+			marker := filepath.Join(folder, name)
+			_, err := os.Lstat(marker)
+			// A folder that hides whether there is one may have one.
+			if err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+				return marker
+			}
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			return ""
+		}
+		folder = parent
+	}
+}

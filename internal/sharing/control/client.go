@@ -1,0 +1,194 @@
+package control
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+)
+
+const (
+	answerTime  = 5 * time.Second
+	maxAnswer   = 16 << 20
+	maxLogLine  = 64 << 10
+	maxInFolder = 1000
+)
+
+// Client talks to one running workbench.
+type Client struct {
+	Status Workbench // as it was when the workbench was found
+	http   *http.Client
+}
+
+// Find returns the running workbenches of the folder, oldest first. One that is there but
+// does not answer is reported in the error; the others are returned anyway.
+func Find(ctx context.Context, dir runtimedir.Dir) (found []*Client, err error) {
+	for _, path := range sockets(dir) {
+		client := newClient(path)
+		switch problem := client.refresh(ctx); {
+		case problem == nil:
+			found = append(found, client)
+		case runtimedir.IsAbsent(problem):
+			forget(path)
+		default:
+			pid := strings.TrimPrefix(filepath.Base(path), prefix)
+			err = errors.Join(err, fmt.Errorf("the workbench with process id %s does not answer: %w", pid, problem))
+		}
+	}
+	slices.SortFunc(found, func(a, b *Client) int {
+		return cmp.Or(a.Status.Started.Compare(b.Status.Started), cmp.Compare(a.Status.PID, b.Status.PID))
+	})
+	return found, err
+}
+
+// sockets are those of workbenches that may still run.
+func sockets(dir runtimedir.Dir) []string {
+	paths, _ := filepath.Glob(dir.Path(prefix + "*")) // the pattern is right
+	return paths[:min(len(paths), maxInFolder)]
+}
+
+// forget removes the socket of a program that was killed. One that just starts has a
+// socket before it listens.
+func forget(path string) {
+	pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(path), prefix))
+	if err != nil {
+		return
+	}
+	program, err := os.FindProcess(pid)
+	if err == nil {
+		err = program.Signal(syscall.Signal(0))
+		_ = program.Release()
+		if !errors.Is(err, os.ErrProcessDone) {
+			return
+		}
+	}
+	_ = os.Remove(path) // somebody else may have been faster
+}
+
+func newClient(path string) *Client {
+	return &Client{http: &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return runtimedir.Dial(ctx, path)
+		},
+	}}}
+}
+
+func (c *Client) refresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	body, err := c.send(ctx, http.MethodGet, statusPath, nil)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	c.Status = Workbench{}
+	return json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(&c.Status)
+}
+
+// Refresh asks for the status again.
+func (c *Client) Refresh(ctx context.Context) (Workbench, error) {
+	err := c.refresh(ctx)
+	return c.Status, err
+}
+
+// Restart ends a server and starts it again; it returns when that is done.
+func (c *Client) Restart(ctx context.Context, server Server) error {
+	body, err := c.send(ctx, http.MethodPost, restartPath, about(server))
+	if err != nil {
+		return err
+	}
+	return body.Close()
+}
+
+// Stop begins the end of the workbench, and waits for it.
+func (c *Client) Stop(ctx context.Context) error {
+	body, err := c.send(ctx, http.MethodPost, stopPath, nil)
+	if err != nil {
+		return err
+	}
+	_ = body.Close()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if err := c.refresh(ctx); err != nil && ctx.Err() == nil {
+			return nil // it listens no more
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Logs hands out the last lines of a server, and all that come if it should follow.
+func (c *Client) Logs(ctx context.Context, server Server, last int, follow bool, take func(Line)) error {
+	query := about(server)
+	query.Set(linesParameter, strconv.Itoa(last))
+	if follow {
+		query.Set(followParameter, "1")
+	}
+	body, err := c.send(ctx, http.MethodGet, logsPath, query)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxLogLine)
+	for lines.Scan() {
+		var line Line
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return err
+		}
+		take(line)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return lines.Err()
+}
+
+func about(server Server) url.Values {
+	return url.Values{toolboxParameter: {server.Toolbox}, serverParameter: {server.Name}}
+}
+
+// send returns the body of an answer; an answer that is an error is one.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://workbench"+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err // the address means nothing to a person
+		}
+		return nil, err
+	}
+	if response.StatusCode == http.StatusOK {
+		return response.Body, nil
+	}
+	defer response.Body.Close()
+	var refused refusal
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&refused); err != nil || refused.Error == "" {
+		return nil, fmt.Errorf("it answered with %s", response.Status)
+	}
+	return nil, errors.New(refused.Error)
+}

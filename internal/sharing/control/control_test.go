@@ -1,0 +1,176 @@
+//go:build unix
+
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds what a test waits for; it is never reached where nothing is wrong.
+const patience = 20 * time.Second
+
+// subject is a workbench with one server that writes what it is told to.
+type subject struct {
+	mu        sync.Mutex
+	lines     []Line
+	more      chan struct{}
+	restarted []string
+	end       context.CancelFunc
+}
+
+func (s *subject) Inspect() Workbench {
+	return Workbench{PID: os.Getpid(), Version: "1", Servers: []Server{{Toolbox: "dev box", Name: "s/1", State: "ready", Calls: 3}}}
+}
+
+func (s *subject) Journal(box, server string, number uint64) ([]Line, uint64, <-chan struct{}, error) {
+	if box+"/"+server != "dev box/s/1" {
+		return nil, 0, nil, fmt.Errorf("there is no %s/%s", box, server)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lines[number:], uint64(len(s.lines)), s.more, nil
+}
+
+func (s *subject) write(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines = append(s.lines, Line{time.Unix(1, 0).UTC(), text})
+	close(s.more)
+	s.more = make(chan struct{})
+}
+
+func (s *subject) Restart(_ context.Context, box, server string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.restarted = append(s.restarted, box+"/"+server)
+	if len(s.restarted) > 1 {
+		return errors.New("it exits at once")
+	}
+	return nil
+}
+
+func (s *subject) End() { s.end() }
+
+// serve serves a subject, and returns it with its only client.
+func serve(t *testing.T) (*subject, *Client, runtimedir.Dir) {
+	t.Helper()
+	folder, err := os.MkdirTemp("/tmp", "control")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	dir, err := runtimedir.Open(func(string) string { return folder }, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &subject{more: make(chan struct{}), end: cancel}
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, dir, s) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	limit, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	for {
+		if found, err := Find(limit, dir); err == nil && len(found) == 1 {
+			return s, found[0], dir
+		} else if limit.Err() != nil {
+			t.Fatalf("found %v, %v", found, err)
+		}
+	}
+}
+
+func TestStatusAndRestart(t *testing.T) {
+	s, client, _ := serve(t)
+	if got := client.Status; got.PID != os.Getpid() || len(got.Servers) != 1 || got.Servers[0].Calls != 3 {
+		t.Errorf("the status is %+v", got)
+	}
+	server := client.Status.Servers[0]
+	if err := client.Restart(t.Context(), server); err != nil {
+		t.Error(err)
+	}
+	if err := client.Restart(t.Context(), server); err == nil || err.Error() != "it exits at once" {
+		t.Errorf("a restart that fails: %v", err)
+	}
+	if s.restarted[0] != "dev box/s/1" {
+		t.Errorf("restarted %v", s.restarted)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	s, client, _ := serve(t)
+	server := client.Status.Servers[0]
+	for i := range 5 {
+		s.write(fmt.Sprint("line ", i))
+	}
+	var got []string
+	if err := client.Logs(t.Context(), server, 2, false, func(l Line) { got = append(got, l.Text) }); err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(got, ","); text != "line 3,line 4" {
+		t.Errorf("the last two are %s", text)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	got = nil
+	err := client.Logs(ctx, server, 1, true, func(l Line) {
+		if got = append(got, l.Text); len(got) < 3 {
+			s.write(fmt.Sprint("more ", len(got)))
+		} else {
+			cancel()
+		}
+	})
+	if text := strings.Join(got, ","); !errors.Is(err, context.Canceled) || text != "line 4,more 1,more 2" {
+		t.Errorf("followed %s, %v", text, err)
+	}
+	if err := client.Logs(t.Context(), Server{Toolbox: "x", Name: "y"}, 1, false, nil); err == nil || err.Error() != "there is no x/y" {
+		t.Errorf("an unknown server: %v", err)
+	}
+}
+
+func TestStop(t *testing.T) {
+	_, client, dir := serve(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := client.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Find(ctx, dir); len(found) != 0 || err != nil {
+		t.Errorf("afterwards: %v, %v", found, err)
+	}
+}
+
+func TestFindForgetsTheDead(t *testing.T) {
+	_, _, dir := serve(t)
+	dead := dir.Path(prefix + "999999999")
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	if found, err := Find(t.Context(), dir); len(found) != 1 || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket of a dead one is there: %v", err)
+	}
+}

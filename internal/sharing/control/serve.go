@@ -1,0 +1,166 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+)
+
+const (
+	headerTime = 5 * time.Second
+	writeTime  = 10 * time.Second
+	closeTime  = time.Second
+	maxClients = 32
+)
+
+// Serve answers commands about a workbench until ctx ends.
+func Serve(ctx context.Context, dir runtimedir.Dir, subject Subject) error {
+	listener, err := dir.Listen(prefix + strconv.Itoa(os.Getpid()))
+	if err != nil {
+		return err
+	}
+	for _, path := range sockets(dir) {
+		forget(path)
+	}
+	server := &http.Server{
+		Handler: handler(subject), ReadHeaderTimeout: headerTime, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	server.SetKeepAlivesEnabled(false)
+	served := make(chan error, 1)
+	go func() {
+		served <- server.Serve(&ownListener{Listener: listener, places: make(chan struct{}, maxClients)})
+	}()
+	select {
+	case err = <-served:
+		return err
+	case <-ctx.Done():
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	if err = server.Shutdown(closing); err != nil {
+		err = server.Close()
+	}
+	if served := <-served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// ownListener accepts programs of this user alone, and only so many at a time.
+type ownListener struct {
+	net.Listener
+	places chan struct{}
+}
+
+func (l *ownListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if err := runtimedir.CheckPeer(conn); err != nil {
+			_ = conn.Close()
+			continue
+		}
+		select {
+		case l.places <- struct{}{}:
+			return &placedConn{Conn: conn, leave: func() { <-l.places }}, nil
+		default:
+			_ = conn.Close() // a command tries again, or says so
+		}
+	}
+}
+
+// placedConn gives its place back when it is closed, which may be told more than once.
+type placedConn struct {
+	net.Conn
+	leave func()
+}
+
+func (c *placedConn) Close() error {
+	err := c.Conn.Close()
+	if !errors.Is(err, net.ErrClosed) {
+		c.leave()
+	}
+	return err
+}
+
+func handler(subject Subject) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+statusPath, func(w http.ResponseWriter, _ *http.Request) { answer(w, subject.Inspect()) })
+	mux.HandleFunc("GET "+logsPath, func(w http.ResponseWriter, r *http.Request) { logs(w, r, subject) })
+	mux.HandleFunc("POST "+restartPath, func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		if err := subject.Restart(r.Context(), query.Get(toolboxParameter), query.Get(serverParameter)); err != nil {
+			refuse(w, err)
+			return
+		}
+		answer(w, struct{}{})
+	})
+	mux.HandleFunc("POST "+stopPath, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, struct{}{})
+		subject.End()
+	})
+	return mux
+}
+
+// answer writes a value. That the command is gone is no matter.
+func answer(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
+	_ = json.NewEncoder(w).Encode(value)
+}
+
+// refusal is an error on its way to a command.
+type refusal struct {
+	Error string `json:"error"`
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusConflict)
+	_ = json.NewEncoder(w).Encode(refusal{err.Error()})
+}
+
+// logs writes the last lines of a server, and with follow all that come.
+func logs(w http.ResponseWriter, r *http.Request, subject Subject) {
+	query := r.URL.Query()
+	box, server := query.Get(toolboxParameter), query.Get(serverParameter)
+	lines, next, more, err := subject.Journal(box, server, 0)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	if last, err := strconv.Atoi(query.Get(linesParameter)); err == nil && last >= 0 && last < len(lines) {
+		lines = lines[len(lines)-last:]
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out, encoder := http.NewResponseController(w), json.NewEncoder(w)
+	for {
+		_ = out.SetWriteDeadline(time.Now().Add(writeTime))
+		for _, line := range lines {
+			if encoder.Encode(line) != nil {
+				return
+			}
+		}
+		if out.Flush() != nil || query.Get(followParameter) == "" {
+			return
+		}
+		select {
+		case <-more:
+		case <-r.Context().Done():
+			return
+		}
+		if lines, next, more, err = subject.Journal(box, server, next); err != nil {
+			return // it is no longer configured
+		}
+	}
+}

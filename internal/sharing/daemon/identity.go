@@ -1,0 +1,94 @@
+// Package daemon is the workbench that clients of one user share: what two of them must
+// have in common for that, how it is found and started, and how it serves them.
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Identity is what clients must have in common to share a workbench. The content of the
+// configuration is not part of it: a workbench follows its file.
+type Identity struct {
+	Version string
+	Build   Build
+	Config  *config.Config
+	Places  []config.Place // of its files. What was found in the working folder has to be trusted
+	Toolbox string         // the only one that is served; "": all
+	Environ []string
+}
+
+// Build tells builds of the program apart that have the same version.
+type Build struct {
+	path     string
+	size     int64
+	modified time.Time
+}
+
+// ThisBuild describes the program that runs. Call it early: the file may be replaced by that
+// of another build later.
+func ThisBuild() (Build, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return Build{}, fmt.Errorf("this program cannot find itself: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Build{}, err
+	}
+	return Build{path, info.Size(), info.ModTime()}, nil
+}
+
+// Key names the workbench of an identity. It tells nothing of what it was made from.
+func (i Identity) Key() string {
+	sum := sha256.New()
+	write(sum, "mcp-workbench", fmt.Sprint(helloVersion), i.Version, i.Build.path, fmt.Sprint(i.Build.size), i.Build.modified.UTC().Format(time.RFC3339Nano))
+	for _, place := range i.Places {
+		write(sum, place.Path, fmt.Sprint(place.Origin == config.Local))
+	}
+	write(sum, fmt.Sprint(len(i.Places)), i.Toolbox)
+	for _, entry := range i.relevant() {
+		write(sum, entry)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// write hashes texts so that none can be taken for a part of another.
+func write(sum hash.Hash, texts ...string) {
+	for _, text := range texts {
+		fmt.Fprintf(sum, "%d:%s\n", len(text), text)
+	}
+}
+
+// ours are variables that make a difference to the workbench itself: where it keeps what it
+// knows, and how it reaches servers that are remote.
+var ours = []string{
+	"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+}
+
+// relevant returns the variables that the whole workbench depends on, sorted, each once.
+// Others that a server gets make a difference to that server alone; see fleet.Environment.
+func (i Identity) relevant() []string {
+	var relevant []string
+	for _, entry := range i.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if runtime.GOOS == "windows" {
+			name = strings.ToUpper(name)
+		}
+		if slices.Contains(ours, name) || slices.Contains(i.Config.OuterVariables, name) {
+			relevant = append(relevant, entry)
+		}
+	}
+	slices.Sort(relevant)
+	return slices.Compact(relevant)
+}

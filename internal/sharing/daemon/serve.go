@@ -1,0 +1,257 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/relay"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+)
+
+// ServeOptions say whom a workbench serves, and how.
+type ServeOptions struct {
+	Listener net.Listener // closed in the end
+	Key      string       // that clients have to name
+	Version  string
+	Idle     time.Duration // after which without a client it ends
+	// NewIdle brings another Idle, which holds from then on; nil: it never does.
+	NewIdle <-chan time.Duration
+	// Session serves one client until it closes its side or ctx ends, in bounded time then.
+	// What the hello says of the client is in known, as far as it can be.
+	Session func(ctx context.Context, conn io.ReadWriteCloser, hello *Hello, known front.Pipe) error
+	Reload  func() // does not block
+	Log     *slog.Logger
+}
+
+// maxClients is how many there may be at once.
+const maxClients = 1000
+
+// unreadTime is how long a client may let what it is sent wait while others may wait for
+// the same servers.
+const unreadTime = 30 * time.Second
+
+type server struct {
+	options ServeOptions
+	changed chan struct{} // holds a token when clients or stopping are new
+
+	mu       sync.Mutex
+	clients  int
+	stopping bool // nobody is let in any more
+}
+
+// Serve serves clients until there has been none for a while, it is told to stop, or ctx
+// ends; sessions that are under way get their time to end.
+func Serve(ctx context.Context, options ServeOptions) error {
+	s := &server{options: options, changed: make(chan struct{}, 1)}
+	serving, stop := context.WithCancel(ctx)
+	var sessions sync.WaitGroup
+	accepting := make(chan error, 1)
+	go func() { accepting <- s.accept(serving, &sessions) }()
+	err := s.wait(ctx, accepting)
+	_ = options.Listener.Close()
+	stop()
+	if err == nil {
+		<-accepting
+	}
+	sessions.Wait()
+	return err
+}
+
+// wait returns when it is time to end.
+func (s *server) wait(ctx context.Context, accepting <-chan error) error {
+	limit, alone := s.options.Idle, time.Now() // alone is since when there has been no client
+	idle := time.NewTimer(limit)
+	defer idle.Stop()
+	for {
+		select {
+		case <-s.changed:
+			clients, stopping := s.look()
+			switch {
+			case stopping:
+				s.options.Log.Info("shutting down", "reason", "it was told to")
+				return nil
+			case clients > 0:
+				idle.Stop()
+			default:
+				alone = time.Now()
+				idle.Reset(limit)
+			}
+		case limit = <-s.options.NewIdle:
+			if clients, _ := s.look(); clients == 0 {
+				idle.Reset(time.Until(alone.Add(limit)))
+			}
+		case <-idle.C:
+			if s.retire() {
+				s.options.Log.Info("shutting down", "reason", "no client for "+limit.String())
+				return nil
+			}
+		case err := <-accepting:
+			return err
+		case <-ctx.Done():
+			s.stop()
+			return nil
+		}
+	}
+}
+
+func (s *server) look() (clients int, stopping bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clients, s.stopping
+}
+
+// retire lets nobody in any more, unless somebody is there.
+func (s *server) retire() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = s.stopping || s.clients == 0
+	return s.stopping
+}
+
+// acceptPause follows an error of Accept that may pass, such as too many open files.
+const acceptPause = 100 * time.Millisecond
+
+func (s *server) accept(ctx context.Context, sessions *sync.WaitGroup) error {
+	for {
+		conn, err := s.options.Listener.Accept()
+		if err == nil {
+			sessions.Go(func() { s.receive(ctx, conn) })
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		s.options.Log.Warn("a client could not connect", "reason", err)
+		select {
+		case <-time.After(acceptPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// receive hears what a connection is for, and does it. It closes the connection.
+func (s *server) receive(ctx context.Context, conn net.Conn) {
+	defer func() { _ = conn.Close() }() // again, after a session
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
+	defer stop()
+	hello, refusal := s.hear(conn)
+	if hello == nil {
+		return
+	}
+	if refusal == "" && hello.Order == "" && !s.enter() {
+		return // the bridge starts another workbench
+	}
+	answer := welcome{Protocol: helloVersion, Version: s.options.Version, PID: os.Getpid(), Refused: refusal}
+	written := writeLine(conn, answer) == nil && conn.SetDeadline(time.Time{}) == nil
+	switch {
+	case refusal != "":
+		s.options.Log.Warn("refused a client", "reason", refusal)
+	case hello.Order == Reload:
+		s.options.Reload()
+	case hello.Order == Stop:
+		s.stop()
+	default:
+		defer s.leave()
+		if written && stop() { // from here on the session ends by itself
+			s.session(ctx, conn, hello)
+		}
+	}
+}
+
+// hear reads the hello; nil if there is none that could be answered.
+func (s *server) hear(conn net.Conn) (hello *Hello, refusal string) {
+	if err := runtimedir.CheckPeer(conn); err != nil {
+		s.options.Log.Warn("refused a client", "reason", err)
+		return nil, ""
+	}
+	if conn.SetDeadline(time.Now().Add(helloTime)) != nil {
+		return nil, ""
+	}
+	hello = &Hello{}
+	if err := readLine(conn, hello); err != nil {
+		return nil, "" // somebody may have looked whether we are there
+	}
+	switch {
+	case hello.Protocol != helloVersion:
+		return hello, "it is of another version"
+	case hello.Key != "" && hello.Key != s.options.Key:
+		return hello, "this workbench is of another version or configuration"
+	case hello.Order != "" && hello.Order != Reload && hello.Order != Stop:
+		return hello, "it gives an unknown order"
+	}
+	if clients, _ := s.look(); clients >= maxClients {
+		return hello, "this workbench has too many clients"
+	}
+	return hello, ""
+}
+
+func (s *server) session(ctx context.Context, conn net.Conn, hello *Hello) {
+	log := s.options.Log.With("folder", hello.Folder)
+	log.Debug("a client connected")
+	known := front.Pipe{
+		Origin: front.Origin{Folder: existing(hello.Folder)}, Opened: hello.Opened, LastAsked: hello.LastAsked,
+		Mark: relay.Mark, Farewell: []byte(relay.Farewell), Patience: unreadTime,
+	}
+	if hello.Terminal != nil { // which has no bridge that would understand more than the protocol
+		known.Mark, known.Farewell, known.Audience = nil, nil, hello.Terminal.audience()
+	}
+	err := s.options.Session(ctx, conn, hello, known)
+	log.Debug("a client left", "reason", err)
+}
+
+func (t *Terminal) audience() front.Audience {
+	audience := front.Audience{Terminal: true}
+	for _, place := range t.Servers {
+		audience.Servers = append(audience.Servers, toolbox.Ref{Toolbox: place.Toolbox, Server: place.Server})
+	}
+	return audience
+}
+
+// existing returns a folder that there is; a client on another machine may name any.
+func existing(folder string) string {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return ""
+	}
+	return folder
+}
+
+func (s *server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return false
+	}
+	s.clients++
+	s.tell()
+	return true
+}
+
+func (s *server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clients--
+	s.tell()
+}
+
+func (s *server) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = true
+	s.tell()
+}
+
+func (s *server) tell() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,129 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// link is one connection to a workbench.
+type link struct {
+	conn    Conn
+	reader  *wire.Reader
+	writer  *wire.Writer
+	made    time.Time
+	ended   bool          // the workbench said farewell; of the one who reads
+	unwatch func() bool   // ends what watches over it
+	gone    chan struct{} // closed when nothing is left of it
+
+	parting sync.Once
+	closing sync.Once
+}
+
+func newLink(conn Conn) *link {
+	return &link{
+		conn: conn, gone: make(chan struct{}), reader: wire.NewReader(conn, longestAnswer),
+		writer: wire.NewWriter(conn, queueLimit), made: time.Now(),
+	}
+}
+
+// abandon ends the connection at once.
+func (l *link) abandon() {
+	l.closing.Do(func() {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = l.writer.Close(ended) // closing the connection ends what it is stuck in
+		_ = l.conn.Close()
+	})
+}
+
+// part says that nothing more comes, after what waits to be written.
+func (l *link) part() {
+	l.parting.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), partTime)
+		defer cancel()
+		_ = l.writer.Close(ctx)
+		_ = l.conn.CloseWrite()
+	})
+}
+
+// pump passes on what the workbench says until the connection ends.
+func (l *link) pump(r *relay) {
+	for {
+		frame, err := l.next(r)
+		if err != nil {
+			return
+		}
+		if r.record.received(l, frame) {
+			r.send(append(frame.Bytes(), '\n'))
+		}
+	}
+}
+
+// next reads one message that is for the client or for us.
+func (l *link) next(r *relay) (wire.Frame, error) {
+	for {
+		frame, err := l.reader.Next()
+		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
+			r.log.Warn("skipped a message of the workbench", "reason", err)
+			if tooLong.ID != nil && !tooLong.IsRequest {
+				r.record.answered(tooLong.ID)
+				r.send(wire.ErrorResponse(tooLong.ID, protocol.CodeInternalError, "The answer is too long to be passed on: "+tooLong.Error()))
+			}
+			continue
+		}
+		return frame, err
+	}
+}
+
+// introduce makes the client's session on a connection that is new. Meanwhile nobody else
+// reads from it.
+func (l *link) introduce(r *relay) error {
+	plan := r.record.plan(l)
+	if plan.initialize != nil {
+		patience := time.AfterFunc(introductionTime, l.abandon)
+		defer patience.Stop()
+		if err := l.initialize(r, plan.initialize); err != nil {
+			return err
+		}
+	}
+	for _, message := range plan.then {
+		if err := l.writer.Write(r.over, message); err != nil {
+			return err
+		}
+	}
+	for _, message := range plan.look {
+		r.send(bytes.Clone(message))
+	}
+	return nil
+}
+
+// initialize does the handshake once more, whose answer the client has already.
+func (l *link) initialize(r *relay, message []byte) error {
+	if err := l.writer.Write(r.over, message); err != nil {
+		return err
+	}
+	for {
+		frame, err := l.next(r)
+		if err != nil {
+			return err
+		}
+		if id, _ := response(frame); isOurs(id) {
+			answer, err := wire.Parse(frame)
+			if err == nil && !answer.Error.IsAbsent() {
+				text, _ := answer.Error.Member("message").Text()
+				err = fmt.Errorf("the workbench refused it: %s", text)
+			}
+			return err
+		}
+		if r.record.received(l, frame) {
+			r.send(append(frame.Bytes(), '\n'))
+		}
+	}
+}

@@ -1,0 +1,379 @@
+package relay
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// record is what is known of the client's session: enough to make it anew, and to answer
+// what was in flight when a connection broke off. It is safe for concurrent use.
+type record struct {
+	mu      sync.Mutex
+	current *link // that messages of the client may be sent on; nil while there is none
+
+	initialize  []byte // the client's request; nil before it
+	initializer string // the key of its id while it is not answered
+	initialized []byte // the client's notification; nil before it
+	level       []byte // the last logging/setLevel
+	subscribed  []subscription
+	look        []string // notifications that have the client look again
+	opened      []string
+	lastAsked   uint64
+	lastOurs    uint64
+
+	requests  map[string]request  // of the client, without an answer
+	questions map[string]struct{} // of the workbench, without an answer; by id as it is written
+}
+
+// request is one of the client's in flight.
+type request struct {
+	link *link
+	id   []byte // as the client wrote it
+	sent bool   // it was written to the link, or will be
+	// again is the whole request if it can be sent once more: one that listens does nothing.
+	again []byte
+	// look are notifications about the lists that it listens to, which may be others then.
+	look [][]byte
+}
+
+// subscription is a resource that the client wants to hear of.
+type subscription struct {
+	uri     string
+	request []byte
+}
+
+// Limits of what is remembered. What is beyond is not made anew.
+const (
+	maxSubscriptions = 10_000
+	maxQuestions     = 10_000
+	maxOpened        = 10_000
+	maxAgain         = 64 << 10
+)
+
+func newRecord() record {
+	return record{requests: make(map[string]request), questions: make(map[string]struct{})}
+}
+
+// resume is what the next workbench has to know.
+func (c *record) resume(broken int) Resume {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Resume{Opened: slices.Clone(c.opened), LastAsked: c.lastAsked, Broken: broken}
+}
+
+// sending notes a frame of the client that is about to be sent on the link, and returns
+// the keys of the requests in it. If that link is not the current one, ok is false, and the
+// frame must be sent on another.
+func (c *record) sending(l *link, frame wire.Frame) (requests []string, ok bool) {
+	frames := []wire.Frame{frame}
+	if frame.IsBatch() {
+		frames = elements(frame)
+	}
+	messages := make([]wire.Message, len(frames))
+	for i := range frames {
+		messages[i], _ = wire.Parse(frames[i]) // the workbench says what is wrong with it
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current != l {
+		return nil, false
+	}
+	for i, message := range messages {
+		if key := c.note(l, frames[i], message); key != "" {
+			requests = append(requests, key)
+		}
+	}
+	return requests, true
+}
+
+// sent notes that requests were written to the link, and returns the ids of those that will
+// not be answered, since it broke off meanwhile.
+func (c *record) sent(l *link, requests []string) (lost [][]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range requests {
+		entry, ok := c.requests[key]
+		switch {
+		case !ok: // it was answered already
+		case c.current != l && entry.again == nil:
+			lost = append(lost, entry.id)
+			delete(c.requests, key)
+		default:
+			entry.sent = true
+			c.requests[key] = entry
+		}
+	}
+	return lost
+}
+
+// unsent takes requests back that could not be written to the link. It reports whether they
+// are to be sent on another one: what makes the session is sent there anyway.
+func (c *record) unsent(requests []string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	again := false
+	for _, key := range requests {
+		if entry, ok := c.requests[key]; ok && entry.again == nil {
+			again = true
+			delete(c.requests, key)
+		}
+	}
+	return again
+}
+
+// elements returns the messages of a batch as frames of their own.
+func elements(frame wire.Frame) (frames []wire.Frame) {
+	whole, err := wire.ParseValue(bytes.Clone(frame.Bytes()))
+	if err != nil {
+		return nil
+	}
+	for element := range whole.Elements() {
+		frames = append(frames, wire.NewFrame(bytes.Clone(element.Bytes())))
+	}
+	return frames
+}
+
+// note returns the key of a request that is to be answered. It is called with mu held.
+func (c *record) note(l *link, frame wire.Frame, message wire.Message) (noted string) {
+	method := string(message.Method)
+	switch {
+	case message.IsResponse():
+		delete(c.questions, string(message.ID.Bytes()))
+		return ""
+	case message.IsNotification():
+		switch method {
+		case protocol.NotifyInitialized:
+			c.initialized = line(frame)
+		case protocol.NotifyCancelled: // which is not answered then
+			delete(c.requests, idKey(message.Params.Member("requestId")))
+		}
+		return ""
+	}
+	key := idKey(message.ID)
+	entry := request{link: l, id: bytes.Clone(message.ID.Bytes())}
+	switch method {
+	case protocol.MethodInitialize:
+		c.initialize, c.initializer, c.initialized = line(frame), key, nil
+		return ""
+	case protocol.MethodListen:
+		if len(frame.Bytes()) <= maxAgain {
+			entry.again, entry.look = line(frame), looks(message)
+		}
+	case protocol.MethodSetLevel:
+		c.level = line(frame)
+	case protocol.MethodSubscribe, protocol.MethodUnsubscribe:
+		c.subscribe(method, frame, message.Params)
+	}
+	c.requests[key] = entry
+	return key
+}
+
+// looks returns the notifications that have a client that listens look at its lists again.
+func looks(listen wire.Message) (messages [][]byte) {
+	params := append([]byte(`{"_meta":{"`+protocol.MetaSubscriptionID+`":`), listen.ID.Bytes()...)
+	params = append(params, "}}"...)
+	for _, list := range []struct{ wish, method string }{
+		{"toolsListChanged", protocol.NotifyToolsList},
+		{"resourcesListChanged", protocol.NotifyResourcesList},
+		{"promptsListChanged", protocol.NotifyPromptsList},
+	} {
+		if string(listen.Params.Member("notifications").Member(list.wish).Bytes()) == "true" {
+			messages = append(messages, wire.Notification(list.method, params))
+		}
+	}
+	return messages
+}
+
+// subscribe is called with mu held.
+func (c *record) subscribe(method string, frame wire.Frame, params wire.Payload) {
+	uri, ok := params.Member("uri").Text()
+	if !ok {
+		return
+	}
+	c.subscribed = slices.DeleteFunc(c.subscribed, func(s subscription) bool { return s.uri == uri })
+	if method == protocol.MethodSubscribe && len(c.subscribed) < maxSubscriptions {
+		c.subscribed = append(c.subscribed, subscription{uri, line(frame)})
+	}
+}
+
+// received notes a frame of the workbench; it reports whether it is for the client.
+func (c *record) received(l *link, frame wire.Frame) bool {
+	if frame.Bytes()[0] == '#' { // one that we do not know is not for the client, either
+		if toolbox, ok := ParseMark(frame.Bytes()); ok {
+			c.open(toolbox)
+		}
+		l.ended = l.ended || string(frame.Bytes()) == strings.TrimSpace(Farewell)
+		return false
+	}
+	if frame.IsBatch() {
+		for _, one := range elements(frame) {
+			c.received(l, one)
+		}
+		return true
+	}
+	id, kind := response(frame)
+	switch kind {
+	case isResponse:
+		if isOurs(id) {
+			return false
+		}
+		if c.answered(id) {
+			c.introduced(frame)
+		}
+	case isRequest:
+		c.asked(id)
+	case isOther:
+		c.heard(frame)
+	}
+	return true
+}
+
+func (c *record) open(toolbox string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.opened) < maxOpened && !slices.Contains(c.opened, toolbox) {
+		c.opened = append(c.opened, toolbox)
+	}
+}
+
+// asked notes a question of the workbench.
+func (c *record) asked(id []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if number, err := strconv.ParseUint(string(id), 10, 64); err == nil {
+		c.lastAsked = max(c.lastAsked, number)
+	}
+	if len(c.questions) < maxQuestions {
+		c.questions[string(id)] = struct{}{}
+	}
+}
+
+// withdrawal is how a notification begins that a question needs no answer any more. Only
+// those need to be looked into.
+var withdrawal = []byte(`{"jsonrpc":"2.0","method":"` + protocol.NotifyCancelled + `"`)
+
+func (c *record) heard(frame wire.Frame) {
+	if !bytes.HasPrefix(frame.Bytes(), withdrawal) {
+		return
+	}
+	if message, err := wire.Parse(frame); err == nil {
+		c.mu.Lock()
+		delete(c.questions, string(message.Params.Member("requestId").Bytes()))
+		c.mu.Unlock()
+	}
+}
+
+// answered notes the answer to a request of the client; it reports whether that was the one
+// that begins the session.
+func (c *record) answered(id []byte) bool {
+	key := idKey(wire.Raw(id))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.requests, key)
+	begins := c.initializer != "" && c.initializer == key
+	if begins {
+		c.initializer = ""
+	}
+	return begins
+}
+
+// introduced notes what the client was told that it will hear of.
+func (c *record) introduced(frame wire.Frame) {
+	message, err := wire.Parse(frame)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if message.Result.IsAbsent() {
+		c.initialize = nil // refused: there is no session
+		return
+	}
+	c.look = nil
+	capabilities := message.Result.Member("capabilities")
+	for _, area := range []struct{ name, method string }{
+		{"tools", protocol.NotifyToolsList}, {"resources", protocol.NotifyResourcesList}, {"prompts", protocol.NotifyPromptsList},
+	} {
+		if string(capabilities.Member(area.name).Member("listChanged").Bytes()) == "true" {
+			c.look = append(c.look, area.method)
+		}
+	}
+}
+
+// lose returns the requests that were sent on a link and will not be answered, and the
+// questions that nobody waits for the answers of.
+func (c *record) lose(l *link) (requests, questions [][]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current = nil
+	for key, entry := range c.requests {
+		// One that is being written belongs to who writes it.
+		if entry.link == l && entry.sent && entry.again == nil {
+			requests = append(requests, entry.id)
+			delete(c.requests, key)
+		}
+	}
+	for id := range c.questions {
+		questions = append(questions, []byte(id))
+	}
+	clear(c.questions)
+	return requests, questions
+}
+
+// plan is how a session is made on a new connection.
+type plan struct {
+	initialize []byte   // to be answered to us; nil if there is no such handshake
+	then       [][]byte // what is sent after that
+	look       [][]byte // what the client is told
+}
+
+// plan plans the session on a link, and has what is sent there again belong to it.
+func (c *record) plan(l *link) (p plan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current = l
+	for key, entry := range c.requests {
+		if entry.again != nil {
+			entry.link, entry.sent = l, true
+			c.requests[key] = entry
+			p.then = append(p.then, bytes.Clone(entry.again))
+			p.look = append(p.look, entry.look...)
+		}
+	}
+	switch {
+	case c.initialize == nil:
+		return p
+	case c.initializer != "": // the client waits for the answer
+		p.then = append(p.then, bytes.Clone(c.initialize))
+	default:
+		p.initialize = c.ours(c.initialize)
+		for _, method := range c.look {
+			p.look = append(p.look, wire.Notification(method, nil))
+		}
+	}
+	if c.initialized != nil {
+		p.then = append(p.then, bytes.Clone(c.initialized))
+	}
+	if c.level != nil {
+		p.then = append(p.then, c.ours(c.level))
+	}
+	for _, s := range c.subscribed {
+		p.then = append(p.then, c.ours(s.request))
+	}
+	return p
+}
+
+// ours returns a request of the client with an id whose answer is not for it. Called with
+// mu held.
+func (c *record) ours(request []byte) []byte {
+	value := wire.Raw(bytes.Clone(bytes.TrimSuffix(request, []byte("\n"))))
+	c.lastOurs++
+	id := strconv.AppendUint([]byte(ourPrefix), c.lastOurs, 10)
+	return append(wire.AppendEdited(nil, value, wire.Edit{Part: value.Member("id"), With: append(id, '"')}), '\n')
+}

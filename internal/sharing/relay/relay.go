@@ -1,0 +1,381 @@
+// Package relay carries one client's messages to a workbench and back over a connection
+// that may break: then it makes another one, and the client's session anew.
+package relay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// Conn is a connection to a workbench. Closing it ends a read that is under way.
+type Conn interface {
+	io.ReadWriteCloser
+	// CloseWrite says that nothing more will be written.
+	CloseWrite() error
+}
+
+// Options say between what a relay stands.
+type Options struct {
+	In  io.ReadCloser  // what the client writes; the relay closes it
+	Out io.WriteCloser // what the client reads; the relay closes it
+
+	// Dial connects to the workbench, which is to go on with the session as Resume says. It
+	// is called again whenever the connection broke off. It blocks, until ctx ends.
+	Dial func(ctx context.Context, resume Resume) (Conn, error)
+
+	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
+	Log        *slog.Logger // default: discard
+}
+
+// Resume is what a workbench has to know of the session that it is to go on with. The zero
+// value begins one.
+type Resume struct {
+	Opened    []string // toolboxes that the client opened, in that order
+	LastAsked uint64   // the last question that the client was asked
+	// Broken is how many connections in a row broke off soon after they were made.
+	Broken int
+}
+
+// Limits.
+const (
+	queueLimit = 4 << 20 // bytes that wait for one side
+	// longestAnswer bounds what a workbench may send at once. It has limits of its own, and
+	// what is made of several messages may be longer than those.
+	longestAnswer = 1 << 30
+
+	introductionTime = 30 * time.Second // for the handshake of a session that goes on
+	steadyAfter      = 10 * time.Second // after which a connection counts as one that worked
+
+	// Connections in a row that broke off before that: how many there may be, and how long
+	// the pause is after the second; it doubles.
+	maxBroken  = 8
+	firstPause = 100 * time.Millisecond
+
+	// How a relay ends, in at most the sum of these.
+	answerTime = 3 * time.Second // for what the workbench still has to say
+	partTime   = time.Second     // of these, for what the client had to say
+	flushTime  = 300 * time.Millisecond
+	readTime   = 100 * time.Millisecond
+)
+
+// relay is between one client and one workbench at a time.
+type relay struct {
+	options Options
+	log     *slog.Logger
+	out     *wire.Writer // to the client
+
+	over    context.Context // ends when the relay is to end
+	isOver  context.CancelFunc
+	record  record
+	changed chan struct{} // holds a token when link is new; for the client's reader
+	wanted  chan struct{} // holds a token when the client's reader waits for a link
+
+	mu       sync.Mutex
+	link     *link       // what the client's messages are sent on; nil while there is none
+	done     bool        // the client will send nothing more
+	lastCall *time.Timer // after which no answers are waited for; nil unless done
+}
+
+// ErrBroken says that no connection to the workbench lasts.
+var ErrBroken = errors.New("the connection to the workbench broke off again and again")
+
+// Run relays until the client closes its side or ctx ends, and passes on what the workbench
+// answers to what was read by then. An error is that of Dial, or ErrBroken.
+func Run(ctx context.Context, options Options) error {
+	if options.MaxMessage <= 0 {
+		options.MaxMessage = wire.DefaultLimit
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &relay{
+		options: options, log: options.Log, out: wire.NewWriter(options.Out, queueLimit),
+		changed: make(chan struct{}, 1), wanted: make(chan struct{}, 1), record: newRecord(),
+	}
+	r.over, r.isOver = context.WithCancel(context.Background())
+	var tasks sync.WaitGroup
+	tasks.Go(func() { // a client that cannot be written to is gone
+		select {
+		case <-ctx.Done():
+			r.finish()
+		case <-r.out.Closed():
+			r.finish()
+			r.isOver()
+		case <-r.over.Done():
+		}
+	})
+	read := make(chan struct{})
+	err := r.connect(Resume{})
+	if err == nil {
+		go func() { // ends with In, which is closed below
+			defer close(read)
+			r.readClient()
+			r.finish()
+		}()
+		err = r.serve()
+	} else {
+		close(read)
+	}
+	done := r.isDone()
+	r.isOver()
+	tasks.Wait()
+	if r.lastCall != nil {
+		r.lastCall.Stop()
+	}
+	r.flush()
+	_ = options.Out.Close()
+	within(readTime, func() { _ = options.In.Close(); <-read })
+	if done { // what went wrong does not matter to a client that is gone
+		return nil
+	}
+	return err
+}
+
+// within waits for a task that may hang, as the end of a read from a console does, and
+// leaves it to the program's end then.
+func within(limit time.Duration, task func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		task()
+	}()
+	patience := time.NewTimer(limit)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+	}
+}
+
+// flush lets the last answers be written.
+func (r *relay) flush() {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	if err := r.out.Close(ctx); err != nil {
+		r.log.Warn("the client did not take its last answers")
+	}
+}
+
+// serve passes on what the workbench says, on one connection after the other, until the
+// client is done.
+func (r *relay) serve() error {
+	broken := 0
+	for {
+		link := r.current()
+		link.pump(r)
+		r.drop(link)
+		if r.isDone() {
+			return nil
+		}
+		r.lose(link)
+		broken++
+		if time.Since(link.made) >= steadyAfter {
+			broken = 0
+		}
+		if broken > maxBroken {
+			return ErrBroken
+		}
+		if link.ended {
+			broken = 0
+			r.log.Info("the workbench ended; the next message of the client begins another one")
+			r.awaitNeed()
+		} else {
+			r.log.Warn("the connection to the workbench broke off; making another one")
+			r.pause(broken)
+		}
+		if err := r.connect(r.record.resume(broken)); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitNeed waits until the client has something to send.
+func (r *relay) awaitNeed() {
+	select {
+	case <-r.wanted:
+	case <-r.over.Done():
+	}
+}
+
+// pause lets a workbench that keeps failing rest.
+func (r *relay) pause(broken int) {
+	if broken < 2 {
+		return
+	}
+	timer := time.NewTimer(firstPause << (broken - 2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.over.Done():
+	}
+}
+
+// connect makes a connection, and on it the session that the client had.
+func (r *relay) connect(resume Resume) error {
+	conn, err := r.options.Dial(r.over, resume)
+	if err != nil {
+		return err
+	}
+	link := newLink(conn)
+	link.unwatch = context.AfterFunc(r.over, link.abandon)
+	if err := link.introduce(r); err != nil {
+		// The next read of it fails, and another one is made.
+		r.log.Warn("the session could not be made anew", "reason", err)
+		link.abandon()
+	}
+	r.mu.Lock()
+	r.link = link
+	done := r.done
+	r.mu.Unlock()
+	if done {
+		link.part()
+	}
+	select { // the need is met
+	case <-r.wanted:
+	default:
+	}
+	tell(r.changed)
+	return nil
+}
+
+// tell leaves a token, if there is none yet.
+func tell(tokens chan struct{}) {
+	select {
+	case tokens <- struct{}{}:
+	default:
+	}
+}
+
+func (r *relay) current() *link {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.link
+}
+
+func (r *relay) isDone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done
+}
+
+// finish lets the workbench know that the client sends nothing more, and gives it a while
+// to answer.
+func (r *relay) finish() {
+	r.mu.Lock()
+	first, link := !r.done, r.link
+	r.done = true
+	if first {
+		r.lastCall = time.AfterFunc(answerTime, r.isOver)
+	}
+	r.mu.Unlock()
+	if !first {
+		return
+	}
+	if link == nil { // nobody has anything to answer
+		r.isOver()
+		return
+	}
+	link.part()
+}
+
+// drop leaves nothing of a connection.
+func (r *relay) drop(link *link) {
+	r.mu.Lock()
+	r.link = nil
+	r.mu.Unlock()
+	link.abandon()
+	link.unwatch()
+	close(link.gone)
+}
+
+// lose answers what nobody else will any more.
+func (r *relay) lose(link *link) {
+	requests, questions := r.record.lose(link)
+	for _, id := range requests {
+		r.send(lost(id))
+	}
+	for _, id := range questions {
+		r.send(wire.Notification(protocol.NotifyCancelled, append(append([]byte(`{"requestId":`), id...), `,"reason":"the workbench that asked has ended"}`...)))
+	}
+}
+
+// lost answers a request that nobody else will answer.
+func lost(id []byte) []byte {
+	return wire.ErrorResponse(id, protocol.CodeInternalError,
+		"The connection to the workbench broke off before it answered. The request may have been carried out or not: look before you send it again.")
+}
+
+// send gives the client a message. It blocks while the client has too much to read.
+func (r *relay) send(message []byte) {
+	if err := r.out.Write(r.over, message); err != nil {
+		r.log.Debug("could not write to the client", "reason", err)
+	}
+}
+
+// readClient sends on what the client writes until it closes its side.
+func (r *relay) readClient() {
+	reader := wire.NewReader(r.options.In, r.options.MaxMessage)
+	for {
+		frame, err := reader.Next()
+		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
+			r.log.Warn("skipped a message of the client", "reason", err)
+			r.send(wire.ErrorResponse(tooLong.ID, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error()))
+			continue
+		}
+		if err != nil {
+			return
+		}
+		for again := true; again; {
+			link := r.await()
+			if link == nil {
+				return
+			}
+			again = !r.pass(link, frame)
+		}
+	}
+}
+
+// pass sends a frame of the client on a connection. It reports whether that is done;
+// otherwise the connection broke off before anything of the frame was written.
+func (r *relay) pass(link *link, frame wire.Frame) bool {
+	requests, ok := r.record.sending(link, frame)
+	if !ok {
+		return false
+	}
+	if err := link.writer.Write(r.over, append(frame.Bytes(), '\n')); err != nil {
+		if !r.record.unsent(requests) {
+			return true
+		}
+		select {
+		case <-link.gone:
+		case <-r.over.Done():
+		}
+		return false
+	}
+	for _, id := range r.record.sent(link, requests) {
+		r.send(lost(id))
+	}
+	return true
+}
+
+// await returns the connection that there is, or the next one; nil if there will be none.
+func (r *relay) await() *link {
+	for {
+		if link := r.current(); link != nil {
+			return link
+		}
+		tell(r.wanted)
+		select {
+		case <-r.changed:
+		case <-r.over.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package arguments
+
+import "github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+
+// Limits of a schema that arguments are checked against as a whole. A server may send any,
+// also one that leads in a circle, which would end the program.
+const (
+	maxApplied  = 2000 // schemas that apply to one value
+	maxSchema   = 4 << 20
+	maxSubjects = 100_000 // values in a schema
+)
+
+// isAffordable reports whether checking against a schema ends, and soon.
+func isAffordable(root wire.Payload) bool {
+	a := affordance{root: root, cost: make(map[*byte]int)}
+	return len(root.Bytes()) <= maxSchema && a.all(root, 0)
+}
+
+type affordance struct {
+	root     wire.Payload
+	cost     map[*byte]int // of schemas, by their place; 0 while it is worked out
+	subjects int
+}
+
+// all looks at everything that may be a schema.
+func (a *affordance) all(value wire.Payload, depth int) bool {
+	a.subjects++
+	if a.subjects > maxSubjects || depth > maxDepth {
+		return false
+	}
+	if value.Kind() == "object" {
+		// With an id of its own, references in it lead elsewhere.
+		if _, own := value.Member("$id").Text(); own && depth > 0 || a.apply(value, 0) > maxApplied {
+			return false
+		}
+		for _, member := range value.Members() {
+			if !a.all(member, depth+1) {
+				return false
+			}
+		}
+	}
+	for element := range value.Elements() {
+		if !a.all(element, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// apply counts the schemas that apply to a value together with this one; more than
+// maxApplied if there is no end to them, or it cannot be told.
+func (a *affordance) apply(s wire.Payload, depth int) (cost int) {
+	if s.Kind() != "object" {
+		return 1
+	}
+	place := &s.Bytes()[0]
+	if known, seen := a.cost[place]; seen {
+		if known == 0 {
+			return maxApplied + 1 // a circle
+		}
+		return known
+	}
+	a.cost[place] = 0
+	defer func() { a.cost[place] = cost }()
+	cost = 1
+	add := func(part wire.Payload) {
+		if cost <= maxApplied {
+			cost += a.apply(part, depth+1)
+		}
+	}
+	if depth > maxDepth || !s.Member("$dynamicRef").IsAbsent() || !s.Member("$recursiveRef").IsAbsent() {
+		return maxApplied + 1
+	}
+	if !s.Member("$ref").IsAbsent() {
+		target := schema{s, a.root}.step()
+		if target.IsAbsent() {
+			return maxApplied + 1 // by an anchor, or in another document
+		}
+		add(target)
+	}
+	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+		for choice := range s.Member(key).Elements() {
+			add(choice)
+		}
+	}
+	for _, key := range []string{"not", "if", "then", "else"} {
+		add(s.Member(key))
+	}
+	for _, key := range []string{"dependentSchemas", "dependencies"} {
+		for _, part := range s.Member(key).Members() {
+			add(part)
+		}
+	}
+	return cost
+}

@@ -1,0 +1,126 @@
+package arguments
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// maxHops is how many references and alternatives are followed to learn what a schema takes.
+const maxHops = 16
+
+// schema is one JSON Schema inside of a tool's, as far as it says what a value may be.
+type schema struct {
+	wire.Payload
+	root wire.Payload // what references are looked up in
+}
+
+// follow returns the schema that a local reference leads to; any other stays as it is.
+func (s schema) follow() schema {
+	for range maxHops {
+		target := s.step()
+		if target.IsAbsent() {
+			return s
+		}
+		s.Payload = target
+	}
+	return s
+}
+
+// step returns what a local reference of the schema names; absent without one.
+func (s schema) step() wire.Payload {
+	path, ok := s.Member("$ref").Text()
+	if !ok || path != "#" && !strings.HasPrefix(path, "#/") {
+		return wire.Payload{}
+	}
+	target := s.root
+	for _, step := range strings.Split(path, "/")[1:] {
+		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		if at, err := strconv.Atoi(name); err == nil && target.Kind() == "array" {
+			target = nth(target, at)
+			continue
+		}
+		target = target.Member(name)
+	}
+	return target
+}
+
+func nth(list wire.Payload, at int) wire.Payload {
+	for element := range list.Elements() {
+		if at--; at < 0 {
+			return element
+		}
+	}
+	return wire.Payload{}
+}
+
+// property returns the schema of an object's member; ok is false if it is not named.
+func (s schema) property(name string) (schema, bool) {
+	for _, one := range s.alternatives() {
+		if found := one.Member("properties").Member(name); !found.IsAbsent() {
+			return schema{found, s.root}.follow(), true
+		}
+	}
+	return schema{root: s.root}, false
+}
+
+// names returns the members that are named.
+func (s schema) names() (names []string) {
+	for _, one := range s.alternatives() {
+		for key := range one.Member("properties").Members() {
+			if !slices.Contains(names, string(key)) {
+				names = append(names, string(key))
+			}
+		}
+	}
+	return names
+}
+
+func (s schema) items() schema { return schema{s.Member("items"), s.root}.follow() }
+
+// alternatives returns the schema and those that it is composed of.
+func (s schema) alternatives() []schema {
+	all := []schema{s.follow()}
+	for i := 0; i < len(all) && len(all) < maxHops; i++ {
+		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+			for choice := range all[i].Member(key).Elements() {
+				all = append(all, schema{choice, s.root}.follow())
+			}
+		}
+	}
+	return all
+}
+
+// types returns the JSON types that a value may have; none: any.
+func (s schema) types() (types []string) {
+	add := func(name string) {
+		if name != "" && !slices.Contains(types, name) {
+			types = append(types, name)
+		}
+	}
+	for _, one := range s.alternatives() {
+		kind := one.Member("type")
+		name, _ := kind.Text()
+		add(name)
+		for element := range kind.Elements() {
+			name, _ := element.Text()
+			add(name)
+		}
+		if kind.IsAbsent() {
+			for _, value := range one.values() {
+				add(value.Kind())
+			}
+		}
+	}
+	return types
+}
+
+// values returns the constants that a value has to be one of; none: it may be another.
+func (s schema) values() (values []wire.Payload) {
+	if constant := s.Member("const"); !constant.IsAbsent() {
+		return []wire.Payload{constant}
+	}
+	return slices.Collect(s.Member("enum").Elements())
+}

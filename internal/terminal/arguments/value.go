@@ -1,0 +1,166 @@
+package arguments
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// parseValue makes JSON of what was typed for a key, by what the schema takes there;
+// isElement says that it is one of the values of a list.
+func parseValue(key, text string, raw bool, s schema) (value []byte, isElement bool, err error) {
+	literal, err := wire.ParseValue([]byte(text))
+	isJSON := err == nil && text != ""
+	if raw {
+		if !isJSON {
+			return nil, false, invalid(fmt.Sprintf("The value of '%s' cannot be read as JSON: %s", key, text), fmt.Sprintf("For a text, write %s=TEXT.", key), err)
+		}
+		return compact(literal.Bytes()), false, nil
+	}
+	if value := scalar(text, literal, isJSON, s); value != nil {
+		return value, false, nil
+	}
+	types := s.types()
+	if slices.Contains(types, "array") {
+		value, err = element(key, text, s)
+		return value, true, err
+	}
+	return nil, false, invalid(fmt.Sprintf("Parameter '%s' takes %s, not '%s'", key, describeTypes(types), text), "", nil)
+}
+
+// Value makes JSON of one typed value by its schema; ok is false if that takes nothing that
+// the text can stand for.
+func Value(text string, valueSchema wire.Payload) (value []byte, ok bool) {
+	literal, err := wire.ParseValue([]byte(text))
+	value = scalar(text, literal, err == nil && text != "", schema{valueSchema, valueSchema})
+	return value, value != nil
+}
+
+// scalar returns nil for a text that cannot stand for anything that the schema takes. What
+// looks like JSON of a type that is taken is that, and otherwise a text.
+func scalar(text string, literal wire.Payload, isJSON bool, s schema) []byte {
+	types := s.types()
+	takesText := len(types) == 0 || slices.Contains(types, "string")
+	if takesText {
+		for _, one := range s.alternatives() {
+			for _, value := range one.values() {
+				if constant, ok := value.Text(); ok && constant == text {
+					return wire.AppendString(nil, text)
+				}
+			}
+		}
+	}
+	if isJSON && takes(types, literal) && (!takesText || literal.Kind() != "string") {
+		return compact(literal.Bytes())
+	}
+	if takesText {
+		return wire.AppendString(nil, text)
+	}
+	return nil
+}
+
+// takes reports whether a value of that kind is taken.
+func takes(types []string, value wire.Payload) bool {
+	kind := value.Kind()
+	return len(types) == 0 || slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer")
+}
+
+// element is one of the values of a list.
+func element(key, text string, s schema) ([]byte, error) {
+	list := s
+	for _, one := range s.alternatives() {
+		if !one.Member("items").IsAbsent() {
+			list = one
+		}
+	}
+	items := list.items()
+	literal, err := wire.ParseValue([]byte(text))
+	if value := scalar(text, literal, err == nil && text != "", items); value != nil {
+		return value, nil
+	}
+	return nil, invalid(fmt.Sprintf("Parameter '%s' takes a list of %s, not '%s'", key, describeTypes(items.types()), text), "", nil)
+}
+
+// describeTypes says what is taken, in words.
+func describeTypes(types []string) string {
+	words := make([]string, len(types))
+	for i, name := range types {
+		switch name {
+		case "boolean":
+			words[i] = "true or false"
+		case "integer":
+			words[i] = "a whole number"
+		case "array":
+			words[i] = "a list"
+		case "object":
+			words[i] = "a JSON object"
+		case "string":
+			words[i] = "a text"
+		default:
+			words[i] = withArticle(name)
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+// object is a JSON object whose members are set one after the other and stay in order.
+type object struct {
+	keys   []string
+	values map[string][]byte  // raw JSON of a member
+	nested map[string]*object // or a member that is set in parts
+}
+
+func (o *object) remember(key string) {
+	if o.values == nil {
+		o.values, o.nested = make(map[string][]byte), make(map[string]*object)
+	}
+	if o.values[key] == nil && o.nested[key] == nil {
+		o.keys = append(o.keys, key)
+	}
+}
+
+func (o *object) set(key string, value []byte) {
+	o.remember(key)
+	delete(o.nested, key)
+	o.values[key] = value
+}
+
+func (o *object) get(key string) []byte { return o.values[key] }
+
+// inner returns the object that a member is; ok is false for a member that is none.
+func (o *object) inner(key string) (*object, bool) {
+	o.remember(key)
+	if inner := o.nested[key]; inner != nil {
+		return inner, true
+	}
+	inner := &object{}
+	if before, ok := o.values[key]; ok {
+		if wire.Raw(before).Kind() != "object" {
+			return nil, false
+		}
+		for name, value := range wire.Raw(before).Members() {
+			inner.set(string(name), value.Bytes())
+		}
+		delete(o.values, key)
+	}
+	o.nested[key] = inner
+	return inner, true
+}
+
+func (o *object) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	for i, key := range o.keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(wire.AppendString(dst, key), ':')
+		if inner := o.nested[key]; inner != nil {
+			dst = inner.append(dst)
+		} else {
+			dst = append(dst, o.values[key]...)
+		}
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,239 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/arguments"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/localclient"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// CallOptions say what Call calls, and what becomes of the result.
+type CallOptions struct {
+	Ref     string
+	Words   []string // see arguments.Parse
+	Stdin   io.Reader
+	JSON    bool          // show the result as it came
+	Folder  string        // for files; "": the working folder
+	Timeout time.Duration // of the call; 0: that of the configuration
+	Roots   []string      // folders that the server is told
+}
+
+// Call calls a tool and shows what it answers.
+func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
+	at, err := c.locate(ctx, options.Ref)
+	if err != nil {
+		return err
+	}
+	c.warnOfFaults(at)
+	r := &running{Console: c, at: at, bar: c.Err.Bar()}
+	defer r.bar.Clear()
+	r.bar.Say("starting server '" + at.Server + "'…")
+	session, err := c.OpenShared(ctx, []place{at}, Handlers{
+		Progress: r.progress, Log: r.log, Elicit: r.elicit,
+		// Also without any, since some servers have other tools for clients that have no roots at
+		// all. There is no default: servers drop the folders of their configuration for it.
+		Roots: func() []string {
+			r.askedRoots.Store(len(options.Roots) > 0)
+			return options.Roots
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close(ctx)) }()
+	tool, err := r.open(ctx, session, options.Ref)
+	if err != nil {
+		return err
+	}
+	r.bar.Clear()
+	if slices.Contains(options.Words, "-") && c.Err.IsInteractive() {
+		fmt.Fprintln(c.Err, "Type the arguments as a JSON object, and end with Ctrl-D:")
+	}
+	options.Stdin = interruptible{ctx, options.Stdin}
+	encoded, err := c.arguments(entry{at, tool}, options)
+	if err != nil {
+		return err
+	}
+	r.bar.Say("calling '" + tool.Name + "'…")
+	result, err := r.call(ctx, session, tool, encoded, options.Timeout)
+	r.bar.Clear()
+	if err != nil {
+		return err
+	}
+	err = c.show(result, entry{at, tool}, options)
+	if failed, ok := errors.AsType[*toolbox.Error](err); ok && failed.Code == toolbox.ToolError && r.askedRoots.Load() {
+		failed.Hint += "\nThe server asked for the folders of --root, and may use those instead of its configured ones. To leave it those, call without --root."
+	}
+	return err
+}
+
+// interruptible reads until a context ends. A read that is under way then goes on until the
+// program ends.
+type interruptible struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r interruptible) Read(into []byte) (int, error) {
+	type chunk struct {
+		data []byte
+		err  error
+	}
+	read := make(chan chunk, 1)
+	go func() {
+		data := make([]byte, len(into))
+		n, err := r.in.Read(data)
+		read <- chunk{data[:n], err}
+	}()
+	select {
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	case c := <-read:
+		return copy(into, c.data), c.err
+	}
+}
+
+// only is the configuration with some of its servers: a call needs no other.
+func only(cfg *config.Config, servers []place) *config.Config {
+	reduced := *cfg
+	reduced.Toolboxes = nil
+	for _, box := range cfg.Toolboxes {
+		all := box.Servers
+		box.Servers = nil
+		for _, server := range all {
+			if slices.Contains(servers, place{box.Name, server.Name}) {
+				box.Servers = append(box.Servers, server)
+			}
+		}
+		if len(box.Servers) > 0 {
+			reduced.Toolboxes = append(reduced.Toolboxes, box)
+		}
+	}
+	return &reduced
+}
+
+// running is one call, as far as the person sees it.
+type running struct {
+	*Console
+	at  place
+	bar *tty.Bar
+	desk
+
+	askedRoots atomic.Bool // the server wanted to know the folders
+}
+
+// open connects the server and returns the tool as it is offered now.
+func (r *running) open(ctx context.Context, session *Session, ref string) (catalog.Tool, error) {
+	answer, err := session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": r.at.Toolbox, "detail": "full"})
+	if ctx.Err() != nil {
+		return catalog.Tool{}, ctx.Err()
+	}
+	if err != nil {
+		return catalog.Tool{}, &toolbox.Error{
+			Code: toolbox.ServersUnreachable, Message: tty.Clean(err.Error()),
+			Hint: "To look at the server step by step: mcp-workbench doctor", Cause: err,
+		}
+	}
+	offered, err := Offered(answer)
+	if err != nil {
+		return catalog.Tool{}, err
+	}
+	var entries []entry
+	for _, tool := range offered.Tools {
+		entries = append(entries, entry{r.at, tool.Tool})
+	}
+	found := match(ref, entries)
+	if len(found) == 0 {
+		r.warn(offered.Remarks, ref[strings.LastIndexByte(ref, '/')+1:])
+		return catalog.Tool{}, notFound(ref, entries, nil)
+	}
+	r.warn(offered.Remarks, found[0].tool.Name)
+	return found[0].tool, nil
+}
+
+// warn shows what is remarkable about a tool, such as that its definition changed.
+func (r *running) warn(remarks []string, tool string) {
+	for _, remark := range remarks {
+		if strings.Contains(remark, "'"+tool+"'") {
+			r.bar.Clear()
+			fmt.Fprintln(r.Err, r.Err.Paint(tty.Caution, tty.CleanLine(remark)))
+		}
+	}
+}
+
+// arguments makes the arguments of a call, and refuses those that the tool does not take.
+func (c *Console) arguments(e entry, options CallOptions) ([]byte, error) {
+	inputSchema := e.tool.Definition.Member("inputSchema")
+	usage := "It takes: " + tty.CleanLine(e.tool.Signature()) + "\nFor all about it: mcp-workbench show " + e.Ref()
+	encoded, err := arguments.Parse(options.Words, inputSchema, options.Stdin)
+	if wrong, ok := errors.AsType[*toolbox.Error](err); ok {
+		wrong.Hint = strings.TrimPrefix(wrong.Hint+"\n"+usage, "\n")
+		return nil, wrong
+	}
+	if err != nil {
+		return nil, err
+	}
+	problems, notes := arguments.Check(encoded, inputSchema)
+	for _, note := range notes {
+		fmt.Fprintln(c.Err, c.Err.Paint(tty.Caution, "note:")+" "+tty.Clean(note))
+	}
+	if len(problems) > 0 {
+		return nil, &toolbox.Error{Code: toolbox.ArgumentsInvalid, Message: tty.Clean(strings.Join(problems, "\n  ")), Hint: usage}
+	}
+	return encoded, nil
+}
+
+func (r *running) call(ctx context.Context, session *Session, tool catalog.Tool, encoded []byte, timeout time.Duration) (wire.Payload, error) {
+	within := ctx
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	params := wire.AppendMember([]byte(`{"tool":{`), "toolbox", r.at.Toolbox)
+	params = wire.AppendMember(params, "server", r.at.Server)
+	params = append(wire.AppendMember(params, "name", tool.Name), `},"arguments":`...)
+	result, err := session.Call(within, "use_tool", append(append(params, encoded...), '}'))
+	ref := entry{r.at, tool}.Ref()
+	switch failure, refused := errors.AsType[*localclient.Error](err); {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil:
+		return result, ctx.Err()
+	case within.Err() != nil:
+		return result, &toolbox.Error{
+			Code: toolbox.CallTimedOut, Message: fmt.Sprintf("Tool '%s' did not answer within %s, and was told to stop", ref, timeout),
+			Hint: "Give it more time with --timeout, such as --timeout 5m.",
+		}
+	case refused && failure.Code == protocol.CodeURLElicitationRequired:
+		return result, visitFirst(ref, failure)
+	default:
+		return result, &toolbox.Error{Code: toolbox.CallFailed, Message: fmt.Sprintf("Tool '%s' could not be called: %s", ref, tty.Clean(err.Error())), Cause: err}
+	}
+}
+
+// visitFirst is for a tool that cannot be used before its user has been on a page.
+func visitFirst(ref string, failure *localclient.Error) error {
+	hint := "Visit it if you trust the server, and call the tool again."
+	for page := range failure.Data.Member("elicitations").Elements() {
+		hint += "\n" + tty.CleanLine(text(page.Member("url"))+"  "+text(page.Member("message")))
+	}
+	return &toolbox.Error{
+		Code:    toolbox.CallFailed,
+		Message: fmt.Sprintf("Tool '%s' wants you to visit a page first: %s", ref, tty.CleanLine(failure.Message)),
+		Hint:    hint, Cause: failure,
+	}
+}

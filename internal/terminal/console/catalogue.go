@@ -1,0 +1,187 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// place is a configured server that is not disabled.
+type place struct{ Toolbox, Server string }
+
+func (p place) String() string { return p.Toolbox + "/" + p.Server }
+
+// places returns the servers in the order of the configuration, and those that are
+// disabled.
+func (c *Console) places() (enabled, disabled []place) {
+	for _, box := range c.Config.Toolboxes {
+		for _, server := range box.Servers {
+			at := place{box.Name, server.Name}
+			if server.Disabled {
+				disabled = append(disabled, at)
+			} else {
+				enabled = append(enabled, at)
+			}
+		}
+	}
+	return enabled, disabled
+}
+
+// entry is one tool in a catalogue.
+type entry struct {
+	place
+	tool catalog.Tool
+}
+
+// Ref is the full name of the tool.
+func (e entry) Ref() string { return e.String() + "/" + e.tool.Name }
+
+// catalogue is what is known of some servers.
+type catalogue []app.KnownServer
+
+func (k catalogue) entries() (all []entry) {
+	for _, server := range k {
+		for _, tool := range server.Tools {
+			all = append(all, entry{place{server.Toolbox, server.Server}, tool})
+		}
+	}
+	return all
+}
+
+// unreachable returns the servers of which nothing is known.
+func (k catalogue) unreachable() (all []app.KnownServer) {
+	for _, server := range k {
+		if server.Err != nil {
+			all = append(all, server)
+		}
+	}
+	return all
+}
+
+// known returns what is known of some servers. Those that were never seen are connected, and
+// waited for as app.Patience has it, or all of them to refresh it: by the workbench that clients share, or else in this process,
+// where they are stopped when it returns.
+func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (catalogue, error) {
+	if c.Dial == nil {
+		return c.find(ctx, wanted, app.KnownOptions{Refresh: refresh})
+	}
+	known, err := c.find(ctx, wanted, app.KnownOptions{Stored: true})
+	if err != nil {
+		return nil, err
+	}
+	var unseen []place
+	for _, server := range known {
+		if refresh || errors.Is(server.Err, app.ErrNeverSeen) {
+			unseen = append(unseen, place{server.Toolbox, server.Server})
+		}
+	}
+	if len(unseen) == 0 {
+		return known, nil
+	}
+	reasons, ok, err := c.learn(ctx, unseen, refresh, len(known) > len(unseen))
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return c.known(ctx, wanted, refresh)
+	}
+	if known, err = c.find(ctx, wanted, app.KnownOptions{Stored: true}); err != nil { // what it keeps is for all
+		return nil, err
+	}
+	for i := range known {
+		server := &known[i]
+		if reason := reasons[place{server.Toolbox, server.Server}]; reason != nil {
+			server.Tools, server.Err = nil, reason
+		}
+	}
+	return known, nil
+}
+
+// find returns what is known of some servers in this process.
+func (c *Console) find(ctx context.Context, wanted []place, options app.KnownOptions) (_ catalogue, err error) {
+	workbench, err := c.workbench(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
+	set := make(map[place]bool, len(wanted))
+	for _, at := range wanted {
+		set[at] = true
+	}
+	options.Wanted = func(box, server string) bool { return set[place{box, server}] }
+	options.Connecting = c.connecting
+	options.Capabilities = app.ByPerson // as in a call, so that what can be called is listed
+	known := catalogue(workbench.Known(ctx, options))
+	c.tellNotAwaited(known)
+	return known, ctx.Err()
+}
+
+// connecting shows a line for each server that is connected.
+func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServer) {
+	live := c.Err.Live(len(servers))
+	name := func(server app.KnownServer) string {
+		return tty.CleanLine(place{server.Toolbox, server.Server}.String())
+	}
+	for i, server := range servers {
+		live.Line(i).Show(c.Err.Paint(tty.Faint, "… connecting "+name(server)))
+	}
+	return func(i int, server app.KnownServer) {
+		switch {
+		case errors.Is(server.Err, app.ErrNotAwaited):
+			live.Line(i).Done(c.Err.Paint(tty.Caution, "!") + " " + name(server) + " " + server.Err.Error())
+			return
+		case server.Err != nil:
+			live.Line(i).Done(c.Err.Paint(tty.Bad, "✗") + " " + name(server) + " could not be connected")
+			return
+		}
+		live.Line(i).Done(c.Err.Paint(tty.Good, "✓") + " " + name(server) + ": " + count(len(server.Tools), "tool", "tools"))
+	}
+}
+
+// tellNotAwaited says how to find out what is the matter with servers that were not waited for.
+func (c *Console) tellNotAwaited(servers []app.KnownServer) {
+	var names []string
+	for _, server := range servers {
+		if errors.Is(server.Err, app.ErrNotAwaited) {
+			names = append(names, quoted(place{server.Toolbox, server.Server}.String()))
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintln(c.Err, "  "+tty.CleanLine("To look at it: mcp-workbench doctor "+strings.Join(names, " ")))
+	}
+}
+
+// complain says why nothing is known of some servers. Of those that were not waited for that was
+// said when they were not.
+func (c *Console) complain(servers []app.KnownServer) {
+	for _, server := range servers {
+		if errors.Is(server.Err, app.ErrNotAwaited) {
+			continue
+		}
+		reason := strings.ReplaceAll(strings.TrimSpace(tty.Clean(server.Err.Error())), "\n", "\n  ")
+		fmt.Fprintf(c.Err, "%s %s\n  %s\n", c.Err.Paint(tty.Bad, "Not reached:"),
+			tty.CleanLine(place{server.Toolbox, server.Server}.String()), reason)
+	}
+}
+
+// unreachableError is for a command that got nothing from any server.
+func unreachableError(servers []app.KnownServer) error {
+	return &toolbox.Error{
+		Code:    toolbox.ServersUnreachable,
+		Message: fmt.Sprintf("%s could not be reached", count(len(servers), "server", "servers")),
+		Hint:    "The reasons are above. To look at each server step by step: mcp-workbench doctor",
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

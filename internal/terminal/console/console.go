@@ -1,0 +1,178 @@
+// Package console is a client of the workbench for a person at a terminal: it finds tools
+// by what was typed, calls them, asks what servers ask, and shows what comes back.
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/localclient"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// Options say for whom a console works, and with which configuration.
+type Options struct {
+	Config   *config.Config
+	Version  string
+	StateDir string // see app.Options
+	Log      *slog.Logger
+	Dial     Dial // nil: every session has a workbench of its own
+
+	Out *tty.Screen // for results
+	Err *tty.Screen // for progress, problems and questions
+}
+
+// Console is what the commands share that use tools.
+type Console struct{ Options }
+
+// New makes a console. Nothing is started.
+func New(options Options) *Console { return &Console{options} }
+
+// capabilities are what servers are told: a person can be asked, and works in folders.
+func capabilities(canBeAsked, hasRoots bool) []byte {
+	declared := []byte("{")
+	if hasRoots {
+		declared = append(declared, `"roots":{}`...)
+	}
+	if canBeAsked {
+		if hasRoots {
+			declared = append(declared, ',')
+		}
+		declared = append(declared, `"elicitation":{"form":{},"url":{}}`...)
+	}
+	return append(declared, '}')
+}
+
+// workbench makes one of a configuration, in which tools are used in the same way whatever
+// clients see, and results are not cut.
+func (c *Console) workbench(cfg *config.Config) (*app.App, error) {
+	own := *cfg
+	own.ToolMode, own.Prefetch = config.Proxy, false
+	own.Discovery = config.Discovery{Search: true}
+	return app.New(app.Options{Config: &own, Version: c.Version, StateDir: c.StateDir, Log: c.Log})
+}
+
+// Session is one session with a workbench.
+type Session struct {
+	workbench *app.App // in this process; nil for one that is shared
+	client    *localclient.Client
+}
+
+// Handlers hear what comes unasked; see localclient.Options.
+type Handlers struct {
+	Progress, Log func(params wire.Payload)
+	// Elicit answers a server's question to the person; nil: there is nobody to ask.
+	Elicit func(ctx context.Context, params wire.Payload) ([]byte, error)
+	// Roots returns the folders that servers are told when they ask; nil: they cannot.
+	Roots func() []string
+}
+
+// Open begins a session with a workbench of that configuration. Close it.
+func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handlers) (*Session, error) {
+	workbench, err := c.workbench(cfg)
+	if err != nil {
+		return nil, err
+	}
+	client, err := c.connect(ctx, cfg, workbench.ServeStdio, handlers)
+	if err != nil {
+		return nil, errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
+	}
+	return &Session{workbench, client}, nil
+}
+
+// connect begins a session with whoever serves it.
+func (c *Console) connect(ctx context.Context, cfg *config.Config, serve serveFunc, handlers Handlers) (*localclient.Client, error) {
+	return localclient.Connect(ctx, localclient.Options{
+		Serve: serve, Name: "mcp-workbench-terminal", Version: c.Version,
+		Capabilities: capabilities(handlers.Elicit != nil, handlers.Roots != nil), MaxMessage: cfg.MaxMessageSize + messageRoom,
+		Progress: handlers.Progress, Log: handlers.Log,
+		Answer: func(ctx context.Context, method string, params wire.Payload) ([]byte, error) {
+			switch {
+			case method == protocol.MethodElicitation && handlers.Elicit != nil:
+				return handlers.Elicit(ctx, params)
+			case method == protocol.MethodRootsList && handlers.Roots != nil:
+				return rootsResult(handlers.Roots()), nil
+			}
+			return nil, &localclient.Error{Code: protocol.CodeMethodNotFound, Message: fmt.Sprintf("The client does not support '%.100s'", method)}
+		},
+	})
+}
+
+// messageRoom is what a message may be longer than one that a server may send.
+const messageRoom = 1 << 20
+
+// rootsResult is the answer to roots/list.
+func rootsResult(folders []string) []byte {
+	result := []byte(`{"roots":[`)
+	for i, folder := range folders {
+		path := filepath.ToSlash(folder)
+		if !strings.HasPrefix(path, "/") {
+			path = "/" + path // of a Windows drive
+		}
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = wire.AppendMember(append(result, '{'), "uri", (&url.URL{Scheme: "file", Path: path}).String())
+		result = append(wire.AppendMember(result, "name", filepath.Base(folder)), '}')
+	}
+	return append(result, "]}"...)
+}
+
+// Call calls one of the workbench's own tools and returns the result as it came.
+func (s *Session) Call(ctx context.Context, tool string, arguments []byte) (wire.Payload, error) {
+	return s.client.Call(ctx, tool, arguments)
+}
+
+// Ask calls one of the workbench's own tools that answers with a text; an error result is
+// an error.
+func (s *Session) Ask(ctx context.Context, tool string, arguments any) (string, error) {
+	encoded, err := json.Marshal(arguments)
+	if err != nil {
+		return "", err
+	}
+	result, err := s.Call(ctx, tool, encoded)
+	if err != nil {
+		return "", err
+	}
+	text := strings.Join(texts(result), "\n")
+	if isError(result) {
+		return "", &ResultError{text}
+	}
+	return text, nil
+}
+
+// ResultError is an error that a tool of the workbench answered with.
+type ResultError struct{ Text string }
+
+func (e *ResultError) Error() string { return e.Text }
+
+// Close ends the session, and its workbench if that is its own.
+func (s *Session) Close(ctx context.Context) error {
+	err := s.client.Close()
+	if s.workbench != nil {
+		err = errors.Join(err, s.workbench.Stop(context.WithoutCancel(ctx)))
+	}
+	return err
+}
+
+// texts returns the text blocks of a result.
+func texts(result wire.Payload) (all []string) {
+	for block := range result.Member("content").Elements() {
+		if text, ok := block.Member("text").Text(); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+func isError(result wire.Payload) bool { return string(result.Member("isError").Bytes()) == "true" }

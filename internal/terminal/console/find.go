@@ -1,0 +1,97 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// FindOptions say what Find looks for.
+type FindOptions struct {
+	Query   string
+	Toolbox string // "": all
+	Limit   int
+	JSON    bool
+}
+
+// Find shows the tools that do what is asked for, as find_tools ranks them. Servers that
+// were never seen are connected first, so that they are found, too.
+func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
+	wanted, err := c.toolboxOnly(options.Toolbox)
+	if err != nil {
+		return err
+	}
+	known, err := c.known(ctx, wanted, false)
+	if err != nil {
+		return err
+	}
+	session, err := c.OpenShared(ctx, nil, Handlers{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close(ctx)) }()
+	query := map[string]any{"query": options.Query, "limit": options.Limit}
+	if options.Toolbox != "" {
+		query["toolbox"] = options.Toolbox
+	}
+	answer, err := session.Ask(ctx, "find_tools", query)
+	if err != nil {
+		return err
+	}
+	found, err := wire.ParseValue([]byte(answer))
+	if err != nil {
+		return fmt.Errorf("find_tools answered with something unexpected: %w", err)
+	}
+	if options.JSON {
+		_, err = fmt.Fprintf(c.Out, "%s\n", tty.EscapeJSON(found.Bytes()))
+		return err
+	}
+	c.showFound(found)
+	c.complain(known.unreachable())
+	return nil
+}
+
+// toolboxOnly is selection for a flag that takes a toolbox alone.
+func (c *Console) toolboxOnly(name string) ([]place, error) {
+	if name == "" {
+		return c.selection("")
+	}
+	var names []string
+	for _, box := range c.Config.Toolboxes {
+		if box.Name == name {
+			return c.selection(name)
+		}
+		names = append(names, box.Name)
+	}
+	err := &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name)}
+	if near := toolbox.Nearest(name, names, 1); len(near) > 0 {
+		err.Hint = "Did you mean '" + near[0] + "'?"
+	} else {
+		err.Hint = "To see what is configured: mcp-workbench list"
+	}
+	return nil, err
+}
+
+func (c *Console) showFound(found wire.Payload) {
+	var rows [][]tty.Cell
+	for tool := range found.Member("tools").Elements() {
+		ref := place{text(tool.Member("toolbox")), text(tool.Member("server"))}.String() + "/" + text(tool.Member("name"))
+		rows = append(rows, []tty.Cell{{Text: ref, Style: tty.Name}, {Text: text(tool.Member("description"))}})
+	}
+	doubtful := !found.Member("hint").IsAbsent()
+	if len(rows) == 0 {
+		fmt.Fprintln(c.Err, "No tool fits. Use other words, or list all tools: mcp-workbench tools")
+		return
+	}
+	c.Out.Table([]string{"TOOL", "DESCRIPTION"}, rows)
+	switch {
+	case doubtful:
+		fmt.Fprintln(c.Err, "These may not be what is asked for: use other words, or list all tools: mcp-workbench tools")
+	case !found.Member("more").IsAbsent():
+		fmt.Fprintln(c.Err, "There are more that fit: --limit shows them.")
+	}
+}

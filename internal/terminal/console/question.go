@@ -1,0 +1,141 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// desk is where one question after the other is put to the person.
+type desk struct {
+	turn   sync.Mutex  // held by who asks
+	asking atomic.Bool // progress would be written over the question
+}
+
+// The answers to a question that have no content.
+const (
+	accepted  = `{"action":"accept"}`
+	declined  = `{"action":"decline"}`
+	cancelled = `{"action":"cancel"}`
+)
+
+var (
+	errDecline = errors.New("the person declined")
+	errCancel  = errors.New("the person cancelled")
+)
+
+// progress shows how far the call is.
+func (r *running) progress(params wire.Payload) {
+	if r.asking.Load() {
+		return
+	}
+	number := func(key string) float64 {
+		n, _ := strconv.ParseFloat(string(params.Member(key).Bytes()), 64) // absent is zero
+		return n
+	}
+	r.bar.Show(number("progress"), number("total"), text(params.Member("message")))
+}
+
+// log shows what the server reports.
+func (r *running) log(params wire.Payload) {
+	data := params.Member("data")
+	message, isText := data.Text()
+	if !isText {
+		message = string(data.Bytes())
+	}
+	level := text(params.Member("level"))
+	style := tty.Faint
+	switch level {
+	case "warning", "error", "critical", "alert", "emergency":
+		style = tty.Caution
+	}
+	from := text(params.Member("logger"))
+	if from == "" {
+		from = r.at.Server
+	}
+	r.bar.Clear()
+	fmt.Fprintln(r.Err, r.Err.Paint(style, tty.CleanLine(from+" "+level+":"))+" "+tty.Clean(strings.TrimSpace(message)))
+}
+
+// elicit puts a server's question to the person, if there is one.
+func (r *running) elicit(ctx context.Context, params wire.Payload) ([]byte, error) {
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // it was withdrawn while others were asked
+	}
+	r.asking.Store(true)
+	defer r.asking.Store(false)
+	r.bar.Clear()
+	message := strings.ReplaceAll(strings.TrimSpace(tty.Clean(text(params.Member("message")))), "\n", "\n  ")
+	if !r.Err.IsInteractive() {
+		fmt.Fprintf(r.Err, "Server '%s' asks something, and nobody can answer here, so it was declined:\n  %s\n", tty.CleanLine(r.at.String()), message)
+		return []byte(declined), nil
+	}
+	fmt.Fprintf(r.Err, "%s\n  %s\n", r.Err.Paint(tty.Strong, "Server '"+tty.CleanLine(r.at.String())+"' asks:"), message)
+	var answer []byte
+	var err error
+	if text(params.Member("mode")) == "url" {
+		answer, err = r.visit(ctx, text(params.Member("url")))
+	} else {
+		answer, err = r.fillIn(ctx, params.Member("requestedSchema"))
+	}
+	switch {
+	case errors.Is(err, errDecline):
+		return []byte(declined), nil
+	case errors.Is(err, errCancel), errors.Is(err, io.EOF):
+		return []byte(cancelled), nil
+	}
+	return answer, err
+}
+
+// visit asks whether the person agrees to a page. It is never opened unasked.
+func (r *running) visit(ctx context.Context, address string) ([]byte, error) {
+	page, err := url.Parse(address)
+	if err != nil || page.Scheme != "https" && page.Scheme != "http" || page.Host == "" {
+		fmt.Fprintf(r.Err, "  It wants a page to be visited whose address is none: %s\n  It was declined.\n", tty.CleanLine(address))
+		return nil, errDecline
+	}
+	fmt.Fprintf(r.Err, "  It wants you to visit a page of %s:\n  %s\n", r.Err.Paint(tty.Strong, tty.CleanLine(page.Host)), page.String())
+	choice, err := r.Err.Choose(ctx, "What now?", []string{"open it in the browser", "I open it myself", "decline", "cancel"})
+	switch {
+	case err != nil:
+		return nil, err
+	case choice == 2:
+		return nil, errDecline
+	case choice == 3:
+		return nil, errCancel
+	case choice == 0:
+		if err := browse(page.String()); err != nil {
+			fmt.Fprintf(r.Err, "  The browser could not be opened (%v). Open the page yourself.\n", err)
+		}
+	}
+	return []byte(accepted), nil
+}
+
+// browse opens a page without waiting for its end.
+func browse(address string) error {
+	command := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		command = []string{"open"}
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	cmd := exec.Command(command[0], append(command[1:], address)...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

@@ -1,0 +1,216 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// Limits of what an error lists.
+const (
+	nearestRefs = 3
+	shownRefs   = 10
+)
+
+// A tool is named by TOOLBOX/SERVER/TOOL, SERVER/TOOL or TOOL. Names may hold slashes, so
+// that a reference is compared with what there is, and not taken apart. A full name wins
+// over a short one; of several short ones none does.
+
+// candidates returns the servers that a reference to a tool can be about.
+func candidates(ref string, places []place) []place {
+	for _, prefix := range []func(place) string{
+		func(p place) string { return p.String() + "/" },
+		func(p place) string { return p.Server + "/" },
+	} {
+		var found []place
+		for _, at := range places {
+			if rest, ok := strings.CutPrefix(ref, prefix(at)); ok && rest != "" {
+				found = append(found, at)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return places
+}
+
+// match returns the tools that a reference names.
+func match(ref string, entries []entry) (found []entry) {
+	for _, e := range entries {
+		if e.Ref() == ref {
+			return []entry{e}
+		}
+		if e.Server+"/"+e.tool.Name == ref || e.tool.Name == ref {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// Named returns the tool that a reference names among what is known; ok is false if it names
+// none, or several.
+func Named(ref string, known []app.KnownServer) (tool catalog.Tool, ok bool) {
+	found := match(ref, catalogue(known).entries())
+	if len(found) != 1 {
+		return catalog.Tool{}, false
+	}
+	return found[0].tool, true
+}
+
+// locate finds the server that a reference to a tool is about. Where that can be told from
+// the configuration alone, nothing is asked for: the call itself will tell.
+func (c *Console) locate(ctx context.Context, ref string) (place, error) {
+	enabled, disabled := c.places()
+	if len(enabled) == 0 {
+		return place{}, c.nothingConfigured()
+	}
+	wanted := candidates(ref, enabled)
+	if len(wanted) == 1 {
+		return wanted[0], nil
+	}
+	known, err := c.known(ctx, wanted, false)
+	if err != nil {
+		return place{}, err
+	}
+	switch found := match(ref, known.entries()); len(found) {
+	case 1:
+		return found[0].place, nil
+	case 0:
+		c.complain(known.unreachable())
+		return place{}, notFound(ref, known.entries(), disabled)
+	default:
+		return place{}, ambiguous(ref, refs(found))
+	}
+}
+
+func refs(entries []entry) []string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Ref()
+	}
+	return names
+}
+
+func ambiguous(ref string, names []string) error {
+	shown := slices.Clone(names)
+	if more := len(shown) - shownRefs; more > 0 {
+		shown = append(shown[:shownRefs], fmt.Sprintf("and %d more", more))
+	}
+	return &toolbox.Error{
+		Code:    toolbox.AmbiguousName,
+		Message: fmt.Sprintf("'%s' can be one of %d", ref, len(names)),
+		Hint:    "Name it as one of these:\n" + tty.Clean(strings.Join(shown, "\n")),
+	}
+}
+
+// notFound says what may have been meant instead.
+func notFound(ref string, entries []entry, disabled []place) error {
+	err := &toolbox.Error{Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no tool '%s'", ref)}
+	for _, at := range disabled {
+		if strings.HasPrefix(ref, at.String()+"/") || strings.HasPrefix(ref, at.Server+"/") {
+			err.Message = fmt.Sprintf("Server '%s' of '%s' is disabled in the configuration", at, ref)
+			err.Hint = "To use it: mcp-workbench enable " + at.String()
+			return err
+		}
+	}
+	if near := nearest(ref, entries); len(near) > 0 {
+		err.Hint = "Did you mean one of these?\n" + tty.Clean(strings.Join(near, "\n"))
+	} else {
+		err.Hint = "To see all tools: mcp-workbench tools\nTo find one by what it does: mcp-workbench find WORDS"
+	}
+	return err
+}
+
+// nearest returns the full names of tools that are spelt like the reference, in any form.
+func nearest(ref string, entries []entry) (names []string) {
+	full := make(map[string][]string)
+	var forms []string
+	for _, e := range entries {
+		for _, form := range []string{e.tool.Name, e.Server + "/" + e.tool.Name, e.Ref()} {
+			if full[form] == nil {
+				forms = append(forms, form)
+			}
+			full[form] = append(full[form], e.Ref())
+		}
+	}
+	for _, form := range toolbox.Nearest(ref, forms, nearestRefs) {
+		for _, name := range full[form] {
+			if !slices.Contains(names, name) && len(names) < nearestRefs {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+func (c *Console) nothingConfigured() error {
+	where := c.Config.Path
+	if where == "" || len(c.Config.Files) > 1 {
+		where = "the configuration"
+	}
+	return &toolbox.Error{
+		Code:    toolbox.NothingConfigured,
+		Message: "There is no server to use in " + where,
+		Hint:    "To take over the servers of your clients: mcp-workbench init\nTo add one: mcp-workbench add",
+	}
+}
+
+// selection finds the servers of a toolbox or a server; "" is all.
+func (c *Console) selection(name string) ([]place, error) {
+	enabled, disabled := c.places()
+	if len(enabled) == 0 {
+		return nil, c.nothingConfigured()
+	}
+	if name == "" {
+		return enabled, nil
+	}
+	for _, box := range c.Config.Toolboxes {
+		if box.Name == name {
+			return slices.DeleteFunc(enabled, func(at place) bool { return at.Toolbox != name }), nil
+		}
+	}
+	var found []place
+	var names []string
+	for _, at := range enabled {
+		if at.String() == name {
+			return []place{at}, nil
+		}
+		if at.Server == name {
+			found = append(found, at)
+		}
+		if !slices.Contains(names, at.Toolbox) {
+			names = append(names, at.Toolbox)
+		}
+		names = append(names, at.String(), at.Server)
+	}
+	switch {
+	case len(found) == 1:
+		return found, nil
+	case len(found) > 1:
+		all := make([]string, len(found))
+		for i, at := range found {
+			all[i] = at.String()
+		}
+		return nil, ambiguous(name, all)
+	}
+	err := &toolbox.Error{Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no toolbox or server '%s'", name)}
+	for _, at := range disabled {
+		if at.String() == name || at.Server == name {
+			err.Message, err.Hint = fmt.Sprintf("Server '%s' is disabled in the configuration", at), "To use it: mcp-workbench enable "+at.String()
+			return nil, err
+		}
+	}
+	if near := toolbox.Nearest(name, names, nearestRefs); len(near) > 0 {
+		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"
+	} else {
+		err.Hint = "To see what is configured: mcp-workbench list"
+	}
+	return nil, err
+}

@@ -1,0 +1,181 @@
+package console
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// show shows a result; one that is an error goes where problems go.
+func (c *Console) show(result wire.Payload, e entry, options CallOptions) error {
+	failed := &toolbox.Error{
+		Code:    toolbox.ToolError,
+		Message: fmt.Sprintf("Tool '%s' answered with an error", tty.CleanLine(e.Ref())),
+		Hint:    "What it says is above. For what it takes: mcp-workbench show " + e.Ref(),
+	}
+	if options.JSON {
+		if _, err := fmt.Fprintf(c.Out, "%s\n", tty.EscapeJSON(result.Bytes())); err != nil {
+			return err
+		}
+		if isError(result) {
+			failed.Hint = ""
+			return failed
+		}
+		return nil
+	}
+	to := c.Out
+	if isError(result) {
+		to = c.Err
+	}
+	p := presenter{screen: to, files: folder{path: options.Folder}, name: e.tool.Name}
+	if err := p.present(result); err != nil {
+		return err
+	}
+	if p.blocks == 0 {
+		fmt.Fprintln(c.Err, "The tool answered without content.")
+	}
+	if isError(result) {
+		return failed
+	}
+	return nil
+}
+
+// presenter shows the content of a result on a screen, and puts into files what is no text.
+type presenter struct {
+	screen *tty.Screen
+	files  folder
+	name   string // of the tool
+	blocks int    // that were shown
+}
+
+func (p *presenter) present(result wire.Payload) error {
+	texts := 0
+	for block := range result.Member("content").Elements() {
+		p.blocks++
+		if err := p.block(block); err != nil {
+			return err
+		}
+		if text(block.Member("type")) == "text" {
+			texts++
+		}
+	}
+	// A server that sends both says the same in both.
+	if structured := result.Member("structuredContent"); texts == 0 && structured.Kind() == "object" {
+		p.blocks++
+		p.json(structured)
+	}
+	return nil
+}
+
+func (p *presenter) block(block wire.Payload) error {
+	switch text(block.Member("type")) {
+	case "text":
+		p.text(text(block.Member("text")))
+		return nil
+	case "image", "audio":
+		return p.media(block.Member("data"), text(block.Member("mimeType")), p.name, block)
+	case "resource":
+		return p.resource(block.Member("resource"))
+	case "resource_link":
+		p.link(block)
+		return nil
+	default: // a type that we do not know yet
+		p.json(block)
+		return nil
+	}
+}
+
+// text writes a text. On a terminal nothing in it may do more than be read.
+func (p *presenter) text(text string) {
+	if p.screen.IsTerminal() {
+		text = tty.Clean(text)
+	}
+	fmt.Fprintln(p.screen, strings.TrimSuffix(text, "\n"))
+}
+
+func (p *presenter) json(value wire.Payload) {
+	var indented bytes.Buffer
+	if json.Indent(&indented, value.Bytes(), "", "  ") != nil {
+		indented.Reset()
+		indented.Write(value.Bytes())
+	}
+	p.text(indented.String())
+}
+
+// media saves what is no text, and shows it if it is an image that can be shown.
+func (p *presenter) media(data wire.Payload, mimeType, name string, whole wire.Payload) error {
+	content, ok := decoded(data)
+	if !ok {
+		p.json(whole) // it is not what it says
+		return nil
+	}
+	path, err := p.files.save(name, mimeType, content)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(mimeType, "image/") {
+		p.screen.Picture(content, name)
+	}
+	kind := tty.CleanLine(mimeType)
+	if kind == "" {
+		kind = "a file"
+	}
+	fmt.Fprintf(p.screen, "%s %s (%s, %s)\n", p.screen.Paint(tty.Good, "Saved:"), tty.CleanLine(path), kind, size(len(content)))
+	return nil
+}
+
+func decoded(data wire.Payload) ([]byte, bool) {
+	encoded, ok := data.Text()
+	if !ok {
+		return nil, false
+	}
+	content, err := base64.StdEncoding.DecodeString(encoded)
+	return content, err == nil
+}
+
+func (p *presenter) resource(resource wire.Payload) error {
+	uri, mimeType := text(resource.Member("uri")), text(resource.Member("mimeType"))
+	if blob := resource.Member("blob"); !blob.IsAbsent() {
+		fmt.Fprintln(p.screen, p.screen.Paint(tty.Faint, tty.CleanLine("Resource "+uri)))
+		return p.media(blob, mimeType, lastPart(uri, p.name), resource)
+	}
+	heading := "Resource " + uri
+	if mimeType != "" {
+		heading += " (" + mimeType + ")"
+	}
+	fmt.Fprintln(p.screen, p.screen.Paint(tty.Faint, tty.CleanLine(heading+":")))
+	p.text(text(resource.Member("text")))
+	return nil
+}
+
+func (p *presenter) link(link wire.Payload) {
+	title := text(link.Member("title"))
+	if title == "" {
+		title = text(link.Member("name"))
+	}
+	line := p.screen.Paint(tty.Strong, tty.CleanLine(title)) + "  " + tty.CleanLine(text(link.Member("uri")))
+	if mimeType := tty.CleanLine(text(link.Member("mimeType"))); mimeType != "" {
+		line += " (" + mimeType + ")"
+	}
+	fmt.Fprintln(p.screen, line)
+	if description := tty.CleanLine(text(link.Member("description"))); description != "" {
+		fmt.Fprintln(p.screen, "  "+description)
+	}
+}
+
+// size is a number of bytes as people read it.
+func size(n int) string {
+	switch {
+	case n < 1<<10:
+		return count(n, "byte", "bytes")
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}

@@ -1,0 +1,284 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// Show shows one tool, server or toolbox.
+func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
+	enabled, disabled := c.places()
+	if len(enabled) == 0 {
+		return c.nothingConfigured()
+	}
+	for _, box := range c.Config.Toolboxes {
+		if box.Name == ref {
+			return c.showGroup(ctx, ref, box.Description, enabled, func(at place) bool { return at.Toolbox == ref }, asJSON)
+		}
+	}
+	for _, at := range enabled {
+		if at.String() == ref {
+			return c.showGroup(ctx, ref, "", enabled, func(other place) bool { return other == at }, asJSON)
+		}
+	}
+	known, err := c.known(ctx, candidates(ref, enabled), false)
+	if err != nil {
+		return err
+	}
+	tools := match(ref, known.entries())
+	if len(tools) == 1 && tools[0].Ref() == ref {
+		return c.showTool(tools[0], asJSON)
+	}
+	names := refs(tools)
+	var servers []place
+	for _, at := range enabled {
+		if at.Server == ref {
+			servers, names = append(servers, at), append(names, at.String())
+		}
+	}
+	switch {
+	case len(names) > 1:
+		return ambiguous(ref, names)
+	case len(tools) == 1:
+		return c.showTool(tools[0], asJSON)
+	case len(servers) == 1:
+		return c.showGroup(ctx, servers[0].String(), "", enabled, func(at place) bool { return at == servers[0] }, asJSON)
+	}
+	c.complain(known.unreachable())
+	return notFound(ref, known.entries(), disabled)
+}
+
+// shownTool is the JSON of a tool.
+type shownTool struct {
+	listedTool
+	Definition json.RawMessage `json:"definition"`
+}
+
+func (c *Console) showTool(e entry, asJSON bool) error {
+	definition := e.tool.Definition
+	if asJSON {
+		return tty.WriteJSON(c.Out, shownTool{asListed(e), definition.Bytes()})
+	}
+	heading := c.Out.Paint(tty.Strong, tty.CleanLine(e.Ref()))
+	if title := title(definition); title != "" {
+		heading += "  " + tty.CleanLine(title)
+	}
+	fmt.Fprintln(c.Out, heading)
+	if description := description(e.tool); strings.TrimSpace(description) != "" {
+		c.prose(description, "")
+	}
+	fmt.Fprintln(c.Out, "\n  "+tty.CleanLine(e.tool.Signature()))
+	c.showParameters(definition.Member("inputSchema"))
+	if hints := hintsOf(definition.Member("annotations")); hints != "" {
+		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "The server says:"), hints)
+	}
+	if output := definition.Member("outputSchema"); output.Kind() == "object" {
+		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "It answers with:"), tty.CleanLine(catalog.TypeName(output)))
+		c.showMembers("FIELD", output)
+	}
+	fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "Call it:"), tty.CleanLine(exampleCall(e)))
+	return nil
+}
+
+func title(definition wire.Payload) string {
+	if title := text(definition.Member("title")); title != "" {
+		return title
+	}
+	return text(definition.Member("annotations").Member("title"))
+}
+
+func (c *Console) showParameters(schema wire.Payload) {
+	if schema.Member("properties").Kind() != "object" || string(schema.Member("properties").Bytes()) == "{}" {
+		return
+	}
+	fmt.Fprintln(c.Out)
+	c.showMembers("PARAMETER", schema)
+}
+
+func (c *Console) showMembers(what string, schema wire.Payload) {
+	var required []string
+	for name := range schema.Member("required").Elements() {
+		required = append(required, text(name))
+	}
+	columns := []string{what, "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"}
+	var rows [][]tty.Cell
+	for key, property := range schema.Member("properties").Members() {
+		needed := ""
+		if slices.Contains(required, string(key)) {
+			needed = "yes"
+		}
+		row := tty.Cells(string(key), catalog.TypeName(property), needed,
+			string(property.Member("default").Bytes()), text(property.Member("description")))
+		row[0].Style = tty.Name
+		rows = append(rows, row)
+	}
+	if len(rows) > 0 {
+		c.Out.WrappedTable(withoutEmpty(columns, rows))
+	}
+}
+
+// withoutEmpty leaves out columns in which no row has anything.
+func withoutEmpty(columns []string, rows [][]tty.Cell) ([]string, [][]tty.Cell) {
+	var kept []string
+	fewer := make([][]tty.Cell, len(rows))
+	for i, column := range columns {
+		if !slices.ContainsFunc(rows, func(row []tty.Cell) bool { return row[i].Text != "" }) {
+			continue
+		}
+		kept = append(kept, column)
+		for at, row := range rows {
+			fewer[at] = append(fewer[at], row[i])
+		}
+	}
+	return kept, fewer
+}
+
+// prose writes a text of somebody else, with an indent, and breaks lines between words
+// that the screen would break anywhere.
+func (c *Console) prose(text, indent string) {
+	width, _ := c.Out.Size()
+	if width > 0 {
+		width = max(20, width-len(indent))
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(tty.Clean(text)), "\n") {
+		parts := []string{line}
+		if width > 0 && tty.Cut(line, width) != line {
+			parts = tty.Wrap(line, width)
+		}
+		for _, part := range parts {
+			fmt.Fprintln(c.Out, strings.TrimRight(indent+part, " "))
+		}
+	}
+}
+
+// hintsOf says in words what a server says of how its tool behaves.
+func hintsOf(annotations wire.Payload) string {
+	var words []string
+	for _, hint := range []struct{ key, yes, no string }{
+		{"readOnlyHint", "read-only", "changes things"},
+		{"destructiveHint", "destructive", "not destructive"},
+		{"idempotentHint", "safe to repeat", "not safe to repeat"},
+		{"openWorldHint", "reaches out to the world", "stays inside"},
+	} {
+		switch string(annotations.Member(hint.key).Bytes()) {
+		case "true":
+			words = append(words, hint.yes)
+		case "false":
+			words = append(words, hint.no)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// exampleCall is a command line that has what is required.
+func exampleCall(e entry) string {
+	line := "mcp-workbench call " + quoted(e.Ref())
+	schema := e.tool.Definition.Member("inputSchema")
+	for name := range schema.Member("required").Elements() {
+		sign := "=…"
+		if isNested(schema.Member("properties").Member(text(name))) {
+			sign = ":=…"
+		}
+		line += " " + quoted(text(name)) + sign
+	}
+	return line
+}
+
+// isNested reports whether a value is best written as JSON.
+func isNested(schema wire.Payload) bool {
+	switch text(schema.Member("type")) {
+	case "object":
+		return true
+	case "array":
+		return isNested(schema.Member("items"))
+	}
+	return false
+}
+
+// quoted is a word for a shell.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@"
+
+// shownServer is the JSON of a server.
+type shownServer struct {
+	Toolbox      string       `json:"toolbox"`
+	Server       string       `json:"server"`
+	Version      string       `json:"version,omitempty"`
+	Instructions string       `json:"instructions,omitempty"`
+	Error        string       `json:"error,omitempty"`
+	Tools        []listedTool `json:"tools"`
+}
+
+// showGroup shows a toolbox or a server.
+func (c *Console) showGroup(ctx context.Context, name, description string, places []place, wanted func(place) bool, asJSON bool) error {
+	known, err := c.known(ctx, slices.DeleteFunc(slices.Clone(places), func(at place) bool { return !wanted(at) }), false)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return tty.WriteJSON(c.Out, asGroup(name, description, known))
+	}
+	fmt.Fprintln(c.Out, c.Out.Paint(tty.Strong, tty.CleanLine(name)))
+	if description != "" {
+		c.prose(description, "")
+	}
+	for _, server := range known {
+		if server.Err == nil {
+			c.showServer(server)
+		}
+	}
+	failed := known.unreachable()
+	c.complain(failed)
+	if len(failed) > 0 && len(failed) == len(known) {
+		return unreachableError(failed)
+	}
+	return nil
+}
+
+func asGroup(name, description string, known catalogue) any {
+	group := struct {
+		Ref         string        `json:"ref"`
+		Description string        `json:"description,omitempty"`
+		Servers     []shownServer `json:"servers"`
+	}{Ref: name, Description: description, Servers: []shownServer{}}
+	for _, server := range known {
+		shown := shownServer{
+			Toolbox: server.Toolbox, Server: server.Server, Version: server.Version,
+			Instructions: server.Instructions, Tools: []listedTool{},
+		}
+		if server.Err != nil {
+			shown.Error = server.Err.Error()
+		}
+		for _, e := range (catalogue{server}).entries() {
+			shown.Tools = append(shown.Tools, asListed(e))
+		}
+		group.Servers = append(group.Servers, shown)
+	}
+	return group
+}
+
+func (c *Console) showServer(server app.KnownServer) {
+	heading := "Server " + c.Out.Paint(tty.Name, tty.CleanLine(server.Server))
+	if server.Version != "" {
+		heading += " " + tty.CleanLine(server.Version)
+	}
+	fmt.Fprintln(c.Out, "\n"+heading)
+	if strings.TrimSpace(server.Instructions) != "" {
+		c.prose(server.Instructions, "  ")
+	}
+	c.table((catalogue{server}).entries())
+}

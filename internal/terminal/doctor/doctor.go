@@ -1,0 +1,120 @@
+// Package doctor examines a workbench for a person who wonders why something does not work:
+// its configuration and folders, and each server step by step, with what to do.
+package doctor
+
+import (
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+// Verdict is what came of a check.
+type Verdict string
+
+// The verdicts. A warning is no failure: everything works, but probably not as it is meant.
+const (
+	Fine    Verdict = "ok"
+	Warning Verdict = "warning"
+	Failed  Verdict = "failed"
+	Skipped Verdict = "skipped"
+)
+
+// Report is all that was found, in the form in which scripts get it.
+type Report struct {
+	OK      bool     `json:"ok"`
+	Checks  []Check  `json:"checks"`
+	Servers []Server `json:"servers"`
+	Summary Summary  `json:"summary"`
+}
+
+// Check is something about the workbench itself.
+type Check struct {
+	Name    string  `json:"name"`
+	Verdict Verdict `json:"status"`
+	Detail  string  `json:"detail"`
+	Fix     string  `json:"fix,omitempty"`
+}
+
+// Server is what was found about one server.
+type Server struct {
+	Toolbox  string   `json:"toolbox"`
+	Name     string   `json:"server"`
+	Verdict  Verdict  `json:"status"`
+	Took     Millis   `json:"took_ms"`
+	Steps    []Step   `json:"steps"`
+	Software string   `json:"software,omitempty"`
+	Revision string   `json:"revision,omitempty"`
+	Tools    int      `json:"tools"`
+	Error    string   `json:"error,omitempty"`
+	Stderr   []string `json:"stderr,omitempty"` // of a server that failed
+	Fix      string   `json:"fix,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	Note     string   `json:"note,omitempty"` // what may become a problem elsewhere
+
+	faulty bool // its definition is wrong
+}
+
+// Step is one step of a server's start.
+type Step struct {
+	Name    string  `json:"name"`
+	Verdict Verdict `json:"status"` // "" while it is under way
+	Detail  string  `json:"detail,omitempty"`
+	Took    Millis  `json:"took_ms"`
+}
+
+// Summary counts servers, and warnings about anything.
+type Summary struct {
+	Fine     int `json:"ok"`
+	Failed   int `json:"failed"`
+	Skipped  int `json:"skipped"`
+	Warnings int `json:"warnings"`
+}
+
+// Millis is a duration in milliseconds.
+type Millis int64
+
+func millis(d time.Duration) Millis { return Millis(d.Milliseconds()) }
+
+// NewReport puts together what was found.
+func NewReport(checks []Check, servers []Server) *Report {
+	if servers == nil {
+		servers = []Server{} // scripts expect a list
+	}
+	r := &Report{OK: true, Checks: checks, Servers: servers}
+	for _, check := range checks {
+		switch check.Verdict {
+		case Failed:
+			r.OK = false
+		case Warning:
+			r.Summary.Warnings++
+		}
+	}
+	for _, server := range servers {
+		r.Summary.Warnings += len(server.Warnings)
+		switch server.Verdict {
+		case Fine:
+			r.Summary.Fine++
+		case Failed:
+			r.Summary.Failed++
+			r.OK = false
+		case Skipped:
+			r.Summary.Skipped++
+		}
+	}
+	return r
+}
+
+// stepsOf turns the steps of a start into ours.
+func stepsOf(steps []fleet.Step) []Step {
+	shown := make([]Step, len(steps))
+	for i, step := range steps {
+		shown[i] = Step{Name: step.Name, Detail: step.Detail, Took: millis(step.Took)}
+		switch {
+		case step.Done:
+			shown[i].Verdict = Fine
+		case step.Failed:
+			shown[i].Verdict = Failed
+		}
+	}
+	return shown
+}

@@ -1,0 +1,157 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+const (
+	// atOnce is how many servers are started at a time: some of them download themselves
+	// first, and many at once would take longer than each may.
+	atOnce = 8
+	// lookEvery is how often it is looked how far a start is.
+	lookEvery = 100 * time.Millisecond
+	// maxStderr is how many lines of a failed server's stderr are shown.
+	maxStderr = 10
+)
+
+// Examiner starts servers by a workbench, and looks at how that goes.
+type Examiner struct {
+	Named string // the configuration that a person named, for the commands that are suggested; "" for none
+
+	workbench *app.App
+	masker    *secret.Masker
+	shell     *loginShell
+	home      string
+}
+
+// NewExaminer makes one for a workbench with that configuration and environment.
+func NewExaminer(workbench *app.App, cfg *config.Config, environ []string) *Examiner {
+	return &Examiner{
+		workbench: workbench, masker: secret.NewMasker(cfg.Secrets),
+		shell: newLoginShell(environ), home: variable(environ, "HOME"),
+	}
+}
+
+// Examine examines all patients, and returns what was found in their order. show is called
+// with the number of a patient whenever something about it changed, and for the last time
+// when it is done; calls for several come at once.
+func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i int, server Server, done bool)) []Server {
+	// As the commands do that list and call tools, so that they agree on what there is.
+	party := app.NewOnlooker(app.ByPerson)
+	defer party.Close()
+	found := make([]Server, len(patients))
+	slots := make(chan struct{}, atOnce)
+	var work sync.WaitGroup
+	for i := range patients {
+		show(i, newServer(&patients[i]), false)
+	}
+	for i := range patients {
+		patient := &patients[i]
+		work.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			found[i] = e.examine(ctx, patient, party, func(server Server) { show(i, server, false) })
+			show(i, found[i], true)
+		})
+	}
+	work.Wait()
+	return found
+}
+
+// newServer is what is known of a patient before it is examined.
+func newServer(patient *Patient) Server {
+	return Server{Toolbox: patient.Toolbox, Name: patient.Config.Name, Verdict: Skipped, Steps: []Step{}}
+}
+
+func (e *Examiner) examine(ctx context.Context, patient *Patient, party *fleet.Party, show func(Server)) Server {
+	found := newServer(patient)
+	if patient.Config.Disabled || ctx.Err() != nil {
+		return found
+	}
+	if fault := patient.Config.Fault; fault != nil {
+		found.Verdict, found.Error, found.Fix, found.faulty = Failed, places(fault), hints(fault), true
+		return found
+	}
+	server, ok := e.workbench.Server(patient.Toolbox, patient.Config.Name)
+	if !ok { // the workbench was made from the configuration that the patients are of
+		found.Verdict, found.Error = Failed, "the workbench does not know it"
+		return found
+	}
+	server = server.For(party)
+	lease, err := e.await(ctx, server, func(status fleet.Status) {
+		found.Steps = stepsOf(status.Steps)
+		show(found)
+	})
+	status := server.Status()
+	found.Steps = stepsOf(status.Steps)
+	for _, step := range found.Steps {
+		found.Took += step.Took
+	}
+	if err != nil {
+		found.Verdict, found.Error = Failed, reason(err)
+		found.Stderr = status.Stderr[max(0, len(status.Stderr)-maxStderr):]
+		found.Fix = e.fix(ctx, patient, err, found.Stderr)
+		return found
+	}
+	defer lease.Release()
+	found.Verdict, found.Tools = Fine, len(lease.Tools.Tools)
+	found.Software, found.Revision = status.Software, status.Revision
+	for _, warning := range lease.Tools.Warnings {
+		found.Warnings = append(found.Warnings, e.masker.Mask(warning))
+	}
+	found.Note = e.note(patient, found.Steps)
+	return found
+}
+
+// await waits for the start of a server and looks at it meanwhile.
+func (e *Examiner) await(ctx context.Context, server *fleet.Server, look func(fleet.Status)) (*fleet.Lease, error) {
+	var lease *fleet.Lease
+	var err error
+	done := make(chan struct{})
+	go func() { // ends with the start, which is bounded, or with ctx
+		defer close(done)
+		lease, err = server.Lease(ctx)
+	}()
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return lease, err
+		case <-ticker.C:
+			look(server.Status())
+		}
+	}
+}
+
+// reason is why a start failed, without what is shown apart from it.
+func reason(err error) string {
+	if failure, ok := errors.AsType[*fleet.Failure](err); ok && failure.Error() == err.Error() {
+		return failure.Reason()
+	}
+	return err.Error()
+}
+
+// note tells of a command that is found here, but perhaps not by a workbench that a client
+// on a desktop starts, which did not read the files of a shell.
+func (e *Examiner) note(patient *Patient, steps []Step) string {
+	command := patient.Config.Command
+	if command == "" || filepath.Base(command) != command || len(steps) == 0 || e.home == "" || patient.setsPath() {
+		return ""
+	}
+	folder := filepath.Dir(steps[0].Detail)
+	if inside, err := filepath.Rel(e.home, folder); err != nil || !filepath.IsLocal(inside) {
+		return ""
+	}
+	return "a client that is started from the desktop may not have " + folder + " on its PATH; if the server fails there, " +
+		addPath(folder)
+}

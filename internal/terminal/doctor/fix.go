@@ -1,0 +1,226 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+)
+
+// fix says what to do about a start that failed with err, having printed stderr.
+func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr []string) string {
+	if ctx.Err() != nil {
+		return ""
+	}
+	if failure, ok := errors.AsType[*fleet.Failure](err); ok && failure.Hint() != "" {
+		return failure.Hint()
+	}
+	if wrong, ok := errors.AsType[*process.CommandError](err); ok {
+		return e.fixCommand(ctx, patient, wrong)
+	}
+	if isLoop(patient, err) {
+		return "Remove it from the configuration: " + e.removal(patient)
+	}
+	if patient.Config.URL != "" {
+		return fixRemote(err)
+	}
+	if advice := recognise(stderr); advice != "" {
+		return advice
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "It runs, but does not answer. Is it an MCP server that speaks over stdio, and are its 'args' complete? " +
+			`A server that downloads itself first may need longer: "timeouts": {"connect": "2m"}`
+	}
+	if patient.Config.Command == "" {
+		return ""
+	}
+	return "Run the same command in a terminal, and look at what it says: " + e.masker.Mask(commandLine(patient))
+}
+
+// isLoop reports that the server refused since it is this workbench, or leads to it. Only its
+// message says so: it is another process.
+func isLoop(patient *Patient, err error) bool {
+	loop := hops.LoopError{Server: hops.Server{Toolbox: patient.Toolbox, Name: patient.Config.Name}}
+	return strings.Contains(err.Error(), loop.Error())
+}
+
+// removal is the command that takes a server out of the configuration.
+func (e *Examiner) removal(patient *Patient) string {
+	words := []string{"mcp-workbench", "remove", patient.Name()}
+	if e.Named != "" {
+		words = append(words, "--config", e.Named)
+	}
+	return quoteWords(words)
+}
+
+// commandLine is what a person would type.
+func commandLine(patient *Patient) string {
+	line := quoteWords(append([]string{patient.Config.Command}, patient.Config.Args...))
+	if patient.Config.Dir != "" {
+		line += " (in " + patient.Config.Dir + ")"
+	}
+	return line
+}
+
+func quoteWords(words []string) string {
+	for i, word := range words {
+		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// fixCommand is about a command that is not there, or cannot be run.
+func (e *Examiner) fixCommand(ctx context.Context, patient *Patient, wrong *process.CommandError) string {
+	isAbsent := errors.Is(wrong, exec.ErrNotFound) || errors.Is(wrong, fs.ErrNotExist)
+	if !isAbsent {
+		return "Is it the right file? If it is, make it executable: chmod +x"
+	}
+	if wrong.Path == "" {
+		return "'command' names a file that does not exist. Correct the path; a relative one starts at 'cwd', or else at the folder that the workbench runs in."
+	}
+	if found := e.shell.find(ctx, wrong.Command); found != "" {
+		return fmt.Sprintf("Your login shell (%s) finds it: %s. %s; %s", e.shell.name, found, whyShorter(patient), useFound(found))
+	}
+	if found := findUsual(e.home, wrong.Command); found != "" {
+		return fmt.Sprintf("It is installed, but not on the PATH: %s. %s; %s", found, whyShorter(patient), useFound(found))
+	}
+	if advice, ok := installs[strings.TrimSuffix(wrong.Command, ".exe")]; ok {
+		return advice
+	}
+	return "Install it, or write its whole path into 'command'."
+}
+
+// whyShorter says where the PATH comes from that a command was not found on.
+func whyShorter(patient *Patient) string {
+	if patient.setsPath() {
+		return "The server's own 'env' sets another PATH"
+	}
+	return "The workbench was started with a shorter PATH"
+}
+
+// useFound says how to write into the configuration that a command is there.
+func useFound(path string) string {
+	if needsInterpreter(path) { // which is beside it, most likely
+		return addPath(filepath.Dir(path))
+	}
+	return `write the whole path: "command": ` + quoted(path)
+}
+
+func addPath(folder string) string {
+	return `write into the server: "env": {"PATH": ` + quoted(folder+string(os.PathListSeparator)+"${PATH}") + "}"
+}
+
+func quoted(text string) string {
+	encoded, _ := json.Marshal(text) // a string always can be
+	return string(encoded)
+}
+
+// installs says where commands come from that servers are usually started with.
+var installs = map[string]string{
+	"npx":     "Install Node.js, which brings npx. It may also be there, in a folder that the workbench does not search: write its whole path into 'command'.",
+	"npm":     "Install Node.js, which brings npm.",
+	"node":    "Install Node.js. With a version manager such as nvm, write the whole path of node into 'command'.",
+	"pnpm":    "Install pnpm: npm install --global pnpm",
+	"yarn":    "Install yarn: npm install --global yarn",
+	"bun":     "Install Bun.",
+	"bunx":    "Install Bun, which brings bunx.",
+	"deno":    "Install Deno.",
+	"uvx":     "Install uv, which brings uvx: the package 'uv' of your system, Homebrew or pipx.",
+	"uv":      "Install uv: the package 'uv' of your system, Homebrew or pipx.",
+	"pipx":    "Install pipx: the package 'pipx' of your system or Homebrew.",
+	"python":  "Install Python, or write python3 into 'command', as it is called on many systems.",
+	"python3": "Install Python 3.",
+	"docker":  "Install Docker, and start it.",
+	"podman":  "Install Podman.",
+	"java":    "Install a Java runtime.",
+	"dotnet":  "Install .NET.",
+	"go":      "Install Go.",
+	"cargo":   "Install Rust, which brings cargo.",
+}
+
+// fixRemote is about a server that could not be reached, or refused.
+func fixRemote(err error) string {
+	if status, ok := errors.AsType[*downstream.StatusError](err); ok {
+		return fixStatus(status.Code)
+	}
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		if lookup.IsNotFound {
+			return "The name in 'url' is not known. Is it spelt right, and does this machine need a VPN to know it?"
+		}
+		return "Names cannot be looked up. Is there a network?"
+	}
+	if _, ok := errors.AsType[*downstream.UnreachableError](err); ok {
+		return "Start the server, or correct 'url': host, port, and http or https. HTTPS_PROXY and NO_PROXY count, if they are set."
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return `The server does not answer. Is 'url' the address of its MCP endpoint? A slow one may need longer: "timeouts": {"connect": "2m"}`
+	}
+	return ""
+}
+
+func fixStatus(code int) string {
+	switch code {
+	case http.StatusUnauthorized:
+		return `The server wants a token: add "headers": {"Authorization": "Bearer ${TOKEN}"} to it, and TOKEN=… to workbench.env. ` +
+			"If one is there already, it is wrong or has expired."
+	case http.StatusForbidden:
+		return "The server knows the token, but does not allow this. Ask for the right to use it, or take another token."
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return "There is no MCP server at this address. Correct the path in 'url', which often ends with /mcp or /sse."
+	case http.StatusTooManyRequests:
+		return "The server has had enough for now. Try again later."
+	}
+	if code/100 == 5 {
+		return "The server, or a proxy before it, is broken or not up yet. Try again later, and look at its log."
+	}
+	return ""
+}
+
+// recognise finds the usual reasons in what a server printed.
+func recognise(stderr []string) string {
+	for _, known := range complaints {
+		pattern := regexp.MustCompile(known.pattern) // only here: no other command needs it
+		for _, line := range stderr {
+			if pattern.MatchString(line) {
+				return known.advice
+			}
+		}
+	}
+	return ""
+}
+
+// complaints are what programs that start servers say, with what to do. The first that
+// matches counts.
+var complaints = []struct {
+	pattern string
+	advice  string
+}{
+	{`(?i)npm err.*E404|404 Not Found.*(npm|registry)|is not in (this|the npm) registry`, "The package does not exist under this name. Correct it in 'args'; a scope such as @name/ belongs to it."},
+	{`(?i)npm err.*(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET)`, "npm could not reach its registry. Is there a network? Behind a proxy, set HTTPS_PROXY."},
+	{`(?i)npm err.*(EACCES|EPERM)|EACCES: permission denied`, "A file may not be written or read. With npm, look at whose the folder ~/.npm is."},
+	{`env: .*(node|python3?|bash).*: No such file`, "The script's interpreter is not on the server's PATH. Add its folder: " + `"env": {"PATH": "/folder/of/it:${PATH}"}`},
+	{`(?i)unsupported engine|EBADENGINE|requires node|Unexpected token '\?\?='|ERR_REQUIRE_ESM`, "The server needs a newer Node.js. Update it, or write the whole path of a newer npx into 'command'."},
+	{`Cannot find module|ERR_MODULE_NOT_FOUND`, "A file or a package of the server is missing. Is the path in 'args' right and absolute, and was the server built and installed?"},
+	{`ModuleNotFoundError|No module named`, "A Python package is missing. Run the server by uvx, which brings its packages, or install them for this Python."},
+	{`(?i)no solution found|not found in the package registry|no matching distribution`, "The Python package does not exist under this name, or not for this version of Python."},
+	{`(?i)cannot connect to the docker daemon|docker daemon.*(is not running|running\?)`, "Start Docker, and try again."},
+	{`(?i)unable to find image|pull access denied|manifest unknown`, "The image is not there, or may not be pulled. Correct its name in 'args', or log in: docker login"},
+	{`(?i)(EADDRINUSE|address already in use)`, "The server wants a port that another program has, perhaps another copy of it. End that one, or choose another port."},
+	{`(?i)(api[ _-]?key|token|credential|password|secret|_key)\w*\b.*(required|missing|not (set|found|provided)|must be|is unset)|(missing|set|provide) .*(api[ _-]?key|_token|_key|_secret|credential)`, `It wants a secret. Add it: "env": {"NAME": "${NAME}"}, and NAME=… to the workbench.env beside the configuration.`},
+	{`(?i)^usage:|missing (required )?argument|the following arguments are required|requires? at least`, "Its arguments are not complete. Compare 'args' with what its documents say."},
+}

@@ -1,0 +1,252 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Names of the checks.
+const (
+	checkConfig = "configuration"
+	checkTrust  = "trust"
+	checkEnv    = "workbench.env"
+	checkLock   = "lock"
+	checkState  = "state folder"
+	checkClient = "clients"
+)
+
+// Configuration checks a configuration that was read. The places tell how its files were
+// found.
+func Configuration(cfg *config.Config, places []config.Place) []Check {
+	var checks []Check
+	if len(places) == 0 {
+		checks = append(checks, Check{
+			Name: checkConfig, Verdict: Warning,
+			Detail: "no configuration was found; the built-in 'starter' toolbox is used",
+			Fix:    "To make one of the servers that your clients have: mcp-workbench init",
+		})
+	}
+	for _, file := range cfg.Files {
+		at := slices.IndexFunc(places, func(place config.Place) bool { return place.Path == file.Path })
+		if at >= 0 {
+			check := Check{Name: checkConfig, Verdict: Fine, Detail: fmt.Sprintf("%s (%s)", file.Path, foundBy(places[at].Origin))}
+			if faulty := faultyIn(cfg, file.Path); faulty > 0 {
+				check.Verdict = Warning
+				check.Detail += ": " + count(faulty, "server of it is faulty", "servers of it are faulty")
+			}
+			checks = append(checks, check)
+		}
+	}
+	for _, warning := range cfg.Warnings {
+		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: located(cfg.Path, warning), Fix: warning.Hint})
+	}
+	for _, file := range cfg.Files {
+		if check, ok := variables(file.Path); ok {
+			checks = append(checks, check)
+		}
+	}
+	if err := app.CheckLock(cfg); err != nil {
+		return append(checks, failed(checkLock, err))
+	}
+	for _, file := range cfg.Files {
+		if file.Locked {
+			checks = append(checks, Check{Name: checkLock, Verdict: Fine, Detail: file.LockPath()})
+		}
+	}
+	return checks
+}
+
+// faultyIn counts the servers of a file that are in use and whose definition is wrong.
+func faultyIn(cfg *config.Config, file string) (faulty int) {
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			if box.File == file && box.Servers[i].Fault != nil && !box.Servers[i].Disabled {
+				faulty++
+			}
+		}
+	}
+	return faulty
+}
+
+func foundBy(origin config.Origin) string {
+	switch origin {
+	case config.Named:
+		return "named by --config or WORKBENCH_CONFIG"
+	case config.Local:
+		return "in the working folder"
+	default:
+		return "in your configuration folder"
+	}
+}
+
+// located is a problem with its file, in the form that terminals link, and without the hint.
+func located(file string, problem config.Problem) string {
+	problem.Hint = ""
+	if problem.File != "" {
+		file, problem.File = problem.File, ""
+	}
+	text := strings.ReplaceAll(problem.String(), "\n    ", "\n")
+	if problem.Line > 0 {
+		return file + ":" + text
+	}
+	return text
+}
+
+// variables checks who can read the file of secrets. That others can is among the
+// configuration's warnings.
+func variables(file string) (Check, bool) {
+	path := config.EnvPath(file)
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 != 0 {
+		return Check{}, false
+	}
+	return Check{Name: checkEnv, Verdict: Fine, Detail: fmt.Sprintf("%s is yours alone (%#o)", path, info.Mode().Perm())}, true
+}
+
+// Unusable is the check of a configuration that cannot be used.
+func Unusable(err error) []Check {
+	wrong, ok := errors.AsType[*config.Error](err)
+	if !ok {
+		return []Check{failed(checkConfig, err)}
+	}
+	var checks []Check
+	for _, problem := range wrong.Problems {
+		detail := located(wrong.File, problem)
+		if problem.Line == 0 {
+			detail = wrong.File + ": " + detail
+		}
+		checks = append(checks, Check{Name: checkConfig, Verdict: Failed, Detail: detail, Fix: problem.Hint})
+	}
+	for _, warning := range wrong.Warnings {
+		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: located(wrong.File, warning), Fix: warning.Hint})
+	}
+	return checks
+}
+
+// OtherFaults are warnings of what is wrong inside servers that are not examined.
+func OtherFaults(cfg *config.Config, patients []Patient) (checks []Check) {
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			server := &box.Servers[i]
+			isExamined := slices.ContainsFunc(patients, func(p Patient) bool {
+				return p.Toolbox == box.Name && p.Config.Name == server.Name && !server.Disabled
+			})
+			if server.Fault != nil && !isExamined {
+				checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: places(server.Fault), Fix: hints(server.Fault)})
+			}
+		}
+	}
+	return checks
+}
+
+// places are the problems of a server's definition, each on a line.
+func places(fault *config.Error) string {
+	var lines []string
+	for _, problem := range fault.Problems {
+		lines = append(lines, located(fault.File, problem))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// hints are what to do about them.
+func hints(fault *config.Error) string {
+	var lines []string
+	for _, problem := range fault.Problems {
+		if problem.Hint != "" {
+			lines = appendNew(lines, problem.Hint)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Untrusted is the check of a configuration that may not be used.
+func Untrusted(err error) []Check { return []Check{failed(checkTrust, err)} }
+
+func failed(name string, err error) Check {
+	check := Check{Name: name, Verdict: Failed, Detail: err.Error()}
+	if known, ok := errors.AsType[*toolbox.Error](err); ok {
+		check.Detail, check.Fix = known.Message, known.Hint
+	}
+	return check
+}
+
+// StateFolder checks the folder for what has to outlive the workbench; "" stands for none.
+func StateFolder(dir string) Check {
+	const forgets = "changes of tools are not noticed, and trust and tokens cannot be kept"
+	if dir == "" {
+		return Check{
+			Name: checkState, Verdict: Warning, Detail: "there is none, since neither HOME nor XDG_STATE_HOME is set: " + forgets,
+			Fix: "Set XDG_STATE_HOME to a folder that only you can use.",
+		}
+	}
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = tryWriting(dir)
+	}
+	if err != nil {
+		return Check{
+			Name: checkState, Verdict: Warning, Detail: fmt.Sprintf("%s cannot be written: %v: %s", dir, plainCause(err), forgets),
+			Fix: "Make the folder yours to write, or set XDG_STATE_HOME to another one.",
+		}
+	}
+	return Check{Name: checkState, Verdict: Fine, Detail: dir + " can be written"}
+}
+
+// Clients tells which clients have the workbench. None is no fault: it may be served over
+// HTTP, or not be connected yet.
+func Clients(found []clients.Standing) Check {
+	var having, without []string
+	next := ""
+	for _, s := range found {
+		switch {
+		case len(s.Self) > 0:
+			having = appendNew(having, s.Client.Title)
+		case s.Problem != nil:
+			without = appendNew(without, s.Client.Title+" (its file cannot be read)")
+		case s.Client.Retired == "":
+			without = appendNew(without, s.Client.Title)
+			if next == "" {
+				next = "To connect one: mcp-workbench connect " + s.Client.ID
+			}
+		}
+	}
+	switch {
+	case len(having) > 0:
+		return Check{Name: checkClient, Verdict: Fine, Detail: "the workbench is connected to " + strings.Join(having, ", ")}
+	case len(without) > 0:
+		return Check{Name: checkClient, Verdict: Skipped, Detail: "none has the workbench yet, of " + strings.Join(without, ", "), Fix: next}
+	}
+	return Check{Name: checkClient, Verdict: Skipped, Detail: "no MCP client was found on this machine", Fix: "For those that are known: mcp-workbench connect"}
+}
+
+func appendNew(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+func tryWriting(dir string) error {
+	file, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// plainCause leaves out the operation and the path.
+func plainCause(err error) error {
+	if inner, ok := errors.AsType[*os.PathError](err); ok {
+		return inner.Err
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+)
+
+// marks are how verdicts look; a step under way has none yet.
+var marks = map[Verdict]struct {
+	text  string
+	style tty.Style
+}{
+	Fine: {"✓", tty.Good}, Warning: {"!", tty.Caution}, Failed: {"✗", tty.Bad}, Skipped: {"-", tty.Faint}, "": {"…", tty.Faint},
+}
+
+func mark(screen *tty.Screen, v Verdict) string {
+	return screen.Paint(marks[v].style, marks[v].text)
+}
+
+// indent is where details begin, below the name of what they belong to.
+const indent = "    "
+
+// ShowChecks writes the checks, with what to do about those that are not fine.
+func ShowChecks(screen *tty.Screen, checks []Check) {
+	for _, check := range checks {
+		fmt.Fprintf(screen, "%s %s\n", mark(screen, check.Verdict), screen.Wrap(check.Name+": "+tty.Clean(check.Detail), 2))
+		if check.Fix != "" {
+			label := "fix"
+			if check.Verdict == Skipped { // nothing is wrong
+				label = "next"
+			}
+			writeDetail(screen, label, tty.Clean(check.Fix))
+		}
+	}
+}
+
+// Title is the one line about a server: how it is, or how far its start got. names is the
+// width of the longest name.
+func Title(screen *tty.Screen, server Server, done bool, names int) string {
+	name := fmt.Sprintf("%-*s", names, tty.CleanLine(server.Toolbox+"/"+server.Name))
+	if !done {
+		return fmt.Sprintf("%s %s  %s", mark(screen, ""), name, underWay(screen, server.Steps))
+	}
+	text := ""
+	switch server.Verdict {
+	case Skipped:
+		text = "disabled"
+	case Failed:
+		if text = "its definition is wrong"; !server.faulty {
+			text, _, _ = strings.Cut(tty.CleanLine(server.Error), "; ") // the rest is told below
+		}
+	default:
+		parts := []string{fmt.Sprintf("%s in %s", count(server.Tools, "tool", "tools"), seconds(server.Took))}
+		if server.Software != "" {
+			parts = append(parts, tty.CleanLine(server.Software))
+		}
+		parts = append(parts, "revision "+tty.CleanLine(server.Revision))
+		text = strings.Join(append(parts, tty.CleanLine(server.Steps[0].Detail)), ", ")
+	}
+	return fmt.Sprintf("%s %s  %s", mark(screen, server.Verdict), screen.Paint(tty.Name, name), text)
+}
+
+// underWay shows which steps are done, and for how long the next one has been going on.
+func underWay(screen *tty.Screen, steps []Step) string {
+	var texts []string
+	for _, step := range steps {
+		text := step.Name + " " + mark(screen, step.Verdict)
+		if step.Verdict == "" {
+			text += " " + seconds(step.Took)
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 0 {
+		return "waits for its turn"
+	}
+	return strings.Join(texts, "  ")
+}
+
+// ShowTroubles writes what there is to say of servers beyond their titles.
+func ShowTroubles(screen *tty.Screen, servers []Server) {
+	for _, server := range servers {
+		if server.Verdict != Failed && len(server.Warnings) == 0 {
+			continue
+		}
+		fmt.Fprintf(screen, "\n%s\n", screen.Paint(tty.Strong, tty.CleanLine(server.Toolbox+"/"+server.Name)))
+		if server.Verdict == Failed {
+			showFailure(screen, server)
+		}
+		for _, warning := range server.Warnings {
+			writeDetail(screen, "warning", tty.Clean(warning))
+		}
+	}
+	var notes []string
+	for _, server := range servers {
+		if server.Note != "" && !slices.Contains(notes, server.Note) {
+			notes = append(notes, server.Note)
+			fmt.Fprintf(screen, "\n%s\n", screen.Wrap("Note: "+tty.Clean(server.Note), 0))
+		}
+	}
+}
+
+func showFailure(screen *tty.Screen, server Server) {
+	for _, step := range server.Steps {
+		text := mark(screen, step.Verdict) + " " + tty.CleanLine(step.Detail)
+		if step.Verdict == Failed {
+			text = mark(screen, Failed) + " after " + seconds(step.Took) + ": " + tty.Clean(server.Error)
+		}
+		writeDetail(screen, step.Name, text)
+	}
+	if len(server.Steps) == 0 {
+		writeDetail(screen, "error", tty.Clean(server.Error))
+	}
+	for i, line := range server.Stderr {
+		label := ""
+		if i == 0 {
+			label = "stderr"
+		}
+		writeDetail(screen, label, screen.Paint(tty.Faint, "| ")+tty.Clean(line))
+	}
+	if server.Fix != "" {
+		writeDetail(screen, "fix", tty.Clean(server.Fix))
+	}
+}
+
+// labels is the width of the labels of details: that of the longest step.
+const labels = len("handshake")
+
+// writeDetail writes a label and a text, whose further lines begin below the first.
+func writeDetail(screen *tty.Screen, label, text string) {
+	fmt.Fprintf(screen, "%s%s  %s\n", indent, screen.Paint(tty.Strong, fmt.Sprintf("%-*s", labels, label)),
+		screen.Wrap(text, len(indent)+labels+2))
+}
+
+// ShowSummary writes how many servers work.
+func ShowSummary(screen *tty.Screen, r *Report) {
+	parts := []string{count(r.Summary.Fine, "server works", "servers work")}
+	if r.Summary.Failed > 0 {
+		parts = append(parts, screen.Paint(tty.Bad, count(r.Summary.Failed, "fails", "fail")))
+	}
+	if r.Summary.Skipped > 0 {
+		parts = append(parts, count(r.Summary.Skipped, "is disabled", "are disabled"))
+	}
+	if r.Summary.Warnings > 0 {
+		parts = append(parts, screen.Paint(tty.Caution, count(r.Summary.Warnings, "warning", "warnings")))
+	}
+	fmt.Fprintf(screen, "\n%s\n", strings.Join(parts, ", "))
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func seconds(took Millis) string {
+	return fmt.Sprintf("%.1fs", (time.Duration(took) * time.Millisecond).Seconds())
+}

@@ -1,0 +1,138 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// maxLine bounds a message that is kept, and so a line of a recording.
+const maxLine = 64 << 20
+
+// Recorder writes down a session that passes through its Reader and its Writer.
+type Recorder struct {
+	mask  mask
+	began time.Time
+
+	mu  sync.Mutex
+	dst io.Writer
+	err error // the first one; nothing is written after it
+	n   int
+}
+
+// NewRecorder begins a recording. The secrets are hidden in it.
+func NewRecorder(dst io.Writer, header Header, secrets *secret.Masker) (*Recorder, error) {
+	header.Format = format
+	first, err := json.Marshal(header)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorder{mask: mask{secrets}, began: time.Now(), dst: dst}
+	_, err = dst.Write(append(first, '\n'))
+	return r, err
+}
+
+// Messages returns how many were written down, and why not more.
+func (r *Recorder) Messages() (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.n, r.err
+}
+
+// Reader records what is read as the client's.
+func (r *Recorder) Reader(src io.ReadCloser) io.ReadCloser {
+	return &tappedReader{src, splitter{recorder: r, from: Client}}
+}
+
+// Writer records what is written as the server's.
+func (r *Recorder) Writer(dst io.WriteCloser) io.WriteCloser {
+	return &tappedWriter{dst, splitter{recorder: r, from: Server}}
+}
+
+type tappedReader struct {
+	io.ReadCloser
+	tap splitter
+}
+
+func (t *tappedReader) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	t.tap.feed(p[:n])
+	return n, err
+}
+
+type tappedWriter struct {
+	io.WriteCloser
+	tap splitter
+}
+
+// Write records first, so that an answer stands before what the client does with it.
+func (t *tappedWriter) Write(p []byte) (int, error) {
+	t.tap.feed(p)
+	return t.WriteCloser.Write(p)
+}
+
+// splitter finds the messages in a stream of bytes. It is used by one goroutine at a time.
+type splitter struct {
+	recorder *Recorder
+	from     Side
+	rest     []byte // of a message that has not ended
+	skipped  int64  // bytes of a message that is too long to keep
+}
+
+func (s *splitter) feed(data []byte) {
+	for {
+		at := bytes.IndexByte(data, '\n')
+		part := data
+		if at >= 0 {
+			part = data[:at]
+		}
+		if s.skipped > 0 || len(s.rest)+len(part) > maxLine {
+			s.skipped += int64(len(s.rest) + len(part))
+			s.rest = nil
+		} else {
+			s.rest = append(s.rest, part...)
+		}
+		if at < 0 {
+			return
+		}
+		if s.skipped > 0 || len(bytes.TrimSpace(s.rest)) > 0 {
+			s.recorder.keep(s.from, s.rest, s.skipped)
+		}
+		s.rest, s.skipped = s.rest[:0], 0
+		data = data[at+1:]
+	}
+}
+
+// keep writes one message down.
+func (r *Recorder) keep(from Side, message []byte, skipped int64) {
+	l := line{At: math.Round(time.Since(r.began).Seconds()*1e6) / 1e6, From: from, Skipped: skipped}
+	if skipped == 0 {
+		// On a copy, since the bytes are the splitter's.
+		if value, err := wire.ParseValue(bytes.Clone(message)); err == nil {
+			l.Message = r.mask.message(value)
+		} else {
+			l.Text = r.mask.text(string(message))
+		}
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // what is recorded is meant to be read
+	err := encoder.Encode(l)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return
+	}
+	if err == nil {
+		_, err = r.dst.Write(text.Bytes())
+	}
+	if r.err = err; err == nil {
+		r.n++
+	}
+}

@@ -1,0 +1,127 @@
+// Package recording keeps a session between an MCP client and a server as readable lines
+// of JSON, without its secrets, and plays the server's part from them again.
+//
+// The first line says what was recorded; each further one is a message with the side that
+// sent it and the seconds since the beginning:
+//
+//	{"recording":1,"by":"mcp-workbench 1.0.0","at":"2026-01-31T12:00:00Z","server":"dev/files"}
+//	{"at":0.012,"from":"client","message":{"jsonrpc":"2.0","id":1,"method":"tools/list"}}
+//	{"at":0.034,"from":"server","message":{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}}
+package recording
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// format is the version of the lines' layout.
+const format = 1
+
+// Side is who sent a message.
+type Side string
+
+// The sides.
+const (
+	Client Side = "client"
+	Server Side = "server"
+)
+
+// Header says what was recorded.
+type Header struct {
+	Format int       `json:"recording"`
+	By     string    `json:"by"` // program and version
+	At     time.Time `json:"at"`
+	Server string    `json:"server"`
+}
+
+// line is one message as it is kept. What is no JSON is kept as text, and of what is too
+// long, only the size.
+type line struct {
+	At      float64         `json:"at"`
+	From    Side            `json:"from"`
+	Message json.RawMessage `json:"message,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Skipped int64           `json:"skipped,omitempty"`
+}
+
+// entry is a message of a recording that was read.
+type entry struct {
+	after   time.Duration // since the beginning
+	from    Side
+	message wire.Message
+}
+
+// Recording is a session that was recorded.
+type Recording struct {
+	Header  Header
+	entries []entry
+}
+
+// Requests returns how many requests of the client it holds.
+func (r *Recording) Requests() (n int) {
+	for _, e := range r.entries {
+		if e.from == Client && e.message.IsRequest() {
+			n++
+		}
+	}
+	return n
+}
+
+// Read reads a recording. A last line that was cut, as by a crash, is left out.
+func Read(src io.Reader) (*Recording, error) {
+	r := &Recording{}
+	reader := wire.NewReader(src, maxLine)
+	for number := 1; ; number++ {
+		frame, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if err = r.take(number, frame.Bytes()); err != nil && !frame.IsCut() {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	if r.Header.Format == 0 {
+		return nil, errors.New("it is empty")
+	}
+	return r, nil
+}
+
+func (r *Recording) take(number int, text []byte) error {
+	if number == 1 {
+		if err := json.Unmarshal(text, &r.Header); err != nil {
+			return err
+		}
+		if r.Header.Format != format {
+			return fmt.Errorf(`this is no recording of a layout that is known here: "recording" is %d, not %d`, r.Header.Format, format)
+		}
+		return nil
+	}
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return err
+	}
+	if l.From != Client && l.From != Server {
+		return fmt.Errorf(`"from" is %q, not "client" or "server"`, l.From)
+	}
+	if l.Message == nil {
+		return nil
+	}
+	message, err := wire.Parse(wire.NewFrame(l.Message))
+	if err != nil {
+		return err
+	}
+	after := time.Duration(l.At * float64(time.Second))
+	if n := len(r.entries); n > 0 && after < r.entries[n-1].after {
+		after = r.entries[n-1].after
+	}
+	r.entries = append(r.entries, entry{after, l.From, message})
+	return nil
+}

@@ -1,0 +1,134 @@
+package tty
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// ErrNobody is returned for a question where nobody can answer.
+var ErrNobody = errors.New("there is nobody to ask: this is no terminal")
+
+// endedError is an io.EOF: the input ended where an answer was expected, as with Ctrl-D.
+type endedError struct{}
+
+func (endedError) Error() string { return "the input ended before there was an answer" }
+func (endedError) Unwrap() error { return io.EOF }
+
+var sequences = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+
+// Ask asks for a line; an empty one is the fallback.
+func (s *Screen) Ask(ctx context.Context, question, fallback string) (string, error) {
+	if fallback != "" {
+		question += " [" + fallback + "]"
+	}
+	answer, err := s.read(ctx, question+" ", func() (string, error) { return s.lines.ReadString('\n') })
+	if answer = strings.TrimSpace(answer); answer == "" {
+		answer = fallback
+	}
+	return answer, err
+}
+
+// Secret asks for a line that is not shown while it is typed.
+func (s *Screen) Secret(ctx context.Context, question string) (string, error) {
+	if s.keyboard == nil {
+		return "", ErrNobody
+	}
+	fd := int(s.keyboard.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	answer, err := s.read(ctx, question+" ", func() (string, error) {
+		typed, err := term.ReadPassword(fd)
+		fmt.Fprintln(s)
+		return string(bytes.TrimSpace(typed)), err
+	})
+	if ctx.Err() != nil {
+		_ = term.Restore(fd, before) // the read that would do it goes on
+	}
+	return answer, err
+}
+
+// Confirm asks for yes or no; an empty line is the fallback, all else is no.
+func (s *Screen) Confirm(ctx context.Context, question string, fallback bool) (bool, error) {
+	choice := "[y/N]"
+	if fallback {
+		choice = "[Y/n]"
+	}
+	answer, err := s.Ask(ctx, question+" "+choice, "")
+	if answer == "" {
+		return fallback && err == nil, err
+	}
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)), err
+}
+
+// Choose asks for one of several, by number or by name, until one of them is meant.
+func (s *Screen) Choose(ctx context.Context, question string, options []string) (int, error) {
+	if s.keyboard == nil {
+		return 0, ErrNobody
+	}
+	for i, option := range options {
+		fmt.Fprintf(s, "  %d. %s\n", i+1, CleanLine(option))
+	}
+	for {
+		answer, err := s.Ask(ctx, fmt.Sprintf("%s (1-%d)", question, len(options)), "")
+		if err != nil {
+			return 0, err
+		}
+		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(options) {
+			return n - 1, nil
+		}
+		if i := slices.Index(options, answer); i >= 0 {
+			return i, nil
+		}
+		fmt.Fprintf(s, "Type a number from 1 to %d.\n", len(options))
+	}
+}
+
+type answer struct {
+	text string
+	err  error
+}
+
+// read waits for an answer. The end of the context ends the wait, but not the read, which
+// ends with the program, or with the answer to the next question.
+func (s *Screen) read(ctx context.Context, prompt string, read func() (string, error)) (string, error) {
+	if s.keyboard == nil {
+		return "", ErrNobody
+	}
+	fmt.Fprint(s, prompt)
+	s.reading.mu.Lock()
+	answered := s.reading.unread
+	if answered == nil {
+		answered = make(chan answer, 1)
+		go func() {
+			text, err := read()
+			answered <- answer{text, err}
+		}()
+	}
+	s.reading.unread = answered
+	s.reading.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(s)
+		return "", ctx.Err()
+	case a := <-answered:
+		s.reading.mu.Lock()
+		s.reading.unread = nil
+		s.reading.mu.Unlock()
+		if errors.Is(a.err, io.EOF) {
+			fmt.Fprintln(s)
+			a.err = endedError{}
+		}
+		return a.text, a.err
+	}
+}

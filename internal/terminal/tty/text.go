@@ -1,0 +1,75 @@
+package tty
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
+)
+
+// cutMark stands for what was left out.
+const cutMark = "…"
+
+// Clean makes a text of somebody else harmless: what would move the cursor, change colours
+// or hide something is taken out. Lines and tabs stay. Every text that is not our own goes through it, CleanLine, or
+// trust.Quote before it is written.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, hidden.Strip(sequences.ReplaceAllString(text, "")))
+}
+
+// CleanLine is Clean for what has to stay on one line.
+func CleanLine(text string) string {
+	return strings.Join(strings.Fields(Clean(text)), " ")
+}
+
+// Cut shortens a text to a width, with a mark; 0 is no limit.
+func Cut(text string, width int) string {
+	if width <= 0 || runewidth.StringWidth(text) <= width {
+		return text
+	}
+	return runewidth.Truncate(text, width, cutMark)
+}
+
+// Wrap breaks a line between words into lines of a width; 0 is no limit. A word that is
+// longer has a line of its own, and is cut where that is shown.
+func Wrap(text string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Fields(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case width <= 0 || runewidth.StringWidth(*last)+1+runewidth.StringWidth(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// pad fills a text up to a width.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-runewidth.StringWidth(text)))
+}
+
+// Cleaned is a writer for commands that have no sequences of their own: everything is cleaned. A text of somebody else has to
+// be written at once.
+func Cleaned(out io.Writer) io.Writer { return cleaned{out} }
+
+type cleaned struct{ out io.Writer }
+
+func (c cleaned) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(c.out, Clean(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}

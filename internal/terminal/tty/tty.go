@@ -1,0 +1,96 @@
+// Package tty shows a person what a command does: colour where it is wanted, tables
+// that fit, lines that change in place, and questions.
+package tty
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// Screen is where a person reads, and the keyboard that they answer with.
+type Screen struct {
+	io.Writer
+	file   *os.File // nil unless what is written goes to a terminal
+	width  int      // when it is no terminal; 0: no limit
+	colour bool
+
+	pictures pictureProtocol
+
+	keyboard *os.File // nil unless a person can answer
+	lines    *bufio.Reader
+	reading  *reading
+}
+
+// reading is a line that is still read although the question for it was given up.
+type reading struct {
+	mu     sync.Mutex
+	unread chan answer // nil without one
+}
+
+// New makes a screen of what a command writes to and reads from. There is colour on
+// terminals alone, never with NO_COLOR; COLUMNS is the width of what is no terminal.
+func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
+	s := &Screen{Writer: out}
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		s.file = file
+		s.colour = getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+		s.pictures = picturesOf(getenv)
+	} else if width, err := strconv.Atoi(getenv("COLUMNS")); err == nil && width > 0 {
+		s.width = width
+	}
+	if file, ok := in.(*os.File); ok && s.file != nil && term.IsTerminal(int(file.Fd())) {
+		s.keyboard, s.lines, s.reading = file, bufio.NewReader(file), &reading{}
+	}
+	return s
+}
+
+// IsTerminal reports that what is written is seen at once, and can be changed.
+func (s *Screen) IsTerminal() bool { return s.file != nil }
+
+// IsInteractive reports that a person sees what is written and can answer.
+func (s *Screen) IsInteractive() bool { return s.keyboard != nil }
+
+// On is the screen with its size and colours, but writes elsewhere first.
+func (s *Screen) On(out io.Writer) *Screen {
+	copied := *s
+	copied.Writer = out
+	return &copied
+}
+
+// Size returns columns and rows; 0 is no limit. It is asked each time, since windows change.
+func (s *Screen) Size() (width, height int) {
+	if s.file != nil {
+		if w, h, err := term.GetSize(int(s.file.Fd())); err == nil && w > 0 {
+			return w, h
+		}
+		return 80, 24
+	}
+	return s.width, 0
+}
+
+// Style is how a text stands out.
+type Style string
+
+// The styles say what a text means, not how it looks.
+const (
+	Plain   Style = ""
+	Strong  Style = "1"
+	Faint   Style = "2"
+	Good    Style = "32"
+	Bad     Style = "31"
+	Caution Style = "33"
+	Name    Style = "36"
+)
+
+// Paint gives a text its style, where there is colour.
+func (s *Screen) Paint(style Style, text string) string {
+	if !s.colour || style == Plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+}
