@@ -8,22 +8,9 @@ import (
 	"testing"
 )
 
-// Every guarantee of the README stands in docs/guarantees.md with a script that exists, and none stands there that the
-// README does not give.
+// Every guarantee of docs/guarantees.md has a script that exists, and the README promises none that is not there.
 func TestGuaranteesHaveScripts(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, found := strings.Cut(string(readme), "\n## Guarantees\n")
-	if !found {
-		t.Fatal("the README has no guarantees")
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	given := map[string]bool{}
-	for _, match := range regexp.MustCompile(`(?m)^- \*\*(.+?)\.?\*\*`).FindAllStringSubmatch(section, -1) {
-		given[match[1]] = true
-	}
+	given := guarantees(t, "../../docs/guarantees.md", "# Guarantees\n")
 	scripts := scriptsByGuarantee(t)
 	for guarantee := range given {
 		if len(scripts[guarantee]) == 0 {
@@ -32,7 +19,7 @@ func TestGuaranteesHaveScripts(t *testing.T) {
 	}
 	for guarantee, names := range scripts {
 		if !given[guarantee] {
-			t.Errorf("docs/guarantees.md has %q, which the README does not promise", guarantee)
+			t.Errorf("docs/guarantees.md has scripts for %q, which it does not promise", guarantee)
 		}
 		for _, name := range names {
 			if _, err := os.Stat(filepath.Join("../script", name+".txtar")); err != nil {
@@ -40,9 +27,30 @@ func TestGuaranteesHaveScripts(t *testing.T) {
 			}
 		}
 	}
-	if len(given) < 5 {
-		t.Errorf("found only %d guarantees: is the README written in another form?", len(given))
+	for guarantee := range guarantees(t, "../../README.md", "\n## Guarantees\n") {
+		if !given[guarantee] {
+			t.Errorf("the README promises %q, which docs/guarantees.md does not have", guarantee)
+		}
 	}
+}
+
+// guarantees returns what a page promises: the bold beginnings of the list below a heading.
+func guarantees(t *testing.T, page, heading string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), heading)
+	section, _, _ = strings.Cut(section, "\n## ")
+	given := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)^- \*\*(.+?)\.?\*\*`).FindAllStringSubmatch(section, -1) {
+		given[match[1]] = true
+	}
+	if len(given) < 5 {
+		t.Fatalf("found only %d guarantees in %s: is it written in another form?", len(given), page)
+	}
+	return given
 }
 
 // scriptsByGuarantee reads the table of docs/guarantees.md. A row without a guarantee belongs to the one above it.
