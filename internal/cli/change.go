@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // change is a file of the user's that a command would write.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // clientState is what 'connect' lists of a client.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // A client that writes its file while a person looks at the difference loses nothing, and

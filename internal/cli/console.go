@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/daemon"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // solitude is the flag of the commands that use tools.

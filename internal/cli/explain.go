@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/docs"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
 
 func newExplain() *cobra.Command {

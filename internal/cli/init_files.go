@@ -6,10 +6,10 @@ import (
 	"os"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // targetFiles is a configuration with its workbench.env as they are.

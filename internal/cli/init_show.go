@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // showSources is the table of what was found.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newList(g *globals) *cobra.Command {

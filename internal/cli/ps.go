@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newPS() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // restartTime and stopTime bound how long a command waits for what it ordered.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func newTop() *cobra.Command {

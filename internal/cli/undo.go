@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // undoing is the last change of a client's file, which is being taken back.

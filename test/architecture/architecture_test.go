@@ -23,7 +23,7 @@ var folders = []struct {
 	packages []string
 }{
 	{"docs", []string{""}},
-	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile"}},
+	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "tty"}},
 	{"internal/mcp", []string{"wire", "protocol", "hops", "era"}},
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"httpauth"}},
@@ -31,7 +31,7 @@ var folders = []struct {
 	{"internal/gateway", []string{"call", "metatool", "passthrough", "front"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{""}},
-	{"internal/terminal", []string{"tty", "arguments", "localclient", "recording", "console", "doctor"}},
+	{"internal/terminal", []string{"arguments", "localclient", "recording", "console", "doctor"}},
 	{"internal/cli", []string{""}},
 	{"cmd/mcp-workbench", []string{""}},
 }

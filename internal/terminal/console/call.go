@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/arguments"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/localclient"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // CallOptions say what Call calls, and what becomes of the result.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // place is a configured server that is not disabled.

@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/localclient"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // Options say for whom a console works, and with which configuration.

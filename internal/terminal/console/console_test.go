@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 func raw(t *testing.T, text string) wire.Payload {

@@ -3,7 +3,7 @@ package console
 import (
 	"fmt"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
 
 // maxFaults is how many faulty servers a warning names.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/arguments"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // field is one value that a form asks for.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // ListOptions say what List lists.

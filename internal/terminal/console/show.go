@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
 )
 
 // Show shows one tool, server or toolbox.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
 
 // marks are how verdicts look; a step under way has none yet.
