@@ -159,20 +159,15 @@ func (a *App) passage(audience front.Audience) *passthrough.Passage {
 
 // surface makes what an audience sees of the fleet as it is now.
 func (a *App) surface(audience front.Audience) *metatool.Surface {
-	surface := metatool.New(a.view(audience), a.mode(audience))
-	discovery := a.config.Load().Discovery
+	cfg := a.config.Load()
+	discovery := cfg.Discovery
 	if audience.Terminal {
 		discovery = config.Discovery{Search: true}
 	}
-	surface.Extend(discovery)
-	surface.Withhold(a.withheld.Load().(string))
-	if a.config.Load().ListOpened {
-		surface.ListOpened()
-	}
-	if a.isClear {
-		surface.BeTransparent()
-	}
-	return surface
+	return metatool.New(metatool.Options{
+		Visible: a.view(audience), Mode: a.mode(audience), Discovery: discovery, Notice: a.withheld.Load().(string),
+		ListOpened: cfg.ListOpened, ServerInstructions: a.isClear,
+	})
 }
 
 // view is the part of the fleet that an audience may see.

@@ -89,7 +89,9 @@ func newEchoClient(tb testing.TB, era string) *echoClient {
 	served := make(chan error, 1)
 	go func() {
 		served <- New(Options{
-			Surface: func(Audience) *metatool.Surface { return metatool.New(servers, config.Proxy) },
+			Surface: func(Audience) *metatool.Surface {
+				return metatool.New(metatool.Options{Visible: servers, Mode: config.Proxy})
+			},
 			Passage: func(Audience) *passthrough.Passage {
 				return passthrough.New(passthrough.Options{Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
 			},

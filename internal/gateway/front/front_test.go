@@ -38,7 +38,9 @@ func newServer(options Options) *Server {
 	servers := fleet.New(fleet.Options{Config: &config.Config{Toolboxes: []config.Toolbox{
 		{Name: "empty", Description: "Nothing in it"},
 	}}})
-	options.Surface = func(Audience) *metatool.Surface { return metatool.New(servers, config.Dynamic) }
+	options.Surface = func(Audience) *metatool.Surface {
+		return metatool.New(metatool.Options{Visible: servers, Mode: config.Dynamic})
+	}
 	options.Passage = func(Audience) *passthrough.Passage {
 		return passthrough.New(passthrough.Options{Visible: servers, Mode: config.Dynamic, Log: slog.New(slog.DiscardHandler)})
 	}

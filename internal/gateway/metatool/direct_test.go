@@ -131,7 +131,7 @@ const (
 
 func TestDirectListNamesEachToolOnce(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"t", "a", runTool}, fake{"t", "broken", ""}, fake{"u", "b", runOther}))
-	surface, client := New(servers, config.Direct), newSession()
+	surface, client := New(Options{Visible: servers, Mode: config.Direct}), newSession()
 	want := `{"tools":[{"name":"run","inputSchema":{}},{"name":"b__run","inputSchema":{}}]}`
 	if got := client.list(surface); got != want {
 		t.Errorf("the list is %s", got)
@@ -154,21 +154,21 @@ func TestDirectListNamesEachToolOnce(t *testing.T) {
 func TestDirectNamesAreThoseOfAllSurfaces(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"t", "a", runTool}, fake{"u", "b", runOther}))
 	client := newSession()
-	if got := client.call(New(servers.View([]string{"u"}), config.Direct), "run"); got != `{"of":"other"}` {
+	if got := client.call(New(Options{Visible: servers.View([]string{"u"}), Mode: config.Direct}), "run"); got != `{"of":"other"}` {
 		t.Errorf("alone in view, the tool answers %s", got)
 	}
 	for range 2 {
-		if got := client.call(New(servers, config.Direct), "run"); got != `{"of":"it"}` {
+		if got := client.call(New(Options{Visible: servers, Mode: config.Direct}), "run"); got != `{"of":"it"}` {
 			t.Errorf("the first in the file answers %s", got)
 		}
-		if got := client.call(New(servers, config.Direct), "b__run"); got != `{"of":"other"}` {
+		if got := client.call(New(Options{Visible: servers, Mode: config.Direct}), "b__run"); got != `{"of":"other"}` {
 			t.Errorf("the second in the file answers %s", got)
 		}
 	}
-	if got := client.call(New(servers.View([]string{"u"}), config.Direct), "run"); got != `{"of":"other"}` {
+	if got := client.call(New(Options{Visible: servers.View([]string{"u"}), Mode: config.Direct}), "run"); got != `{"of":"other"}` {
 		t.Errorf("alone in view, the tool answers %s later", got)
 	}
-	if got := client.call(New(servers.View([]string{"v"}), config.Direct), "run"); got != "error: Unknown tool: 'run'. The names are those of tools/list." {
+	if got := client.call(New(Options{Visible: servers.View([]string{"v"}), Mode: config.Direct}), "run"); got != "error: Unknown tool: 'run'. The names are those of tools/list." {
 		t.Errorf("out of view, the tool answers %s", got)
 	}
 }
@@ -176,7 +176,7 @@ func TestDirectNamesAreThoseOfAllSurfaces(t *testing.T) {
 func TestDirectNamesOutliveAReload(t *testing.T) {
 	late := fake{"t", "b", runOther}
 	servers := fleetOf(t, fakes(t, late))
-	surface, client := New(servers, config.Direct), newSession()
+	surface, client := New(Options{Visible: servers, Mode: config.Direct}), newSession()
 	client.list(surface)
 	before := string(surface.Listed(client))
 	servers.Apply(fakes(t, fake{"t", "a", runTool}, late))
@@ -198,7 +198,7 @@ func TestDirectNamesOutliveAReload(t *testing.T) {
 // The definition of a server changed, and its tool is gone.
 func TestDirectCallOfAToolThatIsGone(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"t", "a", runTool}))
-	surface, client := New(servers, config.Direct), newSession()
+	surface, client := New(Options{Visible: servers, Mode: config.Direct}), newSession()
 	client.list(surface)
 	servers.Apply(fakes(t, fake{"t", "a", `{"tools":[{"name":"ran","inputSchema":{}}]}`}))
 	if got := client.call(surface, "run"); !strings.HasPrefix(got, "error: Unknown tool: 'run'.") {
@@ -208,7 +208,7 @@ func TestDirectCallOfAToolThatIsGone(t *testing.T) {
 
 func TestDirectRequestsCanBeCancelledWhileServersStart(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"t", "a", `{"on":{"initialize":[{"wait":"forever"}]}}`}))
-	surface := New(servers, config.Direct)
+	surface := New(Options{Visible: servers, Mode: config.Direct})
 	for name, start := range map[string]func(Request){"tools/list": surface.List, "tools/call": func(r Request) { surface.Call(&r) }} {
 		client, ticket := newSession(), new(Ticket)
 		start(Request{Origin: Origin{Name: "run", Session: client, Ticket: ticket, Answerer: client}})
@@ -226,7 +226,7 @@ func TestDirectInstructions(t *testing.T) {
 	servers := fleet.New(fleet.Options{Config: &config.Config{Toolboxes: []config.Toolbox{
 		{Name: "dev", Description: "Development tools"}, {Name: "ops"}, {Name: "hidden"},
 	}}})
-	got := New(servers.View([]string{"ops", "dev"}), config.Direct).Instructions()
+	got := New(Options{Visible: servers.View([]string{"ops", "dev"}), Mode: config.Direct}).Instructions()
 	if want := "Available Toolboxes:\n\ndev: Development tools\nops: No description provided"; got != want {
 		t.Errorf("the instructions are\n%s", got)
 	}
@@ -237,10 +237,10 @@ func TestProxyModeShowsNoTools(t *testing.T) {
 	client := newSession()
 	client.MarkOpen("t")
 	for mode, want := range map[config.ToolMode]bool{"": false, config.Proxy: false, config.Dynamic: true, config.Direct: true} {
-		if got := New(servers, mode).Shows(client, "t"); got != want {
+		if got := New(Options{Visible: servers, Mode: mode}).Shows(client, "t"); got != want {
 			t.Errorf("in mode %q, tools of an open toolbox are shown: %t", mode, got)
 		}
-		if New(servers.View(nil), mode).Shows(client, "t") {
+		if New(Options{Visible: servers.View(nil), Mode: mode}).Shows(client, "t") {
 			t.Errorf("in mode %q, tools out of view are shown", mode)
 		}
 	}
@@ -251,7 +251,7 @@ func TestNameServers(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		servers = append(servers, fake{"t", name, ""})
 	}
-	d := New(fleet.New(fleet.Options{Config: fakes(t, servers...)}), config.Direct).direct(nil)
+	d := New(Options{Visible: fleet.New(fleet.Options{Config: fakes(t, servers...)}), Mode: config.Direct}).direct(nil)
 	if got := fleet.NameServers(d.unseen); !strings.HasPrefix(got, "server 'a' (toolbox 't'), server 'b'") || !strings.HasSuffix(got, "server 'e' (toolbox 't') and 2 more") {
 		t.Errorf("got %s", got)
 	}

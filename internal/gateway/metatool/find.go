@@ -20,16 +20,21 @@ const (
 	oneLineMax = 160 // characters of a description
 )
 
-const findDefinition = `{"name":"find_tools","title":"Find tools",` +
-	`"description":"Search the tools of all toolboxes by what they do, open or not. Answers with the best few: toolbox, server and name for use_tool, ` +
-	`a line of description and the parameters as a signature. What was found can be used at once with use_tool, without open_toolbox.",` +
-	`"inputSchema":{"type":"object","properties":{` +
-	`"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words, perhaps with the kind of server before a semicolon: maps; find a bicycle route"},` +
-	`"toolbox":{"type":"string","minLength":1,"description":"Search this toolbox only"},` +
-	`"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"How many tools to answer with"}},` +
-	`"required":["query"],"additionalProperties":false},` +
-	`"annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},` +
-	`"_meta":{` + alwaysLoad + `,"` + searchHint + `":"find a tool for any task in all toolboxes"}}`
+// offersFind reports whether the configuration offers find_tools.
+func (s *Surface) offersFind(Session) bool { return s.discovery.Search }
+
+func (s *Surface) findDefinition() []byte {
+	return []byte(`{"name":"find_tools","title":"Find tools",` +
+		`"description":"Search the tools of all toolboxes by what they do, open or not. Answers with the best few: toolbox, server and name for use_tool, ` +
+		`a line of description and the parameters as a signature. What was found can be used at once with use_tool, without open_toolbox.",` +
+		`"inputSchema":{"type":"object","properties":{` +
+		`"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words, perhaps with the kind of server before a semicolon: maps; find a bicycle route"},` +
+		`"toolbox":{"type":"string","minLength":1,"description":"Search this toolbox only"},` +
+		`"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"How many tools to answer with"}},` +
+		`"required":["query"],"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},` +
+		`"_meta":{` + alwaysLoad + `,"` + searchHint + `":"find a tool for any task in all toolboxes"}}`)
+}
 
 // findQuery is what the client asks find_tools for.
 type findQuery struct {

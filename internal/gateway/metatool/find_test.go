@@ -65,8 +65,7 @@ func found(t *testing.T, answer string) wire.Payload {
 
 func TestFindOpensWhatItFound(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"dev", "fs", readTool}, fake{"web", "mail", mailTool}, fake{"web", "down", ""}))
-	surface, client := New(servers, config.Proxy), newSession()
-	surface.Extend(config.Discovery{Search: true})
+	surface, client := New(Options{Visible: servers, Discovery: config.Discovery{Search: true}}), newSession()
 	client.ask(surface, openName, `{"toolbox":"dev"}`)
 	answer := found(t, client.ask(surface, findName, `{"query":"send mail"}`))
 	if got := string(answer.Bytes()); !strings.HasPrefix(got, `{"found":"0 of 1"`) ||
@@ -93,8 +92,7 @@ func TestFindOpensWhatItFound(t *testing.T) {
 
 func TestIndexIsMadeOncePerChange(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"dev", "fs", readTool}, fake{"web", "mail", mailTool}))
-	surface, client := New(servers, config.Proxy), newSession()
-	surface.Extend(config.Discovery{Search: true})
+	surface, client := New(Options{Visible: servers, Discovery: config.Discovery{Search: true}}), newSession()
 	query := func() *toolIndex {
 		client.ask(surface, findName, `{"query":"mail"}`)
 		return surface.finder.indexes[len(surface.finder.indexes)-1]
@@ -135,9 +133,8 @@ func TestOneLine(t *testing.T) {
 func TestPinnedNames(t *testing.T) {
 	cfg := fakes(t, fake{"dev", "fs", readTool}, fake{"web", "fs", readTool}, fake{"odd", "x", `{"tools":[{"name":"find_tools","inputSchema":{}}]}`})
 	servers := fleetOf(t, cfg)
-	surface, client := New(servers, config.Proxy), newSession()
 	refs := refsOf("dev/fs/read", "web/fs/read", "dev/fs/read", "odd/x/find_tools", "odd/x/gone")
-	surface.Extend(config.Discovery{Search: true, Pinned: refs})
+	surface, client := New(Options{Visible: servers, Discovery: config.Discovery{Search: true, Pinned: refs}}), newSession()
 	var names []string
 	for tool := range wire.Raw([]byte(client.list(surface))).Member("tools").Elements() {
 		name, _ := tool.Member("name").Text()
@@ -152,8 +149,7 @@ func TestPinnedNames(t *testing.T) {
 	if got := client.ask(surface, "fs__read", `{"path":"p"}`); !strings.Contains(got, `read {\"path\":\"p\"}`) {
 		t.Errorf("the pinned tool answers %s", got)
 	}
-	hidden := New(servers.View([]string{"odd"}), config.Proxy)
-	hidden.Extend(config.Discovery{Pinned: refs})
+	hidden := New(Options{Visible: servers.View([]string{"odd"}), Discovery: config.Discovery{Pinned: refs}})
 	if got := client.ask(hidden, "read", `{}`); !strings.HasPrefix(got, "error: Unknown tool: 'read'") {
 		t.Errorf("out of view, the pinned tool answers %s", got)
 	}

@@ -22,7 +22,7 @@ func (s *Surface) Instructions() string {
 		return s.notice
 	}
 	boxes := s.visible.Toolboxes()
-	if s.isTransparent {
+	if s.serverInstructions {
 		return instructionsOf(boxes)
 	}
 	if len(boxes) == 0 {

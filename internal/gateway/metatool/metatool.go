@@ -42,29 +42,53 @@ type Toolboxes interface {
 	Names() *toolbox.Names
 }
 
-// Surface is everything that clients can see and call. It costs next to nothing to make.
-type Surface struct {
-	visible Toolboxes
-	mode    config.ToolMode
-	names   nativeNames
-	notice  string // see Withhold
+// Options say what clients see, and how.
+type Options struct {
+	Visible Toolboxes
+	Mode    config.ToolMode // how tools are offered; "" is proxy mode
 
-	isTransparent bool // see BeTransparent
-	listsOpened   bool // see ListOpened
+	// Discovery is ignored in direct mode, where clients see the servers' own tools only.
+	Discovery config.Discovery
 
-	// What follows is as Extend says.
-	autoOpen  bool // see CountsAsOpen
-	openBrief bool // open_toolbox answers in brief where the call does not say how
-	search    bool
-	finder    finder
-	maxResult int // bytes of a result that is passed on whole; 0: all are
-	pinned    pinned
+	// Notice tells clients why a file of the configuration is not used; "" if all are. Where no
+	// toolbox is left, it is the instructions and the answer to every call. Otherwise it comes
+	// with the instructions, with every toolbox that is opened, and where a toolbox is not found.
+	Notice string
+
+	// ListOpened: clients see resources and prompts only of toolboxes that they opened, so that
+	// opening one changes these lists.
+	ListOpened bool
+
+	// ServerInstructions: the servers' own instructions replace those of the workbench.
+	ServerInstructions bool
 }
 
-// New makes the surface of what is visible; the mode says how tools are shown, "" being
-// proxy mode.
-func New(visible Toolboxes, mode config.ToolMode) *Surface {
-	return &Surface{visible: visible, mode: mode}
+// Surface is everything that clients can see and call. It is cheap to make.
+type Surface struct {
+	visible   Toolboxes
+	mode      config.ToolMode
+	discovery config.Discovery
+	notice    string
+
+	listOpened         bool
+	serverInstructions bool
+
+	names  nativeNames
+	finder finder
+	pinned pinned
+}
+
+// New makes a surface.
+func New(options Options) *Surface {
+	s := &Surface{
+		visible: options.Visible, mode: options.Mode, discovery: options.Discovery, notice: options.Notice,
+		listOpened: options.ListOpened, serverInstructions: options.ServerInstructions,
+	}
+	if s.mode == config.Direct {
+		s.discovery = config.Discovery{}
+	}
+	s.pinned = newPinned(s.discovery.Pinned)
+	return s
 }
 
 // Request is a tools/call or a tools/list as it came from the client.
@@ -138,19 +162,15 @@ func (s *Surface) Call(request *Request) {
 		s.callDirect(request)
 		return
 	}
+	if s.callMetaTool(request) || s.callPinned(request) {
+		return
+	}
 	switch request.Name {
-	case openName:
-		s.openToolbox(*request)
-	case useName:
-		s.useTool(request)
 	case "workbench_" + openName:
 		request.fail(fmt.Sprintf(`The tool '%s' is now called '%s'. Call it with {"toolbox":"toolbox-name"}`, request.Name, openName))
 	case "workbench_" + useName:
 		request.fail(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm))
 	default:
-		if s.callExtra(request) {
-			return
-		}
 		if s.mode == config.Dynamic {
 			s.callNative(request)
 			return
@@ -229,10 +249,14 @@ func (s *Surface) Listed(session Session) []byte {
 	if s.mode == config.Direct {
 		return s.listedDirect(session.Party())
 	}
-	result := append([]byte(`{"tools":[`), s.openDefinition()...)
-	result = append(result, ',')
-	result = append(result, s.useDefinition()...)
-	result = s.appendExtras(result, session)
+	result := []byte(`{"tools":[`)
+	for i, tool := range s.offeredMetaTools(session) {
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = append(result, tool.define(s)...)
+	}
+	result = s.appendPinned(result, session)
 	if s.mode == config.Dynamic {
 		result = s.appendNative(result, session)
 	}
@@ -256,19 +280,12 @@ func (s *Surface) Shows(session Session, toolbox string) bool {
 // CountsAsOpen reports whether the toolbox is open to all clients, whether they opened it or
 // not. That starts nothing.
 func (s *Surface) CountsAsOpen(toolbox string) bool {
-	if !s.autoOpen {
+	if !s.discovery.AutoOpen {
 		return false
 	}
 	_, visible := s.visible.Toolbox(toolbox)
 	return visible
 }
-
-// ListOpened says that clients see resources and prompts of toolboxes that they opened only, so
-// that they are told of them when they do.
-func (s *Surface) ListOpened() { s.listsOpened = true }
-
-// BeTransparent lets the servers' own instructions take the place of ours.
-func (s *Surface) BeTransparent() { s.isTransparent = true }
 
 // linked returns the tool as the client gets it defined: its links lead to the resources
 // of its own server, even if those of another one have the same URIs.

@@ -116,7 +116,7 @@ func TestParseUse(t *testing.T) {
 }
 
 func surface(boxes ...config.Toolbox) *Surface {
-	return New(fleet.New(fleet.Options{Config: &config.Config{Toolboxes: boxes}}), config.Proxy)
+	return New(Options{Visible: fleet.New(fleet.Options{Config: &config.Config{Toolboxes: boxes}}), Mode: config.Proxy})
 }
 
 func TestInstructions(t *testing.T) {
@@ -150,8 +150,7 @@ func (a *answers) Answer(answer Answer) { a.text = string(answer.Text) }
 
 func TestWithheldSurfaceGivesTheNoticeOnly(t *testing.T) {
 	for _, mode := range []config.ToolMode{config.Proxy, config.Dynamic, config.Direct} {
-		s := New(fleet.New(fleet.Options{Config: &config.Config{}}), mode)
-		s.Withhold("run 'trust' first")
+		s := New(Options{Visible: fleet.New(fleet.Options{Config: &config.Config{}}), Mode: mode, Notice: "run 'trust' first"})
 		if got := s.Instructions(); got != "run 'trust' first" {
 			t.Errorf("the instructions are %q", got)
 		}
@@ -170,6 +169,20 @@ func TestLongInstructionsBeginWithAllNames(t *testing.T) {
 	got := surface(long, config.Toolbox{Name: "two"}).Instructions()
 	if !strings.HasPrefix(got, "Toolboxes: one, two\n\nAvailable Toolboxes:\n") {
 		t.Errorf("the instructions begin with %.100s", got)
+	}
+}
+
+func TestMetaToolsAreDefinedByTheirName(t *testing.T) {
+	all := New(Options{Visible: fleet.New(fleet.Options{Config: &config.Config{}}), Discovery: config.Discovery{Search: true, MaxResultBytes: 1}})
+	definitions := all.MetaTools()
+	if len(definitions) != len(metaTools) {
+		t.Fatalf("%d of %d meta-tools are offered", len(definitions), len(metaTools))
+	}
+	for i, tool := range metaTools {
+		definition, err := wire.ParseValue(definitions[i])
+		if name, _ := definition.Member("name").Text(); err != nil || name != tool.name {
+			t.Errorf("meta-tool %s is defined as %q: %v", tool.name, name, err)
+		}
 	}
 }
 

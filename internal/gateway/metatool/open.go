@@ -38,7 +38,7 @@ func (s *Surface) openDefinition() []byte {
 		definition = append(definition, ']')
 	}
 	definition = append(definition, `},"detail":{"type":"string","enum":["full","brief"],"default":`...)
-	if s.openBrief {
+	if s.discovery.OpenBrief {
 		definition = append(definition, `"brief","description":"full answers with the whole definitions of all tools"`...)
 	} else {
 		definition = append(definition, `"full","description":"brief answers with signatures instead of whole input schemas"`...)
@@ -52,10 +52,10 @@ func (s *Surface) openDefinition() []byte {
 // openDescription says what open_toolbox does, and what each toolbox is for.
 func (s *Surface) openDescription(boxes []*fleet.Toolbox) string {
 	description := "Connect to the servers of a toolbox and list their tools with input schemas. "
-	if s.openBrief {
+	if s.discovery.OpenBrief {
 		description = "Connect to the servers of a toolbox and list their tools with signatures. "
 	}
-	if s.autoOpen {
+	if s.discovery.AutoOpen {
 		description += "use_tool works without it; calling it again is harmless."
 	} else {
 		description += "Call it once before use_tool; calling it again is harmless."
@@ -77,7 +77,7 @@ func (s *Surface) openDescription(boxes []*fleet.Toolbox) string {
 }
 
 func (s *Surface) openToolbox(request Request) {
-	asked, problem := parseOpen(request.Arguments, s.openBrief)
+	asked, problem := parseOpen(request.Arguments, s.discovery.OpenBrief)
 	if problem != "" {
 		request.fail("Invalid parameters: " + problem)
 		return
@@ -132,7 +132,7 @@ func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []s
 	if s.mode == config.Dynamic {
 		methods = append(methods, protocol.NotifyToolsList)
 	}
-	if !s.listsOpened {
+	if !s.listOpened {
 		return methods
 	}
 	for _, list := range []struct{ capability, method string }{

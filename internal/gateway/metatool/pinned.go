@@ -20,8 +20,8 @@ type pinned struct {
 func newPinned(refs []toolbox.Ref) pinned {
 	var names toolbox.Names
 	var ours []toolbox.Ref
-	for _, name := range []string{openName, useName, findName, readName} {
-		ours = append(ours, toolbox.Ref{Name: name}) // no tool of a server can be this one
+	for _, tool := range metaTools {
+		ours = append(ours, toolbox.Ref{Name: tool.name}) // no tool of a server can be this one
 	}
 	names.Give(ours)
 	var once []toolbox.Ref

@@ -17,7 +17,7 @@ type Keeper interface {
 // keepFor returns where large results for the client are kept; nil if they are not.
 func (s *Surface) keepFor(session Session) *Results {
 	keeper, ok := session.(Keeper)
-	if s.maxResult <= 0 || !ok {
+	if s.discovery.MaxResultBytes <= 0 || !ok {
 		return nil
 	}
 	return keeper.Results()
@@ -35,7 +35,7 @@ func (v *invocation) fitting() *fitting {
 	if results == nil {
 		return nil
 	}
-	return &fitting{results, v.surface.maxResult, v.native}
+	return &fitting{results, v.surface.discovery.MaxResultBytes, v.native}
 }
 
 // Fitted returns the answer as the client gets it: of a result that is too large, the head

@@ -28,18 +28,25 @@ const (
 	matchTime  = 2 * time.Second
 )
 
-const readDefinition = `{"name":"read_result","title":"Read a large result",` +
-	`"description":"Read on in a result that was too large to be shown whole, by the handle that its head names: a part by bytes, lines that match a regular expression, or a value by its path.",` +
-	`"inputSchema":{"type":"object","properties":{` +
-	`"handle":{"type":"string","minLength":1,"description":"Which result, as its head says"},` +
-	`"path":{"type":"string","minLength":1,"description":"Read just this part, such as content[0].text or structuredContent.items[3].name; strings that hold JSON are stepped into"},` +
-	`"offset":{"type":"integer","minimum":0,"default":0,"description":"Where to begin, in bytes"},` +
-	`"length":{"type":"integer","minimum":1,"description":"How many bytes at most; by default and at most what is passed on at once"},` +
-	`"grep":{"type":"string","minLength":1,"description":"Show what matches this regular expression (RE2), line by line with its offset"},` +
-	`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"How many matches to show"}},` +
-	`"required":["handle"],"additionalProperties":false},` +
-	`"annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},` +
-	`"_meta":{` + alwaysLoad + `}}`
+// offersRead reports whether large results are kept for the session's client, or for any client.
+func (s *Surface) offersRead(session Session) bool {
+	return session == nil && s.discovery.MaxResultBytes > 0 || s.keepFor(session) != nil
+}
+
+func (s *Surface) readDefinition() []byte {
+	return []byte(`{"name":"read_result","title":"Read a large result",` +
+		`"description":"Read on in a result that was too large to be shown whole, by the handle that its head names: a part by bytes, lines that match a regular expression, or a value by its path.",` +
+		`"inputSchema":{"type":"object","properties":{` +
+		`"handle":{"type":"string","minLength":1,"description":"Which result, as its head says"},` +
+		`"path":{"type":"string","minLength":1,"description":"Read just this part, such as content[0].text or structuredContent.items[3].name; strings that hold JSON are stepped into"},` +
+		`"offset":{"type":"integer","minimum":0,"default":0,"description":"Where to begin, in bytes"},` +
+		`"length":{"type":"integer","minimum":1,"description":"How many bytes at most; by default and at most what is passed on at once"},` +
+		`"grep":{"type":"string","minLength":1,"description":"Show what matches this regular expression (RE2), line by line with its offset"},` +
+		`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"How many matches to show"}},` +
+		`"required":["handle"],"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},` +
+		`"_meta":{` + alwaysLoad + `}}`)
+}
 
 // reading is what the client asks read_result for.
 type reading struct {
@@ -129,7 +136,7 @@ func (s *Surface) readResult(request Request) {
 				text = string(value.Bytes())
 			}
 		}
-		request.Answerer.Answer(r.answer(ctx, text, path, s.maxResult))
+		request.Answerer.Answer(r.answer(ctx, text, path, s.discovery.MaxResultBytes))
 	}()
 }
 

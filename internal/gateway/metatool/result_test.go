@@ -239,14 +239,13 @@ func TestParseRead(t *testing.T) {
 func TestLargeResultOfACall(t *testing.T) {
 	text := strings.Repeat("many words ", 1000)
 	servers := fleetOf(t, fakes(t, fake{"t", "a", `{"tools":[{"name":"run","inputSchema":{}}],"calls":{"run":[{"result":{"content":[{"type":"text","text":"` + text + `"}]}}]}}`}))
-	surface, client := New(servers, config.Proxy), newSession()
-	surface.Extend(config.Discovery{MaxResultBytes: 4096})
+	surface, client := New(Options{Visible: servers, Discovery: config.Discovery{MaxResultBytes: 4096}}), newSession()
 	client.ask(surface, openName, `{"toolbox":"t"}`)
 	answer := client.ask(surface, useName, `{"tool":{"toolbox":"t","server":"a","name":"run"}}`)
 	if len(answer) > 4096 || !strings.Contains(answer, "kept as 'r1'") {
 		t.Errorf("the answer is %s", answer)
 	}
-	if !strings.Contains(client.list(surface), readName) || strings.Contains(client.list(New(servers, config.Proxy)), readName) {
+	if !strings.Contains(client.list(surface), readName) || strings.Contains(client.list(New(Options{Visible: servers, Mode: config.Proxy})), readName) {
 		t.Error("read_result is not listed where it is on, or where it is not")
 	}
 	if got := newSession().ask(surface, readName, `{"handle":"r1"}`); !strings.Contains(got, "is not kept") {

@@ -13,7 +13,7 @@ const useName = "use_tool"
 // useDefinition defines use_tool.
 func (s *Surface) useDefinition() []byte {
 	whose, condition := "an open toolbox", ", which must be open"
-	if s.autoOpen {
+	if s.discovery.AutoOpen {
 		whose, condition = "any toolbox", ""
 	}
 	return []byte(`{"name":"use_tool","title":"Use a tool",` +
@@ -32,7 +32,7 @@ func (s *Surface) useDefinition() []byte {
 // newForm follows a call in a form that was retired.
 const newForm = "Name the tool like this: " + exampleCall
 
-func (s *Surface) useTool(request *Request) {
+func (s *Surface) useTool(request Request) {
 	if request.ref == (toolbox.Ref{}) {
 		var problem string
 		if request.ref, request.Arguments, problem = parseUse(request.Arguments); problem != "" {
@@ -41,10 +41,10 @@ func (s *Surface) useTool(request *Request) {
 		}
 	}
 	if !request.Session.IsOpen(request.ref.Toolbox) {
-		s.failNotOpen(request)
+		s.failNotOpen(&request)
 		return
 	}
-	s.run(request)
+	s.run(&request)
 }
 
 func (s *Surface) failNotOpen(request *Request) {
@@ -55,7 +55,7 @@ func (s *Surface) failNotOpen(request *Request) {
 		if near := toolbox.Nearest(name, s.toolboxNames(), 1); len(near) > 0 {
 			text += "Did you mean '" + near[0] + "'? "
 		}
-		if text += s.available(); !s.autoOpen {
+		if text += s.available(); !s.discovery.AutoOpen {
 			text += ": open one of them with open_toolbox first"
 		}
 		s.failUnknown(&request.Origin, text)
