@@ -33,7 +33,7 @@ type Request struct {
 	Plain     bool         // Meta is known to say nothing but who the client is and what it can do
 	Extra     []byte       // raw text of further members of the params; may be nil
 	Client    Client
-	Ticket    *Ticket // cancels the call
+	Canceller *Canceller // cancels the call
 	Replier   Replier
 
 	// PassErrors says that the client wants the server's errors as they are, not in words.
@@ -56,7 +56,7 @@ type Outcome struct {
 // Replier gets the end of a call.
 type Replier interface {
 	// Reply is called exactly once: with the outcome, or with an error that is a *Failure
-	// or the cause of the ticket's cancellation. It may be called before Start returns, or
+	// or the cause of the canceller's cancellation. It may be called before Start returns, or
 	// later by the goroutine that reads the server's messages.
 	Reply(outcome Outcome, err error)
 }
@@ -84,7 +84,7 @@ type Cancelled struct {
 
 func (Cancelled) Error() string { return "the client cancelled the request" }
 
-// Start begins a call; it does not block. When the ticket is cancelled, so is the call.
+// Start begins a call; it does not block. When the canceller is cancelled, so is the call.
 // Whether the client opened the toolbox, where it has to, was decided before.
 func Start(visible Toolboxes, request *Request) {
 	server, err := resolveServer(visible, request.Ref)
@@ -94,14 +94,14 @@ func Start(visible Toolboxes, request *Request) {
 	}
 	party := request.Client.Party()
 	if lease := server.For(party).TryLease(); lease != nil {
-		if request.unasked(lease.Session) != "" {
+		if request.logLevelToRequest(lease.Session) != "" {
 			lease.Release()
 		} else if request.send(lease) {
 			return
 		}
 	}
 	later := *request // so that the usual call stays off the heap
-	go startAndSend(server, party, &later, later.Ticket, later.Replier)
+	go startAndSend(server, party, &later, later.Canceller, later.Replier)
 }
 
 // sending is a request of a client that a server is leased for.
@@ -110,18 +110,18 @@ type sending interface {
 	// it then, so that it may be sent to the next one. What may have been seen is never sent
 	// again.
 	send(lease *fleet.Lease) bool
-	// unasked is from which level on the server has to be asked for log messages first; ""
+	// logLevelToRequest is from which level on the server has to be asked for log messages first; ""
 	// if it need not be.
-	unasked(session *downstream.Session) (level string)
+	logLevelToRequest(session *downstream.Session) (level string)
 }
 
 // startAndSend sends a request to a server that has to be started or told something first,
 // which takes its time.
-func startAndSend(server *fleet.Server, party *fleet.Party, request sending, ticket *Ticket, replier Replier) {
-	ctx, stop := ticket.Context()
+func startAndSend(server *fleet.Server, party *fleet.Party, request sending, canceller *Canceller, replier Replier) {
+	ctx, stop := canceller.Context()
 	lease, err := server.LeaseFor(ctx, party)
 	if err == nil {
-		if level := request.unasked(lease.Session); level != "" {
+		if level := request.logLevelToRequest(lease.Session); level != "" {
 			lease.Session.AskForLogs(ctx, level)
 		}
 	}
@@ -141,12 +141,12 @@ func startAndSend(server *fleet.Server, party *fleet.Party, request sending, tic
 	}
 }
 
-// unasked implements sending.
-func (request *Request) unasked(session *downstream.Session) (level string) {
+// logLevelToRequest implements sending.
+func (request *Request) logLevelToRequest(session *downstream.Session) (level string) {
 	if request.Plain {
 		return ""
 	}
-	return unasked(request.Client, session, request.Meta)
+	return logLevelToRequest(request.Client, session, request.Meta)
 }
 
 // send implements sending: it finds the tool and sends the call.
@@ -165,21 +165,21 @@ func (request *Request) send(lease *fleet.Lease) bool {
 		}
 	}
 	lease.Called(request.Client.Party())
-	r := request.Ticket.newRun()
-	r.client, r.ticket, r.replier, r.lease, r.tool = request.Client, request.Ticket, request.Replier, lease, tool.Name
-	r.method, r.border, r.passErrors = protocol.MethodToolsCall, borderOf(request.Client, lease.Session), request.PassErrors
+	r := request.Canceller.newRun()
+	r.client, r.canceller, r.replier, r.lease, r.tool = request.Client, request.Canceller, request.Replier, lease, tool.Name
+	r.method, r.crossing, r.passErrors = protocol.MethodToolsCall, crossingOf(request.Client, lease.Session), request.PassErrors
 	// Copied first: sending the call uses up the buffer that the token is in.
 	if !request.Plain {
 		r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	}
-	if r.border == toLegacy && era.BringsState(request.Extra) {
+	if r.crossing == toLegacy && era.BringsState(request.Extra) {
 		lease.Release()
 		request.Replier.Reply(unknownState, nil)
 		return true
 	}
 	call := downstream.ToolCall{Name: tool.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
-	if r.border != sameEra {
-		r.cross(&call, request.Plain)
+	if r.crossing != sameEra {
+		r.translateCall(&call, request.Plain)
 	}
 	call.Asker.Modern = request.Client.Party().Modern()
 	r.mu.Lock() // an answer has to wait until the id is known
@@ -189,6 +189,6 @@ func (request *Request) send(lease *fleet.Lease) bool {
 		lease.Release()
 		return false
 	}
-	request.Ticket.tell(r)
+	request.Canceller.setHook(r)
 	return true
 }

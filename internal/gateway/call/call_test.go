@@ -80,13 +80,13 @@ func await[T any](t *testing.T, from <-chan T) (next T) {
 }
 
 // start begins a call of a tool with a progress token.
-func start(servers *fleet.Fleet, ref toolbox.Ref) (*caller, *Ticket) {
-	c, ticket := newCaller(), new(Ticket)
+func start(servers *fleet.Fleet, ref toolbox.Ref) (*caller, *Canceller) {
+	c, canceller := newCaller(), new(Canceller)
 	Start(servers, &Request{
 		Ref: ref, Arguments: wire.Raw([]byte(`{"a":1}`)), Meta: wire.Raw([]byte(`{"progressToken":"theirs"}`)),
-		Client: c, Ticket: ticket, Replier: c,
+		Client: c, Canceller: canceller, Replier: c,
 	})
-	return c, ticket
+	return c, canceller
 }
 
 const tools = `"tools":[{"name":"x","inputSchema":{"type":"object","required":["p"]}},{"name":"y","inputSchema":{}}]`
@@ -162,7 +162,7 @@ func TestErrorsArePassedOnToWhoWantsThem(t *testing.T) {
 			servers, _ := serve(t, `{`+tools+`,"calls":{"x":[{"error":`+test.sent+`}]}}`)
 			c := newCaller()
 			Start(servers, &Request{
-				Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Ticket: new(Ticket), Replier: c, PassErrors: true,
+				Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Canceller: new(Canceller), Replier: c, PassErrors: true,
 			})
 			if got := await(t, c.replies); got.err != nil || string(got.outcome.Error.Bytes()) != test.want {
 				t.Errorf("the reply is %s, %v; want %s", got.outcome.Error.Bytes(), got.err, test.want)
@@ -174,7 +174,7 @@ func TestErrorsArePassedOnToWhoWantsThem(t *testing.T) {
 func TestViewHidesTheOtherToolboxes(t *testing.T) {
 	servers, _ := serve(t, `{`+tools+`}`)
 	c := newCaller()
-	Start(servers.View([]string{"U"}), &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Ticket: new(Ticket), Replier: c})
+	Start(servers.View([]string{"U"}), &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Canceller: new(Canceller), Replier: c})
 	if failure, ok := errors.AsType[*Failure](await(t, c.replies).err); !ok || failure.Message != "Toolbox 'T' not found" || failure.Hint != "" {
 		t.Errorf("the failure is %+v", failure)
 	}
@@ -192,11 +192,11 @@ func TestProgressHasTheClientsToken(t *testing.T) {
 
 func TestCancelInFlight(t *testing.T) {
 	servers, log := serve(t, `{`+tools+`,"calls":{"x":[{"progress":{"progress":1}},{"wait":"cancelled"}]}}`)
-	c, ticket := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
+	c, canceller := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
 	await(t, c.notices) // it runs
 	cause := Cancelled{Reason: []byte(`"enough"`)}
-	ticket.Cancel(cause)
-	ticket.Cancel(errors.New("again"))
+	canceller.Cancel(cause)
+	canceller.Cancel(errors.New("again"))
 	got := await(t, c.replies)
 	if cancelled, ok := errors.AsType[Cancelled](got.err); !ok || string(cancelled.Reason) != `"enough"` {
 		t.Errorf("the reply is %+v, want the cause", got)
@@ -211,22 +211,22 @@ func TestCancelInFlight(t *testing.T) {
 
 func TestCancelDuringTheStart(t *testing.T) {
 	servers, _ := serve(t, `{"on":{"initialize":[{"wait":"forever"}]}}`)
-	c, ticket := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
+	c, canceller := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"})
 	cause := errors.New("shutting down")
-	ticket.Cancel(cause)
+	canceller.Cancel(cause)
 	if got := await(t, c.replies); !errors.Is(got.err, cause) {
 		t.Errorf("the reply is %+v, want the cause", got)
 	}
 }
 
-func TestTicketCancelledBeforeTheCall(t *testing.T) {
+func TestCancelledBeforeTheCall(t *testing.T) {
 	servers, _ := serve(t, `{`+tools+`,"calls":{"x":[{"wait":"cancelled"}]}}`)
 	warm, _ := start(servers, toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"})
 	await(t, warm.replies)
-	c, ticket := newCaller(), new(Ticket)
+	c, canceller := newCaller(), new(Canceller)
 	cause := errors.New("too late")
-	ticket.Cancel(cause)
-	Start(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Ticket: ticket, Replier: c})
+	canceller.Cancel(cause)
+	Start(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Canceller: canceller, Replier: c})
 	if got := await(t, c.replies); !errors.Is(got.err, cause) {
 		t.Errorf("the reply is %+v, want the cause", got)
 	}

@@ -13,13 +13,13 @@ import (
 // Forwarding is any request of a client that goes to one server as it is. What comes back
 // is passed on as it is, too, errors included.
 type Forwarding struct {
-	Method  string
-	Params  wire.Payload // as the client sent them; may be absent
-	Edits   []wire.Edit  // of parts of Params
-	Name    string       // of what the request is about, if it has a name
-	Client  Client
-	Ticket  *Ticket // cancels the request
-	Replier Replier
+	Method    string
+	Params    wire.Payload // as the client sent them; may be absent
+	Edits     []wire.Edit  // of parts of Params
+	Name      string       // of what the request is about, if it has a name
+	Client    Client
+	Canceller *Canceller // cancels the request
+	Replier   Replier
 }
 
 // Forward begins to send a request to a configured server, which is started if needed; it
@@ -27,18 +27,18 @@ type Forwarding struct {
 func Forward(server *fleet.Server, request Forwarding) {
 	party := request.Client.Party()
 	if lease := server.For(party).TryLease(); lease != nil {
-		if request.unasked(lease.Session) != "" {
+		if request.logLevelToRequest(lease.Session) != "" {
 			lease.Release()
 		} else if request.send(lease) {
 			return
 		}
 	}
-	go startAndSend(server, party, &request, request.Ticket, request.Replier)
+	go startAndSend(server, party, &request, request.Canceller, request.Replier)
 }
 
-// unasked implements sending.
-func (request *Forwarding) unasked(session *downstream.Session) (level string) {
-	return unasked(request.Client, session, request.Params.Member("_meta"))
+// logLevelToRequest implements sending.
+func (request *Forwarding) logLevelToRequest(session *downstream.Session) (level string) {
+	return logLevelToRequest(request.Client, session, request.Params.Member("_meta"))
 }
 
 // send implements sending.
@@ -53,21 +53,21 @@ func (request *Forwarding) send(lease *fleet.Lease) bool {
 		lease.Called(request.Client.Party())
 	}
 	r := &run{
-		client: request.Client, ticket: request.Ticket, replier: request.Replier, lease: lease, raw: true, passErrors: true,
-		method: request.Method, about: request.Name, isList: isList, border: borderOf(request.Client, lease.Session),
+		client: request.Client, canceller: request.Canceller, replier: request.Replier, lease: lease, raw: true, passErrors: true,
+		method: request.Method, about: request.Name, isList: isList, crossing: crossingOf(request.Client, lease.Session),
 		token: bytes.Clone(request.Params.Member("_meta").Member(protocol.ProgressToken).Bytes()),
 	}
 	forward := downstream.Forward{
 		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
 		Asker: downstream.Asker{Modern: request.Client.Party().Modern()},
 	}
-	if r.border == toLegacy && protocol.MayAsk(r.method) && !request.Params.Member(protocol.RequestState).IsAbsent() {
+	if r.crossing == toLegacy && protocol.MayAsk(r.method) && !request.Params.Member(protocol.RequestState).IsAbsent() {
 		lease.Release()
 		request.Replier.Reply(unknownState, nil)
 		return true
 	}
-	if r.border != sameEra {
-		r.crossForward(&forward)
+	if r.crossing != sameEra {
+		r.translateForward(&forward)
 	}
 	var err error
 	r.mu.Lock() // an answer has to wait until the id is known
@@ -77,6 +77,6 @@ func (request *Forwarding) send(lease *fleet.Lease) bool {
 		lease.Release()
 		return false
 	}
-	request.Ticket.tell(r)
+	request.Canceller.setHook(r)
 	return true
 }

@@ -24,41 +24,41 @@ const (
 	retryPause    = 50 * time.Millisecond // the shortest, after the first time
 )
 
-// between is what a request waits for while the server has nothing of it in hand.
-type between interface {
+// waiting is what a request waits for while the server has nothing of it in hand.
+type waiting interface {
 	// stop ends the waiting. It is called at most once, and not if the waiting was over.
 	stop()
 }
 
-// wait notes what is waited for. Cancelling the request ends it.
-func (r *run) wait(interim between) {
+// waitFor notes what is waited for. Cancelling the request ends it.
+func (r *run) waitFor(interim waiting) {
 	r.mu.Lock()
-	r.between = interim
+	r.waiting = interim
 	r.mu.Unlock()
-	if cause := r.ticket.Cause(); cause != nil { // it came while there was nothing to cancel
+	if cause := r.canceller.Cause(); cause != nil { // it came while there was nothing to cancel
 		r.cancelled(cause)
 	}
 }
 
-// leave reports whether something was still waited for; the caller goes on then.
-func (r *run) leave(interim between) bool {
+// endWait reports whether something was still waited for; the caller goes on then.
+func (r *run) endWait(interim waiting) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.between != interim {
+	if r.waiting != interim {
 		return false
 	}
-	r.between = nil
+	r.waiting = nil
 	return true
 }
 
 // proceed sends the next request, unless what was waited for was stopped.
-func (r *run) proceed(interim between, send func() (id uint64, err error)) {
+func (r *run) proceed(interim waiting, send func() (id uint64, err error)) {
 	r.mu.Lock()
-	if r.between != interim {
+	if r.waiting != interim {
 		r.mu.Unlock()
 		return
 	}
-	r.between = nil
+	r.waiting = nil
 	var err error
 	r.id, err = send()
 	r.mu.Unlock()
@@ -66,16 +66,16 @@ func (r *run) proceed(interim between, send func() (id uint64, err error)) {
 		go func() { r.finish(Outcome{}, r.failure(err)) }() // explaining takes a while
 		return
 	}
-	if cause := r.ticket.Cause(); cause != nil {
+	if cause := r.canceller.Cause(); cause != nil {
 		r.cancelled(cause)
 	}
 }
 
-// goesOn takes a response of a modern server that is not the end of a legacy client's
+// continues takes a response of a modern server that is not the end of a legacy client's
 // request, and reports whether it was one.
-func (r *run) goesOn(response wire.Message) bool {
+func (r *run) continues(response wire.Message) bool {
 	if r.task != nil {
-		return r.task.heard(response)
+		return r.task.handleResponse(response)
 	}
 	kind, _ := response.Result.Member(protocol.ResultType).Text()
 	switch kind {
@@ -83,7 +83,7 @@ func (r *run) goesOn(response wire.Message) bool {
 		r.nextRound(response.Result)
 		return true
 	case protocol.ResultTask:
-		return r.follow(response.Result)
+		return r.pollTask(response.Result)
 	}
 	return false
 }
@@ -94,7 +94,7 @@ func (r *run) nextRound(result wire.Payload) {
 	if s := result.Member(protocol.RequestState); !s.IsAbsent() {
 		state = append([]byte(`"`+protocol.RequestState+`":`), s.Bytes()...)
 	}
-	r.ask(result.Member("inputRequests"), func(interim between, responses []byte) {
+	r.ask(result.Member("inputRequests"), func(interim waiting, responses []byte) {
 		members := state
 		if responses != nil {
 			members = joined(append([]byte(`"`+protocol.InputResponses+`":`), responses...), state)
@@ -105,7 +105,7 @@ func (r *run) nextRound(result wire.Payload) {
 
 // ask puts questions to the client, all at once. then gets the object of the answers, or
 // nil if there were no questions.
-func (r *run) ask(questions wire.Payload, then func(interim between, responses []byte)) {
+func (r *run) ask(questions wire.Payload, then func(interim waiting, responses []byte)) {
 	r.rounds++
 	if r.rounds > maxRounds {
 		r.finish(Outcome{}, &Failure{
@@ -120,9 +120,9 @@ func (r *run) ask(questions wire.Payload, then func(interim between, responses [
 		method, _ := request.Member("method").Text()
 		params := era.LowerQuestion(method, request.Member("params"), string(key))
 		i := len(s.asked)
-		s.asked = append(s.asked, inquiry{key: wire.AppendString(nil, string(key))})
+		s.asked = append(s.asked, askedQuestion{key: wire.AppendString(nil, string(key))})
 		s.asked[i].question = downstream.NewQuestion(method, params, func(response wire.Message, unsupported bool) {
-			s.take(i, response, unsupported)
+			s.recordAnswer(i, response, unsupported)
 		})
 	}
 	switch {
@@ -131,7 +131,7 @@ func (r *run) ask(questions wire.Payload, then func(interim between, responses [
 	case len(s.asked) == 0:
 		r.retryLater(then)
 	default:
-		s.begin()
+		s.putQuestions()
 	}
 }
 
@@ -162,7 +162,7 @@ func cannotAsk(questions wire.Payload) error {
 }
 
 // retryLater sends the request again without answers.
-func (r *run) retryLater(then func(interim between, responses []byte)) {
+func (r *run) retryLater(then func(interim waiting, responses []byte)) {
 	pause := time.Duration(0)
 	if r.rounds > 1 {
 		pause = min(retryPause<<(r.rounds-2), maxRetryPause)
@@ -172,7 +172,7 @@ func (r *run) retryLater(then func(interim between, responses []byte)) {
 		<-later.begun
 		then(later, nil)
 	})
-	r.wait(later)
+	r.waitFor(later)
 	close(later.begun)
 }
 
@@ -187,28 +187,28 @@ func (d *delay) stop() { d.timer.Stop() }
 // round is the waiting for the client's answers.
 type round struct {
 	run  *run
-	then func(interim between, responses []byte)
+	then func(interim waiting, responses []byte)
 	over chan struct{} // closed by end when nothing is waited for any more
 	end  func()
 
 	mu       sync.Mutex
-	asked    []inquiry
+	asked    []askedQuestion
 	answered int
 }
 
-type inquiry struct {
+type askedQuestion struct {
 	key      []byte // the server's name of the question, a JSON string
 	question *downstream.Question
 	result   wire.Payload
 }
 
-func (s *round) begin() {
-	s.run.wait(s)
-	for _, inquiry := range s.asked {
+func (s *round) putQuestions() {
+	s.run.waitFor(s)
+	for _, one := range s.asked {
 		if s.isOver() { // a question was refused, or the request cancelled
 			return
 		}
-		s.run.client.Ask(inquiry.question)
+		s.run.client.Ask(one.question)
 	}
 	go s.watch()
 }
@@ -228,26 +228,26 @@ func (s *round) watch() {
 	select {
 	case <-s.over:
 	case <-session.Done():
-		if s.run.leave(s) {
+		if s.run.endWait(s) {
 			s.stop()
 			s.run.finish(Outcome{}, s.run.failure(session.Err()))
 		}
 	}
 }
 
-// stop implements between.
+// stop implements waiting.
 func (s *round) stop() {
 	s.end()
-	for _, inquiry := range s.asked {
-		inquiry.question.Withdraw()
+	for _, one := range s.asked {
+		one.question.Withdraw()
 	}
 }
 
-// take takes an answer of the client. A refusal ends the request.
-func (s *round) take(i int, response wire.Message, unsupported bool) {
+// recordAnswer records an answer of the client. A refusal ends the request.
+func (s *round) recordAnswer(i int, response wire.Message, unsupported bool) {
 	r := s.run
 	if !response.Error.IsAbsent() {
-		if !r.leave(s) {
+		if !r.endWait(s) {
 			return
 		}
 		s.stop()
@@ -264,12 +264,12 @@ func (s *round) take(i int, response wire.Message, unsupported bool) {
 	}
 	s.end()
 	responses := []byte("{")
-	for i, inquiry := range s.asked {
+	for i, one := range s.asked {
 		if i > 0 {
 			responses = append(responses, ',')
 		}
-		responses = append(append(responses, inquiry.key...), ':')
-		responses = append(responses, inquiry.result.Bytes()...)
+		responses = append(append(responses, one.key...), ':')
+		responses = append(responses, one.result.Bytes()...)
 	}
 	s.then(s, append(responses, '}'))
 }

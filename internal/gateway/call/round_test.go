@@ -32,13 +32,13 @@ func (a *answerer) Ask(q *downstream.Question) { a.ask(q) }
 
 func (a *answerer) Party() *fleet.Party { return a.party }
 
-func (a *answerer) call(servers *fleet.Fleet, meta string) *Ticket {
-	ticket := new(Ticket)
+func (a *answerer) call(servers *fleet.Fleet, meta string) *Canceller {
+	canceller := new(Canceller)
 	Start(servers, &Request{
 		Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Arguments: wire.Raw([]byte(`{"a":1.0}`)), Meta: wire.Raw([]byte(meta)),
-		Client: a, Ticket: ticket, Replier: a,
+		Client: a, Canceller: canceller, Replier: a,
 	})
-	return ticket
+	return canceller
 }
 
 func respond(raw string) wire.Message { return wire.Message{Result: wire.Raw([]byte(raw))} }
@@ -131,10 +131,10 @@ func TestCallIsCancelledWhileTheClientIsAsked(t *testing.T) {
 		q.OnWithdraw(func(wire.Payload) { withdrawn <- struct{}{} })
 		asked <- struct{}{}
 	})
-	ticket := a.call(servers, `{}`)
+	canceller := a.call(servers, `{}`)
 	await(t, asked)
 	await(t, asked)
-	ticket.Cancel(Cancelled{})
+	canceller.Cancel(Cancelled{})
 	if got := await(t, a.replies); !errors.Is(got.err, Cancelled{}) && got.err.Error() != (Cancelled{}).Error() {
 		t.Errorf("the reply is %v, want the cancellation", got.err)
 	}
@@ -155,7 +155,7 @@ func TestServerEndsWhileTheClientIsAsked(t *testing.T) {
 	await(t, asked)
 	await(t, asked)
 	other := newCaller()
-	Start(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.party, nil}, Ticket: new(Ticket), Replier: other})
+	Start(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.party, nil}, Canceller: new(Canceller), Replier: other})
 	if got := await(t, a.replies); got.err == nil || !strings.Contains(got.err.Error(), "code 3") {
 		t.Errorf("the reply is %v, want how the server ended", got.err)
 	}
@@ -198,9 +198,9 @@ func TestTaskAsks(t *testing.T) {
 		"tasks/update":[{"result":{"resultType":"complete"}}],"tasks/cancel":[{"result":{}}]},
 		"calls":{"x":[{"result":{"resultType":"task","taskId":"t-1","pollIntervalMs":1}}]}}`))
 	a := newAnswerer(t, everything, func(q *downstream.Question) { q.Answer(respond(`{"action":"decline"}`)) })
-	ticket := a.call(servers, `{}`)
+	canceller := a.call(servers, `{}`)
 	awaitLine(t, log, `"method":"tasks/update","params":{"taskId":"t-1","inputResponses":{"k":{"action":"decline"}},"_meta":`)
-	ticket.Cancel(Cancelled{})
+	canceller.Cancel(Cancelled{})
 	await(t, a.replies)
 	awaitLine(t, log, `"method":"tasks/cancel"`)
 }
@@ -284,7 +284,7 @@ func forward(t *testing.T, servers *fleet.Fleet, a *answerer, method, params str
 	t.Helper()
 	box, _ := servers.Toolbox("T")
 	server, _ := box.Server("S")
-	Forward(server, Forwarding{Method: method, Params: wire.Raw([]byte(params)), Client: a, Ticket: new(Ticket), Replier: a})
+	Forward(server, Forwarding{Method: method, Params: wire.Raw([]byte(params)), Client: a, Canceller: new(Canceller), Replier: a})
 	return await(t, a.replies)
 }
 

@@ -15,17 +15,17 @@ import (
 
 // run is one call that was sent. It is the sink of its messages.
 type run struct {
-	client  Client
-	ticket  *Ticket
-	replier Replier
-	lease   *fleet.Lease
-	tool    string // the name that it is offered under
-	token   []byte // the client's progress token; empty without one
+	client    Client
+	canceller *Canceller
+	replier   Replier
+	lease     *fleet.Lease
+	tool      string // the name that it is offered under
+	token     []byte // the client's progress token; empty without one
 
-	method string
-	about  string // what else than a tool it is about, if that has a name
-	isList bool
-	border border
+	method   string
+	about    string // what else than a tool it is about, if that has a name
+	isList   bool
+	crossing crossing
 	// again sends the request once more with further members of the params, raw and without
 	// braces; nil unless the server may want that.
 	again  func(members []byte) (id uint64, err error)
@@ -33,12 +33,12 @@ type run struct {
 
 	passErrors bool
 	raw        bool // it is no call of a tool, and its result may be of any kind
-	logs       int  // the rank of the least severe log messages that the client wants, from 1; only at a border
+	logs       int  // the rank of the least severe log messages that the client wants, from 1; only at a crossing
 
 	mu      sync.Mutex
 	id      uint64
 	task    *task   // that the server made of the request; nil if it did not
-	between between // what is waited for while the server has no request of ours; nil if it has
+	waiting waiting // what is waited for while the server has no request of ours; nil if it has
 	over    bool    // the reply was given or is being given
 }
 
@@ -75,7 +75,7 @@ func (r *run) Ask(question *downstream.Question) { r.client.Ask(question) }
 
 // Notice implements downstream.Caller. Nothing may follow the answer.
 func (r *run) Notice(message wire.Message) {
-	if r.border == toLegacy && !r.wantsNotice(message) {
+	if r.crossing == toLegacy && !r.wantsNotice(message) {
 		return
 	}
 	r.mu.Lock()
@@ -93,17 +93,17 @@ func (r *run) Done(response wire.Message, err error) {
 		go func() { r.finish(Outcome{}, r.failure(err)) }()
 		return
 	}
-	if r.border == toModern && r.goesOn(response) {
+	if r.crossing == toModern && r.continues(response) {
 		return
 	}
 	r.finish(r.shape(response))
 }
 
-// cancelled ends the call because its ticket was cancelled.
+// cancelled ends the call because its canceller was cancelled.
 func (r *run) cancelled(cause error) {
 	r.mu.Lock()
-	id, interim, task := r.id, r.between, r.task
-	r.between = nil
+	id, interim, task := r.id, r.waiting, r.task
+	r.waiting = nil
 	r.mu.Unlock()
 	if task != nil {
 		task.cancel()
@@ -150,7 +150,7 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 		if !r.isList { // lists are cleaned
 			r.lease.LookAt(response.Result, r.method, r.tool+r.about)
 		}
-		switch r.border {
+		switch r.crossing {
 		case toModern:
 			if failure := unfinished(response.Result); failure != nil {
 				return Outcome{}, failure
@@ -170,7 +170,7 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 	}
 	explained := r.lease.Explain(rpc)
 	failure := &Failure{Message: explained.Error(), Cause: explained}
-	if rpc.Code == protocol.CodeMissingCapability && r.border == toModern {
+	if rpc.Code == protocol.CodeMissingCapability && r.crossing == toModern {
 		failure.Hint = "It needs something of the client" + kinds(capabilityNames(rpc)) + " that this client does not offer."
 	}
 	if tool, ok := r.lease.Tools.Find(r.tool); ok && rpc.Code == protocol.CodeInvalidParams {
@@ -187,7 +187,7 @@ func (r *run) isForClient(code int) bool {
 	case !protocol.ClientMustAct(code):
 		return false
 	case r.lease.Session.Modern():
-		return r.border == sameEra && code != protocol.CodeUnsupportedRevision
+		return r.crossing == sameEra && code != protocol.CodeUnsupportedRevision
 	}
 	return true
 }

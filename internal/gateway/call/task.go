@@ -31,14 +31,14 @@ type task struct {
 	updating bool // the request in flight carries answers
 }
 
-// follow begins to ask for a task, and reports whether it can be asked for.
-func (r *run) follow(result wire.Payload) bool {
+// pollTask begins to ask for a task, and reports whether it can be asked for.
+func (r *run) pollTask(result wire.Payload) bool {
 	id := result.Member("taskId")
 	if id.Kind() != "string" {
 		return false
 	}
 	t := &task{run: r, id: clone(id).Bytes(), pause: usualPoll, moved: time.Now(), answered: make(map[string]bool)}
-	t.note(result)
+	t.update(result)
 	r.mu.Lock()
 	r.task = t
 	r.mu.Unlock()
@@ -46,8 +46,8 @@ func (r *run) follow(result wire.Payload) bool {
 	return true
 }
 
-// note takes in what the server says of the task.
-func (t *task) note(result wire.Payload) {
+// update takes in what the server says of the task.
+func (t *task) update(result wire.Payload) {
 	if ms, err := strconv.Atoi(string(result.Member("pollIntervalMs").Bytes())); err == nil {
 		t.pause = min(max(time.Duration(ms)*time.Millisecond, shortestPoll), longestPoll)
 	}
@@ -66,7 +66,7 @@ func (t *task) pollLater() {
 		<-later.begun
 		t.run.proceed(later, func() (uint64, error) { return t.send(protocol.MethodTasksGet, nil) })
 	})
-	t.run.wait(later)
+	t.run.waitFor(later)
 	close(later.begun)
 }
 
@@ -84,9 +84,9 @@ func (t *task) cancel() {
 	t.run.lease.Session.Send(protocol.MethodTasksCancel, t.params().Bytes())
 }
 
-// heard takes in the answer to a request about the task, and reports whether that is not
+// handleResponse takes in the answer to a request about the task, and reports whether that is not
 // the end.
-func (t *task) heard(response wire.Message) bool {
+func (t *task) handleResponse(response wire.Message) bool {
 	r, result := t.run, response.Result
 	if !response.Error.IsAbsent() {
 		return false
@@ -96,7 +96,7 @@ func (t *task) heard(response wire.Message) bool {
 		t.pollLater()
 		return true
 	}
-	t.note(result)
+	t.update(result)
 	switch status, _ := result.Member("status").Text(); status {
 	case "completed", "failed":
 		end := wire.Message{Result: result.Member("result"), Error: result.Member("error")}
@@ -138,7 +138,7 @@ func (t *task) ask(questions wire.Payload) {
 		return
 	}
 	r := t.run
-	r.ask(wire.Raw(append(open, '}')), func(interim between, responses []byte) {
+	r.ask(wire.Raw(append(open, '}')), func(interim waiting, responses []byte) {
 		r.proceed(interim, func() (uint64, error) {
 			t.updating = true
 			return t.send(protocol.MethodTasksUpdate, append([]byte(`"`+protocol.InputResponses+`":`), responses...))

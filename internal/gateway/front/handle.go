@@ -21,13 +21,13 @@ import (
 
 // request is one request in flight.
 type request struct {
-	session *session
-	to      sender
-	id      []byte // as the client wrote it
-	key     string // the id as it is compared
-	idSpace [24]byte
-	ticket  metatool.Ticket
-	mayTask bool // it is a call that the server may make a task
+	session   *session
+	to        sender
+	id        []byte // as the client wrote it
+	key       string // the id as it is compared
+	idSpace   [24]byte
+	canceller metatool.Canceller
+	mayTask   bool // it is a call that the server may make a task
 }
 
 // handle answers the request, now or later; it does not block for long.
@@ -50,7 +50,7 @@ func (r *request) handle(message *wire.Message) {
 			return
 		}
 		r.session.passage.Load().Handle(passthrough.Request{
-			Method: method, Params: message.Params, Session: r, Ticket: &r.ticket.Ticket, Replier: r,
+			Method: method, Params: message.Params, Session: r, Canceller: &r.canceller.Canceller, Replier: r,
 		})
 	}
 }
@@ -62,12 +62,12 @@ func (r *request) callTool(message *wire.Message) {
 		return
 	}
 	r.mayTask = len(call.Extra) > 0 // with the member "task", which there is no need to look for
-	call.Session, call.Ticket, call.Answerer = r, &r.ticket, r
+	call.Session, call.Canceller, call.Answerer = r, &r.canceller, r
 	r.session.surface.Load().Call(&call)
 }
 
 // cancel implements cancellable.
-func (r *request) cancel(cause error) { r.ticket.Cancel(cause) }
+func (r *request) cancel(cause error) { r.canceller.Cancel(cause) }
 
 // Notify implements call.Client: what comes before the answer goes the same way.
 func (r *request) Notify(message []byte) error { return r.to.notify(message) }
@@ -151,7 +151,7 @@ func (r *request) Reply(outcome call.Outcome, cancelled error) {
 func (r *request) finish(answer []byte) {
 	s := r.session
 	s.forget(r.key)
-	if _, cancelled := errors.AsType[call.Cancelled](r.ticket.Cause()); cancelled {
+	if _, cancelled := errors.AsType[call.Cancelled](r.canceller.Cause()); cancelled {
 		answer = nil
 	}
 	r.to.send(answer)
@@ -258,5 +258,5 @@ func (r *request) listTools(message *wire.Message) {
 		r.finish(wire.ErrorResponse(r.id, protocol.CodeInvalidParams, "Invalid params: unknown cursor; the list has one page"))
 		return
 	}
-	r.session.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: r, Ticket: &r.ticket, Answerer: r}})
+	r.session.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: r, Canceller: &r.canceller, Answerer: r}})
 }

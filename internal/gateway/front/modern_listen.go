@@ -188,7 +188,7 @@ func (s *listens) subscribe(ctx context.Context, l *listening, topic downstream.
 func (s *listens) unsubscribe(topic downstream.Topic) {
 	method, params := topic.Unsubscribe()
 	s.guest.passage.Load().Subscribe(passthrough.Request{
-		Method: method, Params: wire.Raw(params), Session: s.guest, Ticket: &call.Ticket{}, Replier: make(replies, 1),
+		Method: method, Params: wire.Raw(params), Session: s.guest, Canceller: &call.Canceller{}, Replier: make(replies, 1),
 	})
 }
 
@@ -208,18 +208,18 @@ var errRefused = errors.New("the server refused the subscription")
 
 // send asks the server of a resource or task, and waits for the answer.
 func (s *listens) send(ctx context.Context, topic downstream.Topic) error {
-	var ticket call.Ticket
+	var canceller call.Canceller
 	answered := make(replies, 1)
 	method, params := topic.Subscribe()
 	s.guest.passage.Load().Subscribe(passthrough.Request{
-		Method: method, Params: wire.Raw(params), Session: s.guest, Ticket: &ticket, Replier: answered,
+		Method: method, Params: wire.Raw(params), Session: s.guest, Canceller: &canceller, Replier: answered,
 	})
 	select {
 	case err := <-answered:
 		return err
 	case <-ctx.Done():
-		ticket.Cancel(context.Cause(ctx))
-		return <-answered // comes at once: the ticket was cancelled
+		canceller.Cancel(context.Cause(ctx))
+		return <-answered // comes at once: the canceller was cancelled
 	}
 }
 

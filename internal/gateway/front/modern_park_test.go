@@ -187,8 +187,8 @@ func TestCallThatWaitsTooLongIsCancelled(t *testing.T) {
 		state := stateOf(t, to.only(t))
 		<-time.After(parkTime) // of the bubble
 		synctest.Wait()
-		if !errors.Is(w.ticket.Cause(), errUnanswered) || len(question.got) != 1 {
-			t.Errorf("the call was cancelled with %v, and the server got %q", w.ticket.Cause(), question.got)
+		if !errors.Is(w.canceller.Cause(), errUnanswered) || len(question.got) != 1 {
+			t.Errorf("the call was cancelled with %v, and the server got %q", w.canceller.Cause(), question.got)
 		}
 		if got := b.retry("me", `{"name":"t","requestState":`+state+`}`).only(t); !strings.Contains(got, `"code":-32602`) {
 			t.Errorf("the answer is %s, want -32602", got)
@@ -276,10 +276,10 @@ func TestCancelledRequestEndsItsCall(t *testing.T) {
 		w.Ask(question.Question)
 		r := w.request
 		r.cancel(call.Cancelled{})
-		if w.ticket.Cause() == nil || len(question.got) != 1 {
-			t.Errorf("the call was cancelled with %v, and the server got %q", w.ticket.Cause(), question.got)
+		if w.canceller.Cause() == nil || len(question.got) != 1 {
+			t.Errorf("the call was cancelled with %v, and the server got %q", w.canceller.Cause(), question.got)
 		}
-		w.Answer(metatool.Answer{Cancelled: w.ticket.Cause()})
+		w.Answer(metatool.Answer{Cancelled: w.canceller.Cause()})
 		if len(to.sent) != 1 || to.sent[0] != "" {
 			t.Errorf("the answers are %q, want none", to.sent)
 		}

@@ -20,13 +20,13 @@ import (
 // has a question: then the request is answered with the question, and the work waits for
 // the one that brings the answer.
 type work struct {
-	guest   *guest
-	method  string
-	mayTask bool
-	token   []byte // of progress, that the server's messages have
-	check   call.Check
-	binding digest // of what has to be the same when the client comes back; zero if it cannot
-	ticket  metatool.Ticket
+	guest     *guest
+	method    string
+	mayTask   bool
+	token     []byte // of progress, that the server's messages have
+	check     call.Check
+	binding   digest // of what has to be the same when the client comes back; zero if it cannot
+	canceller metatool.Canceller
 
 	mu      sync.Mutex
 	request *inquiry // that it is for; nil while it waits for the next
@@ -72,7 +72,7 @@ func (w *work) start(message *wire.Message) {
 			w.refuse("Invalid params: unknown cursor; the list has one page")
 			return
 		}
-		w.guest.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: w, Ticket: &w.ticket, Answerer: w}})
+		w.guest.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: w, Canceller: &w.canceller, Answerer: w}})
 	case protocol.MethodToolsCall:
 		call, problem := metatool.ReadCall(message)
 		if problem != "" {
@@ -80,7 +80,7 @@ func (w *work) start(message *wire.Message) {
 			return
 		}
 		w.mayTask = true // a server of this era decides that itself
-		call.Session, call.Ticket, call.Answerer = w, &w.ticket, w
+		call.Session, call.Canceller, call.Answerer = w, &w.canceller, w
 		call.Check = w.check
 		w.guest.surface.Load().Call(&call)
 	default:
@@ -89,7 +89,7 @@ func (w *work) start(message *wire.Message) {
 			return
 		}
 		w.guest.passage.Load().Handle(passthrough.Request{
-			Method: w.method, Params: message.Params, Session: w, Ticket: &w.ticket.Ticket, Replier: w,
+			Method: w.method, Params: message.Params, Session: w, Canceller: &w.canceller.Canceller, Replier: w,
 		})
 	}
 }
@@ -185,7 +185,7 @@ func (w *work) stop(r *inquiry, cause error) {
 	}
 	open := w.takeOpen()
 	w.mu.Unlock()
-	w.ticket.Cancel(cause)
+	w.canceller.Cancel(cause)
 	refuseAll(open, "The client cancelled the call")
 }
 
@@ -195,7 +195,7 @@ func (w *work) abandon(cause error) {
 	open := w.takeOpen()
 	w.kept = nil
 	w.mu.Unlock()
-	w.ticket.Cancel(cause)
+	w.canceller.Cancel(cause)
 	refuseAll(open, cause.Error())
 }
 

@@ -100,7 +100,7 @@ func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
 // connectAll connects the servers in parallel, as far as they are not. The error is why
 // the request was cancelled meanwhile.
 func connectAll(request Request, servers []*fleet.Server) error {
-	ctx, stop := request.Ticket.Context()
+	ctx, stop := request.Canceller.Context()
 	defer stop()
 	for _, opened := range fleet.Connect(ctx, servers, request.Session.Party(), nil) {
 		if opened.Lease != nil {
@@ -146,7 +146,7 @@ func (s *Surface) nameAndCall(request *Request, d direct) {
 		// What it says of a tool that it did not list is what the client is to see.
 		call.Forward(server, call.Forwarding{
 			Method: protocol.MethodToolsCall, Params: request.Params, Name: request.Name,
-			Client: request.Session, Ticket: &request.Ticket.Ticket,
+			Client: request.Session, Canceller: &request.Canceller.Canceller,
 			Replier: s.invoke(request, toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, true),
 		})
 		return

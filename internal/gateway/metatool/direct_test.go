@@ -115,12 +115,12 @@ func (s *session) Answer(answer Answer) {
 }
 
 func (s *session) list(surface *Surface) string {
-	surface.List(Request{Origin: Origin{Session: s, Ticket: new(Ticket), Answerer: s}})
+	surface.List(Request{Origin: Origin{Session: s, Canceller: new(Canceller), Answerer: s}})
 	return <-s.answers
 }
 
 func (s *session) call(surface *Surface, name string) string {
-	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Ticket: new(Ticket), Answerer: s}})
+	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Canceller: new(Canceller), Answerer: s}})
 	return <-s.answers
 }
 
@@ -210,9 +210,9 @@ func TestDirectRequestsCanBeCancelledWhileServersStart(t *testing.T) {
 	servers := fleetOf(t, fakes(t, fake{"t", "a", `{"on":{"initialize":[{"wait":"forever"}]}}`}))
 	surface := New(Options{Visible: servers, Mode: config.Direct})
 	for name, start := range map[string]func(Request){"tools/list": surface.List, "tools/call": func(r Request) { surface.Call(&r) }} {
-		client, ticket := newSession(), new(Ticket)
-		start(Request{Origin: Origin{Name: "run", Session: client, Ticket: ticket, Answerer: client}})
-		ticket.Cancel(errors.New("enough"))
+		client, canceller := newSession(), new(Canceller)
+		start(Request{Origin: Origin{Name: "run", Session: client, Canceller: canceller, Answerer: client}})
+		canceller.Cancel(errors.New("enough"))
 		if got := <-client.answers; got != "cancelled: enough" {
 			t.Errorf("%s is answered with %s", name, got)
 		}

@@ -45,7 +45,7 @@ const (
 )
 
 func (s *session) ask(surface *Surface, name, arguments string) string {
-	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Ticket: new(Ticket), Answerer: s}, Arguments: wire.Raw([]byte(arguments))})
+	surface.Call(&Request{Origin: Origin{Name: name, Session: s, Canceller: new(Canceller), Answerer: s}, Arguments: wire.Raw([]byte(arguments))})
 	return <-s.answers
 }
 

@@ -111,16 +111,16 @@ type Request struct {
 
 // Origin is what is left of a request when its parts have been sent on.
 type Origin struct {
-	Name     string // of the tool; only of a call
-	Session  Session
-	Ticket   *Ticket
-	Answerer Answerer
+	Name      string // of the tool; only of a call
+	Session   Session
+	Canceller *Canceller
+	Answerer  Answerer
 }
 
-// Ticket cancels a request, and has the memory for what is remembered of it. The zero value is
+// Canceller cancels a request, and has the memory for what is remembered of it. The zero value is
 // ready, for one request.
-type Ticket struct {
-	call.Ticket
+type Canceller struct {
+	call.Canceller
 
 	invocation invocation
 }
@@ -224,7 +224,7 @@ func meet(request Request, unseen []*fleet.Server) error {
 		}
 		return nil
 	}
-	ctx, stop := request.Ticket.Context()
+	ctx, stop := request.Canceller.Context()
 	defer stop()
 	patience, end := context.WithDeadline(ctx, until)
 	defer end()
@@ -337,7 +337,7 @@ func (s *Surface) runNative(request *Request, ref toolbox.Ref) {
 
 // invoke returns the invocation of a request, which has one at most.
 func (s *Surface) invoke(request *Request, ref toolbox.Ref, native bool) *invocation {
-	v := &request.Ticket.invocation
+	v := &request.Canceller.invocation
 	v.Origin, v.surface, v.ref, v.native = request.Origin, s, ref, native
 	return v
 }
@@ -345,7 +345,7 @@ func (s *Surface) invoke(request *Request, ref toolbox.Ref, native bool) *invoca
 func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
 	call.Start(s.visible, &call.Request{
 		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Plain: request.plain, Extra: request.Extra, PassErrors: s.mode == config.Direct,
-		Client: request.Session, Ticket: &request.Ticket.Ticket, Replier: v, Check: check,
+		Client: request.Session, Canceller: &request.Canceller.Canceller, Replier: v, Check: check,
 	})
 }
 

@@ -93,7 +93,7 @@ func (s *Surface) openToolbox(request Request) {
 
 // connect connects the servers of a toolbox, and answers with what they offer.
 func (s *Surface) connect(box *fleet.Toolbox, request Request, asked opening) Answer {
-	ctx, stop := request.Ticket.Context()
+	ctx, stop := request.Canceller.Context()
 	defer stop()
 	defer request.Session.HoldNews()()
 	servers := asked.servers(box, request.Session.Party())

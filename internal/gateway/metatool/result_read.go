@@ -120,7 +120,7 @@ func (s *Surface) readResult(request Request) {
 		return
 	}
 	go func() { // it may be many megabytes
-		ctx, stop := request.Ticket.Context()
+		ctx, stop := request.Canceller.Context()
 		defer stop()
 		text, path := mainText(result)
 		if r.path != "" {

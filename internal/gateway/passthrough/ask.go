@@ -31,15 +31,15 @@ func (w waiter) Reply(outcome call.Outcome, err error) { w <- answered{outcome, 
 
 // ask sends a request of ours and waits for the answer, at most until ctx ends.
 func (e *errand) ask(ctx context.Context, server *fleet.Server, method string, params []byte) (wire.Payload, error) {
-	var ticket call.Ticket
+	var canceller call.Canceller
 	reply := make(waiter, 1)
-	e.carrier.forward(server, forwarding{method: method, params: wire.Raw(params), ticket: &ticket, replier: reply})
+	e.carrier.forward(server, forwarding{method: method, params: wire.Raw(params), canceller: &canceller, replier: reply})
 	select {
 	case a := <-reply:
 		return a.read()
 	case <-ctx.Done():
-		ticket.Cancel(context.Cause(ctx))
-		return (<-reply).read() // comes at once: the ticket was cancelled
+		canceller.Cancel(context.Cause(ctx))
+		return (<-reply).read() // comes at once: the canceller was cancelled
 	}
 }
 

@@ -43,12 +43,12 @@ type sight struct {
 
 // forwarding is a request on its way to a server.
 type forwarding struct {
-	method  string
-	params  wire.Payload // stay as they are
-	edits   []wire.Edit  // of parts of params
-	name    string       // of what it is about, if that is not in params as the server knows it
-	ticket  *call.Ticket
-	replier call.Replier // gets the server's own answer, a *call.Failure or the ticket's cause
+	method    string
+	params    wire.Payload // stay as they are
+	edits     []wire.Edit  // of parts of params
+	name      string       // of what it is about, if that is not in params as the server knows it
+	canceller *call.Canceller
+	replier   call.Replier // gets the server's own answer, a *call.Failure or the canceller's cause
 }
 
 // fleetCarrier carries for a session, with the sessions that its party has.
@@ -77,7 +77,7 @@ func (c fleetCarrier) reach(ctx context.Context, server *fleet.Server) (wire.Pay
 func (c fleetCarrier) forward(server *fleet.Server, f forwarding) {
 	call.Forward(server, call.Forwarding{
 		Method: f.method, Params: f.params, Edits: f.edits, Name: f.subject(),
-		Client: c.session, Ticket: f.ticket, Replier: f.replier,
+		Client: c.session, Canceller: f.canceller, Replier: f.replier,
 	})
 }
 

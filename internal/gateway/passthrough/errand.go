@@ -33,7 +33,7 @@ type errand struct {
 // choose finds the server for a request where that is not plain. Its goroutine ends at the
 // latest with the request.
 func (e *errand) choose() {
-	ctx, stop := e.request.Ticket.Context()
+	ctx, stop := e.request.Canceller.Context()
 	e.look()
 	var then func()
 	if ctx.Err() == nil {
@@ -167,7 +167,7 @@ func (e *errand) try(places []place, none string) {
 			return
 		}
 	}
-	f := forwarding{method: e.request.Method, params: e.request.Params, ticket: e.request.Ticket, replier: a}
+	f := forwarding{method: e.request.Method, params: e.request.Params, canceller: e.request.Canceller, replier: a}
 	if a.asked != a.original {
 		f.edits, f.name = []wire.Edit{{Part: a.part, With: wire.AppendString(nil, a.original)}}, a.original
 	}

@@ -185,7 +185,7 @@ func (b *bench) forward(server *fleet.Server, f forwarding) {
 		return
 	case answer == "hang":
 		go func() {
-			ctx, stop := f.ticket.Context()
+			ctx, stop := f.canceller.Context()
 			defer stop()
 			b.asked <- f.method
 			<-ctx.Done()
@@ -205,9 +205,9 @@ func (b *bench) forward(server *fleet.Server, f forwarding) {
 
 // begin sends a request of a client, or one for tasks that is made for it; the answer comes
 // through the channel.
-func (b *bench) begin(from *client, ticket *call.Ticket, method, params string) waiter {
+func (b *bench) begin(from *client, canceller *call.Canceller, method, params string) waiter {
 	reply := make(waiter, 2)
-	request := Request{Method: method, Params: wire.Raw([]byte(params)), Session: from, Ticket: ticket, Replier: reply}
+	request := Request{Method: method, Params: wire.Raw([]byte(params)), Session: from, Canceller: canceller, Replier: reply}
 	if topic, _, _ := downstream.TopicOf(method, request.Params); topic.IsTask {
 		b.Subscribe(request)
 	} else {
@@ -224,7 +224,7 @@ func (b *bench) ask(t *testing.T, method, params string) string {
 
 func (b *bench) askAs(t *testing.T, from *client, method, params string) string {
 	t.Helper()
-	a := <-b.begin(from, &call.Ticket{}, method, params)
+	a := <-b.begin(from, &call.Canceller{}, method, params)
 	if a.err != nil {
 		t.Fatal(a.err)
 	}

@@ -78,7 +78,7 @@ func TestOwnMethodsAreUnknownToClients(t *testing.T) {
 		b := newBench(t, "", fakes...)
 		for _, method := range []string{downstream.MethodWatchTask, downstream.MethodUnwatchTask} {
 			reply := make(waiter, 1)
-			b.Handle(Request{Method: method, Params: wire.Raw([]byte(`{"taskId":"1"}`)), Session: b.client, Ticket: &call.Ticket{}, Replier: reply})
+			b.Handle(Request{Method: method, Params: wire.Raw([]byte(`{"taskId":"1"}`)), Session: b.client, Canceller: &call.Canceller{}, Replier: reply})
 			a := <-reply
 			if got := string(a.outcome.Error.Bytes()); got != `{"code":-32601,"message":"Method not found: '`+method+`'"}` || len(b.sent) > 0 {
 				t.Errorf("got %s, sent %q", got, b.sent)

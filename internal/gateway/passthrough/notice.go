@@ -100,7 +100,7 @@ func (p *Passage) Leave(session Session) {
 			continue
 		}
 		method, params := key.topic.Unsubscribe()
-		carrier.forward(server, forwarding{method: method, params: wire.Raw(params), ticket: &call.Ticket{}, replier: nobody{}})
+		carrier.forward(server, forwarding{method: method, params: wire.Raw(params), canceller: &call.Canceller{}, replier: nobody{}})
 	}
 }
 

@@ -57,10 +57,10 @@ func New(options Options) *Passage {
 
 // Request is a request as it came from the client.
 type Request struct {
-	Method  string
-	Params  wire.Payload // may be absent
-	Session Session
-	Ticket  *call.Ticket // cancels the request
+	Method    string
+	Params    wire.Payload // may be absent
+	Session   Session
+	Canceller *call.Canceller // cancels the request
 	// Replier gets the answer: what a server or we answered, be it a result or an error,
 	// or the cause of the cancellation. It is called exactly once, perhaps before Handle
 	// returns.

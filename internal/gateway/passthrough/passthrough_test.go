@@ -173,10 +173,10 @@ func TestCancelling(t *testing.T) {
 					fakes = append(fakes, &fake{name: "t/b", capabilities: both, answers: test.first})
 				}
 				b := newBench(t, "", fakes...)
-				var ticket call.Ticket
-				reply := b.begin(b.client, &ticket, test.method, test.params)
+				var canceller call.Canceller
+				reply := b.begin(b.client, &canceller, test.method, test.params)
 				<-b.asked
-				ticket.Cancel(call.Cancelled{})
+				canceller.Cancel(call.Cancelled{})
 				a := <-reply
 				if _, ok := errors.AsType[call.Cancelled](a.err); !ok {
 					t.Errorf("got %s %s %v", a.outcome.Result.Bytes(), a.outcome.Error.Bytes(), a.err)

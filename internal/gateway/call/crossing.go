@@ -9,19 +9,19 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// This file is where a request crosses the border between the eras. Nothing above knows
+// This file translates requests between the eras. Nothing above knows
 // that of the server, and nothing below that of the client.
 
-// border says which way a request crosses it.
-type border uint8
+// crossing says which way a request crosses it.
+type crossing uint8
 
 const (
-	sameEra  border = iota // it does not
-	toLegacy               // from a modern client to a legacy server
-	toModern               // from a legacy client to a modern server
+	sameEra  crossing = iota // it does not
+	toLegacy                 // from a modern client to a legacy server
+	toModern                 // from a legacy client to a modern server
 )
 
-func borderOf(client Client, session *downstream.Session) border {
+func crossingOf(client Client, session *downstream.Session) crossing {
 	switch modern := client.Party().Modern(); {
 	case modern == session.Modern():
 		return sameEra
@@ -37,13 +37,13 @@ func borderOf(client Client, session *downstream.Session) border {
 var unknownState = Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"Invalid params: the requestState is unknown: ` +
 	`no answer of this server had one. Send the request again without it"}`))}
 
-// cross prepares a call for a server of the other era; see Request for what is plain.
-func (r *run) cross(call *downstream.ToolCall, isPlain bool) {
-	if r.border == toLegacy && isPlain {
+// translateCall prepares a call for a server of the other era; see Request for what is plain.
+func (r *run) translateCall(call *downstream.ToolCall, isPlain bool) {
+	if r.crossing == toLegacy && isPlain {
 		call.Meta = wire.Payload{}
 		return
 	}
-	if r.border == toLegacy {
+	if r.crossing == toLegacy {
 		r.logs = rankOf(call.Meta)
 		call.Meta, call.Extra = era.LowerMeta(call.Meta), era.LowerMembers(call.Extra)
 		return
@@ -59,9 +59,9 @@ func (r *run) cross(call *downstream.ToolCall, isPlain bool) {
 	}
 }
 
-// crossForward prepares another request for a server of the other era.
-func (r *run) crossForward(forward *downstream.Forward) {
-	if r.border == toLegacy {
+// translateForward prepares another request for a server of the other era.
+func (r *run) translateForward(forward *downstream.Forward) {
+	if r.crossing == toLegacy {
 		r.logs = rankOf(forward.Params.Member("_meta"))
 		if len(forward.Edits) > 0 { // they are of parts of what is about to be copied
 			forward.Params = wire.Raw(wire.AppendEdited(nil, forward.Params, forward.Edits...))
@@ -101,10 +101,10 @@ func rankOf(meta wire.Payload) int {
 	return protocol.Severity(level) + 1
 }
 
-// unasked returns the level from which on a legacy server has to be asked for log messages
+// logLevelToRequest returns the level from which on a legacy server has to be asked for log messages
 // before it gets a modern client's request; "" if it need not be.
-func unasked(client Client, session *downstream.Session, meta wire.Payload) (level string) {
-	if borderOf(client, session) != toLegacy {
+func logLevelToRequest(client Client, session *downstream.Session, meta wire.Payload) (level string) {
+	if crossingOf(client, session) != toLegacy {
 		return ""
 	}
 	level, _ = meta.Member(protocol.MetaLogLevel).Text()
@@ -126,7 +126,7 @@ func (r *run) wantsNotice(message wire.Message) bool {
 
 // translated returns an error as the client's era knows it.
 func (r *run) translated(rpcError wire.Payload) wire.Payload {
-	switch r.border {
+	switch r.crossing {
 	case toLegacy:
 		return era.RaiseError(rpcError)
 	case toModern:

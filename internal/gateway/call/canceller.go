@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// Ticket belongs to one request of a client, and lets it be cancelled. It does what a
+// Canceller belongs to one request of a client, and lets it be cancelled. It does what a
 // context would, at a fraction of the cost: most requests are answered without anybody
 // ever waiting for their cancellation. The zero value is ready.
-type Ticket struct {
+type Canceller struct {
 	mu    sync.Mutex
 	cause error
-	hook  canceller
+	hook  cancelHook
 
 	// Memory for the request's call of a tool, of which there is nearly always one.
 	first run
@@ -20,18 +20,18 @@ type Ticket struct {
 }
 
 // newRun returns a run that is all zero.
-func (t *Ticket) newRun() *run {
+func (t *Canceller) newRun() *run {
 	if t.taken.CompareAndSwap(false, true) {
 		return &t.first
 	}
 	return new(run)
 }
 
-// canceller is told when a ticket is cancelled.
-type canceller interface{ cancelled(cause error) }
+// cancelHook is told when a canceller is cancelled.
+type cancelHook interface{ cancelled(cause error) }
 
 // Cancel cancels the request, unless it was before.
-func (t *Ticket) Cancel(cause error) {
+func (t *Canceller) Cancel(cause error) {
 	t.mu.Lock()
 	if t.cause != nil {
 		t.mu.Unlock()
@@ -46,15 +46,15 @@ func (t *Ticket) Cancel(cause error) {
 }
 
 // Cause returns why the request was cancelled; nil if it was not.
-func (t *Ticket) Cause() error {
+func (t *Canceller) Cause() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.cause
 }
 
-// tell has the hook told of the cancellation, which may have happened already; a nil hook
+// setHook has the hook told of the cancellation, which may have happened already; a nil hook
 // ends that.
-func (t *Ticket) tell(hook canceller) {
+func (t *Canceller) setHook(hook cancelHook) {
 	t.mu.Lock()
 	t.hook = hook
 	cause := t.cause
@@ -64,13 +64,13 @@ func (t *Ticket) tell(hook canceller) {
 	}
 }
 
-// Context returns a context that ends when the ticket is cancelled, for work that has to
+// Context returns a context that ends when the canceller is cancelled, for work that has to
 // wait; stop frees it.
-func (t *Ticket) Context() (ctx context.Context, stop func()) {
+func (t *Canceller) Context() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	t.tell(cancelFunc(cancel))
+	t.setHook(cancelFunc(cancel))
 	return ctx, func() {
-		t.tell(nil)
+		t.setHook(nil)
 		cancel(nil)
 	}
 }
