@@ -16,9 +16,10 @@ import (
 
 // Client is the one that a call is for.
 type Client interface {
-	// Notify sends a complete message to the client. It blocks while the client has too
-	// much to read, until its session ends.
-	Notify(message []byte) error
+	// Notify sends a notification to the client; params are raw JSON, nil without any, and are
+	// not used after it returns. It blocks while the client has too much to read, until its
+	// session ends.
+	Notify(method string, params []byte) error
 	// Ask puts a question of the server to the client. It does not block.
 	Ask(question *downstream.Question)
 	// Party is the client as the fleet knows it; nil for one that declares nothing.

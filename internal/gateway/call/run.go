@@ -52,16 +52,15 @@ func (r *run) Progress(message wire.Message) {
 	defer r.mu.Unlock()
 	if !r.over {
 		// That the client is gone also cancels the call.
-		_ = r.client.Notify(progressFor(message, r.token))
+		_ = r.client.Notify(protocol.NotifyProgress, progressParams(message, r.token))
 	}
 }
 
-// progressFor returns the progress notification for the client: the server's own, but
-// for the token.
-func progressFor(message wire.Message, token []byte) []byte {
-	params := wire.AppendEdited(nil, message.Params,
+// progressParams returns the params of a server's progress notification with the client's
+// token in place of ours.
+func progressParams(message wire.Message, token []byte) []byte {
+	return wire.AppendEdited(nil, message.Params,
 		wire.Edit{Part: message.Params.Member(protocol.ProgressToken), With: token})
-	return wire.Notification(protocol.NotifyProgress, params)
 }
 
 // Caller implements downstream.Sink.
@@ -81,7 +80,7 @@ func (r *run) Notice(message wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
-		_ = r.client.Notify(wire.Notification(string(message.Method), message.Params.Bytes()))
+		_ = r.client.Notify(string(message.Method), message.Params.Bytes())
 	}
 }
 

@@ -221,7 +221,7 @@ func (s *session) tellChanged(method string) {
 	if !s.live.Load() {
 		return
 	}
-	if err := s.Notify(wire.Notification(method, nil)); err != nil {
+	if err := s.Notify(method, nil); err != nil {
 		s.log.Warn("client was not told that a list changed", "method", method, "reason", err)
 	}
 }

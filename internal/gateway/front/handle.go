@@ -70,7 +70,9 @@ func (r *request) callTool(message *wire.Message) {
 func (r *request) cancel(cause error) { r.canceller.Cancel(cause) }
 
 // Notify implements call.Client: what comes before the answer goes the same way.
-func (r *request) Notify(message []byte) error { return r.to.notify(message) }
+func (r *request) Notify(method string, params []byte) error {
+	return r.to.notify(wire.Notification(method, params))
+}
 
 // Ask implements call.Client: a question goes the way of the answer, too.
 func (r *request) Ask(question *downstream.Question) {
@@ -100,7 +102,7 @@ func (r *request) HoldNews() (release func()) {
 		s.held = nil
 		s.mu.Unlock()
 		for _, method := range held {
-			_ = r.Notify(wire.Notification(method, nil)) // fails only with the session
+			_ = r.Notify(method, nil) // fails only with the session
 		}
 	}
 }

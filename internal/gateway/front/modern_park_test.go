@@ -288,22 +288,22 @@ func TestCancelledRequestEndsItsCall(t *testing.T) {
 }
 
 func TestProgressHasTheTokenOfTheRequest(t *testing.T) {
-	const progress, log = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}` + "\n",
-		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}` + "\n"
+	const progress, log = `{"progressToken":"p","progress":1}`, `{"level":"info"}`
 	for name, test := range map[string]struct {
-		request       *inquiry
-		message, want string
+		request              *inquiry
+		method, params, want string // "": it is not wanted
 	}{
-		"the same token":    {&inquiry{token: []byte(`"p"`)}, progress, progress},
-		"another token":     {&inquiry{token: []byte(`2`)}, progress, strings.Replace(progress, `"p"`, `2`, 1)},
-		"no token":          {&inquiry{}, progress, ""},
-		"no log messages":   {&inquiry{severity: -1}, log, ""},
-		"severe ones":       {&inquiry{severity: protocol.Severity("error")}, log, ""},
-		"all log messages":  {&inquiry{severity: protocol.Severity("debug")}, log, log},
-		"some notification": {&inquiry{severity: -1}, `{"jsonrpc":"2.0","method":"x"}`, `{"jsonrpc":"2.0","method":"x"}`},
+		"the same token":    {&inquiry{token: []byte(`"p"`)}, protocol.NotifyProgress, progress, progress},
+		"another token":     {&inquiry{token: []byte(`2`)}, protocol.NotifyProgress, progress, strings.Replace(progress, `"p"`, `2`, 1)},
+		"no token":          {&inquiry{}, protocol.NotifyProgress, progress, ""},
+		"no log messages":   {&inquiry{severity: -1}, protocol.NotifyMessage, log, ""},
+		"severe ones":       {&inquiry{severity: protocol.Severity("error")}, protocol.NotifyMessage, log, ""},
+		"all log messages":  {&inquiry{severity: protocol.Severity("debug")}, protocol.NotifyMessage, log, log},
+		"some notification": {&inquiry{severity: -1}, "x", `{}`, `{}`},
 	} {
-		if got := test.request.fit([]byte(test.message), []byte(`"p"`)); string(got) != test.want {
-			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		got, wanted := test.request.fit(test.method, []byte(test.params), []byte(`"p"`))
+		if wanted != (test.want != "") || wanted && string(got) != test.want {
+			t.Errorf("%s: got %q, %v, want %q", name, got, wanted, test.want)
 		}
 	}
 }

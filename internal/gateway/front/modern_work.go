@@ -100,16 +100,17 @@ func (w *work) refuse(problem string) {
 }
 
 // Notify implements call.Client. It holds the lock, so that nothing can follow an answer.
-func (w *work) Notify(message []byte) error {
+func (w *work) Notify(method string, params []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.request == nil {
 		return nil
 	}
-	if message = w.request.fit(message, w.token); message == nil {
+	params, wanted := w.request.fit(method, params, w.token)
+	if !wanted {
 		return nil
 	}
-	return w.request.to.notify(message)
+	return w.request.to.notify(wire.Notification(method, params))
 }
 
 // Party implements call.Client.
@@ -218,33 +219,19 @@ func refuseAll(open []openQuestion, text string) {
 	}
 }
 
-// fit returns a notification as the request wants it; nil if it does not. token is that of
-// the messages of the work, which another request began.
-func (r *inquiry) fit(message, token []byte) []byte {
-	isLog := bytes.HasPrefix(message, logPrefix)
-	isProgress := bytes.HasPrefix(message, progressPrefix) && !bytes.Equal(token, r.token)
-	if !isLog && !isProgress {
-		return message
-	}
-	parsed, err := wire.Parse(wire.NewFrame(bytes.Clone(message))) // parsing takes the line end off
+// fit returns the params of a notification as the request wants them; wanted is false if it
+// does not want the notification. token is the progress token that the server's messages have,
+// which another request may have brought.
+func (r *inquiry) fit(method string, params, token []byte) (fitted []byte, wanted bool) {
 	switch {
-	case err != nil:
-		return nil
-	case isLog:
-		level, _ := parsed.Params.Member("level").Text()
-		if r.severity < 0 || protocol.Severity(level) < r.severity {
-			return nil
-		}
-		return message
+	case method == protocol.NotifyMessage:
+		level, _ := wire.Raw(params).Member("level").Text()
+		return params, r.severity >= 0 && protocol.Severity(level) >= r.severity
+	case method != protocol.NotifyProgress || bytes.Equal(token, r.token):
+		return params, true
 	case len(r.token) == 0:
-		return nil
+		return nil, false
 	}
-	part := parsed.Params.Member(protocol.ProgressToken)
-	return wire.Notification(protocol.NotifyProgress, wire.AppendEdited(nil, parsed.Params, wire.Edit{Part: part, With: r.token}))
+	all := wire.Raw(params)
+	return wire.AppendEdited(nil, all, wire.Edit{Part: all.Member(protocol.ProgressToken), With: r.token}), true
 }
-
-// How wire.Notification begins.
-var (
-	logPrefix      = []byte(`{"jsonrpc":"2.0","method":"` + protocol.NotifyMessage + `"`)
-	progressPrefix = []byte(`{"jsonrpc":"2.0","method":"` + protocol.NotifyProgress + `"`)
-)

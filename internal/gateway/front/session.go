@@ -98,9 +98,9 @@ func newSession(server *Server, audience Audience) *session {
 	return s
 }
 
-// Notify tells the client something unasked.
-func (s *session) Notify(message []byte) error {
-	if !s.own.tell(message) {
+// Notify implements call.Client, for notifications that belong to no request.
+func (s *session) Notify(method string, params []byte) error {
+	if !s.own.tell(wire.Notification(method, params)) {
 		return errUnread
 	}
 	return nil
@@ -151,11 +151,11 @@ func (s *session) began(server *fleet.Server, session *downstream.Session) {
 
 // noticed passes a server's notification on that belongs to no request.
 func (s *session) noticed(server *fleet.Server, message wire.Message) {
-	notice, ok := s.passage.Load().Notice(s, server, message)
+	params, ok := s.passage.Load().Notice(s, server, message)
 	if !ok {
 		return
 	}
-	if err := s.Notify(notice); err != nil {
+	if err := s.Notify(string(message.Method), params); err != nil {
 		s.log.Debug("dropped a notification for a client", "reason", err)
 	}
 }

@@ -70,7 +70,7 @@ func newSession() *session {
 	return &session{answers: make(chan string, 1), open: make(map[string]bool), results: NewResultStore().Session()}
 }
 
-func (s *session) Notify([]byte) error { return nil }
+func (s *session) Notify(string, []byte) error { return nil }
 
 func (s *session) Ask(q *downstream.Question) { q.RefuseUnsupported() }
 

@@ -152,7 +152,7 @@ func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 		return
 	}
 	for _, method := range s.changedBy(box, session.Party()) {
-		_ = session.Notify(wire.Notification(method, nil)) // fails only with the session
+		_ = session.Notify(method, nil) // fails only with the session
 	}
 }
 

@@ -119,7 +119,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked opening) An
 	// Of servers that come up later, clients are told when they do; see Shows.
 	if first := request.Session.MarkOpen(box.Name); first {
 		for _, method := range s.changedBy(box, request.Session.Party()) {
-			_ = request.Session.Notify(wire.Notification(method, nil)) // fails only with the session
+			_ = request.Session.Notify(method, nil) // fails only with the session
 		}
 	}
 	return Answer{Text: textResult(false, result)}
@@ -182,6 +182,6 @@ func progressOf(request Request, total int) func(fleet.Opened) {
 		params := append([]byte(`{"progressToken":`), token.Bytes()...)
 		params = fmt.Appendf(params, `,"progress":%d,"total":%d,"message":`, done, total)
 		params = append(wire.AppendString(params, text), '}')
-		_ = request.Session.Notify(wire.Notification(protocol.NotifyProgress, params)) // fails only with the session
+		_ = request.Session.Notify(protocol.NotifyProgress, params) // fails only with the session
 	}
 }

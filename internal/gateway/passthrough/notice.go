@@ -8,9 +8,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// Notice takes in a notification of a server that a client may get, and returns what it
-// gets, if anything.
-func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Message) (forClient []byte, ok bool) {
+// Notice decides whether a client gets a notification of a server, and returns the params
+// that it gets.
+func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Message) (params []byte, ok bool) {
 	memory, o := session.Memory(), originOf(server)
 	if !p.sees(session, server) || p.isForeign(session, server, message) {
 		return nil, false
@@ -21,21 +21,21 @@ func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Mes
 	case protocol.NotifyResourceUpdated:
 		return memory.updated(o, message, p.carry(session).servesOthers(server))
 	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
-		return wire.Notification(string(message.Method), memory.ofTask(o, message)), true
+		return memory.ofTask(o, message), true
 	}
-	return wire.Notification(string(message.Method), rawParams(message)), true
+	return rawParams(message), true
 }
 
-// updated returns the notification with the URI as the client knows it; others says that the server is used by
-// other persons as well.
-func (m *Memory) updated(o origin, message wire.Message, others bool) (forClient []byte, ok bool) {
+// updated returns the params of the notification with the URI as the client knows it; others
+// says that the server is used by other persons as well.
+func (m *Memory) updated(o origin, message wire.Message, others bool) (params []byte, ok bool) {
 	part := message.Params.Member("uri")
 	uri, isText := part.Text()
 	asked, wanted := m.wantsUpdate(o, uri, others)
 	if !wanted {
 		return nil, false
 	}
-	params := rawParams(message)
+	params = rawParams(message)
 	if isText {
 		if asked == "" {
 			m.mu.Lock()
@@ -46,7 +46,7 @@ func (m *Memory) updated(o origin, message wire.Message, others bool) (forClient
 			params = wire.AppendEdited(nil, message.Params, wire.Edit{Part: part, With: wire.AppendString(nil, asked)})
 		}
 	}
-	return wire.Notification(protocol.NotifyResourceUpdated, params), true
+	return params, true
 }
 
 func rawParams(message wire.Message) []byte {

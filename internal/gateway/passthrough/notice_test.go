@@ -29,8 +29,9 @@ func TestNotices(t *testing.T) {
 		},
 		{"without a URI", `{"jsonrpc":"2.0","method":"notifications/resources/updated"}`, `{"jsonrpc":"2.0","method":"notifications/resources/updated"}`},
 	} {
-		got, ok := b.Notice(b.client, b.server("t/b"), notification(t, test.message))
-		if !ok || strings.TrimSpace(string(got)) != test.want {
+		message := notification(t, test.message)
+		params, ok := b.Notice(b.client, b.server("t/b"), message)
+		if got := wire.Notification(string(message.Method), params); !ok || strings.TrimSpace(string(got)) != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -45,9 +46,8 @@ func update(t *testing.T, b *bench, server, uri string, clients ...*client) (got
 	t.Helper()
 	for i, c := range clients {
 		line := `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri + `"}}`
-		if message, ok := b.Notice(c, b.server(server), notification(t, line)); ok {
-			parsed := notification(t, string(message))
-			as, _ := parsed.Params.Member("uri").Text()
+		if params, ok := b.Notice(c, b.server(server), notification(t, line)); ok {
+			as, _ := wire.Raw(params).Member("uri").Text()
 			got = append(got, fmt.Sprintf("%d %s", i, as))
 		}
 	}
