@@ -62,30 +62,53 @@ func TestPairings(t *testing.T) {
 	}
 }
 
-// runPairing runs all scripts, and says at the end how many did run.
+// runPairing runs all scripts, each as the subtest FOLDER/NAME, and reports at the end how
+// many of them ran.
 func runPairing(t *testing.T, p pairing) {
 	count := &counts{}
 	t.Cleanup(func() {
 		fmt.Printf("%s: %d scripts passed, %d failed, %d skipped\n", p, count.passed.Load(), count.failed.Load(), count.skipped.Load())
 	})
-	scripts := p.scripts(t)
-	testscript.RunT(counted{t, count}, testscript.Params{
-		Files:              scripts,
-		RequireUniqueNames: true,
-		Setup:              p.setup,
-		Condition:          p.condition,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"mcp":  mcp,
-			"fake": fake,
-			"term": term,
-		},
-	})
+	for _, folder := range folders(t) {
+		t.Run(folder, func(t *testing.T) {
+			t.Parallel()
+			scripts := p.scripts(t, folder)
+			if len(scripts) == 0 {
+				return // without files, RunT looks for scripts in a directory
+			}
+			testscript.RunT(counted{t, count}, testscript.Params{
+				Files:              scripts,
+				RequireUniqueNames: true,
+				Setup:              p.setup,
+				Condition:          p.condition,
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){
+					"mcp":  mcp,
+					"fake": fake,
+					"term": term,
+				},
+			})
+		})
+	}
 }
 
-// scripts are those that the pairing can make a difference to.
-func (p pairing) scripts(t *testing.T) []string {
+// folders are the subjects of the scripts.
+func folders(t *testing.T) []string {
 	t.Helper()
-	all, err := filepath.Glob("*.txtar")
+	scripts, err := filepath.Glob("*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	for _, script := range scripts {
+		folders = append(folders, filepath.Dir(script))
+	}
+	return slices.Compact(folders)
+}
+
+// scripts are those of a folder that the pairing can make a difference to.
+func (p pairing) scripts(t *testing.T, folder string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
