@@ -59,7 +59,7 @@ func scriptsByGuarantee(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile("(?m)^\\| (?:\\*\\*(.+?)\\*\\* )?\\| `([a-z0-9_]+)` \\|")
+	row := regexp.MustCompile("(?m)^\\| (?:\\*\\*(.+?)\\*\\* )?\\| `([a-z0-9_/]+)` \\|")
 	scripts := map[string][]string{}
 	guarantee := ""
 	for _, match := range row.FindAllStringSubmatch(string(page), -1) {

@@ -69,6 +69,7 @@ func runPairing(t *testing.T, p pairing) {
 	t.Cleanup(func() {
 		fmt.Printf("%s: %d scripts passed, %d failed, %d skipped\n", p, count.passed.Load(), count.failed.Load(), count.skipped.Load())
 	})
+	reportScriptsOutsideFolders(t)
 	for _, folder := range folders(t) {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
@@ -103,6 +104,19 @@ func folders(t *testing.T) []string {
 		folders = append(folders, filepath.Dir(script))
 	}
 	return slices.Compact(folders)
+}
+
+// reportScriptsOutsideFolders fails for scripts that would not run.
+func reportScriptsOutsideFolders(t *testing.T) {
+	t.Helper()
+	outside, err := filepath.Glob("*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range outside {
+		t.Errorf("%s is in no folder and does not run: move it into one of test/script/{%s}, by its subject (see test/script/README.md)",
+			script, strings.Join(folders(t), ","))
+	}
 }
 
 // scripts are those of a folder that the pairing can make a difference to.
