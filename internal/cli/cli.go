@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -77,7 +76,7 @@ func Main(args []string) int {
 		return 130
 	}
 	if !errors.Is(err, errShown) {
-		fmt.Fprintln(os.Stderr, describeOn(tty.New(os.Stderr, nil, os.Getenv), err))
+		fmt.Fprintln(os.Stderr, tty.New(os.Stderr, nil, os.Getenv).Describe(err))
 	}
 	if isUsage {
 		return 2
@@ -85,58 +84,8 @@ func Main(args []string) int {
 	return 1
 }
 
-// remark writes a sentence of the program in which others may have a say, such as an error.
-func remark(out io.Writer, sentence string) {
-	fmt.Fprintln(out, "mcp-workbench: "+tty.Clean(sentence))
-}
-
 // errShown ends a command with code 1 whose output tells what is wrong.
 var errShown = errors.New("what is wrong was shown")
-
-// hintMargin is the column of the second and further lines of a hint.
-const hintMargin = 4
-
-// describe is an error as people read it, on lines as long as they are.
-func describe(err error) string { return describeOn(&tty.Screen{}, err) }
-
-// describeOn is an error as people read it: sentence, hint, code. A configuration's has its
-// own layout, with the code at its end. Of several errors, each is described. Lists in
-// hints fit the screen.
-func describeOn(screen *tty.Screen, err error) string {
-	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		var texts []string
-		for _, one := range several.Unwrap() {
-			texts = append(texts, describeOn(screen, one))
-		}
-		return strings.Join(texts, "\n")
-	}
-	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		return tty.Clean(err.Error()) + explained(wrong.Code)
-	}
-	text, hint, code := err.Error(), "", toolbox.Code("")
-	if known, ok := errors.AsType[*toolbox.Error](err); ok {
-		if text == known.Error() {
-			text, hint = known.Message, known.Hint
-		}
-		code = known.Code
-	}
-	text = tty.Clean(text)
-	if hint != "" {
-		text += "\n" + screen.WrapClauses("  hint: "+tty.Clean(hint), hintMargin)
-	}
-	return "mcp-workbench: " + text + explained(code)
-}
-
-// explained is the line with the code of an error, which says where there is more about it.
-func explained(code toolbox.Code) string {
-	switch code {
-	case "":
-		return ""
-	case toolbox.Usage: // the hint says where to read on
-		return "\n  code: " + string(code)
-	}
-	return fmt.Sprintf("\n  code: %s (explained by: mcp-workbench explain %s)", code, code)
-}
 
 // usageError is a command line that cannot be understood.
 type usageError struct {
@@ -235,16 +184,4 @@ func (g *globals) logger(cfg *config.Config, stderr io.Writer) (*slog.Logger, er
 		}}
 	}
 	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})), nil
-}
-
-// stateDir is where the workbench keeps what must outlive it; "" where there is no place.
-func stateDir() string {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "mcp-workbench")
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".local", "state", "mcp-workbench")
 }

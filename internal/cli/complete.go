@@ -149,7 +149,7 @@ func (g *globals) remembered(ctx context.Context) []app.KnownServer {
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	known, err := app.Remembered(ctx, s.config, stateDir())
+	known, err := app.Remembered(ctx, s.config, config.StateDir())
 	if err != nil {
 		return nil
 	}

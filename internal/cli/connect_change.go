@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
@@ -97,7 +98,7 @@ func (c *clientChange) keepAndWrite(store clients.Backups, client *clients.Clien
 }
 
 func backups() (clients.Backups, error) {
-	dir := stateDir()
+	dir := config.StateDir()
 	if dir == "" {
 		return clients.Backups{}, &toolbox.Error{
 			Code:    toolbox.PlaceUnknown,

@@ -91,7 +91,7 @@ func seenWorking(ctx context.Context, configuration string) (map[place]bool, err
 	if err != nil {
 		return nil, err
 	}
-	seen, err := app.Remembered(ctx, cfg, stateDir())
+	seen, err := app.Remembered(ctx, cfg, config.StateDir())
 	works := make(map[place]bool)
 	for _, server := range seen {
 		works[place{server.Toolbox, server.Server}] = true

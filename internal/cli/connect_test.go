@@ -55,7 +55,7 @@ func TestConnectWhileTheClientWrites(t *testing.T) {
 			if test.code == "" && (err != nil || !done || !strings.Contains(string(after), "workbench")) {
 				t.Errorf("%v, %v: %s", done, err, after)
 			}
-			if test.code != "" && (err == nil || !strings.Contains(describe(err), string(test.code))) {
+			if test.code != "" && (err == nil || !strings.Contains(tty.Describe(err), string(test.code))) {
 				t.Errorf("%v: %v", done, err)
 			}
 			backups, err := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "mcp-workbench", "clients", "*.json"))
@@ -79,7 +79,7 @@ func TestConnectStopsIfTheFileIsUnclear(t *testing.T) {
 	var out bytes.Buffer
 	screen := tty.New(&out, strings.NewReader("1\n"), os.Getenv)
 	file, err := clientFile(t.Context(), machine, clients.ByID("claude-desktop"), connectOptions{}, screen)
-	if err == nil || !strings.Contains(describe(err), "code: client-ambiguous") || !strings.Contains(describe(err), ordinary) {
+	if err == nil || !strings.Contains(tty.Describe(err), "code: client-ambiguous") || !strings.Contains(tty.Describe(err), ordinary) {
 		t.Errorf("%q, %v", file, err)
 	}
 	named := filepath.Join(t.TempDir(), "x.json")

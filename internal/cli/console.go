@@ -35,7 +35,7 @@ func (g *globals) newConsole(cmd *cobra.Command, how solitude) (*console.Console
 		}
 	}
 	return console.New(console.Options{
-		Config: found.config, Version: Version, StateDir: stateDir(), Log: log, Dial: dial,
+		Config: found.config, Version: Version, StateDir: config.StateDir(), Log: log, Dial: dial,
 		Out: tty.New(cmd.OutOrStdout(), nil, os.Getenv),
 		Err: tty.New(cmd.ErrOrStderr(), cmd.InOrStdin(), os.Getenv),
 	}), nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
@@ -40,7 +41,7 @@ func newDaemon(g *globals) *cobra.Command {
 				err = runDaemon(cmd.Context(), *g, key, folder, os.Stdout)
 			}
 			if err != nil {
-				fmt.Fprintln(os.Stdout, describe(err)) // who started it tells people
+				fmt.Fprintln(os.Stdout, tty.Describe(err)) // who started it tells people
 			}
 			return err
 		},
@@ -70,7 +71,7 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 	if err := s.isFor(build, key); err != nil {
 		return err
 	}
-	log, err := daemon.OpenLog(daemon.LogPath(stateDir(), key))
+	log, err := daemon.OpenLog(daemon.LogPath(config.StateDir(), key))
 	if err != nil {
 		return fmt.Errorf("its log cannot be written: %w", err)
 	}
@@ -82,7 +83,7 @@ func runDaemon(ctx context.Context, g globals, key, folder string, output io.Wri
 	if s.log, err = g.logger(s.config, log); err != nil {
 		return err
 	}
-	dir, err := runtimedir.Open(os.Getenv, stateDir())
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err != nil {
 		return err
 	}

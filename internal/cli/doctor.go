@@ -66,7 +66,7 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 		}
 		checks = append(checks, doctor.OtherFaults(cfg, patients)...)
 	}
-	checks = append(checks, doctor.StateFolder(stateDir()), doctor.Clients(clients.Survey(clients.ThisMachine())))
+	checks = append(checks, doctor.StateFolder(config.StateDir()), doctor.Clients(clients.Survey(clients.ThisMachine())))
 	if !options.json {
 		doctor.ShowChecks(screen, checks)
 	}
@@ -137,7 +137,7 @@ func (g *globals) examineServers(ctx context.Context, cfg *config.Config, patien
 	if err != nil {
 		return nil, err
 	}
-	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
+	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log})
 	if err != nil {
 		return nil, err
 	}

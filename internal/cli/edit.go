@@ -75,7 +75,7 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 		return nil, errors.Join(errs...)
 	}
 	for _, err := range errs { // the other file may be meant
-		fmt.Fprintln(cmd.ErrOrStderr(), describe(err))
+		fmt.Fprintln(cmd.ErrOrStderr(), tty.Describe(err))
 	}
 	if len(edits) > 1 && edits[0].doubted != nil {
 		slices.Reverse(edits)
@@ -119,7 +119,7 @@ func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*ed
 
 // beginEdit reads one file; user is the user's own, if the file is a project's on top of it.
 func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *config.Config) (*edit, error) {
-	revision, err := configwrite.Begin(at.Path, configwrite.Options{StateDir: stateDir(), Environ: os.Environ(), User: user})
+	revision, err := configwrite.Begin(at.Path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ(), User: user})
 	if err != nil {
 		return nil, err
 	}

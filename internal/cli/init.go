@@ -143,7 +143,7 @@ func gather(ctx context.Context, target string, from []string) ([]clients.Source
 		for _, client := range clients.All() {
 			found, err := client.Read(machine)
 			if err != nil {
-				fmt.Fprintln(os.Stderr, describeOn(tty.New(os.Stderr, nil, os.Getenv), err))
+				fmt.Fprintln(os.Stderr, tty.New(os.Stderr, nil, os.Getenv).Describe(err))
 			}
 			sources = append(sources, found...)
 		}
@@ -203,7 +203,7 @@ Or see first what the workbench does, with servers that are built in:
 func finishInit(screen *tty.Screen, target string, plan *importer.Plan, boxes []importer.Toolbox, isNew bool) {
 	fmt.Fprintf(screen, "\n%s %s is written.\n", screen.Paint(tty.Good, "✓"), short(target))
 	if len(plan.Variables) > 0 {
-		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(tty.Good, "✓"), count(len(plan.Variables), "secret is", "secrets are"))
+		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(tty.Good, "✓"), toolbox.Count(len(plan.Variables), "secret is", "secrets are"))
 	}
 	if isNew {
 		fmt.Fprintf(screen, "%s autoOpen: use_tool opens what it needs, for scripts and one-shot clients.\n", screen.Paint(tty.Good, "✓"))

@@ -23,7 +23,7 @@ type targetFiles struct {
 // readTarget reads what is there. A file that cannot be read as a configuration is not added
 // to.
 func readTarget(path string, force bool) (*targetFiles, error) {
-	revision, err := configwrite.Begin(path, configwrite.Options{StateDir: stateDir(), Environ: os.Environ()})
+	revision, err := configwrite.Begin(path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ()})
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func askAll(ctx context.Context, g globals, cfg *config.Config, stderr io.Writer
 	}
 	whole := *cfg
 	whole.Files = nil // which say what is locked
-	workbench, err := app.New(app.Options{Config: &whole, Version: Version, StateDir: stateDir(), Log: log})
+	workbench, err := app.New(app.Options{Config: &whole, Version: Version, StateDir: config.StateDir(), Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func (l *locking) finish(path string) error {
 	if l.failed > 0 {
 		errs = append(errs, &toolbox.Error{
 			Code:    toolbox.ServersFailed,
-			Message: count(l.failed, "server", "servers") + " could not be asked; what the lock had of it stays",
+			Message: toolbox.Count(l.failed, "server", "servers") + " could not be asked; what the lock had of it stays",
 			Hint:    "The reasons stand above.",
 		})
 	}
@@ -335,11 +335,11 @@ func (l *locking) waitingFor() string {
 	tools := len(l.waiting) - instructions
 	switch {
 	case instructions == 0:
-		return count(tools, "tool is", "tools are")
+		return toolbox.Count(tools, "tool is", "tools are")
 	case tools == 0:
-		return "The instructions of " + count(instructions, "server are", "servers are")
+		return "The instructions of " + toolbox.Count(instructions, "server are", "servers are")
 	}
-	return count(tools, "tool", "tools") + " and the instructions of " + count(instructions, "server are", "servers are")
+	return toolbox.Count(tools, "tool", "tools") + " and the instructions of " + toolbox.Count(instructions, "server are", "servers are")
 }
 
 func (l *locking) summary() string {
@@ -347,5 +347,5 @@ func (l *locking) summary() string {
 	for _, server := range l.after.Servers {
 		tools += len(server.Tools)
 	}
-	return fmt.Sprintf("%s of %s approved", count(tools, "tool", "tools"), count(len(l.after.Servers), "server", "servers"))
+	return fmt.Sprintf("%s of %s approved", toolbox.Count(tools, "tool", "tools"), toolbox.Count(len(l.after.Servers), "server", "servers"))
 }

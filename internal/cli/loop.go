@@ -32,7 +32,7 @@ type loopFinder struct {
 // newLoopFinder makes one for workbenches with these configurations.
 func newLoopFinder(files ...string) *loopFinder {
 	f := &loopFinder{}
-	self := app.NewSelf(stateDir())
+	self := app.NewSelf(config.StateDir())
 	for _, file := range files {
 		if file = hops.RealPath(file); len(f.files) < hops.Max && !slices.Contains(f.files, file) {
 			f.files = append(f.files, file)
@@ -163,7 +163,7 @@ func leaveOutLoops(ctx context.Context, target string, sources []clients.Source)
 	if own := config.UserPath(os.Getenv); own != "" {
 		files = append(files, own)
 	}
-	if dir, err := runtimedir.Open(os.Getenv, stateDir()); err == nil {
+	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil {
 		running, _ := control.Find(ctx, dir) // what does not answer cannot be asked
 		for _, client := range running {
 			for _, file := range []string{client.Status.Config, client.Status.Project} {

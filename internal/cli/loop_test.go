@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
@@ -40,7 +41,7 @@ func serveFile(t *testing.T, listener net.Listener, tokens *httpauth.Store, serv
 	if err != nil {
 		t.Fatal(err)
 	}
-	workbench, err := app.New(app.Options{Config: cfg, Version: "1", StateDir: stateDir()})
+	workbench, err := app.New(app.Options{Config: cfg, Version: "1", StateDir: config.StateDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestLoopsAreFoundByAsking(t *testing.T) {
 		"bridge":     {Name: "a", Command: "mcp-workbench", Args: []string{"bridge", at}},
 	}
 	for name, server := range servers {
-		if err := refuseLoops(t.Context(), link, []clients.Server{server}); err == nil || !strings.Contains(describe(err), string(toolbox.LeadsBack)) {
+		if err := refuseLoops(t.Context(), link, []clients.Server{server}); err == nil || !strings.Contains(tty.Describe(err), string(toolbox.LeadsBack)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := refuseLoops(t.Context(), other, []clients.Server{server}); err != nil {

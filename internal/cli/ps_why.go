@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
@@ -51,7 +52,7 @@ var aspects = []func(control.Why) string{
 		if w.Behind == 0 {
 			return ""
 		}
-		return labelled("behind", count(w.Behind, "workbench", "workbenches"))
+		return labelled("behind", toolbox.Count(w.Behind, "workbench", "workbenches"))
 	},
 	func(w control.Why) string {
 		if w.Client == "" {

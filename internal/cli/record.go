@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/recording"
@@ -130,7 +131,7 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 	if err != nil {
 		return err
 	}
-	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log})
+	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log})
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 	if failed != nil {
 		failed = fmt.Errorf("the recording %s is not complete: %w", o.file, failed)
 	}
-	remark(stderr, fmt.Sprintf("recorded %s in %s", count(messages, "message", "messages"), o.file))
+	tty.Remark(stderr, fmt.Sprintf("recorded %s in %s", toolbox.Count(messages, "message", "messages"), o.file))
 	return errors.Join(err, failed)
 }
 

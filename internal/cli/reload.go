@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
@@ -127,7 +128,7 @@ func (r *reloader) awaitTrust(ctx context.Context, u *untrusted) {
 	}
 	r.awaiting = true
 	r.watching.Go(func() {
-		record, err := trust.NewStore(stateDir()).Await(u.source.Path)
+		record, err := trust.NewStore(config.StateDir()).Await(u.source.Path)
 		if err == nil {
 			// Its user may have been faster than we.
 			err = config.Watch(ctx, record, tell(r.records), tell(r.records))
@@ -194,12 +195,12 @@ func (r *reloader) tellWrong() {
 func (r *reloader) failed(err error) {
 	if !r.current.isEmpty() {
 		r.log.Error("the configuration was not reloaded; the one before stays in use")
-		fmt.Fprintln(r.stderr, describe(err))
+		fmt.Fprintln(r.stderr, tty.Describe(err))
 		return
 	}
 	r.workbench.Withhold(brokenNotice(err, false))
 	r.log.Error("the configuration still cannot be used")
-	fmt.Fprintln(r.stderr, describe(err))
+	fmt.Fprintln(r.stderr, tty.Describe(err))
 }
 
 func logWarnings(log *slog.Logger, cfg *config.Config) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/recording"
 )
@@ -42,19 +43,19 @@ func runReplay(ctx context.Context, path string, timing, strict bool, stdin, std
 	if err != nil {
 		return err
 	}
-	holds := fmt.Sprintf("%s holds %s to %s; replay serves", path, count(recorded.Requests(), "request", "requests"), recorded.Header.Server)
+	holds := fmt.Sprintf("%s holds %s to %s; replay serves", path, toolbox.Count(recorded.Requests(), "request", "requests"), recorded.Header.Server)
 	if err := needClient(stdin, holds); err != nil {
 		return err
 	}
 	player := recording.NewPlayer(recorded)
 	player.Timing = timing
-	player.Tell = func(sentence string) { remark(stderr, sentence) }
+	player.Tell = func(sentence string) { tty.Remark(stderr, sentence) }
 	played, err := player.Serve(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "mcp-workbench: replayed %s; not in the recording: %d; answers that differ: %d\n",
-		count(played.Answered, "request", "requests"), played.Unmatched, played.Different)
+		toolbox.Count(played.Answered, "request", "requests"), played.Unmatched, played.Different)
 	if strict && played.Unmatched+played.Different > 0 {
 		return &toolbox.Error{Code: toolbox.ReplayMismatch, Message: "The session was not the recorded one", Hint: "The lines above say what was different."}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
@@ -25,13 +26,13 @@ func (r *running) define(cmd *cobra.Command) {
 
 // find returns the workbenches that are meant, oldest first: at least one.
 func (r *running) find(ctx context.Context) ([]*control.Client, error) {
-	dir, err := runtimedir.Open(os.Getenv, stateDir())
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err != nil {
 		return nil, err
 	}
 	found, err := control.Find(ctx, dir)
 	if err != nil {
-		remark(os.Stderr, err.Error())
+		tty.Remark(os.Stderr, err.Error())
 	}
 	if r.pid != 0 {
 		for _, client := range found {
@@ -132,7 +133,7 @@ func completeRunning(cmd *cobra.Command, args []string, _ string) ([]string, cob
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var names []string
-	if dir, err := runtimedir.Open(os.Getenv, stateDir()); err == nil {
+	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil {
 		found, _ := control.Find(cmd.Context(), dir) // what does not answer has nothing to offer
 		for _, client := range found {
 			for _, server := range client.Status.Servers {

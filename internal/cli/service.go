@@ -54,7 +54,7 @@ func (s *service) run(ctx context.Context, kind string, serve func(context.Conte
 	s.tellWrong(s.stderr)
 	logWarnings(s.log, s.config)
 	workbench, err := app.New(app.Options{
-		Config: s.config, Version: Version, StateDir: stateDir(), Log: s.log, Toolbox: s.globals.toolbox, Withheld: s.notice(),
+		Config: s.config, Version: Version, StateDir: config.StateDir(), Log: s.log, Toolbox: s.globals.toolbox, Withheld: s.notice(),
 		Folder: s.folder, Load: s.loadIn, Idle: s.idle,
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *service) run(ctx context.Context, kind string, serve func(context.Conte
 // answerCommands lets commands such as ps look into this workbench. Without that it serves
 // its clients all the same.
 func (s *service) answerCommands(ctx context.Context, subject control.Subject) {
-	dir, err := runtimedir.Open(os.Getenv, stateDir())
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err == nil {
 		err = control.Serve(ctx, dir, subject)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -234,10 +235,10 @@ func brokenNotice(err error, others bool) string {
 // not go through the log, which has a level, and would escape commands and positions.
 func (s *setup) tellWrong(stderr io.Writer) {
 	if s.untrusted != nil {
-		remark(stderr, s.untrusted.notice())
+		tty.Remark(stderr, s.untrusted.notice())
 	}
 	for _, err := range s.broken {
-		fmt.Fprintf(stderr, "%s\nmcp-workbench: clients are told so until the file is mended\n", describe(err))
+		fmt.Fprintf(stderr, "%s\nmcp-workbench: clients are told so until the file is mended\n", tty.Describe(err))
 	}
 	tellFaults(stderr, s.config)
 }
@@ -255,7 +256,7 @@ func nameFiles(cfg *config.Config, between string) string {
 func tellFaults(stderr io.Writer, cfg *config.Config) {
 	faults := cfg.Faults()
 	for _, fault := range faults {
-		fmt.Fprintln(stderr, describe(fault))
+		fmt.Fprintln(stderr, tty.Describe(fault))
 	}
 	if len(faults) > 0 {
 		fmt.Fprintln(stderr, "mcp-workbench: servers with problems in their definition cannot connect; everything else works")

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/daemon"
@@ -126,7 +127,7 @@ func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, er
 		return nil, ctx.Err()
 	}
 	b.leaveShared()
-	remark(b.service.stderr, "the shared workbench cannot be used, so this client gets one of its own: "+err.Error())
+	tty.Remark(b.service.stderr, "the shared workbench cannot be used, so this client gets one of its own: "+err.Error())
 	return b.serveAlone(resume)
 }
 
@@ -169,7 +170,7 @@ func (b *sharing) target(folder string) (daemon.Target, []config.Place, error) {
 // sharedTarget is the workbench that clients with a configuration share, and the places of its
 // files; the first of its clients works in the folder.
 func (g *globals) sharedTarget(build daemon.Build, cfg *config.Config, folder string) (daemon.Target, []config.Place, error) {
-	dir, err := runtimedir.Open(os.Getenv, stateDir())
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err != nil {
 		return daemon.Target{}, nil, err
 	}
@@ -195,7 +196,7 @@ func (g *globals) sharedTarget(build daemon.Build, cfg *config.Config, folder st
 	if g.logLevel != "" {
 		args = append(args, "--log-level", g.logLevel)
 	}
-	return daemon.Target{Dir: dir, Key: key, Log: daemon.LogPath(stateDir(), key), Args: args, Folder: rootFolder()}, places, nil
+	return daemon.Target{Dir: dir, Key: key, Log: daemon.LogPath(config.StateDir(), key), Args: args, Folder: rootFolder()}, places, nil
 }
 
 // sharedPlaces are those by whose files clients share a workbench. The folder counts only where

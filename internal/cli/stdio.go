@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -69,7 +70,7 @@ No servers yet? 'mcp-workbench add --help' tells how to add one, and
 	} else {
 		fmt.Fprintf(screen, "Configuration: %s\n", tty.CleanLine(nameFiles(cfg, ", on top of ")))
 		for _, box := range cfg.Toolboxes {
-			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(tty.Name, tty.CleanLine(box.Name)), count(len(box.Servers), "server", "servers"), tty.CleanLine(box.Description))
+			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(tty.Name, tty.CleanLine(box.Name)), toolbox.Count(len(box.Servers), "server", "servers"), tty.CleanLine(box.Description))
 		}
 		fmt.Fprintln(screen)
 		nextSteps(screen, [][2]string{

@@ -136,7 +136,7 @@ func oneName(command string) cobra.PositionalArgs {
 
 // openTokens opens the tokens of this user.
 func openTokens() (*httpauth.Store, error) {
-	state := stateDir()
+	state := config.StateDir()
 	if state == "" {
 		return nil, &toolbox.Error{
 			Code:    toolbox.NoStateFolder,

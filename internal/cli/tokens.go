@@ -41,7 +41,7 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 		return err
 	}
 	cfg.ToolMode = config.Proxy // which is what the others are compared with
-	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: stateDir(), Log: log, Toolbox: name})
+	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log, Toolbox: name})
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (b *bill) print(out io.Writer) {
 		case l.depth == 2:
 			fmt.Fprintf(out, "%9s %9s  %s\n", thousands(l.full), thousands(l.brief), name)
 		default:
-			fmt.Fprintf(out, "%9s %9s  %s (%s)\n", thousands(l.full), thousands(l.brief), name, count(l.tools, "tool", "tools"))
+			fmt.Fprintf(out, "%9s %9s  %s (%s)\n", thousands(l.full), thousands(l.brief), name, toolbox.Count(l.tools, "tool", "tools"))
 		}
 	}
 	b.printSums(out)
@@ -169,9 +169,9 @@ func (b *bill) printSums(out io.Writer) {
 	for _, tokens := range b.ours {
 		start += tokens
 	}
-	fmt.Fprintf(out, "\nListing all %s directly: %s tokens\n", count(b.tools, "tool", "tools"), thousands(b.listed))
+	fmt.Fprintf(out, "\nListing all %s directly: %s tokens\n", toolbox.Count(b.tools, "tool", "tools"), thousands(b.listed))
 	fmt.Fprintf(out, "Through the workbench, at the start: %s tokens: %s of its own %s, instructions %s",
-		thousands(start), count(len(b.ours), "tool", "tools"), thousands(start-b.instructions-b.pinned), thousands(b.instructions))
+		thousands(start), toolbox.Count(len(b.ours), "tool", "tools"), thousands(start-b.instructions-b.pinned), thousands(b.instructions))
 	if b.pinned > 0 {
 		fmt.Fprintf(out, ", pinned tools %s", thousands(b.pinned))
 	}
@@ -188,9 +188,9 @@ func (b *bill) printSums(out io.Writer) {
 		how = `in brief here ("openDetail")`
 	}
 	fmt.Fprintf(out, "Opening %s: %s tokens in full, %s in brief. open_toolbox answers %s.\n",
-		count(b.boxes, "toolbox", "toolboxes"), thousands(b.opened.full), thousands(b.opened.brief), how)
+		toolbox.Count(b.boxes, "toolbox", "toolboxes"), thousands(b.opened.full), thousands(b.opened.brief), how)
 	if b.missing > 0 {
-		fmt.Fprintf(out, "Not counted: %s that could not be connected.\n", count(b.missing, "server", "servers"))
+		fmt.Fprintf(out, "Not counted: %s that could not be connected.\n", toolbox.Count(b.missing, "server", "servers"))
 	}
 }
 

@@ -99,10 +99,10 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 	if err != nil {
 		return err
 	}
-	store := trust.NewStore(stateDir())
+	store := trust.NewStore(config.StateDir())
 	verdict, err := store.Check(trustFile(source))
 	if err != nil {
-		remark(os.Stderr, err.Error())
+		tty.Remark(os.Stderr, err.Error())
 	}
 	shown, err := newReview(source)
 	if err != nil {
@@ -147,7 +147,7 @@ type trustedFile struct {
 }
 
 func listTrusted(out io.Writer, asJSON bool) error {
-	records, err := trust.NewStore(stateDir()).List()
+	records, err := trust.NewStore(config.StateDir()).List()
 	if asJSON {
 		files := make([]trustedFile, len(records))
 		for i, record := range records {
@@ -165,7 +165,7 @@ func listTrusted(out io.Writer, asJSON bool) error {
 }
 
 func revokeTrust(out io.Writer, path string) error {
-	known, err := trust.NewStore(stateDir()).Revoke(path)
+	known, err := trust.NewStore(config.StateDir()).Revoke(path)
 	if err != nil {
 		return err
 	}

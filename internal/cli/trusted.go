@@ -66,10 +66,10 @@ func (g *globals) setupForTerminal(ctx context.Context, out, stderr io.Writer) (
 		return nil, nil, err
 	}
 	if s.untrusted != nil {
-		fmt.Fprintln(stderr, describe(s.untrusted.refusal()))
+		fmt.Fprintln(stderr, tty.Describe(s.untrusted.refusal()))
 	}
 	for _, err := range s.broken {
-		fmt.Fprintln(stderr, describe(err))
+		fmt.Fprintln(stderr, tty.Describe(err))
 	}
 	if g.logLevel == "" {
 		g.logLevel = "error"
@@ -84,7 +84,7 @@ func examine(source *config.Source) *untrusted {
 	if reason == "" {
 		return nil
 	}
-	verdict, err := trust.NewStore(stateDir()).Check(trustFile(source))
+	verdict, err := trust.NewStore(config.StateDir()).Check(trustFile(source))
 	if verdict == trust.Trusted && err == nil {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (u *untrusted) refusal() error {
 // it refuses.
 func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 	if u.damaged != nil {
-		remark(os.Stderr, u.damaged.Error())
+		tty.Remark(os.Stderr, u.damaged.Error())
 	}
 	refused := u.refusal()
 	if !isInteractive(out) {
@@ -149,7 +149,7 @@ func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	shown.compare(u.verdict, trust.NewStore(stateDir()))
+	shown.compare(u.verdict, trust.NewStore(config.StateDir()))
 	shown.print(out)
 	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", tty.Clean(u.why()))
 	if err := confirm(ctx, out); err != nil {
@@ -158,7 +158,7 @@ func (u *untrusted) ask(ctx context.Context, out io.Writer) error {
 		}
 		return err
 	}
-	return trust.NewStore(stateDir()).Add(shown.file())
+	return trust.NewStore(config.StateDir()).Add(shown.file())
 }
 
 // list shows names from a file that is not trusted.

@@ -47,7 +47,7 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 		return err
 	}
 	c := console.New(console.Options{
-		Config: cfg, Version: Version, StateDir: stateDir(), Log: log,
+		Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log,
 		Out: tty.New(out, nil, os.Getenv), Err: tty.New(stderr, nil, os.Getenv),
 	})
 	t := trial{out: tty.Cleaned(out), box: box.Name}
@@ -109,7 +109,7 @@ func (t *trial) openAndCall(ctx context.Context) error {
 		return err
 	}
 	t.step(began, "open_toolbox", fmt.Sprintf("%s connected, %s",
-		count(offer.Servers, "server", "servers"), count(len(offer.Tools), "tool", "tools")))
+		toolbox.Count(offer.Servers, "server", "servers"), toolbox.Count(len(offer.Tools), "tool", "tools")))
 	for _, remark := range offer.Remarks {
 		fmt.Fprintf(t.out, "  %s\n", remark)
 	}

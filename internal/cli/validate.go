@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -107,13 +108,6 @@ func summary(cfg *config.Config) string {
 	for _, box := range cfg.Toolboxes {
 		servers += len(box.Servers)
 	}
-	return fmt.Sprintf("%s, %s, %s", count(len(cfg.Toolboxes), "toolbox", "toolboxes"),
-		count(servers, "server", "servers"), count(len(cfg.Warnings), "warning", "warnings"))
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf("%s, %s, %s", toolbox.Count(len(cfg.Toolboxes), "toolbox", "toolboxes"),
+		toolbox.Count(servers, "server", "servers"), toolbox.Count(len(cfg.Warnings), "warning", "warnings"))
 }

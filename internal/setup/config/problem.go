@@ -80,6 +80,9 @@ func (e *Error) Error() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// ErrorCode returns the code that 'explain' knows.
+func (e *Error) ErrorCode() toolbox.Code { return e.Code }
+
 // OneLine is the first problem on one line.
 func (e *Error) OneLine() string { return inFile(e.File, e.Problems[0].onOneLine()) }
 

@@ -140,7 +140,7 @@ func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServe
 			live.Line(i).Done(c.Err.Paint(tty.Bad, "✗") + " " + name(server) + " could not be connected")
 			return
 		}
-		live.Line(i).Done(c.Err.Paint(tty.Good, "✓") + " " + name(server) + ": " + count(len(server.Tools), "tool", "tools"))
+		live.Line(i).Done(c.Err.Paint(tty.Good, "✓") + " " + name(server) + ": " + toolbox.Count(len(server.Tools), "tool", "tools"))
 	}
 }
 
@@ -174,14 +174,7 @@ func (c *Console) complain(servers []app.KnownServer) {
 func unreachableError(servers []app.KnownServer) error {
 	return &toolbox.Error{
 		Code:    toolbox.ServersUnreachable,
-		Message: fmt.Sprintf("%s could not be reached", count(len(servers), "server", "servers")),
+		Message: fmt.Sprintf("%s could not be reached", toolbox.Count(len(servers), "server", "servers")),
 		Hint:    "The reasons are above. To look at each server step by step: mcp-workbench doctor",
 	}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -173,7 +173,7 @@ func (p *presenter) link(link wire.Payload) {
 func size(n int) string {
 	switch {
 	case n < 1<<10:
-		return count(n, "byte", "bytes")
+		return toolbox.Count(n, "byte", "bytes")
 	case n < 1<<20:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}

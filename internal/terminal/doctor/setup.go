@@ -41,7 +41,7 @@ func Configuration(cfg *config.Config, places []config.Place) []Check {
 			check := Check{Name: checkConfig, Verdict: Fine, Detail: fmt.Sprintf("%s (%s)", file.Path, foundBy(places[at].Origin))}
 			if faulty := faultyIn(cfg, file.Path); faulty > 0 {
 				check.Verdict = Warning
-				check.Detail += ": " + count(faulty, "server of it is faulty", "servers of it are faulty")
+				check.Detail += ": " + toolbox.Count(faulty, "server of it is faulty", "servers of it are faulty")
 			}
 			checks = append(checks, check)
 		}

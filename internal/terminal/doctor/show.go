@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
 
@@ -54,7 +55,7 @@ func Title(screen *tty.Screen, server Server, done bool, names int) string {
 			text, _, _ = strings.Cut(tty.CleanLine(server.Error), "; ") // the rest is told below
 		}
 	default:
-		parts := []string{fmt.Sprintf("%s in %s", count(server.Tools, "tool", "tools"), seconds(server.Took))}
+		parts := []string{fmt.Sprintf("%s in %s", toolbox.Count(server.Tools, "tool", "tools"), seconds(server.Took))}
 		if server.Software != "" {
 			parts = append(parts, tty.CleanLine(server.Software))
 		}
@@ -137,24 +138,17 @@ func writeDetail(screen *tty.Screen, label, text string) {
 
 // ShowSummary writes how many servers work.
 func ShowSummary(screen *tty.Screen, r *Report) {
-	parts := []string{count(r.Summary.Fine, "server works", "servers work")}
+	parts := []string{toolbox.Count(r.Summary.Fine, "server works", "servers work")}
 	if r.Summary.Failed > 0 {
-		parts = append(parts, screen.Paint(tty.Bad, count(r.Summary.Failed, "fails", "fail")))
+		parts = append(parts, screen.Paint(tty.Bad, toolbox.Count(r.Summary.Failed, "fails", "fail")))
 	}
 	if r.Summary.Skipped > 0 {
-		parts = append(parts, count(r.Summary.Skipped, "is disabled", "are disabled"))
+		parts = append(parts, toolbox.Count(r.Summary.Skipped, "is disabled", "are disabled"))
 	}
 	if r.Summary.Warnings > 0 {
-		parts = append(parts, screen.Paint(tty.Caution, count(r.Summary.Warnings, "warning", "warnings")))
+		parts = append(parts, screen.Paint(tty.Caution, toolbox.Count(r.Summary.Warnings, "warning", "warnings")))
 	}
 	fmt.Fprintf(screen, "\n%s\n", strings.Join(parts, ", "))
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func seconds(took Millis) string {
