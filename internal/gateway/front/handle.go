@@ -164,7 +164,7 @@ func (r *request) finish(answer []byte) {
 // buffer that it arrived in.
 func encode(id []byte, answer metatool.Answer) []byte {
 	suffix := []byte(wire.Suffix)
-	answer = answer.Fitted()
+	answer = answer.Shortened()
 	switch {
 	case answer.Error != nil:
 		return wire.ErrorResponse(id, answer.Error.Code, answer.Error.Message)

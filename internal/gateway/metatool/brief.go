@@ -59,7 +59,7 @@ const briefHint = "tools holds for each server its tools: name, then (parameters
 
 // appendBriefServer appends a member for a server, whose members are its tools. So nothing
 // is repeated for each tool but what differs.
-func (o opening) appendBriefServer(dst []byte, offer Offer) []byte {
+func (o openRequest) appendBriefServer(dst []byte, offer Offer) []byte {
 	var members []byte
 	for _, tool := range offer.Tools {
 		if o.wants(offer.Server, tool.Name) {

@@ -17,17 +17,17 @@ import (
 // nearestTools is how many names the error about an unknown tool suggests.
 const nearestTools = 3
 
-// direct is what is known at one moment of the tools of all visible servers. Those of a
+// directTools is what is known at one moment of the tools of all visible servers. Those of a
 // server that is down are known from when it was up.
-type direct struct {
+type directTools struct {
 	refs   []toolbox.Ref
 	tools  []catalog.Tool
 	unseen []*fleet.Server // were never up, so that nothing is known of them
 	stored []*fleet.Server // were not asked in this run: what is known may have changed
 }
 
-func (s *Surface) direct(party *fleet.Party) direct {
-	var d direct
+func (s *Surface) directTools(party *fleet.Party) directTools {
+	var d directTools
 	for _, box := range s.visible.Toolboxes() {
 		for _, server := range box.Servers {
 			offered := server.OfferedFor(party)
@@ -50,19 +50,19 @@ func (s *Surface) direct(party *fleet.Party) direct {
 // listDirect connects the servers of which nothing is known, and lists the tools of all that
 // were ever there. Why a server is not is in the log: the list has no place for it.
 func (s *Surface) listDirect(request Request) Answer {
-	if err := meet(request, s.direct(request.Session.Party()).unseen); err != nil {
+	if err := connectUnseen(request, s.directTools(request.Session.Party()).unseen); err != nil {
 		return Answer{Cancelled: err}
 	}
 	for _, box := range s.visible.Toolboxes() { // before looking: what comes up afterwards is told
 		request.Session.MarkOpen(box.Name)
 	}
-	d := s.direct(request.Session.Party())
+	d := s.directTools(request.Session.Party())
 	result := []byte(`{"tools":[`)
 	for i, name := range s.visible.Names().Give(d.refs) {
 		if i > 0 {
 			result = append(result, ',')
 		}
-		result = appendRenamed(result, linked(request.Session, d.refs[i], d.tools[i]), name)
+		result = appendRenamed(result, withLinks(request.Session, d.refs[i], d.tools[i]), name)
 	}
 	return Answer{Text: append(result, "]}"...)}
 }
@@ -70,7 +70,7 @@ func (s *Surface) listDirect(request Request) Answer {
 // listedDirect gives no names: who comes first gets the better one, and that has to be
 // the first in the file, not the first to be up.
 func (s *Surface) listedDirect(party *fleet.Party) []byte {
-	d := s.direct(party)
+	d := s.directTools(party)
 	var result []byte
 	for i, ref := range d.refs {
 		name, ok := s.visible.Names().Name(ref)
@@ -89,7 +89,7 @@ func (s *Surface) listedDirect(party *fleet.Party) []byte {
 // appendRenamed appends a definition that is the server's own, byte for byte but for a
 // name that is another, and a mark if the server changed it.
 func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
-	tool = marked(tool)
+	tool = withChangedMark(tool)
 	if name == tool.Name {
 		return append(dst, tool.Definition.Bytes()...)
 	}
@@ -115,10 +115,10 @@ func connectAll(request Request, servers []*fleet.Server) error {
 // before it counts as unknown.
 func (s *Surface) callDirect(request *Request) {
 	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
-		s.runNative(request, ref)
+		s.callNamed(request, ref)
 		return
 	}
-	d := s.direct(request.Session.Party())
+	d := s.directTools(request.Session.Party())
 	unasked := slices.Concat(d.unseen, d.stored)
 	if len(unasked) == 0 {
 		s.nameAndCall(request, d)
@@ -130,15 +130,15 @@ func (s *Surface) callDirect(request *Request) {
 			later.Answerer.Answer(Answer{Cancelled: err})
 			return
 		}
-		s.nameAndCall(&later, s.direct(later.Session.Party()))
+		s.nameAndCall(&later, s.directTools(later.Session.Party()))
 	}()
 }
 
 // nameAndCall names what is known by now, and looks again.
-func (s *Surface) nameAndCall(request *Request, d direct) {
+func (s *Surface) nameAndCall(request *Request, d directTools) {
 	s.visible.Names().Give(d.refs)
 	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
-		s.runNative(request, ref)
+		s.callNamed(request, ref)
 		return
 	}
 	_, given := s.visible.Names().Find(request.Name) // to a tool that is gone, and never to another one
@@ -147,7 +147,7 @@ func (s *Surface) nameAndCall(request *Request, d direct) {
 		call.Forward(server, call.Forwarding{
 			Method: protocol.MethodToolsCall, Params: request.Params, Name: request.Name,
 			Client: request.Session, Canceller: &request.Canceller.Canceller,
-			Replier: s.invoke(request, toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, true),
+			Replier: s.newInvocation(request, toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, true),
 		})
 		return
 	}
@@ -192,8 +192,8 @@ func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool
 // maxFaults is how many faulty servers an error tells the reasons of.
 const maxFaults = 3
 
-// faultsOf says what is wrong with the definitions of servers.
-func faultsOf(party *fleet.Party, servers []*fleet.Server) (text string) {
+// describeFaults says what is wrong with the definitions of servers.
+func describeFaults(party *fleet.Party, servers []*fleet.Server) (text string) {
 	told := 0
 	for _, server := range servers {
 		if fault := server.FaultFor(party); fault != nil && told < maxFaults {
@@ -207,7 +207,7 @@ func faultsOf(party *fleet.Party, servers []*fleet.Server) (text string) {
 // answerUnknown says which names there are that may have been meant, and which servers
 // could not be asked.
 func (s *Surface) answerUnknown(request Origin) {
-	d := s.direct(request.Session.Party())
+	d := s.directTools(request.Session.Party())
 	var names []string
 	for _, ref := range d.refs {
 		if name, ok := s.visible.Names().Name(ref); ok {
@@ -223,7 +223,7 @@ func (s *Surface) answerUnknown(request Origin) {
 	if len(d.unseen) > 0 {
 		text += " Not connected, and so not asked: " + fleet.NameServers(d.unseen)
 	}
-	text += faultsOf(request.Session.Party(), d.unseen)
+	text += describeFaults(request.Session.Party(), d.unseen)
 	if s.notice != "" {
 		text += "\n\n" + s.notice
 	}

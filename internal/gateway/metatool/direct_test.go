@@ -99,7 +99,7 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 }
 
 func (s *session) Answer(answer Answer) {
-	answer = answer.Fitted()
+	answer = answer.Shortened()
 	switch {
 	case answer.Error != nil:
 		s.answers <- "error: " + answer.Error.Message
@@ -251,7 +251,7 @@ func TestNameServers(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		servers = append(servers, fake{"t", name, ""})
 	}
-	d := New(Options{Visible: fleet.New(fleet.Options{Config: fakes(t, servers...)}), Mode: config.Direct}).direct(nil)
+	d := New(Options{Visible: fleet.New(fleet.Options{Config: fakes(t, servers...)}), Mode: config.Direct}).directTools(nil)
 	if got := fleet.NameServers(d.unseen); !strings.HasPrefix(got, "server 'a' (toolbox 't'), server 'b'") || !strings.HasSuffix(got, "server 'e' (toolbox 't') and 2 more") {
 		t.Errorf("got %s", got)
 	}

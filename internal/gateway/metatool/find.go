@@ -105,7 +105,7 @@ func (s *Surface) findTools(request Request) {
 	}
 	if q.toolbox != "" {
 		if _, ok := s.visible.Toolbox(q.toolbox); !ok {
-			s.failUnknown(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", q.toolbox), s.available())
+			s.failUnknownToolbox(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", q.toolbox), s.availableToolboxes())
 			return
 		}
 	}
@@ -157,7 +157,7 @@ func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 }
 
 // findHint says what to do next where the tools do not say it themselves.
-func (s *Surface) findHint(q findQuery, found findings) string {
+func (s *Surface) findHint(q findQuery, found findResult) string {
 	switch {
 	case found.doubtful:
 		return "These may not be what is asked for: use other words, or look into a toolbox with open_toolbox"
@@ -184,7 +184,7 @@ func (s *Surface) findHint(q findQuery, found findings) string {
 }
 
 // notSearched names the servers of which nothing is known, by toolbox.
-func notSearched(found findings) (texts []string) {
+func notSearched(found findResult) (texts []string) {
 	for i := 0; i < len(found.unseen); {
 		if i >= maxUnseen {
 			return append(texts, fmt.Sprintf("And %d more servers that were never connected", len(found.unseen)-i))

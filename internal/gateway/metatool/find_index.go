@@ -40,8 +40,8 @@ type foundTool struct {
 	tool   catalog.Tool
 }
 
-// findings are what a search found.
-type findings struct {
+// findResult is what a search found.
+type findResult struct {
 	hits     []foundTool
 	more     bool // there are others that fit
 	doubtful bool // even the best may be about something else
@@ -51,8 +51,8 @@ type findings struct {
 }
 
 // search finds tools by what is known of them, and starts nothing.
-func (f *finder) search(boxes []*fleet.Toolbox, party *fleet.Party, q findQuery) findings {
-	var found findings
+func (f *finder) search(boxes []*fleet.Toolbox, party *fleet.Party, q findQuery) findResult {
+	var found findResult
 	var snapshots []*catalog.Snapshot
 	for _, box := range boxes {
 		for _, server := range box.Servers {

@@ -32,7 +32,7 @@ func FuzzReadResult(f *testing.F) {
 		}
 		text, path := mainText(value)
 		if r.path != "" {
-			picked, err := pick(value, r.path)
+			picked, err := valueAt(value, r.path)
 			if err != nil {
 				return
 			}

@@ -18,7 +18,7 @@ const namesFirst = 500
 
 // Instructions tell a client, before anything is connected, which toolboxes there are.
 func (s *Surface) Instructions() string {
-	if s.isWithheld() {
+	if s.showsNoticeOnly() {
 		return s.notice
 	}
 	boxes := s.visible.Toolboxes()

@@ -142,7 +142,7 @@ type Answer struct {
 	// From is the tool that the outcome comes from.
 	From toolbox.Ref
 
-	fit *fitting // how much of a result the client gets at once; nil: all
+	limit *resultLimit // how much of a result the client gets at once; nil: all
 }
 
 // Error is a JSON-RPC error.
@@ -153,7 +153,7 @@ type Error struct {
 
 // Call answers a tools/call. It does not block.
 func (s *Surface) Call(request *Request) {
-	if s.isWithheld() {
+	if s.showsNoticeOnly() {
 		request.fail(s.notice)
 		return
 	}
@@ -169,7 +169,7 @@ func (s *Surface) Call(request *Request) {
 	case "workbench_" + openName:
 		request.fail(fmt.Sprintf(`The tool '%s' is now called '%s'. Call it with {"toolbox":"toolbox-name"}`, request.Name, openName))
 	case "workbench_" + useName:
-		request.fail(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, newForm))
+		request.fail(fmt.Sprintf("The tool '%s' is now called '%s'. %s", request.Name, useName, currentForm))
 	default:
 		if s.mode == config.Dynamic {
 			s.callNative(request)
@@ -197,7 +197,7 @@ func (s *Surface) List(request Request) {
 		return
 	}
 	go func() {
-		if err := meet(request, unseen); err != nil {
+		if err := connectUnseen(request, unseen); err != nil {
 			request.Answerer.Answer(Answer{Cancelled: err})
 			return
 		}
@@ -210,9 +210,9 @@ func (s *Surface) List(request Request) {
 // come later.
 const ListPatience = 5 * time.Second
 
-// meet starts servers that were never up, in the background. The first list of a client waits for
+// connectUnseen starts servers that were never up, in the background. The first list of a client waits for
 // them a while. The error is why the request was cancelled meanwhile.
-func meet(request Request, unseen []*fleet.Server) error {
+func connectUnseen(request Request, unseen []*fleet.Server) error {
 	if len(unseen) == 0 {
 		return nil
 	}
@@ -287,9 +287,9 @@ func (s *Surface) CountsAsOpen(toolbox string) bool {
 	return visible
 }
 
-// linked returns the tool as the client gets it defined: its links lead to the resources
+// withLinks returns the tool as the client gets it defined: its links lead to the resources
 // of its own server, even if those of another one have the same URIs.
-func linked(session Session, ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
+func withLinks(session Session, ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
 	if edits := session.Links(ref, tool.Definition); len(edits) > 0 {
 		tool.Definition = wire.Raw(wire.AppendEdited(nil, tool.Definition, edits...))
 	}
@@ -325,18 +325,18 @@ type invocation struct {
 	native  bool // the tool was called by a name of its own
 }
 
-// run takes a call of use_tool to the tool's server.
-func (s *Surface) run(request *Request) {
-	s.start(request, s.invoke(request, request.ref, false), request.Arguments, nil)
+// callUsed takes a call of use_tool to the tool's server.
+func (s *Surface) callUsed(request *Request) {
+	s.start(request, s.newInvocation(request, request.ref, false), request.Arguments, nil)
 }
 
-// runNative is run for a tool that was called by a name of its own.
-func (s *Surface) runNative(request *Request, ref toolbox.Ref) {
-	s.start(request, s.invoke(request, ref, true), nativeArguments(request.Arguments), request.Check)
+// callNamed is callUsed for a tool that was called by a name of its own.
+func (s *Surface) callNamed(request *Request, ref toolbox.Ref) {
+	s.start(request, s.newInvocation(request, ref, true), nativeArguments(request.Arguments), request.Check)
 }
 
-// invoke returns the invocation of a request, which has one at most.
-func (s *Surface) invoke(request *Request, ref toolbox.Ref, native bool) *invocation {
+// newInvocation returns the invocation of a request, which has one at most.
+func (s *Surface) newInvocation(request *Request, ref toolbox.Ref, native bool) *invocation {
 	v := &request.Canceller.invocation
 	v.Origin, v.surface, v.ref, v.native = request.Origin, s, ref, native
 	return v
@@ -352,7 +352,7 @@ func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload,
 // Reply implements call.Replier: it passes the outcome on, or phrases the failure.
 func (v *invocation) Reply(outcome call.Outcome, err error) {
 	if err == nil {
-		v.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, fit: v.fitting()})
+		v.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, limit: v.limit()})
 		return
 	}
 	failure, ok := errors.AsType[*call.Failure](err)

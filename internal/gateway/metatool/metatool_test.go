@@ -97,11 +97,11 @@ func TestParseUse(t *testing.T) {
 		{input: `{` + tool + `,"extra_field":1,"y":2}`, problem: "Unrecognized key(s) in object: 'extra_field', 'y'"},
 		{
 			input:   `{"tool":{"toolbox":"T","server":"S","tool":"N"}}`,
-			problem: "tool.name: Required; tool: Unrecognized key(s) in object: 'tool'. " + newForm,
+			problem: "tool.name: Required; tool: Unrecognized key(s) in object: 'tool'. " + currentForm,
 		},
 		{
 			input:   `{"toolbox_name":"dev","tool_name":"dev__fs__read","arguments":{}}`,
-			problem: "tool: Required; Unrecognized key(s) in object: 'toolbox_name', 'tool_name'. " + newForm,
+			problem: "tool: Required; Unrecognized key(s) in object: 'toolbox_name', 'tool_name'. " + currentForm,
 		},
 	} {
 		ref, arguments, problem := parseUse(wire.Raw([]byte(test.input)))

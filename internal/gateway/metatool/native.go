@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// offer yields the tools that a server offered last, with what names them.
-func offer(box *fleet.Toolbox, server *fleet.Server, yield func(toolbox.Ref, catalog.Tool)) {
+// eachTool yields the tools that a server offered last, with what names them.
+func eachTool(box *fleet.Toolbox, server *fleet.Server, yield func(toolbox.Ref, catalog.Tool)) {
 	if offered := server.Offered(); offered != nil {
 		for _, tool := range offered.Tools {
 			yield(toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: tool.Name}, tool)
@@ -29,11 +29,11 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 			continue
 		}
 		for _, server := range box.Servers {
-			offer(box, server.For(session.Party()), func(ref toolbox.Ref, tool catalog.Tool) {
+			eachTool(box, server.For(session.Party()), func(ref toolbox.Ref, tool catalog.Tool) {
 				if _, taken := s.pinned.find(ref.NativeName()); taken {
 					return
 				}
-				list = appendNativeDefinition(append(list, ','), ref, linked(session, ref, tool))
+				list = appendNativeDefinition(append(list, ','), ref, withLinks(session, ref, tool))
 			})
 		}
 	}
@@ -63,7 +63,7 @@ func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []by
 	origin := wire.AppendMember(nil, "source_server", ref.Server)
 	origin = wire.AppendMember(origin, "toolbox_name", ref.Toolbox)
 	origin = wire.AppendMember(origin, "original_name", ref.Name)
-	tool = marked(tool)
+	tool = withChangedMark(tool)
 	description, _ := tool.Definition.Member("description").Text()
 
 	members := wire.AppendMember(nil, "description", fmt.Sprintf("[%s/%s] %s", ref.Toolbox, ref.Server, description))
@@ -78,9 +78,9 @@ func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []by
 	}, members)
 }
 
-// marked returns a tool as it is listed by a name of its own: if the server changed its definition, _meta says so. The
+// withChangedMark returns a tool as it is listed by a name of its own: if the server changed its definition, _meta says so. The
 // rest of it stays the server's own.
-func marked(tool catalog.Tool) catalog.Tool {
+func withChangedMark(tool catalog.Tool) catalog.Tool {
 	if !tool.Changed {
 		return tool
 	}
@@ -109,12 +109,12 @@ func (s *Surface) callNative(request *Request) {
 			return
 		}
 		if !request.Session.IsOpen(parsed.Toolbox) {
-			s.failUnknown(&request.Origin, fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.available()))
+			s.failUnknownToolbox(&request.Origin, fmt.Sprintf("Error: Toolbox '%s' not found\nCall open_toolbox first. %s", parsed.Toolbox, s.availableToolboxes()))
 			return
 		}
 		ref = parsed
 	}
-	s.runNative(request, ref)
+	s.callNamed(request, ref)
 }
 
 // nativeArguments returns the arguments for a tool that was called by a name of its own.
@@ -164,7 +164,7 @@ func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, name string
 	table := n.tables[server]
 	if offered := server.Offered(); table.of != offered {
 		table = nativeTable{of: offered, refs: make(map[string]toolbox.Ref)}
-		offer(box, server, func(ref toolbox.Ref, _ catalog.Tool) { table.refs[ref.NativeName()] = ref })
+		eachTool(box, server, func(ref toolbox.Ref, _ catalog.Tool) { table.refs[ref.NativeName()] = ref })
 		if n.tables == nil || len(n.tables) >= maxNativeTables {
 			n.tables = make(map[*fleet.Server]nativeTable)
 		}
@@ -180,7 +180,7 @@ func (s *Surface) InputSchema(session Session, name string) wire.Payload {
 	var ref toolbox.Ref
 	ok := false
 	switch {
-	case s.isWithheld():
+	case s.showsNoticeOnly():
 	case s.mode == config.Direct:
 		ref, ok = s.findDirect(session.Party(), name)
 	default:

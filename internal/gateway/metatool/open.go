@@ -84,7 +84,7 @@ func (s *Surface) openToolbox(request Request) {
 	}
 	box, ok := s.visible.Toolbox(asked.toolbox)
 	if !ok {
-		s.failUnknown(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", asked.toolbox), s.available())
+		s.failUnknownToolbox(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", asked.toolbox), s.availableToolboxes())
 		return
 	}
 	asked.notice = s.notice
@@ -92,7 +92,7 @@ func (s *Surface) openToolbox(request Request) {
 }
 
 // connect connects the servers of a toolbox, and answers with what they offer.
-func (s *Surface) connect(box *fleet.Toolbox, request Request, asked opening) Answer {
+func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest) Answer {
 	ctx, stop := request.Canceller.Context()
 	defer stop()
 	defer request.Session.HoldNews()()
@@ -111,7 +111,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked opening) An
 		offers[i] = offerOf(o)
 	}
 	result, failed := asked.answer(box.Description, offers, func(ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
-		return linked(request.Session, ref, tool)
+		return withLinks(request.Session, ref, tool)
 	})
 	if failed {
 		return Answer{Text: textResult(true, result)}
@@ -149,7 +149,7 @@ func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []s
 	return methods
 }
 
-func (s *Surface) available() string {
+func (s *Surface) availableToolboxes() string {
 	names := s.toolboxNames()
 	if len(names) == 0 {
 		return "No toolboxes are configured"

@@ -33,7 +33,7 @@ func offerOf(opened fleet.Opened) Offer {
 
 // OpenAnswer returns what open_toolbox answers if servers offer this.
 func OpenAnswer(box, description string, offers []Offer, brief bool) string {
-	text, _ := opening{toolbox: box, brief: brief}.answer(description, offers, asItIs)
+	text, _ := openRequest{toolbox: box, brief: brief}.answer(description, offers, unchanged)
 	return text
 }
 
@@ -42,14 +42,14 @@ func OpenTool(box, server string, tool catalog.Tool, brief bool) string {
 	if brief {
 		return string(wire.AppendMember(nil, tool.Name, briefText(tool)))
 	}
-	return string(opening{toolbox: box}.appendDefinitions(nil, Offer{Server: server, Tools: []catalog.Tool{tool}}, asItIs))
+	return string(openRequest{toolbox: box}.appendDefinitions(nil, Offer{Server: server, Tools: []catalog.Tool{tool}}, unchanged))
 }
 
-func asItIs(_ toolbox.Ref, tool catalog.Tool) catalog.Tool { return tool }
+func unchanged(_ toolbox.Ref, tool catalog.Tool) catalog.Tool { return tool }
 
 // answer builds the answer of open_toolbox; failed says that it is the reasons why there is
 // none. Define returns a tool as the client gets it defined.
-func (o opening) answer(description string, offers []Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) (text string, failed bool) {
+func (o openRequest) answer(description string, offers []Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) (text string, failed bool) {
 	var tools, instructions []byte
 	var errs, warnings []string
 	if o.notice != "" {
@@ -98,7 +98,7 @@ func (o opening) answer(description string, offers []Offer, define func(toolbox.
 }
 
 // appendDefinitions appends the tools of a server with their own definitions.
-func (o opening) appendDefinitions(dst []byte, offer Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) []byte {
+func (o openRequest) appendDefinitions(dst []byte, offer Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) []byte {
 	origin := originMembers(o.toolbox, offer.Server)
 	for _, tool := range offer.Tools {
 		if !o.wants(offer.Server, tool.Name) {
@@ -114,7 +114,7 @@ func (o opening) appendDefinitions(dst []byte, offer Offer, define func(toolbox.
 }
 
 // missing says which of the tools that are asked for no server has.
-func (o opening) missing(offers []Offer) (texts []string) {
+func (o openRequest) missing(offers []Offer) (texts []string) {
 	if o.tools == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (o opening) missing(offers []Offer) (texts []string) {
 			continue
 		}
 		text := fmt.Sprintf("Tool '%s' not found in toolbox '%s'", name, o.toolbox)
-		near := toldApart(toolbox.Nearest(name, names, nearestTools), owners)
+		near := qualifyShared(toolbox.Nearest(name, names, nearestTools), owners)
 		if strings.Contains(name, "/") {
 			near = toolbox.Nearest(name, qualified, nearestTools)
 		}
@@ -149,8 +149,8 @@ func (o opening) missing(offers []Offer) (texts []string) {
 	return texts
 }
 
-// toldApart names tools that several servers have with their servers, a few in all.
-func toldApart(names []string, owners map[string][]string) (apart []string) {
+// qualifyShared names tools that several servers have with their servers, a few in all.
+func qualifyShared(names []string, owners map[string][]string) (apart []string) {
 	for _, name := range names {
 		if len(owners[name]) == 1 {
 			apart = append(apart, name)

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// opening is what a call of open_toolbox asks for.
-type opening struct {
+// openRequest is what a call of open_toolbox asks for.
+type openRequest struct {
 	toolbox string
 	brief   bool
 	tools   []string // the tools to answer with; nil: all
@@ -22,7 +22,7 @@ const maxNamed = 100
 
 // parseOpen reads the arguments; problem says all that is wrong with them. Brief is how it
 // answers where they do not say it.
-func parseOpen(arguments wire.Payload, brief bool) (asked opening, problem string) {
+func parseOpen(arguments wire.Payload, brief bool) (asked openRequest, problem string) {
 	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
 		return asked, "Expected object, received " + kind
 	}
@@ -114,18 +114,18 @@ func parseDetail(detail wire.Payload, usual bool, problems []string) (brief bool
 }
 
 // names returns what a tool can be asked for by.
-func (o opening) names(server, tool string) []string {
+func (o openRequest) names(server, tool string) []string {
 	return []string{tool, server + "/" + tool, o.toolbox + "/" + server + "/" + tool}
 }
 
 // wants reports whether the answer is to have the tool.
-func (o opening) wants(server, tool string) bool {
+func (o openRequest) wants(server, tool string) bool {
 	return o.tools == nil || slices.ContainsFunc(o.names(server, tool), func(name string) bool { return slices.Contains(o.tools, name) })
 }
 
 // servers returns the servers to connect: all of the toolbox, or those that are known to have
 // the tools that are asked for. If one of these is not known, each of them may have it.
-func (o opening) servers(box *fleet.Toolbox, party *fleet.Party) []*fleet.Server {
+func (o openRequest) servers(box *fleet.Toolbox, party *fleet.Party) []*fleet.Server {
 	if o.tools == nil {
 		return box.Servers
 	}

@@ -67,7 +67,7 @@ func (s *Surface) appendPinned(list []byte, session Session) []byte {
 			continue
 		}
 		if tool, ok := offered.Find(ref.Name); ok {
-			list = appendPinnedDefinition(append(list, ','), linked(session, ref, tool), s.pinned.names[i])
+			list = appendPinnedDefinition(append(list, ','), withLinks(session, ref, tool), s.pinned.names[i])
 		}
 	}
 	return list
@@ -76,7 +76,7 @@ func (s *Surface) appendPinned(list []byte, session Session) []byte {
 // appendPinnedDefinition appends the server's own definition under the name that the tool
 // was given, with the wish that it be at hand all the time.
 func appendPinnedDefinition(dst []byte, tool catalog.Tool, name string) []byte {
-	tool = marked(tool)
+	tool = withChangedMark(tool)
 	members := wire.AppendWithMembers([]byte(`"_meta":`), metaOf(tool),
 		func(key string) bool { return key == "anthropic/alwaysLoad" }, []byte(alwaysLoad))
 	return wire.AppendWithMembers(dst, wire.Raw(appendRenamed(nil, tool, name)),
@@ -92,7 +92,7 @@ func (s *Surface) callPinned(request *Request) (ok bool) {
 	if _, visible := s.visible.Toolbox(ref.Toolbox); !visible {
 		return false
 	}
-	s.runNative(request, ref)
+	s.callNamed(request, ref)
 	return true
 }
 

@@ -14,8 +14,8 @@ type Keeper interface {
 	Results() *Results
 }
 
-// keepFor returns where large results for the client are kept; nil if they are not.
-func (s *Surface) keepFor(session Session) *Results {
+// resultsFor returns where large results for the client are kept; nil if they are not.
+func (s *Surface) resultsFor(session Session) *Results {
 	keeper, ok := session.(Keeper)
 	if s.discovery.MaxResultBytes <= 0 || !ok {
 		return nil
@@ -23,49 +23,49 @@ func (s *Surface) keepFor(session Session) *Results {
 	return keeper.Results()
 }
 
-// fitting is how a result is made to fit.
-type fitting struct {
+// resultLimit is how a result is made to fit.
+type resultLimit struct {
 	results *Results
 	max     int  // bytes of what is passed on whole
 	native  bool // the client knows the tool's output schema
 }
 
-func (v *invocation) fitting() *fitting {
-	results := v.surface.keepFor(v.Session)
+func (v *invocation) limit() *resultLimit {
+	results := v.surface.resultsFor(v.Session)
 	if results == nil {
 		return nil
 	}
-	return &fitting{results, v.surface.discovery.MaxResultBytes, v.native}
+	return &resultLimit{results, v.surface.discovery.MaxResultBytes, v.native}
 }
 
-// Fitted returns the answer as the client gets it: of a result that is too large, the head
+// Shortened returns the answer as the client gets it: of a result that is too large, the head
 // and how to read on. Call it last, when nothing of the result is changed any more.
-func (a Answer) Fitted() Answer {
+func (a Answer) Shortened() Answer {
 	result := a.Outcome.Result
-	if a.fit == nil || len(result.Bytes()) <= a.fit.max {
+	if a.limit == nil || len(result.Bytes()) <= a.limit.max {
 		return a
 	}
-	seen, ok := readShown(result)
-	if !ok || seen.read <= a.fit.max || a.fit.native && seen.structured {
+	size, ok := measureResult(result)
+	if !ok || size.read <= a.limit.max || a.limit.native && size.structured {
 		return a
 	}
-	handle, ok := a.fit.results.keep(result)
+	handle, ok := a.limit.results.keep(result)
 	if !ok {
 		return a
 	}
-	a.Text, a.Outcome = a.fit.head(result, seen, handle), call.Outcome{}
+	a.Text, a.Outcome = a.limit.head(result, size, handle), call.Outcome{}
 	return a
 }
 
-// shown is what a model gets to see of a result.
-type shown struct {
+// resultSize is what a model gets to see of a result.
+type resultSize struct {
 	read       int            // bytes that are read as text
 	viewed     []wire.Payload // blocks that are no text: their bytes are not what they cost
 	structured bool
 }
 
-// readShown looks through a result; ok is false if it is no complete result of a tool.
-func readShown(result wire.Payload) (s shown, ok bool) {
+// measureResult looks through a result; ok is false if it is no complete result of a tool.
+func measureResult(result wire.Payload) (s resultSize, ok bool) {
 	s.read = len(result.Bytes())
 	for key, value := range result.Members() {
 		switch string(key) {
@@ -94,7 +94,7 @@ func readShown(result wire.Payload) (s shown, ok bool) {
 const headBytes = 4 << 10
 
 // head is the result that stands for a larger one.
-func (f *fitting) head(result wire.Payload, seen shown, handle string) []byte {
+func (f *resultLimit) head(result wire.Payload, size resultSize, handle string) []byte {
 	text, path := mainText(result)
 	end := cutAt(text, min(f.max/4, headBytes))
 	note := fmt.Sprintf("The result has %d bytes, more than the %d that are passed on at once (results.maxBytes). "+
@@ -104,7 +104,7 @@ func (f *fitting) head(result wire.Payload, seen shown, handle string) []byte {
 		len(result.Bytes()), f.max, handle, int(keptTime.Minutes()), shapeOf(result), handle, end, handle, handle, examplePath(path), end, len(text))
 	out := append([]byte(`{"content":[`), textBlock(note)...)
 	out = append(append(out, ','), textBlock(text[:end])...)
-	for _, block := range seen.viewed {
+	for _, block := range size.viewed {
 		out = append(append(out, ','), block.Bytes()...)
 	}
 	out = append(out, ']')

@@ -11,9 +11,9 @@ import (
 // maxPathSteps is how deep a path leads at most.
 const maxPathSteps = 64
 
-// pick returns the part of a result that a path leads to, such as content[0].text or
+// valueAt returns the part of a result that a path leads to, such as content[0].text or
 // structuredContent.items[3].name. A string that holds JSON is stepped into.
-func pick(value wire.Payload, path string) (wire.Payload, error) {
+func valueAt(value wire.Payload, path string) (wire.Payload, error) {
 	steps, err := parsePath(path)
 	if err != nil {
 		return value, err

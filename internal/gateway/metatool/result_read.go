@@ -30,7 +30,7 @@ const (
 
 // offersRead reports whether large results are kept for the session's client, or for any client.
 func (s *Surface) offersRead(session Session) bool {
-	return session == nil && s.discovery.MaxResultBytes > 0 || s.keepFor(session) != nil
+	return session == nil && s.discovery.MaxResultBytes > 0 || s.resultsFor(session) != nil
 }
 
 func (s *Surface) readDefinition() []byte {
@@ -48,8 +48,8 @@ func (s *Surface) readDefinition() []byte {
 		`"_meta":{` + alwaysLoad + `}}`)
 }
 
-// reading is what the client asks read_result for.
-type reading struct {
+// readRequest is what the client asks read_result for.
+type readRequest struct {
 	handle, path   string
 	grep           *regexp.Regexp // nil: read on
 	offset, length int
@@ -57,7 +57,7 @@ type reading struct {
 }
 
 // parseRead reads the arguments; problem says all that is wrong with them.
-func parseRead(arguments wire.Payload) (r reading, problem string) {
+func parseRead(arguments wire.Payload) (r readRequest, problem string) {
 	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
 		return r, "Expected object, received " + kind
 	}
@@ -89,14 +89,14 @@ func parseRead(arguments wire.Payload) (r reading, problem string) {
 	}
 	if pattern != "" {
 		var err error
-		if r.grep, err = compile(pattern); err != nil {
+		if r.grep, err = compilePattern(pattern); err != nil {
 			problems = append(problems, "grep: "+err.Error())
 		}
 	}
 	return r, strings.Join(problems, "; ")
 }
 
-func compile(pattern string) (*regexp.Regexp, error) {
+func compilePattern(pattern string) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, fmt.Errorf("Expected at most %d bytes", maxPattern) //nolint:staticcheck // the words of a parameter's problem
 	}
@@ -109,7 +109,7 @@ func (s *Surface) readResult(request Request) {
 		request.fail("Invalid parameters: " + problem)
 		return
 	}
-	result, handles := s.keepFor(request.Session).find(r.handle)
+	result, handles := s.resultsFor(request.Session).find(r.handle)
 	if result.IsAbsent() {
 		text := fmt.Sprintf("Result '%s' is not kept, or not any more: a client's last %d large results are, up to %d MiB, for %d minutes. Call the tool again",
 			cutText(r.handle, maxQuoted), keptResults, keptBytes>>20, int(keptTime.Minutes()))
@@ -124,7 +124,7 @@ func (s *Surface) readResult(request Request) {
 		defer stop()
 		text, path := mainText(result)
 		if r.path != "" {
-			value, err := pick(result, r.path)
+			value, err := valueAt(result, r.path)
 			if err != nil {
 				request.fail(fmt.Sprintf("Nothing in result '%s' at the path '%s': %v", r.handle, cutText(r.path, maxQuoted), err))
 				return
@@ -141,7 +141,7 @@ func (s *Surface) readResult(request Request) {
 }
 
 // answer reads in the text that the path leads to.
-func (r reading) answer(ctx context.Context, text, path string, most int) Answer {
+func (r readRequest) answer(ctx context.Context, text, path string, most int) Answer {
 	if path == "" {
 		path = "the whole result as JSON"
 	}
@@ -171,7 +171,7 @@ func cutAtNext(text string) int {
 }
 
 // matches lists what matches, from the offset on.
-func (r reading) matches(ctx context.Context, text, path string, most int) Answer {
+func (r readRequest) matches(ctx context.Context, text, path string, most int) Answer {
 	var out strings.Builder
 	found, at := 0, r.offset
 	next := -1 // where to go on if not all is shown

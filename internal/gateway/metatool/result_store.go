@@ -52,7 +52,7 @@ func (r *Results) Close() {
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()
 	r.closed = true
-	r.store.drop(func(k keptResult) bool { return k.owner == r })
+	r.store.dropIf(func(k keptResult) bool { return k.owner == r })
 }
 
 // keep keeps a result, which it copies, and returns its handle; ok is false if it is too
@@ -71,7 +71,7 @@ func (r *Results) keep(result wire.Payload) (handle string, ok bool) {
 	handle = "r" + strconv.FormatUint(s.last, 10)
 	s.kept = append(s.kept, keptResult{r, handle, wire.Raw(slices.Clone(result.Bytes())), time.Now().Add(keptTime)})
 	s.makeRoom(r)
-	s.wait()
+	s.scheduleExpiry()
 	return handle, true
 }
 
@@ -94,14 +94,14 @@ func (s *ResultStore) makeRoom(owner *Results) {
 	}
 }
 
-// drop drops results; it is called with mu held.
-func (s *ResultStore) drop(which func(keptResult) bool) {
+// dropIf drops results; it is called with mu held.
+func (s *ResultStore) dropIf(which func(keptResult) bool) {
 	s.kept = slices.DeleteFunc(s.kept, which)
-	s.wait()
+	s.scheduleExpiry()
 }
 
-// wait has the oldest result dropped when its time is over. It is called with mu held.
-func (s *ResultStore) wait() {
+// scheduleExpiry has the oldest result dropped when its time is over. It is called with mu held.
+func (s *ResultStore) scheduleExpiry() {
 	if s.timer != nil {
 		s.timer.Stop()
 		s.timer = nil
@@ -111,7 +111,7 @@ func (s *ResultStore) wait() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			now := time.Now()
-			s.drop(func(k keptResult) bool { return !k.until.After(now) })
+			s.dropIf(func(k keptResult) bool { return !k.until.After(now) })
 		})
 	}
 }

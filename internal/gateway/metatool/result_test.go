@@ -43,17 +43,17 @@ func TestFitted(t *testing.T) {
 		{name: "unknown", result: `{"future":"` + long + `"}`},
 	} {
 		results := NewResultStore().Session()
-		answer := Answer{Outcome: call.Outcome{Result: wire.Raw([]byte(test.result))}, fit: &fitting{results, 4096, test.native}}
-		fitted := answer.Fitted()
+		answer := Answer{Outcome: call.Outcome{Result: wire.Raw([]byte(test.result))}, limit: &resultLimit{results, 4096, test.native}}
+		shortened := answer.Shortened()
 		kept, _ := results.find("r1")
 		switch {
-		case (fitted.Text != nil) != test.shortened:
-			t.Errorf("%s: shortened is %v", test.name, fitted.Text != nil)
+		case (shortened.Text != nil) != test.shortened:
+			t.Errorf("%s: shortened is %v", test.name, shortened.Text != nil)
 		case test.shortened && string(kept.Bytes()) != test.result:
 			t.Errorf("%s: what is kept is %.100s", test.name, kept.Bytes())
-		case test.shortened && !fitted.Outcome.Result.IsAbsent():
+		case test.shortened && !shortened.Outcome.Result.IsAbsent():
 			t.Errorf("%s: the answer is of two kinds", test.name)
-		case !test.shortened && string(fitted.Outcome.Result.Bytes()) != test.result:
+		case !test.shortened && string(shortened.Outcome.Result.Bytes()) != test.result:
 			t.Errorf("%s: the result was changed", test.name)
 		}
 		results.Close()
@@ -129,7 +129,7 @@ func TestPick(t *testing.T) {
 		"content..x":                    "error: a name is missing in the path 'content..x'",
 		strings.Repeat("a.", 100) + "a": "error: a path has at most 64 steps",
 	} {
-		value, err := pick(result, path)
+		value, err := valueAt(result, path)
 		got := string(value.Bytes())
 		if err != nil {
 			got = "error: " + err.Error()
@@ -187,7 +187,7 @@ func TestReadOfLongLines(t *testing.T) {
 func TestMatchesAcrossPieces(t *testing.T) {
 	for at := matchPiece - matchLine - 10; at < matchPiece+10; at += 5 {
 		line := strings.Repeat("x", at) + "needle" + strings.Repeat("y", 2*matchPiece)
-		r := reading{grep: regexp.MustCompile("needle"), limit: matchesUsual}
+		r := readRequest{grep: regexp.MustCompile("needle"), limit: matchesUsual}
 		answer := string(r.answer(t.Context(), "first\n"+line+"\nlast", "p", 1<<20).Text)
 		if !strings.Contains(answer, "Matches shown: 1,") || !strings.Contains(answer, "needley") {
 			t.Fatalf("a match at %d is answered with %s", at, answer)
@@ -201,7 +201,7 @@ func TestReadInParts(t *testing.T) {
 	for length := 1; length < 6; length++ {
 		var whole strings.Builder
 		for offset := 0; offset < len(text); {
-			r := reading{offset: offset, length: length}
+			r := readRequest{offset: offset, length: length}
 			answer := wire.Raw(r.answer(t.Context(), text, "p", 1024).Text)
 			var texts []string
 			for block := range answer.Member("content").Elements() {

@@ -29,8 +29,8 @@ func (s *Surface) useDefinition() []byte {
 		`"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true},"_meta":{` + alwaysLoad + `}}`)
 }
 
-// newForm follows a call in a form that was retired.
-const newForm = "Name the tool like this: " + exampleCall
+// currentForm follows a call in a form that was retired.
+const currentForm = "Name the tool like this: " + exampleCall
 
 func (s *Surface) useTool(request Request) {
 	if request.ref == (toolbox.Ref{}) {
@@ -44,7 +44,7 @@ func (s *Surface) useTool(request Request) {
 		s.failNotOpen(&request)
 		return
 	}
-	s.run(&request)
+	s.callUsed(&request)
 }
 
 func (s *Surface) failNotOpen(request *Request) {
@@ -55,10 +55,10 @@ func (s *Surface) failNotOpen(request *Request) {
 		if near := toolbox.Nearest(name, s.toolboxNames(), 1); len(near) > 0 {
 			text += "Did you mean '" + near[0] + "'? "
 		}
-		if text += s.available(); !s.discovery.AutoOpen {
+		if text += s.availableToolboxes(); !s.discovery.AutoOpen {
 			text += ": open one of them with open_toolbox first"
 		}
-		s.failUnknown(&request.Origin, text)
+		s.failUnknownToolbox(&request.Origin, text)
 		return
 	}
 	request.fail(text + fmt.Sprintf(". Call open_toolbox with %s first", append(wire.AppendMember([]byte("{"), "toolbox", name), '}')))
@@ -94,7 +94,7 @@ func parseUse(input wire.Payload) (ref toolbox.Ref, arguments wire.Payload, prob
 	}
 	problem = strings.Join(problems, "; ")
 	if retired {
-		problem += ". " + newForm
+		problem += ". " + currentForm
 	}
 	return ref, arguments, problem
 }
@@ -123,17 +123,17 @@ func parseRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bo
 			retired = retired || string(key) == "tool"
 		}
 	}
-	problems = readPart(&ref.Toolbox, box, "toolbox", "Toolbox name", problems)
-	problems = readPart(&ref.Server, server, "server", "Server name", problems)
-	problems = readPart(&ref.Name, name, "name", "Tool name", problems)
+	problems = readRefMember(&ref.Toolbox, box, "toolbox", "Toolbox name", problems)
+	problems = readRefMember(&ref.Server, server, "server", "Server name", problems)
+	problems = readRefMember(&ref.Name, name, "name", "Tool name", problems)
 	if len(unknown) > 0 {
 		problems = append(problems, "tool: "+unrecognized(unknown))
 	}
 	return ref, problems, retired
 }
 
-// readPart reads a part of the identifier, and adds what is wrong with it.
-func readPart(into *string, value wire.Payload, key, label string, problems []string) []string {
+// readRefMember reads a part of the identifier, and adds what is wrong with it.
+func readRefMember(into *string, value wire.Payload, key, label string, problems []string) []string {
 	text, isString := value.Name()
 	*into = text
 	switch {
