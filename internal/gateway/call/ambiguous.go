@@ -17,7 +17,7 @@ func Ambiguous(method string, params wire.Payload) string {
 	if problem := AmbiguousMembers(params); problem != "" {
 		return problem
 	}
-	for _, inner := range []string{"_meta", "ref", "task"} {
+	for _, inner := range protocol.DecisiveObjects {
 		if problem := AmbiguousMembers(params.Member(inner)); problem != "" {
 			return problem
 		}

@@ -61,7 +61,7 @@ func (request *Forwarding) send(lease *fleet.Lease) bool {
 		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
 		Asker: downstream.Asker{Modern: request.Client.Party().Modern()},
 	}
-	if r.crossing == toLegacy && protocol.MayAsk(r.method) && !request.Params.Member(protocol.RequestState).IsAbsent() {
+	if r.crossing == toLegacy && protocol.FindMethod(r.method).MayAsk && !request.Params.Member(protocol.RequestState).IsAbsent() {
 		lease.Release()
 		request.Replier.Reply(unknownState, nil)
 		return true

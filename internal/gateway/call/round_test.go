@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -332,7 +333,7 @@ func TestForwardedRequestsCrossTheBorder(t *testing.T) {
 			problem: `{"code":-32602,"message":"Invalid params: 'level' is not a level of log messages"}`,
 		},
 		{
-			name: "updates of a task", spec: `{}`, modern: true, method: downstream.MethodWatchTask, params: `{"taskId":"t"}`,
+			name: "updates of a task", spec: `{}`, modern: true, method: protocol.MethodWatchTask, params: `{"taskId":"t"}`,
 			problem: `{"code":-32602,"message":"The server does not tell updates of tasks"}`,
 		},
 		{name: "a ping", spec: `{"era":"modern"}`, method: "ping", params: `{}`, result: `{}`},

@@ -130,13 +130,3 @@ func (r *refusal) response(id []byte) []byte {
 	message := append(wire.AppendErrorPrefix(nil, id), r.object()...)
 	return append(message, wire.Suffix...)
 }
-
-// isRemoved reports whether a method is one of the legacy era only.
-func isRemoved(method string) bool {
-	switch method {
-	case protocol.MethodInitialize, protocol.MethodPing, protocol.MethodSetLevel, protocol.MethodSubscribe,
-		protocol.MethodUnsubscribe, protocol.MethodTasksList, protocol.MethodTasksResult:
-		return true
-	}
-	return false
-}

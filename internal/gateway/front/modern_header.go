@@ -41,29 +41,15 @@ func checkHeaders(header http.Header, message wire.Message, t terms) *refusal {
 	if refused := checkHeader(header, methodHeader, method, false); refused != nil {
 		return refused
 	}
-	key := subject(method)
-	if key == "" {
+	about := protocol.FindMethod(method)
+	if !about.InHeader || about.Removed {
 		return nil
 	}
-	name, ok := message.Params.Member(key).Text()
+	name, ok := message.Params.Member(about.Subject).Text()
 	if !ok {
-		return invalidParams(fmt.Sprintf("'%s' must be a string", key))
+		return invalidParams(fmt.Sprintf("'%s' must be a string", about.Subject))
 	}
 	return checkHeader(header, nameHeader, name, true)
-}
-
-// subject returns the member of the params that names what a request is about, which a
-// header has to repeat; "" if there is none.
-func subject(method string) (key string) {
-	switch method {
-	case protocol.MethodToolsCall, protocol.MethodPromptsGet:
-		return "name"
-	case protocol.MethodResourcesRead:
-		return "uri"
-	case protocol.MethodTasksGet, protocol.MethodTasksCancel, protocol.MethodTasksUpdate:
-		return "taskId"
-	}
-	return ""
 }
 
 func mismatch(format string, arguments ...any) *refusal {

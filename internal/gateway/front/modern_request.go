@@ -66,9 +66,9 @@ func (r *inquiry) handle(message *wire.Message) {
 		r.discover()
 	case method == protocol.MethodListen:
 		r.guest.listens.begin(r, message.Params)
-	case isRemoved(method):
+	case protocol.FindMethod(method).Removed:
 		r.refuse(unknownMethod(method))
-	case protocol.MayAsk(method) && r.guest.server.parking.isBroughtBy(message):
+	case protocol.FindMethod(method).MayAsk && r.guest.server.parking.isBroughtBy(message):
 		r.resume(message)
 	default:
 		r.guest.enter() // for the work, which may outlast the request

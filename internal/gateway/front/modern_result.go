@@ -39,7 +39,7 @@ func (w *work) raiseError(rpcError wire.Payload) call.Outcome {
 	switch {
 	case pages.IsAbsent():
 		return call.Outcome{Error: era.RaiseError(rpcError)}
-	case protocol.MayAsk(w.method) && w.guest.capabilities.Member("elicitation").Member("url").Kind() == "object":
+	case protocol.FindMethod(w.method).MayAsk && w.guest.capabilities.Member("elicitation").Member("url").Kind() == "object":
 		return call.Outcome{Result: pages}
 	}
 	missing := &refusal{

@@ -47,7 +47,7 @@ type openQuestion struct {
 func (r *inquiry) newWork(method string, message *wire.Message) *work {
 	w := &r.work
 	w.guest, w.method, w.token, w.check, w.request = r.guest, method, r.token, r.check, r
-	if r.guest.answers && protocol.MayAsk(method) {
+	if r.guest.answers && protocol.FindMethod(method).MayAsk {
 		w.binding = bind(r.guest.caller, w.method, message.Params) // now: the params are used up by the call
 	}
 	r.await(w)

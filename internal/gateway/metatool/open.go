@@ -135,15 +135,13 @@ func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []s
 	if !s.listOpened {
 		return methods
 	}
-	for _, list := range []struct{ capability, method string }{
-		{"resources", protocol.NotifyResourcesList}, {"prompts", protocol.NotifyPromptsList},
-	} {
+	for _, list := range []*protocol.List{protocol.ResourceList, protocol.PromptList} {
 		has := func(server *fleet.Server) bool {
 			offered := server.OfferedFor(party)
-			return offered != nil && catalog.Declares(offered.Capabilities.Member(list.capability))
+			return offered != nil && list.IsDeclared(offered.Capabilities)
 		}
 		if slices.ContainsFunc(box.Servers, has) {
-			methods = append(methods, list.method)
+			methods = append(methods, list.Changed)
 		}
 	}
 	return methods

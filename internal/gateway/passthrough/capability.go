@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -103,31 +102,12 @@ func (e *errand) meet(ctx context.Context, session Session) {
 // changing returns that the lists change that a server declares.
 func changing(declared wire.Payload) []byte {
 	out := []byte("{")
-	for _, area := range []string{resources.Capability, prompts.Capability} {
-		if catalog.Declares(declared.Member(area)) {
-			out = append(comma(out), `"`+area+`":{"listChanged":true}`...)
+	for _, l := range []*listing{resources, prompts} {
+		if l.IsDeclared(declared) {
+			out = append(comma(out), `"`+l.Capability+`":{"listChanged":true}`...)
 		}
 	}
 	return append(out, '}')
-}
-
-// isOrdinary reports whether a capability is one whose requests we can take to the server that
-// they are for, among several.
-func isOrdinary(capability string) bool {
-	switch capability {
-	case "tools", "resources", "prompts", "completions", "logging", "tasks", "extensions":
-		return true
-	}
-	return false
-}
-
-// isOrdinaryExtension is isOrdinary for an extension.
-func isOrdinaryExtension(name string) bool {
-	switch name {
-	case protocol.ExtensionTasks, protocol.ExtensionSkills, protocol.ExtensionApps:
-		return true
-	}
-	return false
 }
 
 // isPeculiar reports whether a server declares something that we do not know, so that methods
@@ -135,12 +115,12 @@ func isOrdinaryExtension(name string) bool {
 func isPeculiar(capabilities wire.Payload) bool {
 	for key, value := range capabilities.Members() {
 		isEmpty := string(key) == "experimental" && string(value.Bytes()) == "{}"
-		if !isOrdinary(string(key)) && catalog.Declares(value) && !isEmpty {
+		if !protocol.IsKnownCapability(string(key)) && protocol.Declares(value) && !isEmpty {
 			return true
 		}
 	}
 	for name := range capabilities.Member("extensions").Members() {
-		if !isOrdinaryExtension(string(name)) {
+		if !protocol.IsKnownExtension(string(name)) {
 			return true
 		}
 	}
@@ -153,8 +133,8 @@ func ordinary(capabilities wire.Payload) []byte {
 		return capabilities.Bytes()
 	}
 	extensions := capabilities.Member("extensions")
-	known := wire.AppendWithMembers(nil, extensions, func(name string) bool { return !isOrdinaryExtension(name) }, nil)
-	drop := func(key string) bool { return !isOrdinary(key) || key == "extensions" }
+	known := wire.AppendWithMembers(nil, extensions, func(name string) bool { return !protocol.IsKnownExtension(name) }, nil)
+	drop := func(key string) bool { return !protocol.IsKnownCapability(key) || key == "extensions" }
 	if extensions.Kind() != "object" || string(known) == "{}" {
 		return wire.AppendWithMembers(nil, capabilities, drop, nil)
 	}
@@ -169,7 +149,7 @@ const maxUnionDepth = 20
 func union(a, b wire.Payload, depth int) []byte {
 	switch {
 	case a.Kind() == "object" && b.Kind() == "object" && depth < maxUnionDepth:
-	case !catalog.Declares(a) && catalog.Declares(b):
+	case !protocol.Declares(a) && protocol.Declares(b):
 		return b.Bytes()
 	case a.IsAbsent():
 		return b.Bytes()

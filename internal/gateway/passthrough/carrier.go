@@ -1,6 +1,7 @@
 package passthrough
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
@@ -83,22 +84,11 @@ func (c fleetCarrier) forward(server *fleet.Server, f forwarding) {
 
 // subject names what the request is about.
 func (f forwarding) subject() string {
-	key := ""
-	switch f.method {
-	case protocol.MethodResourcesRead:
-		key = "uri"
-	case protocol.MethodPromptsGet:
-		key = "name"
-	case protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksUpdate, protocol.MethodTasksCancel:
-		key = "taskId"
-	default:
+	about := protocol.FindMethod(f.method)
+	if !about.InHeader {
 		return ""
 	}
-	if f.name != "" {
-		return f.name
-	}
-	name, _ := f.params.Member(key).Text()
-	return name
+	return cmp.Or(f.name, about.SubjectOf(f.params))
 }
 
 func (c fleetCarrier) live(server *fleet.Server) any {

@@ -114,8 +114,8 @@ func (e *errand) unasked(capability string) (servers []*fleet.Server) {
 // extension.
 func declares(capabilities wire.Payload, name string) bool {
 	extensions := capabilities.Member("extensions")
-	return catalog.Declares(capabilities.Member(name)) || catalog.Declares(extensions.Member(name)) ||
-		name == tasks.Capability && catalog.Declares(extensions.Member(protocol.ExtensionTasks))
+	return protocol.Declares(capabilities.Member(name)) || protocol.Declares(extensions.Member(name)) ||
+		name == tasks.Capability && protocol.Declares(extensions.Member(protocol.ExtensionTasks))
 }
 
 // pass gives the request to the one server that it can be for, as it is.
@@ -241,7 +241,7 @@ func (a *attempt) finish(outcome call.Outcome) {
 		}
 	}
 	if l := a.kind.list; l != nil && l != tasks {
-		outcome.Result = l.CleanPage(a.server.Name(), outcome.Result)
+		outcome.Result = catalog.CleanPage(l, a.server.Name(), outcome.Result)
 	}
 	a.learnMade(outcome.Result)
 	original, asked := "", ""

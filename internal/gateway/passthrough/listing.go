@@ -23,7 +23,7 @@ var (
 	prompts   = catalog.Prompts
 	skills    = catalog.Skills
 	// Tasks are not kept: they are gone with the server.
-	tasks = &listing{Method: protocol.MethodTasksList, Capability: "tasks", Array: "tasks", Key: "taskId"}
+	tasks = protocol.TaskList
 )
 
 // Limits of one listing. They are beyond what an honest server sends, and what a client

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -58,8 +57,8 @@ func init() { // the functions refer to the table
 		protocol.MethodTasksResult:   task,
 		protocol.MethodTasksUpdate:   task,
 		protocol.MethodTasksCancel:   task,
-		downstream.MethodWatchTask:   task,
-		downstream.MethodUnwatchTask: task,
+		protocol.MethodWatchTask:     task,
+		protocol.MethodUnwatchTask:   task,
 		protocol.MethodComplete:      {wide: true, decide: (*errand).findReference, nobody: (*errand).noCompletion, none: noCompletion},
 		protocol.MethodSetLevel:      {decide: (*errand).setLevel, nobody: (*errand).levelForLater, none: `{}`},
 	}

@@ -26,10 +26,10 @@ func TestTasksOfTheModernEra(t *testing.T) {
 func TestUpdatesOfTasks(t *testing.T) {
 	const extension = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	b := newBench(t, "",
-		&fake{name: "t/a", capabilities: extension, answers: map[string]string{downstream.MethodWatchTask: `{"code":-32602,"message":"unknown task"}`}},
-		&fake{name: "t/b", capabilities: extension, answers: map[string]string{downstream.MethodWatchTask: `{}`, downstream.MethodUnwatchTask: `{}`}})
+		&fake{name: "t/a", capabilities: extension, answers: map[string]string{protocol.MethodWatchTask: `{"code":-32602,"message":"unknown task"}`}},
+		&fake{name: "t/b", capabilities: extension, answers: map[string]string{protocol.MethodWatchTask: `{}`, protocol.MethodUnwatchTask: `{}`}})
 	// Nobody knows whose it is until one agrees.
-	b.want(t, downstream.MethodWatchTask, `{"taskId":"7"}`, `{}`, `a workbench/tasks/watch {"taskId":"7"}`, `b workbench/tasks/watch {"taskId":"7"}`)
+	b.want(t, protocol.MethodWatchTask, `{"taskId":"7"}`, `{}`, `a workbench/tasks/watch {"taskId":"7"}`, `b workbench/tasks/watch {"taskId":"7"}`)
 	if _, _, ok := b.client.memory.subscription("7"); ok {
 		t.Error("a task counts as a resource")
 	}
@@ -39,8 +39,8 @@ func TestUpdatesOfTasks(t *testing.T) {
 		t.Errorf("the next session was sent %q, want %s", next.sent, want)
 	}
 	b.session[b.server("t/b")] = next
-	b.want(t, downstream.MethodUnwatchTask, `{"taskId":"7"}`, `{}`, `b workbench/tasks/unwatch {"taskId":"7"}`)
-	b.want(t, downstream.MethodWatchTask, `{"taskId":"8"}`, `{}`)
+	b.want(t, protocol.MethodUnwatchTask, `{"taskId":"7"}`, `{}`, `b workbench/tasks/unwatch {"taskId":"7"}`)
+	b.want(t, protocol.MethodWatchTask, `{"taskId":"8"}`, `{}`)
 	b.sent = nil
 	b.Leave(b.client)
 	if want := `b workbench/tasks/unwatch {"taskId":"8"}`; len(b.sent) != 1 || b.sent[0] != want {
@@ -76,7 +76,7 @@ func TestMethodThatAServerRefusesBelowTheProtocol(t *testing.T) {
 func TestOwnMethodsAreUnknownToClients(t *testing.T) {
 	for _, fakes := range [][]*fake{nil, twins()[:1], twins()} {
 		b := newBench(t, "", fakes...)
-		for _, method := range []string{downstream.MethodWatchTask, downstream.MethodUnwatchTask} {
+		for _, method := range []string{protocol.MethodWatchTask, protocol.MethodUnwatchTask} {
 			reply := make(waiter, 1)
 			b.Handle(Request{Method: method, Params: wire.Raw([]byte(`{"taskId":"1"}`)), Session: b.client, Canceller: &call.Canceller{}, Replier: reply})
 			a := <-reply

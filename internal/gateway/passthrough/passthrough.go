@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -74,7 +73,7 @@ type Request struct {
 func (p *Passage) Handle(request Request) {
 	e := p.newErrand(request)
 	switch request.Method {
-	case downstream.MethodWatchTask, downstream.MethodUnwatchTask: // which clients do not know
+	case protocol.MethodWatchTask, protocol.MethodUnwatchTask: // which clients do not know
 		e.refuse(protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%s'", request.Method), nil)
 		return
 	}

@@ -130,11 +130,8 @@ func (l *linker) task(part wire.Payload) {
 
 // isAboutTask reports whether a request names a task.
 func isAboutTask(method string) bool {
-	switch method {
-	case protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksUpdate, protocol.MethodTasksCancel:
-		return true
-	}
-	return false
+	about := protocol.FindMethod(method)
+	return about.Subject == protocol.SubjectTask && about.Updates == protocol.LeavesUpdates
 }
 
 // taskMade returns the id of the task that a request became by its result.

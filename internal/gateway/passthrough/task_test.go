@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
 // twins are servers that give their tasks the same ids.
@@ -89,7 +88,7 @@ func TestTasksOfTheOnlyServerAreRemembered(t *testing.T) {
 func TestNotificationsOfTasksAreToldApart(t *testing.T) {
 	fakes := twins()
 	for _, f := range fakes {
-		f.answers[downstream.MethodWatchTask] = `{}`
+		f.answers[protocol.MethodWatchTask] = `{}`
 	}
 	b := newBench(t, "", fakes...)
 	b.made("a", `{"task":{"taskId":"1"}}`)
@@ -102,7 +101,7 @@ func TestNotificationsOfTasksAreToldApart(t *testing.T) {
 		}
 	}
 	b.made("b", `{"task":{"taskId":"1"}}`)
-	b.want(t, downstream.MethodWatchTask, `{"taskId":"workbench://t/b/1"}`, `{}`, `b workbench/tasks/watch {"taskId":"1"}`)
+	b.want(t, protocol.MethodWatchTask, `{"taskId":"workbench://t/b/1"}`, `{}`, `b workbench/tasks/watch {"taskId":"1"}`)
 	if task, ok := b.client.memory.taskOwner("workbench://t/b/1"); !ok || task != (taskOf{origin{"t", "b"}, "1"}) {
 		t.Errorf("it is %v", task)
 	}
@@ -125,7 +124,7 @@ func TestTasksAreForTheClientsOfOnePerson(t *testing.T) {
 	for name, fakes := range map[string][]*fake{"one server": twins()[:1], "several": twins()} {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range fakes {
-				f.answers[downstream.MethodWatchTask], f.answers["tasks/other"] = `{}`, `{}`
+				f.answers[protocol.MethodWatchTask], f.answers["tasks/other"] = `{}`, `{}`
 			}
 			b := newBench(t, "", fakes...)
 			b.owners = make(map[string]*client)
@@ -136,7 +135,7 @@ func TestTasksAreForTheClientsOfOnePerson(t *testing.T) {
 			b.client = &client{open: b.client.open, memory: NewMemory(b.client.memory.subscriptions)}
 			b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[]}`)
 			for _, method := range []string{
-				protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksUpdate, protocol.MethodTasksCancel, downstream.MethodWatchTask,
+				protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksUpdate, protocol.MethodTasksCancel, protocol.MethodWatchTask,
 			} {
 				b.want(t, method, `{"taskId":"1"}`, unknown, []string{}...)
 				if len(b.sent) > 0 {

@@ -89,7 +89,7 @@ func RaiseResult(method string, result, serverInfo wire.Payload) wire.Payload {
 	if kind.IsAbsent() {
 		extra = wire.AppendMember(extra, protocol.ResultType, protocol.ResultComplete)
 	}
-	if protocol.IsCacheable(method) {
+	if protocol.FindMethod(method).Cacheable {
 		// Nothing is known of what a legacy server's result depends on.
 		if ttl.IsAbsent() {
 			extra = append(comma(extra), `"`+protocol.TTL+`":0`...)
@@ -121,7 +121,7 @@ func appendInfo(members []byte, serverInfo wire.Payload) []byte {
 
 // LowerResult returns a modern server's complete result of a method for a legacy client.
 func LowerResult(method string, result wire.Payload) wire.Payload {
-	cacheable := protocol.IsCacheable(method)
+	cacheable := protocol.FindMethod(method).Cacheable
 	return without(result, func(key string) bool {
 		return key == protocol.ResultType || cacheable && (key == protocol.TTL || key == protocol.CacheScope)
 	}, ofServer)

@@ -5,11 +5,15 @@ import (
 	"strings"
 )
 
+// DecisiveObjects are the members of params that hold decisive members themselves. What is in the arguments of a tool is
+// for the server alone.
+var DecisiveObjects = []string{"_meta", "ref", "task"}
+
 // decisive are the members of params, and of the objects in them, by which a message is routed, checked, changed or
 // compared with what was allowed, before its bytes are passed on.
 var decisive = []string{
-	"_meta", "name", "arguments", "task", "ttl", InputResponses, RequestState, "inputRequests",
-	"uri", "ref", "type", "argument", "context", "cursor", "level", "taskId",
+	"_meta", SubjectName, "arguments", "task", "ttl", InputResponses, RequestState, "inputRequests",
+	SubjectURI, "ref", "type", "argument", "context", "cursor", "level", SubjectTask,
 	"requestId", "reason", ProgressToken, "notifications",
 	"protocolVersion", "capabilities", "clientInfo",
 	"mode", "url", "elicitationId", "requestedSchema", "tools", "toolChoice",
@@ -24,8 +28,7 @@ var isDecisive = func() map[string]bool {
 	return set
 }()
 
-// decided are the beginnings of methods whose params decide something here. Of others nothing is known, and they pass
-// as they are.
+// decided are the prefixes of methods whose params decide something here. Other methods are forwarded as they are.
 var decided = []string{
 	"tools/", "resources/", "prompts/", "completion/", "tasks/", "logging/", "sampling/", "elicitation/", "roots/",
 	NotifyCancelled, NotifyProgress, NotifyRootsList,
@@ -39,8 +42,8 @@ func Decides(method string) bool {
 // IsDecisive reports whether a member decides what becomes of a message here.
 func IsDecisive(key string) bool { return isDecisive[key] }
 
-// IsTwin reports whether a key equals one that is decisive but for the case of its letters. Some programs take
-// it for that one, so that they would see another message than we do.
+// IsTwin reports whether a key differs from a decisive one in the case of its letters only. Some programs ignore case,
+// and would read another message than we do.
 func IsTwin(key string) bool {
 	if isDecisive[key] {
 		return false

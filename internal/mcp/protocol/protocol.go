@@ -50,6 +50,13 @@ const (
 	MethodDirectoryRead   = "resources/directory/read"
 )
 
+// Requests for updates of one task. They exist within the workbench only: a modern server gets one long request for
+// several tasks, as it does for resources, and a legacy server has no such updates.
+const (
+	MethodWatchTask   = "workbench/tasks/watch"
+	MethodUnwatchTask = "workbench/tasks/unwatch"
+)
+
 // ProgressToken is the key in a request's _meta that asks for progress, and the one
 // in a progress notification that names the request.
 const ProgressToken = "progressToken"
@@ -99,26 +106,6 @@ const (
 	TTL        = "ttlMs"
 	CacheScope = "cacheScope"
 )
-
-// IsCacheable reports whether the results of a method have to say how long they may be kept.
-func IsCacheable(method string) bool {
-	switch method {
-	case MethodDiscover, MethodToolsList, MethodResourcesList, MethodTemplatesList, MethodResourcesRead, MethodPromptsList,
-		MethodSkillsList, MethodSkillsGet:
-		return true
-	}
-	return false
-}
-
-// MayAsk reports whether a request of that method may be answered with questions, and sent
-// again with the answers, since revision 2026-07-28.
-func MayAsk(method string) bool {
-	switch method {
-	case MethodToolsCall, MethodPromptsGet, MethodResourcesRead:
-		return true
-	}
-	return false
-}
 
 // Extensions that the workbench knows. Tasks are one since revision 2026-07-28.
 const (

@@ -17,53 +17,16 @@ import (
 )
 
 // ListKind is a kind of list that a server may have besides its tools.
-type ListKind struct {
-	Method     string // that asks for it
-	Capability string // that the server declares then
-	Extension  string // or the extension; "": none
-	Array      string // the member of the result that is the list
-	Key        string // the member of an entry that names it
-	Changed    string // the notification that it changed
-	Entry      string // what people call an entry
-}
+type ListKind = protocol.List
 
-// The kinds of lists that are kept.
+// The kinds of lists that are cached.
 var (
-	Resources = &ListKind{
-		Method: protocol.MethodResourcesList, Capability: "resources", Array: "resources", Key: "uri", Changed: protocol.NotifyResourcesList, Entry: "resource",
-	}
-	Templates = &ListKind{
-		Method: protocol.MethodTemplatesList, Capability: "resources", Array: "resourceTemplates", Key: "uriTemplate", Changed: protocol.NotifyResourcesList, Entry: "resource template",
-	}
-	Prompts = &ListKind{
-		Method: protocol.MethodPromptsList, Capability: "prompts", Array: "prompts", Key: "name", Changed: protocol.NotifyPromptsList, Entry: "prompt",
-	}
-	// Skills have no notification of their own; their files are resources.
-	Skills = &ListKind{
-		Method: protocol.MethodSkillsList, Extension: protocol.ExtensionSkills, Array: "skills", Key: "uri", Changed: protocol.NotifyResourcesList, Entry: "skill",
-	}
+	Resources = protocol.ResourceList
+	Templates = protocol.TemplateList
+	Prompts   = protocol.PromptList
+	Skills    = protocol.SkillList
 	ListKinds = []*ListKind{Resources, Templates, Prompts, Skills}
 )
-
-// IsDeclared reports whether a server with these capabilities has such a list.
-func (k *ListKind) IsDeclared(capabilities wire.Payload) bool {
-	if k.Extension != "" && Declares(capabilities.Member("extensions").Member(k.Extension)) {
-		return true
-	}
-	return k.Capability != "" && Declares(capabilities.Member(k.Capability))
-}
-
-// Declares reports whether a capability is there: some peers write null or false for one
-// that is not.
-func Declares(capability wire.Payload) bool {
-	switch capability.Kind() {
-	case "undefined", "null":
-		return false
-	case "boolean":
-		return string(capability.Bytes()) == "true"
-	}
-	return true
-}
 
 // List is what a server listed of one kind. It never changes.
 type List struct {
@@ -126,13 +89,13 @@ func (l *List) warn(text string) {
 
 // CleanPage returns what a server answered to a request for a list as it can be offered: the same bytes, unless
 // entries have to be changed or withheld.
-func (k *ListKind) CleanPage(server string, result wire.Payload) wire.Payload {
-	entries := result.Member(k.Array)
+func CleanPage(kind *ListKind, server string, result wire.Payload) wire.Payload {
+	entries := result.Member(kind.Array)
 	page := List{}
 	isSame := true
 	for entry := range entries.Elements() {
 		before := len(page.Entries)
-		page.add(server, k, entry)
+		page.add(server, kind, entry)
 		isSame = isSame && len(page.Entries) > before && len(page.Entries[before].Bytes()) == len(entry.Bytes())
 	}
 	if isSame {

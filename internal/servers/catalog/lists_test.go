@@ -155,14 +155,14 @@ func TestDeclaredLists(t *testing.T) {
 
 func TestCleanPage(t *testing.T) {
 	clean := wire.Raw([]byte(`{ "prompts":[ {"name":"a", "n":1.0} ,{"name":"b"}],"nextCursor":"\u200b"}`))
-	if got := Prompts.CleanPage("s", clean); string(got.Bytes()) != string(clean.Bytes()) {
+	if got := CleanPage(Prompts, "s", clean); string(got.Bytes()) != string(clean.Bytes()) {
 		t.Errorf("a clean page becomes %s", got.Bytes())
 	}
 	page := wire.Raw([]byte(`{ "prompts":[ {"name":"a", "title":"\u200b"} ,{"name":"b\u200b"},{"name":"c" }],"nextCursor":"x", "_meta":{}}`))
-	if got, want := string(Prompts.CleanPage("s", page).Bytes()), `{ "prompts":[{"name":"a", "title":""},{"name":"c" }],"nextCursor":"x", "_meta":{}}`; got != want {
+	if got, want := string(CleanPage(Prompts, "s", page).Bytes()), `{ "prompts":[{"name":"a", "title":""},{"name":"c" }],"nextCursor":"x", "_meta":{}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if odd := wire.Raw([]byte(`{"prompts":7}`)); string(Prompts.CleanPage("s", odd).Bytes()) != `{"prompts":7}` {
+	if odd := wire.Raw([]byte(`{"prompts":7}`)); string(CleanPage(Prompts, "s", odd).Bytes()) != `{"prompts":7}` {
 		t.Error("an odd answer is changed")
 	}
 }

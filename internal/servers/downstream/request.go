@@ -142,8 +142,8 @@ func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 		return id, nil
 	}
 	out := outgoing{id: id, method: request.Method, name: request.Name}
-	if s.reserved != nil && out.name == "" {
-		out.name = subjectOf(request.Method, request.Params)
+	if about := protocol.FindMethod(request.Method); s.reserved != nil && out.name == "" && about.InHeader {
+		out.name = about.SubjectOf(request.Params)
 	}
 	out.message = s.forwarded(request, id)
 	s.transport.send(out)
@@ -175,23 +175,6 @@ func (s *Session) forwarded(request Forward, id uint64) []byte {
 	params := wire.Raw(wire.AppendEdited(nil, request.Params, edits...))
 	message = wire.AppendWithMembers(message, params, func(key string) bool { return key == "_meta" && s.reserved != nil && meta.Kind() != "object" }, extra)
 	return append(message, wire.Suffix...)
-}
-
-// subjectOf names what a request is about, where the modern era wants that in a header.
-func subjectOf(method string, params wire.Payload) string {
-	key := ""
-	switch method {
-	case protocol.MethodResourcesRead:
-		key = "uri"
-	case protocol.MethodToolsCall, protocol.MethodPromptsGet:
-		key = "name"
-	case protocol.MethodTasksGet, protocol.MethodTasksUpdate, protocol.MethodTasksCancel:
-		key = "taskId"
-	default:
-		return ""
-	}
-	name, _ := params.Member(key).Text()
-	return name
 }
 
 // Send sends a request of our own whose answer does not matter; it does not block.

@@ -12,33 +12,20 @@ type Topic struct {
 	ID     string // the URI of a resource
 }
 
-// Requests for updates of one task. They are made within the workbench only: a modern server
-// gets one long request for several of them, as it does for resources, and no other server
-// tells such updates.
-const (
-	MethodWatchTask   = "workbench/tasks/watch"
-	MethodUnwatchTask = "workbench/tasks/unwatch"
-)
-
-// TopicOf returns what a request for updates, or for an end of them, is about; the topic has
-// no ID if the params name none. ok is false if it is no such request.
+// TopicOf returns the subject of a request that begins or ends updates; its ID is "" if the params do not name it.
+// ok is false for any other request.
 func TopicOf(method string, params wire.Payload) (topic Topic, begins, ok bool) {
-	switch method {
-	case protocol.MethodSubscribe, MethodWatchTask:
-		begins = true
-	case protocol.MethodUnsubscribe, MethodUnwatchTask:
-	default:
+	about := protocol.FindMethod(method)
+	if about.Updates == protocol.LeavesUpdates {
 		return Topic{}, false, false
 	}
-	topic.IsTask = method == MethodWatchTask || method == MethodUnwatchTask
-	topic.ID, _ = params.Member(topic.key()).Text()
-	return topic, begins, true
+	return Topic{IsTask: about.Subject == protocol.SubjectTask, ID: about.SubjectOf(params)}, about.Updates == protocol.BeginsUpdates, true
 }
 
 // Subscribe returns the request for updates.
 func (t Topic) Subscribe() (method string, params []byte) {
 	if t.IsTask {
-		return MethodWatchTask, t.params()
+		return protocol.MethodWatchTask, t.params()
 	}
 	return protocol.MethodSubscribe, t.params()
 }
@@ -46,19 +33,19 @@ func (t Topic) Subscribe() (method string, params []byte) {
 // Unsubscribe returns the request that ends them.
 func (t Topic) Unsubscribe() (method string, params []byte) {
 	if t.IsTask {
-		return MethodUnwatchTask, t.params()
+		return protocol.MethodUnwatchTask, t.params()
 	}
 	return protocol.MethodUnsubscribe, t.params()
 }
 
 func (t Topic) params() []byte { return append(wire.AppendMember([]byte("{"), t.key(), t.ID), '}') }
 
-// key is the member that names it.
+// key returns the member of params that names the topic.
 func (t Topic) key() string {
 	if t.IsTask {
-		return "taskId"
+		return protocol.SubjectTask
 	}
-	return "uri"
+	return protocol.SubjectURI
 }
 
 // topicFilters are the members by which a request names what it listens for.
