@@ -1,237 +1,185 @@
 package front
 
 import (
-	"context"
-	"fmt"
-	"io"
-	"net/http"
-	"strconv"
-	"time"
+	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Times of an answer over HTTP.
+// stream carries messages to a client over HTTP, in order: those that belong to one POST
+// with the answer last, or, in the stream of the GET, those that belong to none. One
+// connection at a time takes them; when it breaks, another may go on.
+type stream struct {
+	number  uint64 // in the session; 0 is the stream of the GET
+	request []byte // the id of the request that it answers
+	shelf   *allotment
+
+	wake chan struct{} // holds a token when there is something new
+
+	mu     sync.Mutex
+	events []event       // sequence numbers without a gap
+	last   uint64        // sequence number of the newest event, from 1
+	taken  uint64        // up to this one they were written once
+	kept   int64         // bytes of those that were written and are kept
+	closed bool          // nothing more will come
+	gone   bool          // nobody will take anything any more
+	lost   chan struct{} // closed when another connection takes over; nil without one
+}
+
+// event is one message of a stream.
+type event struct {
+	sequence uint64
+	message  held
+	answer   bool // the last of the stream of a POST
+}
+
+// Limits of one stream.
 const (
-	// streamAfter is how long an answer may take before a stream is begun for it: from
-	// then on a proxy in between sees signs of life, and the client can come back for it.
-	streamAfter = 2 * time.Second
-	// pulseTime is how often a stream without messages shows that it lives.
-	pulseTime = 15 * time.Second
-	// writeTime is how long a client may take nothing of what is sent to it.
-	writeTime = time.Minute
+	// What was written is kept up to these, for a client that did not get it after all.
+	replayEvents = 64
+	replayBytes  = 64 << 10
+	// maxWaiting is how many messages may wait for the client, but for the answer.
+	maxWaiting = 10_000
 )
 
-// writeChunk is how much is written under one deadline.
-const writeChunk = 256 << 10
+func newStream(shelf *allotment, number uint64, request []byte) *stream {
+	return &stream{number: number, request: request, shelf: shelf, wake: make(chan struct{}, 1)}
+}
 
-// answerForm is how a POST is answered.
-type answerForm int
+// notify implements sender. What finds no room is dropped: it is for the client's
+// information, and servers must not wait for a client.
+func (st *stream) notify(message []byte) error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if err := st.push(message, false); st.gone {
+		return err
+	}
+	return nil
+}
 
-const (
-	alone     answerForm = iota // the answer as JSON
-	streamed                    // all messages as events, the answer last
-	bodyless                    // there is none, or the client cannot read it
-	abandoned                   // the client has gone
-)
-
-// form waits until it is known how a POST is answered: alone, with the answer, if it comes
-// soon and nothing before it, else in a stream. A client that takes no streams waits for its answer.
-func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, held) {
-	soon := time.NewTimer(streamAfter)
-	defer soon.Stop()
-	sequence := uint64(0)
-	for {
-		next, found, ended := st.after(sequence)
-		switch {
-		case found && next.answer && accepted.json:
-			return alone, next.message
-		case (found || ended) && accepted.stream:
-			return streamed, held{}
-		case found: // not the answer, and no place for it
-			st.took(next)
-			sequence = next.sequence
-			continue
-		case ended:
-			return bodyless, held{}
-		}
-		select {
-		case <-st.wake:
-		case <-soon.C:
-			if accepted.stream {
-				return streamed, held{}
-			}
-		case <-ctx.Done():
-			return abandoned, held{}
+// send implements sender.
+func (st *stream) send(message []byte) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if message != nil {
+		if err := st.push(message, true); err != nil && !st.gone {
+			text := "The answer was dropped, for want of room: " + err.Error() + ". The call may have run."
+			st.add(unaccounted(wire.ErrorResponse(st.request, protocol.CodeInternalError, text)), true)
 		}
 	}
+	st.closed = true
+	st.signal()
 }
 
-// answer sends the answer to a POST of a session.
-func (v visit) answer(client *httpSession, st *stream, accepted accepts) {
-	switch form, answer := st.form(v.r.Context(), accepted); form {
-	case alone:
-		v.answerJSON(http.StatusOK, answer)
-		st.drop()
-	case streamed:
-		streamPOST(v.r.Context(), newOutput(v.w), client, st)
-	case bodyless:
-		v.w.WriteHeader(http.StatusAccepted)
-	case abandoned:
-		st.drop() // nobody can come back for it
+// tell implements listener.
+func (st *stream) tell(message []byte) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.push(message, false) == nil
+}
+
+// push is called with mu held.
+func (st *stream) push(message []byte, answer bool) error {
+	if st.gone || st.closed || !answer && st.last-st.taken >= maxWaiting {
+		return errUnread
+	}
+	kept, err := st.shelf.put(message)
+	if err != nil {
+		return err
+	}
+	st.add(kept, answer)
+	return nil
+}
+
+// add is called with mu held.
+func (st *stream) add(message held, answer bool) {
+	st.last++
+	st.events = append(st.events, event{sequence: st.last, message: message, answer: answer})
+	st.signal()
+}
+
+func (st *stream) signal() {
+	select {
+	case st.wake <- struct{}{}:
+	default:
 	}
 }
 
-// answerJSON sends an answer alone.
-func (v visit) answerJSON(status int, answer held) {
-	header := v.w.Header()
-	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.FormatInt(answer.size, 10))
-	v.w.WriteHeader(status)
-	_, _ = io.Copy(newOutput(v.w), answer.reader()) // a client that is gone needs no answer
+// after returns the event behind a sequence number, or the first that is still there.
+// Without one, ended says that there will be none.
+func (st *stream) after(sequence uint64) (next event, found, ended bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if len(st.events) == 0 || sequence >= st.last {
+		return event{}, false, st.closed || st.gone
+	}
+	first := st.events[0].sequence
+	return st.events[max(sequence+1, first)-first], true, false
 }
 
-// streamPOST sends the messages of a POST as events, and lets the client come back for
-// them if the connection breaks.
-func streamPOST(ctx context.Context, out *output, client *httpSession, st *stream) {
-	lost := st.attach()
-	client.keep(st)
-	out.begin()
-	if client.primes() {
-		out.prime(st, 0)
+// took notes that an event was written, and lets go of what need not be kept.
+func (st *stream) took(e event) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if e.sequence <= st.taken {
+		return // it was for the second time
 	}
-	st.pump(ctx, out, 0, lost)
-}
-
-// get serves the stream of what belongs to no request, or goes on with one that broke.
-func (f *face) get(v visit) {
-	if !acceptedBy(v.r).stream {
-		refuse(v.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
-		return
-	}
-	client, ok := f.session(v)
-	if !ok {
-		return
-	}
-	st, sequence := client.own, uint64(0)
-	if id := v.r.Header.Get("Last-Event-ID"); id != "" {
-		var err error
-		if st, sequence, err = client.find(id); err != nil {
-			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())
-			return
-		}
-	} else {
-		sequence = st.untaken()
-	}
-	client.enter()
-	defer client.leave()
-	out := newOutput(v.w)
-	lost := st.attach()
-	out.begin()
-	if client.primes() {
-		out.prime(st, sequence)
-	}
-	st.pump(v.r.Context(), out, sequence, lost)
-}
-
-// pump sends events to the connection that attach returned lost for, until the stream
-// ends, the client goes, or another connection takes over.
-func (st *stream) pump(ctx context.Context, out *output, sequence uint64, lost chan struct{}) {
-	defer st.detach(lost)
-	pulse := time.NewTicker(pulseTime)
-	defer pulse.Stop()
-	for {
-		next, found, ended := st.after(sequence)
-		if found {
-			if !out.event(st.number, next) {
-				return
-			}
-			st.took(next)
-			sequence = next.sequence
-			continue
-		}
-		if !out.flush() || ended {
-			return
-		}
-		select {
-		case <-st.wake:
-		case <-pulse.C:
-			if !out.text(": still here\n\n") {
-				return
-			}
-		case <-lost:
-			return
-		case <-ctx.Done():
-			return
-		}
+	st.taken = e.sequence
+	st.kept += e.message.size
+	for len(st.events) > 0 && st.events[0].sequence <= st.taken &&
+		(st.kept > replayBytes || st.taken-st.events[0].sequence >= replayEvents) {
+		st.kept -= st.events[0].message.size
+		st.events[0].message.free()
+		st.events[0] = event{}
+		st.events = st.events[1:]
 	}
 }
 
-// primes reports whether the client's revision knows events without a message, which give
-// it an id to come back with.
-func (c *httpSession) primes() bool {
-	c.session.mu.Lock()
-	defer c.session.mu.Unlock()
-	return c.revision >= protocol.Revision20251125
+// untaken returns the sequence number behind which nothing was written yet.
+func (st *stream) untaken() uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.taken
 }
 
-// output writes an answer in pieces that each have their time.
-type output struct {
-	w          http.ResponseWriter
-	connection *http.ResponseController
-	unnumbered bool // its events have no ids: nobody can come back for them
-}
-
-func newOutput(w http.ResponseWriter) *output {
-	return &output{w: w, connection: http.NewResponseController(w)}
-}
-
-// Write implements io.Writer.
-func (o *output) Write(data []byte) (written int, err error) {
-	for len(data) > 0 && err == nil {
-		_ = o.connection.SetWriteDeadline(time.Now().Add(writeTime)) // not all connections have one
-		n := 0
-		n, err = o.w.Write(data[:min(len(data), writeChunk)])
-		written += n
-		data = data[n:]
+// attach makes a connection the one that takes the messages; lost is closed when another
+// one does.
+func (st *stream) attach() (lost chan struct{}) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.lost != nil {
+		close(st.lost)
 	}
-	return written, err
+	st.lost = make(chan struct{})
+	return st.lost
 }
 
-// begin begins a stream of events.
-func (o *output) begin() {
-	header := o.w.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("X-Accel-Buffering", "no") // nginx would keep events back
-	o.w.WriteHeader(http.StatusOK)
-}
-
-// prime gives the client the id to come back with before there is a message.
-func (o *output) prime(st *stream, sequence uint64) {
-	o.text(fmt.Sprintf("id: %d-%d\ndata: \n\n", st.number, sequence))
-}
-
-// event sends one message; it reports whether the client is still there.
-func (o *output) event(number uint64, e event) bool {
-	head := make([]byte, 0, 64)
-	if !o.unnumbered {
-		head = fmt.Appendf(head, "id: %d-%d\n", number, e.sequence)
+// detach ends what attach began, unless another connection has taken over.
+func (st *stream) detach(lost chan struct{}) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.lost == lost {
+		st.lost = nil
 	}
-	head = append(head, "event: message\ndata: "...)
-	if _, err := o.Write(head); err != nil {
-		return false
-	}
-	if _, err := io.Copy(o, e.message.reader()); err != nil { // it ends with its newline
-		return false
-	}
-	_, err := o.Write([]byte("\n"))
-	return err == nil
+	st.signal() // a token that this connection took may have been for the next one
 }
 
-// text sends what is no message, at once.
-func (o *output) text(text string) bool {
-	_, err := io.WriteString(o, text)
-	return err == nil && o.flush()
+// attached reports whether a connection takes the messages.
+func (st *stream) attached() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.lost != nil
 }
 
-func (o *output) flush() bool { return o.connection.Flush() == nil }
+// drop lets go of everything: nobody will come for it.
+func (st *stream) drop() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for i := range st.events {
+		st.events[i].message.free()
+	}
+	st.events = nil
+	st.gone = true
+	st.signal()
+}

@@ -1,0 +1,237 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+)
+
+// Times of an answer over HTTP.
+const (
+	// streamAfter is how long an answer may take before a stream is begun for it: from
+	// then on a proxy in between sees signs of life, and the client can come back for it.
+	streamAfter = 2 * time.Second
+	// pulseTime is how often a stream without messages shows that it lives.
+	pulseTime = 15 * time.Second
+	// writeTime is how long a client may take nothing of what is sent to it.
+	writeTime = time.Minute
+)
+
+// writeChunk is how much is written under one deadline.
+const writeChunk = 256 << 10
+
+// answerForm is how a POST is answered.
+type answerForm int
+
+const (
+	alone     answerForm = iota // the answer as JSON
+	streamed                    // all messages as events, the answer last
+	bodyless                    // there is none, or the client cannot read it
+	abandoned                   // the client has gone
+)
+
+// form waits until it is known how a POST is answered: alone, with the answer, if it comes
+// soon and nothing before it, else in a stream. A client that takes no streams waits for its answer.
+func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, held) {
+	soon := time.NewTimer(streamAfter)
+	defer soon.Stop()
+	sequence := uint64(0)
+	for {
+		next, found, ended := st.after(sequence)
+		switch {
+		case found && next.answer && accepted.json:
+			return alone, next.message
+		case (found || ended) && accepted.stream:
+			return streamed, held{}
+		case found: // not the answer, and no place for it
+			st.took(next)
+			sequence = next.sequence
+			continue
+		case ended:
+			return bodyless, held{}
+		}
+		select {
+		case <-st.wake:
+		case <-soon.C:
+			if accepted.stream {
+				return streamed, held{}
+			}
+		case <-ctx.Done():
+			return abandoned, held{}
+		}
+	}
+}
+
+// answer sends the answer to a POST of a session.
+func (v visit) answer(client *httpSession, st *stream, accepted accepts) {
+	switch form, answer := st.form(v.r.Context(), accepted); form {
+	case alone:
+		v.answerJSON(http.StatusOK, answer)
+		st.drop()
+	case streamed:
+		streamPOST(v.r.Context(), newOutput(v.w), client, st)
+	case bodyless:
+		v.w.WriteHeader(http.StatusAccepted)
+	case abandoned:
+		st.drop() // nobody can come back for it
+	}
+}
+
+// answerJSON sends an answer alone.
+func (v visit) answerJSON(status int, answer held) {
+	header := v.w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.FormatInt(answer.size, 10))
+	v.w.WriteHeader(status)
+	_, _ = io.Copy(newOutput(v.w), answer.reader()) // a client that is gone needs no answer
+}
+
+// streamPOST sends the messages of a POST as events, and lets the client come back for
+// them if the connection breaks.
+func streamPOST(ctx context.Context, out *output, client *httpSession, st *stream) {
+	lost := st.attach()
+	client.keep(st)
+	out.begin()
+	if client.primes() {
+		out.prime(st, 0)
+	}
+	st.pump(ctx, out, 0, lost)
+}
+
+// get serves the stream of what belongs to no request, or goes on with one that broke.
+func (f *face) get(v visit) {
+	if !acceptedBy(v.r).stream {
+		refuse(v.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
+		return
+	}
+	client, ok := f.session(v)
+	if !ok {
+		return
+	}
+	st, sequence := client.own, uint64(0)
+	if id := v.r.Header.Get("Last-Event-ID"); id != "" {
+		var err error
+		if st, sequence, err = client.find(id); err != nil {
+			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())
+			return
+		}
+	} else {
+		sequence = st.untaken()
+	}
+	client.enter()
+	defer client.leave()
+	out := newOutput(v.w)
+	lost := st.attach()
+	out.begin()
+	if client.primes() {
+		out.prime(st, sequence)
+	}
+	st.pump(v.r.Context(), out, sequence, lost)
+}
+
+// pump sends events to the connection that attach returned lost for, until the stream
+// ends, the client goes, or another connection takes over.
+func (st *stream) pump(ctx context.Context, out *output, sequence uint64, lost chan struct{}) {
+	defer st.detach(lost)
+	pulse := time.NewTicker(pulseTime)
+	defer pulse.Stop()
+	for {
+		next, found, ended := st.after(sequence)
+		if found {
+			if !out.event(st.number, next) {
+				return
+			}
+			st.took(next)
+			sequence = next.sequence
+			continue
+		}
+		if !out.flush() || ended {
+			return
+		}
+		select {
+		case <-st.wake:
+		case <-pulse.C:
+			if !out.text(": still here\n\n") {
+				return
+			}
+		case <-lost:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// primes reports whether the client's revision knows events without a message, which give
+// it an id to come back with.
+func (c *httpSession) primes() bool {
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	return c.revision >= protocol.Revision20251125
+}
+
+// output writes an answer in pieces that each have their time.
+type output struct {
+	w          http.ResponseWriter
+	connection *http.ResponseController
+	unnumbered bool // its events have no ids: nobody can come back for them
+}
+
+func newOutput(w http.ResponseWriter) *output {
+	return &output{w: w, connection: http.NewResponseController(w)}
+}
+
+// Write implements io.Writer.
+func (o *output) Write(data []byte) (written int, err error) {
+	for len(data) > 0 && err == nil {
+		_ = o.connection.SetWriteDeadline(time.Now().Add(writeTime)) // not all connections have one
+		n := 0
+		n, err = o.w.Write(data[:min(len(data), writeChunk)])
+		written += n
+		data = data[n:]
+	}
+	return written, err
+}
+
+// begin begins a stream of events.
+func (o *output) begin() {
+	header := o.w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("X-Accel-Buffering", "no") // nginx would keep events back
+	o.w.WriteHeader(http.StatusOK)
+}
+
+// prime gives the client the id to come back with before there is a message.
+func (o *output) prime(st *stream, sequence uint64) {
+	o.text(fmt.Sprintf("id: %d-%d\ndata: \n\n", st.number, sequence))
+}
+
+// event sends one message; it reports whether the client is still there.
+func (o *output) event(number uint64, e event) bool {
+	head := make([]byte, 0, 64)
+	if !o.unnumbered {
+		head = fmt.Appendf(head, "id: %d-%d\n", number, e.sequence)
+	}
+	head = append(head, "event: message\ndata: "...)
+	if _, err := o.Write(head); err != nil {
+		return false
+	}
+	if _, err := io.Copy(o, e.message.reader()); err != nil { // it ends with its newline
+		return false
+	}
+	_, err := o.Write([]byte("\n"))
+	return err == nil
+}
+
+// text sends what is no message, at once.
+func (o *output) text(text string) bool {
+	_, err := io.WriteString(o, text)
+	return err == nil && o.flush()
+}
+
+func (o *output) flush() bool { return o.connection.Flush() == nil }
