@@ -11,7 +11,7 @@ import (
 // batch collects the answers to an array of messages, which older revisions know: they
 // go back in one array.
 type batch struct {
-	to      sender
+	to      replyPath
 	room    *quota
 	account account
 
@@ -38,7 +38,7 @@ func (b *batch) send(answer []byte) {
 	if b.waiting--; b.waiting > 0 {
 		return
 	}
-	defer b.room.giveBack(b.account, b.taken)
+	defer b.room.release(b.account, b.taken)
 	if len(b.answers) == 0 {
 		b.to.send(nil)
 		return
@@ -49,7 +49,7 @@ func (b *batch) send(answer []byte) {
 
 // keep finds room for an answer until the last one is there, or puts an error in its place. Called with mu held.
 func (b *batch) keep(answer []byte) []byte {
-	if size := int64(len(answer)); b.room.take(b.account, size) {
+	if size := int64(len(answer)); b.room.reserve(b.account, size) {
 		b.taken += size
 		return answer
 	}
@@ -60,7 +60,7 @@ func (b *batch) keep(answer []byte) []byte {
 }
 
 // receiveBatch takes in an array of messages.
-func (s *session) receiveBatch(frame wire.Frame, to sender) {
+func (s *session) receiveBatch(frame wire.Frame, to replyPath) {
 	messages, rejected, refusal := s.readBatch(frame)
 	if refusal != nil {
 		to.send(refusal)
@@ -89,7 +89,7 @@ func (s *session) readBatch(frame wire.Frame) (messages []wire.Message, rejected
 
 const noBatches = "Invalid request: the protocol revision in use has no batches; send one message at a time"
 
-func (s *session) dispatchBatch(messages []wire.Message, rejected []error, to sender) {
+func (s *session) dispatchBatch(messages []wire.Message, rejected []error, to replyPath) {
 	b := &batch{to: to, room: &s.server.batches, account: s.account, waiting: len(rejected)}
 	for _, message := range messages {
 		if message.IsRequest() {

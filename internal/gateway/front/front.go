@@ -56,7 +56,7 @@ func (a Audience) equals(b Audience) bool {
 type Server struct {
 	options       Options
 	subscriptions *passthrough.Subscriptions
-	parking       *parking
+	parking       *suspendedCalls
 	results       *metatool.ResultStore
 	batches       quota // bytes of answers that wait for others of their batch
 
@@ -83,7 +83,7 @@ func New(options Options) *Server {
 		options.RootsMatter = func() bool { return false }
 	}
 	return &Server{
-		options: options, subscriptions: passthrough.NewSubscriptions(), parking: newParking(),
+		options: options, subscriptions: passthrough.NewSubscriptions(), parking: newSuspendedCalls(),
 		results: metatool.NewResultStore(), batches: quota{most: maxBatchAnswers}, sessions: make(map[*session]struct{}),
 	}
 }
@@ -183,13 +183,13 @@ func (s *Server) Change(apply func()) {
 		s.show(client)
 		is := see(client)
 		if !bytes.Equal(was.tools, is.tools) {
-			client.tellChanged(protocol.NotifyToolsList)
+			client.notifyListChanged(protocol.NotifyToolsList)
 		}
 		if !slices.Equal(was.resources, is.resources) {
-			client.tellChanged(protocol.NotifyResourcesList)
+			client.notifyListChanged(protocol.NotifyResourcesList)
 		}
 		if !slices.Equal(was.prompts, is.prompts) {
-			client.tellChanged(protocol.NotifyPromptsList)
+			client.notifyListChanged(protocol.NotifyPromptsList)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (s *Server) ToolsChanged(toolbox string) {
 	defer s.mu.Unlock()
 	for client := range s.sessions {
 		if client.surface.Load().Shows(client, toolbox) {
-			client.tellChanged(protocol.NotifyToolsList)
+			client.notifyListChanged(protocol.NotifyToolsList)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (s *Server) ListsChanged(server *fleet.Server, notification string) {
 	}
 }
 
-func (s *session) tellChanged(method string) {
+func (s *session) notifyListChanged(method string) {
 	if !s.live.Load() {
 		return
 	}

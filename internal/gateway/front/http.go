@@ -64,18 +64,18 @@ const (
 
 const defaultMaxSessions = 10_000
 
-// face is the HTTP side of a server.
-type face struct {
-	server   *Server
-	options  HTTPOptions
-	shelf    *shelf
-	bodies   *bodies
-	sessions registry
-	guests   *guests
-	draining atomic.Bool
+// httpServer is the HTTP side of a server.
+type httpServer struct {
+	server           *Server
+	options          HTTPOptions
+	shelf            *spillBuffer
+	bodies           *bodies
+	sessions         sessionRegistry
+	statelessClients *statelessClients
+	draining         atomic.Bool
 }
 
-func (s *Server) newFace(options HTTPOptions) *face {
+func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 	if options.Gate == nil {
 		options.Gate = func(next http.Handler) http.Handler { return next }
 	}
@@ -94,17 +94,17 @@ func (s *Server) newFace(options HTTPOptions) *face {
 	if options.MaxSessions <= 0 {
 		options.MaxSessions = defaultMaxSessions
 	}
-	return &face{
-		server: s, options: options, shelf: newShelf(), bodies: newBodies(),
-		guests:   newGuests(s, options.MaxSessions),
-		sessions: newRegistry(options.MaxSessions),
+	return &httpServer{
+		server: s, options: options, shelf: newSpillBuffer(), bodies: newBodies(),
+		statelessClients: newStatelessClients(s, options.MaxSessions),
+		sessions:         newSessionRegistry(options.MaxSessions),
 	}
 }
 
 // ServeHTTP serves clients that connect to the listener, until ctx ends. Then it accepts
 // nothing more, lets requests finish for a while, and ends the rest with an answer.
 func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options HTTPOptions) error {
-	f := s.newFace(options)
+	f := s.newHTTPServer(options)
 	server := &http.Server{
 		Handler:           f.refuseLoops(f.options.Gate(http.HandlerFunc(f.route))),
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
@@ -124,7 +124,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options H
 	}
 	stop()
 	sweeper.Wait()
-	f.end(server)
+	f.shutDown(server)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options H
 
 // refuseLoops stands before the gate: nobody has a token for a workbench that leads back to
 // itself, and without an answer to it they would look for one.
-func (f *face) refuseLoops(next http.Handler) http.Handler {
+func (f *httpServer) refuseLoops(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := f.server.admit(r.Header.Get(hops.Header)); err != nil {
 			refuse(w, http.StatusLoopDetected, protocol.CodeInvalidRequest, err.Error())
@@ -143,8 +143,8 @@ func (f *face) refuseLoops(next http.Handler) http.Handler {
 	})
 }
 
-// end ends all sessions, together.
-func (f *face) end(server *http.Server) {
+// shutDown ends all sessions, together.
+func (f *httpServer) shutDown(server *http.Server) {
 	f.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime+cancelTime+closeTime)
 	defer cancel()
@@ -154,14 +154,14 @@ func (f *face) end(server *http.Server) {
 	for _, client := range f.sessions.all() {
 		ending.Go(func() { f.endSession(client) })
 	}
-	ending.Go(func() { f.guests.end(nil) })
+	ending.Go(func() { f.statelessClients.end(nil) })
 	ending.Wait()
 	stopping.Wait()
 	_ = server.Close() // what is left would not have ended
 }
 
 // endSession lets the requests of a session finish, and then forgets it.
-func (f *face) endSession(client *httpSession) {
+func (f *httpServer) endSession(client *httpSession) {
 	f.sessions.remove(client)
 	client.own.send(nil) // its connection ends
 	client.end(nil)
@@ -170,19 +170,19 @@ func (f *face) endSession(client *httpSession) {
 
 // sweep ends sessions whose client has gone without a word, and before that what runs for the
 // client alone.
-func (f *face) sweep(ctx context.Context) {
+func (f *httpServer) sweep(ctx context.Context) {
 	ticker := time.NewTicker(max(min(sweepInterval, f.options.ClientIdle/4), sweepPause))
 	defer ticker.Stop()
 	for {
 		select {
 		case now := <-ticker.C:
-			f.guests.sweep(f.options.ClientIdle)
+			f.statelessClients.sweep(f.options.ClientIdle)
 			for _, client := range f.sessions.all() {
 				client.sweep(now)
 				client.rest(f.options.ClientIdle)
 				if idle, isIdle := client.idleFor(); isIdle && idle > f.options.SessionIdle {
 					f.server.options.Log.Debug("a session ended", "reason", "its client has not been heard of")
-					f.forget(client)
+					f.dropSession(client)
 				}
 			}
 		case <-ctx.Done():
@@ -191,8 +191,8 @@ func (f *face) sweep(ctx context.Context) {
 	}
 }
 
-// forget ends a session at once, and what nobody else is there for.
-func (f *face) forget(client *httpSession) {
+// dropSession ends a session at once, and what nobody else is there for.
+func (f *httpServer) dropSession(client *httpSession) {
 	f.sessions.remove(client)
 	if party := client.Party(); party != nil {
 		party.Rest()
@@ -207,7 +207,7 @@ var errSessionEnded = errors.New("the session has ended")
 
 // route goes by the path as it was sent: nothing is cleaned, and a name of a toolbox may
 // hold anything.
-func (f *face) route(w http.ResponseWriter, r *http.Request) {
+func (f *httpServer) route(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	path := r.URL.EscapedPath()
@@ -232,7 +232,7 @@ func (f *face) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *face) health(w http.ResponseWriter, r *http.Request, well bool) {
+func (f *httpServer) health(w http.ResponseWriter, r *http.Request, well bool) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
@@ -245,8 +245,8 @@ func (f *face) health(w http.ResponseWriter, r *http.Request, well bool) {
 	}
 }
 
-// visit is one HTTP request to the endpoint of MCP.
-type visit struct {
+// exchange is one HTTP request to the endpoint of MCP.
+type exchange struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	owner    string // who it is from
@@ -255,9 +255,9 @@ type visit struct {
 }
 
 // serve serves the endpoint of MCP.
-func (f *face) serve(w http.ResponseWriter, r *http.Request, only string) {
+func (f *httpServer) serve(w http.ResponseWriter, r *http.Request, only string) {
 	who := f.options.Identify(r)
-	v := visit{w, r, who.ID, accountOf(who.ID, r.RemoteAddr), Audience{Toolboxes: who.Toolboxes, Only: only}}
+	v := exchange{w, r, who.ID, accountOf(who.ID, r.RemoteAddr), Audience{Toolboxes: who.Toolboxes, Only: only}}
 	if only != "" && !f.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
 		return
@@ -271,14 +271,14 @@ func (f *face) serve(w http.ResponseWriter, r *http.Request, only string) {
 	switch {
 	case r.Method == http.MethodPost:
 		f.post(v)
-	case isModernVisit(r):
+	case hasModernRevision(r):
 		w.Header().Set("Allow", "POST")
 		refuse(w, http.StatusMethodNotAllowed, protocol.CodeInvalidRequest, "The method is not allowed in this revision of the protocol; use POST")
 	case r.Method == http.MethodGet:
 		f.get(v)
 	case r.Method == http.MethodDelete:
 		if client, ok := f.session(v); ok {
-			f.forget(client)
+			f.dropSession(client)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
@@ -294,7 +294,7 @@ const (
 
 // session returns the session that a request names, or refuses the request. A session of
 // somebody else is as if there were none.
-func (f *face) session(v visit) (*httpSession, bool) {
+func (f *httpServer) session(v exchange) (*httpSession, bool) {
 	ids := v.r.Header.Values(sessionHeader)
 	if len(ids) != 1 || ids[0] == "" {
 		refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
@@ -313,7 +313,7 @@ func (f *face) session(v visit) (*httpSession, bool) {
 	return client, true
 }
 
-func knownRevision(v visit) bool {
+func knownRevision(v exchange) bool {
 	for _, name := range v.r.Header.Values(revisionHeader) {
 		if !protocol.Revision(name).Known() {
 			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest,

@@ -37,7 +37,7 @@ const (
 
 // form waits until it is known how a POST is answered: alone, with the answer, if it comes
 // soon and nothing before it, else in a stream. A client that takes no streams waits for its answer.
-func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, held) {
+func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, spilledMessage) {
 	soon := time.NewTimer(streamAfter)
 	defer soon.Stop()
 	sequence := uint64(0)
@@ -47,28 +47,28 @@ func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, held)
 		case found && next.answer && accepted.json:
 			return alone, next.message
 		case (found || ended) && accepted.stream:
-			return streamed, held{}
+			return streamed, spilledMessage{}
 		case found: // not the answer, and no place for it
 			st.took(next)
 			sequence = next.sequence
 			continue
 		case ended:
-			return bodyless, held{}
+			return bodyless, spilledMessage{}
 		}
 		select {
 		case <-st.wake:
 		case <-soon.C:
 			if accepted.stream {
-				return streamed, held{}
+				return streamed, spilledMessage{}
 			}
 		case <-ctx.Done():
-			return abandoned, held{}
+			return abandoned, spilledMessage{}
 		}
 	}
 }
 
 // answer sends the answer to a POST of a session.
-func (v visit) answer(client *httpSession, st *stream, accepted accepts) {
+func (v exchange) answer(client *httpSession, st *stream, accepted accepts) {
 	switch form, answer := st.form(v.r.Context(), accepted); form {
 	case alone:
 		v.answerJSON(http.StatusOK, answer)
@@ -83,7 +83,7 @@ func (v visit) answer(client *httpSession, st *stream, accepted accepts) {
 }
 
 // answerJSON sends an answer alone.
-func (v visit) answerJSON(status int, answer held) {
+func (v exchange) answerJSON(status int, answer spilledMessage) {
 	header := v.w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.FormatInt(answer.size, 10))
@@ -104,7 +104,7 @@ func streamPOST(ctx context.Context, out *output, client *httpSession, st *strea
 }
 
 // get serves the stream of what belongs to no request, or goes on with one that broke.
-func (f *face) get(v visit) {
+func (f *httpServer) get(v exchange) {
 	if !acceptedBy(v.r).stream {
 		refuse(v.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
 		return
@@ -124,7 +124,7 @@ func (f *face) get(v visit) {
 		sequence = st.untaken()
 	}
 	client.enter()
-	defer client.leave()
+	defer client.release()
 	out := newOutput(v.w)
 	lost := st.attach()
 	out.begin()

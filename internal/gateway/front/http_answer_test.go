@@ -32,7 +32,7 @@ func TestFormOfAnAnswer(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStream(newShelf().of(""), 1, []byte("7"))
+				st := newStream(newSpillBuffer().of(""), 1, []byte("7"))
 				if test.notified {
 					if err := st.notify([]byte("a message\n")); err != nil {
 						t.Fatal(err)
@@ -57,7 +57,7 @@ func TestFormOfAnAnswer(t *testing.T) {
 func TestFormOfAnAnswerThatNobodyWaitsFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, _ := newStream(newShelf().of(""), 1, nil).form(ctx, accepts{json: true}); got != abandoned {
+	if got, _ := newStream(newSpillBuffer().of(""), 1, nil).form(ctx, accepts{json: true}); got != abandoned {
 		t.Errorf("form %d, want %d", got, abandoned)
 	}
 }

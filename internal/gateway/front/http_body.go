@@ -83,7 +83,7 @@ func (b *bodies) leave(of account) {
 }
 
 // body reads the message that a request brings.
-func (f *face) body(v visit) (wire.Frame, bool) {
+func (f *httpServer) body(v exchange) (wire.Frame, bool) {
 	w, r := v.w, v.r
 	if size := f.bodySize(r); size > smallBody {
 		ctx, cancel := context.WithTimeout(r.Context(), bodyWait)
@@ -117,7 +117,7 @@ func (f *face) body(v visit) (wire.Frame, bool) {
 
 // bodySize returns what reading a body may take of memory, within the budget: the buffer
 // grows by doubling. One whose length is not told may be as long as any.
-func (f *face) bodySize(r *http.Request) int64 {
+func (f *httpServer) bodySize(r *http.Request) int64 {
 	length := r.ContentLength
 	if longest := int64(f.server.options.MaxMessage); length < 0 || length > longest {
 		length = longest

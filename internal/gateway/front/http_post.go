@@ -19,7 +19,7 @@ import (
 var discardLog = log.New(io.Discard, "", 0)
 
 // post takes one message of a client, or a batch of them.
-func (f *face) post(v visit) {
+func (f *httpServer) post(v exchange) {
 	w, r := v.w, v.r
 	if !isJSON(r.Header.Values("Content-Type")) {
 		refuse(w, http.StatusUnsupportedMediaType, protocol.CodeInvalidRequest, "The Content-Type must be application/json")
@@ -39,7 +39,7 @@ func (f *face) post(v visit) {
 		return
 	}
 	if r.Header.Get(sessionHeader) == "" && isInitialize(frame) {
-		f.begin(v, frame, accepted)
+		f.beginSession(v, frame, accepted)
 		return
 	}
 	client, ok := f.session(v)
@@ -47,8 +47,8 @@ func (f *face) post(v visit) {
 		return
 	}
 	client.enter()
-	defer client.leave()
-	v.exchange(client, frame, accepted)
+	defer client.release()
+	v.handle(client, frame, accepted)
 }
 
 // isJSON reports whether the values of a Content-Type say that the body is JSON.
@@ -73,12 +73,12 @@ func isInitialize(frame wire.Frame) bool {
 	return err == nil && message.IsRequest() && string(message.Method) == protocol.MethodInitialize
 }
 
-// begin begins a session.
-func (f *face) begin(v visit, frame wire.Frame, accepted accepts) {
+// beginSession begins a session.
+func (f *httpServer) beginSession(v exchange, frame wire.Frame, accepted accepts) {
 	client := newHTTPSession(f.server, f.shelf.of(v.account), v.owner, v.audience)
 	client.hops = v.r.Header.Get(hops.Header)
 	client.enter()
-	defer client.leave()
+	defer client.release()
 	f.server.add(client.session)
 	ended, ok := f.sessions.add(client)
 	if !ok {
@@ -90,16 +90,16 @@ func (f *face) begin(v visit, frame wire.Frame, accepted accepts) {
 	}
 	if ended != nil {
 		f.server.options.Log.Warn("ended an idle session to make room for another")
-		f.forget(ended)
+		f.dropSession(ended)
 	}
 	v.w.Header().Set(sessionHeader, client.id)
-	v.exchange(client, frame, accepted)
+	v.handle(client, frame, accepted)
 }
 
-// exchange hands a frame to the session and sends what it answers.
-func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts) {
+// handle hands a frame to the session and sends what it answers.
+func (v exchange) handle(client *httpSession, frame wire.Frame, accepted accepts) {
 	if frame.IsBatch() {
-		v.exchangeBatch(client, frame, accepted)
+		v.handleBatch(client, frame, accepted)
 		return
 	}
 	message, err := client.forms.Parse(frame)
@@ -120,8 +120,8 @@ func (v visit) exchange(client *httpSession, frame wire.Frame, accepted accepts)
 	v.answer(client, st, accepted)
 }
 
-// exchangeBatch is exchange for an array of messages.
-func (v visit) exchangeBatch(client *httpSession, frame wire.Frame, accepted accepts) {
+// handleBatch is exchange for an array of messages.
+func (v exchange) handleBatch(client *httpSession, frame wire.Frame, accepted accepts) {
 	messages, rejected, refusal := client.readBatch(frame)
 	switch {
 	case refusal != nil:
@@ -137,9 +137,9 @@ func (v visit) exchangeBatch(client *httpSession, frame wire.Frame, accepted acc
 }
 
 // reject answers a frame that holds no message.
-func (v visit) reject(frame wire.Frame, reason error) { v.badRequest(rejection(frame, reason)) }
+func (v exchange) reject(frame wire.Frame, reason error) { v.badRequest(rejection(frame, reason)) }
 
-func (v visit) badRequest(answer []byte) {
+func (v exchange) badRequest(answer []byte) {
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.WriteHeader(http.StatusBadRequest)
 	_, _ = v.w.Write(answer) // a client that is gone needs no answer

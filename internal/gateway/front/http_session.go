@@ -15,7 +15,7 @@ import (
 // httpSession is a client that comes over HTTP.
 type httpSession struct {
 	*session
-	presence // of HTTP requests
+	idleClock // of HTTP requests
 
 	id    string
 	owner string  // the id of the token that began it
@@ -38,7 +38,7 @@ const (
 	maxResumable = 64 // in a session
 )
 
-func newHTTPSession(server *Server, shelf *allotment, owner string, audience Audience) *httpSession {
+func newHTTPSession(server *Server, shelf *spillShare, owner string, audience Audience) *httpSession {
 	var id [16]byte
 	rand.Read(id[:]) // never fails
 	client := &httpSession{
@@ -55,12 +55,12 @@ func (c *httpSession) idleFor() (idle time.Duration, isIdle bool) {
 	if c.busy() {
 		return 0, false
 	}
-	return c.presence.idleFor()
+	return c.idleClock.idleFor()
 }
 
 // enter is that of presence. What runs for the client alone may have been stopped.
 func (c *httpSession) enter() {
-	c.presence.enter()
+	c.idleClock.hold()
 	if party := c.Party(); party != nil {
 		party.Return()
 	}
@@ -150,8 +150,8 @@ func (c *httpSession) discard() {
 	clear(c.streams)
 }
 
-// registry holds the sessions of clients over HTTP.
-type registry struct {
+// sessionRegistry holds the sessions of clients over HTTP.
+type sessionRegistry struct {
 	limit int
 
 	mu        sync.Mutex
@@ -159,8 +159,8 @@ type registry struct {
 	byAccount map[account]int // how many there are
 }
 
-func newRegistry(limit int) registry {
-	return registry{limit: limit, byID: make(map[string]*httpSession), byAccount: make(map[account]int)}
+func newSessionRegistry(limit int) sessionRegistry {
+	return sessionRegistry{limit: limit, byID: make(map[string]*httpSession), byAccount: make(map[account]int)}
 }
 
 const (
@@ -173,7 +173,7 @@ const (
 
 // add takes a session in; ended is one that had to make room, if any. It fails if there is
 // no room and no session to spare.
-func (g *registry) add(client *httpSession) (ended *httpSession, ok bool) {
+func (g *sessionRegistry) add(client *httpSession) (ended *httpSession, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	of := client.account
@@ -215,7 +215,7 @@ func (s spare) before(other spare) bool {
 }
 
 // delete is called with mu held.
-func (g *registry) delete(client *httpSession) {
+func (g *sessionRegistry) delete(client *httpSession) {
 	if _, ok := g.byID[client.id]; !ok {
 		return
 	}
@@ -226,20 +226,20 @@ func (g *registry) delete(client *httpSession) {
 	}
 }
 
-func (g *registry) remove(client *httpSession) {
+func (g *sessionRegistry) remove(client *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.delete(client)
 }
 
-func (g *registry) find(id string) (*httpSession, bool) {
+func (g *sessionRegistry) find(id string) (*httpSession, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	client, ok := g.byID[id]
 	return client, ok
 }
 
-func (g *registry) all() []*httpSession {
+func (g *sessionRegistry) all() []*httpSession {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Collect(maps.Values(g.byID))

@@ -16,7 +16,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		servers := fleet.New(fleet.Options{Config: &config.Config{Toolboxes: []config.Toolbox{{Name: "T", Servers: []config.Server{{Name: "S", Command: "x"}}}}}})
 		box, _ := servers.Toolbox("T")
 		server := box.Servers[0]
-		f := newServer(Options{}).newFace(HTTPOptions{})
+		f := newServer(Options{}).newHTTPServer(HTTPOptions{})
 		client := newHTTPSession(f.server, f.shelf.of(""), "", Audience{})
 		f.server.add(client.session)
 		client.enter()
@@ -32,7 +32,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		if !same() {
 			t.Error("it lost its server while it was there")
 		}
-		client.leave()
+		client.release()
 		pass(defaultAway)
 		if !same() {
 			t.Error("it lost its server too early")
@@ -44,7 +44,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		}
 		delete(client.inFlight, "1")
 		client.enter()
-		client.leave()
+		client.release()
 		pass(defaultAway)
 		if !same() {
 			t.Error("a request did not count")
@@ -57,7 +57,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		if again := server.For(client.Party()); again == server {
 			t.Error("it came back, and shares a server that it should not")
 		}
-		client.leave()
-		f.forget(client)
+		client.release()
+		f.dropSession(client)
 	})
 }

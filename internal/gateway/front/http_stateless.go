@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// isModernVisit reports whether the headers of a request are of the modern era.
-func isModernVisit(r *http.Request) bool {
+// hasModernRevision reports whether the headers of a request are of the modern era.
+func hasModernRevision(r *http.Request) bool {
 	for _, name := range r.Header.Values(revisionHeader) {
 		if protocol.Revision(name).IsModern() {
 			return true
@@ -29,8 +29,8 @@ func mentionsRevision(frame wire.Frame) bool {
 }
 
 // postModern serves a message of the modern era. It reports false if it is none, after all.
-func (f *face) postModern(v visit, frame wire.Frame, accepted accepts) bool {
-	byHeader := isModernVisit(v.r)
+func (f *httpServer) postModern(v exchange, frame wire.Frame, accepted accepts) bool {
+	byHeader := hasModernRevision(v.r)
 	if !byHeader && (v.r.Header.Get(sessionHeader) != "" || !mentionsRevision(frame)) {
 		return false
 	}
@@ -45,7 +45,7 @@ func (f *face) postModern(v visit, frame wire.Frame, accepted accepts) bool {
 		}
 		return byHeader
 	}
-	t := readTerms(message.Params.Member("_meta"))
+	t := readMeta(message.Params.Member("_meta"))
 	switch {
 	case !byHeader && (t.revision.IsAbsent() || !message.IsRequest() || string(message.Method) == protocol.MethodInitialize):
 		return false
@@ -60,7 +60,7 @@ func (f *face) postModern(v visit, frame wire.Frame, accepted accepts) bool {
 }
 
 // serveModern serves one request of the modern era.
-func (f *face) serveModern(v visit, message wire.Message, t terms, accepted accepts) {
+func (f *httpServer) serveModern(v exchange, message wire.Message, t requestMeta, accepted accepts) {
 	id := bytes.Clone(message.ID.Bytes())
 	if refused := checkHeaders(v.r.Header, message, t); refused != nil {
 		v.refuseModern(id, refused)
@@ -78,7 +78,7 @@ func (f *face) serveModern(v visit, message wire.Message, t terms, accepted acce
 	if t.mark = v.r.Header.Get(hops.Header); marked {
 		t.mark = strings.Clone(mark)
 	}
-	client := f.guests.enter(v.owner, v.account, v.audience, t)
+	client := f.statelessClients.enter(v.owner, v.account, v.audience, t)
 	if client == nil {
 		v.w.Header().Set("Retry-After", "60")
 		refuse(v.w, http.StatusServiceUnavailable, protocol.CodeInternalError, "There are too many clients. Try again later")
@@ -86,20 +86,20 @@ func (f *face) serveModern(v visit, message wire.Message, t terms, accepted acce
 	}
 	refused, later := client.checkArguments(v.r.Header, message)
 	if refused != nil {
-		client.leave()
+		client.release()
 		v.refuseModern(id, refused)
 		return
 	}
 	st := newStream(f.shelf.of(v.account), 0, id)
 	// Several clients may use the same ids, so that requests are told apart by numbers.
-	r := client.begin(&message, t, st, strconv.FormatUint(lastInquiry.Add(1), 10), later)
+	r := client.begin(&message, t, st, strconv.FormatUint(lastRequestKey.Add(1), 10), later)
 	v.answerModern(r, st, accepted)
 }
 
-var lastInquiry atomic.Uint64
+var lastRequestKey atomic.Uint64
 
 // refuseModern answers a request that is not looked at.
-func (v visit) refuseModern(id []byte, reason *refusal) {
+func (v exchange) refuseModern(id []byte, reason *refusal) {
 	v.w.Header().Set("Content-Type", "application/json")
 	status := statusOf(reason.code)
 	if status == http.StatusOK {
@@ -122,7 +122,7 @@ func statusOf(code int) int {
 }
 
 // answerModern sends the answer to a request. That the client goes cancels the request.
-func (v visit) answerModern(r *inquiry, st *stream, accepted accepts) {
+func (v exchange) answerModern(r *statelessRequest, st *stream, accepted accepts) {
 	defer st.drop()
 	switch form, answer := st.form(v.r.Context(), accepted); form {
 	case alone:
@@ -136,7 +136,7 @@ func (v visit) answerModern(r *inquiry, st *stream, accepted accepts) {
 	}
 }
 
-func (v visit) streamModern(r *inquiry, st *stream) {
+func (v exchange) streamModern(r *statelessRequest, st *stream) {
 	out := newOutput(v.w)
 	out.unnumbered = true
 	lost := st.attach()
@@ -146,7 +146,7 @@ func (v visit) streamModern(r *inquiry, st *stream) {
 }
 
 // statusOfAnswer tells errors of the protocol from results.
-func statusOfAnswer(id []byte, answer held) int {
+func statusOfAnswer(id []byte, answer spilledMessage) int {
 	object, isError := bytes.CutPrefix(answer.bytes, wire.AppendErrorPrefix(nil, id))
 	if !isError {
 		return http.StatusOK

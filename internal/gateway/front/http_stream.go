@@ -13,7 +13,7 @@ import (
 type stream struct {
 	number  uint64 // in the session; 0 is the stream of the GET
 	request []byte // the id of the request that it answers
-	shelf   *allotment
+	shelf   *spillShare
 
 	wake chan struct{} // holds a token when there is something new
 
@@ -30,7 +30,7 @@ type stream struct {
 // event is one message of a stream.
 type event struct {
 	sequence uint64
-	message  held
+	message  spilledMessage
 	answer   bool // the last of the stream of a POST
 }
 
@@ -43,7 +43,7 @@ const (
 	maxWaiting = 10_000
 )
 
-func newStream(shelf *allotment, number uint64, request []byte) *stream {
+func newStream(shelf *spillShare, number uint64, request []byte) *stream {
 	return &stream{number: number, request: request, shelf: shelf, wake: make(chan struct{}, 1)}
 }
 
@@ -93,7 +93,7 @@ func (st *stream) push(message []byte, answer bool) error {
 }
 
 // add is called with mu held.
-func (st *stream) add(message held, answer bool) {
+func (st *stream) add(message spilledMessage, answer bool) {
 	st.last++
 	st.events = append(st.events, event{sequence: st.last, message: message, answer: answer})
 	st.signal()

@@ -202,10 +202,10 @@ func TestHTTPRefusals(t *testing.T) {
 }
 
 // slow is a face whose session has a request in flight that the test itself answers.
-func slow(t *testing.T) (f *face, client *httpSession) {
+func slow(t *testing.T) (f *httpServer, client *httpSession) {
 	t.Helper()
 	server := newServer(Options{})
-	f = server.newFace(HTTPOptions{})
+	f = server.newHTTPServer(HTTPOptions{})
 	client = newHTTPSession(server, f.shelf.of(""), "", Audience{})
 	server.add(client.session)
 	if _, ok := f.sessions.add(client); !ok {
@@ -251,7 +251,7 @@ func TestHTTPStreamGoesOnAfterABreak(t *testing.T) {
 	if err := st.notify([]byte("{\"n\":1}\n")); err != nil {
 		t.Fatal(err)
 	}
-	in, hangUp := lines(t, func(w http.ResponseWriter, r *http.Request) { visit{w: w, r: r}.answer(client, st, accepted) })
+	in, hangUp := lines(t, func(w http.ResponseWriter, r *http.Request) { exchange{w: w, r: r}.answer(client, st, accepted) })
 	expect(t, in, "id: 1-0\ndata: \n\nid: 1-1\nevent: message\ndata: {\"n\":1}\n\n")
 	hangUp()
 	for st.attached() { // until the server has noticed
@@ -276,7 +276,7 @@ func TestHTTPStreamGoesOnAfterABreak(t *testing.T) {
 	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
 		t.Errorf("after the answer there is %q, %v", rest, err)
 	}
-	f.forget(client)
+	f.dropSession(client)
 	if f.shelf.inMemory != 0 {
 		t.Errorf("%d bytes are held for a session that ended", f.shelf.inMemory)
 	}
@@ -360,12 +360,12 @@ func TestHTTPEndAnswersWhatIsInFlight(t *testing.T) {
 
 func TestHTTPSessionsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newRegistry(2)
+		g := newSessionRegistry(2)
 		server := newServer(Options{})
 		accounts := 0
 		add := func() (*httpSession, *httpSession, bool) {
 			accounts++
-			client := newHTTPSession(server, newShelf().of(account(strconv.Itoa(accounts))), "", Audience{})
+			client := newHTTPSession(server, newSpillBuffer().of(account(strconv.Itoa(accounts))), "", Audience{})
 			client.left = time.Now()
 			ended, ok := g.add(client)
 			return client, ended, ok
@@ -386,7 +386,7 @@ func TestHTTPSessionsAreLimited(t *testing.T) {
 }
 
 func TestShelf(t *testing.T) {
-	s := (&shelf{memory: 400 << 10, disk: 800 << 10}).of("")
+	s := (&spillBuffer{memory: 400 << 10, disk: 800 << 10}).of("")
 	message := func(size int) []byte { return []byte(strings.Repeat("x", size)) }
 	first, err := s.put(message(99 << 10))
 	if err != nil || first.file != nil {
@@ -416,7 +416,7 @@ func TestShelf(t *testing.T) {
 }
 
 func TestStreamTellsThatAnAnswerFoundNoRoom(t *testing.T) {
-	s := (&shelf{memory: 1000, disk: 0}).of("")
+	s := (&spillBuffer{memory: 1000, disk: 0}).of("")
 	if _, err := s.put(make([]byte, 1000)); err != nil {
 		t.Fatal(err)
 	}

@@ -8,15 +8,15 @@ import (
 
 func TestPresence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p presence
-		p.enter()
-		p.enter()
-		p.leave()
+		var p idleClock
+		p.hold()
+		p.hold()
+		p.release()
 		<-time.After(time.Minute)
 		if _, isIdle := p.idleFor(); isIdle {
 			t.Error("idle while the second is under way")
 		}
-		p.leave()
+		p.release()
 		<-time.After(time.Minute)
 		if idle, isIdle := p.idleFor(); !isIdle || idle != time.Minute {
 			t.Errorf("idle for %v, %v; want a minute", idle, isIdle)
@@ -25,7 +25,7 @@ func TestPresence(t *testing.T) {
 }
 
 func TestHTTPSessionIsNotIdleWhileACallOutlastsItsPOST(t *testing.T) {
-	client := newHTTPSession(newServer(Options{}), newShelf().of(""), "", Audience{})
+	client := newHTTPSession(newServer(Options{}), newSpillBuffer().of(""), "", Audience{})
 	client.inFlight["1"] = nil
 	if _, isIdle := client.idleFor(); isIdle {
 		t.Error("idle with a request in flight")

@@ -20,7 +20,7 @@ type cancellable interface {
 const maxInFlight = 4096
 
 // begin handles a request. While too many are under way, nothing more is read.
-func (s *session) begin(message *wire.Message, to sender) {
+func (s *session) begin(message *wire.Message, to replyPath) {
 	// The id is copied: forwarding a call uses up the buffer that it is in.
 	r := &request{session: s, to: to, key: idKey(message.ID)}
 	r.id = append(r.idSpace[:0], message.ID.Bytes()...)

@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// asking is a question that waits for the client's answer: a server's, or one of ours.
-type asking struct {
+// pendingQuestion is a question that waits for the client's answer: a server's, or one of ours.
+type pendingQuestion struct {
 	question *downstream.Question
 	token    []byte // the server's progress token; empty without one
 	ours     func(answer wire.Message)
@@ -35,7 +35,7 @@ func (s *session) ask(question *downstream.Question, to func(message []byte) boo
 	s.lastAsked++
 	id := s.lastAsked
 	token := question.Params.Member("_meta").Member(protocol.ProgressToken)
-	s.asked[id] = asking{question: question, token: token.Bytes()}
+	s.asked[id] = pendingQuestion{question: question, token: token.Bytes()}
 	s.mu.Unlock()
 
 	params := question.Params.Bytes()
@@ -44,7 +44,7 @@ func (s *session) ask(question *downstream.Question, to func(message []byte) boo
 	}
 	question.OnWithdraw(func(params wire.Payload) { s.withdraw(id, params, to) })
 	if !to(wire.Request(id, question.Method, params)) {
-		s.takeAsking(id)
+		s.removeQuestion(id)
 		question.Refuse(protocol.CodeInternalError, errUnread.Error())
 	}
 }
@@ -75,7 +75,7 @@ func canBeAsked(capabilities wire.Payload, question *downstream.Question) bool {
 // withdraw tells the client that a server does not want an answer any more; params are
 // those of the server's notification, absent if the server has ended.
 func (s *session) withdraw(id uint64, params wire.Payload, to func(message []byte) bool) {
-	if _, ok := s.takeAsking(id); !ok {
+	if _, ok := s.removeQuestion(id); !ok {
 		return
 	}
 	theirs := strconv.AppendUint(nil, id, 10)
@@ -88,13 +88,13 @@ func (s *session) withdraw(id uint64, params wire.Payload, to func(message []byt
 	to(wire.Notification(protocol.NotifyCancelled, notice))
 }
 
-// takeAnswer takes in a client's answer to a server's question.
-func (s *session) takeAnswer(message wire.Message) {
+// receiveAnswer takes in a client's answer to a server's question.
+func (s *session) receiveAnswer(message wire.Message) {
 	id, err := strconv.ParseUint(string(message.ID.Bytes()), 10, 64)
 	if err != nil {
 		return
 	}
-	a, ok := s.takeAsking(id)
+	a, ok := s.removeQuestion(id)
 	switch {
 	case !ok:
 	case a.ours != nil:
@@ -165,13 +165,13 @@ func (s *session) askRoots() {
 	}
 	s.lastAsked++
 	id := s.lastAsked
-	s.asked[id] = asking{ours: func(answer wire.Message) {
+	s.asked[id] = pendingQuestion{ours: func(answer wire.Message) {
 		s.learnRoots(answer)
 		s.settle()
 	}}
 	s.mu.Unlock()
 	if !s.own.tell(wire.Request(id, protocol.MethodRootsList, nil)) {
-		s.takeAsking(id)
+		s.removeQuestion(id)
 		s.settle()
 	}
 }
@@ -246,7 +246,7 @@ func (s *session) progressOfAnswer(params wire.Payload) {
 	}
 }
 
-func (s *session) takeAsking(id uint64) (asking, bool) {
+func (s *session) removeQuestion(id uint64) (pendingQuestion, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.asked[id]
@@ -258,7 +258,7 @@ func (s *session) takeAsking(id uint64) (asking, bool) {
 func (s *session) refuseAsked() {
 	s.mu.Lock()
 	open := s.asked
-	s.asked = make(map[uint64]asking)
+	s.asked = make(map[uint64]pendingQuestion)
 	s.mu.Unlock()
 	for _, a := range open {
 		if a.question == nil {

@@ -24,8 +24,8 @@ type quota struct {
 	used map[account]int64
 }
 
-// take reports whether there was room. Give back what was taken.
-func (q *quota) take(of account, n int64) bool {
+// reserve reports whether there was room. Give back what was taken.
+func (q *quota) reserve(of account, n int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.used[of]+n > q.most {
@@ -38,8 +38,8 @@ func (q *quota) take(of account, n int64) bool {
 	return true
 }
 
-// giveBack ends what take began.
-func (q *quota) giveBack(of account, n int64) {
+// release ends what take began.
+func (q *quota) release(of account, n int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.used[of] -= n; q.used[of] == 0 {

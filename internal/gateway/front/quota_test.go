@@ -70,7 +70,7 @@ func TestBodiesOfOneAccountLeaveRoom(t *testing.T) {
 
 // What others do not read takes no room from an account that does.
 func TestAnswersOfOthersAreKept(t *testing.T) {
-	s := newShelf()
+	s := newSpillBuffer()
 	s.memory, s.disk = 8<<20, 64<<20
 	for i := range 8 {
 		hog := s.of(account("hog " + strconv.Itoa(i)))
@@ -98,7 +98,7 @@ func TestAnswersOfOthersAreKept(t *testing.T) {
 }
 
 func TestAccountHasItsShareOfTheShelf(t *testing.T) {
-	s := newShelf()
+	s := newSpillBuffer()
 	s.memory, s.disk = 8<<20, 0
 	one, kept := s.of("one"), 0
 	for ; kept < 1000; kept++ {
@@ -115,8 +115,8 @@ func TestAccountHasItsShareOfTheShelf(t *testing.T) {
 func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 4
-		g := newRegistry(limit)
-		server, shelf := newServer(Options{}), newShelf()
+		g := newSessionRegistry(limit)
+		server, shelf := newServer(Options{}), newSpillBuffer()
 		add := func(of account) (client, ended *httpSession, ok bool) {
 			client = newHTTPSession(server, shelf.of(of), "", Audience{})
 			client.left = time.Now()
@@ -154,12 +154,12 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 
 func TestGuestsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGuests(newServer(Options{}), 4)
+		g := newStatelessClients(newServer(Options{}), 4)
 		defer g.end(nil)
-		enter := func(of account, capabilities string) *guest {
+		enter := func(of account, capabilities string) *statelessClient {
 			client := g.enter(string(of), of, Audience{}, modernTerms(capabilities))
 			if client != nil {
-				client.leave()
+				client.release()
 			}
 			return client
 		}

@@ -22,7 +22,7 @@ import (
 // request is one request in flight.
 type request struct {
 	session   *session
-	to        sender
+	to        replyPath
 	id        []byte // as the client wrote it
 	key       string // the id as it is compared
 	idSpace   [24]byte
@@ -179,13 +179,13 @@ func encode(id []byte, answer metatool.Answer) []byte {
 	}
 }
 
-// introductionTime is how long a client waits at most for servers that have to be
+// capabilitiesTime is how long a client waits at most for servers that have to be
 // connected to know what they can do; clients have patience of their own.
-const introductionTime = 10 * time.Second
+const capabilitiesTime = 10 * time.Second
 
 // initialize agrees on the revision that the client asks for if we know it, and on the
 // newest otherwise. What we can do may have to be found out first.
-func (s *session) initialize(message wire.Message, to sender) {
+func (s *session) initialize(message wire.Message, to replyPath) {
 	asked, _ := message.Params.Member("protocolVersion").Text()
 	revision := protocol.Revision(asked)
 	if !revision.Known() {
@@ -215,14 +215,14 @@ func (s *session) initialize(message wire.Message, to sender) {
 	}
 	s.join(capabilities)
 	if s.isUnmarked(message.Params.Member("clientInfo")) {
-		to.send(wire.Result(id, s.introduction(revision, s.passage.Load().KnownCapabilities(s))))
+		to.send(wire.Result(id, s.initializeResult(revision, s.passage.Load().KnownCapabilities(s))))
 		s.requests.Done()
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.life, introductionTime)
+	ctx, cancel := context.WithTimeout(s.life, capabilitiesTime)
 	s.passage.Load().Capabilities(ctx, s, func(ours []byte) {
 		cancel()
-		to.send(wire.Result(id, s.introduction(revision, ours)))
+		to.send(wire.Result(id, s.initializeResult(revision, ours)))
 		s.requests.Done()
 	})
 }
@@ -242,8 +242,8 @@ func (s *session) agree(revision protocol.Revision, capabilities []byte) {
 	s.live.Store(true)
 }
 
-// introduction is the result of initialize.
-func (s *session) introduction(revision protocol.Revision, capabilities []byte) []byte {
+// initializeResult is the result of initialize.
+func (s *session) initializeResult(revision protocol.Revision, capabilities []byte) []byte {
 	result := wire.AppendMember([]byte("{"), "protocolVersion", string(revision))
 	result = append(append(result, `,"capabilities":`...), capabilities...)
 	result = append(result, `,"serverInfo":{`...)

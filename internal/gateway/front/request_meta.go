@@ -13,18 +13,18 @@ import (
 // The files modern*.go are about clients of the modern era, revision 2026-07-28: they have
 // no session, each request says what it needs, and questions to them are results.
 
-// terms are what a request of the modern era says of its hop, in its _meta.
-type terms struct {
+// requestMeta are what a request of the modern era says of its hop, in its _meta.
+type requestMeta struct {
 	revision, capabilities, info, level wire.Payload
 	token                               wire.Payload // of progress
 	hops                                wire.Payload // the mark of the connection; of server/discover alone
 	mark                                string       // of the connection, however it was told
 }
 
-// maxTerms is how much a client may say of itself, which is kept as long as it is.
-const maxTerms = 64 << 10
+// maxMetaBytes is how much a client may say of itself, which is kept as long as it is.
+const maxMetaBytes = 64 << 10
 
-func readTerms(meta wire.Payload) (t terms) {
+func readMeta(meta wire.Payload) (t requestMeta) {
 	for key, value := range meta.Members() {
 		switch string(key) {
 		case protocol.MetaProtocolVersion:
@@ -45,13 +45,13 @@ func readTerms(meta wire.Payload) (t terms) {
 }
 
 // severity is that of the log messages that the client wants; -1 if it wants none.
-func (t terms) severity() int {
+func (t requestMeta) severity() int {
 	level, _ := t.level.Name()
 	return protocol.Severity(level)
 }
 
 // checkRevision refuses a request of a revision that we do not speak in this era.
-func (t terms) checkRevision() *refusal {
+func (t requestMeta) checkRevision() *refusal {
 	revision, ok := t.revision.Name()
 	switch {
 	case !ok:
@@ -63,15 +63,15 @@ func (t terms) checkRevision() *refusal {
 }
 
 // check refuses a request that does not say what it has to.
-func (t terms) check() *refusal {
+func (t requestMeta) check() *refusal {
 	if refused := t.checkRevision(); refused != nil {
 		return refused
 	}
 	switch {
 	case t.capabilities.Kind() != "object":
 		return missingMeta(protocol.MetaClientCapabilities, "an object, what the client can do")
-	case len(t.capabilities.Bytes())+len(t.info.Bytes()) > maxTerms:
-		return invalidParams(fmt.Sprintf("what the client says of itself in _meta has more than %d bytes", maxTerms))
+	case len(t.capabilities.Bytes())+len(t.info.Bytes()) > maxMetaBytes:
+		return invalidParams(fmt.Sprintf("what the client says of itself in _meta has more than %d bytes", maxMetaBytes))
 	case !t.level.IsAbsent() && t.severity() < 0:
 		return missingMeta(protocol.MetaLogLevel, "the name of a level, if it is there")
 	}

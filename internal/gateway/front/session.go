@@ -37,7 +37,7 @@ type session struct {
 	memory   *passthrough.Memory
 	results  *metatool.Results
 	log      *slog.Logger
-	own      listener
+	own      notifier
 	forms    wire.Forms // of the client's calls
 
 	life     context.Context // ends when unanswered requests are given up
@@ -51,14 +51,14 @@ type session struct {
 	mayWait atomic.Bool                         // settled or awaited may be set
 
 	mu           sync.Mutex
-	waitUntil    time.Time         // see WaitUntil; zero before the first wait
-	holding      int               // requests that tell of lists that change; see HoldNews
-	held         []string          // what they will tell
-	rootsAsked   bool              // the client was asked for its roots
-	settled      chan struct{}     // not nil while it has not told them
-	awaited      []chan struct{}   // settled of others that may have the same
-	capabilities wire.Payload      // that the client declared
-	asked        map[uint64]asking // questions of servers that the client has not answered
+	waitUntil    time.Time                  // see WaitUntil; zero before the first wait
+	holding      int                        // requests that tell of lists that change; see HoldNews
+	held         []string                   // what they will tell
+	rootsAsked   bool                       // the client was asked for its roots
+	settled      chan struct{}              // not nil while it has not told them
+	awaited      []chan struct{}            // settled of others that may have the same
+	capabilities wire.Payload               // that the client declared
+	asked        map[uint64]pendingQuestion // questions of servers that the client has not answered
 	lastAsked    uint64
 	revision     protocol.Revision // "" before initialize
 	hops         string            // the mark of the client's connection, if it is a workbench
@@ -67,16 +67,16 @@ type session struct {
 	ending       bool          // no request is taken any more
 }
 
-// sender takes what the client gets for one message of its own.
-type sender interface {
+// replyPath takes what the client gets for one message of its own.
+type replyPath interface {
 	// notify sends a message that comes before the answer. It fails only with the session.
 	notify(message []byte) error
 	// send takes the answer, which is nil if the client wants none any more.
 	send(message []byte)
 }
 
-// listener takes what the client gets unasked.
-type listener interface {
+// notifier takes what the client gets unasked.
+type notifier interface {
 	// tell does not block; it reports whether there was room for the message.
 	tell(message []byte) bool
 }
@@ -92,7 +92,7 @@ func newSession(server *Server, audience Audience) *session {
 		memory:   passthrough.NewMemory(server.subscriptions),
 		results:  server.results.Session(),
 		inFlight: make(map[string]cancellable),
-		asked:    make(map[uint64]asking),
+		asked:    make(map[uint64]pendingQuestion),
 	}
 	s.life, s.giveUp = context.WithCancel(context.Background())
 	return s
@@ -219,7 +219,7 @@ func (s *session) tellNews(method string) {
 	}
 	s.mu.Unlock()
 	if !hold {
-		s.tellChanged(method)
+		s.notifyListChanged(method)
 	}
 }
 
@@ -261,7 +261,7 @@ func (s *session) resume(known Pipe) {
 }
 
 // receive takes in one frame; what is to be answered goes to the sender.
-func (s *session) receive(frame wire.Frame, to sender) {
+func (s *session) receive(frame wire.Frame, to replyPath) {
 	if frame.IsBatch() {
 		s.receiveBatch(frame, to)
 		return
@@ -284,7 +284,7 @@ func rejection(frame wire.Frame, reason error) []byte {
 }
 
 // dispatch starts what a message asks for.
-func (s *session) dispatch(message *wire.Message, to sender) {
+func (s *session) dispatch(message *wire.Message, to replyPath) {
 	if message.Repaired {
 		s.log.Warn("replaced bytes of the client that are not UTF-8", "bytes", message.Size)
 	}
@@ -294,14 +294,14 @@ func (s *session) dispatch(message *wire.Message, to sender) {
 	case message.IsRequest():
 		s.begin(message, to)
 	case message.IsResponse():
-		s.takeAnswer(*message)
+		s.receiveAnswer(*message)
 	default:
-		s.hear(*message)
+		s.receiveNotification(*message)
 	}
 }
 
-// hear takes in a notification of the client.
-func (s *session) hear(message wire.Message) {
+// receiveNotification takes in a notification of the client.
+func (s *session) receiveNotification(message wire.Message) {
 	if problem := call.Ambiguous(string(message.Method), message.Params); problem != "" {
 		s.log.Warn("ignored a notification of the client", "reason", problem)
 		return
@@ -324,13 +324,13 @@ func (s *session) hear(message wire.Message) {
 	case protocol.NotifyInitialized:
 		s.meetAlike()
 	default:
-		s.passOn(message)
+		s.forwardNotification(message)
 	}
 }
 
-// passOn takes a notification that the protocol does not know to the server that it can
+// forwardNotification takes a notification that the protocol does not know to the server that it can
 // only be for.
-func (s *session) passOn(message wire.Message) {
+func (s *session) forwardNotification(message wire.Message) {
 	if servers := s.passage.Load().Servers(s); len(servers) == 1 {
 		if lease := servers[0].For(s.Party()).TryLease(); lease != nil {
 			lease.Session.Notify(string(message.Method), message.Params.Bytes())

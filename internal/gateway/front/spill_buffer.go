@@ -8,35 +8,35 @@ import (
 	"sync"
 )
 
-// shelf keeps messages for clients over HTTP that have not taken them yet. Servers are
+// spillBuffer keeps messages for clients over HTTP that have not taken them yet. Servers are
 // shared by clients, so that nobody may wait for a slow one: what does not fit into memory
 // goes into files, and beyond that is refused.
-type shelf struct {
+type spillBuffer struct {
 	memory, disk int64 // limits in bytes
 
 	mu       sync.Mutex
 	inMemory int64
 	inFiles  int64
-	used     map[account]*allotted
+	used     map[account]*spillUsage
 }
 
-// allotted is what is kept for one account.
-type allotted struct{ inMemory, inFiles int64 }
+// spillUsage is what is kept for one account.
+type spillUsage struct{ inMemory, inFiles int64 }
 
-// allotment is the part of a shelf that is for one account.
-type allotment struct {
-	*shelf
+// spillShare is the part of a shelf that is for one account.
+type spillShare struct {
+	*spillBuffer
 	account account
 }
 
-func (s *shelf) of(account account) *allotment { return &allotment{s, account} }
+func (s *spillBuffer) of(account account) *spillShare { return &spillShare{s, account} }
 
 // Limits of what waits for all clients together.
 const (
-	shelfMemory = 48 << 20
-	shelfDisk   = 2 << 30
-	// shelfAccount is the part of these that one account may have, as a divisor.
-	shelfAccount = 4
+	spillMemory = 48 << 20
+	spillDisk   = 2 << 30
+	// spillAccount is the part of these that one account may have, as a divisor.
+	spillAccount = 4
 	// fairMemory and fairDisk are what each account has, whatever others have taken: a call that ran
 	// must not lose its answer because others do not read theirs.
 	fairMemory = 256 << 10
@@ -44,63 +44,63 @@ const (
 	// smallestFile is the least message that a file is made for, since each costs a
 	// descriptor. Lesser ones may take half as much memory again.
 	smallestFile = 64 << 10
-	// heldOverhead is what keeping a message costs beyond its bytes, about.
-	heldOverhead = 256
+	// messageOverhead is what keeping a message costs beyond its bytes, about.
+	messageOverhead = 256
 )
 
-var errShelfFull = errors.New("too much waits for clients that do not read")
+var errSpillFull = errors.New("too much waits for clients that do not read")
 
-// held is a message on the shelf. Free it once.
-type held struct {
-	shelf *allotment // nil if it is not accounted for
+// spilledMessage is a message on the shelf. Free it once.
+type spilledMessage struct {
+	shelf *spillShare // nil if it is not accounted for
 	bytes []byte
 	file  *os.File // instead of bytes
 	size  int64
 }
 
-func newShelf() *shelf { return &shelf{memory: shelfMemory, disk: shelfDisk} }
+func newSpillBuffer() *spillBuffer { return &spillBuffer{memory: spillMemory, disk: spillDisk} }
 
 // put takes a message. The first of an account is let through however long it is.
-func (s *allotment) put(message []byte) (held, error) {
-	h := held{shelf: s, bytes: message, size: int64(len(message))}
+func (s *spillShare) put(message []byte) (spilledMessage, error) {
+	h := spilledMessage{shelf: s, bytes: message, size: int64(len(message))}
 	memory, disk := s.reserve(h.size)
 	switch {
 	case memory > 0:
 		return h, nil
 	case disk == 0:
-		return held{}, errShelfFull
+		return spilledMessage{}, errSpillFull
 	}
 	h.bytes = nil
 	var err error
 	if h.file, err = spill(message); err != nil {
 		s.free(0, h.size)
-		return held{}, err
+		return spilledMessage{}, err
 	}
 	return h, nil
 }
 
 // reserve finds room for a message in memory or in a file; both are zero if there is none.
-func (s *allotment) reserve(size int64) (memory, disk int64) {
+func (s *spillShare) reserve(size int64) (memory, disk int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.used == nil {
-		s.used = make(map[account]*allotted)
+		s.used = make(map[account]*spillUsage)
 	}
 	own := s.used[s.account]
 	if own == nil {
-		own = &allotted{}
+		own = &spillUsage{}
 		s.used[s.account] = own
 	}
-	needed := size + heldOverhead
-	limit, share := s.memory, s.memory/shelfAccount
+	needed := size + messageOverhead
+	limit, share := s.memory, s.memory/spillAccount
 	if size < smallestFile {
 		limit, share = limit+limit/2, share+share/2
 	}
 	isFirst := own.inMemory+own.inFiles == 0
 	fits := s.inMemory == 0 || s.inMemory+needed <= limit && (own.inMemory+needed <= share || isFirst) ||
 		own.inMemory+needed <= min(fairMemory, share)
-	spills := size >= smallestFile && (s.inFiles+size <= s.disk && own.inFiles+size <= s.disk/shelfAccount ||
-		own.inFiles+size <= min(fairDisk, s.disk/shelfAccount) || isFirst && s.disk > 0)
+	spills := size >= smallestFile && (s.inFiles+size <= s.disk && own.inFiles+size <= s.disk/spillAccount ||
+		own.inFiles+size <= min(fairDisk, s.disk/spillAccount) || isFirst && s.disk > 0)
 	switch {
 	case fits:
 		own.inMemory += needed
@@ -116,15 +116,15 @@ func (s *allotment) reserve(size int64) (memory, disk int64) {
 }
 
 // tidy forgets an account for which nothing is kept. The caller holds mu.
-func (s *allotment) tidy(own *allotted) {
+func (s *spillShare) tidy(own *spillUsage) {
 	if own.inMemory == 0 && own.inFiles == 0 {
 		delete(s.used, s.account)
 	}
 }
 
 // unaccounted holds a small message that must find room, outside of any shelf.
-func unaccounted(message []byte) held {
-	return held{bytes: message, size: int64(len(message))}
+func unaccounted(message []byte) spilledMessage {
+	return spilledMessage{bytes: message, size: int64(len(message))}
 }
 
 // spill writes a message to a file that nobody else can open.
@@ -145,19 +145,19 @@ func spill(message []byte) (*os.File, error) {
 }
 
 // reader reads the message from its beginning. Several may read at once.
-func (h *held) reader() io.Reader {
+func (h *spilledMessage) reader() io.Reader {
 	if h.file != nil {
 		return io.NewSectionReader(h.file, 0, h.size)
 	}
 	return bytes.NewReader(h.bytes)
 }
 
-func (h *held) free() {
+func (h *spilledMessage) free() {
 	if h.shelf == nil {
 		return
 	}
 	if h.file == nil {
-		h.shelf.free(h.size+heldOverhead, 0)
+		h.shelf.free(h.size+messageOverhead, 0)
 		return
 	}
 	h.file.Close()
@@ -165,7 +165,7 @@ func (h *held) free() {
 	h.shelf.free(0, h.size)
 }
 
-func (s *allotment) free(memory, disk int64) {
+func (s *spillShare) free(memory, disk int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inMemory -= memory

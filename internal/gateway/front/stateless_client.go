@@ -12,51 +12,51 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// guest is a client of the modern era. There are no sessions in it, so that requests count
+// statelessClient is a client of the modern era. There are no sessions in it, so that requests count
 // as one client's if they are from the same one and declare the same. What the client
 // should not have to wait for twice is kept for a while: its party, with sessions below,
 // and calls that wait for its answers.
-type guest struct {
+type statelessClient struct {
 	*session
-	presence // of requests, and of calls that outlast them
+	idleClock // of requests, and of calls that outlast them
 
-	key     string
-	caller  string // who it is, whatever it declares
-	answers bool   // it can be asked something
-	listens *listens
+	key           string
+	caller        string // who it is, whatever it declares
+	answers       bool   // it can be asked something
+	subscriptions *subscriptions
 
 	unmarked bool // see isUnmarked
 }
 
-// guests are those of one endpoint.
-type guests struct {
+// statelessClients are those of one endpoint.
+type statelessClients struct {
 	server *Server
 	limit  int
 	origin Origin
 	own    bool // they are the user's own, as over stdio
 
 	mu        sync.Mutex
-	byKey     map[string]*guest
+	byKey     map[string]*statelessClient
 	byAccount map[account]int // how many there are
 	ended     bool
 }
 
-// maxPipeGuests is for a client over stdio, which may declare something else each time.
-const maxPipeGuests = 16
+// maxStdioClients is for a client over stdio, which may declare something else each time.
+const maxStdioClients = 16
 
-func newGuests(server *Server, limit int) *guests {
-	return &guests{server: server, limit: limit, byKey: make(map[string]*guest), byAccount: make(map[account]int)}
+func newStatelessClients(server *Server, limit int) *statelessClients {
+	return &statelessClients{server: server, limit: limit, byKey: make(map[string]*statelessClient), byAccount: make(map[account]int)}
 }
 
 // enter returns the guest that a request is from; leave it when the request has ended.
 // There is none if there are too many.
-func (g *guests) enter(owner string, of account, audience Audience, t terms) *guest {
+func (g *statelessClients) enter(owner string, of account, audience Audience, t requestMeta) *statelessClient {
 	caller := callerName(owner, audience)
 	var space [512]byte
-	key := appendGuestKey(space[:0], caller, t)
+	key := appendClientKey(space[:0], caller, t)
 	g.mu.Lock()
 	client, known := g.byKey[string(key)]
-	var spared *guest
+	var spared *statelessClient
 	if !known && !g.ended {
 		room := true
 		if hasShare := !g.own && g.byAccount[of] >= max(g.limit/accountShare, 1); hasShare || len(g.byKey) >= g.limit {
@@ -64,13 +64,13 @@ func (g *guests) enter(owner string, of account, audience Audience, t terms) *gu
 			room = spared != nil
 		}
 		if room {
-			client = newGuest(g, owner, of, audience, string(key), t)
+			client = newStatelessClient(g, owner, of, audience, string(key), t)
 			g.byKey[client.key] = client
 			g.byAccount[of]++
 		}
 	}
 	if client != nil {
-		client.enter()
+		client.hold()
 	}
 	g.mu.Unlock()
 	if spared != nil {
@@ -81,7 +81,7 @@ func (g *guests) enter(owner string, of account, audience Audience, t terms) *gu
 
 // spare takes out an idle guest to make room for one of an account, of that account alone if it has its share. Called
 // with mu held.
-func (g *guests) spare(of account, hasShare bool) (spared *guest) {
+func (g *statelessClients) spare(of account, hasShare bool) (spared *statelessClient) {
 	var best spare
 	for _, candidate := range g.byKey {
 		idle, isIdle := candidate.idleFor()
@@ -99,7 +99,7 @@ func (g *guests) spare(of account, hasShare bool) (spared *guest) {
 }
 
 // delete is called with mu held.
-func (g *guests) delete(client *guest) {
+func (g *statelessClients) delete(client *statelessClient) {
 	delete(g.byKey, client.key)
 	if g.byAccount[client.account]--; g.byAccount[client.account] == 0 {
 		delete(g.byAccount, client.account)
@@ -107,9 +107,9 @@ func (g *guests) delete(client *guest) {
 }
 
 // sweep forgets guests that have not been heard of for longer than the limit.
-func (g *guests) sweep(limit time.Duration) {
+func (g *statelessClients) sweep(limit time.Duration) {
 	g.mu.Lock()
-	var gone []*guest
+	var gone []*statelessClient
 	for _, client := range g.byKey {
 		if idle, isIdle := client.idleFor(); isIdle && idle > limit {
 			g.delete(client)
@@ -124,13 +124,13 @@ func (g *guests) sweep(limit time.Duration) {
 }
 
 // cancel cancels the request that a notification names, of whichever guest.
-func (g *guests) cancel(params wire.Payload) {
+func (g *statelessClients) cancel(params wire.Payload) {
 	for _, client := range g.all() {
 		client.cancel(params)
 	}
 }
 
-func (g *guests) all() []*guest {
+func (g *statelessClients) all() []*statelessClient {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Collect(maps.Values(g.byKey))
@@ -138,18 +138,18 @@ func (g *guests) all() []*guest {
 
 // end lets the requests of all guests finish, and then forgets them; gone says that nobody
 // takes answers any more.
-func (g *guests) end(gone <-chan struct{}) {
+func (g *statelessClients) end(gone <-chan struct{}) {
 	g.mu.Lock()
 	g.ended = true
 	g.mu.Unlock()
 	var ending sync.WaitGroup
 	for _, client := range g.all() {
 		ending.Go(func() {
-			client.listens.close()
-			client.server.parking.leave(client) // while servers can still be told
+			client.subscriptions.close()
+			client.server.parking.abandonAll(client) // while servers can still be told
 			client.end(gone)
 			client.server.remove(client.session)
-			client.server.parking.leave(client)
+			client.server.parking.abandonAll(client)
 		})
 	}
 	ending.Wait()
@@ -169,7 +169,7 @@ func callerName(owner string, audience Audience) string {
 	return name + "."
 }
 
-func appendGuestKey(key []byte, caller string, t terms) []byte {
+func appendClientKey(key []byte, caller string, t requestMeta) []byte {
 	key = append(append(key, caller...), '\n')
 	key = append(append(key, t.capabilities.Bytes()...), '\n')
 	key = append(key, t.info.Bytes()...)
@@ -179,12 +179,12 @@ func appendGuestKey(key []byte, caller string, t terms) []byte {
 	return key
 }
 
-func newGuest(g *guests, owner string, of account, audience Audience, key string, t terms) *guest {
-	client := &guest{session: newSession(g.server, audience), key: key, caller: callerName(owner, audience)}
+func newStatelessClient(g *statelessClients, owner string, of account, audience Audience, key string, t requestMeta) *statelessClient {
+	client := &statelessClient{session: newSession(g.server, audience), key: key, caller: callerName(owner, audience)}
 	client.account = of
-	client.listens = newListens(client)
+	client.subscriptions = newSubscriptions(client)
 	s := client.session
-	s.modern, s.own, s.origin, s.foreign, s.person = true, client.listens, g.origin, !g.own, owner
+	s.modern, s.own, s.origin, s.foreign, s.person = true, client.subscriptions, g.origin, !g.own, owner
 	s.hops = t.mark
 	client.unmarked = s.isUnmarked(t.info)
 	s.agree(protocol.Revision20260728, bytes.Clone(t.capabilities.Bytes()))
@@ -195,7 +195,7 @@ func newGuest(g *guests, owner string, of account, audience Audience, key string
 }
 
 // close forgets the client at once.
-func (c *guest) close(cause error) {
+func (c *statelessClient) close(cause error) {
 	c.abandon(cause)
 	c.server.remove(c.session)
 }

@@ -7,18 +7,18 @@ import (
 )
 
 func TestGuestsAreToldApart(t *testing.T) {
-	g := newGuests(newServer(Options{}), 10)
+	g := newStatelessClients(newServer(Options{}), 10)
 	defer g.end(nil)
-	enter := func(owner string, audience Audience, capabilities string) *guest {
+	enter := func(owner string, audience Audience, capabilities string) *statelessClient {
 		client := g.enter(owner, account(owner), audience, modernTerms(capabilities))
-		client.leave()
+		client.release()
 		return client
 	}
 	me := enter("me", Audience{}, `{}`)
 	if me != enter("me", Audience{}, `{}`) {
 		t.Error("the same client is another one")
 	}
-	for name, other := range map[string]*guest{
+	for name, other := range map[string]*statelessClient{
 		"another owner":      enter("you", Audience{}, `{}`),
 		"other capabilities": enter("me", Audience{}, `{"roots":{}}`),
 		"no toolboxes":       enter("me", Audience{Toolboxes: []string{}}, `{}`),
@@ -36,11 +36,11 @@ func TestGuestsAreToldApart(t *testing.T) {
 
 func TestIdleGuestsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGuests(newServer(Options{}), 10)
+		g := newStatelessClients(newServer(Options{}), 10)
 		defer g.end(nil)
 		idle := g.enter("idle", account("idle"), Audience{}, modernTerms(`{}`))
 		busy := g.enter("busy", account("busy"), Audience{}, modernTerms(`{}`))
-		idle.leave()
+		idle.release()
 		<-time.After(defaultAway) // of the bubble
 		g.sweep(defaultAway)
 		if len(g.all()) != 2 {
@@ -59,13 +59,13 @@ func TestIdleGuestsAreForgotten(t *testing.T) {
 
 func TestGuestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGuests(newServer(Options{}), 2)
+		g := newStatelessClients(newServer(Options{}), 2)
 		defer g.end(nil)
 		first := g.enter("first", account("first"), Audience{}, modernTerms(`{}`))
-		first.leave()
+		first.release()
 		<-time.After(time.Second) // of the bubble
 		second := g.enter("second", account("second"), Audience{}, modernTerms(`{}`))
-		second.leave()
+		second.release()
 		third := g.enter("third", account("third"), Audience{}, modernTerms(`{}`))
 		if third == nil || g.enter("second", account("second"), Audience{}, modernTerms(`{}`)) != second {
 			t.Error("the one that was idle for the longest time did not make room")

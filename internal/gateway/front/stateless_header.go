@@ -26,7 +26,7 @@ const (
 
 // checkHeaders refuses a request that does not say what it has to, or whose headers say
 // something else.
-func checkHeaders(header http.Header, message wire.Message, t terms) *refusal {
+func checkHeaders(header http.Header, message wire.Message, t requestMeta) *refusal {
 	revision, ok := t.revision.Text()
 	if !ok {
 		return t.checkRevision()
@@ -94,7 +94,7 @@ func decodeHeader(value string) (text string, ok bool) {
 // checkArguments refuses the call of a tool whose headers say something else than the
 // arguments that its schema has them repeat. Of a tool that was never seen nothing can be
 // said before its server was started: then later does that.
-func (c *guest) checkArguments(header http.Header, message wire.Message) (refused *refusal, later call.Check) {
+func (c *statelessClient) checkArguments(header http.Header, message wire.Message) (refused *refusal, later call.Check) {
 	if string(message.Method) != protocol.MethodToolsCall {
 		return nil, nil
 	}

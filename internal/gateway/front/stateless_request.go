@@ -11,16 +11,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// inquiry is one request of a client of the modern era in flight.
-type inquiry struct {
-	guest    *guest
-	to       sender
-	id       []byte // as the client wrote it
-	idSpace  [24]byte
-	key      string // what it is found by among those in flight
-	token    []byte // of progress; empty without one
-	severity int    // of the log messages that are wanted; -1 without
-	check    call.Check
+// statelessRequest is one request of a client of the modern era in flight.
+type statelessRequest struct {
+	statelessClient *statelessClient
+	to              replyPath
+	id              []byte // as the client wrote it
+	idSpace         [24]byte
+	key             string // what it is found by among those in flight
+	token           []byte // of progress; empty without one
+	severity        int    // of the log messages that are wanted; -1 without
+	check           call.Check
 
 	work work // that it set going, if it does not go on with that of another
 
@@ -32,25 +32,25 @@ type inquiry struct {
 // underWay is what a request waits for.
 type underWay interface {
 	// stop ends it for the request, and does nothing if it is over for that one.
-	stop(r *inquiry, cause error)
+	stop(r *statelessRequest, cause error)
 }
 
 // stopping is something under way that needs to be told nothing.
 type stopping func()
 
-func (s stopping) stop(*inquiry, error) { s() }
+func (s stopping) stop(*statelessRequest, error) { s() }
 
 // begin handles a request. While too many are under way it blocks. The guest was entered
 // for it. The check of a call may be nil.
-func (c *guest) begin(message *wire.Message, t terms, to sender, key string, check call.Check) *inquiry {
+func (c *statelessClient) begin(message *wire.Message, t requestMeta, to replyPath, key string, check call.Check) *statelessRequest {
 	// Copied: forwarding a call uses up the buffer that they are in.
-	r := &inquiry{
-		guest: c, to: to, key: key,
+	r := &statelessRequest{
+		statelessClient: c, to: to, key: key,
 		token: bytes.Clone(t.token.Bytes()), severity: t.severity(), check: check,
 	}
 	r.id = append(r.idSpace[:0], message.ID.Bytes()...)
 	if admitted, refusal := c.admit(key, r.id, r); !admitted {
-		c.leave()
+		c.release()
 		to.send(refusal)
 		return r
 	}
@@ -59,25 +59,25 @@ func (c *guest) begin(message *wire.Message, t terms, to sender, key string, che
 }
 
 // handle answers the request, now or later; it does not block for long.
-func (r *inquiry) handle(message *wire.Message) {
+func (r *statelessRequest) handle(message *wire.Message) {
 	method := wire.Name(message.Method)
 	switch {
 	case method == protocol.MethodDiscover:
 		r.discover()
 	case method == protocol.MethodListen:
-		r.guest.listens.begin(r, message.Params)
+		r.statelessClient.subscriptions.begin(r, message.Params)
 	case protocol.FindMethod(method).Removed:
 		r.refuse(unknownMethod(method))
-	case protocol.FindMethod(method).MayAsk && r.guest.server.parking.isBroughtBy(message):
+	case protocol.FindMethod(method).MayAsk && r.statelessClient.server.parking.isBroughtBy(message):
 		r.resume(message)
 	default:
-		r.guest.enter() // for the work, which may outlast the request
+		r.statelessClient.hold() // for the work, which may outlast the request
 		r.newWork(method, message).start(message)
 	}
 }
 
 // isBroughtBy reports whether a request goes on with what another one began.
-func (p *parking) isBroughtBy(message *wire.Message) bool {
+func (p *suspendedCalls) isBroughtBy(message *wire.Message) bool {
 	if _, isCommon := metatool.CommonMeta(message); isCommon { // it has no such member
 		return false
 	}
@@ -85,7 +85,7 @@ func (p *parking) isBroughtBy(message *wire.Message) bool {
 }
 
 // await has what is under way stopped when the request is cancelled, which may have happened.
-func (r *inquiry) await(under underWay) {
+func (r *statelessRequest) await(under underWay) {
 	r.mu.Lock()
 	r.under = under
 	cause := r.cause
@@ -96,7 +96,7 @@ func (r *inquiry) await(under underWay) {
 }
 
 // cancel implements cancellable. It does nothing to a request that was answered.
-func (r *inquiry) cancel(cause error) {
+func (r *statelessRequest) cancel(cause error) {
 	r.mu.Lock()
 	if r.cause != nil {
 		r.mu.Unlock()
@@ -110,11 +110,11 @@ func (r *inquiry) cancel(cause error) {
 	}
 }
 
-func (r *inquiry) refuse(reason *refusal) { r.finish(reason.response(r.id)) }
+func (r *statelessRequest) refuse(reason *refusal) { r.finish(reason.response(r.id)) }
 
 // finish ends the request with its answer, unless the client cancelled it.
-func (r *inquiry) finish(answer []byte) {
-	s := r.guest.session
+func (r *statelessRequest) finish(answer []byte) {
+	s := r.statelessClient.session
 	s.forget(r.key)
 	r.mu.Lock()
 	cause := r.cause
@@ -123,6 +123,6 @@ func (r *inquiry) finish(answer []byte) {
 		answer = nil
 	}
 	r.to.send(answer)
-	r.guest.leave()
+	r.statelessClient.release()
 	s.requests.Done()
 }

@@ -21,9 +21,9 @@ func (w *work) encode(id []byte, answer metatool.Answer) []byte {
 	case answer.Text != nil:
 		result := wire.Raw(answer.Text)
 		if w.method == protocol.MethodToolsList {
-			result = wire.Raw(wire.AppendWithMembers(nil, result, nil, w.guest.hints()))
+			result = wire.Raw(wire.AppendWithMembers(nil, result, nil, w.statelessClient.hints()))
 		}
-		answer.Text = era.RaiseResult(w.method, result, wire.Raw(w.guest.server.info())).Bytes()
+		answer.Text = era.RaiseResult(w.method, result, wire.Raw(w.statelessClient.server.info())).Bytes()
 	case !answer.Outcome.Error.IsAbsent():
 		answer.Outcome = w.raiseError(answer.Outcome.Error)
 	case answer.Outcome.Result.Member(protocol.ResultType).IsAbsent(): // made of several servers' by the passage
@@ -39,7 +39,7 @@ func (w *work) raiseError(rpcError wire.Payload) call.Outcome {
 	switch {
 	case pages.IsAbsent():
 		return call.Outcome{Error: era.RaiseError(rpcError)}
-	case protocol.FindMethod(w.method).MayAsk && w.guest.capabilities.Member("elicitation").Member("url").Kind() == "object":
+	case protocol.FindMethod(w.method).MayAsk && w.statelessClient.capabilities.Member("elicitation").Member("url").Kind() == "object":
 		return call.Outcome{Result: pages}
 	}
 	missing := &refusal{
@@ -69,13 +69,13 @@ func (s *Server) info() []byte {
 }
 
 // discover answers what we are and what we can do, which may have to be found out first.
-func (r *inquiry) discover() {
-	client := r.guest
+func (r *statelessRequest) discover() {
+	client := r.statelessClient
 	if client.unmarked {
 		r.finish(wire.Result(r.id, client.discovery(client.passage.Load().KnownCapabilities(client))))
 		return
 	}
-	ctx, cancel := context.WithTimeout(client.life, introductionTime)
+	ctx, cancel := context.WithTimeout(client.life, capabilitiesTime)
 	r.await(stopping(cancel))
 	client.passage.Load().Capabilities(ctx, client, func(ours []byte) {
 		cancel()
@@ -84,7 +84,7 @@ func (r *inquiry) discover() {
 }
 
 // discovery is the result of server/discover.
-func (c *guest) discovery(capabilities []byte) []byte {
+func (c *statelessClient) discovery(capabilities []byte) []byte {
 	result := wire.AppendMember([]byte("{"), protocol.ResultType, protocol.ResultComplete)
 	result = append(result, `,"supportedVersions":[`...)
 	for i, revision := range protocol.Supported() {

@@ -50,8 +50,8 @@ type Origin struct {
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
 	client := newSession(s, known.Audience)
 	client.resume(known)
-	pipe := &pipe{session: client, guests: newGuests(s, maxPipeGuests), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
-	pipe.guests.origin, pipe.guests.own = known.Origin, true
+	pipe := &pipe{session: client, statelessClients: newStatelessClients(s, maxStdioClients), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
+	pipe.statelessClients.origin, pipe.statelessClients.own = known.Origin, true
 	client.own = pipe
 	s.add(client)
 	defer s.remove(client)
@@ -72,7 +72,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	}
 	pipe.held.wait() // what was read is answered still
 	var ending sync.WaitGroup
-	ending.Go(func() { pipe.guests.end(pipe.writer.Closed()) })
+	ending.Go(func() { pipe.statelessClients.end(pipe.writer.Closed()) })
 	client.end(pipe.writer.Closed())
 	ending.Wait()
 	if known.Farewell != nil {
@@ -106,13 +106,13 @@ func stopReading(in io.Closer, ended <-chan error) {
 
 // pipe is the two streams of a client that talks over stdio.
 type pipe struct {
-	session *session
-	guests  *guests // what the client is in the modern era
-	writer  *wire.Writer
-	era     chosenEra // that its client chose; of the reader alone
-	heard   heard     // of the reader alone
-	mark    string    // of the client's connection, if it is a workbench of the modern era; of the reader alone
-	held    waitingRoom
+	session          *session
+	statelessClients *statelessClients // what the client is in the modern era
+	writer           *wire.Writer
+	era              chosenEra // that its client chose; of the reader alone
+	lastMeta         lastMeta  // of the reader alone
+	mark             string    // of the client's connection, if it is a workbench of the modern era; of the reader alone
+	held             heldMessages
 
 	patience time.Duration // see Pipe
 	hangUp   func() error
@@ -150,7 +150,7 @@ func (p *pipe) receiveLegacy(frame wire.Frame) {
 	switch {
 	case err != nil:
 		p.send(rejection(frame, err))
-	case message.IsResponse() || !p.held.take(p, &message):
+	case message.IsResponse() || !p.held.holdBack(p, &message):
 		p.session.dispatch(&message, p)
 	}
 }

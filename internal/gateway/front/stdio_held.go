@@ -8,9 +8,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// waitingRoom holds messages of a client over stdio until it is known with whom it shares
+// heldMessages holds messages of a client over stdio until it is known with whom it shares
 // servers. They keep their order; answers are not held, since they are what is waited for.
-type waitingRoom struct {
+type heldMessages struct {
 	holding atomic.Bool // busy is not nil; for the reader, which need not wait then
 
 	mu    sync.Mutex
@@ -21,8 +21,8 @@ type waitingRoom struct {
 // maxHeld is how many may be held before nothing more is read.
 const maxHeld = 1000
 
-// take holds a message back if it has to wait; it reports whether it did.
-func (h *waitingRoom) take(p *pipe, message *wire.Message) bool {
+// holdBack holds a message back if it has to wait; it reports whether it did.
+func (h *heldMessages) holdBack(p *pipe, message *wire.Message) bool {
 	if string(message.Method) == protocol.MethodPing {
 		return false
 	}
@@ -38,7 +38,7 @@ func (h *waitingRoom) take(p *pipe, message *wire.Message) bool {
 	if len(h.queue) == maxHeld {
 		h.mu.Unlock()
 		h.wait()
-		return h.take(p, message)
+		return h.holdBack(p, message)
 	}
 	h.queue = append(h.queue, *message)
 	if h.busy == nil {
@@ -51,7 +51,7 @@ func (h *waitingRoom) take(p *pipe, message *wire.Message) bool {
 }
 
 // release hands on what is held when it is time.
-func (h *waitingRoom) release(p *pipe, busy chan struct{}) {
+func (h *heldMessages) release(p *pipe, busy chan struct{}) {
 	defer close(busy)
 	p.session.awaitRoots(p.session.life)
 	for {
@@ -70,7 +70,7 @@ func (h *waitingRoom) release(p *pipe, busy chan struct{}) {
 }
 
 // wait waits until nothing is held, which is not long.
-func (h *waitingRoom) wait() {
+func (h *heldMessages) wait() {
 	h.mu.Lock()
 	busy := h.busy
 	h.mu.Unlock()

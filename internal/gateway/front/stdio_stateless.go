@@ -18,22 +18,22 @@ const (
 	modern              // by a request that says what it needs
 )
 
-// heard are the terms of a _meta that many requests have.
-type heard struct {
+// lastMeta are the terms of a _meta that many requests have.
+type lastMeta struct {
 	meta  []byte
-	terms terms
+	terms requestMeta
 }
 
-// termsOf reads the terms of a request, unless they are those of the one before.
-func (p *pipe) termsOf(message *wire.Message) terms {
+// metaOf reads the terms of a request, unless they are those of the one before.
+func (p *pipe) metaOf(message *wire.Message) requestMeta {
 	meta, isCommon := metatool.CommonMeta(message)
 	if !isCommon {
-		return readTerms(message.Params.Member("_meta"))
+		return readMeta(message.Params.Member("_meta"))
 	}
-	if !bytes.Equal(meta.Bytes(), p.heard.meta) {
-		p.heard = heard{meta.Bytes(), readTerms(meta)}
+	if !bytes.Equal(meta.Bytes(), p.lastMeta.meta) {
+		p.lastMeta = lastMeta{meta.Bytes(), readMeta(meta)}
 	}
-	return p.heard.terms
+	return p.lastMeta.terms
 }
 
 // receive takes in a frame of a client that has not chosen the legacy era.
@@ -53,17 +53,17 @@ func (p *pipe) receive(frame wire.Frame) {
 		p.era = legacy
 		p.session.dispatch(&message, p)
 	case message.IsRequest():
-		p.receiveRequest(&message, p.termsOf(&message))
+		p.receiveRequest(&message, p.metaOf(&message))
 	case method == protocol.NotifyCancelled:
 		p.session.dispatch(&message, p)
-		p.guests.cancel(message.Params)
+		p.statelessClients.cancel(message.Params)
 	default:
 		p.session.dispatch(&message, p)
 	}
 }
 
 // receiveRequest takes in a request, which may be the one that chooses the modern era.
-func (p *pipe) receiveRequest(message *wire.Message, t terms) {
+func (p *pipe) receiveRequest(message *wire.Message, t requestMeta) {
 	method := string(message.Method)
 	if p.era == undecided && t.revision.IsAbsent() && method != protocol.MethodDiscover && method != protocol.MethodListen {
 		p.session.dispatch(message, p)
@@ -81,7 +81,7 @@ func (p *pipe) receiveRequest(message *wire.Message, t terms) {
 		return
 	}
 	p.era, t.mark = modern, p.mark
-	client := p.guests.enter("", p.session.account, p.session.audience, t)
+	client := p.statelessClients.enter("", p.session.account, p.session.audience, t)
 	if client == nil {
 		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInternalError,
 			"The client declares something else with each request, and has too many of them in flight"))

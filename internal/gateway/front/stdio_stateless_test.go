@@ -17,7 +17,7 @@ func TestTermsOfRequestsThatAreWrittenAlike(t *testing.T) {
 	}
 	plain, loud := meta(``), meta(`,"`+protocol.MetaLogLevel+`":"debug"`)
 	other := meta(`,"` + protocol.MetaClientInfo + `":{"name":"x"}`)
-	parking, another := newParking(), newParking()
+	parking, another := newSuspendedCalls(), newSuspendedCalls()
 	ours := plain + `,"` + protocol.RequestState + `":"` + parking.prefix + `1"`
 	others := plain + `,"` + protocol.RequestState + `":"` + another.prefix + `1"`
 	p := &pipe{session: &session{}}
@@ -27,7 +27,7 @@ func TestTermsOfRequestsThatAreWrittenAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := p.termsOf(&message), readTerms(message.Params.Member("_meta"))
+		got, want := p.metaOf(&message), readMeta(message.Params.Member("_meta"))
 		for name, pair := range map[string][2]wire.Payload{
 			"revision": {got.revision, want.revision}, "capabilities": {got.capabilities, want.capabilities},
 			"info": {got.info, want.info}, "level": {got.level, want.level}, "token": {got.token, want.token},

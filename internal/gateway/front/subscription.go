@@ -14,66 +14,66 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// listens are the subscriptions of a modern client: requests that stay in flight, each for
+// subscriptions are the subscriptions of a modern client: requests that stay in flight, each for
 // the notifications that it names. A client is told nothing unasked but by them.
-type listens struct {
-	guest *guest
+type subscriptions struct {
+	statelessClient *statelessClient
 
 	mu     sync.Mutex
-	all    map[*listening]struct{}
+	all    map[*subscription]struct{}
 	topics map[downstream.Topic]int // how many listens have each
 	closed bool
 }
 
-// listening is one subscription.
-type listening struct {
-	of      *listens
-	request *inquiry
+// subscription is one subscription.
+type subscription struct {
+	of      *subscriptions
+	request *statelessRequest
 	tell    func(message []byte) bool
 
 	// Guarded by listens.mu:
-	wants wishes
+	wants subscriptionFilter
 	begun bool     // it was acknowledged; nothing may be sent before
 	early [][]byte // what came before that
 	over  bool
 }
 
-// wishes are what a subscription is for.
-type wishes struct {
+// subscriptionFilter are what a subscription is for.
+type subscriptionFilter struct {
 	tools, prompts, resources bool
 	topics                    []downstream.Topic
 }
 
 // Limits of subscriptions.
 const (
-	maxListens     = 1000 // of one client
-	maxListenURIs  = 1000 // and tasks, of one subscription
-	maxEarly       = 100
-	maxSubscribing = 8 // at once, for one subscription
+	maxSubscriptions    = 1000 // of one client
+	maxSubscribedTopics = 1000 // and tasks, of one subscription
+	maxEarly            = 100
+	maxSubscribing      = 8 // at once, for one subscription
 )
 
-func newListens(client *guest) *listens {
-	return &listens{guest: client, all: make(map[*listening]struct{}), topics: make(map[downstream.Topic]int)}
+func newSubscriptions(client *statelessClient) *subscriptions {
+	return &subscriptions{statelessClient: client, all: make(map[*subscription]struct{}), topics: make(map[downstream.Topic]int)}
 }
 
 // begin begins a subscription. What it is for is agreed on later, since servers may have to
 // be asked.
-func (s *listens) begin(r *inquiry, params wire.Payload) {
-	wants, problem := readWishes(params.Member("notifications"))
+func (s *subscriptions) begin(r *statelessRequest, params wire.Payload) {
+	wants, problem := readFilter(params.Member("notifications"))
 	if problem != "" {
 		r.refuse(invalidParams(problem))
 		return
 	}
-	if wants.tasks() && s.guest.capabilities.Member("extensions").Member(protocol.ExtensionTasks).Kind() != "object" {
+	if wants.tasks() && s.statelessClient.capabilities.Member("extensions").Member(protocol.ExtensionTasks).Kind() != "object" {
 		r.refuse(&refusal{
 			code: protocol.CodeMissingCapability, message: "Updates of tasks are for clients that declare the extension '" + protocol.ExtensionTasks + "'",
 			data: []byte(`{"requiredCapabilities":{"extensions":{"` + protocol.ExtensionTasks + `":{}}}}`),
 		})
 		return
 	}
-	l := &listening{of: s, request: r, tell: unasked(r.to)}
+	l := &subscription{of: s, request: r, tell: unasked(r.to)}
 	s.mu.Lock()
-	taken := !s.closed && len(s.all) < maxListens
+	taken := !s.closed && len(s.all) < maxSubscriptions
 	if taken {
 		s.all[l] = struct{}{}
 	}
@@ -82,26 +82,26 @@ func (s *listens) begin(r *inquiry, params wire.Payload) {
 		r.refuse(&refusal{code: protocol.CodeInternalError, message: "There are too many subscriptions, or the workbench is shutting down"})
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.guest.life, introductionTime)
+	ctx, cancel := context.WithTimeout(s.statelessClient.life, capabilitiesTime)
 	r.await(stopping(func() {
 		cancel()
 		l.end()
 	}))
-	s.guest.requests.Go(func() { // ends with ctx
+	s.statelessClient.requests.Go(func() { // ends with ctx
 		defer cancel()
 		l.acknowledge(s.agree(ctx, l, wants))
 	})
 }
 
 // unasked returns how a sender takes what must not block.
-func unasked(to sender) func(message []byte) bool {
-	if direct, ok := to.(listener); ok {
+func unasked(to replyPath) func(message []byte) bool {
+	if direct, ok := to.(notifier); ok {
 		return direct.tell
 	}
 	return func(message []byte) bool { return to.notify(message) == nil }
 }
 
-func readWishes(filter wire.Payload) (w wishes, problem string) {
+func readFilter(filter wire.Payload) (w subscriptionFilter, problem string) {
 	if filter.Kind() != "object" {
 		return w, "'notifications' must be an object, what to listen for"
 	}
@@ -119,22 +119,22 @@ func readWishes(filter wire.Payload) (w wishes, problem string) {
 	if w.topics, problem = downstream.TopicsIn(filter); problem != "" {
 		return w, problem
 	}
-	if len(w.topics) > maxListenURIs {
+	if len(w.topics) > maxSubscribedTopics {
 		return w, "there are too many resources and tasks; listen for them with several requests"
 	}
 	return w, ""
 }
 
 // tasks reports whether there are tasks among them.
-func (w wishes) tasks() bool {
+func (w subscriptionFilter) tasks() bool {
 	return slices.ContainsFunc(w.topics, func(topic downstream.Topic) bool { return topic.IsTask })
 }
 
 // agree finds out what of the wishes can be fulfilled, and has servers tell it.
-func (s *listens) agree(ctx context.Context, l *listening, wants wishes) wishes {
-	ours := wire.Raw(s.guest.passage.Load().KnownCapabilities(s.guest))
+func (s *subscriptions) agree(ctx context.Context, l *subscription, wants subscriptionFilter) subscriptionFilter {
+	ours := wire.Raw(s.statelessClient.passage.Load().KnownCapabilities(s.statelessClient))
 	can := func(area, what string) bool { return string(ours.Member(area).Member(what).Bytes()) == "true" }
-	agreed := wishes{
+	agreed := subscriptionFilter{
 		tools:     wants.tools && can("tools", "listChanged"),
 		prompts:   wants.prompts && can("prompts", "listChanged"),
 		resources: wants.resources && can("resources", "listChanged"),
@@ -162,7 +162,7 @@ func (s *listens) agree(ctx context.Context, l *listening, wants wishes) wishes 
 }
 
 // subscribe has the server of a resource or task tell its updates.
-func (s *listens) subscribe(ctx context.Context, l *listening, topic downstream.Topic) bool {
+func (s *subscriptions) subscribe(ctx context.Context, l *subscription, topic downstream.Topic) bool {
 	s.mu.Lock()
 	if l.over {
 		s.mu.Unlock()
@@ -185,15 +185,15 @@ func (s *listens) subscribe(ctx context.Context, l *listening, topic downstream.
 }
 
 // unsubscribe ends what subscribe began; nobody waits for the answer.
-func (s *listens) unsubscribe(topic downstream.Topic) {
+func (s *subscriptions) unsubscribe(topic downstream.Topic) {
 	method, params := topic.Unsubscribe()
-	s.guest.passage.Load().Subscribe(passthrough.Request{
-		Method: method, Params: wire.Raw(params), Session: s.guest, Canceller: &call.Canceller{}, Replier: make(replies, 1),
+	s.statelessClient.passage.Load().Subscribe(passthrough.Request{
+		Method: method, Params: wire.Raw(params), Session: s.statelessClient, Canceller: &call.Canceller{}, Replier: make(replies, 1),
 	})
 }
 
 // forget takes something out of a subscription. Called with mu held.
-func (l *listening) forget(topic downstream.Topic) {
+func (l *subscription) forget(topic downstream.Topic) {
 	i := slices.Index(l.wants.topics, topic)
 	if i < 0 {
 		return
@@ -207,12 +207,12 @@ func (l *listening) forget(topic downstream.Topic) {
 var errRefused = errors.New("the server refused the subscription")
 
 // send asks the server of a resource or task, and waits for the answer.
-func (s *listens) send(ctx context.Context, topic downstream.Topic) error {
+func (s *subscriptions) send(ctx context.Context, topic downstream.Topic) error {
 	var canceller call.Canceller
 	answered := make(replies, 1)
 	method, params := topic.Subscribe()
-	s.guest.passage.Load().Subscribe(passthrough.Request{
-		Method: method, Params: wire.Raw(params), Session: s.guest, Canceller: &canceller, Replier: answered,
+	s.statelessClient.passage.Load().Subscribe(passthrough.Request{
+		Method: method, Params: wire.Raw(params), Session: s.statelessClient, Canceller: &canceller, Replier: answered,
 	})
 	select {
 	case err := <-answered:
@@ -235,7 +235,7 @@ func (r replies) Reply(outcome call.Outcome, err error) {
 }
 
 // acknowledge tells the client what was agreed on, and then what came meanwhile.
-func (l *listening) acknowledge(agreed wishes) {
+func (l *subscription) acknowledge(agreed subscriptionFilter) {
 	params := append([]byte(`{"_meta":`), l.meta()...)
 	params = append(params, `,"notifications":{`...)
 	for _, wish := range []struct {
@@ -271,12 +271,12 @@ func comma(object []byte) []byte {
 }
 
 // meta is the _meta of all that belongs to the subscription.
-func (l *listening) meta() []byte {
+func (l *subscription) meta() []byte {
 	return append(append([]byte(`{"`+protocol.MetaSubscriptionID+`":`), l.request.id...), '}')
 }
 
 // tell implements listener: a notification goes to the subscriptions that are for it.
-func (s *listens) tell(message []byte) bool {
+func (s *subscriptions) tell(message []byte) bool {
 	parsed, err := wire.Parse(wire.NewFrame(bytes.Clone(message)))
 	if err != nil {
 		return false
@@ -301,7 +301,7 @@ func (s *listens) tell(message []byte) bool {
 // isFor reports whether a notification is one that the subscription is for. That a resource
 // changed which nobody subscribed to is for all who did to any: it may be a part of it.
 // Called with mu held.
-func (l *listening) isFor(message wire.Message) bool {
+func (l *subscription) isFor(message wire.Message) bool {
 	switch string(message.Method) {
 	case protocol.NotifyToolsList:
 		return l.wants.tools
@@ -324,7 +324,7 @@ func (l *listening) isFor(message wire.Message) bool {
 }
 
 // tag says by which subscription a notification comes.
-func (l *listening) tag(message wire.Message) []byte {
+func (l *subscription) tag(message wire.Message) []byte {
 	params := message.Params
 	if params.Kind() != "object" {
 		params = wire.Raw([]byte("{}"))
@@ -341,7 +341,7 @@ func (l *listening) tag(message wire.Message) []byte {
 }
 
 // end ends the subscription with its result, which says that it was not lost.
-func (l *listening) end() {
+func (l *subscription) end() {
 	s := l.of
 	s.mu.Lock()
 	if l.over {
@@ -368,10 +368,10 @@ func (l *listening) end() {
 }
 
 // close ends all subscriptions; there are no more.
-func (s *listens) close() {
+func (s *subscriptions) close() {
 	s.mu.Lock()
 	s.closed = true
-	var all []*listening
+	var all []*subscription
 	for l := range s.all {
 		all = append(all, l)
 	}

@@ -16,19 +16,19 @@ import (
 func (a *answers) tell(message []byte) bool { return a.notify(message) == nil }
 
 // subscribe begins a subscription of a bench's client.
-func (b *parkBench) subscribe(filter string) (*guest, *inquiry, *answers) {
+func (b *suspendBench) subscribe(filter string) (*statelessClient, *statelessRequest, *answers) {
 	r, to, _ := b.inquire("me", `{}`)
-	r.guest.listens.begin(r, wire.Raw([]byte(`{"notifications":`+filter+`}`)))
+	r.statelessClient.subscriptions.begin(r, wire.Raw([]byte(`{"notifications":`+filter+`}`)))
 	synctest.Wait()
-	return r.guest, r, to
+	return r.statelessClient, r, to
 }
 
 func TestListeningIsAcknowledgedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParkBench(t)
 		client, r, to := b.subscribe(`{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["no:such"],"more":1}`)
-		client.tellChanged(protocol.NotifyToolsList)
-		client.tellChanged(protocol.NotifyPromptsList)
+		client.notifyListChanged(protocol.NotifyToolsList)
+		client.notifyListChanged(protocol.NotifyPromptsList)
 		want := []string{
 			`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true}}}` + "\n",
 			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\n",
@@ -37,7 +37,7 @@ func TestListeningIsAcknowledgedFirst(t *testing.T) {
 			t.Errorf("the client was told %q, want %q", to.notices, want)
 		}
 		r.cancel(call.Cancelled{})
-		client.tellChanged(protocol.NotifyToolsList)
+		client.notifyListChanged(protocol.NotifyToolsList)
 		if len(to.notices) != 2 || len(to.sent) != 1 || to.sent[0] != "" {
 			t.Errorf("after the cancellation the client was told %q and answered %q", to.notices, to.sent)
 		}
@@ -48,15 +48,15 @@ func TestWhatComesBeforeTheAcknowledgementWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParkBench(t)
 		r, to, _ := b.inquire("me", `{}`)
-		s, x := r.guest.listens, downstream.Topic{ID: "x:1"}
-		l := &listening{of: s, request: r, tell: to.tell, wants: wishes{topics: []downstream.Topic{x}}}
+		s, x := r.statelessClient.subscriptions, downstream.Topic{ID: "x:1"}
+		l := &subscription{of: s, request: r, tell: to.tell, wants: subscriptionFilter{topics: []downstream.Topic{x}}}
 		s.all[l], s.topics[x] = struct{}{}, 1
 		r.await(stopping(l.end))
 		s.tell(wire.Notification(protocol.NotifyResourceUpdated, []byte(`{"uri":"x:1","_meta":{"a":1}}`)))
 		if len(to.notices) != 0 {
 			t.Errorf("the client was told %q before it was acknowledged", to.notices)
 		}
-		l.acknowledge(wishes{topics: []downstream.Topic{x}})
+		l.acknowledge(subscriptionFilter{topics: []downstream.Topic{x}})
 		if want := `"params":{"uri":"x:1","_meta":{"a":1,"io.modelcontextprotocol/subscriptionId":1}}`; len(to.notices) != 2 || !strings.Contains(to.notices[1], want) {
 			t.Errorf("the client was told %q, want %s behind the acknowledgement", to.notices, want)
 		}
@@ -65,13 +65,13 @@ func TestWhatComesBeforeTheAcknowledgementWaits(t *testing.T) {
 
 func TestUpdatesGoToThoseWhoListenForThem(t *testing.T) {
 	one, two, task := downstream.Topic{ID: "x:1"}, downstream.Topic{ID: "x:2"}, downstream.Topic{IsTask: true, ID: "x:1"}
-	l := func(topics ...downstream.Topic) *listening {
-		return &listening{of: &listens{topics: map[downstream.Topic]int{one: 1, two: 1, task: 1}}, wants: wishes{topics: topics}}
+	l := func(topics ...downstream.Topic) *subscription {
+		return &subscription{of: &subscriptions{topics: map[downstream.Topic]int{one: 1, two: 1, task: 1}}, wants: subscriptionFilter{topics: topics}}
 	}
 	const updated, tasks = protocol.NotifyResourceUpdated, protocol.NotifyTasks
 	for _, test := range []struct {
 		name           string
-		l              *listening
+		l              *subscription
 		method, params string
 		want           bool
 	}{
@@ -94,13 +94,13 @@ func TestUpdatesGoToThoseWhoListenForThem(t *testing.T) {
 func TestSubscriptionsThatAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParkBench(t)
-		for _, filter := range []string{`7`, `{"resourceSubscriptions":[7]}`, `{"resourceSubscriptions":["x:1"` + strings.Repeat(`,"x:1"`, maxListenURIs) + `]}`} {
+		for _, filter := range []string{`7`, `{"resourceSubscriptions":[7]}`, `{"resourceSubscriptions":["x:1"` + strings.Repeat(`,"x:1"`, maxSubscribedTopics) + `]}`} {
 			if _, _, to := b.subscribe(filter); !strings.Contains(to.only(t), `-32602`) {
 				t.Errorf("%.100s is answered with %q", filter, to.sent)
 			}
 		}
 		client, _, to := b.subscribe(`{}`)
-		client.listens.close()
+		client.subscriptions.close()
 		if got := to.only(t); !strings.Contains(got, `"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":1}}`) {
 			t.Errorf("the end is told with %s", got)
 		}

@@ -25,7 +25,7 @@ const (
 // Ask implements call.Client: the question waits a moment for others, and then becomes the
 // answer of the request. Without a request it waits for the next.
 func (w *work) Ask(question *downstream.Question) {
-	if !isQuestion(question.Method) || w.binding == 0 || !canBeAsked(w.guest.capabilities, question) {
+	if !isQuestion(question.Method) || w.binding == 0 || !canBeAsked(w.statelessClient.capabilities, question) {
 		question.RefuseUnsupported()
 		return
 	}
@@ -83,7 +83,7 @@ func (w *work) park() {
 	for _, o := range w.open {
 		size += len(o.question.Params.Bytes())
 	}
-	state, ok := w.guest.server.parking.add(w, size)
+	state, ok := w.statelessClient.server.parking.add(w, size)
 	if !ok {
 		open := w.takeOpen()
 		w.mu.Unlock()
@@ -128,14 +128,14 @@ func appendUntracked(dst []byte, params wire.Payload) []byte {
 
 // resume goes on with the work that waits for the client's answers, which the request
 // brings.
-func (r *inquiry) resume(message *wire.Message) {
+func (r *statelessRequest) resume(message *wire.Message) {
 	answers, problem := readAnswers(message.Params.Member(protocol.InputResponses))
 	if problem != "" {
 		r.refuse(invalidParams(problem))
 		return
 	}
 	state, _ := message.Params.Member(protocol.RequestState).Text()
-	w, ok := r.guest.server.parking.take(state, bind(r.guest.caller, string(message.Method), message.Params))
+	w, ok := r.statelessClient.server.parking.claim(state, bind(r.statelessClient.caller, string(message.Method), message.Params))
 	if !ok {
 		r.refuse(invalidParams("the requestState is unknown: it may have been used or have expired, " +
 			"or belongs to another request. Send the request again without it"))

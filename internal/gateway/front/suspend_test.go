@@ -27,32 +27,32 @@ func (a *answers) notify(message []byte) error {
 func (a *answers) send(message []byte) { a.sent = append(a.sent, string(message)) }
 
 // modernTerms are those of a client that can be asked.
-func modernTerms(capabilities string) terms {
-	return readTerms(wire.Raw([]byte(`{"` + protocol.MetaProtocolVersion + `":"2026-07-28","` + protocol.MetaClientCapabilities + `":` + capabilities + `}`)))
+func modernTerms(capabilities string) requestMeta {
+	return readMeta(wire.Raw([]byte(`{"` + protocol.MetaProtocolVersion + `":"2026-07-28","` + protocol.MetaClientCapabilities + `":` + capabilities + `}`)))
 }
 
-// parked is a bench for calls that wait.
-type parkBench struct {
-	t      *testing.T
-	guests *guests
+// suspendedCall is a bench for calls that wait.
+type suspendBench struct {
+	t                *testing.T
+	statelessClients *statelessClients
 }
 
-func newParkBench(t *testing.T) *parkBench {
-	b := &parkBench{t, newGuests(newServer(Options{}), 10)}
-	t.Cleanup(func() { b.guests.end(nil) })
+func newParkBench(t *testing.T) *suspendBench {
+	b := &suspendBench{t, newStatelessClients(newServer(Options{}), 10)}
+	t.Cleanup(func() { b.statelessClients.end(nil) })
 	return b
 }
 
 // inquire makes a request in flight, without what it asks for.
-func (b *parkBench) inquire(owner, params string) (*inquiry, *answers, wire.Message) {
+func (b *suspendBench) inquire(owner, params string) (*statelessRequest, *answers, wire.Message) {
 	b.t.Helper()
 	message, err := wire.Parse(wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	client := b.guests.enter(owner, account(owner), Audience{}, modernTerms(`{"roots":{},"elicitation":{}}`))
+	client := b.statelessClients.enter(owner, account(owner), Audience{}, modernTerms(`{"roots":{},"elicitation":{}}`))
 	to := new(answers)
-	r := &inquiry{guest: client, to: to, id: []byte("1"), key: fmt.Sprint(lastInquiry.Add(1)), severity: -1}
+	r := &statelessRequest{statelessClient: client, to: to, id: []byte("1"), key: fmt.Sprint(lastRequestKey.Add(1)), severity: -1}
 	if admitted, _ := client.admit(r.key, r.id, r); !admitted {
 		b.t.Fatal("the request was not admitted")
 	}
@@ -60,14 +60,14 @@ func (b *parkBench) inquire(owner, params string) (*inquiry, *answers, wire.Mess
 }
 
 // start begins work that never ends by itself.
-func (b *parkBench) start(owner, params string) (*work, *answers) {
+func (b *suspendBench) start(owner, params string) (*work, *answers) {
 	r, to, message := b.inquire(owner, params)
-	r.guest.enter()
+	r.statelessClient.hold()
 	return r.newWork(protocol.MethodToolsCall, &message), to
 }
 
 // retry sends a request again.
-func (b *parkBench) retry(owner, params string) *answers {
+func (b *suspendBench) retry(owner, params string) *answers {
 	r, to, message := b.inquire(owner, params)
 	r.resume(&message)
 	return to
@@ -185,7 +185,7 @@ func TestCallThatWaitsTooLongIsCancelled(t *testing.T) {
 		<-time.After(settleTime) // of the bubble
 		synctest.Wait()
 		state := stateOf(t, to.only(t))
-		<-time.After(parkTime) // of the bubble
+		<-time.After(suspendTime) // of the bubble
 		synctest.Wait()
 		if !errors.Is(w.canceller.Cause(), errUnanswered) || len(question.got) != 1 {
 			t.Errorf("the call was cancelled with %v, and the server got %q", w.canceller.Cause(), question.got)
@@ -225,7 +225,7 @@ func TestAnswerOfACallThatWaitsIsKept(t *testing.T) {
 func TestCallsThatWaitAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParkBench(t)
-		for range maxParkedOfOne {
+		for range maxSuspendedOfOne {
 			w, _ := b.start("me", `{"name":"t"}`)
 			w.Ask(newAsked("roots/list", "").Question)
 			defer w.Answer(metatool.Answer{Cancelled: errGivenUp})
@@ -290,16 +290,16 @@ func TestCancelledRequestEndsItsCall(t *testing.T) {
 func TestProgressHasTheTokenOfTheRequest(t *testing.T) {
 	const progress, log = `{"progressToken":"p","progress":1}`, `{"level":"info"}`
 	for name, test := range map[string]struct {
-		request              *inquiry
+		request              *statelessRequest
 		method, params, want string // "": it is not wanted
 	}{
-		"the same token":    {&inquiry{token: []byte(`"p"`)}, protocol.NotifyProgress, progress, progress},
-		"another token":     {&inquiry{token: []byte(`2`)}, protocol.NotifyProgress, progress, strings.Replace(progress, `"p"`, `2`, 1)},
-		"no token":          {&inquiry{}, protocol.NotifyProgress, progress, ""},
-		"no log messages":   {&inquiry{severity: -1}, protocol.NotifyMessage, log, ""},
-		"severe ones":       {&inquiry{severity: protocol.Severity("error")}, protocol.NotifyMessage, log, ""},
-		"all log messages":  {&inquiry{severity: protocol.Severity("debug")}, protocol.NotifyMessage, log, log},
-		"some notification": {&inquiry{severity: -1}, "x", `{}`, `{}`},
+		"the same token":    {&statelessRequest{token: []byte(`"p"`)}, protocol.NotifyProgress, progress, progress},
+		"another token":     {&statelessRequest{token: []byte(`2`)}, protocol.NotifyProgress, progress, strings.Replace(progress, `"p"`, `2`, 1)},
+		"no token":          {&statelessRequest{}, protocol.NotifyProgress, progress, ""},
+		"no log messages":   {&statelessRequest{severity: -1}, protocol.NotifyMessage, log, ""},
+		"severe ones":       {&statelessRequest{severity: protocol.Severity("error")}, protocol.NotifyMessage, log, ""},
+		"all log messages":  {&statelessRequest{severity: protocol.Severity("debug")}, protocol.NotifyMessage, log, log},
+		"some notification": {&statelessRequest{severity: -1}, "x", `{}`, `{}`},
 	} {
 		got, wanted := test.request.fit(test.method, []byte(test.params), []byte(`"p"`))
 		if wanted != (test.want != "") || wanted && string(got) != test.want {
@@ -336,11 +336,11 @@ func TestBinding(t *testing.T) {
 }
 
 func FuzzState(f *testing.F) {
-	p := newParking()
+	p := newSuspendedCalls()
 	f.Add(p.sign(ticketNumber{}, time.Unix(1<<40, 0), 0))
 	f.Add(p.prefix + "AAAA")
 	f.Fuzz(func(t *testing.T, state string) {
-		if w, ok := p.take(state, bind("me", "m", wire.Payload{})); ok || w != nil {
+		if w, ok := p.claim(state, bind("me", "m", wire.Payload{})); ok || w != nil {
 			t.Error("something was found that nobody parked")
 		}
 	})

@@ -20,16 +20,16 @@ import (
 // has a question: then the request is answered with the question, and the work waits for
 // the one that brings the answer.
 type work struct {
-	guest     *guest
-	method    string
-	mayTask   bool
-	token     []byte // of progress, that the server's messages have
-	check     call.Check
-	binding   digest // of what has to be the same when the client comes back; zero if it cannot
-	canceller metatool.Canceller
+	statelessClient *statelessClient
+	method          string
+	mayTask         bool
+	token           []byte // of progress, that the server's messages have
+	check           call.Check
+	binding         digest // of what has to be the same when the client comes back; zero if it cannot
+	canceller       metatool.Canceller
 
 	mu      sync.Mutex
-	request *inquiry // that it is for; nil while it waits for the next
+	request *statelessRequest // that it is for; nil while it waits for the next
 	over    bool
 	kept    *metatool.Answer // that came while there was no request
 	open    []openQuestion
@@ -44,11 +44,11 @@ type openQuestion struct {
 }
 
 // newWork makes the work of a request, which it belongs to from the beginning.
-func (r *inquiry) newWork(method string, message *wire.Message) *work {
+func (r *statelessRequest) newWork(method string, message *wire.Message) *work {
 	w := &r.work
-	w.guest, w.method, w.token, w.check, w.request = r.guest, method, r.token, r.check, r
-	if r.guest.answers && protocol.FindMethod(method).MayAsk {
-		w.binding = bind(r.guest.caller, w.method, message.Params) // now: the params are used up by the call
+	w.statelessClient, w.method, w.token, w.check, w.request = r.statelessClient, method, r.token, r.check, r
+	if r.statelessClient.answers && protocol.FindMethod(method).MayAsk {
+		w.binding = bind(r.statelessClient.caller, w.method, message.Params) // now: the params are used up by the call
 	}
 	r.await(w)
 	return w
@@ -72,7 +72,7 @@ func (w *work) start(message *wire.Message) {
 			w.refuse("Invalid params: unknown cursor; the list has one page")
 			return
 		}
-		w.guest.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: w, Canceller: &w.canceller, Answerer: w}})
+		w.statelessClient.surface.Load().List(metatool.Request{Origin: metatool.Origin{Session: w, Canceller: &w.canceller, Answerer: w}})
 	case protocol.MethodToolsCall:
 		call, problem := metatool.ReadCall(message)
 		if problem != "" {
@@ -82,13 +82,13 @@ func (w *work) start(message *wire.Message) {
 		w.mayTask = true // a server of this era decides that itself
 		call.Session, call.Canceller, call.Answerer = w, &w.canceller, w
 		call.Check = w.check
-		w.guest.surface.Load().Call(&call)
+		w.statelessClient.surface.Load().Call(&call)
 	default:
 		if problem := call.Ambiguous(w.method, message.Params); problem != "" {
 			w.refuse(problem)
 			return
 		}
-		w.guest.passage.Load().Handle(passthrough.Request{
+		w.statelessClient.passage.Load().Handle(passthrough.Request{
 			Method: w.method, Params: message.Params, Session: w, Canceller: &w.canceller.Canceller, Replier: w,
 		})
 	}
@@ -114,7 +114,7 @@ func (w *work) Notify(method string, params []byte) error {
 }
 
 // Party implements call.Client.
-func (w *work) Party() *fleet.Party { return w.guest.Party() }
+func (w *work) Party() *fleet.Party { return w.statelessClient.Party() }
 
 // IsOpen implements metatool.Session.
 func (w *work) IsOpen(string) bool { return true }
@@ -126,19 +126,19 @@ func (w *work) MarkOpen(string) (first bool) { return false }
 func (w *work) HoldNews() (release func()) { return func() {} }
 
 // WaitUntil implements metatool.Session.
-func (w *work) WaitUntil(limit time.Duration) time.Time { return w.guest.WaitUntil(limit) }
+func (w *work) WaitUntil(limit time.Duration) time.Time { return w.statelessClient.WaitUntil(limit) }
 
 // Links implements metatool.Session.
 func (w *work) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
-	return w.guest.Links(ref, definition)
+	return w.statelessClient.Links(ref, definition)
 }
 
 // Memory implements passage.Session.
-func (w *work) Memory() *passthrough.Memory { return w.guest.memory }
+func (w *work) Memory() *passthrough.Memory { return w.statelessClient.memory }
 
 // Answer implements metatool.Answerer.
 func (w *work) Answer(answer metatool.Answer) {
-	w.guest.relate(w, &answer, w.mayTask)
+	w.statelessClient.relate(w, &answer, w.mayTask)
 	w.end(answer)
 }
 
@@ -165,7 +165,7 @@ func (w *work) end(answer metatool.Answer) {
 		r.finish(w.encode(r.id, answer))
 	}
 	refuseAll(open, "The call has ended")
-	w.guest.leave()
+	w.statelessClient.release()
 }
 
 func keep(answer metatool.Answer) *metatool.Answer {
@@ -178,7 +178,7 @@ func keep(answer metatool.Answer) *metatool.Answer {
 }
 
 // stop implements underWay: the work ends if it is still for that request.
-func (w *work) stop(r *inquiry, cause error) {
+func (w *work) stop(r *statelessRequest, cause error) {
 	w.mu.Lock()
 	if w.request != r {
 		w.mu.Unlock()
@@ -222,7 +222,7 @@ func refuseAll(open []openQuestion, text string) {
 // fit returns the params of a notification as the request wants them; wanted is false if it
 // does not want the notification. token is the progress token that the server's messages have,
 // which another request may have brought.
-func (r *inquiry) fit(method string, params, token []byte) (fitted []byte, wanted bool) {
+func (r *statelessRequest) fit(method string, params, token []byte) (fitted []byte, wanted bool) {
 	switch {
 	case method == protocol.NotifyMessage:
 		level, _ := wire.Raw(params).Member("level").Text()

@@ -13,23 +13,23 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// parking holds work that waits for answers of its clients. What a client gets to find it
+// suspendedCalls holds work that waits for answers of its clients. What a client gets to find it
 // again, the state, is signed, runs out, is good for one use, and only together with what
 // it was given for: the same caller, method and params.
-type parking struct {
+type suspendedCalls struct {
 	key    []byte // of the signatures; it ends with the process, as the work does
 	prefix string // of the states that are signed with it
 
 	mu       sync.Mutex
-	waiting  map[ticketNumber]*parked
+	waiting  map[ticketNumber]*suspendedCall
 	byCaller map[string]int
 	bytes    int // of the questions
 }
 
 type ticketNumber [16]byte
 
-// parked is work that waits.
-type parked struct {
+// suspendedCall is work that waits.
+type suspendedCall struct {
 	work  *work
 	timer *time.Timer // ends it
 	bytes int         // of its questions
@@ -37,20 +37,20 @@ type parked struct {
 
 // Limits of work that waits.
 const (
-	parkTime       = 10 * time.Minute
-	maxParked      = 1000
-	maxParkedOfOne = 100      // caller
-	maxParkedBytes = 64 << 20 // of questions
+	suspendTime       = 10 * time.Minute
+	maxSuspended      = 1000
+	maxSuspendedOfOne = 100      // caller
+	maxSuspendedBytes = 64 << 20 // of questions
 )
 
-func newParking() *parking {
+func newSuspendedCalls() *suspendedCalls {
 	key := make([]byte, sha256.Size)
 	rand.Read(key) // never fails
 	id := make([]byte, 9)
 	rand.Read(id)
-	return &parking{
+	return &suspendedCalls{
 		key: key, prefix: statePrefix + base64.RawURLEncoding.EncodeToString(id) + ".",
-		waiting: make(map[ticketNumber]*parked), byCaller: make(map[string]int),
+		waiting: make(map[ticketNumber]*suspendedCall), byCaller: make(map[string]int),
 	}
 }
 
@@ -59,25 +59,25 @@ const statePrefix = "mcp-workbench-1."
 
 // isOurs reports whether a state claims to be signed here, and then must be. All others are
 // those of servers of the modern era, which may be workbenches, too, and are passed on.
-func (p *parking) isOurs(state wire.Payload) bool {
+func (p *suspendedCalls) isOurs(state wire.Payload) bool {
 	text, _ := state.Text()
 	return strings.HasPrefix(text, p.prefix)
 }
 
 // add has work wait that has questions of so many bytes; it fails if too much does.
-func (p *parking) add(w *work, bytes int) (state string, ok bool) {
+func (p *suspendedCalls) add(w *work, bytes int) (state string, ok bool) {
 	var number ticketNumber
 	rand.Read(number[:])
-	expires := time.Now().Add(parkTime)
-	caller := w.guest.caller
+	expires := time.Now().Add(suspendTime)
+	caller := w.statelessClient.caller
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.waiting) >= maxParked || p.byCaller[caller] >= maxParkedOfOne || p.bytes+bytes > maxParkedBytes {
+	if len(p.waiting) >= maxSuspended || p.byCaller[caller] >= maxSuspendedOfOne || p.bytes+bytes > maxSuspendedBytes {
 		return "", false
 	}
 	p.byCaller[caller]++
 	p.bytes += bytes
-	p.waiting[number] = &parked{work: w, bytes: bytes, timer: time.AfterFunc(parkTime, func() {
+	p.waiting[number] = &suspendedCall{work: w, bytes: bytes, timer: time.AfterFunc(suspendTime, func() {
 		if w := p.remove(number); w != nil {
 			w.abandon(errUnanswered)
 		}
@@ -85,8 +85,8 @@ func (p *parking) add(w *work, bytes int) (state string, ok bool) {
 	return p.sign(number, expires, w.binding), true
 }
 
-// take returns the work that a state was given for, if it is what is asked for now.
-func (p *parking) take(state string, binding digest) (*work, bool) {
+// claim returns the work that a state was given for, if it is what is asked for now.
+func (p *suspendedCalls) claim(state string, binding digest) (*work, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, p.prefix))
 	if err != nil || len(raw) != len(ticketNumber{})+8+sha256.Size {
 		return nil, false
@@ -100,7 +100,7 @@ func (p *parking) take(state string, binding digest) (*work, bool) {
 	return w, w != nil
 }
 
-func (p *parking) remove(number ticketNumber) *work {
+func (p *suspendedCalls) remove(number ticketNumber) *work {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found, ok := p.waiting[number]
@@ -110,19 +110,19 @@ func (p *parking) remove(number ticketNumber) *work {
 	delete(p.waiting, number)
 	found.timer.Stop()
 	p.bytes -= found.bytes
-	caller := found.work.guest.caller
+	caller := found.work.statelessClient.caller
 	if p.byCaller[caller]--; p.byCaller[caller] == 0 {
 		delete(p.byCaller, caller)
 	}
 	return found.work
 }
 
-// leave ends what waits for a client that is gone.
-func (p *parking) leave(client *guest) {
+// abandonAll ends what waits for a client that is gone.
+func (p *suspendedCalls) abandonAll(client *statelessClient) {
 	p.mu.Lock()
 	var numbers []ticketNumber
 	for number, candidate := range p.waiting {
-		if candidate.work.guest == client {
+		if candidate.work.statelessClient == client {
 			numbers = append(numbers, number)
 		}
 	}
@@ -134,7 +134,7 @@ func (p *parking) leave(client *guest) {
 	}
 }
 
-func (p *parking) sign(number ticketNumber, expires time.Time, binding digest) string {
+func (p *suspendedCalls) sign(number ticketNumber, expires time.Time, binding digest) string {
 	state := binary.BigEndian.AppendUint64(number[:], uint64(expires.Unix()))
 	mac := hmac.New(sha256.New, p.key)
 	mac.Write(state)
