@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -14,11 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/sharing/daemon"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/relay"
 )
 
@@ -43,7 +39,7 @@ the client goes on; what was in flight fails and is not sent again.`,
   mcp-workbench bridge $XDG_RUNTIME_DIR/mcp-workbench/d-0123456789abcdef.sock`,
 		Args: exactly("one address or socket"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			log, err := g.logger(&config.Config{}, os.Stderr)
+			log, err := service.NewLogger(g.logLevel, &config.Config{}, os.Stderr)
 			if err != nil {
 				return err
 			}
@@ -55,13 +51,13 @@ the client goes on; what was in flight fails and is not sent again.`,
 				if len(options.headers) > 0 || options.tokenFile != "" {
 					return &usageError{err: errors.New("--header and --token-file are for addresses that begin with http:// or https://")}
 				}
-				return bridgeSocket(cmd.Context(), args[0], relay.Options{In: in, Out: out, Log: log})
+				return service.BridgeSocket(cmd.Context(), args[0], Version, relay.Options{In: in, Out: out, Log: log})
 			}
 			server, err := options.server(args[0])
 			if err != nil {
 				return err
 			}
-			return bridgeAddress(cmd.Context(), server, app.Options{Version: Version, Log: log}, in, out)
+			return service.BridgeAddress(cmd.Context(), server, app.Options{Version: Version, Log: log}, in, out)
 		},
 	}
 	cmd.Flags().StringArrayVar(&options.headers, "header", nil, "an HTTP header for every request, as NAME=VALUE; may be repeated")
@@ -71,29 +67,6 @@ the client goes on; what was in flight fails and is not sent again.`,
 
 func isAddress(text string) bool {
 	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
-}
-
-// joinTime is how long a workbench that was there is waited for.
-const joinTime = 10 * time.Second
-
-// bridgeSocket connects the client to a workbench on this machine.
-func bridgeSocket(ctx context.Context, socket string, options relay.Options) error {
-	folder, _ := os.Getwd() // without one, that of the workbench has to do
-	patience := time.Duration(0)
-	options.Dial = func(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
-		conn, err := daemon.Await(ctx, socket, patience, daemon.Hello{
-			Version: Version, Folder: folder, Opened: resume.Opened, LastAsked: resume.LastAsked,
-		})
-		patience = joinTime
-		if err != nil && ctx.Err() == nil {
-			return nil, &toolbox.Error{
-				Code: toolbox.Unreachable, Message: fmt.Sprintf("No workbench can be reached at %s: %v", socket, err), Cause: err,
-				Hint: "Name the socket of one that runs, or its address: mcp-workbench bridge http://127.0.0.1:7420/mcp",
-			}
-		}
-		return conn, err
-	}
-	return relay.Run(ctx, options)
 }
 
 // remoteCallTime bounds a call that shows no sign of life. What is at the other end has
@@ -144,37 +117,4 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("%s does not hold a token alone", path)
 	}
 	return token, nil
-}
-
-// shortestSecret is from how many characters on the value of a header is not shown.
-const shortestSecret = 8
-
-// headersOf are the headers that a server is sent.
-func headersOf(server config.Server) http.Header {
-	header := make(http.Header)
-	for _, h := range server.Headers {
-		header.Set(h.Name, h.Value)
-	}
-	return header
-}
-
-// bridgeAddress connects the client to a workbench over HTTP: it is the only server of one
-// that shows its tools as they are.
-func bridgeAddress(ctx context.Context, server config.Server, options app.Options, in io.ReadCloser, out io.WriteCloser) error {
-	cfg := config.Empty()
-	cfg.ToolMode = config.Direct
-	cfg.Toolboxes = []config.Toolbox{{Name: "bridge", Servers: []config.Server{server}}}
-	for _, header := range server.Headers {
-		if secret := strings.TrimPrefix(header.Value, "Bearer "); len(secret) >= shortestSecret {
-			cfg.Secrets = append(cfg.Secrets, secret)
-		}
-	}
-	options.Config, options.Transparent = cfg, true
-	options.Admit = func(mark string) error { return hops.Ask(ctx, server.URL, headersOf(server), mark) }
-	workbench, err := app.New(options)
-	if err != nil {
-		return err
-	}
-	err = workbench.ServeStdio(ctx, in, out)
-	return errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -18,10 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // Version is the build's; the linker sets it for releases.
@@ -54,7 +54,7 @@ func Main(args []string) int {
 	// A client that is gone shows as an error of write, so that we can end in order.
 	signal.Ignore(syscall.SIGPIPE)
 	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if onTerminal() {
+	if service.OnTerminal() {
 		endings = append(endings, syscall.SIGHUP) // otherwise the order to reload
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endings...)
@@ -67,8 +67,7 @@ func Main(args []string) int {
 	if err == nil {
 		return 0
 	}
-	wrong, isUsage := errors.AsType[*usageError](err)
-	if isUsage {
+	if wrong, ok := errors.AsType[*usageError](err); ok {
 		wrong.command = command.CommandPath()
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -78,7 +77,7 @@ func Main(args []string) int {
 	if !errors.Is(err, errShown) {
 		fmt.Fprintln(os.Stderr, tty.New(os.Stderr, nil, os.Getenv).Describe(err))
 	}
-	if isUsage {
+	if known, ok := errors.AsType[*toolbox.Error](err); ok && known.Code == toolbox.Usage {
 		return 2
 	}
 	return 1
@@ -106,13 +105,15 @@ func (e *usageError) Unwrap() error {
 
 // globals are the flags that all commands share.
 type globals struct {
-	configPath string
-	logLevel   string
-	toolbox    string         // the only one that is served; "": all
-	shared     bool           // clients share one workbench
-	anyLock    bool           // the command does not care what locks say
-	places     []config.Place // where files are looked for; nil: as the flag and the environment say
-	environ    []string       // that variables are taken from; nil: ours
+	loader.Loader
+	logLevel string
+	toolbox  string // the only toolbox to serve; "": all
+	shared   bool   // use the workbench that clients share
+}
+
+// service returns the options of a workbench that serves clients.
+func (g *globals) service(stderr io.Writer) service.Options {
+	return service.Options{Loader: g.Loader, Version: Version, LogLevel: g.logLevel, Toolbox: g.toolbox, Shared: g.shared, Stderr: stderr}
 }
 
 func newRoot() *cobra.Command {
@@ -137,7 +138,7 @@ An MCP client starts it, and speaks MCP to it on stdin and stdout.`,
 			return runStdio(cmd.Context(), g, os.Stdin, os.Stdout, os.Stderr)
 		},
 	}
-	root.PersistentFlags().StringVar(&g.configPath, "config", "",
+	root.PersistentFlags().StringVar(&g.ConfigPath, "config", "",
 		"configuration file, the only one (default: $WORKBENCH_CONFIG, or ./workbench-config.json on top of your own)")
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: as configured)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
@@ -159,29 +160,4 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		err = fmt.Errorf("%w; did you mean '%s'?", err, strings.Join(near, "' or '"))
 	}
 	return &usageError{err: err}
-}
-
-// logger makes the log on stderr at the level of the flag, else of the configuration.
-func (g *globals) logger(cfg *config.Config, stderr io.Writer) (*slog.Logger, error) {
-	name := g.logLevel
-	if name == "" {
-		name = cfg.LogLevel
-	}
-	if name == "" {
-		name = "warn"
-	}
-	var level slog.Level
-	switch strings.ToLower(name) {
-	case "debug", "info", "warn", "error":
-		if err := level.UnmarshalText([]byte(name)); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, &usageError{err: &toolbox.Error{
-			Code:    toolbox.Usage,
-			Message: fmt.Sprintf("unknown log level '%s'", name),
-			Hint:    "The levels are debug, info, warn and error.",
-		}}
-	}
-	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})), nil
 }

@@ -2,26 +2,20 @@ package cli
 
 import (
 	"context"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// completionTime bounds what a shell waits for when a person presses the tab key.
-const completionTime = 2 * time.Second
-
 // completeToolboxes completes an argument or flag that names a toolbox.
 func completeToolboxes(g *globals) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
-		for _, box := range g.outline().Toolboxes {
+		for _, box := range g.Outline().Toolboxes {
 			found = offer(found, typed, box.Name, box.Description)
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
@@ -32,7 +26,7 @@ func completeToolboxes(g *globals) cobra.CompletionFunc {
 // servers.
 func completeServers(g *globals) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		outline := g.outline()
+		outline := g.Outline()
 		var found []cobra.Completion
 		for _, box := range outline.Toolboxes {
 			found = offer(found, typed, box.Name, box.Description)
@@ -58,7 +52,7 @@ func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 func completeTools(g *globals) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
-		outline := g.outline()
+		outline := g.Outline()
 		for _, server := range outline.Servers {
 			if path := server.Toolbox + "/" + server.Name + "/"; strings.HasPrefix(typed, path) {
 				return completeToolsOf(cmd.Context(), g, toolbox.Ref{Toolbox: server.Toolbox, Server: server.Name}, typed)
@@ -78,7 +72,7 @@ func completeTools(g *globals) cobra.CompletionFunc {
 
 func completeToolsOf(ctx context.Context, g *globals, of toolbox.Ref, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
-	for _, server := range g.remembered(ctx) {
+	for _, server := range g.Cached(ctx) {
 		if server.Toolbox != of.Toolbox || server.Server != of.Server {
 			continue
 		}
@@ -105,55 +99,6 @@ func mustComplete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // there is no such flag, or it has one: a mistake in the program
 	}
-}
-
-// outline is what the configuration names; nothing if it cannot be read or is not trusted:
-// a shell that completes has no place for errors.
-func (g *globals) outline() *config.Preview {
-	all := &config.Preview{}
-	places, err := g.find()
-	if err == nil && len(places) == 0 {
-		return outlineOf(config.Default())
-	}
-	for _, place := range places {
-		source, err := config.Read(place.Path)
-		if err != nil || place.Origin == config.Local && examine(source) != nil {
-			continue
-		}
-		if preview, err := source.Preview(os.Environ()); err == nil {
-			all.Add(preview)
-		}
-	}
-	return all
-}
-
-func outlineOf(cfg *config.Config) *config.Preview {
-	outline := &config.Preview{}
-	for _, box := range cfg.Toolboxes {
-		outline.Toolboxes = append(outline.Toolboxes, config.PreviewToolbox{Name: box.Name, Description: box.Description})
-		for _, server := range box.Servers {
-			outline.Servers = append(outline.Servers, config.PreviewServer{Toolbox: box.Name, Name: server.Name, Builtin: server.Builtin})
-		}
-	}
-	return outline
-}
-
-// remembered is what is known of tools without starting anything, and silent as outline is.
-func (g *globals) remembered(ctx context.Context) []app.KnownServer {
-	s, err := g.load(nil)
-	if err != nil {
-		return nil
-	}
-	if ctx == nil {
-		ctx = context.Background() // completion runs outside of a command
-	}
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	known, err := app.Remembered(ctx, s.config, config.StateDir())
-	if err != nil {
-		return nil
-	}
-	return known
 }
 
 // offer adds what begins with what was typed. A name that a shell could not take, or that

@@ -19,7 +19,7 @@ func completeCall(g *globals) cobra.CompletionFunc {
 		if strings.HasPrefix(typed, "@") {
 			return nil, cobra.ShellCompDirectiveDefault // files
 		}
-		tool, ok := console.Named(args[0], g.remembered(cmd.Context()))
+		tool, ok := console.Named(args[0], g.Cached(cmd.Context()))
 		if !ok {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -213,7 +213,7 @@ func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (c
 		return clients.Entry{}, "", err
 	}
 	e := clients.Entry{Name: name, Command: program, Args: []string{}}
-	places, err := g.find()
+	places, err := g.Find()
 	if err != nil {
 		return e, "", err
 	}
@@ -227,7 +227,7 @@ func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (c
 	switch places[len(places)-1].Origin {
 	case config.Local:
 		// Once it is named to the client, nobody asks any more whether it is trusted.
-		if _, err := g.loadAsking(ctx, screen.Writer); err != nil {
+		if _, err := g.LoadAsking(ctx, screen.Writer); err != nil {
 			return e, "", err
 		}
 		e.Args = []string{"--config", path}

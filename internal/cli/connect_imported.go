@@ -78,8 +78,8 @@ func placeOf(known importer.Known) place { return place{known.Toolbox, known.Ser
 
 // command is a command line for the same configuration that a person can paste.
 func (g *globals) command(words ...string) string {
-	if g.configPath != "" {
-		words = append([]string{"--config", g.configPath}, words...)
+	if g.ConfigPath != "" {
+		words = append([]string{"--config", g.ConfigPath}, words...)
 	}
 	return trust.Quote(append([]string{"mcp-workbench"}, words...)...)
 }

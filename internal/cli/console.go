@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -23,22 +28,38 @@ func (s *solitude) define(cmd *cobra.Command) {
 
 // newConsole is what the commands have in common that use tools.
 func (g *globals) newConsole(cmd *cobra.Command, how solitude) (*console.Console, error) {
-	with := *g
-	found, log, err := with.setupForTerminal(cmd.Context(), cmd.OutOrStdout(), os.Stderr)
+	found, log, err := g.loadForTerminal(cmd.Context(), cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
 		return nil, err
 	}
 	var dial console.Dial
-	if !how.alone && found.isUsable() && found.config.Path != "" {
-		if dial, err = g.dialShared(found.config); err != nil {
+	if !how.alone && found.IsUsable() && found.Config.Path != "" {
+		if dial, err = g.dialShared(found.Config); err != nil {
 			return nil, err
 		}
 	}
 	return console.New(console.Options{
-		Config: found.config, Version: Version, StateDir: config.StateDir(), Log: log, Dial: dial,
+		Config: found.Config, Version: Version, StateDir: config.StateDir(), Log: log, Dial: dial,
 		Out: tty.New(cmd.OutOrStdout(), nil, os.Getenv),
 		Err: tty.New(cmd.ErrOrStderr(), cmd.InOrStdin(), os.Getenv),
 	}), nil
+}
+
+// loadForTerminal loads the configuration for a command that shows its result, and asks about an
+// untrusted file. Files that are not used are named on stderr.
+func (g *globals) loadForTerminal(ctx context.Context, out, stderr io.Writer) (*loader.Loaded, *slog.Logger, error) {
+	s, err := g.LoadAsking(ctx, out)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.Untrusted != nil {
+		fmt.Fprintln(stderr, tty.Describe(s.Untrusted.Refusal()))
+	}
+	for _, err := range s.Broken {
+		fmt.Fprintln(stderr, tty.Describe(err))
+	}
+	log, err := service.NewLogger(cmp.Or(g.logLevel, "error"), s.Config, stderr)
+	return s, log, err
 }
 
 // dialShared connects a command to the workbench that clients share, which is started if the
@@ -49,7 +70,8 @@ func (g *globals) dialShared(cfg *config.Config) (console.Dial, error) {
 		return nil, err
 	}
 	folder, _ := os.Getwd() // without one, that of the first client has to do
-	target, _, err := g.sharedTarget(build, cfg, folder)
+	options := g.service(os.Stderr)
+	target, _, err := options.SharedTarget(build, cfg, folder)
 	if err != nil {
 		if !cfg.Shared.On {
 			return nil, nil

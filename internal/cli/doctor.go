@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -94,26 +96,26 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 // checkSetup reads the configuration as serving would; nil if it cannot be used, which a
 // check says then.
 func (g *globals) checkSetup() (*config.Config, []doctor.Check, error) {
-	s, err := g.load(nil)
+	s, err := g.Load(nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	var checks []doctor.Check
-	if s.untrusted != nil {
-		checks = append(checks, doctor.Untrusted(s.untrusted.refusal())...)
+	if s.Untrusted != nil {
+		checks = append(checks, doctor.Untrusted(s.Untrusted.Refusal())...)
 	}
-	for _, err := range s.broken {
+	for _, err := range s.Broken {
 		checks = append(checks, doctor.Unusable(err)...)
 	}
-	if s.isEmpty() {
+	if s.IsEmpty() {
 		return nil, checks, nil
 	}
-	own := doctor.Configuration(s.config, s.places)
+	own := doctor.Configuration(s.Config, s.Places)
 	checks = append(checks, own...)
 	if !doctor.NewReport(own, nil).OK { // serving would refuse it as well
 		return nil, checks, nil
 	}
-	return s.config, checks, nil
+	return s.Config, checks, nil
 }
 
 // apply gives every server the time that was asked for.
@@ -130,10 +132,7 @@ func (o *doctorOptions) apply(cfg *config.Config) {
 
 // examineServers starts the servers, shows how that goes, and ends them.
 func (g *globals) examineServers(ctx context.Context, cfg *config.Config, patients []doctor.Patient, titles *titles) (_ []doctor.Server, err error) {
-	if g.logLevel == "" {
-		g.logLevel = "error" // what servers fail at is shown
-	}
-	log, err := g.logger(cfg, os.Stderr)
+	log, err := service.NewLogger(cmp.Or(g.logLevel, "error"), cfg, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +142,7 @@ func (g *globals) examineServers(ctx context.Context, cfg *config.Config, patien
 	}
 	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
 	examiner := doctor.NewExaminer(workbench, cfg, os.Environ())
-	examiner.Named = g.configPath
+	examiner.Named = g.ConfigPath
 	found := examiner.Examine(ctx, patients, titles.show)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -28,8 +29,8 @@ func (f *editFlags) add(cmd *cobra.Command) {
 // edit is a change of the configuration that a person ordered.
 type edit struct {
 	*configwrite.Revision
-	isLocal bool       // it is a project's file
-	doubted *untrusted // not nil: it was not trusted
+	isLocal bool              // it is a project's file
+	doubted *loader.Untrusted // not nil: it was not trusted
 	screen  *tty.Screen
 	flags   editFlags
 	outline *config.Preview
@@ -40,7 +41,7 @@ type edit struct {
 // order: the project's file, unless it is not trusted, which must not stand in the way of the
 // user's own.
 func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, error) {
-	places, err := g.find()
+	places, err := g.Find()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 // the toolbox, else that of the project. Without any there is a new one in the user's
 // configuration folder.
 func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*edit, error) {
-	places, err := g.find()
+	places, err := g.Find()
 	if err != nil {
 		return nil, err
 	}
@@ -125,22 +126,13 @@ func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *confi
 	}
 	e := &edit{Revision: revision, flags: flags, next: revision.Content(), screen: screenOf(cmd)}
 	if at.Origin == config.Local && !revision.IsNew {
-		if e.doubted, err = doubtedAt(at.Path); err != nil {
+		if e.doubted, err = loader.CheckTrustAt(at.Path); err != nil {
 			return nil, err
 		}
 	}
 	e.isLocal = at.Origin == config.Local
 	e.outline, err = revision.Outline()
 	return e, err
-}
-
-// doubtedAt returns nil for a file that may run.
-func doubtedAt(path string) (*untrusted, error) {
-	source, err := config.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	return examine(source), nil
 }
 
 // has reports whether the file has a toolbox, or a server of it.
@@ -207,12 +199,12 @@ func (e *edit) tellTrust() error {
 	if !e.isLocal {
 		return nil
 	}
-	u, err := doubtedAt(e.Path)
+	u, err := loader.CheckTrustAt(e.Path)
 	if err != nil {
 		return err
 	}
 	if u != nil {
-		fmt.Fprintf(os.Stderr, "The file is not trusted yet, so nothing of it is run. Look at it, and then: %s\n", u.command())
+		fmt.Fprintf(os.Stderr, "The file is not trusted yet, so nothing of it is run. Look at it, and then: %s\n", u.Command())
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 
 // target is the configuration to write, as an absolute path.
 func (g *globals) target(output string) (string, error) {
-	for _, asked := range []string{output, g.configPath, os.Getenv("WORKBENCH_CONFIG"), config.UserPath(os.Getenv)} {
+	for _, asked := range []string{output, g.ConfigPath, os.Getenv("WORKBENCH_CONFIG"), config.UserPath(os.Getenv)} {
 		if asked != "" {
 			return filepath.Abs(asked)
 		}

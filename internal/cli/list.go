@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -89,14 +90,14 @@ func runList(cmd *cobra.Command, g *globals, asJSON bool) error {
 // listing reads the configuration as it is written, so that one with mistakes can be
 // listed too.
 func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
-	places, err := g.find()
+	places, err := g.Find()
 	if err != nil {
 		return nil, err
 	}
 	found := &listing{Toolboxes: []listedBox{}}
 	if len(places) == 0 {
-		found.add("", outlineOf(config.Default()), func(text string) string { return text })
-		found.recall(g.remembered(cmd.Context()))
+		found.add("", loader.OutlineOf(config.Default()), func(text string) string { return text })
+		found.recall(g.Cached(cmd.Context()))
 		return found, nil
 	}
 	edits, err := g.beginEdits(cmd, editFlags{})
@@ -114,17 +115,17 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 			found.Toolboxes[i].File = found.Toolboxes[i].file
 		}
 	}
-	found.recall(g.remembered(cmd.Context()))
-	files, err := g.readAll()
+	found.recall(g.Cached(cmd.Context()))
+	files, err := g.ReadAll()
 	if err != nil {
 		return nil, err
 	}
 	wrong := false
 	for _, file := range files {
-		if file.err == nil {
-			found.blame(file.config)
+		if file.Err == nil {
+			found.blame(file.Config)
 		}
-		wrong = wrong || file.err != nil || len(file.config.Faults()) > 0
+		wrong = wrong || file.Err != nil || len(file.Config.Faults()) > 0
 	}
 	if wrong {
 		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has mistakes; see them with: mcp-workbench validate")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -48,20 +50,20 @@ them, or their server or toolbox; until then this command lists them and ends wi
 }
 
 func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.Writer) (err error) {
-	g.anyLock = true
-	s, err := g.load(nil)
-	if err == nil && s.untrusted != nil {
-		if err = s.untrusted.ask(ctx, out); err == nil {
-			s, err = g.load(nil)
+	g.IgnoreLock = true
+	s, err := g.Load(nil)
+	if err == nil && s.Untrusted != nil {
+		if err = s.Untrusted.Ask(ctx, out); err == nil {
+			s, err = g.Load(nil)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if len(s.broken) > 0 {
-		return errors.Join(s.broken...)
+	if len(s.Broken) > 0 {
+		return errors.Join(s.Broken...)
 	}
-	cfg := s.config
+	cfg := s.Config
 	if len(cfg.Files) == 0 {
 		return &toolbox.Error{
 			Code:    toolbox.ConfigNotFound,
@@ -111,10 +113,7 @@ func readLock(file config.File) (*catalog.Lock, error) {
 
 // askAll starts all servers and returns what they offer, approved or not.
 func askAll(ctx context.Context, g globals, cfg *config.Config, stderr io.Writer) (_ []app.Offer, err error) {
-	if g.logLevel == "" {
-		g.logLevel = "error" // what goes wrong is shown anyway
-	}
-	log, err := g.logger(cfg, stderr)
+	log, err := service.NewLogger(cmp.Or(g.logLevel, "error"), cfg, stderr)
 	if err != nil {
 		return nil, err
 	}

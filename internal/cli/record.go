@@ -15,6 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -66,7 +68,7 @@ func completeRecord(g *globals) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		if len(args) == 1 {
-			found = offerServers(found, typed, g.outline())
+			found = offerServers(found, typed, g.Outline())
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -115,7 +117,7 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 	if err != nil {
 		return err
 	}
-	log, err := g.logger(cfg, stderr)
+	log, err := service.NewLogger(g.logLevel, cfg, stderr)
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	tellFaults(stderr, cfg)
+	loader.WriteFaults(stderr, cfg)
 	recorder, err := recording.NewRecorder(file, recording.Header{
 		By: "mcp-workbench " + Version, At: time.Now().UTC().Truncate(time.Second), Server: o.subject(),
 	}, secret.NewMasker(cfg.Secrets))
@@ -179,18 +181,18 @@ func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 			Timeouts: config.Timeouts{Connect: config.DefaultConnectTimeout, Call: config.DefaultCallTimeout},
 		}), nil
 	}
-	s, err := g.load(nil)
+	s, err := g.Load(nil)
 	switch {
 	case err != nil:
 		return nil, err
-	case s.untrusted != nil && s.isEmpty():
-		return nil, &toolbox.Error{Code: toolbox.NotTrusted, Message: s.untrusted.notice()}
-	case s.isEmpty():
-		return nil, s.wrong()
+	case s.Untrusted != nil && s.IsEmpty():
+		return nil, &toolbox.Error{Code: toolbox.NotTrusted, Message: s.Untrusted.Notice()}
+	case s.IsEmpty():
+		return nil, s.Err()
 	case o.server == "":
-		return s.config, nil
+		return s.Config, nil
 	}
-	cfg := s.config
+	cfg := s.Config
 	var known []string
 	for _, box := range cfg.Toolboxes {
 		for _, server := range box.Servers {
@@ -205,7 +207,7 @@ func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 		}
 	}
 	return nil, &toolbox.Error{
-		Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s' in %s", o.server, cmp.Or(nameFiles(cfg, " or "), "the built-in default")),
+		Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s' in %s", o.server, cmp.Or(loader.JoinFiles(cfg, " or "), "the built-in default")),
 		Hint: "Servers: " + strings.Join(known, ", "),
 	}
 }

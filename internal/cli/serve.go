@@ -2,20 +2,16 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -51,18 +47,18 @@ Clients need a bearer token. The first start makes one and prints it, once;
 }
 
 func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Writer) error {
-	s, err := g.newService(stderr)
+	s, err := service.New(g.service(stderr))
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	s.idle = config.DefaultIdle
-	if err := s.wrong(); err != nil {
+	defer s.Close()
+	s.Idle = config.DefaultIdle
+	if err := s.Err(); err != nil {
 		return err
 	}
 	address := options.listen
 	if address == "" {
-		address = s.config.HTTP.Listen
+		address = s.Config.HTTP.Listen
 	}
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return &usageError{err: fmt.Errorf("--listen needs an address and a port, such as %s, not '%s'", config.DefaultListen, address)}
@@ -71,7 +67,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	listener, scheme, err := listen(address, s.config.HTTP.TLS)
+	listener, scheme, err := service.Listen(address, s.Config.HTTP.TLS)
 	if err != nil {
 		return err
 	}
@@ -86,10 +82,10 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 			fmt.Fprintf(stderr, "Clients need a token. This one was made for all toolboxes, and is not shown again.\n\n%s\n", httpSnippet(url, token))
 		}
 	}
-	if scheme == "http" && !isLoopback(address) {
-		s.log.Warn("tokens and answers go over the network as clear text; set http.tls, or put a proxy with TLS in front")
+	if scheme == "http" && !service.IsLoopback(address) {
+		s.Log().Warn("tokens and answers go over the network as clear text; set http.tls, or put a proxy with TLS in front")
 	}
-	return s.run(ctx, "http", func(ctx context.Context, workbench *app.App) error {
+	return s.Run(ctx, "http", func(ctx context.Context, workbench *app.App) error {
 		fmt.Fprintf(stderr, "mcp-workbench: listening on %s\n", url)
 		return workbench.ServeHTTP(ctx, listener, store)
 	})
@@ -97,7 +93,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 
 // tokensFor returns the tokens that clients need; nil if they need none.
 func tokensFor(address string, noAuth bool) (*httpauth.Store, error) {
-	local := isLoopback(address)
+	local := service.IsLoopback(address)
 	switch {
 	case noAuth && local:
 		return nil, nil
@@ -117,50 +113,4 @@ func tokensFor(address string, noAuth bool) (*httpauth.Store, error) {
 		}
 	}
 	return store, err
-}
-
-// isLoopback reports whether only this machine can reach an address.
-func isLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
-}
-
-// listen opens the listener, with TLS if there are files for it.
-func listen(address string, files config.TLS) (_ net.Listener, scheme string, err error) {
-	var settings *tls.Config
-	if files.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-		if err != nil {
-			return nil, "", &toolbox.Error{
-				Code:    toolbox.CertificateInvalid,
-				Message: fmt.Sprintf("the certificate of http.tls cannot be used: %v", err),
-				Hint:    "http.tls.cert and http.tls.key name the files of one certificate and its key, in PEM form.",
-				Cause:   err,
-			}
-		}
-		settings = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
-	}
-	listener, err := net.Listen("tcp", address)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, "", &toolbox.Error{
-			Code:    toolbox.CannotListen,
-			Message: fmt.Sprintf("cannot listen on %s: another program does, perhaps another workbench", address),
-			Hint:    "Choose another port with --listen 127.0.0.1:PORT; 0 takes any that is free.",
-		}
-	case err != nil:
-		return nil, "", &toolbox.Error{
-			Code:    toolbox.CannotListen,
-			Message: fmt.Sprintf("cannot listen on %s: %v", address, err),
-			Hint:    "Choose an address of this machine with --listen, such as " + config.DefaultListen + ".",
-			Cause:   err,
-		}
-	case settings == nil:
-		return listener, "http", nil
-	}
-	return tls.NewListener(listener, settings), "https", nil
 }

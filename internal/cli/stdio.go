@@ -9,6 +9,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -19,33 +21,33 @@ import (
 // runStdio serves MCP on stdin and stdout. A person who starts the program by hand is
 // told what it is instead: it would wait silently for a client that never comes.
 func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.Writer) error {
-	s, err := g.newService(stderr)
+	s, err := service.New(g.service(stderr))
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	if term.IsTerminal(int(stdin.Fd())) {
-		if s.untrusted != nil && s.isEmpty() {
+		if s.Untrusted != nil && s.IsEmpty() {
 			// How to hand the file to a client would be the wrong next step.
-			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, tty.Clean(s.untrusted.notice()))
+			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, tty.Clean(s.Untrusted.Notice()))
 			return nil
 		}
-		if s.isEmpty() {
-			return s.wrong()
+		if s.IsEmpty() {
+			return s.Err()
 		}
-		s.tellWrong(stderr)
-		if err := app.CheckToolbox(s.config, g.toolbox); err != nil {
+		s.WriteProblems(stderr)
+		if err := app.CheckToolbox(s.Config, g.toolbox); err != nil {
 			return err
 		}
-		introduce(tty.New(stdout, stdin, os.Getenv), s.config)
+		introduce(tty.New(stdout, stdin, os.Getenv), s.Config)
 		return nil
 	}
 	process.EnlargePipes(stdin, stdout)
 	in, out := wire.Pollable(stdin), wire.Pollable(stdout)
-	if s.isShared() {
-		return s.runShared(ctx, in, out)
+	if s.IsShared() {
+		return s.RunShared(ctx, in, out)
 	}
-	return s.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
+	return s.Run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 		return workbench.ServeStdio(ctx, in, out)
 	})
 }
@@ -68,7 +70,7 @@ No servers yet? 'mcp-workbench add --help' tells how to add one, and
 'mcp-workbench try' shows the built-in ones.
 `)
 	} else {
-		fmt.Fprintf(screen, "Configuration: %s\n", tty.CleanLine(nameFiles(cfg, ", on top of ")))
+		fmt.Fprintf(screen, "Configuration: %s\n", tty.CleanLine(loader.JoinFiles(cfg, ", on top of ")))
 		for _, box := range cfg.Toolboxes {
 			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(tty.Name, tty.CleanLine(box.Name)), toolbox.Count(len(box.Servers), "server", "servers"), tty.CleanLine(box.Description))
 		}

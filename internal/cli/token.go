@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -176,10 +177,10 @@ func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 	}
 	may := "all toolboxes"
 	if grant.Toolboxes != nil {
-		may = "the toolboxes " + list(grant.Toolboxes)
+		may = "the toolboxes " + trust.QuoteList(grant.Toolboxes)
 	}
 	fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n\n", grant.Name, may)
-	if !isInteractive(out) {
+	if !tty.IsInteractive(out) {
 		token = "TOKEN" // what takes stdout has it; stderr may well end in a log
 	}
 	fmt.Fprint(errOut, httpSnippet(endpoint(cfg.HTTP), token))
@@ -189,22 +190,22 @@ func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 // tokenConfig returns the configuration in which the toolboxes of a token are. Without
 // toolboxes it only serves to know the address, and a file with mistakes does not matter.
 func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
-	s, err := g.load(nil)
+	s, err := g.Load(nil)
 	if len(toolboxes) == 0 {
 		if err != nil {
-			s = &setup{config: config.Empty()}
+			s = &loader.Loaded{Config: config.Empty()}
 		}
-		return s.config, nil
+		return s.Config, nil
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case s.untrusted != nil && s.isEmpty():
-		return nil, s.untrusted.refusal()
-	case s.isEmpty():
-		return nil, s.wrong()
+	case s.Untrusted != nil && s.IsEmpty():
+		return nil, s.Untrusted.Refusal()
+	case s.IsEmpty():
+		return nil, s.Err()
 	}
-	cfg := s.config
+	cfg := s.Config
 	var names []string
 	for _, box := range cfg.Toolboxes {
 		names = append(names, box.Name)
@@ -222,7 +223,7 @@ func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
 
 // unknownToolbox refuses a token that would see nothing, most likely by mistake.
 func unknownToolbox(cfg *config.Config, name string, names []string) error {
-	file := nameFiles(cfg, " and ")
+	file := loader.JoinFiles(cfg, " and ")
 	if file == "" {
 		file = "the built-in configuration, since no file was found"
 	}
@@ -230,7 +231,7 @@ func unknownToolbox(cfg *config.Config, name string, names []string) error {
 	if near := toolbox.Nearest(name, names, 1); len(near) > 0 {
 		hint = "Did you mean " + trust.Quote(near[0]) + "? Or name another file with --config."
 	} else if len(names) > 0 && len(names) <= 20 {
-		hint = "It has " + list(names) + ". " + hint
+		hint = "It has " + trust.QuoteList(names) + ". " + hint
 	}
 	return &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("There is no toolbox %s in %s", trust.Quote(name), file), Hint: hint}
 }
@@ -252,7 +253,7 @@ func listTokens(out io.Writer) error {
 	for _, token := range tokens {
 		may := "all"
 		if token.Toolboxes != nil {
-			may = list(token.Toolboxes)
+			may = trust.QuoteList(token.Toolboxes)
 		}
 		expires := "never"
 		switch {

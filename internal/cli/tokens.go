@@ -36,10 +36,11 @@ listing all tools. Servers of which nothing is known yet are connected for it.`,
 }
 
 func runTokens(ctx context.Context, g globals, name string, out, stderr io.Writer) (err error) {
-	cfg, log, err := g.loadForTerminal(ctx, out, stderr)
+	loaded, log, err := g.loadForTerminal(ctx, out, stderr)
 	if err != nil {
 		return err
 	}
+	cfg := loaded.Config
 	cfg.ToolMode = config.Proxy // which is what the others are compared with
 	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log, Toolbox: name})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -78,7 +79,7 @@ func trustPath(g *globals, args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
 	}
-	places, err := g.find()
+	places, err := g.Find()
 	switch {
 	case err != nil:
 		return "", err
@@ -100,40 +101,40 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 		return err
 	}
 	store := trust.NewStore(config.StateDir())
-	verdict, err := store.Check(trustFile(source))
+	verdict, err := store.Check(trust.FileOf(source))
 	if err != nil {
 		tty.Remark(os.Stderr, err.Error())
 	}
-	shown, err := newReview(source)
+	shown, err := loader.NewReview(source)
 	if err != nil {
 		return err
 	}
-	shown.compare(verdict, store)
+	shown.Compare(verdict, store)
 	if flags.json {
 		if err := tty.WriteJSON(out, shown); err != nil || !flags.yes || verdict == trust.Trusted {
 			return err
 		}
-		return store.Add(shown.file())
+		return store.Add(shown.File())
 	}
-	shown.print(out)
+	shown.Print(out)
 	if verdict == trust.Trusted {
 		fmt.Fprintln(out, "It is trusted already.")
 		return nil
 	}
 	if !flags.yes {
-		if !isInteractive(out) {
+		if !tty.IsInteractive(out) {
 			return &toolbox.Error{
 				Code:    toolbox.AnswerNeeded,
 				Message: "There is no terminal to ask in, so the file was not trusted",
 				Hint:    "Run the command in a terminal, or with --yes once you have looked at the file.",
 			}
 		}
-		if err := confirm(ctx, out); err != nil {
+		if err := loader.ConfirmTrust(ctx, out); err != nil {
 			return err
 		}
 	}
 	// What was shown is what is recorded, even if the file changed meanwhile.
-	if err := store.Add(shown.file()); err != nil {
+	if err := store.Add(shown.File()); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "It is trusted until it changes. A workbench that runs already takes it over by itself.")

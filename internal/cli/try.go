@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -38,10 +39,11 @@ toolbox is taken if none is named.`,
 }
 
 func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) (err error) {
-	cfg, log, err := g.loadForTerminal(ctx, out, stderr)
+	loaded, log, err := g.loadForTerminal(ctx, out, stderr)
 	if err != nil {
 		return err
 	}
+	cfg := loaded.Config
 	box, err := chooseToolbox(cfg, name)
 	if err != nil {
 		return err
@@ -73,7 +75,7 @@ func chooseToolbox(cfg *config.Config, name string) (config.Toolbox, error) {
 		names = append(names, box.Name)
 	}
 	if len(names) == 0 {
-		return config.Toolbox{}, &toolbox.Error{Code: toolbox.NoToolboxes, Message: "No toolboxes configured", Hint: "Add one to " + nameFiles(cfg, " or ") + "."}
+		return config.Toolbox{}, &toolbox.Error{Code: toolbox.NoToolboxes, Message: "No toolboxes configured", Hint: "Add one to " + loader.JoinFiles(cfg, " or ") + "."}
 	}
 	return config.Toolbox{}, &toolbox.Error{
 		Code:    toolbox.ToolboxNotFound,

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -28,7 +26,7 @@ $WORKBENCH_CONFIG names.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			with := *g
 			if len(args) == 1 {
-				with.configPath = args[0]
+				with.ConfigPath = args[0]
 			}
 			return runValidate(with, cmd.OutOrStdout())
 		},
@@ -36,18 +34,18 @@ $WORKBENCH_CONFIG names.`,
 }
 
 func runValidate(g globals, out io.Writer) error {
-	files, err := g.readAll()
+	files, err := g.ReadAll()
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		fmt.Fprintf(out, "No configuration was found, and the built-in default is valid: %s\n", summary(config.Default()))
+		fmt.Fprintf(out, "No configuration was found, and the built-in default is valid: %s\n", loader.Summary(config.Default()))
 		return nil
 	}
 	out = tty.Cleaned(out)
 	var errs []error
 	for _, file := range files {
-		cfg, err := config.Strict(file.config, file.err)
+		cfg, err := config.Strict(file.Config, file.Err)
 		if err == nil {
 			err = app.CheckLock(cfg)
 		}
@@ -61,53 +59,16 @@ func runValidate(g globals, out io.Writer) error {
 			}
 			fmt.Fprintln(out, "warning: "+warning.String())
 		}
-		fmt.Fprintf(out, "%s is valid: %s\n", file.Path, summary(cfg))
+		fmt.Fprintf(out, "%s is valid: %s\n", file.Path, loader.Summary(cfg))
 		if file.Origin != config.Local {
 			continue
 		}
-		doubted, err := doubtedAt(file.Path)
+		doubted, err := loader.CheckTrustAt(file.Path)
 		if err != nil {
 			errs = append(errs, err)
 		} else if doubted != nil {
-			fmt.Fprintln(out, "It is not trusted, and nothing of it is used until it is. Look at it, and then run: "+doubted.command())
+			fmt.Fprintln(out, "It is not trusted, and nothing of it is used until it is. Look at it, and then run: "+doubted.Command())
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// readFile is a file of the configuration, and what it says by itself.
-type readFile struct {
-	config.Place
-	config *config.Config // servers may have faults
-	err    error
-}
-
-// readAll reads every file, whoever wrote it, for those who run nothing of it.
-func (g *globals) readAll() ([]readFile, error) {
-	places, err := g.find()
-	if err != nil {
-		return nil, err
-	}
-	files := make([]readFile, len(places))
-	var user *config.Config // whose keys at the top count for the project's file, too
-	for i, place := range slices.Backward(places) {
-		source, err := config.ReadAt(place)
-		if err == nil {
-			user, err = source.LoadUnder(os.Environ(), user)
-		}
-		files[i] = readFile{place, user, err}
-		if err != nil {
-			user = config.Withheld(place.Path, source)
-		}
-	}
-	return files, nil
-}
-
-func summary(cfg *config.Config) string {
-	servers := 0
-	for _, box := range cfg.Toolboxes {
-		servers += len(box.Servers)
-	}
-	return fmt.Sprintf("%s, %s, %s", toolbox.Count(len(cfg.Toolboxes), "toolbox", "toolboxes"),
-		toolbox.Count(servers, "server", "servers"), toolbox.Count(len(cfg.Warnings), "warning", "warnings"))
 }

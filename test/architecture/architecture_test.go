@@ -30,7 +30,7 @@ var folders = []struct {
 	{"internal/servers", []string{"process", "downstream", "catalog", "search", "builtin", "fleet"}},
 	{"internal/gateway", []string{"call", "metatool", "passthrough", "front"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
-	{"internal/app", []string{""}},
+	{"internal/app", []string{"", "loader", "service"}},
 	{"internal/terminal", []string{"arguments", "localclient", "recording", "console", "doctor"}},
 	{"internal/cli", []string{""}},
 	{"cmd/mcp-workbench", []string{""}},

@@ -55,6 +55,12 @@ func (s *Screen) IsTerminal() bool { return s.file != nil }
 // IsInteractive reports that a person sees what is written and can answer.
 func (s *Screen) IsInteractive() bool { return s.keyboard != nil }
 
+// IsInteractive reports that a person sees what is written to out and can answer on stdin.
+func IsInteractive(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
+}
+
 // On is the screen with its size and colours, but writes elsewhere first.
 func (s *Screen) On(out io.Writer) *Screen {
 	copied := *s

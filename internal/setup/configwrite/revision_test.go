@@ -55,7 +55,7 @@ func (f folder) verdict(t *testing.T) trust.Verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict, err := trust.NewStore(f.state).Check(fileOf(source))
+	verdict, err := trust.NewStore(f.state).Check(trust.FileOf(source))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestTrustIsKept(t *testing.T) {
 			f := newFolder(t, valid)
 			r := f.begin(t)
 			if tt.trusted {
-				if err := trust.NewStore(f.state).Add(fileOf(r.source)); err != nil {
+				if err := trust.NewStore(f.state).Add(trust.FileOf(r.source)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -104,7 +104,7 @@ func (r *Revision) wasTrusted() bool {
 	if r.IsNew {
 		return r.source.EnvInfo == nil
 	}
-	verdict, err := trust.NewStore(r.options.StateDir).Check(fileOf(r.source))
+	verdict, err := trust.NewStore(r.options.StateDir).Check(trust.FileOf(r.source))
 	return err == nil && verdict == trust.Trusted
 }
 
@@ -117,14 +117,10 @@ func (r *Revision) keepTrust(next Content) error {
 	if !bytes.Equal(written.Data, next.Data) || !bytes.Equal(written.Env, next.Env) {
 		return r.errChanged()
 	}
-	if r.IsNew && (r.options.StateDir == "" || trust.Doubt(fileOf(written)) == "") {
+	if r.IsNew && (r.options.StateDir == "" || trust.Doubt(trust.FileOf(written)) == "") {
 		return nil
 	}
-	return trust.NewStore(r.options.StateDir).Add(fileOf(written))
-}
-
-func fileOf(source *config.Source) trust.File {
-	return trust.File{Path: source.Path, Content: source.Data, Info: source.Info, Env: source.Env, EnvInfo: source.EnvInfo}
+	return trust.NewStore(r.options.StateDir).Add(trust.FileOf(written))
 }
 
 // servers returns the definitions of all servers, as they are written.

@@ -68,3 +68,12 @@ func display(path string) string {
 	}
 	return Quote(path)
 }
+
+// QuoteList quotes names from a file that may be untrusted, separated by commas.
+func QuoteList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}

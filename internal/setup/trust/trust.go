@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // File is a configuration and the variables beside it, as they were read. Whoever parses
@@ -25,6 +26,11 @@ type File struct {
 
 	// Shown is what a person saw of it, which is recorded to be compared later. It holds no secrets.
 	Shown []string
+}
+
+// FileOf returns the file of a configuration that was read.
+func FileOf(source *config.Source) File {
+	return File{Path: source.Path, Content: source.Data, Info: source.Info, Env: source.Env, EnvInfo: source.EnvInfo}
 }
 
 // digest stands for the content of both. Lengths keep the end of one from being taken

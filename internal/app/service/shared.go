@@ -1,4 +1,4 @@
-package cli
+package service
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -18,27 +19,26 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// isShared reports whether the client uses a workbench that others use as well. Without a file
-// there is nothing worth sharing. One that is not trusted may be, and one that is broken may be
-// mended.
-func (s *service) isShared() bool {
-	return (s.globals.shared || s.config.Shared.On) && s.config.Path != ""
+// IsShared reports whether the client uses the workbench that clients share. Without a configuration
+// file there is nothing to share. An untrusted or broken file may become usable.
+func (s *Service) IsShared() bool {
+	return (s.options.Shared || s.Config.Shared.On) && s.Config.Path != ""
 }
 
-// maxDeaths is how often in a row the shared workbench may end soon after it was reached
-// before its client is served by this process.
+// maxDeaths is how often in a row the shared workbench may end soon after a connect before this
+// process serves its client itself.
 const maxDeaths = 3
 
-// sharing is one client's part in a shared workbench.
+// sharing connects one client to the shared workbench, or serves it alone.
 type sharing struct {
-	service *service
+	service *Service
 	build   daemon.Build
-	config  *config.Config // the last one that could be read
-	joined  bool           // was there before
+	config  *config.Config // the last one that could be loaded
+	joined  bool           // it was connected before
 
-	alone       sync.WaitGroup // the workbench of this process's own, if there is one
+	alone       sync.WaitGroup // the workbench in this process, if there is one
 	stopAlone   context.CancelFunc
-	aloneOrders chan os.Signal // what hangUps is to it
+	aloneOrders chan os.Signal // its requests to reload
 
 	mu     sync.Mutex
 	socket string // of the shared workbench; "" while there is none
@@ -47,10 +47,10 @@ type sharing struct {
 	conn   io.Closer      // to it
 }
 
-// runShared serves the client by the shared workbench, which is started if needed, and
-// started again when it died.
-func (s *service) runShared(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	b := &sharing{service: s, config: s.config, stopAlone: func() {}, aloneOrders: make(chan os.Signal, 1)}
+// RunShared serves the client through the shared workbench, which is started when needed and
+// restarted when it died.
+func (s *Service) RunShared(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	b := &sharing{service: s, config: s.Config, stopAlone: func() {}, aloneOrders: make(chan os.Signal, 1)}
 	var err error
 	if b.build, err = daemon.ThisBuild(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *service) runShared(ctx context.Context, in io.ReadCloser, out io.WriteC
 	orders, stop := context.WithCancel(ctx)
 	var passing sync.WaitGroup
 	passing.Go(func() { b.passOrders(orders) })
-	err = relay.Run(ctx, relay.Options{In: in, Out: out, Dial: b.dial, MaxMessage: s.config.MaxMessageSize, Log: s.log})
+	err = relay.Run(ctx, relay.Options{In: in, Out: out, Dial: b.dial, MaxMessage: s.Config.MaxMessageSize, Log: s.log})
 	stop()
 	passing.Wait()
 	b.stopAlone()
@@ -66,7 +66,7 @@ func (s *service) runShared(ctx context.Context, in io.ReadCloser, out io.WriteC
 	return err
 }
 
-// passOrders passes orders to reload on to the workbench that serves the client.
+// passOrders forwards requests to reload to the workbench that serves the client.
 func (b *sharing) passOrders(ctx context.Context) {
 	for {
 		select {
@@ -75,10 +75,10 @@ func (b *sharing) passOrders(ctx context.Context) {
 			socket, key, conn, before := b.socket, b.key, b.conn, b.places
 			b.mu.Unlock()
 			if socket == "" {
-				leave(b.aloneOrders, order)
+				offerSignal(b.aloneOrders, order)
 				continue
 			}
-			if now, err := b.service.globals.sharedPlaces(); err == nil && !slices.Equal(now, before) {
+			if now, err := b.service.options.sharedPlaces(); err == nil && !slices.Equal(now, before) {
 				_ = conn.Close() // the next connection is to the workbench of these files
 				continue
 			}
@@ -91,26 +91,25 @@ func (b *sharing) passOrders(ctx context.Context) {
 	}
 }
 
-// leave leaves an order where it is taken from, unless there is one already.
-func leave(orders chan<- os.Signal, order os.Signal) {
+// offerSignal sends a signal unless the channel holds one already.
+func offerSignal(orders chan<- os.Signal, order os.Signal) {
 	select {
 	case orders <- order:
 	default:
 	}
 }
 
-// dial connects to the shared workbench. Where that is not possible, one of our own serves
-// the client, so that it has one in any case.
+// dial connects to the shared workbench, with a workbench in this process as the fallback.
 func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
-	if wasUsable := b.service.isUsable(); b.joined || !wasUsable {
-		next, err := b.service.globals.load(b.service.setup)
+	if wasUsable := b.service.IsUsable(); b.joined || !wasUsable {
+		next, err := b.service.options.Loader.Load(b.service.Loaded)
 		if err != nil {
 			return nil, err
 		}
-		b.service.setup, b.config = next, next.config
-		if !next.isUsable() {
+		b.service.Loaded, b.config = next, next.Config
+		if !next.IsUsable() {
 			b.leaveShared()
-			return b.serveAlone(resume) // until it is mended
+			return b.serveAlone(resume) // until it can be used
 		}
 		if !wasUsable {
 			resume.Broken = 0
@@ -131,7 +130,7 @@ func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, er
 	return b.serveAlone(resume)
 }
 
-// leaveShared notes that this process serves the client.
+// leaveShared records that this process serves the client.
 func (b *sharing) leaveShared() {
 	b.mu.Lock()
 	b.socket = ""
@@ -140,12 +139,12 @@ func (b *sharing) leaveShared() {
 
 func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
 	folder, _ := os.Getwd() // without one, that of the first client has to do
-	target, places, err := b.target(folder)
+	target, places, err := b.service.options.SharedTarget(b.build, b.config, folder)
 	if err != nil {
 		return nil, err
 	}
 	conn, err := daemon.Connect(ctx, target, daemon.Hello{
-		Version: Version, Folder: folder, Environ: os.Environ(), Opened: resume.Opened, LastAsked: resume.LastAsked,
+		Version: b.service.options.Version, Folder: folder, Environ: os.Environ(), Opened: resume.Opened, LastAsked: resume.LastAsked,
 	})
 	if err != nil {
 		return nil, err
@@ -155,26 +154,20 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 	b.mu.Unlock()
 	if !b.joined {
 		logWarnings(b.service.log, b.config)
-		tellFaults(b.service.stderr, b.config)
+		loader.WriteFaults(b.service.stderr, b.config)
 		b.joined = true
 	}
 	return conn, nil
 }
 
-// target is the workbench for the configuration as it is now, and the places of its files.
-func (b *sharing) target(folder string) (daemon.Target, []config.Place, error) {
-	g := b.service.globals
-	return g.sharedTarget(b.build, b.config, folder)
-}
-
-// sharedTarget is the workbench that clients with a configuration share, and the places of its
-// files; the first of its clients works in the folder.
-func (g *globals) sharedTarget(build daemon.Build, cfg *config.Config, folder string) (daemon.Target, []config.Place, error) {
+// SharedTarget returns the workbench that clients of a configuration share, and the places of its
+// files. The folder is that of its first client.
+func (o *Options) SharedTarget(build daemon.Build, cfg *config.Config, folder string) (daemon.Target, []config.Place, error) {
 	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err != nil {
 		return daemon.Target{}, nil, err
 	}
-	key, places, err := g.identify(build, cfg)
+	key, places, err := o.identify(build, cfg)
 	if err != nil {
 		return daemon.Target{}, nil, err
 	}
@@ -190,38 +183,38 @@ func (g *globals) sharedTarget(build daemon.Build, cfg *config.Config, folder st
 		}
 	}
 	args = append(args, "--folder", folder)
-	if g.toolbox != "" {
-		args = append(args, "--toolbox", g.toolbox)
+	if o.Toolbox != "" {
+		args = append(args, "--toolbox", o.Toolbox)
 	}
-	if g.logLevel != "" {
-		args = append(args, "--log-level", g.logLevel)
+	if o.LogLevel != "" {
+		args = append(args, "--log-level", o.LogLevel)
 	}
 	return daemon.Target{Dir: dir, Key: key, Log: daemon.LogPath(config.StateDir(), key), Args: args, Folder: rootFolder()}, places, nil
 }
 
-// sharedPlaces are those by whose files clients share a workbench. The folder counts only where
-// it has a file. Then the user's belongs to it even if it is not there: it may be later.
-func (g *globals) sharedPlaces() ([]config.Place, error) {
-	all, err := g.candidates()
+// sharedPlaces returns the places whose files identify a shared workbench. The working folder counts
+// only if it has a file; then the user's file belongs to it even if it does not exist yet.
+func (o *Options) sharedPlaces() ([]config.Place, error) {
+	all, err := o.Loader.Candidates()
 	if places := config.Existing(all); len(places) == 0 || places[0].Origin != config.Local {
 		return places, err
 	}
 	return all, err
 }
 
-// identify returns the key of the workbench that clients with a configuration share, and the
-// places of its files.
-func (g *globals) identify(build daemon.Build, cfg *config.Config) (key string, places []config.Place, err error) {
-	if places, err = g.sharedPlaces(); err != nil {
+// identify returns the key of the workbench that clients of a configuration share, and the places
+// of its files.
+func (o *Options) identify(build daemon.Build, cfg *config.Config) (key string, places []config.Place, err error) {
+	if places, err = o.sharedPlaces(); err != nil {
 		return "", nil, err
 	}
 	return daemon.Identity{
-		Version: Version, Build: build, Config: cfg, Places: places, Toolbox: g.toolbox, Environ: os.Environ(),
+		Version: o.Version, Build: build, Config: cfg, Places: places, Toolbox: o.Toolbox, Environ: os.Environ(),
 	}.Key(), places, nil
 }
 
-// rootFolder is where a workbench works that belongs to no folder: it must not keep one from
-// being removed or unmounted.
+// rootFolder is the working folder of a shared workbench: it must not keep another folder from being
+// removed or unmounted.
 func rootFolder() string {
 	if runtime.GOOS == "windows" {
 		return os.Getenv("SystemRoot")
@@ -229,11 +222,11 @@ func rootFolder() string {
 	return "/"
 }
 
-// serveAlone serves the client by a workbench in this process.
+// serveAlone serves the client with a workbench in this process.
 func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 	b.stopAlone()
 	b.alone.Wait()
-	near, far, err := socketPair()
+	near, far, err := relay.NewPair()
 	if err != nil {
 		return nil, err
 	}
@@ -242,10 +235,10 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 	began := make(chan error, 2) // the second one matters to nobody
 	own := *b.service
 	own.hangUps = b.aloneOrders
-	if !own.isUsable() {
+	if !own.IsUsable() {
 		own.mended = func(next *config.Config) bool {
-			if app.CheckToolbox(next, own.globals.toolbox) != nil || app.CheckLock(next) != nil {
-				return false // which a workbench would not start with
+			if app.CheckToolbox(next, own.options.Toolbox) != nil || app.CheckLock(next) != nil {
+				return false // a workbench would not start with it
 			}
 			// The connection breaks off, before what the client listens to is answered, and the next
 			// one is to the shared workbench.
@@ -256,7 +249,7 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 	}
 	b.alone.Go(func() {
 		defer func() { _ = far.Close() }() // again, where it was served
-		err := own.run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
+		err := own.Run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 			began <- nil
 			workbench.Prefetch()
 			return workbench.ServeBridged(ctx, far, front.Pipe{Opened: resume.Opened, LastAsked: resume.LastAsked, Mark: relay.Mark})

@@ -1,4 +1,4 @@
-package cli
+package loader
 
 import (
 	"fmt"
@@ -15,10 +15,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
-// review is what a person should see of a file before it may run, and what 'trust --json' writes. It shows the file as it is
-// written: variables are not replaced, so that no value of one is shown, and no default hides behind it. What looks like a
-// secret is masked.
-type review struct {
+// Review is what a person should see of a file before it may run, and what 'trust --json' writes. It shows the file as
+// written: variables are not replaced, so no value of one is shown, and no default is hidden. What looks like a secret is
+// masked.
+type Review struct {
 	Path      string           `json:"path"`
 	Trust     string           `json:"trust"`         // trusted, changed or unknown
 	Why       string           `json:"why,omitempty"` // why the file needs trust; "": it does not
@@ -56,13 +56,14 @@ type reviewVariable struct {
 	Value string `json:"value"`
 }
 
-func newReview(source *config.Source) (*review, error) {
+// NewReview makes the review of a file.
+func NewReview(source *config.Source) (*Review, error) {
 	preview, err := source.Preview(os.Environ())
 	if err != nil {
 		return nil, err
 	}
-	r := &review{
-		Path: source.Path, Why: trust.Doubt(trustFile(source)), Trust: "unknown", Servers: []reviewServer{},
+	r := &Review{
+		Path: source.Path, Why: trust.Doubt(trust.FileOf(source)), Trust: "unknown", Servers: []reviewServer{},
 		Variables: reviewVariables(preview.Variables), Unclear: preview.Unclear,
 		Listen: preview.HTTP.Listen, Hosts: preview.HTTP.Hosts, Origins: preview.HTTP.Origins, source: source,
 	}
@@ -147,15 +148,15 @@ func shownLiteral(name, value string) string {
 	return secret.MaskWithin(value)
 }
 
-// file is what is recorded once the person agrees.
-func (r *review) file() trust.File {
-	f := trustFile(r.source)
+// File returns what to record once the person agrees.
+func (r *Review) File() trust.File {
+	f := trust.FileOf(r.source)
 	f.Shown = r.facts()
 	return f
 }
 
-// compare notes what the records say of the file, and what is different from what its user saw.
-func (r *review) compare(verdict trust.Verdict, store *trust.Store) {
+// Compare adds what the trust records say about the file, and what changed since its user saw it.
+func (r *Review) Compare(verdict trust.Verdict, store *trust.Store) {
 	switch verdict {
 	case trust.Trusted:
 		r.Trust = "trusted"
@@ -181,8 +182,8 @@ func (r *review) compare(verdict trust.Verdict, store *trust.Store) {
 	}
 }
 
-// facts are all that is shown, each with what it is about, so that two reviews can be compared.
-func (r *review) facts() []string {
+// facts returns every line that is shown with its subject, so that two reviews can be compared.
+func (r *Review) facts() []string {
 	facts := []string{}
 	for _, server := range r.Servers {
 		place := trust.Quote(server.Toolbox) + "/" + trust.Quote(server.Name) + ": "
@@ -198,8 +199,8 @@ func (r *review) facts() []string {
 	return facts
 }
 
-// print shows the review.
-func (r *review) print(out io.Writer) {
+// Print shows the review.
+func (r *Review) Print(out io.Writer) {
 	fmt.Fprintf(out, "%s would run:\n", trust.Quote(r.Path))
 	if len(r.Servers) == 0 {
 		fmt.Fprintln(out, "  nothing")
@@ -220,12 +221,12 @@ func (r *review) print(out io.Writer) {
 		}
 	}
 	if len(r.Unclear) > 0 {
-		fmt.Fprintf(out, "Variables decide what these keys of it mean, so read the file: %s\n", list(r.Unclear))
+		fmt.Fprintf(out, "Variables decide what these keys of it mean, so read the file: %s\n", trust.QuoteList(r.Unclear))
 	}
 	r.printChanges(out)
 }
 
-func (r *review) printChanges(out io.Writer) {
+func (r *Review) printChanges(out io.Writer) {
 	if r.Trust != "changed" {
 		return
 	}
@@ -238,21 +239,21 @@ func (r *review) printChanges(out io.Writer) {
 	}
 }
 
-// ofHTTP tells whom the file lets in, which matters to 'serve' alone.
-func (r *review) ofHTTP() (lines []string) {
+// ofHTTP returns who could connect, which matters to 'serve' only.
+func (r *Review) ofHTTP() (lines []string) {
 	if r.Listen != "" {
 		lines = append(lines, fmt.Sprintf("As a service it would listen on %s.", trust.Quote(r.Listen)))
 	}
 	if len(r.Hosts) > 0 {
-		lines = append(lines, fmt.Sprintf("As a service it could be called by the names %s.", list(r.Hosts)))
+		lines = append(lines, fmt.Sprintf("As a service it could be called by the names %s.", trust.QuoteList(r.Hosts)))
 	}
 	if len(r.Origins) > 0 {
-		lines = append(lines, fmt.Sprintf("As a service it could be used by web pages of %s.", list(r.Origins)))
+		lines = append(lines, fmt.Sprintf("As a service it could be used by web pages of %s.", trust.QuoteList(r.Origins)))
 	}
 	return lines
 }
 
-// headline is one server in a line, as it is written.
+// headline describes a server in one line, as written.
 func (s reviewServer) headline() string {
 	text := "nothing"
 	switch {
@@ -271,7 +272,7 @@ func (s reviewServer) headline() string {
 		for i, variable := range s.Env {
 			names[i] = variable.Name
 		}
-		text += ", with " + list(names)
+		text += ", with " + trust.QuoteList(names)
 	}
 	if s.Disabled {
 		text += " (disabled)"
@@ -279,7 +280,7 @@ func (s reviewServer) headline() string {
 	return text
 }
 
-// details are what matters of a server besides.
+// details returns the other lines about a server.
 func (s reviewServer) details() (lines []string) {
 	switch {
 	case s.Program != "" && s.Program != filepath.Clean(s.Command):
@@ -294,13 +295,13 @@ func (s reviewServer) details() (lines []string) {
 	case bool:
 		lines = append(lines, "inheritEnv: all variables of your environment")
 	case []string:
-		lines = append(lines, "inheritEnv: your variables "+list(inherits))
+		lines = append(lines, "inheritEnv: your variables "+trust.QuoteList(inherits))
 	}
 	for _, header := range s.Headers {
 		lines = append(lines, "header: "+header.String())
 	}
 	if len(s.Sends) > 0 {
-		lines = append(lines, "sends: the values of your variables "+list(s.Sends)+", in its address or headers")
+		lines = append(lines, "sends: the values of your variables "+trust.QuoteList(s.Sends)+", in its address or headers")
 	}
 	return lines
 }

@@ -1,0 +1,102 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/daemon"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+)
+
+// errOther says that this program is not the build that the client looked for.
+var errOther = errors.New("the program was replaced by another version; start the client again to use it")
+
+// RunDaemon serves all clients that look for the key. When it listens, it says so on its output and
+// closes it. The folder is the working folder of servers without one.
+func RunDaemon(ctx context.Context, options Options, key, folder string, output io.WriteCloser) error {
+	build, err := daemon.ThisBuild()
+	if err != nil {
+		return err
+	}
+	options.Stderr = io.Discard
+	s, err := New(options)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.isFor(build, key); err != nil {
+		return err
+	}
+	log, err := daemon.OpenLog(daemon.LogPath(config.StateDir(), key))
+	if err != nil {
+		return fmt.Errorf("its log cannot be written: %w", err)
+	}
+	defer func() { _ = log.Close() }()
+	s.stderr, s.folder, s.Idle = log, folder, config.DefaultIdle
+	level := options.LogLevel
+	if level == "" && s.Config.LogLevel == "" {
+		level = "info" // the log is a file, which bothers nobody
+	}
+	if s.log, err = NewLogger(level, s.Config, log); err != nil {
+		return err
+	}
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
+	if err != nil {
+		return err
+	}
+	newIdle := make(chan time.Duration, 1)
+	s.reloaded = func(cfg *config.Config) {
+		select {
+		case <-newIdle: // nobody has received it yet
+		default:
+		}
+		newIdle <- cfg.Shared.Idle
+	}
+	return s.Run(ctx, control.Shared, func(ctx context.Context, workbench *app.App) error {
+		listener, err := dir.Listen(daemon.SocketName(key))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(daemon.Ready(output), output.Close()); err != nil {
+			s.log.Debug("who started this workbench is gone", "reason", err)
+		}
+		workbench.Prefetch()
+		return daemon.Serve(ctx, daemon.ServeOptions{
+			Listener: listener, Key: key, Version: options.Version, Idle: s.Config.Shared.Idle, NewIdle: newIdle, Log: s.log,
+			Session: func(ctx context.Context, conn io.ReadWriteCloser, hello *daemon.Hello, known front.Pipe) error {
+				if hello.Terminal != nil {
+					s.catchUp(ctx)
+				}
+				environment, forget := workbench.Environment(hello.Environ)
+				defer forget()
+				known.Environment = environment
+				return workbench.ServeBridged(ctx, conn, known)
+			},
+			Reload: func() { offerSignal(s.hangUps, syscall.SIGHUP) },
+		})
+	})
+}
+
+// isFor returns an error if this is not the workbench that clients with the key look for.
+func (s *Service) isFor(build daemon.Build, key string) error {
+	if s.Untrusted != nil {
+		return errors.New(s.Untrusted.Notice())
+	}
+	if len(s.Broken) > 0 {
+		return errors.Join(s.Broken...)
+	}
+	own, _, err := s.options.identify(build, s.Config)
+	if err == nil && key != own {
+		err = errOther
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+// Package service runs a workbench for clients: on stdin and stdout, over HTTP, or shared by several clients through a
+// daemon. It reloads the configuration while the workbench runs, and answers commands such as ps.
+package service
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+)
+
+// Options say what to serve.
+type Options struct {
+	Loader   loader.Loader
+	Version  string
+	LogLevel string // "": as configured
+	Toolbox  string // the only toolbox to serve; "": all
+	Shared   bool   // use the workbench that clients share, whatever the configuration says
+	Stderr   io.Writer
+}
+
+// Service is a workbench that serves clients over any transport and follows its configuration while
+// it runs.
+type Service struct {
+	*loader.Loaded               // as it was at the start
+	Idle           time.Duration // timeouts.idle of servers that do not configure it; 0: never
+	options        Options
+	used           *atomic.Pointer[loader.Loaded] // as it is now, once Run began
+	log            *slog.Logger
+	stderr         io.Writer
+	folder         string                    // the working folder of servers without one; "": ours
+	hangUps        chan os.Signal            // requests to reload; see watchHangUps
+	reloaded       func(*config.Config)      // called after each reload; may be nil
+	mended         func(*config.Config) bool // see reloader; may be nil
+	checks         chan chan<- struct{}      // see reloader
+	stopSignals    func()
+}
+
+// New loads the configuration. Close must be called.
+func New(options Options) (*Service, error) {
+	s := &Service{options: options, stderr: options.Stderr, used: new(atomic.Pointer[loader.Loaded]), checks: make(chan chan<- struct{})}
+	s.hangUps, s.stopSignals = watchHangUps() // first: until then SIGHUP ends the program
+	var err error
+	if s.Loaded, err = options.Loader.Load(nil); err == nil {
+		s.log, err = NewLogger(options.LogLevel, s.Config, s.stderr)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Log returns the log of the service.
+func (s *Service) Log() *slog.Logger { return s.log }
+
+// Close stops listening for SIGHUP.
+func (s *Service) Close() { s.stopSignals() }
+
+// Run makes a workbench, serves with it, and stops it. Kind is the transport that 'ps' shows.
+func (s *Service) Run(ctx context.Context, kind string, serve func(context.Context, *app.App) error) error {
+	s.used.Store(s.Loaded)
+	s.WriteProblems(s.stderr)
+	logWarnings(s.log, s.Config)
+	workbench, err := app.New(app.Options{
+		Config: s.Config, Version: s.options.Version, StateDir: config.StateDir(), Log: s.log, Toolbox: s.options.Toolbox, Withheld: s.Notice(),
+		Folder: s.folder, Load: s.loadIn, Idle: s.Idle,
+	})
+	if err != nil {
+		return err
+	}
+	serving, done := context.WithCancel(ctx)
+	var aside sync.WaitGroup
+	aside.Go(func() { s.answerCommands(serving, app.Inspector{App: workbench, Serving: kind, Stop: done}) })
+	aside.Go(func() {
+		r := reloader{
+			loader: s.options.Loader, workbench: workbench, current: s.Loaded, used: s.used,
+			hangUps: s.hangUps, checks: s.checks, reloaded: s.reloaded, mended: s.mended, log: s.log, stderr: s.stderr,
+		}
+		r.run(serving)
+	})
+	err = serve(serving, workbench)
+	done()
+	aside.Wait()
+	if stopErr := workbench.Stop(context.WithoutCancel(ctx)); stopErr != nil {
+		// The clients are gone and all that is left was killed: that is no failure of ours.
+		s.log.Warn("the end was not clean", "reason", stopErr)
+	}
+	return err
+}
+
+// answerCommands lets commands such as ps inspect this workbench. If that fails, it serves its
+// clients all the same.
+func (s *Service) answerCommands(ctx context.Context, subject control.Subject) {
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
+	if err == nil {
+		err = control.Serve(ctx, dir, subject)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Info("commands cannot look into this workbench", "reason", err)
+	}
+}
+
+// loadIn loads the configuration for clients with another environment. A file that is broken or gone
+// by now counts as it was read before. The error covers the files that cannot be used there.
+func (s *Service) loadIn(environ []string) (*config.Config, error) {
+	with := s.options.Loader
+	with.Environ = environ
+	there, err := with.Load(s.used.Load())
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(there.Broken...)
+	if there.Untrusted != nil {
+		err = errors.Join(err, there.Untrusted.Refusal())
+	}
+	return there.Config, err
+}
+
+// checkTime bounds a check of the files.
+const checkTime = 3 * time.Second
+
+// catchUp makes the workbench use its files as they are now, so that a person who just changed them
+// need not wait for the watch.
+func (s *Service) catchUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	done := make(chan struct{})
+	select {
+	case s.checks <- done:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
