@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
@@ -67,6 +68,7 @@ type App struct {
 	started  time.Time
 	log      *slog.Logger
 	config   atomic.Pointer[config.Config]
+	router   atomic.Pointer[call.Router]
 	withheld atomic.Value                  // string: why files of the configuration are not used
 	gate     atomic.Pointer[httpauth.Gate] // nil unless clients are served over HTTP
 
@@ -115,6 +117,7 @@ func New(options Options) (*App, error) {
 	}
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.config.Store(options.Config)
+	a.router.Store(call.NewRouter(a.stages(options.Config)))
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
 	a.onStop("processes", host.Close)
@@ -153,7 +156,7 @@ func (a *App) mode(audience front.Audience) config.ToolMode {
 // passage makes the way of an audience to what is no tool.
 func (a *App) passage(audience front.Audience) *passthrough.Passage {
 	return passthrough.New(passthrough.Options{
-		Visible: a.view(audience), Mode: a.mode(audience), OpenedOnly: a.config.Load().ListOpened, Log: a.log,
+		Router: a.router.Load(), Visible: a.view(audience), Mode: a.mode(audience), OpenedOnly: a.config.Load().ListOpened, Log: a.log,
 	})
 }
 
@@ -165,7 +168,7 @@ func (a *App) surface(audience front.Audience) *metatool.Surface {
 		discovery = config.Discovery{Search: true}
 	}
 	return metatool.New(metatool.Options{
-		Visible: a.view(audience), Mode: a.mode(audience), Discovery: discovery, Notice: a.withheld.Load().(string),
+		Router: a.router.Load(), Visible: a.view(audience), Mode: a.mode(audience), Discovery: discovery, Notice: a.withheld.Load().(string),
 		ListOpened: cfg.ListOpened, ServerInstructions: a.isClear,
 	})
 }
@@ -208,6 +211,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		a.fleet.SetLock(lock)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
+		a.router.Store(call.NewRouter(a.stages(cfg)))
 		a.withheld.Store(withheld)
 	})
 	a.Prefetch()

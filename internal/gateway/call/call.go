@@ -4,7 +4,6 @@ package call
 
 import (
 	"bytes"
-	"context"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
@@ -57,8 +56,8 @@ type Outcome struct {
 // Replier gets the end of a call.
 type Replier interface {
 	// Reply is called exactly once: with the outcome, or with an error that is a *Failure
-	// or the cause of the canceller's cancellation. It may be called before Start returns, or
-	// later by the goroutine that reads the server's messages.
+	// or the cause of the cancellation. It may be called before the router returns, or later by
+	// the goroutine that reads the server's messages.
 	Reply(outcome Outcome, err error)
 }
 
@@ -85,64 +84,19 @@ type Cancelled struct {
 
 func (Cancelled) Error() string { return "the client cancelled the request" }
 
-// Start begins a call; it does not block. When the canceller is cancelled, so is the call.
-// Whether the client opened the toolbox, where it has to, was decided before.
-func Start(visible Toolboxes, request *Request) {
-	server, err := resolveServer(visible, request.Ref)
-	if err != nil {
-		request.Replier.Reply(Outcome{}, err)
-		return
-	}
-	party := request.Client.Party()
-	if lease := server.For(party).TryLease(); lease != nil {
-		if request.logLevelToRequest(lease.Session) != "" {
-			lease.Release()
-		} else if request.send(lease) {
-			return
-		}
-	}
-	later := *request // so that the usual call stays off the heap
-	go startAndSend(server, party, &later, later.Canceller, later.Replier)
+// describe fills in what the stages are told of the call.
+func (request *Request) describe(call *Call, server *fleet.Server) {
+	call.Server, call.Client, call.Method, call.Name = server, request.Client, protocol.MethodToolsCall, request.Ref.Name
+	call.Arguments, call.Meta = request.Arguments, request.Meta
 }
 
-// sending is a request of a client that a server is leased for.
-type sending interface {
-	// send sends it. It returns false if the session had ended: the server cannot have seen
-	// it then, so that it may be sent to the next one. What may have been seen is never sent
-	// again.
-	send(lease *fleet.Lease) bool
-	// logLevelToRequest is from which level on the server has to be asked for log messages first; ""
-	// if it need not be.
-	logLevelToRequest(session *downstream.Session) (level string)
+// keep copies a request that has to wait, so that the usual one stays off the heap.
+func (request *Request) keep() *Request {
+	later := *request
+	return &later
 }
 
-// startAndSend sends a request to a server that has to be started or told something first,
-// which takes its time.
-func startAndSend(server *fleet.Server, party *fleet.Party, request sending, canceller *Canceller, replier Replier) {
-	ctx, stop := canceller.Context()
-	lease, err := server.LeaseFor(ctx, party)
-	if err == nil {
-		if level := request.logLevelToRequest(lease.Session); level != "" {
-			lease.Session.AskForLogs(ctx, level)
-		}
-	}
-	cause := context.Cause(ctx)
-	stop()
-	switch {
-	case cause != nil:
-		if lease != nil {
-			lease.Release()
-		}
-		replier.Reply(Outcome{}, cause)
-	case err != nil:
-		replier.Reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
-	case !request.send(lease):
-		err := lease.Explain(lease.Session.Err())
-		replier.Reply(Outcome{}, &Failure{Message: err.Error(), Cause: err})
-	}
-}
-
-// logLevelToRequest implements sending.
+// logLevelToRequest implements sendable.
 func (request *Request) logLevelToRequest(session *downstream.Session) (level string) {
 	if request.Plain {
 		return ""
@@ -150,46 +104,62 @@ func (request *Request) logLevelToRequest(session *downstream.Session) (level st
 	return logLevelToRequest(request.Client, session, request.Meta)
 }
 
-// send implements sending: it finds the tool and sends the call.
-func (request *Request) send(lease *fleet.Lease) bool {
-	tool, err := resolveTool(lease.Tools, request.Ref)
-	if err != nil {
-		lease.Release()
-		request.Replier.Reply(Outcome{}, err)
+// send implements sendable.
+func (request *Request) send(r *run, lease *fleet.Lease) bool {
+	r.lease = lease
+	if !request.prepare(r) {
 		return true
+	}
+	if wait, next, now := r.askStages(0); !now {
+		if wait != nil {
+			go r.waitAndSend(request.keep(), wait, next)
+		}
+		return true
+	}
+	return request.dispatch(r)
+}
+
+// prepare finds the tool. It returns false if the tool cannot be called, which ended the request.
+func (request *Request) prepare(r *run) bool {
+	tool, err := resolveTool(r.lease.Tools, request.Ref)
+	if err != nil {
+		r.refuse(Outcome{}, err)
+		return false
 	}
 	if request.Check != nil {
 		if problem := request.Check(tool.Definition.Member("inputSchema"), request.Arguments); !problem.IsAbsent() {
-			lease.Release()
-			request.Replier.Reply(Outcome{Error: problem}, nil)
-			return true
+			r.refuse(Outcome{Error: problem}, nil)
+			return false
 		}
 	}
-	lease.Called(request.Client.Party())
-	r := request.Canceller.newRun()
-	r.client, r.canceller, r.replier, r.lease, r.tool = request.Client, request.Canceller, request.Replier, lease, tool.Name
-	r.method, r.crossing, r.passErrors = protocol.MethodToolsCall, crossingOf(request.Client, lease.Session), request.PassErrors
+	r.crossing = crossingOf(request.Client, r.lease.Session)
+	if r.crossing == toLegacy && era.BringsState(request.Extra) {
+		r.refuse(unknownState, nil)
+		return false
+	}
+	if r.admitted { // for the session before
+		r.admitted = bytes.Equal(r.call.Tool.Bytes(), tool.Definition.Bytes())
+	}
+	r.call.Name, r.call.Tool, r.call.Arguments, r.call.Meta = tool.Name, tool.Definition, request.Arguments, request.Meta
+	return true
+}
+
+// dispatch implements sendable.
+func (request *Request) dispatch(r *run) bool {
+	r.lease.Called(request.Client.Party())
 	// Copied first: sending the call uses up the buffer that the token is in.
 	if !request.Plain {
 		r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	}
-	if r.crossing == toLegacy && era.BringsState(request.Extra) {
-		lease.Release()
-		request.Replier.Reply(unknownState, nil)
-		return true
-	}
-	call := downstream.ToolCall{Name: tool.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
+	call := downstream.ToolCall{Name: r.call.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
+	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
 	if r.crossing != sameEra {
 		r.translateCall(&call, request.Plain)
 	}
 	call.Asker.Modern = request.Client.Party().Modern()
+	var err error
 	r.mu.Lock() // an answer has to wait until the id is known
-	r.id, err = lease.Session.CallTool(call, r)
+	r.id, err = r.lease.Session.CallTool(call, r)
 	r.mu.Unlock()
-	if err != nil {
-		lease.Release()
-		return false
-	}
-	request.Canceller.setHook(r)
-	return true
+	return r.wasSent(err)
 }

@@ -82,7 +82,7 @@ func await[T any](t *testing.T, from <-chan T) (next T) {
 // start begins a call of a tool with a progress token.
 func start(servers *fleet.Fleet, ref toolbox.Ref) (*caller, *Canceller) {
 	c, canceller := newCaller(), new(Canceller)
-	Start(servers, &Request{
+	new(Router).CallTool(servers, &Request{
 		Ref: ref, Arguments: wire.Raw([]byte(`{"a":1}`)), Meta: wire.Raw([]byte(`{"progressToken":"theirs"}`)),
 		Client: c, Canceller: canceller, Replier: c,
 	})
@@ -161,7 +161,7 @@ func TestErrorsArePassedOnToWhoWantsThem(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			servers, _ := serve(t, `{`+tools+`,"calls":{"x":[{"error":`+test.sent+`}]}}`)
 			c := newCaller()
-			Start(servers, &Request{
+			new(Router).CallTool(servers, &Request{
 				Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Canceller: new(Canceller), Replier: c, PassErrors: true,
 			})
 			if got := await(t, c.replies); got.err != nil || string(got.outcome.Error.Bytes()) != test.want {
@@ -174,7 +174,7 @@ func TestErrorsArePassedOnToWhoWantsThem(t *testing.T) {
 func TestViewHidesTheOtherToolboxes(t *testing.T) {
 	servers, _ := serve(t, `{`+tools+`}`)
 	c := newCaller()
-	Start(servers.View([]string{"U"}), &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Canceller: new(Canceller), Replier: c})
+	new(Router).CallTool(servers.View([]string{"U"}), &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Canceller: new(Canceller), Replier: c})
 	if failure, ok := errors.AsType[*Failure](await(t, c.replies).err); !ok || failure.Message != "Toolbox 'T' not found" || failure.Hint != "" {
 		t.Errorf("the failure is %+v", failure)
 	}
@@ -226,7 +226,7 @@ func TestCancelledBeforeTheCall(t *testing.T) {
 	c, canceller := newCaller(), new(Canceller)
 	cause := errors.New("too late")
 	canceller.Cancel(cause)
-	Start(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Canceller: canceller, Replier: c})
+	new(Router).CallTool(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: c, Canceller: canceller, Replier: c})
 	if got := await(t, c.replies); !errors.Is(got.err, cause) {
 		t.Errorf("the reply is %+v, want the cause", got)
 	}

@@ -48,7 +48,7 @@ func (r *run) translateCall(call *downstream.ToolCall, isPlain bool) {
 		call.Meta, call.Extra = era.LowerMeta(call.Meta), era.LowerMembers(call.Extra)
 		return
 	}
-	call.Asker.LogLevel = r.client.Party().LogLevel()
+	call.Asker.LogLevel = r.call.Client.Party().LogLevel()
 	// Sending the call uses up the buffer that its parts are in, and it may have to be sent again.
 	kept := *call
 	kept.Arguments, kept.Meta = clone(call.Arguments), clone(call.Meta)
@@ -70,7 +70,7 @@ func (r *run) translateForward(forward *downstream.Forward) {
 		forward.Params = era.LowerParams(forward.Params)
 		return
 	}
-	forward.Asker.LogLevel = r.client.Party().LogLevel()
+	forward.Asker.LogLevel = r.call.Client.Party().LogLevel()
 	kept := *forward
 	r.again = func(members []byte) (uint64, error) {
 		next := kept
@@ -130,7 +130,7 @@ func (r *run) translated(rpcError wire.Payload) wire.Payload {
 	case toLegacy:
 		return era.RaiseError(rpcError)
 	case toModern:
-		return era.LowerError(r.method, rpcError)
+		return era.LowerError(r.call.Method, rpcError)
 	}
 	return rpcError
 }

@@ -20,63 +20,77 @@ type Forwarding struct {
 	Client    Client
 	Canceller *Canceller // cancels the request
 	Replier   Replier
+
+	meta wire.Payload // the _meta of Params
 }
 
-// Forward begins to send a request to a configured server, which is started if needed; it
-// does not block.
-func Forward(server *fleet.Server, request Forwarding) {
-	party := request.Client.Party()
-	if lease := server.For(party).TryLease(); lease != nil {
-		if request.logLevelToRequest(lease.Session) != "" {
-			lease.Release()
-		} else if request.send(lease) {
-			return
-		}
+// describe fills in what the stages are told of the request.
+func (request *Forwarding) describe(call *Call, server *fleet.Server) {
+	request.meta = request.Params.Member("_meta")
+	call.Server, call.Client, call.Method, call.Name = server, request.Client, request.Method, request.Name
+	call.Arguments, call.Meta = request.arguments(), request.meta
+}
+
+func (request *Forwarding) arguments() wire.Payload {
+	if request.Method == protocol.MethodToolsCall {
+		return request.Params.Member("arguments")
 	}
-	go startAndSend(server, party, &request, request.Canceller, request.Replier)
+	return request.Params
 }
 
-// logLevelToRequest implements sending.
+// logLevelToRequest implements sendable.
 func (request *Forwarding) logLevelToRequest(session *downstream.Session) (level string) {
-	return logLevelToRequest(request.Client, session, request.Params.Member("_meta"))
+	return logLevelToRequest(request.Client, session, request.meta)
 }
 
-// send implements sending.
-func (request *Forwarding) send(lease *fleet.Lease) bool {
-	if outcome, ok := request.answerHere(lease.Session); ok {
-		lease.Release()
-		request.Replier.Reply(outcome, nil)
+// send implements sendable.
+func (request *Forwarding) send(r *run, lease *fleet.Lease) bool {
+	r.lease = lease
+	if !request.prepare(r) {
 		return true
 	}
-	isList := strings.HasSuffix(request.Method, "/list")
-	if !isList { // reading a list leaves nothing behind
-		lease.Called(request.Client.Party())
+	if wait, next, now := r.askStages(0); !now {
+		if wait != nil {
+			go r.waitAndSend(request, wait, next)
+		}
+		return true
 	}
-	r := &run{
-		client: request.Client, canceller: request.Canceller, replier: request.Replier, lease: lease, raw: true, passErrors: true,
-		method: request.Method, about: request.Name, isList: isList, crossing: crossingOf(request.Client, lease.Session),
-		token: bytes.Clone(request.Params.Member("_meta").Member(protocol.ProgressToken).Bytes()),
+	return request.dispatch(r)
+}
+
+// prepare returns false if the request was answered here, which ended it.
+func (request *Forwarding) prepare(r *run) bool {
+	if outcome, ok := request.answerHere(r.lease.Session); ok {
+		r.finish(outcome, nil)
+		return false
 	}
+	r.crossing = crossingOf(request.Client, r.lease.Session)
+	if r.crossing == toLegacy && protocol.FindMethod(request.Method).MayAsk && !request.Params.Member(protocol.RequestState).IsAbsent() {
+		r.refuse(unknownState, nil)
+		return false
+	}
+	r.call.Arguments, r.call.Meta = request.arguments(), request.meta
+	r.isList = strings.HasSuffix(request.Method, "/list")
+	return true
+}
+
+// dispatch implements sendable.
+func (request *Forwarding) dispatch(r *run) bool {
+	if !r.isList { // reading a list leaves nothing behind
+		r.lease.Called(request.Client.Party())
+	}
+	r.token = bytes.Clone(request.meta.Member(protocol.ProgressToken).Bytes())
 	forward := downstream.Forward{
 		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
 		Asker: downstream.Asker{Modern: request.Client.Party().Modern()},
 	}
-	if r.crossing == toLegacy && protocol.FindMethod(r.method).MayAsk && !request.Params.Member(protocol.RequestState).IsAbsent() {
-		lease.Release()
-		request.Replier.Reply(unknownState, nil)
-		return true
-	}
+	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
 	if r.crossing != sameEra {
 		r.translateForward(&forward)
 	}
 	var err error
 	r.mu.Lock() // an answer has to wait until the id is known
-	r.id, err = lease.Session.Forward(forward, r)
+	r.id, err = r.lease.Session.Forward(forward, r)
 	r.mu.Unlock()
-	if err != nil {
-		lease.Release()
-		return false
-	}
-	request.Canceller.setHook(r)
-	return true
+	return r.wasSent(err)
 }

@@ -138,7 +138,7 @@ func (r *run) ask(questions wire.Payload, then func(interim waiting, responses [
 // canBeAsked reports whether the client declared what all of the questions need. Those that
 // it did not are not put to it at all, nor are the others then.
 func (r *run) canBeAsked(questions wire.Payload) bool {
-	capabilities := r.client.Party().Capabilities()
+	capabilities := r.call.Client.Party().Capabilities()
 	for _, request := range questions.Members() {
 		method, _ := request.Member("method").Text()
 		switch method {
@@ -208,7 +208,7 @@ func (s *round) putQuestions() {
 		if s.isOver() { // a question was refused, or the request cancelled
 			return
 		}
-		s.run.client.Ask(one.question)
+		s.run.call.Client.Ask(one.question)
 	}
 	go s.watch()
 }

@@ -35,7 +35,7 @@ func (a *answerer) Party() *fleet.Party { return a.party }
 
 func (a *answerer) call(servers *fleet.Fleet, meta string) *Canceller {
 	canceller := new(Canceller)
-	Start(servers, &Request{
+	new(Router).CallTool(servers, &Request{
 		Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Arguments: wire.Raw([]byte(`{"a":1.0}`)), Meta: wire.Raw([]byte(meta)),
 		Client: a, Canceller: canceller, Replier: a,
 	})
@@ -156,7 +156,7 @@ func TestServerEndsWhileTheClientIsAsked(t *testing.T) {
 	await(t, asked)
 	await(t, asked)
 	other := newCaller()
-	Start(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.party, nil}, Canceller: new(Canceller), Replier: other})
+	new(Router).CallTool(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.party, nil}, Canceller: new(Canceller), Replier: other})
 	if got := await(t, a.replies); got.err == nil || !strings.Contains(got.err.Error(), "code 3") {
 		t.Errorf("the reply is %v, want how the server ended", got.err)
 	}
@@ -285,11 +285,11 @@ func forward(t *testing.T, servers *fleet.Fleet, a *answerer, method, params str
 	t.Helper()
 	box, _ := servers.Toolbox("T")
 	server, _ := box.Server("S")
-	Forward(server, Forwarding{Method: method, Params: wire.Raw([]byte(params)), Client: a, Canceller: new(Canceller), Replier: a})
+	new(Router).Forward(server, &Forwarding{Method: method, Params: wire.Raw([]byte(params)), Client: a, Canceller: new(Canceller), Replier: a})
 	return await(t, a.replies)
 }
 
-func TestForwardedRequestsCrossTheBorder(t *testing.T) {
+func TestForwardedRequestsAreTranslated(t *testing.T) {
 	missing := func(code string) string { return `{"code":` + code + `,"message":"m","data":{"uri":"a:b"}}` }
 	const resources = `"capabilities":{"resources":{}}`
 	for _, test := range []struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -15,15 +16,18 @@ import (
 
 // run is one call that was sent. It is the sink of its messages.
 type run struct {
-	client    Client
+	router    *Router
+	call      Call
 	canceller *Canceller
 	replier   Replier
-	lease     *fleet.Lease
-	tool      string // the name that it is offered under
-	token     []byte // the client's progress token; empty without one
+	lease     *fleet.Lease // nil while there is none
+	token     []byte       // the client's progress token; empty without one
 
-	method   string
-	about    string // what else than a tool it is about, if that has a name
+	began       time.Time // zero without observers
+	requestSize int
+	status      Status // zero while it follows from the reply
+	admitted    bool   // all stages did
+
 	isList   bool
 	crossing crossing
 	// again sends the request once more with further members of the params, raw and without
@@ -52,7 +56,7 @@ func (r *run) Progress(message wire.Message) {
 	defer r.mu.Unlock()
 	if !r.over {
 		// That the client is gone also cancels the call.
-		_ = r.client.Notify(protocol.NotifyProgress, progressParams(message, r.token))
+		_ = r.call.Client.Notify(protocol.NotifyProgress, progressParams(message, r.token))
 	}
 }
 
@@ -67,10 +71,10 @@ func progressParams(message wire.Message, token []byte) []byte {
 func (r *run) Caller() downstream.Caller { return r }
 
 // Party implements downstream.Caller.
-func (r *run) Party() any { return r.client.Party() }
+func (r *run) Party() any { return r.call.Client.Party() }
 
 // Ask implements downstream.Caller.
-func (r *run) Ask(question *downstream.Question) { r.client.Ask(question) }
+func (r *run) Ask(question *downstream.Question) { r.call.Client.Ask(question) }
 
 // Notice implements downstream.Caller. Nothing may follow the answer.
 func (r *run) Notice(message wire.Message) {
@@ -80,7 +84,7 @@ func (r *run) Notice(message wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
-		_ = r.client.Notify(string(message.Method), message.Params.Bytes())
+		_ = r.call.Client.Notify(string(message.Method), message.Params.Bytes())
 	}
 }
 
@@ -121,11 +125,28 @@ func (r *run) cancelled(cause error) {
 	}
 }
 
+// wasSent completes the sending of a request, which failed if the session had ended.
+func (r *run) wasSent(err error) bool {
+	if err != nil {
+		r.lease.Release()
+		r.lease = nil
+		return false
+	}
+	r.canceller.setHook(r)
+	return true
+}
+
+// finish ends the request, whether it was sent or not. It is called exactly once.
 func (r *run) finish(outcome Outcome, err error) {
 	r.mu.Lock()
 	r.over = true
 	r.mu.Unlock()
-	r.lease.Release()
+	if r.lease != nil {
+		r.lease.Release()
+	}
+	if len(r.router.stages.Observe) > 0 {
+		r.tellObservers(outcome, err)
+	}
 	r.replier.Reply(outcome, err)
 }
 
@@ -147,19 +168,20 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 			return Outcome{}, &Failure{Message: "the server's result is no object but " + kind}
 		}
 		if !r.isList { // lists are cleaned
-			r.lease.LookAt(response.Result, r.method, r.tool+r.about)
+			r.lease.LookAt(response.Result, r.call.Method, r.call.Name)
 		}
 		switch r.crossing {
 		case toModern:
 			if failure := unfinished(response.Result); failure != nil {
 				return Outcome{}, failure
 			}
-			return Outcome{Result: era.LowerResult(r.method, response.Result)}, nil
+			return Outcome{Result: era.LowerResult(r.call.Method, response.Result)}, nil
 		case toLegacy:
-			return Outcome{Result: era.RaiseResult(r.method, response.Result, r.lease.Session.ServerInfo())}, nil
+			return Outcome{Result: era.RaiseResult(r.call.Method, response.Result, r.lease.Session.ServerInfo())}, nil
 		}
 		return Outcome{Result: response.Result}, nil
 	}
+	r.status = StatusRPCError
 	rpc := downstream.NewRPCError(response.Error)
 	switch {
 	case r.isForClient(rpc.Code):
@@ -172,8 +194,8 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 	if rpc.Code == protocol.CodeMissingCapability && r.crossing == toModern {
 		failure.Hint = "It needs something of the client" + kinds(capabilityNames(rpc)) + " that this client does not offer."
 	}
-	if tool, ok := r.lease.Tools.Find(r.tool); ok && rpc.Code == protocol.CodeInvalidParams {
-		failure.Schema = bytes.Clone(tool.Definition.Member("inputSchema").Bytes())
+	if rpc.Code == protocol.CodeInvalidParams && !r.call.Tool.IsAbsent() {
+		failure.Schema = bytes.Clone(r.call.Tool.Member("inputSchema").Bytes())
 	}
 	return Outcome{}, failure
 }

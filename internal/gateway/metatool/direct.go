@@ -144,7 +144,7 @@ func (s *Surface) nameAndCall(request *Request, d directTools) {
 	_, given := s.visible.Names().Find(request.Name) // to a tool that is gone, and never to another one
 	if server, ok := s.onlyServer(); ok && !given && server.Permits(request.Name) {
 		// What it says of a tool that it did not list is what the client is to see.
-		call.Forward(server, call.Forwarding{
+		s.router.Forward(server, &call.Forwarding{
 			Method: protocol.MethodToolsCall, Params: request.Params, Name: request.Name,
 			Client: request.Session, Canceller: &request.Canceller.Canceller,
 			Replier: s.newInvocation(request, toolbox.Ref{Toolbox: server.Toolbox(), Server: server.Name(), Name: request.Name}, true),

@@ -3,6 +3,7 @@
 package metatool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type Toolboxes interface {
 
 // Options say what clients see, and how.
 type Options struct {
+	Router  *call.Router // sends the calls of servers' tools; default: one without stages
 	Visible Toolboxes
 	Mode    config.ToolMode // how tools are offered; "" is proxy mode
 
@@ -65,6 +67,7 @@ type Options struct {
 
 // Surface is everything that clients can see and call. It is cheap to make.
 type Surface struct {
+	router    *call.Router
 	visible   Toolboxes
 	mode      config.ToolMode
 	discovery config.Discovery
@@ -81,7 +84,7 @@ type Surface struct {
 // New makes a surface.
 func New(options Options) *Surface {
 	s := &Surface{
-		visible: options.Visible, mode: options.Mode, discovery: options.Discovery, notice: options.Notice,
+		router: cmp.Or(options.Router, new(call.Router)), visible: options.Visible, mode: options.Mode, discovery: options.Discovery, notice: options.Notice,
 		listOpened: options.ListOpened, serverInstructions: options.ServerInstructions,
 	}
 	if s.mode == config.Direct {
@@ -343,7 +346,7 @@ func (s *Surface) newInvocation(request *Request, ref toolbox.Ref, native bool) 
 }
 
 func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
-	call.Start(s.visible, &call.Request{
+	s.router.CallTool(s.visible, &call.Request{
 		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Plain: request.plain, Extra: request.Extra, PassErrors: s.mode == config.Direct,
 		Client: request.Session, Canceller: &request.Canceller.Canceller, Replier: v, Check: check,
 	})

@@ -53,7 +53,10 @@ type forwarding struct {
 }
 
 // fleetCarrier carries for a session, with the sessions that its party has.
-type fleetCarrier struct{ session Session }
+type fleetCarrier struct {
+	router  *call.Router
+	session Session
+}
 
 func (c fleetCarrier) look(server *fleet.Server) sight {
 	party := c.session.Party()
@@ -76,7 +79,7 @@ func (c fleetCarrier) reach(ctx context.Context, server *fleet.Server) (wire.Pay
 }
 
 func (c fleetCarrier) forward(server *fleet.Server, f forwarding) {
-	call.Forward(server, call.Forwarding{
+	c.router.Forward(server, &call.Forwarding{
 		Method: f.method, Params: f.params, Edits: f.edits, Name: f.subject(),
 		Client: c.session, Canceller: f.canceller, Replier: f.replier,
 	})

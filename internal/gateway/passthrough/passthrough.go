@@ -3,6 +3,7 @@
 package passthrough
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"time"
@@ -34,6 +35,7 @@ type Toolboxes interface {
 
 // Options say what a passage leads to.
 type Options struct {
+	Router  *call.Router // sends the requests; default: one without stages
 	Visible Toolboxes
 	Mode    config.ToolMode
 	// OpenedOnly lists what is in opened toolboxes only. Otherwise a client sees what is in all
@@ -51,7 +53,8 @@ type Passage struct {
 
 // New makes a passage.
 func New(options Options) *Passage {
-	return &Passage{Options: options, carry: func(session Session) carrier { return fleetCarrier{session} }}
+	options.Router = cmp.Or(options.Router, new(call.Router))
+	return &Passage{Options: options, carry: func(session Session) carrier { return fleetCarrier{options.Router, session} }}
 }
 
 // Request is a request as it came from the client.

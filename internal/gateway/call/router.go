@@ -1,0 +1,164 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+// Router sends the requests of clients to servers, through its stages. All requests take this way: calls of tools,
+// and whatever else clients ask for. A router without stages is ready as new(Router).
+type Router struct{ stages Stages }
+
+// NewRouter makes a router with these stages.
+func NewRouter(stages Stages) *Router { return &Router{stages} }
+
+// CallTool begins a call of a tool; it does not block. When the canceller is cancelled, so is the call.
+// Whether the client opened the toolbox, where it has to, was decided before.
+func (router *Router) CallTool(visible Toolboxes, request *Request) {
+	server, err := resolveServer(visible, request.Ref)
+	if err != nil {
+		request.Replier.Reply(Outcome{}, err)
+		return
+	}
+	r := request.Canceller.newRun()
+	r.canceller, r.replier, r.passErrors = request.Canceller, request.Replier, request.PassErrors
+	request.describe(&r.call, server)
+	router.begin(r)
+	if lease := server.For(request.Client.Party()).TryLease(); lease != nil {
+		if request.logLevelToRequest(lease.Session) != "" {
+			lease.Release()
+		} else if request.send(r, lease) {
+			return
+		}
+	}
+	go r.startAndSend(request.keep())
+}
+
+// Forward begins to send any other request to a configured server, which is started if needed; it does not block.
+func (router *Router) Forward(server *fleet.Server, request *Forwarding) {
+	r := request.Canceller.newRun()
+	r.canceller, r.replier, r.passErrors, r.raw = request.Canceller, request.Replier, true, true
+	request.describe(&r.call, server)
+	router.begin(r)
+	if lease := server.For(request.Client.Party()).TryLease(); lease != nil {
+		if request.logLevelToRequest(lease.Session) != "" {
+			lease.Release()
+		} else if request.send(r, lease) {
+			return
+		}
+	}
+	go r.startAndSend(request)
+}
+
+// begin tells the observers that a request begins.
+func (router *Router) begin(r *run) {
+	r.router = router
+	if len(router.stages.Observe) == 0 {
+		return
+	}
+	r.requestSize, r.began = len(r.call.Arguments.Bytes()), time.Now()
+	for _, observer := range router.stages.Observe {
+		observer.CallBegan(&r.call, r.began)
+	}
+}
+
+// sendable is a request that is on its way to a server.
+type sendable interface {
+	// send sends it once it is admitted. It returns false if the session had ended: the server cannot have seen it
+	// then, so that it may be sent to the next one. What may have been seen is never sent again.
+	send(r *run, lease *fleet.Lease) bool
+	// dispatch does the same for a request that is prepared and admitted, with the lease of the run.
+	dispatch(r *run) bool
+	// logLevelToRequest is the log level to request from the server before sending; "" if none is needed.
+	logLevelToRequest(session *downstream.Session) (level string)
+}
+
+// startAndSend sends a request to a server that has to be started first, or to be asked for log messages.
+func (r *run) startAndSend(request sendable) {
+	ctx, stop := r.canceller.Context()
+	lease, err := r.call.Server.LeaseFor(ctx, r.call.Client.Party())
+	if err == nil {
+		if level := request.logLevelToRequest(lease.Session); level != "" {
+			lease.Session.AskForLogs(ctx, level)
+		}
+	}
+	cause := context.Cause(ctx)
+	stop()
+	switch {
+	case cause != nil:
+		if lease != nil {
+			lease.Release()
+		}
+		r.finish(Outcome{}, cause)
+	case err != nil:
+		r.finish(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+	case !request.send(r, lease):
+		err := lease.Explain(lease.Session.Err())
+		r.finish(Outcome{}, &Failure{Message: err.Error(), Cause: err})
+	}
+}
+
+// askStages asks the admitters from a number on, and returns whether the request can be sent now. Otherwise it was
+// refused, which ended it; or wait is a function that decides, and the others are to be asked from next on.
+func (r *run) askStages(from int) (wait func(context.Context) *Failure, next int, now bool) {
+	if r.admitted {
+		return nil, 0, true
+	}
+	stages := r.router.stages.Admit
+	for i := from; i < len(stages); i++ {
+		switch verdict := stages[i].Admit(&r.call); {
+		case verdict.Refusal != nil:
+			r.refuse(Outcome{}, verdict.Refusal)
+			return nil, 0, false
+		case verdict.Wait != nil:
+			return verdict.Wait, i + 1, false
+		}
+	}
+	r.admitted = true
+	return nil, 0, true
+}
+
+// waitAndSend sends a request when it is admitted. The lease keeps the server that the decision is about.
+func (r *run) waitAndSend(request sendable, wait func(context.Context) *Failure, next int) {
+	for now := false; !now; {
+		if wait == nil || !r.isAdmittedBy(wait) {
+			return
+		}
+		wait, next, now = r.askStages(next)
+	}
+	if !request.dispatch(r) {
+		r.startAndSend(request)
+	}
+}
+
+// isAdmittedBy waits for a decision. A request that was not admitted ended.
+func (r *run) isAdmittedBy(wait func(context.Context) *Failure) bool {
+	ctx, stop := r.canceller.Context()
+	bounded, end := context.WithTimeout(ctx, MaxAdmission)
+	refusal := wait(bounded)
+	expired := bounded.Err() != nil
+	end()
+	cause := context.Cause(ctx)
+	stop()
+	switch {
+	case cause != nil:
+		r.finish(Outcome{}, cause)
+	case refusal != nil:
+		r.refuse(Outcome{}, refusal)
+	case expired:
+		r.refuse(Outcome{}, &Failure{Message: fmt.Sprintf("nobody decided within %s whether it may be sent: timeout", MaxAdmission)})
+	default:
+		return true
+	}
+	return false
+}
+
+// refuse ends a request that was not sent.
+func (r *run) refuse(outcome Outcome, err error) {
+	r.status = StatusRefused
+	r.finish(outcome, err)
+}

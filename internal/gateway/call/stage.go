@@ -1,0 +1,104 @@
+package call
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+)
+
+// Stages are what every request passes on its way to a server. A stage that is not listed costs nothing.
+type Stages struct {
+	Admit   []Admitter // asked one after the other; the first that refuses ends the request
+	Observe []Observer // told one after the other
+}
+
+// Call describes one request to a server: a call of a tool, or any other request. A stage gets the same pointer
+// for the same request, from CallBegan to CallEnded, and must not change it or keep it any longer.
+type Call struct {
+	Server *fleet.Server // the configured server
+	Client Client
+	Method string
+	// Name is what the request is about: the name of the tool as the server offers it, a prompt's name, a resource's
+	// URI, the id of a task; "" where the method has no such thing.
+	Name string
+	// Tool is the tool's definition. It is absent until the tool is resolved, and for other methods.
+	Tool wire.Payload
+	// Arguments are those of the tool, or the params of another method. They may be absent. Sending the request uses
+	// up their buffer: CallEnded does not get them.
+	Arguments wire.Payload
+	Meta      wire.Payload // the request's _meta; as Arguments
+}
+
+// Admitter decides whether requests are sent. It is asked after the server is connected and the tool is resolved,
+// once for each request: what the server asks back, and requests that follow from the answer, belong to the same one.
+// It is asked again only if the tool's definition changed before the request could be sent.
+type Admitter interface {
+	// Admit is called by a goroutine that reads messages, so that it must not block; see Verdict.Wait.
+	Admit(call *Call) Verdict
+}
+
+// Verdict is the decision about a request. The zero value admits it.
+type Verdict struct {
+	// Refusal ends the request: a tool's error result or, for other methods, a JSON-RPC error has its message and hint.
+	Refusal *Failure
+	// Wait decides later. It runs in a goroutine of its own, and returns nil to admit the request. It must return soon
+	// after ctx ends, which happens when the client cancels the request, and after MaxAdmission at the latest.
+	Wait func(ctx context.Context) (refusal *Failure)
+}
+
+// MaxAdmission is the longest time that an admitter can take for its decision.
+const MaxAdmission = 10 * time.Minute
+
+// Observer watches requests. Its methods must not block, and are called exactly once for each request to a configured
+// server, whether it is sent or not. They may be called by several goroutines at once.
+type Observer interface {
+	// CallBegan is called before the request is admitted, and before its server is started for it.
+	CallBegan(call *Call, at time.Time)
+	// CallEnded is called before the client gets the answer.
+	CallEnded(call *Call, end End)
+}
+
+// End describes how a request ended.
+type End struct {
+	Status       Status
+	Began        time.Time
+	Took         time.Duration
+	RequestSize  int // bytes of the arguments or params
+	ResponseSize int // bytes of the result or the error object; 0 if the server did not answer
+}
+
+// Status is the way in which a request ended.
+type Status uint8
+
+// The ways in which a request ends.
+const (
+	StatusOK            Status = iota + 1
+	StatusToolError            // the tool answered with a result that is an error
+	StatusRPCError             // the server answered with a JSON-RPC error
+	StatusFailed               // there is no usable answer: the server could not be reached, or ended, or was silent for too long
+	StatusRefused              // it was not sent: a stage refused it, or the server has no such tool
+	StatusCancelled            // the client cancelled it, or went away
+	StatusInputRequired        // the server wants input first; the client will send the request again with it
+)
+
+func (s Status) String() string {
+	switch s {
+	case StatusOK:
+		return "ok"
+	case StatusToolError:
+		return "tool error"
+	case StatusRPCError:
+		return "JSON-RPC error"
+	case StatusFailed:
+		return "failed"
+	case StatusRefused:
+		return "refused"
+	case StatusCancelled:
+		return "cancelled"
+	case StatusInputRequired:
+		return "input required"
+	}
+	return "unknown"
+}
