@@ -96,7 +96,7 @@ func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error
 	if err := a.applyFlags(); err != nil {
 		return err
 	}
-	if err := refuseLoops(cmd.Context(), e.Path, a.servers); err != nil {
+	if err := importer.RefuseLoops(cmd.Context(), e.Path, a.servers); err != nil {
 		return err
 	}
 	if err := a.chooseToolbox(); err != nil {

@@ -4,30 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
-// change is a file of the user's that a command would write.
-type change struct {
-	path   string
-	before []byte // nil if the file is not there
-	after  []byte
-	mode   fs.FileMode    // of a file that is new
-	masker *secret.Masker // hides what must not be shown of it
-}
-
-func (c *change) isNone() bool { return string(c.before) == string(c.after) }
-
-// show writes the difference.
-func (c *change) show(screen *tty.Screen) {
-	for line := range strings.Lines(c.masker.Mask(jsonc.Diff(c.path, c.before, c.after))) {
+// showDiff shows the diff of a file that a command would write. The masker may be nil.
+func showDiff(screen *tty.Screen, path string, before, after []byte, masker *secret.Masker) {
+	for line := range strings.Lines(masker.Mask(jsonc.Diff(path, before, after))) {
 		line = tty.Clean(strings.TrimSuffix(line, "\n"))
 		style := tty.Plain
 		switch {
@@ -44,29 +31,7 @@ func (c *change) show(screen *tty.Screen) {
 	}
 }
 
-// write makes the change, unless the file is no longer what was shown.
-func (c *change) write() error {
-	err := safefile.Edit(c.path, ".mcp-workbench-*", c.before, c.after, c.mode)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, safefile.ErrChanged):
-		return &toolbox.Error{
-			Code:    toolbox.FileChanged,
-			Message: c.path + " was changed by another program meanwhile, and was not written",
-			Hint:    "Run the command again.",
-			Cause:   err,
-		}
-	}
-	return &toolbox.Error{
-		Code:    toolbox.FileNotWritten,
-		Message: fmt.Sprintf("%s was not written: %v", c.path, err),
-		Hint:    "Check that the folder exists, is yours, and has room.",
-		Cause:   err,
-	}
-}
-
-// agree asks a person for leave to do what was shown. Without one, --yes has to say so.
+// agree asks a person to confirm what was shown. Without a terminal, --yes is needed.
 func agree(ctx context.Context, screen *tty.Screen, yes bool, question string) error {
 	if yes {
 		return nil

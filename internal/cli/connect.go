@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
 // connectOptions are those of connect and disconnect.
@@ -110,13 +111,15 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	if err != nil {
 		return err
 	}
-	overlap, err := g.findOverlap(ctx, configuration, sources, o.removeImported)
+	overlap, err := importer.FindOverlap(ctx, sources, importer.OverlapOptions{
+		Config: configuration, Remove: o.removeImported, Working: seenWorking, Command: g.command,
+	})
 	if err != nil {
 		return err
 	}
-	c, err := newClientChange(file, o, sources, func(before []byte) ([]byte, error) {
+	c, err := clients.NewChange(file, o.mode(), func(before []byte) ([]byte, error) {
 		after, err := client.Put(file, before, entry)
-		for _, known := range overlap.removed {
+		for _, known := range overlap.Removed {
 			if err == nil {
 				after, err = known.Source.Take(after, known.Name)
 			}
@@ -126,17 +129,17 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	if err != nil {
 		return err
 	}
-	if c.isNone() {
+	if c.IsEmpty() {
 		fmt.Fprintf(screen, "%s has the workbench already, in %s.\n", client.Title, short(file))
-		overlap.sayWhatStays(screen, client)
-		overlap.sayWhatIsDouble(screen, client)
+		showStays(screen, overlap, client)
+		showDoubled(screen, overlap, client)
 		return nil
 	}
 	if !o.project && o.file == "" && !clients.ThisMachine().HasClient(file) {
 		fmt.Fprintf(screen, "%s %s does not seem to be installed here: there is no %s yet.\n\n", screen.Paint(tty.Caution, "!"), client.Title, short(file))
 	}
-	c.remarks = func() { overlap.sayWhatStays(screen, client) }
-	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
+	remarks := func() { showStays(screen, overlap, client) }
+	if done, err := applyChange(ctx, c, client, sources, o, screen, remarks); !done || err != nil {
 		return err
 	}
 	sayConnected(screen, client, o, file, overlap)
@@ -144,11 +147,40 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 }
 
 // sayConnected tells how to go back, and what to do now.
-func sayConnected(screen *tty.Screen, client *clients.Client, o connectOptions, file string, overlap *overlap) {
+func sayConnected(screen *tty.Screen, client *clients.Client, o connectOptions, file string, overlap *importer.Overlap) {
 	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(tty.Good, "✓"), client.Title, tty.CleanLine(o.name), short(file))
 	fmt.Fprintf(screen, "  To go back: mcp-workbench connect %s --undo\n", client.ID)
-	overlap.sayWhatIsDouble(screen, client)
+	showDoubled(screen, overlap, client)
 	fmt.Fprintf(screen, "\nNext: %s\nTo see that it works: %s\n", client.After, client.See)
+}
+
+// mode returns the permissions of a new file: a project's file is for everybody who works on it.
+func (o connectOptions) mode() fs.FileMode {
+	if o.project {
+		return 0o644
+	}
+	return 0o600
+}
+
+// applyChange shows the change of a client's file and the remarks, asks, and writes. It reports
+// whether the file was written.
+func applyChange(ctx context.Context, c *clients.Change, client *clients.Client, sources []clients.Source, o connectOptions, screen *tty.Screen, remarks func()) (bool, error) {
+	showDiff(screen, c.Path, c.Before, c.After, importer.Masker(c.Path, [][]byte{c.Before}, sources))
+	fmt.Fprintln(screen)
+	remarks()
+	if o.dryRun {
+		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
+		return false, nil
+	}
+	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
+		return false, err
+	}
+	store, err := clients.OpenBackups()
+	if err != nil {
+		return false, err
+	}
+	err = c.Write(store, client)
+	return err == nil, err
 }
 
 func findClient(id string) (*clients.Client, error) {
@@ -208,7 +240,7 @@ func clientFile(ctx context.Context, machine clients.Machine, client *clients.Cl
 // entry is how a client starts this workbench, and the configuration that it will use; ""
 // for the built-in one. A configuration that a client would not find by itself is named.
 func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (clients.Entry, string, error) {
-	program, err := ownPath()
+	program, err := clients.OwnPath()
 	if err != nil {
 		return clients.Entry{}, "", err
 	}
@@ -239,26 +271,4 @@ func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (c
 		}
 	}
 	return e, path, nil
-}
-
-// ownPath is this program's path. The one on PATH is preferred if it is the same file: it
-// stays valid when a package manager installs a new version elsewhere.
-func ownPath() (string, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	if found, err := exec.LookPath("mcp-workbench"); err == nil && filepath.IsAbs(found) && isSameFile(program, found) {
-		return found, nil
-	}
-	return program, nil
-}
-
-func isSameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }

@@ -32,7 +32,7 @@ func TestConnectWhileTheClientWrites(t *testing.T) {
 			}
 			clientWrites()
 			client := clients.ByID("claude-code")
-			c, err := newClientChange(file, connectOptions{}, nil, func(before []byte) ([]byte, error) {
+			c, err := clients.NewChange(file, connectOptions{}.mode(), func(before []byte) ([]byte, error) {
 				after, err := client.Put(file, before, clients.Entry{Name: "workbench", Command: "/mcp-workbench"})
 				if count <= test.writes {
 					clientWrites()
@@ -44,7 +44,7 @@ func TestConnectWhileTheClientWrites(t *testing.T) {
 			}
 			var out bytes.Buffer
 			screen := tty.New(&out, strings.NewReader(""), os.Getenv)
-			done, err := c.apply(t.Context(), client, connectOptions{yes: true}, screen)
+			done, err := applyChange(t.Context(), c, client, nil, connectOptions{yes: true}, screen, func() {})
 			after, readErr := os.ReadFile(file)
 			if readErr != nil {
 				t.Fatal(readErr)

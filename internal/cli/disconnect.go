@@ -51,39 +51,22 @@ func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed boo
 	if err != nil {
 		return err
 	}
-	c, err := newClientChange(file, o, sources, func(before []byte) ([]byte, error) {
-		return withoutWorkbench(client, file, before, o.name, isNamed)
+	c, err := clients.NewChange(file, o.mode(), func(before []byte) ([]byte, error) {
+		return client.RemoveWorkbench(file, before, o.name, isNamed)
 	})
 	if err != nil {
 		return err
 	}
-	if c.isNone() {
+	if c.IsEmpty() {
 		return &toolbox.Error{
 			Code:    toolbox.ClientNotConnected,
 			Message: fmt.Sprintf("The workbench is not among the servers of %s in %s", client.Title, file),
 			Hint:    "'mcp-workbench connect' shows which clients are connected.",
 		}
 	}
-	if done, err := c.apply(ctx, client, o, screen); !done || err != nil {
+	if done, err := applyChange(ctx, c, client, sources, o, screen, func() {}); !done || err != nil {
 		return err
 	}
 	fmt.Fprintf(screen, "%s The workbench is no longer among the servers of %s.\n\nNext: %s\n", screen.Paint(tty.Good, "✓"), client.Title, client.After)
 	return nil
-}
-
-// withoutWorkbench takes all entries out that start the workbench, or the one that is named.
-func withoutWorkbench(client *clients.Client, file string, data []byte, name string, isNamed bool) ([]byte, error) {
-	entries, err := client.Entries(file, data)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		if isNamed && entry != name {
-			continue
-		}
-		if data, err = client.Take(file, data, entry); err != nil {
-			return nil, err
-		}
-	}
-	return data, nil
 }

@@ -216,8 +216,7 @@ func (e *edit) done(format string, args ...any) {
 
 // show writes what changes in the configuration. Variables beside it are not shown.
 func (e *edit) show() {
-	c := change{path: e.Path, before: e.Content().Data, after: e.next.Data, masker: e.Masker(e.next)}
-	c.show(e.screen)
+	showDiff(e.screen, e.Path, e.Content().Data, e.next.Data, e.Masker(e.next))
 }
 
 // set gives a key of the configuration a value.

@@ -18,6 +18,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
 type initOptions struct {
@@ -91,18 +93,18 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 		return nil
 	}
 	showSources(screen, sources)
-	files, err := readTarget(target, o.force)
+	files, err := importer.ReadTarget(target, o.force)
 	if err != nil {
 		return err
 	}
-	plan, err := importer.NewPlan(importer.Given{Sources: sources, Config: files.kept, Env: files.variables, Lookup: os.LookupEnv})
+	plan, err := files.Plan(sources)
 	if err != nil {
 		return err
 	}
 	showPlan(screen, plan)
 	*report = newInitReport(target, sources)
 	if len(plan.Servers) == 0 {
-		report.tell(plan, nil)
+		report.addPlan(plan, nil)
 		fmt.Fprintf(screen, "\nThere is nothing to add to %s.\n", short(target))
 		showNext(screen, target, sources)
 		return nil
@@ -111,11 +113,11 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 	if err != nil {
 		return err
 	}
-	report.tell(plan, boxes)
-	if report.Written, err = files.add(ctx, screen, plan, boxes, o); err != nil || o.dryRun {
+	report.addPlan(plan, boxes)
+	if report.Written, err = writeTarget(ctx, files, screen, plan, boxes, o); err != nil || o.dryRun {
 		return err
 	}
-	finishInit(screen, target, plan, boxes, files.kept == nil)
+	finishInit(screen, target, plan, boxes, files.Kept == nil)
 	showNext(screen, target, sources)
 	return nil
 }
@@ -155,8 +157,30 @@ func gather(ctx context.Context, target string, from []string) ([]clients.Source
 		}
 		sources = append(sources, found...)
 	}
-	leaveOutLoops(ctx, target, sources)
+	importer.RemoveLoops(ctx, sources, append([]string{target}, runningFiles(ctx)...))
 	return slices.DeleteFunc(sources, func(s clients.Source) bool { return len(s.Servers)+len(s.Skipped)+len(s.Self) == 0 }), nil
+}
+
+// runningFiles returns the configuration files of the user and of running workbenches. A workbench
+// that does not answer is left out.
+func runningFiles(ctx context.Context) []string {
+	var files []string
+	if own := config.UserPath(os.Getenv); own != "" {
+		files = append(files, own)
+	}
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
+	if err != nil {
+		return files
+	}
+	running, _ := control.Find(ctx, dir)
+	for _, client := range running {
+		for _, file := range []string{client.Status.Config, client.Status.Project} {
+			if file != "" {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
 }
 
 func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) {
@@ -197,6 +221,36 @@ Or take them from a file that you know of:
 Or see first what the workbench does, with servers that are built in:
   mcp-workbench try
 `)
+}
+
+// writeTarget shows the diff of both files, asks, and writes them.
+func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, plan *importer.Plan, boxes []importer.Toolbox, o initOptions) (written bool, err error) {
+	next, err := f.Next(plan, boxes)
+	if err != nil {
+		return false, err
+	}
+	fmt.Fprintln(screen)
+	showDiff(screen, config.EnvPath(f.Path), importer.MaskedEnv(f.Before.Env), importer.MaskedEnv(next.Env), nil) // names only
+	showDiff(screen, f.Path, f.Before.Data, next.Data, f.Masker(next))
+	if o.dryRun {
+		fmt.Fprintln(screen, "\nNothing was changed: this was a dry run.")
+		return false, nil
+	}
+	fmt.Fprintln(screen)
+	if o.json && !o.yes {
+		return false, &toolbox.Error{
+			Code:    toolbox.AnswerNeeded,
+			Message: "Nothing was changed: with --json nobody is asked",
+			Hint:    "Add --yes to agree to the change, or --dry-run to only see it.",
+		}
+	}
+	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
+		return false, err
+	}
+	if err := f.Write(ctx, next); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // finishInit says what there is now.

@@ -67,8 +67,8 @@ func newInitReport(file string, sources []clients.Source) initReport {
 	return r
 }
 
-// tell enters what is planned.
-func (r *initReport) tell(plan *importer.Plan, boxes []importer.Toolbox) {
+// addPlan enters what is planned.
+func (r *initReport) addPlan(plan *importer.Plan, boxes []importer.Toolbox) {
 	for _, known := range plan.Already {
 		r.Already = append(r.Already, initKnown{known.Name, known.Toolbox, known.Server})
 	}

@@ -328,3 +328,20 @@ func joinWithout(lines []string, from, to int) []byte {
 	}
 	return []byte(strings.Join(lines[:from], "") + strings.Join(lines[to:], ""))
 }
+
+// RemoveWorkbench removes all entries that start the workbench, or only the named one.
+func (c *Client) RemoveWorkbench(file string, data []byte, name string, onlyNamed bool) ([]byte, error) {
+	entries, err := c.Entries(file, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if onlyNamed && entry != name {
+			continue
+		}
+		if data, err = c.Take(file, data, entry); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}

@@ -170,3 +170,25 @@ func programName(word string) string {
 	base := strings.ToLower(filepath.Base(strings.ReplaceAll(word, `\`, "/")))
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".exe"), ".cmd")
 }
+
+// OwnPath returns the path of this program. The one on PATH is preferred if it is the same file: it
+// stays valid when a package manager installs a new version elsewhere.
+func OwnPath() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if found, err := exec.LookPath("mcp-workbench"); err == nil && filepath.IsAbs(found) && isSameFile(program, found) {
+		return found, nil
+	}
+	return program, nil
+}
+
+func isSameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}

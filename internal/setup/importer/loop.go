@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"context"
@@ -12,27 +12,23 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
-	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
-	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// loopFinder recognises servers that lead to workbenches of this user.
+// loopFinder recognises servers that lead back to workbenches of this user.
 type loopFinder struct {
-	files []string // the configurations of these workbenches
-	mark  string   // by which each of them knows itself
+	files []string // the configuration files of these workbenches
+	mark  string   // the hop mark by which each recognises itself
 }
 
-// newLoopFinder makes one for workbenches with these configurations.
+// newLoopFinder makes a finder for workbenches with these configuration files.
 func newLoopFinder(files ...string) *loopFinder {
 	f := &loopFinder{}
-	self := app.NewSelf(config.StateDir())
+	self := hops.New(func() []byte { return hops.Key(config.StateDir()) })
 	for _, file := range files {
 		if file = hops.RealPath(file); len(f.files) < hops.Max && !slices.Contains(f.files, file) {
 			f.files = append(f.files, file)
@@ -42,7 +38,7 @@ func newLoopFinder(files ...string) *loopFinder {
 	return f
 }
 
-// find says why a server is one of the workbenches; "" if it is none.
+// find says why a server is one of the workbenches; "" if it is not.
 func (f *loopFinder) find(ctx context.Context, server clients.Server) string {
 	words := append([]string{server.Command}, server.Args...)
 	if server.Command == "" {
@@ -59,21 +55,21 @@ func (f *loopFinder) find(ctx context.Context, server clients.Server) string {
 		}
 	}
 	for _, address := range append(words, server.URL) { // also of what only leads to it, such as mcp-remote
-		if importer.IsAddress(address) && isHere(address) && hops.Ask(ctx, address, nil, f.mark) != nil {
+		if IsAddress(address) && isHere(address) && hops.Ask(ctx, address, nil, f.mark) != nil {
 			return "the workbench answers at " + withoutQuery(address)
 		}
 	}
 	return ""
 }
 
-// configsOf are the configurations that a workbench may use that is started like this.
+// configsOf returns the configuration files that a workbench started with these arguments may use.
 func configsOf(args []string, server clients.Server) []string {
 	for i, arg := range args {
 		if file, ok := strings.CutPrefix(arg, "--config="); ok {
-			return []string{inFolder(server.Dir, file)}
+			return []string{resolveIn(server.Dir, file)}
 		}
 		if arg == "--config" && i+1 < len(args) {
-			return []string{inFolder(server.Dir, args[i+1])}
+			return []string{resolveIn(server.Dir, args[i+1])}
 		}
 	}
 	places, err := config.Candidates("", func(name string) string {
@@ -94,14 +90,14 @@ func configsOf(args []string, server clients.Server) []string {
 	return files
 }
 
-func inFolder(folder, file string) string {
+func resolveIn(folder, file string) string {
 	if filepath.IsAbs(file) || folder == "" {
 		return file
 	}
 	return filepath.Join(folder, file)
 }
 
-// isHere reports whether an address is one of this machine, without asking anybody for names.
+// isHere reports whether an address is one of this machine, without a name lookup.
 func isHere(address string) bool {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -131,7 +127,7 @@ func isHere(address string) bool {
 	})
 }
 
-// withoutQuery is an address without what may be secret in it.
+// withoutQuery is an address without the parts that may be secret.
 func withoutQuery(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -140,9 +136,9 @@ func withoutQuery(address string) string {
 	return parsed.Scheme + "://" + parsed.Host + parsed.EscapedPath()
 }
 
-// refuseLoops refuses servers that would lead the workbench with this configuration back to
-// itself. Any other workbench may be added.
-func refuseLoops(ctx context.Context, file string, servers []clients.Server) error {
+// RefuseLoops refuses servers that would lead the workbench with this configuration back to itself.
+// Any other workbench may be added.
+func RefuseLoops(ctx context.Context, file string, servers []clients.Server) error {
 	finder := newLoopFinder(file)
 	for _, server := range servers {
 		if why := finder.find(ctx, server); why != "" {
@@ -156,23 +152,9 @@ func refuseLoops(ctx context.Context, file string, servers []clients.Server) err
 	return nil
 }
 
-// leaveOutLoops takes the user's own workbenches out of what was found, and enters them as
-// entries that are the workbench itself.
-func leaveOutLoops(ctx context.Context, target string, sources []clients.Source) {
-	files := []string{target}
-	if own := config.UserPath(os.Getenv); own != "" {
-		files = append(files, own)
-	}
-	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil {
-		running, _ := control.Find(ctx, dir) // what does not answer cannot be asked
-		for _, client := range running {
-			for _, file := range []string{client.Status.Config, client.Status.Project} {
-				if file != "" {
-					files = append(files, file)
-				}
-			}
-		}
-	}
+// RemoveLoops removes workbenches with these configuration files from the sources, and enters them as
+// the workbench itself.
+func RemoveLoops(ctx context.Context, sources []clients.Source, files []string) {
 	finder := newLoopFinder(files...)
 	var asking sync.WaitGroup
 	for i := range sources {

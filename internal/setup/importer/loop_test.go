@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"context"
@@ -139,15 +139,15 @@ func TestLoopsAreFoundByAsking(t *testing.T) {
 		"bridge":     {Name: "a", Command: "mcp-workbench", Args: []string{"bridge", at}},
 	}
 	for name, server := range servers {
-		if err := refuseLoops(t.Context(), link, []clients.Server{server}); err == nil || !strings.Contains(tty.Describe(err), string(toolbox.LeadsBack)) {
+		if err := RefuseLoops(t.Context(), link, []clients.Server{server}); err == nil || !strings.Contains(tty.Describe(err), string(toolbox.LeadsBack)) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := refuseLoops(t.Context(), other, []clients.Server{server}); err != nil {
+		if err := RefuseLoops(t.Context(), other, []clients.Server{server}); err != nil {
 			t.Errorf("%s of another configuration: %v", name, err)
 		}
 	}
 	sources := []clients.Source{{Servers: []clients.Server{servers["address"], {Name: "b", URL: "http://127.0.0.1:1/mcp"}, {Name: "c", Command: "c"}}}}
-	leaveOutLoops(t.Context(), file, sources)
+	RemoveLoops(t.Context(), sources, []string{file})
 	if got := sources[0]; len(got.Servers) != 2 || len(got.Self) != 1 || got.Self[0] != "a" {
 		t.Errorf("%+v", got)
 	}

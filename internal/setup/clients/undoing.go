@@ -1,0 +1,101 @@
+package clients
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+// Undoing takes back the last change of a client's file.
+type Undoing struct {
+	Change
+	Undone Undone // the new content, and what other programs changed
+
+	client     *Client
+	last       *Backup
+	was, wrote []byte // the file before the change, and after it
+}
+
+// NewUndoing prepares to take a change back. What other programs changed since stays.
+func NewUndoing(client *Client, last *Backup) (*Undoing, error) {
+	u := &Undoing{client: client, last: last}
+	u.Path, u.edit = last.File, u.takeBack
+	var err error
+	if u.was, err = last.Before(); err != nil {
+		return nil, err
+	}
+	if u.wrote, err = last.Written(); err != nil {
+		return nil, err
+	}
+	if u.Before, err = ReadAll(last.File); err != nil {
+		return nil, err
+	}
+	if u.Before == nil && last.Was {
+		return nil, &toolbox.Error{
+			Code:    toolbox.FileChanged,
+			Message: last.File + " is gone, so that there is nothing to take back",
+			Hint:    fmt.Sprintf("To have it as it was before, copy what is kept of it:\ncp '%s' '%s'", last.Path(), last.File),
+		}
+	}
+	u.After, err = u.takeBack(u.Before)
+	return u, err
+}
+
+// Contents returns every known content of the file, for a masker.
+func (u *Undoing) Contents() [][]byte { return [][]byte{u.was, u.wrote, u.Before} }
+
+// takeBack returns the new content of the file, given what it holds now.
+func (u *Undoing) takeBack(now []byte) ([]byte, error) {
+	if now == nil {
+		return nil, nil // the change created the file, and somebody removed it
+	}
+	var err error
+	u.Undone, err = u.client.Undo(u.Path, u.was, u.wrote, now)
+	return u.Undone.Data, err
+}
+
+// Restore writes the new content, or removes the file.
+func (u *Undoing) Restore() error { return u.retry(u.restore) }
+
+func (u *Undoing) restore() error {
+	if u.After != nil {
+		return u.write()
+	}
+	now, err := ReadAll(u.Path)
+	if err != nil || now == nil {
+		return err
+	}
+	if !bytes.Equal(now, u.Before) {
+		return &toolbox.Error{Code: toolbox.FileChanged, Message: u.Path + " was changed by another program meanwhile, and was not removed", Hint: "Run the command again."}
+	}
+	return os.Remove(u.Path)
+}
+
+// Refused returns an error if nothing can be taken back because all of it was changed since.
+func (u *Undoing) Refused() error {
+	if len(u.Undone.Kept) == 0 {
+		return nil
+	}
+	hint := u.NextStep()
+	if u.last.Was {
+		hint += "\nWhat the file held before is in " + u.last.Path()
+	}
+	return &toolbox.Error{
+		Code:    toolbox.FileChanged,
+		Message: fmt.Sprintf("%s stays as it is: %s", u.Path, strings.Join(u.Undone.Kept, "; ")),
+		Hint:    hint,
+	}
+}
+
+// NextStep says how to remove the workbench from the file without an undo.
+func (u *Undoing) NextStep() string {
+	return "To take out every entry that starts a workbench: mcp-workbench disconnect " + u.client.ID
+}
+
+// IsExact reports that the file is as it was before the change.
+func (u *Undoing) IsExact() bool {
+	return bytes.Equal(u.After, u.was) && (u.After != nil) == u.last.Was
+}
