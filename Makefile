@@ -4,6 +4,7 @@
 # make bench-search DATA=folder
 # make snapshot, make sign KEY=file, make release-check, make vulnerabilities
 # make bench DATA=docs/performance.json && make performance
+# make bench BEFORE=other/mcp-workbench
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
@@ -58,10 +59,12 @@ lint:
 	$(GOTOOL) deadcode -test ./...
 	cd tools/release && go tool -modfile=../go.mod golangci-lint run --config ../../.golangci.yml ./...
 
+# With BEFORE=FILE, the binary of another version is measured in the same rounds, and the last table of each lane
+# compares the two.
 bench: build
 	go build -o bin/bench ./test/bench
 	go test -run '^$$' -bench . -benchtime 200ms ./internal/mcp/wire/
-	bin/bench -binary bin/mcp-workbench -data '$(DATA)'
+	bin/bench -binary bin/mcp-workbench -before '$(BEFORE)' -data '$(DATA)'
 
 # The tables and the chart of docs/performance.md, of what make bench DATA=docs/performance.json found.
 performance:

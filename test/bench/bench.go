@@ -18,6 +18,8 @@ type bench struct {
 	binary string
 	rounds int
 	only   string
+	sizes  string // of calls, separated by commas; "" for all
+	before string // other workbenches to compare with, separated by commas
 	others string // a file
 	data   string // a file
 
@@ -92,6 +94,7 @@ func (b *bench) run(out io.Writer) (err error) {
 				return err
 			}
 			b.printLane(out, l)
+			b.printBefore(out, l)
 		}
 	}
 	b.printGoals(out)

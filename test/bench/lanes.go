@@ -24,11 +24,23 @@ const fewestCalls = 25
 const (
 	boxName    = "dev-tools"
 	serverName = "everything"
+	// ours is the way through the workbench that is measured.
+	ours = "use_tool"
 )
 
-// newLane is a lane without peers, and the flags that say its era to ours.
-func newLane(above, below string, modern bool) (l *lane, era []string) {
-	l = &lane{name: above + "-" + below, loads: slices.Clone(loads)}
+// versionsBefore returns the binaries of other versions to compare with.
+func (b *bench) versionsBefore() []string {
+	return strings.FieldsFunc(b.before, func(c rune) bool { return c == ',' })
+}
+
+// newLane returns a lane without peers, and the flags that tell our own peers its era.
+func (b *bench) newLane(above, below string, modern bool) (l *lane, era []string) {
+	l = &lane{name: above + "-" + below}
+	for _, load := range loads {
+		if b.sizes == "" || slices.Contains(strings.Split(b.sizes, ","), load.Size) {
+			l.loads = append(l.loads, load)
+		}
+	}
 	if modern {
 		l.name, era = l.name+" modern", []string{"-modern"}
 	}
@@ -42,7 +54,7 @@ func newLane(above, below string, modern bool) (l *lane, era []string) {
 
 // prepare starts all peers of a lane. What was started is in the lane even with an error.
 func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
-	l, era := newLane(above, below, modern)
+	l, era := b.newLane(above, below, modern)
 	self := b.self
 	add := func(name string, p *peer, err error) (*way, error) {
 		if err != nil {
@@ -85,37 +97,44 @@ func (b *bench) prepare(above, below string, modern bool) (*lane, error) {
 		}
 		w.meter = &meter{pid: pump.command.Process.Pid}
 	}
-	modes := []string{"proxy"}
-	if above == "stdio" && below == "stdio" && !modern {
-		modes = append(modes, "dynamic", "direct")
+	if err := b.addWorkbench(b.binary, ours, above, "proxy", server, add); err != nil {
+		return l, err
 	}
-	for _, mode := range modes {
-		if err := b.addWorkbench(above, mode, server, add); err != nil {
+	for _, binary := range b.versionsBefore() {
+		if err := b.addWorkbench(binary, ours+" of "+binary, above, "proxy", server, add); err != nil {
 			return l, err
+		}
+	}
+	if above == "stdio" && below == "stdio" && !modern && b.before == "" {
+		for _, mode := range []string{"dynamic", "direct"} {
+			if err := b.addWorkbench(b.binary, mode+" mode", above, mode, server, add); err != nil {
+				return l, err
+			}
 		}
 	}
 	return l, b.addOthers(l, add)
 }
 
 // addWorkbench starts a workbench in a mode with the server, and opens its toolbox.
-func (b *bench) addWorkbench(above, mode string, server map[string]any, add func(string, *peer, error) (*way, error)) error {
+func (b *bench) addWorkbench(binary, name, above, mode string, server map[string]any, add func(string, *peer, error) (*way, error)) error {
 	config, err := b.configure(mode, map[string]any{serverName: server})
 	if err != nil {
 		return err
 	}
 	var p *peer
 	if above == "http" {
-		p, err = startServe(b.env, b.binary, "--config", config)
+		p, err = startServe(b.env, binary, "--config", config)
 	} else {
-		p, err = b.start("--config", config)
+		p, err = b.start(binary, "--config", config)
 	}
-	names := map[string]string{"proxy": "use_tool", "dynamic": "dynamic mode", "direct": "direct mode"}
-	w, err := add(names[mode], p, err)
+	w, err := add(name, p, err)
 	if err != nil {
 		return err
 	}
-	if w.meter, err = newMeter(p.command.Process.Pid, b.runtime); err != nil {
+	if w.meter, err = newMeter(p.command.Process.Pid, b.runtime); err != nil && binary == b.binary {
 		return err
+	} else if err != nil { // another version may report its allocations in another way
+		w.meter = &meter{pid: p.command.Process.Pid}
 	}
 	if mode != "direct" {
 		if _, err := p.ask("tools/call", fmt.Sprintf(`{"name":"open_toolbox","arguments":{"toolbox":%q}`, boxName)); err != nil {
@@ -170,8 +189,8 @@ func (b *bench) configure(mode string, servers map[string]any) (string, error) {
 }
 
 // start starts the workbench over stdio.
-func (b *bench) start(args ...string) (*peer, error) {
-	p := newPeer(b.binary, args...)
+func (b *bench) start(binary string, args ...string) (*peer, error) {
+	p := newPeer(binary, args...)
 	p.command.Env = b.env
 	return p, p.launch()
 }
@@ -180,7 +199,8 @@ func (b *bench) start(args ...string) (*peer, error) {
 func (l *lane) measure(rounds int) error {
 	for round := range rounds + 1 {
 		for _, load := range l.loads {
-			for _, w := range l.ways {
+			for i := range l.ways {
+				w := l.ways[(i+round)%len(l.ways)] // so that none always follows the same one
 				if err := w.measure(load, round > 0); err != nil {
 					return fmt.Errorf("%s, %s, %s x %d: %w", l.name, w.name, load.Size, load.Concurrency, err)
 				}

@@ -64,4 +64,8 @@ func TestMedianFigures(t *testing.T) {
 	if f.ToDirect != 3 || f.ToPump != 1.5 || f.Median.P50 != 60 {
 		t.Errorf("found %+v", f)
 	}
+	// Another version is compared in the same way.
+	if r := l.ratios(at, l.way("use_tool"), l.way("pump")); r.p50 != 1.5 || r.rate > 0.67 || r.rate < 0.66 {
+		t.Errorf("compared with the pump, it is %+v", r)
+	}
 }

@@ -39,6 +39,49 @@ func (b *bench) printLane(out io.Writer, l *lane) {
 	fmt.Fprintln(out)
 }
 
+// printBefore prints the ratios of our way to those of other versions in the same rounds.
+func (b *bench) printBefore(out io.Writer, l *lane) {
+	if b.before == "" {
+		return
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "this / before\tat once\tbefore\tp50\tcalls/s\tCPU/call\tallocs\t\n")
+	for _, load := range l.loads {
+		for _, w := range l.ways {
+			if w.name == ours || !strings.HasPrefix(w.name, ours) {
+				continue
+			}
+			r := l.ratios(load, l.way(ours), w)
+			fmt.Fprintf(table, "%s\t%d\t%s\t%.2fx\t%.2fx\t%.2fx\t%.1f\t\n", load.Size, load.Concurrency, w.name, r.p50, r.rate, r.cpu, r.allocs)
+		}
+	}
+	_ = table.Flush()
+	fmt.Fprintln(out)
+}
+
+// ratios are medians of one way compared with another in the same rounds; allocs is a difference.
+type ratios struct{ p50, rate, cpu, allocs float64 }
+
+func (l *lane) ratios(load load, of, to *way) ratios {
+	var p50, rate, cpu, allocs []float64
+	for i, s := range of.samples[load] {
+		other := to.samples[load][i]
+		p50, rate = append(p50, float64(s.P50)/float64(other.P50)), append(rate, s.Rate/other.Rate)
+		cpu, allocs = append(cpu, float64(s.CPU)/float64(other.CPU)), append(allocs, s.Allocs-other.Allocs)
+	}
+	return ratios{median(p50), median(rate), median(cpu), median(allocs)}
+}
+
+// way returns the one of that name; nil if the lane has none.
+func (l *lane) way(name string) *way {
+	for _, w := range l.ways {
+		if w.name == name {
+			return w
+		}
+	}
+	return nil
+}
+
 // cells are what a line of a table shows.
 func (f figure) cells() []string {
 	ratio := func(value float64) string { return unless(value == 0, fmt.Sprintf("%.2fx", value)) }
@@ -61,25 +104,20 @@ func unless(absent bool, text string) string {
 // figure takes the medians of a way under a load.
 func (l *lane) figure(load load, w *way) figure {
 	f := figure{Lane: l.name, load: load, Way: w.name}
-	var p50, p99, rate, cpu, allocs, toDirect, toPump, rateTo []float64
-	var pump *way
-	if len(l.ways) > 1 && l.ways[1].name == "pump" {
-		pump = l.ways[1]
-	}
-	for i, s := range w.samples[load] {
+	var p50, p99, rate, cpu, allocs []float64
+	for _, s := range w.samples[load] {
 		p50, p99, rate = append(p50, float64(s.P50)), append(p99, float64(s.P99)), append(rate, s.Rate)
 		cpu, allocs = append(cpu, float64(s.CPU)), append(allocs, s.Allocs)
-		toDirect = append(toDirect, float64(s.P50)/float64(l.ways[0].samples[load][i].P50))
-		if pump != nil {
-			toPump = append(toPump, float64(s.P50)/float64(pump.samples[load][i].P50))
-			rateTo = append(rateTo, s.Rate/pump.samples[load][i].Rate)
-		}
 	}
 	f.Median = sample{
 		P50: time.Duration(median(p50)), P99: time.Duration(median(p99)), Rate: median(rate),
 		CPU: time.Duration(median(cpu)), Allocs: median(allocs),
 	}
-	f.ToDirect, f.ToPump, f.RateTo = median(toDirect), median(toPump), median(rateTo)
+	f.ToDirect = l.ratios(load, w, l.ways[0]).p50
+	if pump := l.way("pump"); pump != nil {
+		to := l.ratios(load, w, pump)
+		f.ToPump, f.RateTo = to.p50, to.rate
+	}
 	return f
 }
 
@@ -102,7 +140,7 @@ type goalFound struct {
 func call(lane, size string, concurrency int, value func(figure) float64) func(figures) (float64, bool) {
 	return func(found figures) (float64, bool) {
 		for _, f := range found.Calls {
-			if f.Lane == lane && f.Way == "use_tool" && f.Size == size && f.Concurrency == concurrency {
+			if f.Lane == lane && f.Way == ours && f.Size == size && f.Concurrency == concurrency {
 				return value(f), true
 			}
 		}

@@ -35,7 +35,7 @@ func (b *bench) measureStart() error {
 	var times []float64
 	for range 31 {
 		began := time.Now()
-		p, err := b.start("--config", config)
+		p, err := b.start(b.binary, "--config", config)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (b *bench) opened(n int, delay time.Duration) (p *peer, took time.Duration,
 	if err != nil {
 		return nil, 0, err
 	}
-	if p, err = b.start("--config", config); err != nil {
+	if p, err = b.start(b.binary, "--config", config); err != nil {
 		return nil, 0, err
 	}
 	if err := p.begin(); err != nil {
@@ -76,7 +76,7 @@ func (b *bench) measureMemory() error {
 	if err != nil {
 		return err
 	}
-	idle, err := b.start("--config", config)
+	idle, err := b.start(b.binary, "--config", config)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (b *bench) measureManyTools() error {
 	if err != nil {
 		return err
 	}
-	p, err := b.start("--config", config)
+	p, err := b.start(b.binary, "--config", config)
 	if err != nil {
 		return err
 	}
