@@ -16,7 +16,7 @@ func Nearest(name string, candidates []string, limit int) []string {
 	var near []scored
 	for _, candidate := range candidates {
 		lower := strings.ToLower(candidate)
-		cost := distance(wanted, lower)
+		cost := EditDistance(wanted, lower)
 		if wanted != "" && strings.Contains(lower, wanted) {
 			cost = min(cost, 1)
 		}
@@ -35,29 +35,33 @@ func Nearest(name string, candidates []string, limit int) []string {
 	return names
 }
 
-// distance counts the single-byte edits, and swaps of neighbours, between a and b.
-func distance(a, b string) int {
-	const far = 1 << 20
-	if len(a) > 256 || len(b) > 256 {
-		return far
+// maxCompared is the longest text that is compared with others, in bytes.
+const maxCompared = 256
+
+// EditDistance counts the edits from a to b: a byte inserted, deleted or replaced, or two neighbours swapped. Texts
+// that are too long to compare are far from all others.
+func EditDistance(a, b string) int {
+	if len(a) > maxCompared || len(b) > maxCompared {
+		return 1 << 20
 	}
-	before, last, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
+	var rows [3][maxCompared + 1]uint16
+	before, last, next := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		last[j] = uint16(j)
 	}
-	for i := 1; i <= len(a); i++ {
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
+	for i := range len(a) {
+		next[0] = uint16(i + 1)
+		for j := range len(b) {
+			cost := last[j]
+			if a[i] != b[j] {
+				cost = 1 + min(last[j], last[j+1], next[j])
 			}
-			next[j] = min(last[j]+1, next[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				cost = min(cost, before[j-1]+1)
 			}
+			next[j+1] = cost
 		}
 		before, last, next = last, next, before
 	}
-	return last[len(b)]
+	return int(last[len(b)])
 }

@@ -38,7 +38,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
+func TestEditDistance(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
 		want int
@@ -56,11 +56,12 @@ func TestDistance(t *testing.T) {
 		{"abcdef", "badcfe", 3},
 		{"abc", "xyz", 3},
 		{"ca", "abc", 3},
+		{"direct", "driect", 1},
 	} {
-		if got := distance(test.a, test.b); got != test.want {
+		if got := EditDistance(test.a, test.b); got != test.want {
 			t.Errorf("%q to %q: %d, want %d", test.a, test.b, got, test.want)
 		}
-		if got := distance(test.b, test.a); got != test.want {
+		if got := EditDistance(test.b, test.a); got != test.want {
 			t.Errorf("%q to %q: %d, want %d", test.b, test.a, got, test.want)
 		}
 	}

@@ -8,9 +8,6 @@ type candidate struct {
 	weight float64
 }
 
-// minHalf is the shortest half, in bytes, into which a compound is split.
-const minHalf = 3
-
 // expand returns the terms that stand for a word. A document is taken to have the word as
 // often as it has the one of them that counts most.
 func (f *finder) expand(w queryWord) []candidate {
@@ -19,7 +16,7 @@ func (f *finder) expand(w queryWord) []candidate {
 	if known {
 		list = append(list, candidate{term, w.weight * f.rarity[term]})
 	}
-	if !w.expand || f.room <= 0 {
+	if w.asks || f.room <= 0 {
 		return list
 	}
 	add := func(other int32, weight float64) {
@@ -42,17 +39,6 @@ func (f *finder) expand(w queryWord) []candidate {
 	}
 	if known {
 		return list
-	}
-	for i := minHalf; i+minHalf <= len(w.text); i++ {
-		first, ok := f.terms[stem(w.text[:i])]
-		if !ok {
-			continue
-		}
-		if second, ok := f.terms[stem(w.text[i:])]; ok {
-			add(first, splitWeight)
-			add(second, splitWeight)
-			return list
-		}
 	}
 	// What is in the lists is spelt right: a boot is no book.
 	if len(related) == 0 && f.typos < maxTypos && utf8.RuneCountInString(w.text) >= minTypo {

@@ -35,8 +35,7 @@ const (
 	maxSchemaDepth = 5
 )
 
-// eachText calls visit for the texts of a document. Names are joined to compounds as well:
-// you_tube is also youtube.
+// eachText calls visit for the texts of a document.
 func (d *Document) eachText(visit func(in field, text string)) {
 	visit(inName, d.Name)
 	visit(inTitle, d.Title)
@@ -47,10 +46,6 @@ func (d *Document) eachText(visit func(in field, text string)) {
 	visit(inToolboxText, d.ToolboxDescription)
 	reader := schemaReader{visit: visit, room: maxSchemaText}
 	reader.properties(d.Schema, 0)
-}
-
-func (f field) isName() bool {
-	return f == inName || f == inTitle || f == inServer || f == inToolbox
 }
 
 // schemaReader finds the words of a schema that tell what a tool is about.

@@ -23,7 +23,7 @@ func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit
 		return nil
 	}
 	kind, needs := splitKind(cut(query, maxQuery))
-	clauses := x.parse(needs)
+	clauses := parseQuery(needs)
 	finder := finder{Index: x, room: maxWork, found: make([]float64, x.documents)}
 	lookups := finder.plan(clauses)
 	named := make([]float32, len(x.rarity))
@@ -31,7 +31,7 @@ func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit
 	finder.answerOnce()
 	scores := finder.scores(lookups)
 	if kind != "" {
-		words := slices.Concat(x.parse(kind)...)
+		words := slices.Concat(parseQuery(kind)...)
 		finder.addKind(words, scores, named)
 		clauses = append(clauses, words)
 	}
@@ -40,9 +40,7 @@ func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit
 			scores[document] = score * (1 + nameWeight*x.nameShare(document, named))
 		}
 	}
-	hits := best(scores, filter, max(limit, coverDepth))
-	finder.cover(hits)
-	hits = hits[:min(limit, len(hits))]
+	hits := best(scores, filter, limit)
 	asked := x.asked(clauses)
 	for i := range hits {
 		hits[i].Score /= asked

@@ -61,7 +61,7 @@ func TestWordsThatOnlyAskAreLeftOutWhereAllToolsHaveThem(t *testing.T) {
 		documents[0].Name = "think"
 		index := New(documents)
 		finder := finder{Index: index, room: maxWork}
-		finder.plan(index.parse(test.query))
+		finder.plan(parseQuery(test.query))
 		got := 0
 		for _, candidates := range finder.words {
 			if len(candidates) > 0 {
@@ -77,7 +77,7 @@ func TestWordsThatOnlyAskAreLeftOutWhereAllToolsHaveThem(t *testing.T) {
 func TestAWordIsLookedUpOnceInAClause(t *testing.T) {
 	index := New(catalog())
 	finder := finder{Index: index, room: maxWork}
-	got := finder.plan(index.parse("email email file, email"))
+	got := finder.plan(parseQuery("email email file, email"))
 	want := [][]lookup{{{0, true}, {1, true}}, {{0, false}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the plan is %v, not %v", got, want)
@@ -98,7 +98,7 @@ func TestTheWorkForAQueryIsBounded(t *testing.T) {
 	index := New(documents)
 	finder := finder{Index: index, room: maxWork}
 	work := 0
-	plan := finder.plan(index.parse(text + ". " + text))
+	plan := finder.plan(parseQuery(text + ". " + text))
 	for _, lookups := range plan {
 		for _, l := range lookups {
 			for _, c := range finder.words[l.word] {

@@ -69,22 +69,15 @@ func rarity(some, all int) float64 {
 func (b *builder) read(in field, content string) {
 	lengths := &b.outlines[len(b.outlines)-1].lengths
 	content = cut(content, maxFieldText)
-	before := ""
 	b.words = appendWords(b.words[:0], content)
 	for _, w := range b.words {
 		if w.text == "" {
-			before = ""
 			continue
 		}
 		b.occurrences = append(b.occurrences, occurrence{b.term(w.text), in, !w.compound})
-		if w.compound {
-			continue
+		if !w.compound {
+			lengths[in]++
 		}
-		lengths[in]++
-		if in.isName() && before != "" && len(before)+len(w.text) <= maxWord {
-			b.occurrences = append(b.occurrences, occurrence{b.term(before + w.text), in, false})
-		}
-		before = w.text
 	}
 }
 

@@ -17,8 +17,6 @@ const (
 	commonWeight      = 0.6
 	quotedWeight      = 0.5 // in quotes stand arguments more often than what a tool does
 	partWeight        = 0.5 // a part of a compound, beside the compound
-	joinedWeight      = 0.5 // two words as a compound, beside the words
-	splitWeight       = 0.5 // the halves of a compound that no tool has
 	translationWeight = 0.8
 	synonymWeight     = 0.5
 	subjectWeight     = 0.4 // a word of the same subject, or for what the thing is
