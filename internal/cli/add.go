@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 // addFlags say where a server goes and what it gets.
@@ -65,7 +66,7 @@ Secrets that are given in the clear are moved to workbench.env, which only you c
 	cmd.Flags().StringVar(&flags.cwd, "cwd", "", "folder to run the server in")
 	cmd.Flags().BoolVar(&flags.sse, "sse", false, "speak HTTP+SSE to the address, the transport that older servers have")
 	cmd.Flags().BoolVar(&flags.disabled, "disabled", false, "add it, but leave it out for now")
-	mustComplete(cmd, "toolbox", completeToolboxes(g))
+	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
 	return cmd
 }
 
@@ -139,7 +140,7 @@ func (a *addition) place(server clients.Server, names *configwrite.Names) error 
 		a.keep(finding.Name)
 	}
 	a.entries = append(a.entries, entry)
-	return a.set((place{a.toolbox, server.Name}).path(), entry)
+	return a.Set((configwrite.Entry{Toolbox: a.toolbox, Server: server.Name}).Path(), entry)
 }
 
 // keep stores a value that only this terminal's environment has as well: a client that is
@@ -147,7 +148,7 @@ func (a *addition) place(server clients.Server, names *configwrite.Names) error 
 func (a *addition) keep(name string) {
 	value, ok := a.Variable(name)
 	isMoved := slices.ContainsFunc(a.moved, func(v configwrite.Variable) bool { return v.Name == name })
-	if ok && !isMoved && !a.isStored(name) {
+	if ok && !isMoved && !a.IsStored(name) {
 		a.moved = append(a.moved, configwrite.Variable{Name: name, Value: value})
 	}
 }
@@ -158,7 +159,7 @@ func (a *addition) report() {
 	for _, server := range a.servers {
 		names = append(names, "'"+tty.CleanLine(server.Name)+"'")
 	}
-	a.done("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), tty.CleanLine(a.toolbox), short(a.Path))
+	a.reportDone("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), tty.CleanLine(a.toolbox), short(a.Path))
 	if len(a.moved) > 0 {
 		var variables []string
 		for _, variable := range a.moved {
@@ -190,10 +191,10 @@ func (a *addition) makeToolbox(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.set([]string{"toolboxes", name, "description"}, value); err != nil {
+	if err := a.Set([]string{"toolboxes", name, "description"}, value); err != nil {
 		return err
 	}
-	return a.set([]string{"toolboxes", name, "mcpServers"}, []byte("{}"))
+	return a.Set([]string{"toolboxes", name, "mcpServers"}, []byte("{}"))
 }
 
 // asks reports that questions are welcome.

@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
@@ -236,7 +235,7 @@ const newToolbox = "tools"
 // servers names that are free in it.
 func (a *addition) chooseToolbox() error {
 	var boxes []string
-	for _, box := range a.outline.Toolboxes {
+	for _, box := range a.Outline.Toolboxes {
 		boxes = append(boxes, box.Name)
 	}
 	a.toolbox = a.flags.toolbox
@@ -270,7 +269,7 @@ func (a *addition) chooseToolbox() error {
 
 func (a *addition) chooseNames() error {
 	var taken []string
-	for _, server := range (place{toolbox: a.toolbox}).servers(a.outline) {
+	for _, server := range (configwrite.Entry{Toolbox: a.toolbox}).Servers(a.Outline) {
 		taken = append(taken, server.Name)
 	}
 	for i := range a.servers {
@@ -283,7 +282,7 @@ func (a *addition) chooseNames() error {
 				Code:    toolbox.ServerExists,
 				Message: fmt.Sprintf("Toolbox '%s' has a server '%s' already", tty.CleanLine(a.toolbox), tty.CleanLine(name)),
 				Hint: fmt.Sprintf("Give the new one another name, such as '%s', or take the old one out first: mcp-workbench remove %s",
-					importer.Unique(name, taken), trust.Quote(place{a.toolbox, name}.String())),
+					importer.Unique(name, taken), trust.Quote(configwrite.Entry{Toolbox: a.toolbox, Server: name}.String())),
 			}
 		}
 		taken = append(taken, name)
@@ -315,14 +314,7 @@ func (a *addition) askForUnset() error {
 		}
 	}
 	if len(a.moved) > 0 {
-		a.next.Env = configwrite.AppendVariables(a.next.Env, a.moved)
+		a.Next.Env = configwrite.AppendVariables(a.Next.Env, a.moved)
 	}
 	return nil
-}
-
-// isStored reports that workbench.env has a variable.
-func (a *addition) isStored(name string) bool {
-	vars, err := config.Draft(a.Path, nil, a.Content().Env).Variables(nil)
-	_, ok := vars[name]
-	return err == nil && ok
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
@@ -32,7 +33,7 @@ func newCall(g *globals) *cobra.Command {
 			}
 			return absolute(options.Roots)
 		},
-		ValidArgsFunction: completeCall(g),
+		ValidArgsFunction: completion.Call(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.newConsole(cmd, how)
 			if err != nil {
@@ -46,8 +47,8 @@ func newCall(g *globals) *cobra.Command {
 	cmd.Flags().StringVar(&options.Folder, "output", "", "folder for files (default: the working folder)")
 	cmd.Flags().DurationVar(&options.Timeout, "timeout", 0, "time for the tool to answer, such as 30s (default: the configuration's timeouts.call)")
 	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder that the server is told as a root, such as '.'; may be repeated (default: none)")
-	mustComplete(cmd, "root", completeFolders)
-	mustComplete(cmd, "output", completeFolders)
+	completion.Register(cmd, "root", completion.Folders)
+	completion.Register(cmd, "output", completion.Folders)
 	how.define(cmd)
 	return cmd
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 // Version is the build's; the linker sets it for releases.
@@ -143,7 +144,7 @@ An MCP client starts it, and speaks MCP to it on stdin and stdout.`,
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: as configured)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.Flags().BoolVar(&g.shared, "shared", false, "share one background workbench with other clients")
-	mustComplete(root, "toolbox", completeToolboxes(&g))
+	completion.Register(root, "toolbox", completion.Toolboxes(&g.Loader))
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for mcp-workbench")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	addCommands(root, &g)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 // helpGroup is a part of the overview that the program's own help is.
@@ -65,9 +67,9 @@ func addCommands(root *cobra.Command, g *globals) {
 	}
 	explain := newExplain()
 	root.AddCommand(explain)
-	completion := addCompletion(root)
+	completions := completion.AddCommand(root)
 	groups = append(groups, helpGroup{"Other", []helpLine{
-		together("Explain an error code; let the shell complete names", explain, completion),
+		together("Explain an error code; let the shell complete names", explain, completions),
 	}})
 	root.AddCommand(newDaemon(g)) // hidden
 	root.SetUsageFunc(usage)

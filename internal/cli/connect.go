@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 // connectOptions are those of connect and disconnect.
@@ -60,7 +61,7 @@ connected.`,
 			}
 			return runConnect(cmd.Context(), g, args[0], o, screen)
 		},
-		ValidArgsFunction: completeClients,
+		ValidArgsFunction: completion.Clients,
 	}
 	addConnectFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.undo, "undo", false, "take the last change of the client's file back; what others changed since stays")
@@ -76,15 +77,6 @@ func addConnectFlags(cmd *cobra.Command, o *connectOptions) {
 	cmd.Flags().StringVar(&o.file, "file", "", "the client's file, if it is in no usual place")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show the difference")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "agree to the change, and do not ask")
-}
-
-func completeClients(_ *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		for _, client := range clients.All() {
-			found = offer(found, typed, client.ID, client.Title)
-		}
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 func runConnect(ctx context.Context, g *globals, id string, o connectOptions, screen *tty.Screen) error {

@@ -4,6 +4,6 @@ import "github.com/spf13/cobra"
 
 func newDisable(g *globals) *cobra.Command {
 	return newSwitch(g, "disable", "Leave a server out without removing it", "Disabled", func(e *edit, path []string) error {
-		return e.set(path, []byte("true"))
+		return e.Set(path, []byte("true"))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 func newDisconnect() *cobra.Command {
@@ -32,7 +33,7 @@ taken out, use 'connect CLIENT --undo'.`,
 			isNamed := cmd.Flags().Changed("name")
 			return runDisconnect(cmd.Context(), args[0], o, isNamed, screenOf(cmd))
 		},
-		ValidArgsFunction: completeClients,
+		ValidArgsFunction: completion.Clients,
 	}
 	addConnectFlags(cmd, &o)
 	return cmd

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +14,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
-// editFlags are what all commands that change the configuration have.
+// editFlags are the flags of all commands that change the configuration.
 type editFlags struct{ dryRun, yes bool }
 
 func (f *editFlags) add(cmd *cobra.Command) {
@@ -26,20 +24,17 @@ func (f *editFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "ask nothing")
 }
 
-// edit is a change of the configuration that a person ordered.
+// edit is a change of the configuration that a person requested.
 type edit struct {
-	*configwrite.Revision
-	isLocal bool              // it is a project's file
-	doubted *loader.Untrusted // not nil: it was not trusted
+	*configwrite.Edit
+	isLocal bool              // the file is a project's
+	doubted *loader.Untrusted // not nil: the file was not trusted
 	screen  *tty.Screen
 	flags   editFlags
-	outline *config.Preview
-	next    configwrite.Content
 }
 
-// beginEdits reads the files that a change may be for. What is meant is looked up in this
-// order: the project's file, unless it is not trusted, which must not stand in the way of the
-// user's own.
+// beginEdits reads the files that a change may be for, in the order of lookup: the project's file
+// first, unless it is untrusted, which must not hide the user's own.
 func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, error) {
 	places, err := g.Find()
 	if err != nil {
@@ -84,9 +79,8 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 	return edits, nil
 }
 
-// beginAdd reads the file that something is added to: the one that is named, the one that has
-// the toolbox, else that of the project. Without any there is a new one in the user's
-// configuration folder.
+// beginAdd reads the file to add to: the named one, the one that has the toolbox, else the project's.
+// Without any file, a new one is made in the user's configuration folder.
 func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*edit, error) {
 	places, err := g.Find()
 	if err != nil {
@@ -111,67 +105,56 @@ func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*ed
 		return nil, err
 	}
 	for _, e := range edits {
-		if e.has(place{toolbox: box}) {
+		if e.Has(configwrite.Entry{Toolbox: box}) {
 			return e, nil
 		}
 	}
 	return edits[0], nil
 }
 
-// beginEdit reads one file; user is the user's own, if the file is a project's on top of it.
+// beginEdit reads one file. User is the user's own configuration if the file is a project's.
 func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *config.Config) (*edit, error) {
-	revision, err := configwrite.Begin(at.Path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ(), User: user})
+	begun, err := configwrite.BeginEdit(at.Path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ(), User: user})
 	if err != nil {
 		return nil, err
 	}
-	e := &edit{Revision: revision, flags: flags, next: revision.Content(), screen: screenOf(cmd)}
-	if at.Origin == config.Local && !revision.IsNew {
+	e := &edit{Edit: begun, isLocal: at.Origin == config.Local, flags: flags, screen: screenOf(cmd)}
+	if e.isLocal && !e.IsNew {
 		if e.doubted, err = loader.CheckTrustAt(at.Path); err != nil {
 			return nil, err
 		}
 	}
-	e.isLocal = at.Origin == config.Local
-	e.outline, err = revision.Outline()
-	return e, err
+	return e, nil
 }
 
-// has reports whether the file has a toolbox, or a server of it.
-func (e *edit) has(p place) bool {
-	if p.server != "" {
-		return len(p.servers(e.outline)) > 0
-	}
-	return slices.ContainsFunc(e.outline.Toolboxes, func(box config.PreviewToolbox) bool { return box.Name == p.toolbox })
-}
-
-// whose finds what a reference means, and the file that has it. Of a toolbox in both files it
-// is the one that is used, unless only the other one has that server.
-func whose(edits []*edit, ref string) (*edit, place, error) {
+// findEntry finds the entry that a reference means, and the file that has it. Of a toolbox in both
+// files it is the one in use, unless only the other one has that server.
+func findEntry(edits []*edit, ref string) (*edit, configwrite.Entry, error) {
 	all := &config.Preview{}
 	for _, e := range edits {
-		all.Add(e.outline)
+		all.Add(e.Outline)
 	}
-	p, err := locate(all, ref)
+	p, err := configwrite.Locate(all, ref)
 	for _, e := range edits {
-		if err == nil && e.has(p) {
+		if err == nil && e.Has(p) {
 			return e, p, nil
 		}
 	}
 	for _, e := range edits {
-		if p, hidden := locate(e.outline, ref); hidden == nil {
+		if p, hidden := configwrite.Locate(e.Outline, ref); hidden == nil {
 			return e, p, nil
 		}
 	}
-	return nil, place{}, err
+	return nil, configwrite.Entry{}, err
 }
 
-// apply checks and shows the change, asks if there is a question, and writes. It reports
+// apply checks the change, shows its diff, asks the question if there is one, and writes. It reports
 // whether something was written.
 func (e *edit) apply(ctx context.Context, question string) (done bool, err error) {
-	before := e.Content()
-	if bytes.Equal(before.Data, e.next.Data) && bytes.Equal(before.Env, e.next.Env) {
+	if !e.IsChanged() {
 		return false, nil
 	}
-	remaining, err := e.Check(e.next)
+	remaining, err := e.Check(e.Next)
 	if err != nil {
 		return false, err
 	}
@@ -188,14 +171,14 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 			return false, err
 		}
 	}
-	if err := e.Write(ctx, e.next); err != nil {
+	if err := e.Write(ctx, e.Next); err != nil {
 		return false, err
 	}
-	return true, e.tellTrust()
+	return true, e.remindOfTrust()
 }
 
-// tellTrust reminds of a file that is not used although it was edited just now.
-func (e *edit) tellTrust() error {
+// remindOfTrust says that a file that was just edited is not used, since it is not trusted.
+func (e *edit) remindOfTrust() error {
 	if !e.isLocal {
 		return nil
 	}
@@ -209,37 +192,12 @@ func (e *edit) tellTrust() error {
 	return nil
 }
 
-// done tells, below the difference, what was written.
-func (e *edit) done(format string, args ...any) {
+// reportDone says, below the diff, what was written.
+func (e *edit) reportDone(format string, args ...any) {
 	fmt.Fprintf(e.screen, "\n%s %s\n", e.screen.Paint(tty.Good, "✓"), tty.Clean(fmt.Sprintf(format, args...)))
 }
 
-// show writes what changes in the configuration. Variables beside it are not shown.
+// show shows the diff of the configuration. Variables beside it are not shown.
 func (e *edit) show() {
-	showDiff(e.screen, e.Path, e.Content().Data, e.next.Data, e.Masker(e.next))
-}
-
-// set gives a key of the configuration a value.
-func (e *edit) set(path []string, value []byte) (err error) {
-	data, err := jsonc.Set(e.next.Data, path, value)
-	return e.edited(data, err)
-}
-
-// remove takes a key out of the configuration.
-func (e *edit) remove(path []string) error {
-	data, err := jsonc.Remove(e.next.Data, path)
-	return e.edited(data, err)
-}
-
-func (e *edit) edited(data []byte, err error) error {
-	if err != nil {
-		return &toolbox.Error{
-			Code:    toolbox.ConfigNotEditable,
-			Message: fmt.Sprintf("%s cannot be changed: %v", e.Path, err),
-			Hint:    "Edit the file by hand, and check it with: mcp-workbench validate",
-			Cause:   err,
-		}
-	}
-	e.next.Data = data
-	return nil
+	showDiff(e.screen, e.Path, e.Content().Data, e.Next.Data, e.Masker(e.Next))
 }

@@ -6,10 +6,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 func newEnable(g *globals) *cobra.Command {
-	return newSwitch(g, "enable", "Use a server again that was disabled", "Enabled", (*edit).remove)
+	return newSwitch(g, "enable", "Use a server again that was disabled", "Enabled", func(e *edit, path []string) error { return e.Remove(path) })
 }
 
 // newSwitch makes 'enable' and 'disable', which differ in what they do to one key.
@@ -24,7 +27,7 @@ TOOLBOX for all of its servers, or the name of a server that only one toolbox ha
 		Example: fmt.Sprintf("  mcp-workbench %[1]s dev/github\n  mcp-workbench %[1]s dev", name),
 		Args:    atLeastOne(name + " takes what to " + name + ", such as dev/github"),
 
-		ValidArgsFunction: completeServers(g),
+		ValidArgsFunction: completion.Servers(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			edits, err := g.beginEdits(cmd, flags)
 			if err != nil {
@@ -40,17 +43,17 @@ TOOLBOX for all of its servers, or the name of a server that only one toolbox ha
 func runSwitch(ctx context.Context, edits []*edit, refs []string, doneWord string, change func(*edit, []string) error) error {
 	changed := make(map[*edit][]string)
 	for _, ref := range refs {
-		e, p, err := whose(edits, ref)
+		e, p, err := findEntry(edits, ref)
 		if err != nil {
 			return err
 		}
-		for _, server := range p.servers(e.outline) {
-			at := place{server.Toolbox, server.Name}
-			if err := change(e, append(at.path(), "disabled")); err != nil {
+		for _, server := range p.Servers(e.Outline) {
+			at := configwrite.Entry{Toolbox: server.Toolbox, Server: server.Name}
+			if err := change(e, append(at.Path(), "disabled")); err != nil {
 				return err
 			}
 		}
-		changed[e] = append(changed[e], p.describe())
+		changed[e] = append(changed[e], p.Describe())
 	}
 	for _, e := range edits {
 		if len(changed[e]) == 0 {
@@ -70,7 +73,7 @@ func (e *edit) finishSwitch(ctx context.Context, what, doneWord string) error {
 	case err != nil:
 		return err
 	case done:
-		e.done("%s %s in %s.", doneWord, what, short(e.Path))
+		e.reportDone("%s %s in %s.", doneWord, what, short(e.Path))
 	case !e.flags.dryRun:
 		fmt.Fprintf(e.screen, "Nothing to change: %s is %s already.\n", what, strings.ToLower(doneWord))
 	}

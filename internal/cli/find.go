@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
@@ -46,7 +47,7 @@ never seen are connected for it.`,
 		},
 	}
 	cmd.Flags().StringVar(&options.Toolbox, "toolbox", "", "search this toolbox only")
-	mustComplete(cmd, "toolbox", completeToolboxes(g))
+	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
 	cmd.Flags().IntVar(&options.Limit, "limit", usualFound, "how many tools to show, up to 50")
 	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON, as find_tools answers")
 	how.define(cmd)

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 type initOptions struct {
@@ -63,7 +64,7 @@ have it written, or --dry-run to only see it.`,
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show what would be written")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace a configuration that is there, instead of adding to it")
 	cmd.Flags().BoolVar(&o.json, "json", false, "write JSON, and ask nothing")
-	_ = cmd.RegisterFlagCompletionFunc("from", completeClients)
+	_ = cmd.RegisterFlagCompletionFunc("from", completion.Clients)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
@@ -106,7 +107,7 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 	}
 	for _, e := range edits {
 		found.files = append(found.files, listedFile{Path: e.Path, NotTrusted: e.doubted != nil})
-		found.add(e.Path, e.outline, e.Masker(e.Content()).Mask)
+		found.add(e.Path, e.Outline, e.Masker(e.Content()).Mask)
 	}
 	found.File = places[len(places)-1].Path
 	if len(places) > 1 {
@@ -138,7 +139,7 @@ func (l *listing) add(file string, outline *config.Preview, mask func(string) st
 	for _, box := range outline.Toolboxes {
 		entry := listedBox{Name: box.Name, Description: box.Description, file: file, Servers: []*listedServer{}}
 		entry.Hidden = slices.ContainsFunc(l.Toolboxes, func(other listedBox) bool { return other.Name == box.Name })
-		for _, server := range (place{toolbox: box.Name}).servers(outline) {
+		for _, server := range (configwrite.Entry{Toolbox: box.Name}).Servers(outline) {
 			one := listServer(server, mask)
 			entry.Servers = append(entry.Servers, one)
 			if !entry.Hidden {

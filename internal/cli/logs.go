@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 func newLogs() *cobra.Command {
@@ -24,7 +25,7 @@ func newLogs() *cobra.Command {
 secrets. A remote server has none. With --follow, also what it writes from now on.`,
 		Example: `  mcp-workbench logs dev/github
   mcp-workbench logs github -f`,
-		Args: exactly("the name of one server"), ValidArgsFunction: completeRunning,
+		Args: exactly("the name of one server"), ValidArgsFunction: completion.Running,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, server, err := which.server(cmd.Context(), args[0])
 			if err != nil {

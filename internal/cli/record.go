@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/recording"
 )
 
@@ -49,7 +50,7 @@ replaced by ` + secret.Mask + `. Other data stays: read the file before you pass
 		Example: `  mcp-workbench record session.jsonl dev/github
   mcp-workbench record session.jsonl -- npx -y @modelcontextprotocol/server-everything
   mcp-workbench replay session.jsonl`,
-		ValidArgsFunction: completeRecord(g),
+		ValidArgsFunction: completion.Recording(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.parse(args, cmd.ArgsLenAtDash()); err != nil {
 				return err
@@ -59,19 +60,6 @@ replaced by ` + secret.Mask + `. Other data stays: read the file before you pass
 	}
 	record.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
 	return record
-}
-
-// completeRecord leaves the file to the shell, and completes the server after it.
-func completeRecord(g *globals) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		if len(args) == 1 {
-			found = offerServers(found, typed, g.Outline())
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
-	}
 }
 
 func (o *recordOptions) parse(args []string, dash int) error {
@@ -176,7 +164,7 @@ func createRecording(o recordOptions) (*os.File, error) {
 // recorded is the configuration of what is recorded: a single server is served as itself.
 func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 	if len(o.command) > 0 {
-		return single(config.Empty(), config.Toolbox{Name: "recorded"}, config.Server{
+		return config.Empty().Only(config.Toolbox{Name: "recorded"}, config.Server{
 			Name: "server", Command: o.command[0], Args: o.command[1:],
 			Timeouts: config.Timeouts{Connect: config.DefaultConnectTimeout, Call: config.DefaultCallTimeout},
 		}), nil
@@ -200,7 +188,7 @@ func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 				if server.Fault != nil {
 					return nil, server.Fault
 				}
-				return single(cfg, box, server), nil
+				return cfg.Only(box, server), nil
 			} else if !server.Disabled {
 				known = append(known, ref)
 			}
@@ -210,13 +198,4 @@ func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 		Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s' in %s", o.server, cmp.Or(loader.JoinFiles(cfg, " or "), "the built-in default")),
 		Hint: "Servers: " + strings.Join(known, ", "),
 	}
-}
-
-// single is a configuration of one server alone, that a client sees as it is.
-func single(cfg *config.Config, box config.Toolbox, server config.Server) *config.Config {
-	narrowed := *cfg
-	server.Disabled = false
-	narrowed.ToolMode, narrowed.Prefetch, narrowed.Discovery = config.Direct, false, config.Discovery{}
-	narrowed.Toolboxes = []config.Toolbox{{Name: box.Name, File: box.File, Servers: []config.Server{server}}}
-	return &narrowed
 }

@@ -1,18 +1,16 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 func newRemove(g *globals) *cobra.Command {
@@ -28,7 +26,7 @@ REF is TOOLBOX/SERVER, TOOLBOX, or the name of a server that only one toolbox ha
   mcp-workbench remove github           if there is one only
   mcp-workbench remove dev --dry-run    see what would go`,
 		Args:              atLeastOne("remove takes what to remove, such as dev/github"),
-		ValidArgsFunction: completeServers(g),
+		ValidArgsFunction: completion.Servers(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			edits, err := g.beginEdits(cmd, flags)
 			if err != nil {
@@ -54,14 +52,14 @@ func atLeastOne(problem string) cobra.PositionalArgs {
 func runRemove(ctx context.Context, edits []*edit, refs []string) error {
 	removed := make(map[*edit][]string)
 	for _, ref := range refs {
-		e, p, err := whose(edits, ref)
+		e, p, err := findEntry(edits, ref)
 		if err != nil {
 			return err
 		}
-		if err := e.remove(p.path()); err != nil {
+		if err := e.Remove(p.Path()); err != nil {
 			return err
 		}
-		removed[e] = append(removed[e], p.describe())
+		removed[e] = append(removed[e], p.Describe())
 	}
 	for _, e := range edits {
 		if len(removed[e]) == 0 {
@@ -80,25 +78,9 @@ func (e *edit) finishRemoval(ctx context.Context, what string) error {
 	if err != nil || !done {
 		return err
 	}
-	e.done("Removed %s from %s.", what, short(e.Path))
-	if left := e.orphans(); len(left) > 0 {
+	e.reportDone("Removed %s from %s.", what, short(e.Path))
+	if left := e.Orphans(); len(left) > 0 {
 		fmt.Fprintf(e.screen, "Nothing refers to %s any more, which is still in %s.\n", tty.CleanLine(strings.Join(left, ", ")), short(config.EnvPath(e.Path)))
 	}
 	return nil
-}
-
-// orphans are variables of workbench.env that only what was removed referred to.
-func (e *edit) orphans() []string {
-	stored, err := config.Draft(e.Path, nil, e.next.Env).Variables(nil)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(stored)) {
-		reference := []byte("${" + name)
-		if bytes.Contains(e.Content().Data, reference) && !bytes.Contains(e.next.Data, reference) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

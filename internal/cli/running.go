@@ -126,20 +126,3 @@ func appendNew(list []string, name string) []string {
 	}
 	return append(list, name)
 }
-
-// completeRunning completes the servers of running workbenches.
-func completeRunning(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil {
-		found, _ := control.Find(cmd.Context(), dir) // what does not answer has nothing to offer
-		for _, client := range found {
-			for _, server := range client.Status.Servers {
-				names = appendNew(names, server.Ref())
-			}
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}

@@ -13,7 +13,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 type serveOptions struct {
@@ -41,7 +43,7 @@ Clients need a bearer token. The first start makes one and prints it, once;
 	}
 	cmd.Flags().StringVar(&options.listen, "listen", "", "address and port to listen on (default: the configuration's http.listen, or "+config.DefaultListen+")")
 	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
-	mustComplete(cmd, "toolbox", completeToolboxes(g))
+	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
 	cmd.Flags().BoolVar(&options.noAuth, "no-auth", false, "ask for no token; on a loopback address only")
 	return cmd
 }
@@ -74,12 +76,12 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 	defer func() { _ = listener.Close() }() // again, where it was served
 	url := scheme + "://" + listener.Addr().String() + "/mcp"
 	if store != nil {
-		token, created, err := ensureToken(store)
+		token, created, err := store.EnsureDefault()
 		if err != nil {
 			return err
 		}
 		if created {
-			fmt.Fprintf(stderr, "Clients need a token. This one was made for all toolboxes, and is not shown again.\n\n%s\n", httpSnippet(url, token))
+			fmt.Fprintf(stderr, "Clients need a token. This one was made for all toolboxes, and is not shown again.\n\n%s\n", clients.HTTPSnippet(url, token))
 		}
 	}
 	if scheme == "http" && !service.IsLoopback(address) {

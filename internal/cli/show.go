@@ -2,6 +2,8 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 func newShow(g *globals) *cobra.Command {
@@ -19,7 +21,7 @@ or TOOL; TOOLBOX/SERVER or SERVER; TOOLBOX.`,
   mcp-workbench show read
   mcp-workbench show dev
   mcp-workbench show read --json | jq .definition.inputSchema`,
-		ValidArgsFunction: completeOne(completeTools(g)),
+		ValidArgsFunction: completion.One(completion.Tools(&g.Loader)),
 		Args:              exactly("REF, the name of a tool, a server or a toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.newConsole(cmd, how)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 // restartTime and stopTime bound how long a command waits for what it ordered.
@@ -28,7 +29,7 @@ func newRestart() *cobra.Command {
 		Long: `End a server with all that it started, and start it again. Its calls end with an error;
 a server that is backing off from failures is tried at once.`,
 		Example: `  mcp-workbench restart dev/github`,
-		Args:    exactly("the name of one server"), ValidArgsFunction: completeRunning,
+		Args:    exactly("the name of one server"), ValidArgsFunction: completion.Running,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, server, err := which.server(cmd.Context(), args[0])
 			if err != nil {

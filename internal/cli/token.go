@@ -5,7 +5,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,8 +15,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 func newToken(g *globals) *cobra.Command {
@@ -62,8 +63,8 @@ counters and times), page (look into the workbench with a browser).`,
 			}
 			if lifetime != "" {
 				var err error
-				if grant.Lifetime, err = parseLifetime(lifetime); err != nil {
-					return err
+				if grant.Lifetime, err = httpauth.ParseLifetime(lifetime); err != nil {
+					return &usageError{err: err}
 				}
 			}
 			return addToken(cmd.OutOrStdout(), cmd.ErrOrStderr(), g, grant)
@@ -71,27 +72,13 @@ counters and times), page (look into the workbench with a browser).`,
 	}
 	cmd.Flags().StringSliceVar(&rights, "for", nil, "what the token is for: "+httpauth.JoinRights(httpauth.Rights)+"; may be repeated (default: calls)")
 	cmd.Flags().StringVar(&lifetime, "expires", "", "how long the token is valid, such as 12h or 90d (default: for ever)")
-	mustComplete(cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	completion.Register(cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return strings.Split(httpauth.JoinRights(httpauth.Rights), ", "), cobra.ShellCompDirectiveNoFileComp
 	})
 	cmd.Flags().StringArrayVar(&grant.Toolboxes, "toolbox", nil, "a toolbox that the token is for; may be repeated (default: all)")
-	mustComplete(cmd, "toolbox", completeToolboxes(g))
+	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
 	return cmd
 }
-
-// parseLifetime reads a time such as 90d, 12h or 30m.
-func parseLifetime(text string) (time.Duration, error) {
-	days, isDays := strings.CutSuffix(text, "d")
-	if n, err := strconv.Atoi(days); isDays && err == nil && n > 0 && n <= maxLifetimeDays {
-		return time.Duration(n) * 24 * time.Hour, nil
-	}
-	if lifetime, err := time.ParseDuration(text); err == nil && lifetime >= time.Second && lifetime <= maxLifetimeDays*24*time.Hour {
-		return lifetime, nil
-	}
-	return 0, &usageError{err: fmt.Errorf("--expires needs a time such as 12h or 90d, not '%.50s'", text)}
-}
-
-const maxLifetimeDays = 36_500
 
 func newTokenList() *cobra.Command {
 	return &cobra.Command{
@@ -148,15 +135,6 @@ func openTokens() (*httpauth.Store, error) {
 	return httpauth.Open(filepath.Join(state, httpauth.FileName))
 }
 
-// ensureToken makes a token for everything, named default, if there is no token at all.
-func ensureToken(store *httpauth.Store) (token string, created bool, err error) {
-	if len(store.List()) > 0 {
-		return "", false, nil
-	}
-	token, err = store.Create(httpauth.Grant{Name: "default"})
-	return token, err == nil, err
-}
-
 func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 	cfg, err := tokenConfig(g, grant.Toolboxes)
 	if err != nil {
@@ -183,7 +161,7 @@ func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 	if !tty.IsInteractive(out) {
 		token = "TOKEN" // what takes stdout has it; stderr may well end in a log
 	}
-	fmt.Fprint(errOut, httpSnippet(endpoint(cfg.HTTP), token))
+	fmt.Fprint(errOut, clients.HTTPSnippet(cfg.HTTP.Endpoint(), token))
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
@@ -23,7 +24,7 @@ It ends with 0 if at least one server could be listed.`,
   mcp-workbench tools dev
   mcp-workbench tools dev/git --refresh
   mcp-workbench tools --json | jq -r '.tools[].ref'`,
-		ValidArgsFunction: completeOne(completeServers(g)),
+		ValidArgsFunction: completion.One(completion.Servers(&g.Loader)),
 		Args:              atMostOne("one toolbox or server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.Of = strings.Join(args, "")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -249,4 +250,25 @@ func plainCause(err error) error {
 		return inner.Err
 	}
 	return err
+}
+
+// Setup checks the configuration as serving would load it. The configuration is nil if it cannot be
+// used.
+func Setup(s *loader.Loaded) (*config.Config, []Check) {
+	var checks []Check
+	if s.Untrusted != nil {
+		checks = append(checks, Untrusted(s.Untrusted.Refusal())...)
+	}
+	for _, err := range s.Broken {
+		checks = append(checks, Unusable(err)...)
+	}
+	if s.IsEmpty() {
+		return nil, checks
+	}
+	own := Configuration(s.Config, s.Places)
+	checks = append(checks, own...)
+	if !NewReport(own, nil).OK { // serving would refuse it as well
+		return nil, checks
+	}
+	return s.Config, checks
 }

@@ -1,13 +1,13 @@
-package cli
+// Package tokencost estimates how many tokens of a model's context tool definitions cost, and what the workbench saves.
+package tokencost
 
 import "unicode/utf8"
 
-// estimateTokens guesses how many tokens a model's tokenizer makes of a text. Real ones
-// are tables of megabytes, and each model has another. The rule: a word is a token for
-// every 10 letters begun, a number one for every 3 digits, punctuation one for every 4
-// signs in a row, other scripts one for every 3 bytes; a single space costs nothing, longer
-// blanks a token. docs/discovery.md says how far off it is.
-func estimateTokens(text string) (tokens int) {
+// Estimate estimates how many tokens a model's tokenizer makes of a text. Real tokenizers are tables
+// of megabytes, and each model has another. The rule: a word is one token per 10 letters begun, a
+// number one per 3 digits, punctuation one per 4 signs in a row, other scripts one per 3 bytes; a
+// single space is free, longer blanks cost a token. docs/discovery.md gives the measured error.
+func Estimate(text string) (tokens int) {
 	for i := 0; i < len(text); {
 		class := classOf(text[i])
 		end := i + 1

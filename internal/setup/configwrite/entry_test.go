@@ -1,4 +1,4 @@
-package cli
+package configwrite
 
 import (
 	"errors"
@@ -21,26 +21,26 @@ func TestLocate(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		ref  string
-		want place
+		want Entry
 		code toolbox.Code
 	}{
-		{"dev", place{"dev", ""}, ""},
-		{"dev/", place{"dev", ""}, ""},
-		{"dev/git", place{"dev", "git"}, ""},
-		{"git", place{"dev", "git"}, ""},
-		{"web/shared", place{"web", "shared"}, ""},
-		{"a/b", place{"a/b", ""}, ""},
-		{"a/b/c/d", place{"a/b", "c/d"}, ""},
-		{"c/d", place{"a/b", "c/d"}, ""},
-		{"same/", place{"same", ""}, ""},
-		{"dev/same", place{"dev", "same"}, ""},
-		{"shared", place{}, toolbox.AmbiguousName},
-		{"same", place{}, toolbox.AmbiguousName},
-		{"web/git", place{}, toolbox.ReferenceNotFound},
-		{"", place{}, toolbox.ReferenceNotFound},
+		{"dev", Entry{"dev", ""}, ""},
+		{"dev/", Entry{"dev", ""}, ""},
+		{"dev/git", Entry{"dev", "git"}, ""},
+		{"git", Entry{"dev", "git"}, ""},
+		{"web/shared", Entry{"web", "shared"}, ""},
+		{"a/b", Entry{"a/b", ""}, ""},
+		{"a/b/c/d", Entry{"a/b", "c/d"}, ""},
+		{"c/d", Entry{"a/b", "c/d"}, ""},
+		{"same/", Entry{"same", ""}, ""},
+		{"dev/same", Entry{"dev", "same"}, ""},
+		{"shared", Entry{}, toolbox.AmbiguousName},
+		{"same", Entry{}, toolbox.AmbiguousName},
+		{"web/git", Entry{}, toolbox.ReferenceNotFound},
+		{"", Entry{}, toolbox.ReferenceNotFound},
 	} {
 		t.Run(tt.ref, func(t *testing.T) {
-			got, err := locate(outline, tt.ref)
+			got, err := Locate(outline, tt.ref)
 			var code toolbox.Code
 			if known, ok := errors.AsType[*toolbox.Error](err); ok {
 				code = known.Code
@@ -49,7 +49,7 @@ func TestLocate(t *testing.T) {
 				t.Errorf("got %v, %v", got, err)
 			}
 			if err == nil {
-				if again, err := locate(outline, got.String()); err != nil || again != got {
+				if again, err := Locate(outline, got.String()); err != nil || again != got {
 					t.Errorf("%s leads to %v, %v", got, again, err)
 				}
 			}

@@ -1,25 +1,25 @@
-package cli
+package completion
 
 import (
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/arguments"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
-// completeCall completes the name of a tool, and then its arguments by the schema that was
-// seen before: nothing is started.
-func completeCall(g *globals) cobra.CompletionFunc {
+// Call completes the name of a tool, and then its arguments from the cached input schema.
+func Call(l *loader.Loader) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			return completeTools(g)(cmd, args, typed)
+			return Tools(l)(cmd, args, typed)
 		}
 		if strings.HasPrefix(typed, "@") {
 			return nil, cobra.ShellCompDirectiveDefault // files
 		}
-		tool, ok := console.Named(args[0], g.Cached(cmd.Context()))
+		tool, ok := console.Named(args[0], l.Cached(cmd.Context()))
 		if !ok {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -1,4 +1,4 @@
-package cli
+package completion
 
 import (
 	"io"
@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashWords follows the script for Bash. Bash takes what stands behind a '=' for a word of its
-// own, and would put the whole 'key=value' there.
+// bashWords follows the script for Bash. Bash treats the text after a '=' as a word of its own, and
+// would insert the whole 'key=value' there.
 const bashWords = `
 __mcp-workbench_words()
 {
@@ -27,9 +27,8 @@ else
 fi
 `
 
-// addCompletion adds the command that writes scripts for shells, with what Bash needs beyond
-// the library's.
-func addCompletion(root *cobra.Command) *cobra.Command {
+// AddCommand adds the command that writes completion scripts for shells.
+func AddCommand(root *cobra.Command) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	for shell, example := range map[string]string{
 		"":           "source <(mcp-workbench completion bash)",
@@ -52,11 +51,11 @@ func addCompletion(root *cobra.Command) *cobra.Command {
 	return completionOf(root, "")
 }
 
-// completionOf returns the library's command for a shell; "" is the one for all.
+// completionOf returns cobra's command for a shell; "": the parent of all.
 func completionOf(root *cobra.Command, shell string) *cobra.Command {
 	command, _, err := root.Find(strings.Fields("completion " + shell))
 	if err != nil {
-		panic(err) // the library always has it: a mistake in the program
+		panic(err) // cobra always has it: a bug
 	}
 	return command
 }

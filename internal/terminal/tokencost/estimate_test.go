@@ -1,4 +1,4 @@
-package cli
+package tokencost
 
 import "testing"
 
@@ -14,8 +14,8 @@ func TestEstimateTokens(t *testing.T) {
 		"\n":                   1,
 		"äö":                   2,
 	} {
-		if got := estimateTokens(text); got != want {
-			t.Errorf("estimateTokens(%q) = %d, want %d", text, got, want)
+		if got := Estimate(text); got != want {
+			t.Errorf("Estimate(%q) = %d, want %d", text, got, want)
 		}
 	}
 }

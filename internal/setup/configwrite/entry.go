@@ -1,4 +1,4 @@
-package cli
+package configwrite
 
 import (
 	"fmt"
@@ -9,44 +9,45 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// place is a server of a configuration, or a toolbox with all of its servers.
-type place struct {
-	toolbox string
-	server  string // "" is the whole toolbox
+// Entry names a server of a configuration, or a toolbox with all of its servers.
+type Entry struct {
+	Toolbox string
+	Server  string // "": the whole toolbox
 }
 
-// String is how a place is named on the command line, and by nothing else. The slash at
-// the end tells a toolbox from a server of the same name.
-func (p place) String() string { return p.toolbox + "/" + p.server }
+// String returns the unambiguous name on the command line. The slash at the end tells a toolbox from a
+// server of the same name.
+func (e Entry) String() string { return e.Toolbox + "/" + e.Server }
 
-// path leads to the place in the file.
-func (p place) path() []string {
-	if p.server == "" {
-		return []string{"toolboxes", p.toolbox}
+// Path returns the keys that lead to the entry in the file.
+func (e Entry) Path() []string {
+	if e.Server == "" {
+		return []string{"toolboxes", e.Toolbox}
 	}
-	return []string{"toolboxes", p.toolbox, "mcpServers", p.server}
+	return []string{"toolboxes", e.Toolbox, "mcpServers", e.Server}
 }
 
-func (p place) describe() string {
-	if p.server == "" {
-		return "toolbox '" + tty.CleanLine(p.toolbox) + "'"
+// Describe returns the entry as errors and reports name it.
+func (e Entry) Describe() string {
+	if e.Server == "" {
+		return "toolbox '" + tty.CleanLine(e.Toolbox) + "'"
 	}
-	return fmt.Sprintf("server '%s' of toolbox '%s'", tty.CleanLine(p.server), tty.CleanLine(p.toolbox))
+	return fmt.Sprintf("server '%s' of toolbox '%s'", tty.CleanLine(e.Server), tty.CleanLine(e.Toolbox))
 }
 
-// locate finds what is meant by TOOLBOX/SERVER, TOOLBOX or the name of a server that only
+// Locate finds the entry that is meant by TOOLBOX/SERVER, TOOLBOX or the name of a server that only
 // one toolbox has.
-func locate(outline *config.Preview, ref string) (place, error) {
-	var found []place
+func Locate(outline *config.Preview, ref string) (Entry, error) {
+	var found []Entry
 	var names []string
 	for _, box := range outline.Toolboxes {
 		names = append(names, box.Name)
 		if ref == box.Name || ref == box.Name+"/" {
-			found = append(found, place{toolbox: box.Name})
+			found = append(found, Entry{Toolbox: box.Name})
 		}
 	}
 	for _, server := range outline.Servers {
-		p := place{server.Toolbox, server.Name}
+		p := Entry{server.Toolbox, server.Name}
 		names = append(names, p.String())
 		if ref == server.Name || ref == p.String() {
 			found = append(found, p)
@@ -56,13 +57,13 @@ func locate(outline *config.Preview, ref string) (place, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return place{}, notFound(ref, names)
+		return Entry{}, notFound(ref, names)
 	}
 	var choices []string
 	for _, p := range found {
 		choices = append(choices, tty.CleanLine(p.String()))
 	}
-	return place{}, &toolbox.Error{
+	return Entry{}, &toolbox.Error{
 		Code:    toolbox.AmbiguousName,
 		Message: fmt.Sprintf("'%s' may mean several things", tty.CleanLine(ref)),
 		Hint:    "Write one of these: " + strings.Join(choices, ", "),
@@ -84,11 +85,11 @@ func notFound(ref string, names []string) error {
 	return err
 }
 
-// servers returns the servers of a place.
-func (p place) servers(outline *config.Preview) []config.PreviewServer {
+// Servers returns the servers of the entry.
+func (e Entry) Servers(outline *config.Preview) []config.PreviewServer {
 	var found []config.PreviewServer
 	for _, server := range outline.Servers {
-		if server.Toolbox == p.toolbox && (p.server == "" || server.Name == p.server) {
+		if server.Toolbox == e.Toolbox && (e.Server == "" || server.Name == e.Server) {
 			found = append(found, server)
 		}
 	}

@@ -1,0 +1,31 @@
+package httpauth
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// EnsureDefault creates a token for everything, named default, if there is no token at all.
+func (s *Store) EnsureDefault() (token string, created bool, err error) {
+	if len(s.List()) > 0 {
+		return "", false, nil
+	}
+	token, err = s.Create(Grant{Name: "default"})
+	return token, err == nil, err
+}
+
+// ParseLifetime parses the value of --expires, such as 90d, 12h or 30m.
+func ParseLifetime(text string) (time.Duration, error) {
+	days, isDays := strings.CutSuffix(text, "d")
+	if n, err := strconv.Atoi(days); isDays && err == nil && n > 0 && n <= maxLifetimeDays {
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	if lifetime, err := time.ParseDuration(text); err == nil && lifetime >= time.Second && lifetime <= maxLifetimeDays*24*time.Hour {
+		return lifetime, nil
+	}
+	return 0, fmt.Errorf("--expires needs a time such as 12h or 90d, not '%.50s'", text)
+}
+
+const maxLifetimeDays = 36_500

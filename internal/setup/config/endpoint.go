@@ -1,0 +1,32 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+)
+
+// Endpoint returns the URL at which clients reach the workbench, as far as the configuration says: a
+// proxy in front of it is unknown.
+func (h HTTP) Endpoint() string {
+	host, port, err := net.SplitHostPort(h.Listen)
+	if err != nil {
+		return "http://" + DefaultListen + "/mcp"
+	}
+	// A certificate is for a name, which the unspecified address does not have.
+	addr, err := netip.ParseAddr(host)
+	isEverywhere := host == "" || err == nil && addr.IsUnspecified()
+	switch {
+	case len(h.AllowedHosts) > 0 && (isEverywhere || h.TLS.Cert != ""):
+		host = h.AllowedHosts[0]
+	case isEverywhere:
+		host = "localhost"
+	}
+	if len(host) > 1 && host[0] == '[' {
+		host = host[1 : len(host)-1] // JoinHostPort has its own brackets
+	}
+	scheme := "http"
+	if h.TLS.Cert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/mcp"
+}

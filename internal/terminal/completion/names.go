@@ -1,0 +1,177 @@
+// Package completion completes command lines in a shell: names of toolboxes, servers, tools and clients, and the arguments
+// of a call. It starts no server.
+package completion
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+)
+
+// Toolboxes completes the name of a toolbox.
+func Toolboxes(l *loader.Loader) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		for _, box := range l.Outline().Toolboxes {
+			found = offer(found, typed, box.Name, box.Description)
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// Servers completes TOOLBOX/SERVER, and TOOLBOX for all of its servers.
+func Servers(l *loader.Loader) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		outline := l.Outline()
+		var found []cobra.Completion
+		for _, box := range outline.Toolboxes {
+			found = offer(found, typed, box.Name, box.Description)
+		}
+		return without(offerServers(found, typed, outline), args), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func offerServers(found []cobra.Completion, typed string, outline *config.Preview) []cobra.Completion {
+	for _, server := range outline.Servers {
+		found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
+	}
+	return found
+}
+
+// Folders lets the shell complete folders.
+func Folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// Tools completes TOOLBOX/SERVER/TOOL, one part after the other, from the cached tool lists.
+func Tools(l *loader.Loader) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		outline := l.Outline()
+		for _, server := range outline.Servers {
+			if path := server.Toolbox + "/" + server.Name + "/"; strings.HasPrefix(typed, path) {
+				return toolsOf(cmd.Context(), l, toolbox.Ref{Toolbox: server.Toolbox, Server: server.Name}, typed)
+			}
+			if strings.HasPrefix(typed, server.Toolbox+"/") && !server.Disabled {
+				found = offer(found, typed, server.Toolbox+"/"+server.Name+"/", "")
+			}
+		}
+		if len(found) == 0 {
+			for _, box := range outline.Toolboxes {
+				found = offer(found, typed, box.Name+"/", box.Description)
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+func toolsOf(ctx context.Context, l *loader.Loader, of toolbox.Ref, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var found []cobra.Completion
+	for _, server := range l.Cached(ctx) {
+		if server.Toolbox != of.Toolbox || server.Server != of.Server {
+			continue
+		}
+		for _, tool := range server.Tools {
+			description, _ := tool.Definition.Member("description").Text()
+			found = offer(found, typed, of.Toolbox+"/"+of.Server+"/"+tool.Name, description)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// One completes the first argument only.
+func One(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, typed)
+	}
+}
+
+// Register sets the completion of a flag.
+func Register(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // no such flag, or registered twice: a bug
+	}
+}
+
+// offer adds a name that begins with what was typed. Names that could act on the terminal are left
+// out.
+func offer(found []cobra.Completion, typed, name, description string) []cobra.Completion {
+	if !strings.HasPrefix(name, typed) || tty.CleanLine(name) != name {
+		return found
+	}
+	if description = tty.Cut(tty.CleanLine(description), 60); description == "" {
+		return append(found, name)
+	}
+	return append(found, cobra.CompletionWithDesc(name, description))
+}
+
+// without removes what was typed before.
+func without(found []cobra.Completion, args []string) []cobra.Completion {
+	used := make(map[string]bool)
+	for _, arg := range args {
+		used[arg] = true
+	}
+	var rest []cobra.Completion
+	for _, completion := range found {
+		if name, _, _ := strings.Cut(completion, "\t"); !used[name] {
+			rest = append(rest, completion)
+		}
+	}
+	return rest
+}
+
+// Recording lets the shell complete the file of a recording, and completes the server after it.
+func Recording(l *loader.Loader) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		if len(args) == 1 {
+			found = offerServers(found, typed, l.Outline())
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// Clients completes the name of an MCP client.
+func Clients(_ *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		for _, client := range clients.All() {
+			found = offer(found, typed, client.ID, client.Title)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Running completes the servers of running workbenches.
+func Running(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil {
+		found, _ := control.Find(cmd.Context(), dir) // a workbench that does not answer offers nothing
+		for _, client := range found {
+			for _, server := range client.Status.Servers {
+				if !slices.Contains(names, server.Ref()) {
+					names = append(names, server.Ref())
+				}
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

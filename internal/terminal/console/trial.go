@@ -1,0 +1,151 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+)
+
+// Try does what a client does: it opens a toolbox, lists its tools, and calls one that is safe to call.
+// Without a name it is the first toolbox.
+func (c *Console) Try(ctx context.Context, name string) (err error) {
+	box, err := c.chooseToolbox(name)
+	if err != nil {
+		return err
+	}
+	t := trial{out: tty.Cleaned(c.Out), box: box.Name}
+	began := time.Now()
+	if t.session, err = c.Open(ctx, c.Config, Handlers{Progress: t.progress}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.session.Close(ctx)) }()
+	t.printStep(began, "initialize", "the workbench answered")
+	return t.openAndCall(ctx)
+}
+
+// chooseToolbox returns the named toolbox, or the first if there is no name.
+func (c *Console) chooseToolbox(name string) (config.Toolbox, error) {
+	cfg := c.Config
+	var names []string
+	for _, box := range cfg.Toolboxes {
+		if box.Name == name || name == "" {
+			return box, nil
+		}
+		names = append(names, box.Name)
+	}
+	if len(names) == 0 {
+		return config.Toolbox{}, &toolbox.Error{Code: toolbox.NoToolboxes, Message: "No toolboxes configured", Hint: "Add one to " + loader.JoinFiles(cfg, " or ") + "."}
+	}
+	return config.Toolbox{}, &toolbox.Error{
+		Code:    toolbox.ToolboxNotFound,
+		Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name),
+		Hint:    "Available toolboxes: " + strings.Join(names, ", "),
+	}
+}
+
+// trial opens a toolbox and calls one of its tools, as a client does.
+type trial struct {
+	out     io.Writer
+	box     string
+	session *Session
+}
+
+func (t *trial) openAndCall(ctx context.Context) error {
+	fmt.Fprintf(t.out, "Opening toolbox '%s'…\n", t.box)
+	began := time.Now()
+	answer, err := t.session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": t.box, "detail": "full"})
+	if _, ok := errors.AsType[*ResultError](err); ok {
+		return &toolbox.Error{
+			Code:    toolbox.ServersFailed,
+			Message: err.Error(),
+			Hint:    "See how far each server gets, and what to do: " + trust.Quote("mcp-workbench", "doctor", t.box),
+			Cause:   err,
+		}
+	}
+	if err != nil {
+		return err
+	}
+	offer, err := Offered(answer)
+	if err != nil {
+		return err
+	}
+	t.printStep(began, "open_toolbox", fmt.Sprintf("%s connected, %s",
+		toolbox.Count(offer.Servers, "server", "servers"), toolbox.Count(len(offer.Tools), "tool", "tools")))
+	for _, remark := range offer.Remarks {
+		fmt.Fprintf(t.out, "  %s\n", remark)
+	}
+	t.printTools(offer.Tools)
+	return t.callSafeTool(ctx, offer.Tools)
+}
+
+func (t *trial) printTools(tools []OfferedTool) {
+	server := ""
+	for _, tool := range tools {
+		if tool.Server != server {
+			server = tool.Server
+			fmt.Fprintf(t.out, "\n  %s\n", server)
+		}
+		fmt.Fprintf(t.out, "    %s\n", tool.Signature())
+	}
+	fmt.Fprintln(t.out)
+}
+
+// callSafeTool calls the first tool that needs no arguments and says that it changes nothing.
+func (t *trial) callSafeTool(ctx context.Context, tools []OfferedTool) error {
+	for _, tool := range tools {
+		readOnly := string(tool.Definition.Member("annotations").Member("readOnlyHint").Bytes()) == "true"
+		required := 0
+		for range tool.Definition.Member("inputSchema").Member("required").Elements() {
+			required++
+		}
+		if !readOnly || required > 0 {
+			continue
+		}
+		fmt.Fprintf(t.out, "Calling '%s' of server '%s'…\n", tool.Name, tool.Server)
+		began := time.Now()
+		answer, err := t.session.Ask(ctx, "use_tool", map[string]any{
+			"tool":      map[string]any{"toolbox": t.box, "server": tool.Server, "name": tool.Name},
+			"arguments": map[string]any{},
+		})
+		if err != nil {
+			return err
+		}
+		t.printStep(began, "use_tool", "it answered")
+		fmt.Fprintln(t.out, indent(answer))
+		return nil
+	}
+	fmt.Fprintln(t.out, "No tool here says that it changes nothing and needs no arguments, so none was called.")
+	return nil
+}
+
+// progress shows what a long step waits for.
+func (t *trial) progress(params wire.Payload) {
+	if message, _ := params.Member("message").Text(); message != "" {
+		fmt.Fprintf(t.out, "  %s/%s %s\n", params.Member("progress").Bytes(), params.Member("total").Bytes(), message)
+	}
+}
+
+func (t *trial) printStep(began time.Time, name, what string) {
+	fmt.Fprintf(t.out, "  %-13s %8s  %s\n", name, time.Since(began).Round(10*time.Microsecond), what)
+}
+
+// maxShown is how many lines of a tool's answer are shown.
+const maxShown = 12
+
+func indent(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if more := len(lines) - maxShown; more > 0 {
+		lines = append(lines[:maxShown], fmt.Sprintf("… and %d more lines", more))
+	}
+	return "    " + strings.Join(lines, "\n    ")
+}

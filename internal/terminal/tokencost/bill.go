@@ -1,0 +1,162 @@
+package tokencost
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// cost is the estimated number of tokens of definitions.
+type cost struct{ full, brief int }
+
+func (c *cost) add(other cost) {
+	c.full += other.full
+	c.brief += other.brief
+}
+
+// line is the cost of a toolbox, a server or a tool.
+type line struct {
+	depth int
+	name  string
+	cost
+	tools int   // of a toolbox or server
+	err   error // why a server's tools are unknown
+}
+
+// Bill is the cost of all definitions.
+type Bill struct {
+	lines        []*line
+	listed       int  // tokens of all definitions, as servers list them
+	opened       cost // of all toolboxes
+	boxes, tools int
+	missing      int // servers whose tools are unknown
+	pinned       int // tokens of tools that are listed natively
+	ours         []int
+	instructions int
+	brief        bool // open_toolbox answers in brief by default
+}
+
+// NewBill estimates the cost of all tools of a configuration, and of the instructions and tools that a
+// client sees at the start.
+func NewBill(known []app.KnownServer, cfg *config.Config, instructions string, tools [][]byte) *Bill {
+	b := &Bill{brief: cfg.Discovery.OpenBrief, instructions: Estimate(instructions)}
+	for _, tool := range tools {
+		b.ours = append(b.ours, Estimate(string(tool)))
+	}
+	for _, box := range cfg.Toolboxes {
+		var servers []app.KnownServer
+		for _, server := range known {
+			if server.Toolbox == box.Name {
+				servers = append(servers, server)
+			}
+		}
+		if len(servers) > 0 {
+			b.addToolbox(box, servers, cfg.Discovery.Pinned)
+		}
+	}
+	return b
+}
+
+// addToolbox adds the lines of a toolbox. Opening it costs more than the sum of its tools: the answer
+// also has the instructions of the servers and its own structure.
+func (b *Bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned []toolbox.Ref) {
+	total := &line{name: box.Name}
+	b.lines = append(b.lines, total)
+	var offers []metatool.Offer
+	for _, known := range servers {
+		server := &line{depth: 1, name: known.Server, tools: len(known.Tools), err: known.Err}
+		b.lines = append(b.lines, server)
+		total.tools += server.tools
+		if known.Err != nil {
+			b.missing++
+			continue
+		}
+		offers = append(offers, metatool.Offer{Server: known.Server, Tools: known.Tools, Instructions: known.Instructions})
+		for _, tool := range known.Tools {
+			definition := Estimate(string(tool.Definition.Bytes()))
+			b.listed += definition
+			if slices.Contains(pinned, toolbox.Ref{Toolbox: box.Name, Server: known.Server, Name: tool.Name}) {
+				b.pinned += definition
+			}
+			c := cost{
+				full:  Estimate(metatool.OpenTool(box.Name, known.Server, tool, false)),
+				brief: Estimate(metatool.OpenTool(box.Name, known.Server, tool, true)),
+			}
+			b.lines = append(b.lines, &line{depth: 2, name: tool.Name, cost: c})
+			server.add(c)
+		}
+	}
+	if len(offers) > 0 {
+		total.cost = cost{
+			full:  Estimate(metatool.OpenAnswer(box.Name, box.Description, offers, false)),
+			brief: Estimate(metatool.OpenAnswer(box.Name, box.Description, offers, true)),
+		}
+	}
+	b.opened.add(total.cost)
+	b.boxes++
+	b.tools += total.tools
+}
+
+// Print writes the bill.
+func (b *Bill) Print(out io.Writer) {
+	fmt.Fprint(out, "Estimated tokens: by a rule of thumb, not by a model's own tokenizer. The line of a toolbox is what\n"+
+		"opening it costs: its tools, the instructions of its servers, and the rest of the answer.\n\n")
+	fmt.Fprintf(out, "%9s %9s\n", "in full", "in brief")
+	for _, l := range b.lines {
+		name := strings.Repeat("  ", l.depth) + l.name
+		switch {
+		case l.err != nil:
+			fmt.Fprintf(out, "%9s %9s  %s: not known: %v\n", "?", "?", name, l.err)
+		case l.depth == 2:
+			fmt.Fprintf(out, "%9s %9s  %s\n", thousands(l.full), thousands(l.brief), name)
+		default:
+			fmt.Fprintf(out, "%9s %9s  %s (%s)\n", thousands(l.full), thousands(l.brief), name, toolbox.Count(l.tools, "tool", "tools"))
+		}
+	}
+	b.printSums(out)
+}
+
+func (b *Bill) printSums(out io.Writer) {
+	start := b.instructions + b.pinned
+	for _, tokens := range b.ours {
+		start += tokens
+	}
+	fmt.Fprintf(out, "\nListing all %s directly: %s tokens\n", toolbox.Count(b.tools, "tool", "tools"), thousands(b.listed))
+	fmt.Fprintf(out, "Through the workbench, at the start: %s tokens: %s of its own %s, instructions %s",
+		thousands(start), toolbox.Count(len(b.ours), "tool", "tools"), thousands(start-b.instructions-b.pinned), thousands(b.instructions))
+	if b.pinned > 0 {
+		fmt.Fprintf(out, ", pinned tools %s", thousands(b.pinned))
+	}
+	fmt.Fprintln(out)
+	switch saved := b.listed - start; {
+	case b.listed == 0:
+	case saved > 0:
+		fmt.Fprintf(out, "Saved at the start: %s tokens, %d %%.\n", thousands(saved), 100*saved/b.listed)
+	default:
+		fmt.Fprintf(out, "Nothing is saved at the start: the tools are few. %s\n", `"toolMode": "direct" offers them as they are.`)
+	}
+	how := `in full here ("openDetail": "brief" changes that)`
+	if b.brief {
+		how = `in brief here ("openDetail")`
+	}
+	fmt.Fprintf(out, "Opening %s: %s tokens in full, %s in brief. open_toolbox answers %s.\n",
+		toolbox.Count(b.boxes, "toolbox", "toolboxes"), thousands(b.opened.full), thousands(b.opened.brief), how)
+	if b.missing > 0 {
+		fmt.Fprintf(out, "Not counted: %s that could not be connected.\n", toolbox.Count(b.missing, "server", "servers"))
+	}
+}
+
+// thousands formats a number with commas.
+func thousands(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
