@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -69,6 +70,7 @@ type App struct {
 	log      *slog.Logger
 	config   atomic.Pointer[config.Config]
 	router   atomic.Pointer[call.Router]
+	meter    *meter.Meter
 	withheld atomic.Value                  // string: why files of the configuration are not used
 	gate     atomic.Pointer[httpauth.Gate] // nil unless clients are served over HTTP
 
@@ -116,6 +118,7 @@ func New(options Options) (*App, error) {
 		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
 	}
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
+	a.meter = meter.New(a.started)
 	a.config.Store(options.Config)
 	a.router.Store(call.NewRouter(a.stages(options.Config)))
 	a.withheld.Store(options.Withheld)
@@ -212,6 +215,10 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
 		a.router.Store(call.NewRouter(a.stages(cfg)))
+		a.meter.Retain(func(toolbox, name string) bool {
+			_, ok := a.Server(toolbox, name)
+			return ok
+		})
 		a.withheld.Store(withheld)
 	})
 	a.Prefetch()

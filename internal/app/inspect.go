@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
@@ -32,6 +33,7 @@ func (i Inspector) Inspect() control.Workbench {
 		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: cfg.Path, Project: cfg.ProjectPath(),
 		Notice: i.App.withheld.Load().(string),
 		Folder: folder, Started: i.App.started, Allocations: allocations(), Servers: []control.Server{},
+		Activity: i.App.activity(time.Now()), ActivityTime: meter.Window.Seconds(),
 	}
 	leaders := []int{seen.PID}
 	for _, status := range i.App.fleet.Status() {
@@ -54,6 +56,32 @@ func (i Inspector) Inspect() control.Workbench {
 	}
 	seen.Memory = max(seen.Memory, 0)
 	return seen
+}
+
+// activity returns what was counted for each server that got requests, in the order of the configuration.
+func (a *App) activity(now time.Time) []control.Activity {
+	all := []control.Activity{}
+	for _, box := range a.fleet.Toolboxes() {
+		for _, server := range box.Servers {
+			read := a.meter.Read(box.Name, server.Name(), now)
+			if read.TotalCalls == 0 {
+				continue
+			}
+			counted := control.Activity{Toolbox: box.Name, Server: server.Name(), Counts: counts(read.Stats)}
+			for _, row := range read.Rows {
+				counted.Requests = append(counted.Requests, control.Requests{Method: row.Method, Tool: row.Tool, Counts: counts(row.Stats)})
+			}
+			all = append(all, counted)
+		}
+	}
+	return all
+}
+
+func counts(stats meter.Stats) control.Counts {
+	return control.Counts{
+		Calls: stats.Calls, Errors: stats.Errors, P50: stats.P50.Seconds(), P95: stats.P95.Seconds(),
+		TotalCalls: stats.TotalCalls, TotalErrors: stats.TotalErrors,
+	}
 }
 
 func why(common fleet.Common) control.Why {

@@ -15,11 +15,15 @@ import (
 
 func newPS() *cobra.Command {
 	var which running
-	var asJSON bool
+	var asJSON, tools bool
 	ps := &cobra.Command{
 		Use:   "ps",
 		Short: "Show the running workbenches and the state of their servers",
+		Long: `Show the running workbenches, the state of their servers, and the requests that each server
+got in the last minutes: how many, how many failed, and how long half (P50) and 95 % (P95) of them
+took at most.`,
 		Example: `  mcp-workbench ps
+  mcp-workbench ps --tools   the requests by tool
   mcp-workbench ps --json
   mcp-workbench top          the same, as it changes`,
 		Args: noArguments,
@@ -38,21 +42,24 @@ func newPS() *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd, seen)
 			}
-			showRunning(screenOf(cmd), seen)
+			showRunning(screenOf(cmd), seen, tools)
 			return nil
 		},
 	}
 	which.define(ps)
 	ps.Flags().BoolVar(&asJSON, "json", false, "write the state as JSON")
+	ps.Flags().BoolVar(&tools, "tools", false, toolsUsage)
 	return ps
 }
+
+const toolsUsage = "show the requests by tool"
 
 func writeJSON(cmd *cobra.Command, value any) error {
 	return tty.WriteJSON(cmd.OutOrStdout(), value)
 }
 
 // showRunning writes what ps and top show.
-func showRunning(screen *tty.Screen, seen []control.Workbench) {
+func showRunning(screen *tty.Screen, seen []control.Workbench, tools bool) {
 	for i, workbench := range seen {
 		if i > 0 {
 			fmt.Fprintln(screen)
@@ -71,7 +78,7 @@ func showRunning(screen *tty.Screen, seen []control.Workbench) {
 			}
 		}
 		reasons := reasonsOf(workbench.Servers)
-		columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "CALLS", "STARTS", "LAST ERROR"}
+		columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "USES", "STARTS", "LAST ERROR"}
 		if reasons != nil {
 			columns = slices.Insert(columns, 1, "COPY FOR")
 		}
@@ -82,6 +89,7 @@ func showRunning(screen *tty.Screen, seen []control.Workbench) {
 			}
 		}
 		screen.Table(columns, rows)
+		showActivity(screen, workbench, tools)
 	}
 }
 

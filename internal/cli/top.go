@@ -20,6 +20,7 @@ import (
 func newTop() *cobra.Command {
 	var which running
 	var every time.Duration
+	var tools bool
 	top := &cobra.Command{
 		Use:   "top",
 		Short: "Watch the servers of running workbenches",
@@ -32,11 +33,12 @@ func newTop() *cobra.Command {
 			if !screen.IsInteractive() {
 				return &toolbox.Error{Code: toolbox.NeedsTerminal, Message: "top needs a terminal", Hint: "See: mcp-workbench ps --json"}
 			}
-			return watchRunning(cmd.Context(), screen, which, max(every, 100*time.Millisecond))
+			return watchRunning(cmd.Context(), screen, which, max(every, 100*time.Millisecond), tools)
 		},
 	}
 	which.define(top)
 	top.Flags().DurationVar(&every, "interval", time.Second, "how often to look")
+	top.Flags().BoolVar(&tools, "tools", false, toolsUsage)
 	return top
 }
 
@@ -49,7 +51,7 @@ const (
 	clearLine   = "\x1b[K"
 )
 
-func watchRunning(ctx context.Context, screen *tty.Screen, which running, every time.Duration) error {
+func watchRunning(ctx context.Context, screen *tty.Screen, which running, every time.Duration, tools bool) error {
 	before, err := term.MakeRaw(int(os.Stdin.Fd()))
 	if err != nil {
 		return err
@@ -70,7 +72,7 @@ func watchRunning(ctx context.Context, screen *tty.Screen, which running, every 
 	again := time.NewTicker(every)
 	defer again.Stop()
 	for {
-		if err := drawRunning(ctx, screen, which); err != nil {
+		if err := drawRunning(ctx, screen, which, tools); err != nil {
 			return err
 		}
 		select {
@@ -84,7 +86,7 @@ func watchRunning(ctx context.Context, screen *tty.Screen, which running, every 
 }
 
 // drawRunning draws over what was drawn before. Nothing running is not the end of watching.
-func drawRunning(ctx context.Context, screen *tty.Screen, which running) error {
+func drawRunning(ctx context.Context, screen *tty.Screen, which running, tools bool) error {
 	found, err := which.find(ctx)
 	problem, absent := errors.AsType[*toolbox.Error](err)
 	if err != nil && (!absent || problem.Code != toolbox.NotRunning) {
@@ -100,7 +102,7 @@ func drawRunning(ctx context.Context, screen *tty.Screen, which running) error {
 	if absent {
 		fmt.Fprintln(drawn, tty.Clean(problem.Message))
 	}
-	showRunning(drawn, seen)
+	showRunning(drawn, seen, tools)
 	lines := strings.Split(strings.TrimRight(page.String(), "\n"), "\n")
 	if _, height := screen.Size(); len(lines) >= height && height > 1 {
 		lines = append(lines[:height-2], screen.Paint(tty.Faint, "…"))

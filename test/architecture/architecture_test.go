@@ -28,6 +28,7 @@ var folders = []struct {
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"httpauth"}},
 	{"internal/servers", []string{"process", "downstream", "catalog", "search", "builtin", "fleet"}},
+	{"internal/observe", []string{"meter"}},
 	{"internal/gateway", []string{"call", "metatool", "passthrough", "front"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{"", "loader", "service"}},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -67,6 +68,12 @@ type echoClient struct {
 
 func newEchoClient(tb testing.TB, era string) *echoClient {
 	tb.Helper()
+	return newRoutedClient(tb, era, new(call.Router))
+}
+
+// newRoutedClient is newEchoClient with stages on the way of its requests.
+func newRoutedClient(tb testing.TB, era string, router *call.Router) *echoClient {
+	tb.Helper()
 	executable, err := os.Executable()
 	if err != nil {
 		tb.Fatal(err)
@@ -90,10 +97,10 @@ func newEchoClient(tb testing.TB, era string) *echoClient {
 	go func() {
 		served <- New(Options{
 			Surface: func(Audience) *metatool.Surface {
-				return metatool.New(metatool.Options{Visible: servers, Mode: config.Proxy})
+				return metatool.New(metatool.Options{Router: router, Visible: servers, Mode: config.Proxy})
 			},
 			Passage: func(Audience) *passthrough.Passage {
-				return passthrough.New(passthrough.Options{Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
+				return passthrough.New(passthrough.Options{Router: router, Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
 			},
 		}).ServeStdio(context.Background(), in, out, Pipe{})
 	}()
@@ -165,6 +172,12 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 		call, want := client.useTool()
 		return client, call, want
 	},
+	"legacy, through stages": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		var stage watcher
+		client := newRoutedClient(tb, "legacy", call.NewRouter(call.Stages{Admit: []call.Admitter{stage}, Observe: []call.Observer{stage}}))
+		call, want := client.useTool()
+		return client, call, want
+	},
 	"modern": func(tb testing.TB) (*echoClient, []byte, []byte) {
 		call, want := useToolModern(`{}`)
 		return newEchoClient(tb, "modern"), call, want
@@ -174,6 +187,13 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 		return newEchoClient(tb, "modern"), call, want
 	},
 }
+
+// watcher is a stage that watches and admits everything.
+type watcher struct{}
+
+func (watcher) CallBegan(*call.Call, time.Time)   {}
+func (watcher) CallEnded(*call.Call, call.End)    {}
+func (watcher) Admit(*call.Call) (v call.Verdict) { return v }
 
 // BenchmarkUseToolAtOnce is the same with many calls under way.
 func BenchmarkUseToolAtOnce(b *testing.B) {

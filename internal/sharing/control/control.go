@@ -24,6 +24,37 @@ type Workbench struct {
 	// Allocations are all of the program since its start, which measurements compare.
 	Allocations uint64   `json:"allocations"`
 	Servers     []Server `json:"servers"`
+	// Activity has the servers that got requests, each once, whatever the number of its copies.
+	Activity     []Activity `json:"activity"`
+	ActivityTime float64    `json:"activity_seconds"` // the last minutes, which Counts are about
+}
+
+// Activity counts the requests to one server.
+type Activity struct {
+	Toolbox string `json:"toolbox"`
+	Server  string `json:"server"`
+	Counts
+	Requests []Requests `json:"requests"` // by tool and method
+}
+
+// Ref is the server's name with its toolbox.
+func (a Activity) Ref() string { return a.Toolbox + "/" + a.Server }
+
+// Requests counts the calls of one tool, or the requests of another method.
+type Requests struct {
+	Method string `json:"method"`         // "" for those that are not counted apart
+	Tool   string `json:"tool,omitempty"` // "" for other methods
+	Counts
+}
+
+// Counts are of the last minutes, but for the totals, which are since the start.
+type Counts struct {
+	Calls       int     `json:"calls"`
+	Errors      int     `json:"errors"`
+	P50         float64 `json:"p50_seconds"` // half of the calls took no longer
+	P95         float64 `json:"p95_seconds"`
+	TotalCalls  int     `json:"total_calls"`
+	TotalErrors int     `json:"total_errors"`
 }
 
 // Server is the state of one session with a server.

@@ -1,0 +1,163 @@
+package meter
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+var begin = time.Unix(1_000_000, 0)
+
+func tool(name string) Key {
+	return Key{Toolbox: "t", Server: "s", Method: "tools/call", Tool: name}
+}
+
+func TestResultsAreCounted(t *testing.T) {
+	m := New(begin)
+	for _, result := range []Result{OK, OK, Failed, Refused, Cancelled} {
+		m.Count(tool("a"), result, begin, 10*time.Millisecond)
+	}
+	m.Count(Key{Toolbox: "t", Server: "s", Method: "resources/read"}, OK, begin, time.Millisecond)
+	m.Count(Key{Toolbox: "t", Server: "other", Method: "resources/read"}, OK, begin, time.Hour)
+	got := m.Read("t", "s", begin)
+	if got.Calls != 6 || got.Errors != 2 || got.TotalCalls != 6 || got.TotalErrors != 2 || got.Took != 41*time.Millisecond {
+		t.Errorf("all: %+v", got.Stats)
+	}
+	if len(got.Rows) != 2 || got.Rows[0].Method != "resources/read" || got.Rows[0].Calls != 1 || got.Rows[1].Tool != "a" || got.Rows[1].Calls != 5 || got.Rows[1].Errors != 2 {
+		t.Errorf("the rows are %+v", got.Rows)
+	}
+	if empty := m.Read("t", "unknown", begin); empty.TotalCalls != 0 || empty.Rows != nil || empty.P95 != 0 {
+		t.Errorf("an unknown server: %+v", empty)
+	}
+}
+
+func TestRefusedRequestsHaveNoDuration(t *testing.T) {
+	m := New(begin)
+	m.Count(tool("a"), OK, begin, time.Second)
+	for range 100 {
+		m.Count(tool("a"), Refused, begin, 0)
+	}
+	if got := m.Read("t", "s", begin); got.P50 < 900*time.Millisecond || got.Took != time.Second || got.Errors != 100 {
+		t.Errorf("got %+v", got.Stats)
+	}
+}
+
+func TestWindowMoves(t *testing.T) {
+	m := New(begin)
+	m.Count(tool("a"), Failed, begin, time.Second)
+	m.Count(tool("a"), OK, begin.Add(4*time.Minute), time.Millisecond)
+	for _, test := range []struct {
+		after         time.Duration
+		calls, errors int
+	}{
+		{0, 2, 1}, {Window - time.Second, 2, 1}, {Window, 1, 0}, {Window + 3*time.Minute, 1, 0}, {2 * Window, 0, 0}, {time.Hour, 0, 0},
+	} {
+		got := m.Read("t", "s", begin.Add(test.after))
+		if got.Calls != test.calls || got.Errors != test.errors || got.TotalCalls != 2 || got.TotalErrors != 1 {
+			t.Errorf("after %s: %+v", test.after, got.Stats)
+		}
+		if (got.P95 == 0) != (test.calls == 0) {
+			t.Errorf("after %s: p95 is %s", test.after, got.P95)
+		}
+	}
+	m.Count(tool("a"), OK, begin.Add(Window), time.Millisecond) // in the slot of the first one
+	if got := m.Read("t", "s", begin.Add(Window)); got.Calls != 2 || got.Errors != 0 || got.P95 > 2*time.Millisecond {
+		t.Errorf("in a slot that is used again: %+v", got.Stats)
+	}
+	m.Count(tool("a"), OK, begin.Add(-time.Hour), time.Millisecond) // a clock that went back
+}
+
+func TestQuantiles(t *testing.T) {
+	for _, scale := range []time.Duration{50 * time.Microsecond, 3 * time.Millisecond, time.Second, 40 * time.Second} {
+		m := New(begin)
+		random := rand.New(rand.NewPCG(1, 2))
+		all := make([]time.Duration, 10_000)
+		for i := range all {
+			all[i] = time.Duration(random.ExpFloat64()*float64(scale)) + 20*time.Microsecond
+			m.Count(tool("a"), OK, begin, all[i])
+		}
+		slices.Sort(all)
+		got := m.Read("t", "s", begin)
+		for _, test := range []struct{ got, want time.Duration }{{got.P50, all[5000]}, {got.P95, all[9500]}} {
+			if ratio := float64(test.got) / float64(test.want); ratio < 7/8.0 || ratio > 9/8.0 {
+				t.Errorf("around %s: %s, want %s", scale, test.got, test.want)
+			}
+		}
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	for i := 1; i < buckets; i++ {
+		if at, before := bucketOf(lowerBound(i)), bucketOf(lowerBound(i)-time.Microsecond); at != i || before != i-1 {
+			t.Errorf("bucket %d begins with %s, which is in %d, and %d is before it", i, lowerBound(i), at, before)
+		}
+	}
+	for _, took := range []time.Duration{-1, 0, 15 * time.Microsecond} {
+		if got := bucketOf(took); got != 0 {
+			t.Errorf("%s is in bucket %d", took, got)
+		}
+	}
+	if got := bucketOf(1000 * time.Hour); got != buckets-1 {
+		t.Errorf("1000 hours are in bucket %d", got)
+	}
+}
+
+func TestRowsAreLimited(t *testing.T) {
+	m := New(begin)
+	for i := range 3 * maxRows {
+		m.Count(tool(fmt.Sprint(i)), OK, begin, time.Millisecond)
+	}
+	got := m.Read("t", "s", begin)
+	if len(got.Rows) != maxRows+1 || got.Rows[0].Key != (Key{Toolbox: "t", Server: "s"}) || got.Rows[0].Calls != 2*maxRows || got.Calls != 3*maxRows {
+		t.Errorf("there are %d rows, %d calls; the first is %+v", len(got.Rows), got.Calls, got.Rows[0])
+	}
+}
+
+func TestServersThatLeftAreForgotten(t *testing.T) {
+	m := New(begin)
+	m.Count(tool("a"), OK, begin, time.Millisecond)
+	m.Count(Key{Toolbox: "t", Server: "kept", Method: "m"}, OK, begin, time.Millisecond)
+	m.Retain(func(_, server string) bool { return server == "kept" })
+	if left, kept := m.Read("t", "s", begin), m.Read("t", "kept", begin); left.TotalCalls != 0 || kept.TotalCalls != 1 {
+		t.Errorf("left: %+v, kept: %+v", left.Stats, kept.Stats)
+	}
+}
+
+func TestCountingAllocatesNothing(t *testing.T) {
+	m, now := New(begin), begin
+	m.Count(tool("a"), OK, now, time.Millisecond)
+	if found := testing.AllocsPerRun(1000, func() {
+		now = now.Add(time.Second)
+		m.Count(tool("a"), OK, now, time.Millisecond)
+	}); found > 0 {
+		t.Errorf("counting has %v allocations", found)
+	}
+}
+
+func TestSeveralCountAtOnce(t *testing.T) {
+	m := New(begin)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for range 100 {
+				m.Count(tool(fmt.Sprint(i%3)), OK, begin, time.Millisecond)
+				m.Read("t", "s", begin)
+			}
+		})
+	}
+	all.Wait()
+	if got := m.Read("t", "s", begin); got.Calls != 800 {
+		t.Errorf("counted %d", got.Calls)
+	}
+}
+
+func BenchmarkCount(b *testing.B) {
+	m := New(begin)
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Count(tool("a"), OK, begin, time.Millisecond)
+	}
+}
