@@ -29,11 +29,11 @@ func Ambiguous(method string, params wire.Payload) string {
 func AmbiguousMembers(object wire.Payload) string {
 	var seen []string
 	for name := range object.Members() {
-		key := string(name)
+		key, decides := protocol.DecisiveKey(name)
 		if problem := AmbiguousKey(key, seen); problem != "" {
 			return problem
 		}
-		if protocol.IsDecisive(key) {
+		if decides {
 			seen = append(seen, key)
 		}
 	}

@@ -30,7 +30,6 @@ type Request struct {
 	Ref       toolbox.Ref
 	Arguments wire.Payload // an object; absent means {}. Its buffer is used up by the call
 	Meta      wire.Payload // the request's _meta; may be absent
-	Plain     bool         // Meta is known to say nothing but who the client is and what it can do
 	Extra     []byte       // raw text of further members of the params; may be nil
 	Client    Client
 	Canceller *Canceller // cancels the call
@@ -98,9 +97,6 @@ func (request *Request) keep() *Request {
 
 // logLevelToRequest implements sendable.
 func (request *Request) logLevelToRequest(session *downstream.Session) (level string) {
-	if request.Plain {
-		return ""
-	}
 	return logLevelToRequest(request.Client, session, request.Meta)
 }
 
@@ -148,13 +144,11 @@ func (request *Request) prepare(r *run) bool {
 func (request *Request) dispatch(r *run) bool {
 	r.lease.Called(request.Client.Party())
 	// Copied first: sending the call uses up the buffer that the token is in.
-	if !request.Plain {
-		r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
-	}
+	r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	call := downstream.ToolCall{Name: r.call.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
 	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
 	if r.crossing != sameEra {
-		r.translateCall(&call, request.Plain)
+		r.translateCall(&call)
 	}
 	call.Asker.Modern = request.Client.Party().Modern()
 	var err error

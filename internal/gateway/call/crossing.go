@@ -37,12 +37,8 @@ func crossingOf(client Client, session *downstream.Session) crossing {
 var unknownState = Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"Invalid params: the requestState is unknown: ` +
 	`no answer of this server had one. Send the request again without it"}`))}
 
-// translateCall prepares a call for a server of the other era; see Request for what is plain.
-func (r *run) translateCall(call *downstream.ToolCall, isPlain bool) {
-	if r.crossing == toLegacy && isPlain {
-		call.Meta = wire.Payload{}
-		return
-	}
+// translateCall prepares a call for a server of the other era.
+func (r *run) translateCall(call *downstream.ToolCall) {
 	if r.crossing == toLegacy {
 		r.logs = rankOf(call.Meta)
 		call.Meta, call.Extra = era.LowerMeta(call.Meta), era.LowerMembers(call.Extra)

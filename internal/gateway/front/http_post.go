@@ -102,7 +102,7 @@ func (v exchange) handle(client *httpSession, frame wire.Frame, accepted accepts
 		v.handleBatch(client, frame, accepted)
 		return
 	}
-	message, err := client.forms.Parse(frame)
+	message, err := wire.Parse(frame)
 	if err != nil {
 		v.reject(frame, err)
 		return

@@ -38,7 +38,6 @@ type session struct {
 	results  *metatool.Results
 	log      *slog.Logger
 	own      notifier
-	forms    wire.Forms // of the client's calls
 
 	life     context.Context // ends when unanswered requests are given up
 	giveUp   context.CancelFunc

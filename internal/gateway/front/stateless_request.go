@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
-	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -78,9 +77,6 @@ func (r *statelessRequest) handle(message *wire.Message) {
 
 // isBroughtBy reports whether a request goes on with what another one began.
 func (p *suspendedCalls) isBroughtBy(message *wire.Message) bool {
-	if _, isCommon := metatool.CommonMeta(message); isCommon { // it has no such member
-		return false
-	}
 	return p.isOurs(message.Params.Member(protocol.RequestState))
 }
 

@@ -110,7 +110,6 @@ type pipe struct {
 	statelessClients *statelessClients // what the client is in the modern era
 	writer           *wire.Writer
 	era              chosenEra // that its client chose; of the reader alone
-	lastMeta         lastMeta  // of the reader alone
 	mark             string    // of the client's connection, if it is a workbench of the modern era; of the reader alone
 	held             heldMessages
 
@@ -146,7 +145,7 @@ func (p *pipe) receiveLegacy(frame wire.Frame) {
 		p.session.receive(frame, p)
 		return
 	}
-	message, err := p.session.forms.Parse(frame)
+	message, err := wire.Parse(frame)
 	switch {
 	case err != nil:
 		p.send(rejection(frame, err))

@@ -1,10 +1,8 @@
 package front
 
 import (
-	"bytes"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -18,31 +16,13 @@ const (
 	modern              // by a request that says what it needs
 )
 
-// lastMeta are the terms of a _meta that many requests have.
-type lastMeta struct {
-	meta  []byte
-	terms requestMeta
-}
-
-// metaOf reads the terms of a request, unless they are those of the one before.
-func (p *pipe) metaOf(message *wire.Message) requestMeta {
-	meta, isCommon := metatool.CommonMeta(message)
-	if !isCommon {
-		return readMeta(message.Params.Member("_meta"))
-	}
-	if !bytes.Equal(meta.Bytes(), p.lastMeta.meta) {
-		p.lastMeta = lastMeta{meta.Bytes(), readMeta(meta)}
-	}
-	return p.lastMeta.terms
-}
-
 // receive takes in a frame of a client that has not chosen the legacy era.
 func (p *pipe) receive(frame wire.Frame) {
 	if frame.IsBatch() {
 		p.session.receive(frame, p)
 		return
 	}
-	message, err := p.session.forms.Parse(frame)
+	message, err := wire.Parse(frame)
 	if err != nil {
 		p.send(rejection(frame, err))
 		return
@@ -53,7 +33,7 @@ func (p *pipe) receive(frame wire.Frame) {
 		p.era = legacy
 		p.session.dispatch(&message, p)
 	case message.IsRequest():
-		p.receiveRequest(&message, p.metaOf(&message))
+		p.receiveRequest(&message, readMeta(message.Params.Member("_meta")))
 	case method == protocol.NotifyCancelled:
 		p.session.dispatch(&message, p)
 		p.statelessClients.cancel(message.Params)

@@ -106,7 +106,6 @@ type Request struct {
 	// It may be nil.
 	Check call.Check
 
-	plain bool // see call.Request
 	// ref is the tool that a call of use_tool names. Unless it is zero, Arguments are those of
 	// that tool.
 	ref toolbox.Ref
@@ -347,7 +346,7 @@ func (s *Surface) newInvocation(request *Request, ref toolbox.Ref, native bool) 
 
 func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
 	s.router.CallTool(s.visible, &call.Request{
-		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Plain: request.plain, Extra: request.Extra, PassErrors: s.mode == config.Direct,
+		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Extra: request.Extra, PassErrors: s.mode == config.Direct,
 		Client: request.Session, Canceller: &request.Canceller.Canceller, Replier: v, Check: check,
 	})
 }

@@ -20,10 +20,10 @@ var decisive = []string{
 	MetaProtocolVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel, MetaServerInfo, MetaSubscriptionID, MetaRelatedTask,
 }
 
-var isDecisive = func() map[string]bool {
-	set := make(map[string]bool, len(decisive))
+var decisiveKeys = func() map[string]string {
+	set := make(map[string]string, len(decisive))
 	for _, key := range decisive {
-		set[key] = true
+		set[key] = key
 	}
 	return set
 }()
@@ -39,13 +39,19 @@ func Decides(method string) bool {
 	return slices.ContainsFunc(decided, func(beginning string) bool { return strings.HasPrefix(method, beginning) })
 }
 
-// IsDecisive reports whether a member decides what becomes of a message here.
-func IsDecisive(key string) bool { return isDecisive[key] }
+// DecisiveKey returns the key as a string, and whether that member decides what becomes of a message here. It allocates
+// nothing for a key that does.
+func DecisiveKey(key []byte) (text string, decides bool) {
+	if known, ok := decisiveKeys[string(key)]; ok {
+		return known, true
+	}
+	return string(key), false
+}
 
 // IsTwin reports whether a key differs from a decisive one in the case of its letters only. Some programs ignore case,
 // and would read another message than we do.
 func IsTwin(key string) bool {
-	if isDecisive[key] {
+	if _, ok := decisiveKeys[key]; ok {
 		return false
 	}
 	for _, known := range decisive {

@@ -23,7 +23,7 @@ func TestMethods(t *testing.T) {
 		if isList := strings.HasSuffix(m.Name, "/list") && m.Name != MethodToolsList; isList != (m.List != nil) || isList && m.List.Method != m.Name {
 			t.Errorf("%s has the list %v", m.Name, m.List)
 		}
-		if m.Subject != "" && !IsDecisive(m.Subject) {
+		if _, decides := DecisiveKey([]byte(m.Subject)); m.Subject != "" && !decides {
 			t.Errorf("%s is routed by %s, which is not decisive", m.Name, m.Subject)
 		}
 	}

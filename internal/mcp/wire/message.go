@@ -46,9 +46,6 @@ type Message struct {
 	Repaired bool
 	// Size is the message's length in bytes.
 	Size int
-
-	peer *Forms     // that it may be learnt by; nil if it is known already
-	as   recognized // what it is known as
 }
 
 // IsRequest reports whether an answer is due.
