@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -18,7 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
-// addFlags say where a server goes and what it gets.
+// addFlags are the flags of add.
 type addFlags struct {
 	editFlags
 	toolbox, description, cwd string
@@ -85,27 +87,39 @@ func checkAddArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// addition is the state of one 'add'.
+type addition struct {
+	*edit
+	*importer.Addition
+	flags   addFlags
+	ctx     context.Context // of the command, for its questions
+	stderr  io.Writer
+	toolbox string
+	entries [][]byte               // of the servers, as they are written
+	moved   []configwrite.Variable // for workbench.env
+}
+
 func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error {
 	e, err := g.beginAdd(cmd, flags.editFlags, flags.toolbox)
 	if err != nil {
 		return err
 	}
-	a := &addition{edit: e, flags: flags, ctx: cmd.Context(), stderr: cmd.ErrOrStderr(), stdin: cmd.InOrStdin()}
-	if err := a.read(args, cmd.ArgsLenAtDash()); err != nil {
+	a := &addition{edit: e, flags: flags, ctx: cmd.Context(), stderr: cmd.ErrOrStderr()}
+	if err := a.read(args, cmd.ArgsLenAtDash(), cmd.InOrStdin()); err != nil {
 		return err
 	}
 	if err := a.applyFlags(); err != nil {
 		return err
 	}
-	if err := importer.RefuseLoops(cmd.Context(), e.Path, a.servers); err != nil {
+	if err := importer.RefuseLoops(cmd.Context(), e.Path, a.Servers); err != nil {
 		return err
 	}
 	if err := a.chooseToolbox(); err != nil {
 		return err
 	}
 	names := &configwrite.Names{Taken: e.Variable}
-	for _, server := range a.servers {
-		if err := a.place(server, names); err != nil {
+	for _, server := range a.Servers {
+		if err := a.addServer(server, names); err != nil {
 			return err
 		}
 	}
@@ -120,8 +134,90 @@ func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error
 	return nil
 }
 
-// place puts one server into the configuration, and its secrets beside it.
-func (a *addition) place(server clients.Server, names *configwrite.Names) error {
+// read reads the command line into servers.
+func (a *addition) read(args []string, dash int, stdin io.Reader) (err error) {
+	names := args[:max(0, dash)]
+	if dash >= 0 {
+		a.Addition = &importer.Addition{Servers: []clients.Server{importer.Command(args[dash:])}, Derived: true}
+	} else {
+		reader := importer.SourceReader{Stdin: stdin, Remark: func(format string, args ...any) { fmt.Fprintf(a.stderr, format+"\n", args...) }}
+		if a.asks() {
+			reader.Choose = func(question string, options []string) (int, error) { return a.screen.Choose(a.ctx, question, options) }
+		}
+		names = args[:len(args)-1]
+		if a.Addition, err = reader.Read(args[len(args)-1]); err != nil {
+			return err
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	if len(a.Servers) > 1 {
+		return &usageError{err: fmt.Errorf("the JSON holds %d servers, which have names of their own", len(a.Servers))}
+	}
+	a.Servers[0].Name, a.Derived = names[0], false
+	return nil
+}
+
+// applyFlags gives the servers the settings of the command line.
+func (a *addition) applyFlags() error {
+	env, err := importer.ParseSettings(a.flags.env, "--env", "=")
+	if err != nil {
+		return &usageError{err: err}
+	}
+	headers, err := importer.ParseSettings(a.flags.headers, "--header", "=:")
+	if err != nil {
+		return &usageError{err: err}
+	}
+	err = a.Override(importer.Overrides{Env: env, Headers: headers, Dir: a.flags.cwd, SSE: a.flags.sse, Disabled: a.flags.disabled})
+	if err != nil {
+		return &usageError{err: err}
+	}
+	return nil
+}
+
+// firstToolbox is the name of the first toolbox, if none was given.
+const firstToolbox = "tools"
+
+// chooseToolbox decides where the servers go, makes the toolbox if it does not exist, and gives the
+// servers names that are free in it.
+func (a *addition) chooseToolbox() error {
+	var boxes []string
+	for _, box := range a.Outline.Toolboxes {
+		boxes = append(boxes, box.Name)
+	}
+	a.toolbox = a.flags.toolbox
+	switch {
+	case a.toolbox != "":
+	case len(boxes) == 1:
+		a.toolbox = boxes[0]
+	case len(boxes) == 0:
+		a.toolbox = firstToolbox
+	case a.asks():
+		choice, err := a.screen.Choose(a.ctx, "Which toolbox?", boxes)
+		if err != nil {
+			return err
+		}
+		a.toolbox = boxes[choice]
+	default:
+		return &toolbox.Error{
+			Code:    toolbox.ToolboxUnclear,
+			Message: "There are several toolboxes, and it is not clear which one to add to",
+			Hint:    "Add --toolbox with one of them or a new name: " + tty.CleanLine(strings.Join(boxes, ", ")),
+		}
+	}
+	var taken []string
+	for _, server := range (configwrite.Entry{Toolbox: a.toolbox}).Servers(a.Outline) {
+		taken = append(taken, server.Name)
+	}
+	if err := a.ChooseNames(a.toolbox, taken); err != nil || slices.Contains(boxes, a.toolbox) {
+		return err
+	}
+	return a.makeToolbox(a.toolbox)
+}
+
+// addServer adds one server to the configuration, and its secrets to workbench.env.
+func (a *addition) addServer(server clients.Server, names *configwrite.Names) error {
 	definition, err := server.Definition()
 	if err != nil {
 		return err
@@ -137,18 +233,17 @@ func (a *addition) place(server clients.Server, names *configwrite.Names) error 
 			fmt.Fprintf(a.stderr, "What looks like a secret in %s does not fit into workbench.env, and stays in the configuration.\n", tty.CleanLine(finding.Where))
 			continue
 		}
-		a.keep(finding.Name)
+		a.storeVariable(finding.Name)
 	}
 	a.entries = append(a.entries, entry)
 	return a.Set((configwrite.Entry{Toolbox: a.toolbox, Server: server.Name}).Path(), entry)
 }
 
-// keep stores a value that only this terminal's environment has as well: a client that is
-// started from a desktop does not have it.
-func (a *addition) keep(name string) {
+// storeVariable stores a value that only the environment of this terminal has: a client started from
+// a desktop does not have it.
+func (a *addition) storeVariable(name string) {
 	value, ok := a.Variable(name)
-	isMoved := slices.ContainsFunc(a.moved, func(v configwrite.Variable) bool { return v.Name == name })
-	if ok && !isMoved && !a.IsStored(name) {
+	if ok && !a.isMoved(name) && !a.IsStored(name) {
 		a.moved = append(a.moved, configwrite.Variable{Name: name, Value: value})
 	}
 }
@@ -156,7 +251,7 @@ func (a *addition) keep(name string) {
 // report says what happened, and what to do next.
 func (a *addition) report() {
 	var names []string
-	for _, server := range a.servers {
+	for _, server := range a.Servers {
 		names = append(names, "'"+tty.CleanLine(server.Name)+"'")
 	}
 	a.reportDone("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), tty.CleanLine(a.toolbox), short(a.Path))
@@ -170,10 +265,10 @@ func (a *addition) report() {
 	fmt.Fprintf(a.screen, "To see whether it works: mcp-workbench doctor %s\n", trust.Quote(a.toolbox))
 }
 
-// makeToolbox adds a toolbox that does not exist.
+// makeToolbox adds a new toolbox.
 func (a *addition) makeToolbox(name string) error {
 	var served []string
-	for _, server := range a.servers {
+	for _, server := range a.Servers {
 		served = append(served, server.Name)
 	}
 	description := a.flags.description
@@ -197,10 +292,33 @@ func (a *addition) makeToolbox(name string) error {
 	return a.Set([]string{"toolboxes", name, "mcpServers"}, []byte("{}"))
 }
 
-// asks reports that questions are welcome.
+// asks reports whether questions can be asked.
 func (a *addition) asks() bool { return a.screen.IsInteractive() && !a.flags.yes }
 
-// errUnclear is a source that may be several things, or none.
-func errUnclear(message, hint string) error {
-	return &toolbox.Error{Code: toolbox.AddSourceUnclear, Message: message, Hint: hint}
+// isMoved reports whether a variable goes into workbench.env.
+func (a *addition) isMoved(name string) bool {
+	return slices.ContainsFunc(a.moved, func(v configwrite.Variable) bool { return v.Name == name })
+}
+
+// askForUnset asks for the values of variables that have none, and puts everything that was moved or
+// typed into workbench.env. A variable without an answer is left to the check of the configuration.
+func (a *addition) askForUnset() error {
+	for _, entry := range a.entries {
+		for _, name := range importer.ReferredVariables(entry) {
+			if _, isSet := a.Variable(name); isSet || a.isMoved(name) || !a.asks() {
+				continue
+			}
+			value, err := a.screen.Secret(a.ctx, name+" has no value. Type it (it is not shown), or press Enter to leave it:")
+			if err != nil {
+				return err
+			}
+			if value != "" {
+				a.moved = append(a.moved, configwrite.Variable{Name: name, Value: value})
+			}
+		}
+	}
+	if len(a.moved) > 0 {
+		a.Next.Env = configwrite.AppendVariables(a.Next.Env, a.moved)
+	}
+	return nil
 }
