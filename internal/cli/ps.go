@@ -70,7 +70,7 @@ func showRunning(screen *tty.Screen, seen []control.Workbench, tools bool) {
 		}
 		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(tty.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", tty.CleanLine(workbench.Version), workbench.PID)),
 			screen.Paint(tty.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
-		fmt.Fprintf(screen, "%s\n", screen.Paint(tty.Faint, tty.CleanLine(about(workbench))))
+		fmt.Fprintf(screen, "%s\n", screen.Paint(tty.Faint, tty.CleanLine(workbench.Describe())))
 		if workbench.Notice != "" {
 			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Bad, "✗"), tty.Clean(workbench.Notice))
 			if len(workbench.Servers) == 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,16 +14,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// This file finds the running workbench, and the server of it, that a command means.
-
-// running are the flags of commands about running workbenches.
+// running is the flag that selects a running workbench.
 type running struct{ pid int }
 
 func (r *running) define(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&r.pid, "pid", 0, "the workbench with this process id (default: the only one)")
 }
 
-// find returns the workbenches that are meant, oldest first: at least one.
+// find returns the selected workbenches, oldest first; at least one.
 func (r *running) find(ctx context.Context) ([]*control.Client, error) {
 	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err != nil {
@@ -54,75 +51,11 @@ func (r *running) find(ctx context.Context) ([]*control.Client, error) {
 	return found, nil
 }
 
-func several(found []*control.Client, what, todo string) error {
-	var choices []string
-	for _, client := range found {
-		choices = append(choices, fmt.Sprintf("  --pid %d   %s", client.Status.PID, about(client.Status)))
-	}
-	return &toolbox.Error{Code: toolbox.SeveralRunning, Message: what, Hint: todo + ":\n" + strings.Join(choices, "\n")}
-}
-
-// about says in a few words which workbench it is.
-func about(w control.Workbench) string {
-	file := w.Config
-	if file == "" {
-		file = "the built-in default"
-	}
-	text := w.Serving + ", " + file
-	if w.Project != "" {
-		text = w.Serving + ", " + w.Project + " on top of " + file
-	}
-	if w.Folder != "" {
-		text += ", in " + w.Folder
-	}
-	return text
-}
-
-// server returns the server that is meant, written as TOOLBOX/SERVER or as SERVER, of the
-// workbench that has it.
+// server returns the server that is meant, and the workbench that has it.
 func (r *running) server(ctx context.Context, name string) (*control.Client, control.Server, error) {
 	found, err := r.find(ctx)
 	if err != nil {
 		return nil, control.Server{}, err
 	}
-	var having []*control.Client
-	var refs, all []string
-	var meant control.Server
-	for _, client := range found {
-		has := false
-		for _, server := range client.Status.Servers {
-			all = appendNew(all, server.Ref())
-			if server.Ref() == name || server.Name == name {
-				has, meant = true, server
-				refs = appendNew(refs, server.Ref())
-			}
-		}
-		if has {
-			having = append(having, client)
-		}
-	}
-	switch {
-	case len(refs) == 0:
-		return nil, meant, &toolbox.Error{
-			Code: toolbox.ServerNotFound, Message: fmt.Sprintf("No running workbench has a server '%s'", tty.CleanLine(name)),
-			Hint: "Servers: " + strings.Join(all, ", "),
-		}
-	case len(refs) > 1:
-		return nil, meant, &toolbox.Error{
-			Code: toolbox.AmbiguousName, Message: fmt.Sprintf("Several servers are named '%s'", name),
-			Hint: "Say which one: " + strings.Join(refs, ", "),
-		}
-	case len(having) > 1:
-		return nil, meant, several(having, fmt.Sprintf("Several running workbenches have a server '%s'", name), "Say which one is meant")
-	}
-	return having[0], meant, nil
-}
-
-func appendNew(list []string, name string) []string {
-	for _, known := range list {
-		if known == name {
-			return list
-		}
-	}
-	return append(list, name)
+	return control.FindServer(found, name)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
@@ -74,7 +75,7 @@ stopped, nothing is left. A client that still needs it starts it again.`,
 			}
 			found, err := which.find(cmd.Context())
 			if err == nil && !all && len(found) > 1 {
-				err = several(found, "Several workbenches are running", "Stop one of them, or all with --all")
+				err = control.SeveralRunning(found, "Several workbenches are running", "Stop one of them, or all with --all")
 			}
 			if err != nil {
 				return err
@@ -86,7 +87,7 @@ stopped, nothing is left. A client that still needs it starts it again.`,
 					err = errors.Join(err, fmt.Errorf("the workbench with process id %d: %w", client.Status.PID, stopErr))
 					continue
 				}
-				fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "stopped %d (%s)\n", client.Status.PID, about(client.Status))
+				fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "stopped %d (%s)\n", client.Status.PID, client.Status.Describe())
 			}
 			return err
 		},
