@@ -17,13 +17,8 @@ import (
 
 // This file brings the browser and the workbench.
 
-// roleVariable makes this test binary play a fake server.
-const roleVariable = "BROWSER_ROLE"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(roleVariable) != "" {
-		os.Exit(mcptest.Main(os.Args[1:]))
-	}
+	mcptest.PlayRole(nil)
 	os.Exit(released.Run(m))
 }
 
@@ -84,15 +79,11 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	needBrowser(t) // before the work of a build
 	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := os.WriteFile(filepath.Join(dir, "fake.json"), []byte(`{}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	workbench := released.Serve(t, dir, map[string]any{"toolboxes": map[string]any{"dev": map[string]any{"mcpServers": map[string]any{
-		"fake": map[string]any{"command": self, "args": []string{filepath.Join(dir, "fake.json"), logOf(dir)}, "env": map[string]string{roleVariable: "fake"}},
+		"fake": map[string]any{"command": mcptest.Self(), "args": mcptest.RoleArgs(mcptest.FakeServer, filepath.Join(dir, "fake.json"), logOf(dir))},
 	}}}})
 	return &bench{address: workbench.Address, log: logOf(dir)}
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
@@ -96,15 +97,11 @@ func newBench(t *testing.T, settings object) *bench {
 // server configures a fake that does as the spec says.
 func (b *bench) server(name, spec string) object {
 	b.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		b.t.Fatal(err)
-	}
 	file := filepath.Join(b.servers, name+".json")
 	if err := os.WriteFile(file, []byte(spec), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
-	return object{"command": self, "args": []string{file}, "env": object{roleVariable: "server"}}
+	return object{"command": mcptest.Self(), "args": mcptest.RoleArgs(mcptest.FakeServer, file)}
 }
 
 // write puts a file into the home folder: text as it is, all else as JSON.
@@ -134,11 +131,7 @@ func (b *bench) connect(client string) {
 	if client != "" {
 		b.run(nil, b.workbench(), "connect", client, "--yes")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := errors.Join(os.Rename(b.workbench(), filepath.Join(b.bin, realName)), os.Symlink(self, b.workbench())); err != nil {
+	if err := errors.Join(os.Rename(b.workbench(), filepath.Join(b.bin, realName)), os.Symlink(mcptest.Self(), b.workbench())); err != nil {
 		b.t.Fatal(err)
 	}
 }

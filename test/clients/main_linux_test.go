@@ -18,9 +18,6 @@ const (
 	leftTime    = 15 * time.Second
 )
 
-// roleVariable makes this test binary play a fake server.
-const roleVariable = "CLIENTS_ROLE"
-
 // modeVariable makes the tests run: "pinned", or "newest" for the newest of each client.
 const modeVariable = "CLIENTS_RUN"
 
@@ -28,9 +25,7 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == tapName {
 		os.Exit(playTap(os.Args[0], os.Args[1:]))
 	}
-	if os.Getenv(roleVariable) != "" {
-		os.Exit(mcptest.Main(os.Args[1:]))
-	}
+	mcptest.PlayRole(nil)
 	code := released.Run(m)
 	if newest != "" {
 		os.RemoveAll(newest)

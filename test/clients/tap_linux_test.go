@@ -1,19 +1,15 @@
 package clients
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"sync"
-	"syscall"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // This file is the recording of what passes between a client and the workbench. A client
@@ -26,9 +22,15 @@ const (
 	realName = "mcp-workbench.real" // beside the tap
 )
 
+// Who sent a message.
+const (
+	fromClient    = "client"
+	fromWorkbench = "workbench"
+)
+
 // recorded is a line of a recording.
 type recorded struct {
-	From    string          `json:"from"` // "client" or "workbench"
+	From    string          `json:"from"`
 	Message json.RawMessage `json:"message"`
 }
 
@@ -43,60 +45,25 @@ func playTap(self string, args []string) int {
 	}
 	defer file.Close()
 	cmd := exec.Command(filepath.Join(folder, realName), args...)
-	cmd.Stderr = os.Stderr
-	stdin, inErr := cmd.StdinPipe()
-	stdout, outErr := cmd.StdoutPipe()
-	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
-		fmt.Fprintln(os.Stderr, "tap:", err)
-		return 1
-	}
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	go func() { // ends with this process
-		for s := range signals {
-			_ = cmd.Process.Signal(s) // it may be gone by now
-		}
-	}()
-	w := &writer{to: file}
-	go func() { // ends with our input, or with this process
-		w.pass("client", stdin, os.Stdin)
-		stdin.Close()
-	}()
-	w.pass("workbench", os.Stdout, stdout)
-	if err := cmd.Wait(); err != nil {
-		fmt.Fprintln(os.Stderr, "tap:", err)
-	}
-	return cmd.ProcessState.ExitCode()
-}
-
-type writer struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-// pass writes lines down before they are passed on, so that what stands later in the
-// recording was sent with knowledge of what stands before.
-func (w *writer) pass(from string, dst io.Writer, src io.Reader) {
-	reader := bufio.NewReaderSize(src, 1<<16)
-	for {
-		line, err := reader.ReadBytes('\n')
-		if err != nil {
-			return
+	err = mcptest.Tap(cmd, func(direction mcptest.Direction, line []byte) error {
+		from := fromClient
+		if direction == mcptest.Up {
+			from = fromWorkbench
 		}
 		entry, err := json.Marshal(recorded{from, bytes.TrimSpace(line)})
 		if err != nil { // not JSON: the reader of the recording shows it
 			entry, _ = json.Marshal(map[string]string{"from": from, "text": string(line)})
 		}
-		w.mu.Lock()
-		_, err = w.to.Write(append(entry, '\n'))
-		w.mu.Unlock()
-		if err != nil {
-			return
-		}
-		if _, err := dst.Write(line); err != nil {
-			return
-		}
+		_, err = file.Write(append(entry, '\n'))
+		return err
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tap:", err)
 	}
+	if cmd.ProcessState == nil { // it did not start
+		return 1
+	}
+	return cmd.ProcessState.ExitCode()
 }
 
 // message is one of a session, with what the tests look at.
@@ -144,7 +111,7 @@ func sessions(t *testing.T, folder string) []session {
 func (s session) requests() []message {
 	var found []message
 	for _, m := range s {
-		if m.From == "client" && m.Method != "" && len(m.ID) > 0 {
+		if m.From == fromClient && m.Method != "" && len(m.ID) > 0 {
 			found = append(found, m)
 		}
 	}
@@ -154,7 +121,7 @@ func (s session) requests() []message {
 // answer returns the workbench's to a request of the client.
 func (s session) answer(to message) (message, bool) {
 	for _, m := range s {
-		if m.From == "workbench" && m.Method == "" && string(m.ID) == string(to.ID) {
+		if m.From == fromWorkbench && m.Method == "" && string(m.ID) == string(to.ID) {
 			return m, true
 		}
 	}
@@ -192,11 +159,11 @@ func (s session) listsAgain() (told, again bool) {
 	asked, listed := "", false
 	for _, m := range s {
 		switch {
-		case m.From == "client" && m.Method == "tools/list":
+		case m.From == fromClient && m.Method == "tools/list":
 			asked, again = string(m.ID), told
-		case m.From == "workbench" && m.Method == "" && string(m.ID) == asked:
+		case m.From == fromWorkbench && m.Method == "" && string(m.ID) == asked:
 			listed = true
-		case m.From == "workbench" && m.Method == "notifications/tools/list_changed":
+		case m.From == fromWorkbench && m.Method == "notifications/tools/list_changed":
 			told = told || listed
 		}
 	}

@@ -2,12 +2,13 @@ package diff
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // route is a way through the workbench to the fake.
@@ -17,17 +18,16 @@ type route struct {
 	dial    func(t *testing.T) link
 }
 
-func localFake(t *testing.T, era era) map[string]any {
-	t.Helper()
-	command, environment := fakeCommand(t, era)
-	return map[string]any{"command": command[0], "env": environment}
+// localFake configures this test binary as the fake server.
+func localFake(era era) map[string]any {
+	return map[string]any{"command": mcptest.Self(), "args": mcptest.RoleArgs(string(era))}
 }
 
 var serve = []string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}
 
 var routes = []route{
 	{"stdio above, stdio below", pending, func(t *testing.T) link {
-		return dialStdio(t, workbenchCommand(t, localFake(t, legacyEra)))
+		return dialStdio(t, workbenchCommand(t, localFake(legacyEra)))
 	}},
 	{"stdio above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
 		return dialStdio(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t, legacyEra)}))
@@ -36,7 +36,7 @@ var routes = []route{
 		return dialStdio(t, workbenchCommand(t, map[string]any{"url": serveSSE(t), "transport": "sse"}))
 	}},
 	{"HTTP above, stdio below", pending, func(t *testing.T) link {
-		return dialWorkbench(t, workbenchCommand(t, localFake(t, legacyEra), serve...))
+		return dialWorkbench(t, workbenchCommand(t, localFake(legacyEra), serve...))
 	}},
 	{"HTTP above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
 		return dialWorkbench(t, workbenchCommand(t, map[string]any{"url": serveHTTP(t, legacyEra)}, serve...))
@@ -45,13 +45,7 @@ var routes = []route{
 
 func directFake(t *testing.T, era era) link {
 	t.Helper()
-	command, environment := fakeCommand(t, era)
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = os.Environ()
-	for name, value := range environment {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
-	return dialStdio(t, cmd)
+	return dialStdio(t, exec.Command(mcptest.Self(), mcptest.RoleArgs(string(era))...))
 }
 
 func TestASessionIsTheSameThroughTheWorkbench(t *testing.T) {

@@ -115,7 +115,7 @@ func (w way) dial(t *testing.T, client, server era) link {
 	if w.http {
 		return w.dialTo(t, client, map[string]any{"url": serveHTTP(t, server)})
 	}
-	return w.dialTo(t, client, localFake(t, server))
+	return w.dialTo(t, client, localFake(server))
 }
 
 // dialTo is dial for any server, as the configuration writes it.

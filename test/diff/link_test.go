@@ -79,16 +79,6 @@ func (l *stdioLink) close() {
 	_ = l.cmd.Wait() // servers that others wrote may exit as they like
 }
 
-// fakeCommand is this test binary as the fake server.
-func fakeCommand(t *testing.T, era era) (command []string, environment map[string]string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []string{self}, map[string]string{roleVariable: string(era)}
-}
-
 // workbenchCommand is a workbench in direct mode with one server, as the configuration writes it.
 func workbenchCommand(t *testing.T, server map[string]any, arguments ...string) *exec.Cmd {
 	t.Helper()

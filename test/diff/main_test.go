@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
@@ -18,13 +19,10 @@ const (
 	settle   = 3 * time.Second
 )
 
-// roleVariable makes this test binary play the fake server of that era instead of running tests.
-const roleVariable = "DIFF_ROLE"
-
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVariable); role != "" {
+	mcptest.PlayRole(func(role string, _ []string) int { // a role is an era of the fake server
 		serveStdio(era(role), os.Stdin, os.Stdout)
-		return
-	}
+		return 0
+	})
 	os.Exit(released.Run(m))
 }

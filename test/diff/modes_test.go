@@ -90,7 +90,7 @@ func TestASessionIsTheSameInEveryMode(t *testing.T) {
 		plain := inMode(t, script(newest), func(tool, arguments string) (string, string) { return tool, arguments })
 		want := session(t, directFake(t, legacyEra), oddIDs, plain, func(step) time.Duration { return patience })
 		for _, r := range []route{
-			{"stdio above, stdio below", pending, func(t *testing.T) link { return dialStdio(t, workbenchInMode(t, m.mode, localFake(t, legacyEra))) }},
+			{"stdio above, stdio below", pending, func(t *testing.T) link { return dialStdio(t, workbenchInMode(t, m.mode, localFake(legacyEra))) }},
 			{"stdio above, HTTP below", pendingOverHTTP, func(t *testing.T) link {
 				return dialStdio(t, workbenchInMode(t, m.mode, map[string]any{"url": serveHTTP(t, legacyEra)}))
 			}},

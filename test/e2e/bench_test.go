@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // This file configures workbenches.
@@ -23,6 +25,11 @@ type server struct {
 	env     map[string]string
 	dir     string // where it runs; "": nothing is said of it
 	url     string // instead of a command: the server is there already
+}
+
+// playedServer is a server that this test binary plays.
+func playedServer(name, role string) server {
+	return server{name: name, command: mcptest.Self(), args: mcptest.RoleArgs(role), env: map[string]string{}}
 }
 
 // box is one toolbox. Slices, not maps: the order of the file is part of the contract.

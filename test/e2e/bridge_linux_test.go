@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // This file is about bridges, and about who shares a workbench with whom.
@@ -16,7 +18,7 @@ import (
 // shareFake is a workbench of one server without Node whose clients share it.
 func shareFake(t *testing.T) *bench {
 	t.Helper()
-	b := newBench(t, "", box{"all", "One server", []server{fakeServer(t, newest)}})
+	b := newBench(t, "", box{"all", "One server", []server{fakeServer(newest)}})
 	b.share()
 	t.Cleanup(b.awaitSharedEnd)
 	return b
@@ -82,7 +84,7 @@ func TestWhoSharesAWorkbench(t *testing.T) {
 	for _, step := range steps {
 		c := b.bridged(step.binary, step.folder, step.environ, step.args...)
 		c.open("all")
-		if daemons, fakes := b.daemons(), len(b.processesOf(self(t))); daemons != step.daemons || fakes != step.fakes {
+		if daemons, fakes := b.daemons(), len(b.processesOf(mcptest.Self())); daemons != step.daemons || fakes != step.fakes {
 			t.Errorf("%s: %d shared workbenches and %d servers, want %d and %d", step.name, daemons, fakes, step.daemons, step.fakes)
 		}
 	}
@@ -101,7 +103,7 @@ func TestKilledBridge(t *testing.T) {
 	}
 	_ = killed.wait() // by a signal
 	other.open("all")
-	if daemons, fakes := b.daemons(), len(b.processesOf(self(t))); daemons != 1 || fakes != 1 {
+	if daemons, fakes := b.daemons(), len(b.processesOf(mcptest.Self())); daemons != 1 || fakes != 1 {
 		t.Errorf("%d shared workbenches and %d servers", daemons, fakes)
 	}
 }
@@ -136,7 +138,7 @@ func TestBridgeToASocket(t *testing.T) {
 
 // A bridge leads to a workbench by its address, with what that says of itself.
 func TestBridgeToAnAddress(t *testing.T) {
-	b := newBench(t, "", box{"all", "One server", []server{fakeServer(t, newest)}})
+	b := newBench(t, "", box{"all", "One server", []server{fakeServer(newest)}})
 	c := dial(t, b.mark, b.bridgeTo(b.serve()))
 	if hello := c.initialize(newest); !strings.Contains(string(hello), "all (1 servers)") {
 		t.Errorf("it says %s", hello)

@@ -56,7 +56,9 @@ func ask(_ context.Context, request *mcp.CallToolRequest, _ struct{}) (*mcp.Call
 func asker(t *testing.T, revision string, remote bool) server {
 	t.Helper()
 	if !remote {
-		return server{name: "asker", command: self(t), env: map[string]string{roleVariable: roleAsker, goSDKRevisions: revision}}
+		played := playedServer("asker", roleAsker)
+		played.env[goSDKRevisions] = revision
+		return played
 	}
 	shared := newAsker(revision)
 	site := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return shared },

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // This file is the fake over HTTP, with events written as unusually as they may be.
@@ -55,7 +57,7 @@ func (f *httpFake) answer(w http.ResponseWriter, r *http.Request) (string, bool)
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return "", false
 	}
-	f.seen.saw(down, body)
+	f.seen.saw(mcptest.Down, body)
 	if request.ID == nil {
 		return "", true
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"testing"
 )
 
 // This file is a server that sends exactly the bytes it is made to send.
@@ -17,9 +16,8 @@ const (
 	fakeRevision = "E2E_REVISION" // the revision that it insists on; default: the client's
 )
 
-func fakeServer(t *testing.T, revision string) server {
-	t.Helper()
-	s := server{name: "fake", command: self(t), env: map[string]string{roleVariable: roleFake}}
+func fakeServer(revision string) server {
+	s := playedServer("fake", roleFake)
 	if revision != "" {
 		s.env[fakeRevision] = revision
 	}

@@ -87,7 +87,7 @@ func eachPairing(t *testing.T, name string, pairings []pairing, test func(t *tes
 func (p pairing) fake(t *testing.T, seen *tap) server {
 	t.Helper()
 	if p.below == "stdio" {
-		return seen.around(fakeServer(t, ""))
+		return seen.around(fakeServer(""))
 	}
 	return remoteFake(t, p.below, seen)
 }

@@ -90,7 +90,7 @@ func TestRemoteGoSDKServerEqualsALocalOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			legacy := goSDKServer(t)
+			legacy := goSDKServer()
 			legacy.env[goSDKRevisions] = newest
 			b := newBench(t, "", box{"tools", "", []server{remoteGoSDK(t, newest, handler)}})
 			straight := direct(t, b.mark, legacy)

@@ -73,9 +73,8 @@ func count(ctx context.Context, request *mcp.CallToolRequest, in countInput) (*m
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "counted"}}}, nil, nil
 }
 
-func goSDKServer(t *testing.T) server {
-	t.Helper()
-	return server{name: "gosdk", command: self(t), env: map[string]string{roleVariable: roleGoSDK}}
+func goSDKServer() server {
+	return playedServer("gosdk", roleGoSDK)
 }
 
 // dynamicClient is a client of go-sdk in dynamic mode that counts what it is told.
@@ -89,7 +88,7 @@ type dynamicClient struct {
 func newDynamicClient(t *testing.T, overHTTP bool) *dynamicClient {
 	t.Helper()
 	c := &dynamicClient{t: t, changes: make(chan struct{}, 100), progress: make(chan string, 100)}
-	b := newBench(t, "dynamic", box{"tools", "", []server{goSDKServer(t)}})
+	b := newBench(t, "dynamic", box{"tools", "", []server{goSDKServer()}})
 	b.overHTTP = overHTTP
 	c.session = b.connect(newest, &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.changes <- struct{}{} },
@@ -192,7 +191,7 @@ func toolAddedAtRunTime(t *testing.T, overHTTP bool) {
 
 func TestGoSDKServerEqualsADirectConnection(t *testing.T) {
 	t.Parallel()
-	legacy := goSDKServer(t)
+	legacy := goSDKServer()
 	legacy.env[goSDKRevisions] = newest
 	b := newBench(t, "", box{"tools", "", []server{legacy}})
 	straight := direct(t, b.mark, legacy)
@@ -202,7 +201,7 @@ func TestGoSDKServerEqualsADirectConnection(t *testing.T) {
 // To a client of the older era, a server of the newer one is what it would be in its own.
 func TestModernGoSDKServerEqualsALegacyOne(t *testing.T) {
 	t.Parallel()
-	modern, legacy := goSDKServer(t), goSDKServer(t)
+	modern, legacy := goSDKServer(), goSDKServer()
 	modern.env[goSDKRevisions], legacy.env[goSDKRevisions] = modernRevision, newest
 	b := newBench(t, "", box{"tools", "", []server{modern}})
 	compareGoSDK(t, b, direct(t, b.mark, legacy).call)
@@ -231,7 +230,7 @@ func TestGoSDKServersOfBothEras(t *testing.T) {
 	for revision, spoken := range map[string]string{"2024-11-05": "2024-11-05", newest: newest, modernRevision: modernRevision, "": newest} {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			peer := goSDKServer(t)
+			peer := goSDKServer()
 			peer.env[goSDKRevisions] = revision
 			b := newBench(t, "", box{"tools", "", []server{peer}})
 			c := b.client(newest)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
@@ -13,8 +14,8 @@ import (
 func TestLeakCheckSeesProcesses(t *testing.T) {
 	t.Parallel()
 	m := newMark(t)
-	cmd := exec.Command(self(t))
-	cmd.Env = append(os.Environ(), roleVariable+"="+roleFake, m.env())
+	cmd := exec.Command(mcptest.Self(), mcptest.RoleArgs(roleFake)...)
+	cmd.Env = append(os.Environ(), m.env())
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

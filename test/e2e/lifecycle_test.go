@@ -86,7 +86,7 @@ func TestKilledWorkbench(t *testing.T) {
 // TestServersStartWhenTheyAreNeeded: none runs before its toolbox is opened.
 func TestServersStartWhenTheyAreNeeded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, "", box{"one", "", []server{fakeServer(t, "")}}, box{"two", "", []server{fakeServer(t, "")}})
+	b := newBench(t, "", box{"one", "", []server{fakeServer("")}}, box{"two", "", []server{fakeServer("")}})
 	c := b.client(newest)
 	c.request("tools/list", "{}")
 	before := len(processtable.Marked(b.mark.env()))

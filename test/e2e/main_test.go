@@ -10,27 +10,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // patience is the deadline of every single wait; nothing here comes near it.
 const patience = 30 * time.Second
 
-// roleVariable makes this test binary play a server instead of running tests.
-const roleVariable = "E2E_ROLE"
-
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVariable); role != "" {
-		os.Exit(play(role))
-	}
+	mcptest.PlayRole(play)
 	os.Exit(released.Run(m))
 }
 
-func play(role string) int {
+// play plays a server, or the tap before one.
+func play(role string, args []string) int {
 	var err error
 	switch role {
 	case roleTap:
-		err = playTap(os.Args[1:])
+		err = playTap(args)
 	case roleFake:
 		err = playFake(os.Stdin, os.Stdout)
 	case roleGoSDK:
@@ -56,14 +53,4 @@ func workbenchBinary(t *testing.T) string {
 		return path
 	}
 	return released.Binary(t)
-}
-
-// self is this test binary, which plays the servers that have a role.
-func self(t *testing.T) string {
-	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -15,7 +15,7 @@ func TestRevisionsOfClients(t *testing.T) {
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, "", box{"box", "", []server{fakeServer(t, "")}})
+			b := newBench(t, "", box{"box", "", []server{fakeServer("")}})
 			c := dial(t, b.mark, b.command())
 			if got := agreed(t, c.initialize(revision)); got != revision {
 				t.Errorf("asked for %s, got %s", revision, got)
@@ -28,7 +28,7 @@ func TestRevisionsOfClients(t *testing.T) {
 // TestRevisionThatNobodyKnows: the client is offered one that exists.
 func TestRevisionThatNobodyKnows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, "", box{"box", "", []server{fakeServer(t, "")}})
+	b := newBench(t, "", box{"box", "", []server{fakeServer("")}})
 	c := dial(t, b.mark, b.command())
 	if got := agreed(t, c.initialize("1999-12-31")); !slices.Contains(revisions, got) {
 		t.Errorf("agreed on %q", got)
@@ -40,7 +40,7 @@ func TestRevisionsOfServers(t *testing.T) {
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, "", box{"box", "", []server{fakeServer(t, revision)}})
+			b := newBench(t, "", box{"box", "", []server{fakeServer(revision)}})
 			useFake(t, b.client(newest))
 		})
 	}
@@ -77,7 +77,7 @@ func useFake(t *testing.T, c *rawClient) {
 
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	c := newBench(t, "", box{"box", "", []server{fakeServer(t, "")}}).client("2025-03-26")
+	c := newBench(t, "", box{"box", "", []server{fakeServer("")}}).client("2025-03-26")
 	c.open("box")
 	c.send(`[{"jsonrpc":"2.0","id":"a","method":"ping"},` +
 		`{"jsonrpc":"2.0","method":"notifications/unknown"},` +
@@ -112,7 +112,7 @@ func TestBatch(t *testing.T) {
 // TestBatchOfNotifications gets no answer at all.
 func TestBatchOfNotifications(t *testing.T) {
 	t.Parallel()
-	c := newBench(t, "", box{"box", "", []server{fakeServer(t, "")}}).client("2025-03-26")
+	c := newBench(t, "", box{"box", "", []server{fakeServer("")}}).client("2025-03-26")
 	c.send(`[{"jsonrpc":"2.0","method":"notifications/unknown"},{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}]`)
 	c.notes = nil
 	c.request("ping", "{}")
@@ -126,7 +126,7 @@ func TestNoBatchInLaterRevisions(t *testing.T) {
 	for _, revision := range []string{"2025-06-18", newest} {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			c := newBench(t, "", box{"box", "", []server{fakeServer(t, "")}}).client(revision)
+			c := newBench(t, "", box{"box", "", []server{fakeServer("")}}).client(revision)
 			c.send(`[{"jsonrpc":"2.0","id":1000,"method":"ping"}]`)
 			m := c.nextMessage()
 			var rpc struct{ Code int }

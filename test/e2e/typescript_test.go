@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // This file is about the official TypeScript client, which client.mjs drives.
@@ -163,7 +165,7 @@ func checkAborted(t *testing.T, p *tap, lines map[string]scriptLine) {
 	if !strings.Contains(lines["aborted"].Error, "enough") {
 		t.Errorf("aborted: %+v", lines["aborted"])
 	}
-	slow := p.find(down, "the call that was aborted", func(m message) bool {
+	slow := p.find(mcptest.Down, "the call that was aborted", func(m message) bool {
 		return m.Method == "tools/call" && strings.Contains(string(m.Params), `"steps":200`)
 	})
 	p.findCancel(slow)

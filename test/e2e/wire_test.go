@@ -106,7 +106,7 @@ func TestProgressTokensDoNotMix(t *testing.T) {
 
 func TestListChangedComesBeforeTheAnswerOfOpen(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, "dynamic", box{"all", "", []server{fakeServer(t, "")}})
+	b := newBench(t, "dynamic", box{"all", "", []server{fakeServer("")}})
 	c := b.client(newest)
 	c.notes = nil
 	c.open("all")
@@ -118,7 +118,7 @@ func TestListChangedComesBeforeTheAnswerOfOpen(t *testing.T) {
 // TestIDsComeBackAsTheyWereWritten: clients compare ids in ways of their own.
 func TestIDsComeBackAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	c := newBench(t, "", box{"box", "", []server{fakeServer(t, "")}}).client(newest)
+	c := newBench(t, "", box{"box", "", []server{fakeServer("")}}).client(newest)
 	c.open("box")
 	for _, id := range []string{`"\u0041b\/é"`, `""`, `1e3`, `-1.0`, `0`, `123456789012345678901234567890`} {
 		for _, request := range []string{

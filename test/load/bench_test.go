@@ -35,12 +35,8 @@ func configure(t *testing.T, dir string) map[string]any {
 	if err := os.WriteFile(filepath.Join(dir, "fake.json"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	return map[string]any{"toolboxes": map[string]any{"box": map[string]any{"mcpServers": map[string]any{
-		"lines": map[string]any{"command": self, "args": []string{filepath.Join(dir, "fake.json")}, "env": map[string]string{roleVariable: "fake"}},
+		"lines": map[string]any{"command": mcptest.Self(), "args": mcptest.RoleArgs(mcptest.FakeServer, filepath.Join(dir, "fake.json"))},
 		"web":   map[string]any{"url": webServer(t)},
 	}}}}
 }

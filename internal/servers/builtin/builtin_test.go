@@ -16,14 +16,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(writerEnv); path != "" {
-		os.Exit(writeNotes(path))
-	}
+	mcptest.PlayRole(func(_ string, args []string) int { return writeNotes(args[0]) })
 	goleak.VerifyTestMain(m)
 }
 

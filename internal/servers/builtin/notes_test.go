@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 func testNotes(t *testing.T) *notes {
@@ -236,12 +237,9 @@ func TestLockedNotes(t *testing.T) {
 	})
 }
 
-const (
-	writerEnv    = "BUILTIN_TEST_NOTES_WRITER"
-	writerRounds = 25
-)
+const writerRounds = 25
 
-// writeNotes is what a second process does: it adds notes, one by one.
+// writeNotes is the role of a second process: it adds notes, one by one.
 func writeNotes(path string) int {
 	s := &store{path: path, most: 1 << 20, wait: time.Minute}
 	for range writerRounds {
@@ -263,8 +261,7 @@ func TestNotesOfManyProcesses(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 2 {
 		wait.Go(func() {
-			cmd := exec.CommandContext(t.Context(), os.Args[0])
-			cmd.Env = append(os.Environ(), writerEnv+"="+n.store.path)
+			cmd := exec.CommandContext(t.Context(), mcptest.Self(), mcptest.RoleArgs("writer", n.store.path)...)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("writer: %v: %s", err, out)
 			}

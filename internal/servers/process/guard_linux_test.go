@@ -26,7 +26,7 @@ type workbench struct {
 func startWorkbench(t *testing.T, state, how string) *workbench {
 	t.Helper()
 	w := &workbench{t: t, report: newReport(t), state: state}
-	w.cmd = exec.Command("/proc/self/exe", roleArg, "workbench", w.report.path, state, how)
+	w.cmd = roleCommand("workbench", w.report.path, state, how)
 	w.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	stdout, err := w.cmd.StdoutPipe()
 	if err != nil {
@@ -183,7 +183,7 @@ func TestFallbackMarking(t *testing.T) {
 
 func TestFallbackMarkingStop(t *testing.T) {
 	r := newReport(t)
-	if out, err := exec.Command("/proc/self/exe", roleArg, "fallback", r.path).CombinedOutput(); err != nil {
+	if out, err := roleCommand("fallback", r.path).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if got := len(r.read()); got < 3 {

@@ -35,7 +35,7 @@ func TestHarden(t *testing.T) {
 		if user != uint32(os.Getuid()) && os.Getuid() != 0 {
 			continue // only root can try another one
 		}
-		command := exec.Command("/proc/self/exe", roleArg, "hardened", os.DevNull)
+		command := roleCommand("hardened", os.DevNull)
 		command.ExtraFiles = []*os.File{file, file}
 		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user, NoSetGroups: user == uint32(os.Getuid())}}
 		if os.Getuid() != 0 {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // patience is for a busy machine; no test depends on how long something takes.
@@ -105,8 +107,8 @@ const mixSize, mixStays = 5, 4
 
 func roleSpec(role string, r *report) Spec {
 	return Spec{
-		Command: "/proc/self/exe",
-		Args:    []string{roleArg, role, r.path},
+		Command: ownExecutable,
+		Args:    mcptest.RoleArgs(role, r.path),
 		Env:     append(os.Environ(), "GORACE=atexit_sleep_ms=0"), // else each exit takes a second
 	}
 }

@@ -17,20 +17,24 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
-)
 
-// roleArg makes the test binary play a child: "<binary> play <role> <report> …". It is
-// an argument and no variable, because some roles clear their environment.
-const roleArg = "play"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+)
 
 func TestMain(m *testing.M) {
 	if os.Args[0] == GuardName {
 		os.Exit(GuardMain(os.Args[1:]))
 	}
-	if len(os.Args) > 3 && os.Args[1] == roleArg {
-		os.Exit(play(os.Args[2], os.Args[3], os.Args[4:]))
-	}
+	mcptest.PlayRole(func(role string, args []string) int { return play(role, args[0], args[1:]) })
 	goleak.VerifyTestMain(m)
+}
+
+// ownExecutable also works for users who have no right to the folders above the binary.
+const ownExecutable = "/proc/self/exe"
+
+// roleCommand starts this binary in a role; the first of args is the report.
+func roleCommand(role string, args ...string) *exec.Cmd {
+	return exec.Command(ownExecutable, mcptest.RoleArgs(role, args...)...)
 }
 
 // play plays one role. Every process writes its id to the report first.
@@ -98,7 +102,7 @@ func playWorkbench(report string, args []string) {
 	}
 	h := NewHost(HostOptions{StateDir: args[0], Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	for range 2 {
-		_, err := h.Start(Spec{Command: "/proc/self/exe", Args: []string{roleArg, "mix", report}, Env: os.Environ()})
+		_, err := h.Start(Spec{Command: ownExecutable, Args: mcptest.RoleArgs("mix", report), Env: os.Environ()})
 		must(err)
 	}
 	fmt.Printf("%s guard %d\n", h.platform.run.marking, h.platform.guard.pid())
@@ -109,7 +113,7 @@ func playWorkbench(report string, args []string) {
 func playFallback(report string) {
 	refuseMark()
 	h := NewHost(HostOptions{})
-	p, err := h.Start(Spec{Command: "/proc/self/exe", Args: []string{roleArg, "orphan", report, "stubborn"}})
+	p, err := h.Start(Spec{Command: ownExecutable, Args: mcptest.RoleArgs("orphan", report, "stubborn")})
 	must(err)
 	<-p.Done()
 	must(p.Stop(context.Background()))
@@ -129,7 +133,7 @@ func (g *guard) pid() int {
 
 // self is a command that plays a role with an empty environment.
 func self(report, role string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", roleArg, role, report)
+	cmd := roleCommand(role, report)
 	cmd.Env = []string{}
 	return cmd
 }

@@ -73,7 +73,7 @@ func meetStranger(t *testing.T, workbench, stranger uint32) *encounter {
 	if _, err := fmt.Fscanln(e.output, &mark); err != nil {
 		t.Fatal(err)
 	}
-	other := exec.Command("/proc/self/exe", roleArg, "marked", os.DevNull, fmt.Sprint(mark))
+	other := roleCommand("marked", os.DevNull, fmt.Sprint(mark))
 	other.SysProcAttr = as(stranger)
 	said, err := other.StdoutPipe()
 	if err != nil {
@@ -91,7 +91,7 @@ func meetStranger(t *testing.T, workbench, stranger uint32) *encounter {
 }
 
 func (e *encounter) workbench(user uint32) *exec.Cmd {
-	command := exec.Command("/proc/self/exe", roleArg, "ending", os.DevNull, e.stateDir)
+	command := roleCommand("ending", os.DevNull, e.stateDir)
 	command.SysProcAttr = as(user)
 	return command
 }

@@ -24,19 +24,18 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/relay"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "daemon" {
-		os.Exit(play(os.Args[2], os.Args[3:]))
-	}
+	mcptest.PlayRole(func(_ string, args []string) int { return playDaemon(args[0], args[1:]) })
 	// A program with the race detector would otherwise sleep a second when it ends.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	goleak.VerifyTestMain(m)
 }
 
-// play is a workbench that answers each line with its process id.
-func play(dir string, rest []string) int {
+// playDaemon is a workbench that answers each line with its process id.
+func playDaemon(dir string, rest []string) int {
 	key, err := ReadKey(os.Stdin)
 	if err != nil {
 		fmt.Println(err)
@@ -106,7 +105,7 @@ func newTarget(t *testing.T, more ...string) Target {
 	dir := shortDir(t)
 	target := Target{
 		Dir: opened(dir), Key: testKey, Log: filepath.Join(dir, "logs", "daemon-x.log"),
-		Args: append([]string{"daemon", dir}, more...), Folder: "/",
+		Args: mcptest.RoleArgs("daemon", append([]string{dir}, more...)...), Folder: "/",
 	}
 	t.Cleanup(func() {
 		_ = Tell(context.Background(), target.Socket(), target.Key, Stop)
