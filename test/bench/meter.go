@@ -110,18 +110,3 @@ func cpuTime(pid int) (total time.Duration, err error) {
 	}
 	return total, nil
 }
-
-// residentKB returns the resident memory of a process, or 0 where the system does not say.
-func residentKB(pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, _ := strconv.Atoi(strings.Fields(rest)[0])
-			return kb
-		}
-	}
-	return 0
-}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 func (b *bench) note(name string, value float64, unit, note string) {
@@ -84,7 +86,7 @@ func (b *bench) measureMemory() error {
 		return err
 	}
 	time.Sleep(settle)
-	b.note("resident memory idle", float64(residentKB(idle.command.Process.Pid))/1024, "MB", "after initialize, no server started")
+	b.note("resident memory idle", float64(processtable.Memory(idle.command.Process.Pid))/(1<<20), "MB", "after initialize, no server started")
 	if err := idle.stop(); err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (b *bench) measureMemory() error {
 			return err
 		}
 		time.Sleep(settle)
-		b.note(fmt.Sprintf("resident memory with %d servers", n), float64(residentKB(p.command.Process.Pid))/1024, "MB", "of the workbench alone")
+		b.note(fmt.Sprintf("resident memory with %d servers", n), float64(processtable.Memory(p.command.Process.Pid))/(1<<20), "MB", "of the workbench alone")
 		if err := p.stop(); err != nil {
 			return err
 		}
@@ -108,7 +110,7 @@ func (b *bench) measureMemory() error {
 	if err := w.measure(load{Size: "10 B", Concurrency: 16, bytes: 10, calls: 100_000}, false); err != nil {
 		return err
 	}
-	b.note("resident memory after 100,000 calls", float64(residentKB(p.command.Process.Pid))/1024, "MB", "10 B, 16 at a time")
+	b.note("resident memory after 100,000 calls", float64(processtable.Memory(p.command.Process.Pid))/(1<<20), "MB", "10 B, 16 at a time")
 	return p.stop()
 }
 
@@ -181,6 +183,6 @@ func (b *bench) measureManyTools() error {
 		times = append(times, time.Since(began).Seconds())
 	}
 	b.note("search in 10,000 tools", milliseconds(times), "ms", "median of 50")
-	b.note("resident memory with 10,000 tools searched", float64(residentKB(p.command.Process.Pid))/1024, "MB", "")
+	b.note("resident memory with 10,000 tools searched", float64(processtable.Memory(p.command.Process.Pid))/(1<<20), "MB", "")
 	return p.stop()
 }

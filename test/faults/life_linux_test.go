@@ -3,8 +3,6 @@ package faults
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -170,13 +168,9 @@ func testIdle(t *testing.T, p pairing) {
 // cpuTime returns what a process has used of the CPU, which a busy machine does not change.
 func cpuTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
+	p, ok := processtable.Find(pid)
+	if !ok {
+		t.Fatalf("process %d is gone", pid)
 	}
-	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
-	user, _ := strconv.Atoi(fields[11]) // the kernel wrote it
-	system, _ := strconv.Atoi(fields[12])
-	const tick = 10 * time.Millisecond
-	return time.Duration(user+system) * tick
+	return p.CPUTime()
 }

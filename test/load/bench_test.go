@@ -5,8 +5,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
@@ -56,20 +54,4 @@ func webServer(t *testing.T) string {
 	go func() { defer close(over); _ = server.ServeStreamable(listener) }()
 	t.Cleanup(func() { listener.Close(); <-over })
 	return fmt.Sprintf("http://%s/mcp", listener.Addr())
-}
-
-// peakMemory returns the most memory of a process that was resident, in bytes; 0 where
-// nothing tells.
-func peakMemory(pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, _ := strconv.Atoi(strings.Fields(rest)[0]) // the kernel wrote it
-			return kilobytes << 10
-		}
-	}
-	return 0
 }

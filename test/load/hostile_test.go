@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
@@ -81,14 +82,14 @@ func (p *place) attack(t *testing.T, lanes []lane, duration time.Duration) {
 	cancel() // not before: a workbench that serves nobody meanwhile would be found when all is over
 	work.Wait()
 	after := p.serve(t, duration/4)
-	fmt.Printf("hostile: before %s; during %s; after %s; %d repeated; peak memory %d MiB\n", before, during, after, p.repeated.Load(), peakMemory(p.PID)>>20)
+	fmt.Printf("hostile: before %s; during %s; after %s; %d repeated; peak memory %d MiB\n", before, during, after, p.repeated.Load(), processtable.PeakMemory(p.PID)>>20)
 	for i, l := range lanes {
 		fmt.Printf("hostile:   %6d %s\n", counts[i].Load(), l.name)
 		if counts[i].Load() == 0 {
 			t.Errorf("%s: nothing was done", l.name)
 		}
 	}
-	if memory := peakMemory(p.PID); memory > hostileMemory {
+	if memory := processtable.PeakMemory(p.PID); memory > hostileMemory {
 		t.Errorf("%d MiB were resident; want at most %d", memory>>20, hostileMemory>>20)
 	}
 	if t.Failed() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // maxMemory is what the workbench may have resident, however many clients there are.
@@ -32,7 +33,7 @@ func TestManyClients(t *testing.T) {
 		work.Go(func() { results[i] = run(workbench.Address, i, calls) })
 	}
 	work.Wait()
-	report(t, results, calls, time.Since(begun), peakMemory(workbench.PID))
+	report(t, results, calls, time.Since(begun), processtable.PeakMemory(workbench.PID))
 	if t.Failed() {
 		t.Logf("stderr of the workbench:\n%s", workbench.Stderr)
 	}

@@ -1,5 +1,5 @@
-// Package processtable finds the processes that a test started. It reads /proc as Linux
-// has it; where there is none, it finds nothing.
+// Package processtable finds the processes that a test started, and says what they use. It
+// reads /proc as Linux has it; where there is none, it finds nothing.
 package processtable
 
 import (
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Process is told from a later one with the same id by its time of birth.
@@ -23,6 +24,7 @@ type entry struct {
 	parent  int
 	state   string
 	command string
+	used    time.Duration
 }
 
 func (e entry) isZombie() bool { return e.state == "Z" || e.state == "X" }
@@ -38,10 +40,13 @@ func read(pid int) (entry, bool) {
 	if len(fields) < 20 {
 		return entry{}, false
 	}
-	parent, _ := strconv.Atoi(fields[1]) // the kernel wrote it
+	parent, _ := strconv.Atoi(fields[1]) // the kernel wrote these
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	const tick = 10 * time.Millisecond
 	return entry{
 		Process: Process{PID: pid, Born: fields[19]}, parent: parent,
-		state: fields[0], command: string(raw[before+1 : after]),
+		state: fields[0], command: string(raw[before+1 : after]), used: time.Duration(user+system) * tick,
 	}, true
 }
 
@@ -136,4 +141,10 @@ func (p Process) Kill() {
 	if running, err := os.FindProcess(p.PID); err == nil {
 		_ = running.Kill() // it may be gone by now
 	}
+}
+
+// CPUTime is the CPU time that the process has used, which other processes do not change.
+func (p Process) CPUTime() time.Duration {
+	now, _ := read(p.PID)
+	return now.used
 }

@@ -34,11 +34,15 @@ func TestChild(t *testing.T) {
 		t.Errorf("described as %q", text)
 	}
 
+	if !Alive(child.PID) || Memory(child.PID) == 0 || PeakMemory(child.PID) < Memory(child.PID) || Threads(child.PID) != 1 {
+		t.Errorf("alive %v, with %d bytes of at most %d and %d threads", Alive(child.PID), Memory(child.PID), PeakMemory(child.PID), Threads(child.PID))
+	}
+
 	child.Kill()
 	if err := unix.Waitid(unix.P_PID, child.PID, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !child.Exists() || child.Lives() || !slices.Contains(Zombies(os.Getpid()), child) {
+	if !child.Exists() || child.Lives() || Alive(child.PID) || !slices.Contains(Zombies(os.Getpid()), child) {
 		t.Errorf("%v is no zombie", child)
 	}
 	_ = cmd.Wait() // it was killed
@@ -47,5 +51,14 @@ func TestChild(t *testing.T) {
 	}
 	if (Process{PID: os.Getpid(), Born: "another time"}).Exists() {
 		t.Error("a process is taken for an earlier one with its id")
+	}
+}
+
+func TestCPUTime(t *testing.T) {
+	own, ok := Find(os.Getpid())
+	if !ok {
+		t.Fatal("this process is not found")
+	}
+	for before := own.CPUTime(); own.CPUTime() == before; { // spends some
 	}
 }

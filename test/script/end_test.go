@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // stop ends the workbench and expects exit code 0. Over stdio its client ends it; over
@@ -132,7 +133,7 @@ func (s *state) cleanUp() {
 	for _, log := range logs {
 		pids, _ := pidsOf(log)
 		for _, pid := range pids {
-			if alive(pid) {
+			if processtable.Alive(pid) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}

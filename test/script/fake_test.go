@@ -11,9 +11,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // fakeChecks are about the log of a fake server; the first argument is the log file.
@@ -146,7 +147,7 @@ func fakeAlive(log string, args []string) error {
 		}
 		count := 0
 		for _, pid := range pids {
-			if alive(pid) {
+			if processtable.Alive(pid) {
 				count++
 			}
 		}
@@ -167,17 +168,4 @@ func pidsOf(log string) ([]int, error) {
 		pids = append(pids, pid)
 	}
 	return pids, errors.Join(err, spawnErr)
-}
-
-// alive reports whether a process runs; one that is dead and not yet waited for does not.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	_, state, _ := bytes.Cut(stat, []byte(") "))
-	return !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
 }

@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // This file is about the workbench that clients share. It outlives them for a while, and
@@ -57,7 +59,7 @@ func stopWorkbench(socket string) error {
 		return fmt.Errorf("the shared workbench does not stop: %s %w", welcome.Refused, err)
 	}
 	return eventually(endTime, func() error {
-		if alive(welcome.PID) {
+		if processtable.Alive(welcome.PID) {
 			return errors.New("the shared workbench has not ended")
 		}
 		return nil

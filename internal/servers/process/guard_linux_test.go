@@ -7,9 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // workbench is a whole workbench as a process of its own, which tests may kill.
@@ -64,25 +68,18 @@ func kill(t *testing.T, pid int) {
 func (w *workbench) awaitOtherGuard() {
 	w.t.Helper()
 	eventually(w.t, "another guard runs", func() bool {
-		pids, _ := listProcesses()
-		for _, pid := range pids {
-			s, ok := readStat(pid)
-			if ok && s.alive() && s.parent == w.cmd.Process.Pid && pid != w.guard && isGuard(pid) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(guardsOf(w.cmd.Process.Pid), func(pid int) bool { return pid != w.guard })
 	})
 }
 
-func isGuard(pid int) bool {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		return false
+// guardsOf returns the guards that run for a workbench.
+func guardsOf(workbench int) (pids []int) {
+	for _, p := range processtable.Below(workbench) {
+		if strings.HasPrefix(p.CommandLine(), GuardName) && p.Lives() {
+			pids = append(pids, p.PID)
+		}
 	}
-	defer file.Close()
-	name, _ := bufio.NewReader(file).ReadString(0)
-	return name == GuardName+"\x00"
+	return pids
 }
 
 // ledgerFiles are the runs that are noted in the state folder.

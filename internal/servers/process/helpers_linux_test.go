@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 // patience is for a busy machine; no test depends on how long something takes.
@@ -43,9 +44,7 @@ type person struct {
 }
 
 func (p person) alive() bool {
-	s, ok := readStat(p.pid)
-	start, _ := startTime(p.pid)
-	return ok && s.alive() && start == p.start
+	return processtable.Process{PID: p.pid, Born: p.start}.Lives()
 }
 
 // report is a file in which all processes of a test enter themselves.

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
 func TestMain(m *testing.M) {
@@ -179,8 +180,8 @@ func reportSelf(report, role string) {
 	file, err := os.OpenFile(report, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	must(err)
 	defer file.Close()
-	start, _ := startTime(os.Getpid())
-	_, err = fmt.Fprintf(file, "%s %d %s\n", role, os.Getpid(), start)
+	own, _ := processtable.Find(os.Getpid())
+	_, err = fmt.Fprintf(file, "%s %d %s\n", role, own.PID, own.Born)
 	must(err)
 }
 
@@ -196,14 +197,4 @@ func awaitReport(report, role string) {
 		}
 	}
 	must(errors.New(role + " did not report"))
-}
-
-// startTime tells a process from a later one with the same id.
-func startTime(pid int) (string, bool) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return "", false
-	}
-	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-	return fields[19], true
 }

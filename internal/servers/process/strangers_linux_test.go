@@ -184,18 +184,7 @@ func TestMarkOfAStrangerAtTheNextStart(t *testing.T) {
 // guardOf returns the guard among the children of a workbench.
 func guardOf(t *testing.T, workbench int) int {
 	t.Helper()
-	var guards []int
-	pids, err := listProcesses()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pid := range pids {
-		s, ok := readStat(pid)
-		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if ok && s.parent == workbench && strings.HasPrefix(string(args), GuardName) {
-			guards = append(guards, pid)
-		}
-	}
+	guards := guardsOf(workbench)
 	if len(guards) != 1 {
 		t.Fatalf("guards %v", guards)
 	}

@@ -121,26 +121,14 @@ func (w *Workbench) Living(name string) []processtable.Process {
 	return living
 }
 
-// status returns a number of /proc/PID/status.
-func (w *Workbench) status(field string) int {
-	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.PID)) // gone: none
-	for line := range strings.Lines(string(raw)) {
-		if value, ok := strings.CutPrefix(line, field+":"); ok {
-			n, _ := strconv.Atoi(strings.Fields(value)[0]) // the kernel wrote it
-			return n
-		}
-	}
-	return 0
-}
-
 // PeakMemory is the most that was ever resident, in bytes.
-func (w *Workbench) PeakMemory() int { return w.status("VmHWM") << 10 }
+func (w *Workbench) PeakMemory() int { return processtable.PeakMemory(w.PID) }
 
 // Memory is what is resident now, in bytes.
-func (w *Workbench) Memory() int { return w.status("VmRSS") << 10 }
+func (w *Workbench) Memory() int { return processtable.Memory(w.PID) }
 
 // Threads is how many threads the workbench has.
-func (w *Workbench) Threads() int { return w.status("Threads") }
+func (w *Workbench) Threads() int { return processtable.Threads(w.PID) }
 
 // Descriptors is how many files the workbench holds open.
 func (w *Workbench) Descriptors() int {
