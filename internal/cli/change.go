@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/linediff"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
 // showDiff shows the diff of a file that a command would write. The masker may be nil.
 func showDiff(screen *tty.Screen, path string, before, after []byte, masker *secret.Masker) {
-	for line := range strings.Lines(masker.Mask(jsonc.Diff(path, before, after))) {
+	for line := range strings.Lines(masker.Mask(linediff.Unified(path, before, after))) {
 		line = tty.Clean(strings.TrimSuffix(line, "\n"))
 		style := tty.Plain
 		switch {

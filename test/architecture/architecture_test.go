@@ -23,7 +23,7 @@ var folders = []struct {
 	packages []string
 }{
 	{"docs", []string{""}},
-	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "tty"}},
+	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "linediff", "tty"}},
 	{"internal/mcp", []string{"wire", "protocol", "hops", "era"}},
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"httpauth"}},

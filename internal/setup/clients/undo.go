@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/linediff"
 )
 
 // Undone is what a client's file is to hold once a change of it is taken back.
@@ -40,7 +40,7 @@ func (c *Client) Undo(file string, before, written, now []byte) (Undone, error) 
 			return Undone{}, err
 		}
 	}
-	if merged, ok := jsonc.Merge(written, before, now); ok && len(before) > 0 && u.means(merged, c.servers) {
+	if merged, ok := linediff.Merge(written, before, now); ok && len(before) > 0 && u.means(merged, c.servers) {
 		// As good as what was edited, and with the comments of entries that come back.
 		u.data = merged
 	}

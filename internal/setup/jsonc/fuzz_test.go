@@ -108,28 +108,6 @@ func FuzzRemove(f *testing.F) {
 	})
 }
 
-func FuzzDiff(f *testing.F) {
-	f.Add("a\nb\nc\n", "a\nc\nd")
-	f.Add("", "x")
-	f.Fuzz(func(t *testing.T, before, after string) {
-		var was, is strings.Builder
-		for _, s := range compare(splitLines([]byte(before)), splitLines([]byte(after))) {
-			if s.kind != '+' {
-				was.WriteString(s.text)
-			}
-			if s.kind != '-' {
-				is.WriteString(s.text)
-			}
-		}
-		if was.String() != before || is.String() != after {
-			t.Fatalf("%q to %q: got %q and %q", before, after, was.String(), is.String())
-		}
-		if (Diff("f", []byte(before), []byte(after)) == "") != (before == after) {
-			t.Fatal("a difference is shown where there is none, or the other way round")
-		}
-	})
-}
-
 // comments returns all comments of a file.
 func comments(d *document) string {
 	var found []string

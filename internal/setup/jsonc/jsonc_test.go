@@ -113,38 +113,27 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestDiff(t *testing.T) {
-	before := "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn"
-	after := "a\nB\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\n"
-	want := `--- f.json
-+++ f.json
-@@ -1,5 +1,5 @@
- a
--b
-+B
- c
- d
- e
-@@ -11,4 +11,4 @@
- k
- l
- m
--n
-\ No newline at end of file
-+n
-`
-	if diff := cmp.Diff(want, Diff("f.json", []byte(before), []byte(after))); diff != "" {
-		t.Error(diff)
+func TestRestore(t *testing.T) {
+	const earlier = "{\"m\": {\n  \"a\": 1,\n  // of b\n  \"b\": [1, {\"x\": 2}], // mine\n  \"c\": 3\n}}"
+	for _, test := range []struct {
+		name, source string
+		index        int
+		want         string
+	}{
+		{"in the middle", "{\"m\": {\n  \"a\": 1,\n  \"c\": 3\n}}", 1, "{\"m\": {\n  \"a\": 1,\n  // of b\n  \"b\": [\n    1,\n    {\n      \"x\": 2\n    }\n  ], // mine\n  \"c\": 3\n}}"},
+		{"first", "{\"m\": { // all\n  // of c\n  \"c\": 3\n}}", 0, "{\"m\": { // all\n  // of b\n  \"b\": [\n    1,\n    {\n      \"x\": 2\n    }\n  ], // mine\n  // of c\n  \"c\": 3\n}}"},
+		{"last", "{\"m\": {\n  \"a\": 1 // one\n}}", 9, "{\"m\": {\n  \"a\": 1, // one\n  // of b\n  \"b\": [\n    1,\n    {\n      \"x\": 2\n    }\n  ] // mine\n}}"},
+		{"on one line", `{"m": {"a": 1, "c": 3}}`, 1, `{"m": {"a": 1, "b": [1, {"x": 2}], "c": 3}}`},
+		{"first on one line", `{"m": {"c": 3}}`, 0, `{"m": {"b": [1, {"x": 2}], "c": 3}}`},
+		{"into nothing", "{\n  \"m\": {}\n}", 0, "{\n  \"m\": {\n    // of b\n    \"b\": [\n      1,\n      {\n        \"x\": 2\n      }\n    ] // mine\n  }\n}"},
+		{"with what holds it", `{"z": 1}`, 0, `{"z": 1, "m": {"b": [1, {"x": 2}]}}`},
+	} {
+		got, err := Restore([]byte(test.source), []byte(earlier), []string{"m", "b"}, test.index)
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", test.name, err, got, test.want)
+		}
 	}
-	if got := Diff("f", []byte(before), []byte(before)); got != "" {
-		t.Errorf("of the same text: %s", got)
-	}
-	want = "--- /dev/null\n+++ f\n@@ -0,0 +1,2 @@\n+x\n+y\n"
-	if diff := cmp.Diff(want, Diff("f", nil, []byte("x\ny\n"))); diff != "" {
-		t.Error(diff)
-	}
-	want = "--- f\n+++ f\n@@ -1,3 +1,4 @@\n+n\n a\n-b\n c\n+d\n"
-	if diff := cmp.Diff(want, Diff("f", []byte("a\nb\nc\n"), []byte("n\na\nc\nd\n"))); diff != "" {
-		t.Error(diff)
+	if got, err := Restore([]byte(`{}`), []byte(earlier), []string{"m", "z"}, 0); err != nil || string(got) != `{}` {
+		t.Errorf("what was not there: %s, %v", got, err)
 	}
 }
