@@ -5,41 +5,28 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
-// ErrLocked says that somebody else held the lock for as long as was waited.
+// ErrLocked says that another process or goroutine held the lock for the whole wait.
 var ErrLocked = errors.New("another program is using it; try again")
 
-const poll = 10 * time.Millisecond
+const lockPoll = 10 * time.Millisecond
 
-// Lock takes the lock at path, which is made for this user only if it does not exist and
-// stays afterwards. It waits for others at most for the time given. The lock is best a file
-// beside the one it guards: one that is replaced takes its lock along. It also holds
-// between two callers of one process, and ends with the process at the latest.
+// Lock locks the file at path, which it creates with mode 0600 and leaves behind. It waits for other holders at most for
+// the given time. Lock a file beside the one to be guarded: a file that is replaced takes its lock along. The lock also
+// holds between two callers of one process, and ends with the process at the latest.
 func Lock(ctx context.Context, path string, wait time.Duration) (release func(), err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, ErrLocked)
 	defer cancel()
-	// A blocking request could not be given up, so it is made again and again.
-	again := time.NewTicker(poll)
-	defer again.Stop()
-	for {
-		locked, err := tryLock(file)
-		if locked {
-			return func() { unlock(file) }, nil
-		}
-		if err != nil {
-			file.Close()
-			return nil, err
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			file.Close()
-			return nil, context.Cause(ctx)
-		}
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR))
+	locked, err := lock.TryLockContext(ctx, lockPoll)
+	switch {
+	case locked:
+		return func() { _ = lock.Unlock() }, nil // fails only if the lock is gone
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	}
+	return nil, err
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -153,12 +154,12 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	// The wait itself is filelock's, and has its own tests.
+	// The wait itself is safefile's, and has its own tests.
 	path, err := filepath.Glob(filepath.Join(f.state, "locks", "*.lock"))
 	if err != nil || len(path) != 1 {
 		t.Fatalf("locks: %v, %v", path, err)
 	}
-	if _, err := safefile.Lock(t.Context(), path[0], 1); !errors.Is(err, safefile.ErrLocked) {
+	if _, err := safefile.Lock(t.Context(), path[0], 20*time.Millisecond); !errors.Is(err, safefile.ErrLocked) {
 		t.Errorf("got %v", err)
 	}
 }
