@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
 // tellObservers tells the observers how the request ended.
@@ -32,34 +31,70 @@ func (r *run) statusOf(outcome Outcome, err error) Status {
 	case !outcome.Error.IsAbsent():
 		return StatusRPCError
 	}
-	return statusOfResult(r.call.Method, outcome.Result)
+	return r.statusOfResult(outcome.Result.Bytes())
 }
 
-// quickSize is how long a result can be to be read without a search for the members first.
-const quickSize = 4 << 10
-
-// statusOfResult reads what a result says of itself. Most long results do not have the members, which a search in the
-// bytes finds out faster than reading them would.
-func statusOfResult(method string, result wire.Payload) Status {
-	if !protocol.FindMethod(method).MayAsk {
-		return StatusOK
-	}
-	if raw := result.Bytes(); len(raw) > quickSize && !bytes.Contains(raw, isErrorKey) && !bytes.Contains(raw, inputRequired) {
-		return StatusOK
-	}
-	for key, value := range result.Members() {
-		switch string(key) {
-		case "isError":
-			if method == protocol.MethodToolsCall && string(value.Bytes()) == "true" {
-				return StatusToolError
-			}
-		case protocol.ResultType:
-			if kind, _ := value.Text(); kind == protocol.ResultInputRequired {
-				return StatusInputRequired
-			}
-		}
+// statusOfResult reads what a result says of itself.
+func (r *run) statusOfResult(result []byte) Status {
+	switch {
+	case r.call.Method == protocol.MethodToolsCall && hasMember(result, isErrorKey, "true"):
+		return StatusToolError
+	case r.crossing == sameEra && r.call.Client.Party().Modern() && hasMember(result, resultTypeKey, `"`+protocol.ResultInputRequired+`"`):
+		return StatusInputRequired
 	}
 	return StatusOK
 }
 
-var isErrorKey, inputRequired = []byte(`"isError"`), []byte(`"` + protocol.ResultInputRequired + `"`)
+var isErrorKey, resultTypeKey = []byte(`"isError"`), []byte(`"` + protocol.ResultType + `"`)
+
+// maxTail is how much of a result is searched for its members, from the end.
+const maxTail = 1 << 10
+
+// hasMember reports whether an object has a member of this value: as its first one, or where it ends. It does not see
+// one between long members, since reading all of a long result would take longer than forwarding it.
+func hasMember(object, key []byte, value string) bool {
+	if rest, ok := bytes.CutPrefix(object, []byte("{")); ok && bytes.HasPrefix(rest, key) && isValue(rest[len(key):], value) {
+		return true
+	}
+	tail := object[max(0, len(object)-maxTail):]
+	for {
+		at := bytes.Index(tail, key)
+		if at < 0 {
+			return false
+		}
+		isEscaped := at > 0 && tail[at-1] == '\\'
+		tail = tail[at+len(key):]
+		if !isEscaped && isValue(tail, value) && closesAtEnd(tail) {
+			return true
+		}
+	}
+}
+
+// isValue reports whether a member's key is followed by its value.
+func isValue(rest []byte, value string) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(":"))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(value))
+}
+
+// closesAtEnd reports whether the last byte is what closes the object, so that the rest begins in the object itself and not
+// in one of its members.
+func closesAtEnd(rest []byte) bool {
+	depth, inText := 0, false
+	for i := 0; i < len(rest); i++ {
+		switch b := rest[i]; {
+		case b == '"':
+			inText = !inText
+		case inText:
+			if b == '\\' {
+				i++
+			}
+		case b == '{' || b == '[':
+			depth++
+		case b == '}' || b == ']':
+			if depth--; depth < 0 {
+				return i == len(rest)-1
+			}
+		}
+	}
+	return false
+}

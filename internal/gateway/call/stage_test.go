@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -309,4 +310,43 @@ func TestWaitIsBounded(t *testing.T) {
 			t.Errorf("after %s it ended with %+v", time.Since(began), failure)
 		}
 	})
+}
+
+func TestMembersOfResults(t *testing.T) {
+	long := `"` + strings.Repeat("x", 2*maxTail) + `"`
+	for _, test := range []struct {
+		name, object string
+		want         bool
+	}{
+		{"alone", `{"isError":true}`, true},
+		{"spaces", `{ "isError" : true }`, true},
+		{"first", `{"isError":true,"content":[` + long + `]}`, true},
+		{"last", `{"content":[` + long + `],"isError":true}`, true},
+		{"before others", `{"content":[` + long + `],"isError":true,"_meta":{"a":["}",{"b":"\\\"]"}]}}`, true},
+		{"false", `{"content":[],"isError":false}`, false},
+		{"absent", `{"content":[]}`, false},
+		{"in a member", `{"structuredContent":{"isError":true}}`, false},
+		{"in a member before others", `{"structuredContent":{"isError":true},"a":1}`, false},
+		{"in a list", `{"a":[{"isError":true}]}`, false},
+		{"in a text", `{"a":"{\"isError\":true}"}`, false},
+		{"as a value", `{"a":"isError","b":true}`, false},
+		{"in a member and at the end", `{"a":{"isError":false},"isError":true}`, true},
+		{"empty", `{}`, false},
+	} {
+		if got := hasMember([]byte(test.object), isErrorKey, "true"); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}
+
+func BenchmarkStatusOfResult(b *testing.B) {
+	for _, size := range []int{10, 64 << 10, 1 << 20} {
+		result := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat(`\"a\n `, size/5) + `"}],"isError":false}`)
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			r := &run{call: Call{Method: "tools/call", Client: newCaller()}}
+			for b.Loop() {
+				r.statusOfResult(result)
+			}
+		})
+	}
 }
