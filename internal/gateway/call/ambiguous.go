@@ -7,9 +7,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Ambiguous says what is wrong with the params of a message that another program may read otherwise than we do, and that
-// so get past what we check: a member that stands twice, or once more in other letters. It is "" where nothing is, and
-// where the method is not known here. What is inside of arguments is for the server alone.
+// Ambiguous describes the problem with params that a server could parse differently than the workbench, and that could
+// so bypass its checks: a duplicate member, or one that differs only in case. It returns "" if there is no problem, or if
+// the method is unknown. Tool arguments are not checked.
 func Ambiguous(method string, params wire.Payload) string {
 	if !protocol.Decides(method) {
 		return ""
@@ -25,7 +25,7 @@ func Ambiguous(method string, params wire.Payload) string {
 	return ""
 }
 
-// AmbiguousMembers does the same for the members of one object.
+// AmbiguousMembers checks the members of one object.
 func AmbiguousMembers(object wire.Payload) string {
 	var seen []string
 	for name := range object.Members() {
@@ -40,7 +40,7 @@ func AmbiguousMembers(object wire.Payload) string {
 	return ""
 }
 
-// AmbiguousKey does the same for one key, with those that came before it and are decisive.
+// AmbiguousKey checks one key against the decisive keys before it.
 func AmbiguousKey(key string, before []string) string {
 	if protocol.IsTwin(key) {
 		return fmt.Sprintf("Invalid params: the member '%.100s' differs from a known one only in the case of its letters", key)

@@ -1,5 +1,5 @@
-// Package call takes one tool call through its stages: resolve it to a server and a
-// tool, run it there, and shape what comes back.
+// Package call sends requests of clients to servers: it resolves the server and the tool, passes the request through the
+// admit and observe stages, translates between the protocol eras, and shapes the response.
 package call
 
 import (
@@ -13,46 +13,44 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// Client is the one that a call is for.
+// Client is the client that sent a request.
 type Client interface {
-	// Notify sends a notification to the client; params are raw JSON, nil without any, and are
-	// not used after it returns. It blocks while the client has too much to read, until its
-	// session ends.
+	// Notify sends a notification to the client; params are raw JSON, or nil, and are not used
+	// after it returns. It blocks while the client's queue is full, until its session ends.
 	Notify(method string, params []byte) error
-	// Ask puts a question of the server to the client. It does not block.
+	// Ask sends a request of the server to the client. It does not block.
 	Ask(question *downstream.Question)
-	// Party is the client as the fleet knows it; nil for one that declares nothing.
+	// Party identifies the client to the fleet; nil for a client that declares nothing.
 	Party() *fleet.Party
 }
 
 // Request is one call of a tool.
 type Request struct {
 	Ref       toolbox.Ref
-	Arguments wire.Payload // an object; absent means {}. Its buffer is used up by the call
+	Arguments wire.Payload // an object; absent means {}. The call takes over its buffer
 	Meta      wire.Payload // the request's _meta; may be absent
 	Extra     []byte       // raw text of further members of the params; may be nil
 	Client    Client
 	Canceller *Canceller // cancels the call
 	Replier   Replier
 
-	// PassErrors says that the client wants the server's errors as they are, not in words.
+	// PassErrors: JSON-RPC errors of the server are passed on instead of being turned into error results.
 	PassErrors bool
-	// Check may be nil.
+	// Check validates the arguments; may be nil.
 	Check Check
 }
 
-// Check gets a tool's input schema, when that is known, and the arguments of a call. An error
-// object that it returns is the answer, and the tool is not called.
+// Check validates the arguments of a call against the tool's input schema. If it returns an error object,
+// that is the response, and the tool is not called.
 type Check func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
 
-// Outcome is what the server answered: a result, or an error that the client's program
-// has to act on or wants to see.
+// Outcome is the response of a server: a result, or an error that is passed on to the client.
 type Outcome struct {
 	Result wire.Payload
 	Error  wire.Payload // the error object; absent if there is a result
 }
 
-// Replier gets the end of a call.
+// Replier receives the response to a request.
 type Replier interface {
 	// Reply is called exactly once: with the outcome, or with an error that is a *Failure
 	// or the cause of the cancellation. It may be called before the router returns, or later by
@@ -60,13 +58,13 @@ type Replier interface {
 	Reply(outcome Outcome, err error)
 }
 
-// Failure is a call that did not get an answer that could be passed on.
+// Failure is a request without a response that could be passed on, described for people.
 type Failure struct {
-	// NotFound says that the call names nothing that exists; it was not run.
+	// NotFound: the toolbox, server or tool does not exist.
 	NotFound bool
 	Message  string
 	Hint     string // what to do next; may be empty
-	// Schema is the tool's input schema where the arguments did not fit it.
+	// Schema is the tool's input schema, if the server rejected the arguments.
 	Schema []byte
 	Cause  error
 }
@@ -76,20 +74,20 @@ func (f *Failure) Error() string { return f.Message }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// Cancelled is the cause with which a client's cancellation ends the context of a call.
+// Cancelled is the cause of a cancellation by the client.
 type Cancelled struct {
 	Reason []byte // the client's reason, a JSON string; nil without one
 }
 
 func (Cancelled) Error() string { return "the client cancelled the request" }
 
-// describe fills in what the stages are told of the call.
+// describe fills in the description for the stages.
 func (request *Request) describe(call *Call, server *fleet.Server) {
 	call.Server, call.Client, call.Method, call.Name = server, request.Client, protocol.MethodToolsCall, request.Ref.Name
 	call.Arguments, call.Meta = request.Arguments, request.Meta
 }
 
-// keep copies a request that has to wait, so that the usual one stays off the heap.
+// keep copies a request that has to wait to the heap. The others stay on the stack.
 func (request *Request) keep() *Request {
 	later := *request
 	return &later
@@ -133,7 +131,7 @@ func (request *Request) prepare(r *run) bool {
 		r.refuse(unknownState, nil)
 		return false
 	}
-	if r.admitted { // for the session before
+	if r.admitted { // before a session ended that it could not be sent to
 		r.admitted = bytes.Equal(r.call.Tool.Bytes(), tool.Definition.Bytes())
 	}
 	r.call.Name, r.call.Tool, r.call.Arguments, r.call.Meta = tool.Name, tool.Definition, request.Arguments, request.Meta
@@ -143,7 +141,7 @@ func (request *Request) prepare(r *run) bool {
 // dispatch implements sendable.
 func (request *Request) dispatch(r *run) bool {
 	r.lease.Called(request.Client.Party())
-	// Copied first: sending the call uses up the buffer that the token is in.
+	// Copied first: sending overwrites the buffer that the token is in.
 	r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	call := downstream.ToolCall{Name: r.call.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
 	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
@@ -152,7 +150,7 @@ func (request *Request) dispatch(r *run) bool {
 	}
 	call.Asker.Modern = request.Client.Party().Modern()
 	var err error
-	r.mu.Lock() // an answer has to wait until the id is known
+	r.mu.Lock() // the response has to wait until the id is known
 	r.id, err = r.lease.Session.CallTool(call, r)
 	r.mu.Unlock()
 	return r.wasSent(err)

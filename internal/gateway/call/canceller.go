@@ -6,20 +6,19 @@ import (
 	"sync/atomic"
 )
 
-// Canceller belongs to one request of a client, and lets it be cancelled. It does what a
-// context would, at a fraction of the cost: most requests are answered without anybody
-// ever waiting for their cancellation. The zero value is ready.
+// Canceller cancels one request of a client. It is cheaper than a context, since nothing waits for
+// the cancellation of most requests. The zero value is ready to use.
 type Canceller struct {
 	mu    sync.Mutex
 	cause error
 	hook  cancelHook
 
-	// Memory for the request's call of a tool, of which there is nearly always one.
+	// Memory for the first request to a server; nearly always there is just one.
 	first run
 	taken atomic.Bool
 }
 
-// newRun returns a run that is all zero.
+// newRun returns a zeroed run.
 func (t *Canceller) newRun() *run {
 	if t.taken.CompareAndSwap(false, true) {
 		return &t.first
@@ -27,10 +26,10 @@ func (t *Canceller) newRun() *run {
 	return new(run)
 }
 
-// cancelHook is told when a canceller is cancelled.
+// cancelHook is called when a canceller is cancelled.
 type cancelHook interface{ cancelled(cause error) }
 
-// Cancel cancels the request, unless it was before.
+// Cancel cancels the request. Only the first call has an effect.
 func (t *Canceller) Cancel(cause error) {
 	t.mu.Lock()
 	if t.cause != nil {
@@ -52,8 +51,7 @@ func (t *Canceller) Cause() error {
 	return t.cause
 }
 
-// setHook has the hook told of the cancellation, which may have happened already; a nil hook
-// ends that.
+// setHook sets the hook, or removes it with nil. The hook is called at once if the request was cancelled before.
 func (t *Canceller) setHook(hook cancelHook) {
 	t.mu.Lock()
 	t.hook = hook
@@ -64,8 +62,7 @@ func (t *Canceller) setHook(hook cancelHook) {
 	}
 }
 
-// Context returns a context that ends when the canceller is cancelled, for work that has to
-// wait; stop frees it.
+// Context returns a context that ends with the cancellation, for work that blocks; stop releases it.
 func (t *Canceller) Context() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	t.setHook(cancelFunc(cancel))

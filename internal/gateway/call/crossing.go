@@ -9,14 +9,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// This file translates requests between the eras. Nothing above knows
-// that of the server, and nothing below that of the client.
+// This file translates requests between the protocol eras. The layers above do not know the era of the server, those
+// below not that of the client.
 
-// crossing says which way a request crosses it.
+// crossing is the direction of a translation.
 type crossing uint8
 
 const (
-	sameEra  crossing = iota // it does not
+	sameEra  crossing = iota // no translation
 	toLegacy                 // from a modern client to a legacy server
 	toModern                 // from a legacy client to a modern server
 )
@@ -32,12 +32,12 @@ func crossingOf(client Client, session *downstream.Session) crossing {
 	}
 }
 
-// unknownState answers a request of a modern client that brings a state to a legacy server,
-// which never gave one. Those that the workbench gave for it were taken before.
+// unknownState is the response to a modern client that sends a requestState for a legacy server, which has none.
+// A requestState of the workbench itself never gets here.
 var unknownState = Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"Invalid params: the requestState is unknown: ` +
 	`no answer of this server had one. Send the request again without it"}`))}
 
-// translateCall prepares a call for a server of the other era.
+// translateCall translates a call for a server of the other era.
 func (r *run) translateCall(call *downstream.ToolCall) {
 	if r.crossing == toLegacy {
 		r.logs = rankOf(call.Meta)
@@ -45,7 +45,7 @@ func (r *run) translateCall(call *downstream.ToolCall) {
 		return
 	}
 	call.Asker.LogLevel = r.call.Client.Party().LogLevel()
-	// Sending the call uses up the buffer that its parts are in, and it may have to be sent again.
+	// Sending overwrites the buffer, and the call may have to be sent again.
 	kept := *call
 	kept.Arguments, kept.Meta = clone(call.Arguments), clone(call.Meta)
 	r.again = func(members []byte) (uint64, error) {
@@ -55,11 +55,11 @@ func (r *run) translateCall(call *downstream.ToolCall) {
 	}
 }
 
-// translateForward prepares another request for a server of the other era.
+// translateForward translates any other request for a server of the other era.
 func (r *run) translateForward(forward *downstream.Forward) {
 	if r.crossing == toLegacy {
 		r.logs = rankOf(forward.Params.Member("_meta"))
-		if len(forward.Edits) > 0 { // they are of parts of what is about to be copied
+		if len(forward.Edits) > 0 { // they refer to parts of the original
 			forward.Params = wire.Raw(wire.AppendEdited(nil, forward.Params, forward.Edits...))
 			forward.Edits = nil
 		}
@@ -82,7 +82,7 @@ func clone(payload wire.Payload) wire.Payload {
 	return wire.Raw(bytes.Clone(payload.Bytes()))
 }
 
-// joined joins members of an object.
+// joined concatenates raw members of an object.
 func joined(a, b []byte) []byte {
 	if len(a) == 0 || len(b) == 0 {
 		return append(a[:len(a):len(a)], b...)
@@ -90,15 +90,14 @@ func joined(a, b []byte) []byte {
 	return append(append(a[:len(a):len(a)], ','), b...)
 }
 
-// rankOf returns the rank of the least severe log messages that a request asks for, from 1;
-// 0 if it asks for none.
+// rankOf returns the rank of the log level that a request asks for, from 1; 0 if it asks for no log messages.
 func rankOf(meta wire.Payload) int {
 	level, _ := meta.Member(protocol.MetaLogLevel).Text()
 	return protocol.Severity(level) + 1
 }
 
-// logLevelToRequest returns the level from which on a legacy server has to be asked for log messages
-// before it gets a modern client's request; "" if it need not be.
+// logLevelToRequest returns the log level to request from a legacy server before it gets a modern
+// client's request; "" if none is needed.
 func logLevelToRequest(client Client, session *downstream.Session, meta wire.Payload) (level string) {
 	if crossingOf(client, session) != toLegacy {
 		return ""
@@ -110,8 +109,8 @@ func logLevelToRequest(client Client, session *downstream.Session, meta wire.Pay
 	return level
 }
 
-// wantsNotice reports whether a legacy server's notification is for the request of a modern
-// client: log messages are only if it asked for them.
+// wantsNotice reports whether a modern client gets a notification of a legacy server: log messages only if its
+// request asked for their level.
 func (r *run) wantsNotice(message wire.Message) bool {
 	if string(message.Method) != protocol.NotifyMessage {
 		return true
@@ -120,7 +119,7 @@ func (r *run) wantsNotice(message wire.Message) bool {
 	return r.logs > 0 && protocol.Severity(level)+1 >= r.logs
 }
 
-// translated returns an error as the client's era knows it.
+// translated returns an error in the form of the client's era.
 func (r *run) translated(rpcError wire.Payload) wire.Payload {
 	switch r.crossing {
 	case toLegacy:
@@ -131,7 +130,7 @@ func (r *run) translated(rpcError wire.Payload) wire.Payload {
 	return rpcError
 }
 
-// answerHere answers what the era of a server has no request for, in its place.
+// answerHere answers requests that the server's era does not have, in place of the server.
 func (request *Forwarding) answerHere(session *downstream.Session) (outcome Outcome, ok bool) {
 	if !session.Modern() {
 		topic, _, ok := downstream.TopicOf(request.Method, request.Params)

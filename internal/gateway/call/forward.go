@@ -10,13 +10,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// Forwarding is any request of a client that goes to one server as it is. What comes back
-// is passed on as it is, too, errors included.
+// Forwarding is any request other than a tool call. The request and its response are forwarded unchanged, errors
+// included.
 type Forwarding struct {
 	Method    string
 	Params    wire.Payload // as the client sent them; may be absent
 	Edits     []wire.Edit  // of parts of Params
-	Name      string       // of what the request is about, if it has a name
+	Name      string       // of the subject of the request; see Call.Name
 	Client    Client
 	Canceller *Canceller // cancels the request
 	Replier   Replier
@@ -24,7 +24,7 @@ type Forwarding struct {
 	meta wire.Payload // the _meta of Params
 }
 
-// describe fills in what the stages are told of the request.
+// describe fills in the description for the stages.
 func (request *Forwarding) describe(call *Call, server *fleet.Server) {
 	request.meta = request.Params.Member("_meta")
 	call.Server, call.Client, call.Method, call.Name = server, request.Client, request.Method, request.Name
@@ -58,7 +58,7 @@ func (request *Forwarding) send(r *run, lease *fleet.Lease) bool {
 	return request.dispatch(r)
 }
 
-// prepare returns false if the request was answered here, which ended it.
+// prepare returns false if the request was answered without the server.
 func (request *Forwarding) prepare(r *run) bool {
 	if outcome, ok := request.answerHere(r.lease.Session); ok {
 		r.finish(outcome, nil)
@@ -76,7 +76,7 @@ func (request *Forwarding) prepare(r *run) bool {
 
 // dispatch implements sendable.
 func (request *Forwarding) dispatch(r *run) bool {
-	if !r.isList { // reading a list leaves nothing behind
+	if !r.isList { // reading a list changes no state of the server
 		r.lease.Called(request.Client.Party())
 	}
 	r.token = bytes.Clone(request.meta.Member(protocol.ProgressToken).Bytes())
@@ -89,7 +89,7 @@ func (request *Forwarding) dispatch(r *run) bool {
 		r.translateForward(&forward)
 	}
 	var err error
-	r.mu.Lock() // an answer has to wait until the id is known
+	r.mu.Lock() // the response has to wait until the id is known
 	r.id, err = r.lease.Session.Forward(forward, r)
 	r.mu.Unlock()
 	return r.wasSent(err)

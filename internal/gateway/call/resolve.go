@@ -10,10 +10,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// nearest is how many names a failed look-up suggests.
+// nearest is how many names a failed lookup suggests.
 const nearest = 3
 
-// Toolboxes are what the client of a call may see of the fleet.
+// Toolboxes are the toolboxes that are visible to a client.
 type Toolboxes interface {
 	Toolbox(name string) (*fleet.Toolbox, bool)
 }
@@ -51,7 +51,7 @@ func resolveTool(offered *catalog.Snapshot, ref toolbox.Ref) (catalog.Tool, erro
 	return tool, nil
 }
 
-// suggestion names what may have been meant, or a few of what there is.
+// suggestion returns the nearest names, or the first few of all.
 func suggestion(what, wanted string, names []string) string {
 	if near := toolbox.Nearest(wanted, names, nearest); len(near) > 0 {
 		return "Did you mean " + quoted(near, " or ") + "?"

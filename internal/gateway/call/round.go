@@ -12,35 +12,35 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// This file is about results of modern servers that ask for input. A legacy client is asked
-// each of the questions, and then the request is sent again with the answers.
+// This file handles results of modern servers that ask for input. Each question is sent to the legacy client as a
+// request, and then the original request is sent again with the answers.
 
 const (
 	maxRounds    = 16  // of one request
 	maxQuestions = 100 // of one round
-	// maxRetryPause is the longest pause before a request is sent again that was not asked
-	// anything: the server is waiting for something itself.
+	// maxRetryPause is the longest pause before a request is sent again if the server asked no question:
+	// it waits for something itself.
 	maxRetryPause = 500 * time.Millisecond
 	retryPause    = 50 * time.Millisecond // the shortest, after the first time
 )
 
-// waiting is what a request waits for while the server has nothing of it in hand.
+// waiting is what a request waits for between two requests to its server.
 type waiting interface {
-	// stop ends the waiting. It is called at most once, and not if the waiting was over.
+	// stop ends the wait. It is called at most once, and never after the wait has ended.
 	stop()
 }
 
-// waitFor notes what is waited for. Cancelling the request ends it.
+// waitFor sets what the request waits for. Cancelling the request ends the wait.
 func (r *run) waitFor(interim waiting) {
 	r.mu.Lock()
 	r.waiting = interim
 	r.mu.Unlock()
-	if cause := r.canceller.Cause(); cause != nil { // it came while there was nothing to cancel
+	if cause := r.canceller.Cause(); cause != nil { // the cancellation came while there was nothing to cancel
 		r.cancelled(cause)
 	}
 }
 
-// endWait reports whether something was still waited for; the caller goes on then.
+// endWait ends a wait, and reports whether it had not ended before; only then may the caller go on.
 func (r *run) endWait(interim waiting) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +51,7 @@ func (r *run) endWait(interim waiting) bool {
 	return true
 }
 
-// proceed sends the next request, unless what was waited for was stopped.
+// proceed sends the next request, unless the wait was stopped.
 func (r *run) proceed(interim waiting, send func() (id uint64, err error)) {
 	r.mu.Lock()
 	if r.waiting != interim {
@@ -71,8 +71,8 @@ func (r *run) proceed(interim waiting, send func() (id uint64, err error)) {
 	}
 }
 
-// continues takes a response of a modern server that is not the end of a legacy client's
-// request, and reports whether it was one.
+// continues handles a response of a modern server that is not the final one for a legacy client. It returns false
+// for the final one.
 func (r *run) continues(response wire.Message) bool {
 	if r.task != nil {
 		return r.task.handleResponse(response)
@@ -88,7 +88,7 @@ func (r *run) continues(response wire.Message) bool {
 	return false
 }
 
-// nextRound gets what the server asks for and sends the request again.
+// nextRound gets the input that the server asks for, and sends the request again.
 func (r *run) nextRound(result wire.Payload) {
 	var state []byte
 	if s := result.Member(protocol.RequestState); !s.IsAbsent() {
@@ -103,8 +103,7 @@ func (r *run) nextRound(result wire.Payload) {
 	})
 }
 
-// ask puts questions to the client, all at once. then gets the object of the answers, or
-// nil if there were no questions.
+// ask sends all questions to the client at once. then gets the object of the answers, or nil without questions.
 func (r *run) ask(questions wire.Payload, then func(interim waiting, responses []byte)) {
 	r.rounds++
 	if r.rounds > maxRounds {
@@ -135,8 +134,7 @@ func (r *run) ask(questions wire.Payload, then func(interim waiting, responses [
 	}
 }
 
-// canBeAsked reports whether the client declared what all of the questions need. Those that
-// it did not are not put to it at all, nor are the others then.
+// canBeAsked reports whether the client declared the capabilities for all of the questions. Otherwise none is sent.
 func (r *run) canBeAsked(questions wire.Payload) bool {
 	capabilities := r.call.Client.Party().Capabilities()
 	for _, request := range questions.Members() {
@@ -176,19 +174,19 @@ func (r *run) retryLater(then func(interim waiting, responses []byte)) {
 	close(later.begun)
 }
 
-// delay is the waiting for a time.
+// delay is a wait for a time.
 type delay struct {
 	timer *time.Timer
-	begun chan struct{} // closed when it is known to be waited for
+	begun chan struct{} // closed when waitFor has returned
 }
 
 func (d *delay) stop() { d.timer.Stop() }
 
-// round is the waiting for the client's answers.
+// round is the wait for the client's answers.
 type round struct {
 	run  *run
 	then func(interim waiting, responses []byte)
-	over chan struct{} // closed by end when nothing is waited for any more
+	over chan struct{} // closed by end when the wait is over
 	end  func()
 
 	mu       sync.Mutex
@@ -222,7 +220,7 @@ func (s *round) isOver() bool {
 	}
 }
 
-// watch ends the waiting with the server's session: nobody wants the answers then.
+// watch ends the wait with the server's session.
 func (s *round) watch() {
 	session := s.run.lease.Session
 	select {
@@ -274,7 +272,7 @@ func (s *round) recordAnswer(i int, response wire.Message, unsupported bool) {
 	s.then(s, append(responses, '}'))
 }
 
-// refused shapes the end of a request that the client did not answer a question for.
+// refused shapes the response to a request for which the client refused to answer a question.
 func (r *run) refused(method string, rpcError wire.Payload, unsupported bool) (Outcome, error) {
 	area, _, _ := strings.Cut(method, "/")
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// run is one call that was sent. It is the sink of its messages.
+// run is one request on its way to a server and back. It receives the messages that belong to it.
 type run struct {
 	router    *Router
 	call      Call
@@ -25,29 +25,29 @@ type run struct {
 
 	began       time.Time // zero without observers
 	requestSize int
-	status      Status // zero while it follows from the reply
-	admitted    bool   // all stages did
+	status      Status // zero: it follows from the reply
+	admitted    bool   // by all stages
 
 	isList   bool
 	crossing crossing
-	// again sends the request once more with further members of the params, raw and without
-	// braces; nil unless the server may want that.
+	// again sends the request once more with additional members of the params, raw and without braces. It is nil
+	// unless the server may ask for input.
 	again  func(members []byte) (id uint64, err error)
 	rounds int // of questions so far
 
 	passErrors bool
-	raw        bool // it is no call of a tool, and its result may be of any kind
-	logs       int  // the rank of the least severe log messages that the client wants, from 1; only at a crossing
+	raw        bool // not a tool call: the result may be any JSON value
+	logs       int  // rankOf the request; only toLegacy
 
 	mu      sync.Mutex
 	id      uint64
-	task    *task   // that the server made of the request; nil if it did not
-	waiting waiting // what is waited for while the server has no request of ours; nil if it has
-	over    bool    // the reply was given or is being given
+	task    *task   // that the server created for the request; or nil
+	waiting waiting // nil while a request is at the server
+	over    bool    // finish was called
 }
 
-// Progress carries a progress notification to the client. It holds the lock, so that
-// none can follow the answer.
+// Progress implements downstream.Sink: it forwards a progress notification to the client. It holds the lock, so that
+// none can follow the response.
 func (r *run) Progress(message wire.Message) {
 	if len(r.token) == 0 {
 		return
@@ -55,7 +55,7 @@ func (r *run) Progress(message wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
-		// That the client is gone also cancels the call.
+		// If the client is gone, the call is cancelled.
 		_ = r.call.Client.Notify(protocol.NotifyProgress, progressParams(message, r.token))
 	}
 }
@@ -76,7 +76,7 @@ func (r *run) Party() any { return r.call.Client.Party() }
 // Ask implements downstream.Caller.
 func (r *run) Ask(question *downstream.Question) { r.call.Client.Ask(question) }
 
-// Notice implements downstream.Caller. Nothing may follow the answer.
+// Notice implements downstream.Caller. No notification may follow the response.
 func (r *run) Notice(message wire.Message) {
 	if r.crossing == toLegacy && !r.wantsNotice(message) {
 		return
@@ -88,11 +88,10 @@ func (r *run) Notice(message wire.Message) {
 	}
 }
 
-// Done ends the call with its response.
+// Done implements downstream.Sink.
 func (r *run) Done(response wire.Message, err error) {
 	if err != nil {
-		// Explaining takes a while if a process has to end first. Meanwhile the session
-		// must go on, and the one who waits for reply waits for this goroutine, too.
+		// Explaining blocks until the process has ended. The session must go on meanwhile.
 		go func() { r.finish(Outcome{}, r.failure(err)) }()
 		return
 	}
@@ -102,7 +101,7 @@ func (r *run) Done(response wire.Message, err error) {
 	r.finish(r.shape(response))
 }
 
-// cancelled ends the call because its canceller was cancelled.
+// cancelled implements cancelHook.
 func (r *run) cancelled(cause error) {
 	r.mu.Lock()
 	id, interim, task := r.id, r.waiting, r.task
@@ -150,7 +149,7 @@ func (r *run) finish(outcome Outcome, err error) {
 	r.replier.Reply(outcome, err)
 }
 
-// failure says why there is no answer.
+// failure explains why there is no response.
 func (r *run) failure(err error) error {
 	if silence, ok := errors.AsType[*downstream.SilenceError](err); ok {
 		return &Failure{Message: silence.Error(), Cause: err}
@@ -159,9 +158,8 @@ func (r *run) failure(err error) error {
 	return &Failure{Message: explained.Error(), Cause: explained}
 }
 
-// shape decides what becomes of a response: a result is passed on as it is, and so is
-// an error that the client's program must act on or wants to see; any other error is told
-// in words.
+// shape turns a response into an outcome or a failure. A result is passed on unchanged, and so is an error that the
+// client must handle or wants to see; any other error becomes a failure.
 func (r *run) shape(response wire.Message) (Outcome, error) {
 	if response.Error.IsAbsent() {
 		if kind := response.Result.Kind(); kind != "object" && !r.raw {
@@ -200,9 +198,8 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 	return Outcome{}, failure
 }
 
-// isForClient reports whether an error asks the client's program to do something. In the
-// modern era they are about our own hop, unless that of the client is alike: then it may have
-// to list the tools again, or to declare more.
+// isForClient reports whether the client must handle an error. Errors of a modern server are about the workbench's own
+// request, unless the client is modern too: then it may have to list the tools again, or to declare more.
 func (r *run) isForClient(code int) bool {
 	switch {
 	case !protocol.ClientMustAct(code):
@@ -213,8 +210,7 @@ func (r *run) isForClient(code int) bool {
 	return true
 }
 
-// withoutSecrets returns the error as it was sent, unless it gives away a secret: then just
-// what can be masked is left of it.
+// withoutSecrets returns the error unchanged, unless it contains a secret: then only its code and its masked message.
 func (r *run) withoutSecrets(rpc *downstream.RPCError) wire.Payload {
 	raw, message := string(rpc.Object.Bytes()), r.lease.Mask(rpc.Message)
 	if message == rpc.Message && r.lease.Mask(raw) == raw {

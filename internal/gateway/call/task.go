@@ -10,28 +10,28 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// This file is about requests that a modern server makes a task, although the client knows
-// none: it waits for the result, and we ask for it.
+// This file polls tasks that a modern server creates for requests of legacy clients, which do not know tasks and wait
+// for the result.
 
-// Pauses between two questions for a task.
+// Poll intervals.
 const (
 	usualPoll    = time.Second
 	shortestPoll = 100 * time.Millisecond
 	longestPoll  = 30 * time.Second
 )
 
-// task is what the server made of a request. Only one goroutine at a time has it.
+// task is a task that the server created for a request. Only one goroutine uses it at a time.
 type task struct {
 	run      *run
 	id       []byte // a JSON string
 	pause    time.Duration
-	state    string    // as it was last seen
-	moved    time.Time // when it was last seen to change
+	state    string    // the last one seen
+	moved    time.Time // when the state last changed
 	answered map[string]bool
 	updating bool // the request in flight carries answers
 }
 
-// pollTask begins to ask for a task, and reports whether it can be asked for.
+// pollTask begins to poll a task. It returns false if the result names none.
 func (r *run) pollTask(result wire.Payload) bool {
 	id := result.Member("taskId")
 	if id.Kind() != "string" {
@@ -46,7 +46,7 @@ func (r *run) pollTask(result wire.Payload) bool {
 	return true
 }
 
-// update takes in what the server says of the task.
+// update records the state of the task.
 func (t *task) update(result wire.Payload) {
 	if ms, err := strconv.Atoi(string(result.Member("pollIntervalMs").Bytes())); err == nil {
 		t.pause = min(max(time.Duration(ms)*time.Millisecond, shortestPoll), longestPoll)
@@ -70,7 +70,7 @@ func (t *task) pollLater() {
 	close(later.begun)
 }
 
-// send sends a request about the task; members are further ones of its params.
+// send sends a request about the task, with additional members of its params.
 func (t *task) send(method string, members []byte) (uint64, error) {
 	return t.run.lease.Session.Forward(downstream.Forward{Method: method, Params: t.params(), Extra: members}, t.run)
 }
@@ -79,13 +79,12 @@ func (t *task) params() wire.Payload {
 	return wire.Raw(append(append([]byte(`{"taskId":`), t.id...), '}'))
 }
 
-// cancel tells the server that nobody waits for the task.
+// cancel cancels the task at the server.
 func (t *task) cancel() {
 	t.run.lease.Session.Send(protocol.MethodTasksCancel, t.params().Bytes())
 }
 
-// handleResponse takes in the answer to a request about the task, and reports whether that is not
-// the end.
+// handleResponse handles the response to a request about the task. It returns false for an error, which is final.
 func (t *task) handleResponse(response wire.Message) bool {
 	r, result := t.run, response.Result
 	if !response.Error.IsAbsent() {
@@ -120,7 +119,7 @@ func (t *task) handleResponse(response wire.Message) bool {
 	return true
 }
 
-// ask puts the questions of the task to the client that it was not asked yet.
+// ask sends those questions of the task to the client that are new.
 func (t *task) ask(questions wire.Payload) {
 	open := []byte("{")
 	for key, request := range questions.Members() {

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// unfinished returns why a result of a modern server is not the end of the call; nil if
-// it is. It would look like an empty success to a client that does not know such results.
+// unfinished returns an error for a result of a modern server that is not final; nil if it is. A legacy client would
+// mistake it for an empty success.
 func unfinished(result wire.Payload) error {
 	kind := result.Member(protocol.ResultType)
 	if name, _ := kind.Text(); kind.IsAbsent() || name == protocol.ResultComplete {
@@ -19,7 +19,7 @@ func unfinished(result wire.Payload) error {
 	return &Failure{Message: "the server's result is of a type that this version of the workbench does not know"}
 }
 
-// inputNames names what a server asks for.
+// inputNames returns the kinds of input that a server asks for.
 func inputNames(questions wire.Payload) (names []string) {
 	for _, request := range questions.Members() {
 		method, _ := request.Member("method").Text()
@@ -29,7 +29,7 @@ func inputNames(questions wire.Payload) (names []string) {
 	return names
 }
 
-// capabilityNames names what a server misses in the client.
+// capabilityNames returns the capabilities that a server requires of the client.
 func capabilityNames(rpc *downstream.RPCError) (names []string) {
 	for name := range rpc.Object.Member("data").Member("requiredCapabilities").Members() {
 		names = append(names, string(name))
@@ -37,8 +37,7 @@ func capabilityNames(rpc *downstream.RPCError) (names []string) {
 	return names
 }
 
-// kinds lists the names that the protocol knows, each once; of others nothing is told,
-// since they are the server's words.
+// kinds lists the names that the protocol knows, each once. It omits others, since a server can put any text there.
 func kinds(names []string) string {
 	var known []string
 	for _, name := range []string{"elicitation", "sampling", "roots"} {
