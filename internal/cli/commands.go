@@ -76,7 +76,7 @@ func addCommands(root *cobra.Command, g *globals) {
 	helpOfOne := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {
-			overview(cmd.OutOrStdout(), root, groups)
+			programHelp(cmd.OutOrStdout(), root, groups)
 			return
 		}
 		helpOfOne(cmd, args)
@@ -86,9 +86,9 @@ func addCommands(root *cobra.Command, g *globals) {
 // helpWidth is what all help fits into.
 const helpWidth = 80
 
-// overview writes the help of the program, which fits a screen. The commands' own has the
+// programHelp writes the help of the program, which fits a screen. The commands' own has the
 // rest.
-func overview(out io.Writer, root *cobra.Command, groups []helpGroup) {
+func programHelp(out io.Writer, root *cobra.Command, groups []helpGroup) {
 	fmt.Fprintf(out, "%s\n\nUsage: %s [FLAGS], or %s COMMAND\n", root.Long, root.Name(), root.Name())
 	width := 0
 	for _, group := range groups {

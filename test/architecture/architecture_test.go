@@ -32,7 +32,7 @@ var folders = []struct {
 	{"internal/gateway", []string{"call", "metatool", "passthrough", "front"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{"", "loader", "service"}},
-	{"internal/terminal", []string{"arguments", "localclient", "recording", "console", "completion", "tokencost", "lockdiff", "doctor"}},
+	{"internal/terminal", []string{"arguments", "localclient", "recording", "console", "completion", "tokencost", "lockdiff", "overview", "doctor"}},
 	{"internal/cli", []string{""}},
 	{"cmd/mcp-workbench", []string{""}},
 }

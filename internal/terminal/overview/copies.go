@@ -1,4 +1,4 @@
-package cli
+package overview
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
-// reasonsOf says of each server that there are several copies of why it is one of its own, in
-// as far as it differs from the others; nil if there is just one of all.
+// reasonsOf says for each of several copies of a server how it differs from the others; nil if there is
+// one copy of each server.
 func reasonsOf(servers []control.Server) []string {
 	var reasons []string
 	for i, server := range servers {
@@ -30,7 +30,7 @@ func reasonsOf(servers []control.Server) []string {
 	return reasons
 }
 
-// aspects are what clients can have in common, in the order in which it is shown.
+// aspects are the properties by which copies of a server differ, in the order shown.
 var aspects = []func(control.Why) string{
 	func(w control.Why) string { return labelled("folder", w.Folder) },
 	func(w control.Why) string {
@@ -69,7 +69,7 @@ func labelled(what, value string) string {
 	return what + " " + value
 }
 
-// difference names the aspects of one of several copies that not all have in common.
+// difference names the aspects of a copy that not all copies have in common.
 func difference(one control.Why, copies []control.Why) string {
 	var parts []string
 	for _, aspect := range aspects {
