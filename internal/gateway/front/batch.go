@@ -15,45 +15,48 @@ type batch struct {
 	room    *quota
 	account account
 
-	mu      sync.Mutex
-	waiting int // requests without an answer
-	answers [][]byte
-	taken   int64 // of room
+	mu        sync.Mutex
+	waiting   int      // requests without an answer
+	responses [][]byte // encoded
+	taken     int64    // of room
 }
 
 // maxBatchAnswers is what the answers of batches may take that one account waits for: none is sent before
 // the last is there.
 const maxBatchAnswers = 32 << 20
 
-// notify implements sender.
-func (b *batch) notify(message []byte) error { return b.to.notify(message) }
+// tryNotify implements replyPath.
+func (b *batch) tryNotify(message outgoing) bool { return b.to.tryNotify(message) }
 
-// send takes the answer to one request, or nil if it gets none; the last one sends all.
-func (b *batch) send(answer []byte) {
+// notify implements replyPath.
+func (b *batch) notify(message outgoing) error { return b.to.notify(message) }
+
+// respond implements replyPath: it keeps the response to one request; the last one sends all.
+func (b *batch) respond(r response) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if answer != nil {
-		b.answers = append(b.answers, b.keep(bytes.TrimSuffix(answer, []byte("\n"))))
+	if encoded := r.encode(); encoded != nil {
+		b.responses = append(b.responses, b.keep(r.id, bytes.TrimSuffix(encoded, []byte("\n"))))
 	}
 	if b.waiting--; b.waiting > 0 {
 		return
 	}
 	defer b.room.release(b.account, b.taken)
-	if len(b.answers) == 0 {
-		b.to.send(nil)
+	if len(b.responses) == 0 {
+		b.to.respond(noResponse)
 		return
 	}
-	array := append([]byte{'['}, bytes.Join(b.answers, []byte{','})...)
-	b.to.send(append(array, "]\n"...))
+	array := append([]byte{'['}, bytes.Join(b.responses, []byte{','})...)
+	b.to.respond(response{batch: append(array, "]\n"...)})
 }
 
-// keep finds room for an answer until the last one is there, or puts an error in its place. Called with mu held.
-func (b *batch) keep(answer []byte) []byte {
-	if size := int64(len(answer)); b.room.reserve(b.account, size) {
+// keep reserves room for a response until the last one is there, or replaces it by an error.
+// Called with mu held.
+func (b *batch) keep(id, encoded []byte) []byte {
+	if size := int64(len(encoded)); b.room.reserve(b.account, size) {
 		b.taken += size
-		return answer
+		return encoded
 	}
-	id, _ := wire.Skim(answer)
 	refusal := wire.ErrorResponse(id, protocol.CodeInternalError,
 		"The answer was dropped, for want of room: the answers of a batch are too large together. The call may have run; send it by itself")
 	return bytes.TrimSuffix(refusal, []byte("\n"))
@@ -63,7 +66,7 @@ func (b *batch) keep(answer []byte) []byte {
 func (s *session) receiveBatch(frame wire.Frame, to replyPath) {
 	messages, rejected, refusal := s.readBatch(frame)
 	if refusal != nil {
-		to.send(refusal)
+		to.respond(*refusal)
 		return
 	}
 	s.dispatchBatch(messages, rejected, to)
@@ -71,20 +74,17 @@ func (s *session) receiveBatch(frame wire.Frame, to replyPath) {
 
 // readBatch takes an array of messages apart, rejected being those that are none. If it is not
 // taken as a whole, refusal answers it.
-func (s *session) readBatch(frame wire.Frame) (messages []wire.Message, rejected []error, refusal []byte) {
+func (s *session) readBatch(frame wire.Frame) (messages []wire.Message, rejected []error, refusal *response) {
 	messages, rejected, err := wire.ParseBatch(frame)
-	s.mu.Lock()
-	allowed := s.revision.HasBatches()
-	s.mu.Unlock()
 	switch {
 	case err != nil:
-		refusal = rejection(frame, err)
-	case !allowed:
-		refusal = wire.ErrorResponse(nil, protocol.CodeInvalidRequest, noBatches)
+		return nil, nil, new(rejection(frame, err))
+	case !s.revision().HasBatches():
+		return nil, nil, new(errorTo(nil, protocol.CodeInvalidRequest, noBatches))
 	case len(messages)+len(rejected) == 0:
-		refusal = wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: the batch is empty")
+		return nil, nil, new(errorTo(nil, protocol.CodeInvalidRequest, "Invalid request: the batch is empty"))
 	}
-	return messages, rejected, refusal
+	return messages, rejected, nil
 }
 
 const noBatches = "Invalid request: the protocol revision in use has no batches; send one message at a time"
@@ -97,10 +97,10 @@ func (s *session) dispatchBatch(messages []wire.Message, rejected []error, to re
 		}
 	}
 	if b.waiting == 0 {
-		to.send(nil)
+		to.respond(noResponse)
 	}
 	for _, reason := range rejected {
-		b.send(wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: "+reason.Error()))
+		b.respond(errorTo(nil, protocol.CodeInvalidRequest, "Invalid request: "+reason.Error()))
 	}
 	for _, message := range messages {
 		s.dispatch(&message, b)

@@ -56,7 +56,7 @@ func (a Audience) equals(b Audience) bool {
 type Server struct {
 	options       Options
 	subscriptions *passthrough.Subscriptions
-	parking       *suspendedCalls
+	suspended     *suspendedCalls
 	results       *metatool.ResultStore
 	batches       quota // bytes of answers that wait for others of their batch
 
@@ -83,7 +83,7 @@ func New(options Options) *Server {
 		options.RootsMatter = func() bool { return false }
 	}
 	return &Server{
-		options: options, subscriptions: passthrough.NewSubscriptions(), parking: newSuspendedCalls(),
+		options: options, subscriptions: passthrough.NewSubscriptions(), suspended: newSuspendedCalls(),
 		results: metatool.NewResultStore(), batches: quota{most: maxBatchAnswers}, sessions: make(map[*session]struct{}),
 	}
 }
@@ -108,30 +108,6 @@ func (s *Server) remove(client *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, client)
-}
-
-// alike returns the clients that declare the same as this one, roots among it, and itself. Those
-// of the modern era cannot be asked for their roots, and so share with nobody.
-func (s *Server) alike(client *session) (alike []*session) {
-	declared := client.declared()
-	if declared.Member("roots").Kind() != "object" {
-		return []*session{client}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for other := range s.sessions {
-		if !other.modern && bytes.Equal(other.declared().Bytes(), declared.Bytes()) {
-			alike = append(alike, other)
-		}
-	}
-	return alike
-}
-
-// declared returns the capabilities that the client declared.
-func (s *session) declared() wire.Payload {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.capabilities
 }
 
 // maxSurfaces is how many surfaces are kept for audiences to come: there are few, unless
@@ -211,8 +187,8 @@ func (s *Server) ListsChanged(server *fleet.Server, notification string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.sessions {
-		if client.live.Load() && client.passage.Load().IsNews(client, server, notification, client.bringsNews()) {
-			client.tellNews(notification)
+		if client.live.Load() && client.passage.Load().IsNews(client, server, notification, client.news.areExpected()) && !client.news.holdBack(notification) {
+			client.notifyListChanged(notification)
 		}
 	}
 }

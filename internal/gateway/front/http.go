@@ -154,7 +154,7 @@ func (f *httpServer) shutDown(server *http.Server) {
 	for _, client := range f.sessions.all() {
 		ending.Go(func() { f.endSession(client) })
 	}
-	ending.Go(func() { f.statelessClients.end(nil) })
+	ending.Go(func() { f.statelessClients.finish(nil) })
 	ending.Wait()
 	stopping.Wait()
 	_ = server.Close() // what is left would not have ended
@@ -163,8 +163,8 @@ func (f *httpServer) shutDown(server *http.Server) {
 // endSession lets the requests of a session finish, and then forgets it.
 func (f *httpServer) endSession(client *httpSession) {
 	f.sessions.remove(client)
-	client.own.send(nil) // its connection ends
-	client.end(nil)
+	client.get.respond(noResponse) // its connection ends
+	client.finish(nil)
 	f.server.remove(client.session)
 }
 
@@ -178,9 +178,9 @@ func (f *httpServer) sweep(ctx context.Context) {
 		case now := <-ticker.C:
 			f.statelessClients.sweep(f.options.ClientIdle)
 			for _, client := range f.sessions.all() {
-				client.sweep(now)
+				client.posts.sweep(now)
 				client.rest(f.options.ClientIdle)
-				if idle, isIdle := client.idleFor(); isIdle && idle > f.options.SessionIdle {
+				if idle, isIdle := client.idle.idleFor(); isIdle && idle > f.options.SessionIdle {
 					f.server.options.Log.Debug("a session ended", "reason", "its client has not been heard of")
 					f.dropSession(client)
 				}
@@ -198,9 +198,10 @@ func (f *httpServer) dropSession(client *httpSession) {
 		party.Rest()
 	}
 	client.abandon(errSessionEnded)
-	client.own.send(nil)
+	client.get.respond(noResponse)
 	f.server.remove(client.session)
-	client.discard()
+	client.get.drop()
+	client.posts.dropAll()
 }
 
 var errSessionEnded = errors.New("the session has ended")

@@ -95,7 +95,7 @@ func (v exchange) answerJSON(status int, answer spilledMessage) {
 // them if the connection breaks.
 func streamPOST(ctx context.Context, out *output, client *httpSession, st *stream) {
 	lost := st.attach()
-	client.keep(st)
+	client.posts.keep(st)
 	out.begin()
 	if client.primes() {
 		out.prime(st, 0)
@@ -113,10 +113,10 @@ func (f *httpServer) get(v exchange) {
 	if !ok {
 		return
 	}
-	st, sequence := client.own, uint64(0)
+	st, sequence := client.get, uint64(0)
 	if id := v.r.Header.Get("Last-Event-ID"); id != "" {
 		var err error
-		if st, sequence, err = client.find(id); err != nil {
+		if st, sequence, err = client.findStream(id); err != nil {
 			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())
 			return
 		}
@@ -124,7 +124,7 @@ func (f *httpServer) get(v exchange) {
 		sequence = st.untaken()
 	}
 	client.enter()
-	defer client.release()
+	defer client.idle.release()
 	out := newOutput(v.w)
 	lost := st.attach()
 	out.begin()
@@ -169,11 +169,7 @@ func (st *stream) pump(ctx context.Context, out *output, sequence uint64, lost c
 
 // primes reports whether the client's revision knows events without a message, which give
 // it an id to come back with.
-func (c *httpSession) primes() bool {
-	c.session.mu.Lock()
-	defer c.session.mu.Unlock()
-	return c.revision >= protocol.Revision20251125
-}
+func (c *httpSession) primes() bool { return c.revision() >= protocol.Revision20251125 }
 
 // output writes an answer in pieces that each have their time.
 type output struct {

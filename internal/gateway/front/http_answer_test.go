@@ -34,19 +34,19 @@ func TestFormOfAnAnswer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				st := newStream(newSpillBuffer().of(""), 1, []byte("7"))
 				if test.notified {
-					if err := st.notify([]byte("a message\n")); err != nil {
+					if err := st.notify(outgoing{method: "a/message"}); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if test.answered != never {
-					defer time.AfterFunc(test.answered, func() { st.send([]byte("the answer\n")) }).Stop()
+					defer time.AfterFunc(test.answered, func() { st.respond(resultTo([]byte("7"), []byte("{}"))) }).Stop()
 				}
 				begin := time.Now()
 				got, answer := st.form(t.Context(), test.accepted)
 				if after := time.Since(begin); got != test.want || after != test.after {
 					t.Errorf("form %d after %v, want %d after %v", got, after, test.want, test.after)
 				}
-				if got == alone && string(answer.bytes) != "the answer\n" {
+				if got == alone && string(answer.bytes) != `{"jsonrpc":"2.0","id":7,"result":{}}`+"\n" {
 					t.Errorf("the answer is %q", answer.bytes)
 				}
 			})

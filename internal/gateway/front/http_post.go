@@ -47,7 +47,7 @@ func (f *httpServer) post(v exchange) {
 		return
 	}
 	client.enter()
-	defer client.release()
+	defer client.idle.release()
 	v.handle(client, frame, accepted)
 }
 
@@ -76,9 +76,9 @@ func isInitialize(frame wire.Frame) bool {
 // beginSession begins a session.
 func (f *httpServer) beginSession(v exchange, frame wire.Frame, accepted accepts) {
 	client := newHTTPSession(f.server, f.shelf.of(v.account), v.owner, v.audience)
-	client.hops = v.r.Header.Get(hops.Header)
+	client.setHops(v.r.Header.Get(hops.Header))
 	client.enter()
-	defer client.release()
+	defer client.idle.release()
 	f.server.add(client.session)
 	ended, ok := f.sessions.add(client)
 	if !ok {
@@ -113,9 +113,9 @@ func (v exchange) handle(client *httpSession, frame wire.Frame, accepted accepts
 		return
 	}
 	if method := string(message.Method); method != protocol.MethodInitialize && method != protocol.MethodPing {
-		client.awaitRoots(v.r.Context())
+		client.roots.wait(v.r.Context())
 	}
-	st := client.newPOST(bytes.Clone(message.ID.Bytes()))
+	st := client.posts.add(bytes.Clone(message.ID.Bytes()))
 	client.dispatch(&message, st)
 	v.answer(client, st, accepted)
 }
@@ -125,12 +125,12 @@ func (v exchange) handleBatch(client *httpSession, frame wire.Frame, accepted ac
 	messages, rejected, refusal := client.readBatch(frame)
 	switch {
 	case refusal != nil:
-		v.badRequest(refusal)
+		v.badRequest(*refusal)
 	case len(rejected) == 0 && !slices.ContainsFunc(messages, func(m wire.Message) bool { return m.IsRequest() }):
 		client.dispatchBatch(messages, nil, noAnswer{})
 		v.w.WriteHeader(http.StatusAccepted)
 	default:
-		st := client.newPOST(nil)
+		st := client.posts.add(nil)
 		client.dispatchBatch(messages, rejected, st)
 		v.answer(client, st, accepted)
 	}
@@ -139,17 +139,18 @@ func (v exchange) handleBatch(client *httpSession, frame wire.Frame, accepted ac
 // reject answers a frame that holds no message.
 func (v exchange) reject(frame wire.Frame, reason error) { v.badRequest(rejection(frame, reason)) }
 
-func (v exchange) badRequest(answer []byte) {
+func (v exchange) badRequest(r response) {
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.WriteHeader(http.StatusBadRequest)
-	_, _ = v.w.Write(answer) // a client that is gone needs no answer
+	_, _ = v.w.Write(r.encode()) // a client that is gone needs no answer
 }
 
 // noAnswer is the sender of a message that gets none.
 type noAnswer struct{}
 
-func (noAnswer) notify([]byte) error { return nil }
-func (noAnswer) send([]byte)         {}
+func (noAnswer) tryNotify(outgoing) bool { return true }
+func (noAnswer) notify(outgoing) error   { return nil }
+func (noAnswer) respond(response)        {}
 
 // accepts is what a client can read.
 type accepts struct{ json, stream bool }

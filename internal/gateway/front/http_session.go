@@ -12,24 +12,28 @@ import (
 	"time"
 )
 
-// httpSession is a client that comes over HTTP.
+// httpSession is a session over HTTP. Its idle clock is held by HTTP requests, too.
 type httpSession struct {
 	*session
-	idleClock // of HTTP requests
-
 	id    string
 	owner string  // the id of the token that began it
-	own   *stream // of the GET
+	get   *stream // of messages that belong to no POST
+	posts postStreams
+}
+
+// postStreams are the streams of POSTs that a client may come back for.
+type postStreams struct {
+	spill *spillShare
 
 	mu       sync.Mutex
-	streams  map[uint64]*resumable // of POSTs whose client has seen an event id
-	lastPOST uint64
+	byNumber map[uint64]*resumable // those whose client has seen an event id
+	last     uint64
 }
 
 // resumable is a stream that a client may come back for.
 type resumable struct {
 	stream *stream
-	since  time.Time // nobody has been there for it; zero while somebody is
+	since  time.Time // no connection has been there for it; zero while one is
 }
 
 // Limits of streams that clients may come back for.
@@ -38,73 +42,65 @@ const (
 	maxResumable = 64 // in a session
 )
 
-func newHTTPSession(server *Server, shelf *spillShare, owner string, audience Audience) *httpSession {
+func newHTTPSession(server *Server, spill *spillShare, owner string, audience Audience) *httpSession {
 	var id [16]byte
 	rand.Read(id[:]) // never fails
 	client := &httpSession{
-		session: newSession(server, audience), id: hex.EncodeToString(id[:]), owner: owner,
-		own: newStream(shelf, 0, nil), streams: make(map[uint64]*resumable),
+		session: newSession(server, identity{audience: audience, account: spill.account, foreign: true, person: owner}),
+		id:      hex.EncodeToString(id[:]), owner: owner, get: newStream(spill, 0, nil),
+		posts: postStreams{spill: spill, byNumber: make(map[uint64]*resumable)},
 	}
-	client.session.own, client.account = client.own, shelf.account
-	client.foreign, client.person = true, owner
+	client.notifier = client.get
 	return client
 }
 
-// idleFor is that of presence, but for what outlasts the HTTP request that brought it.
-func (c *httpSession) idleFor() (idle time.Duration, isIdle bool) {
-	if c.busy() {
-		return 0, false
-	}
-	return c.idleClock.idleFor()
-}
-
-// enter is that of presence. What runs for the client alone may have been stopped.
+// enter holds the idle clock. What runs for the client alone may have been stopped.
 func (c *httpSession) enter() {
-	c.idleClock.hold()
+	c.idle.hold()
 	if party := c.Party(); party != nil {
 		party.Return()
 	}
 }
 
-// rest has what runs for the client alone end if it has not been heard of for the limit.
+// rest stops what runs for the client alone if it has been idle for the limit.
 func (c *httpSession) rest(limit time.Duration) {
-	c.whenIdle(limit, func() {
-		if party := c.Party(); party != nil && !c.busy() {
+	c.idle.whenIdle(limit, func() {
+		if party := c.Party(); party != nil {
 			party.Rest()
 		}
 	})
 }
 
-// newPOST makes the stream of a POST.
-func (c *httpSession) newPOST(request []byte) *stream {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lastPOST++
-	return newStream(c.own.shelf, c.lastPOST, request)
+// add makes the stream of a POST that answers the request with the id.
+func (p *postStreams) add(request []byte) *stream {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last++
+	return newStream(p.spill, p.last, request)
 }
 
-// keep lets the client come back for a stream, whose event ids it is about to see. If
-// there are many, the oldest goes that no connection is there for.
-func (c *httpSession) keep(st *stream) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.streams) >= maxResumable {
-		for _, number := range slices.Sorted(maps.Keys(c.streams)) {
-			if r := c.streams[number]; !r.stream.attached() {
+// keep lets the client come back for a stream, whose event ids it is about to see. If there are
+// many, the oldest one without a connection is dropped.
+func (p *postStreams) keep(st *stream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.byNumber) >= maxResumable {
+		for _, number := range slices.Sorted(maps.Keys(p.byNumber)) {
+			if r := p.byNumber[number]; !r.stream.attached() {
 				r.stream.drop()
-				delete(c.streams, number)
+				delete(p.byNumber, number)
 				break
 			}
 		}
 	}
-	c.streams[st.number] = &resumable{stream: st}
+	p.byNumber[st.number] = &resumable{stream: st}
 }
 
-// sweep drops the streams that nobody has come back for.
-func (c *httpSession) sweep(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for number, r := range c.streams {
+// sweep drops the streams that no client has come back for.
+func (p *postStreams) sweep(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for number, r := range p.byNumber {
 		switch {
 		case r.stream.attached():
 			r.since = time.Time{}
@@ -112,15 +108,25 @@ func (c *httpSession) sweep(now time.Time) {
 			r.since = now
 		case now.Sub(r.since) > resumeTime:
 			r.stream.drop()
-			delete(c.streams, number)
+			delete(p.byNumber, number)
 		}
 	}
 }
 
+// dropAll drops all streams.
+func (p *postStreams) dropAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.byNumber {
+		r.stream.drop()
+	}
+	clear(p.byNumber)
+}
+
 var errUnknownEvent = errors.New("no stream of this session has sent the event that Last-Event-ID names, or it is too long ago")
 
-// find returns the stream that an event id belongs to, and where in it that event stands.
-func (c *httpSession) find(eventID string) (st *stream, sequence uint64, err error) {
+// findStream returns the stream that an event id belongs to, and where in it that event stands.
+func (c *httpSession) findStream(eventID string) (st *stream, sequence uint64, err error) {
 	left, right, _ := strings.Cut(eventID, "-")
 	number, err1 := strconv.ParseUint(left, 10, 64)
 	sequence, err2 := strconv.ParseUint(right, 10, 64)
@@ -128,26 +134,15 @@ func (c *httpSession) find(eventID string) (st *stream, sequence uint64, err err
 		return nil, 0, errUnknownEvent
 	}
 	if number == 0 {
-		return c.own, sequence, nil
+		return c.get, sequence, nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r, ok := c.streams[number]
+	c.posts.mu.Lock()
+	defer c.posts.mu.Unlock()
+	r, ok := c.posts.byNumber[number]
 	if !ok {
 		return nil, 0, errUnknownEvent
 	}
 	return r.stream, sequence, nil
-}
-
-// discard lets go of all that the session holds. Its requests have ended.
-func (c *httpSession) discard() {
-	c.own.drop()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, r := range c.streams {
-		r.stream.drop()
-	}
-	clear(c.streams)
 }
 
 // sessionRegistry holds the sessions of clients over HTTP.
@@ -182,7 +177,7 @@ func (g *sessionRegistry) add(client *httpSession) (ended *httpSession, ok bool)
 		var best spare
 		for _, candidate := range g.byID {
 			owner := candidate.account
-			idle, isIdle := candidate.idleFor()
+			idle, isIdle := candidate.idle.idleFor()
 			if !isIdle || hasShare && owner != of || owner != of && idle < spareAfter {
 				continue
 			}

@@ -20,7 +20,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		client := newHTTPSession(f.server, f.shelf.of(""), "", Audience{})
 		f.server.add(client.session)
 		client.enter()
-		client.join([]byte(`{"roots":{}}`))
+		client.joinFleet([]byte(`{"roots":{}}`))
 		own := server.For(client.Party())
 		pass := func(d time.Duration) {
 			<-time.After(d) // of the bubble
@@ -32,19 +32,19 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		if !same() {
 			t.Error("it lost its server while it was there")
 		}
-		client.release()
+		client.idle.release()
 		pass(defaultAway)
 		if !same() {
 			t.Error("it lost its server too early")
 		}
-		client.inFlight["1"] = nil
+		client.idle.hold() // for the request
 		pass(defaultAway)
 		if !same() {
 			t.Error("it lost its server while a request was under way")
 		}
-		delete(client.inFlight, "1")
+		client.idle.release()
 		client.enter()
-		client.release()
+		client.idle.release()
 		pass(defaultAway)
 		if !same() {
 			t.Error("a request did not count")
@@ -57,7 +57,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		if again := server.For(client.Party()); again == server {
 			t.Error("it came back, and shares a server that it should not")
 		}
-		client.release()
+		client.idle.release()
 		f.dropSession(client)
 	})
 }

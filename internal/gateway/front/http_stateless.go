@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -35,7 +36,7 @@ func (f *httpServer) postModern(v exchange, frame wire.Frame, accepted accepts) 
 		return false
 	}
 	if frame.IsBatch() {
-		v.refuseModern(nil, &refusal{code: protocol.CodeInvalidRequest, message: noBatches})
+		v.refuseModern(nil, &metatool.Error{Code: protocol.CodeInvalidRequest, Message: noBatches})
 		return true
 	}
 	message, err := wire.Parse(frame)
@@ -50,7 +51,7 @@ func (f *httpServer) postModern(v exchange, frame wire.Frame, accepted accepts) 
 	case !byHeader && (t.revision.IsAbsent() || !message.IsRequest() || string(message.Method) == protocol.MethodInitialize):
 		return false
 	case message.IsResponse():
-		v.refuseModern(nil, &refusal{code: protocol.CodeInvalidRequest, message: "Invalid request: the protocol revision in use has no responses of clients"})
+		v.refuseModern(nil, &metatool.Error{Code: protocol.CodeInvalidRequest, Message: "Invalid request: the protocol revision in use has no responses of clients"})
 	case !message.IsRequest():
 		v.w.WriteHeader(http.StatusAccepted)
 	default:
@@ -72,7 +73,7 @@ func (f *httpServer) serveModern(v exchange, message wire.Message, t requestMeta
 	}
 	mark, marked := t.hops.Text()
 	if err := f.server.admit(mark); err != nil {
-		v.refuseModern(id, &refusal{code: protocol.CodeInvalidRequest, message: err.Error()})
+		v.refuseModern(id, &metatool.Error{Code: protocol.CodeInvalidRequest, Message: err.Error()})
 		return
 	}
 	if t.mark = v.r.Header.Get(hops.Header); marked {
@@ -86,27 +87,34 @@ func (f *httpServer) serveModern(v exchange, message wire.Message, t requestMeta
 	}
 	refused, later := client.checkArguments(v.r.Header, message)
 	if refused != nil {
-		client.release()
+		client.idle.release()
 		v.refuseModern(id, refused)
 		return
 	}
 	st := newStream(f.shelf.of(v.account), 0, id)
 	// Several clients may use the same ids, so that requests are told apart by numbers.
-	r := client.begin(&message, t, st, strconv.FormatUint(lastRequestKey.Add(1), 10), later)
-	v.answerModern(r, st, accepted)
+	key := strconv.FormatUint(lastRequestKey.Add(1), 10)
+	r := client.newRequest(st, key, t)
+	r.check = later
+	r.start(&message)
+	// That the HTTP client goes cancels its request.
+	if gone := v.answerModern(st, accepted); gone {
+		client.requests.cancel(key, call.Cancelled{})
+	}
 }
 
 var lastRequestKey atomic.Uint64
 
 // refuseModern answers a request that is not looked at.
-func (v exchange) refuseModern(id []byte, reason *refusal) {
+func (v exchange) refuseModern(id []byte, reason *metatool.Error) {
 	v.w.Header().Set("Content-Type", "application/json")
-	status := statusOf(reason.code)
+	status := statusOf(reason.Code)
 	if status == http.StatusOK {
 		status = http.StatusBadRequest
 	}
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(reason.response(id))
+	r := response{id: id, answer: metatool.Answer{Error: reason}}
+	_, _ = v.w.Write(r.encode())
 }
 
 // statusOf is the status of an answer that is an error: what stands between a client and us
@@ -121,36 +129,24 @@ func statusOf(code int) int {
 	return http.StatusOK
 }
 
-// answerModern sends the answer to a request. That the client goes cancels the request.
-func (v exchange) answerModern(r *statelessRequest, st *stream, accepted accepts) {
+// answerModern sends the response to a request. It reports whether the client may have gone
+// before there was one.
+func (v exchange) answerModern(st *stream, accepted accepts) (gone bool) {
 	defer st.drop()
 	switch form, answer := st.form(v.r.Context(), accepted); form {
 	case alone:
-		v.answerJSON(statusOfAnswer(r.id, answer), answer)
+		v.answerJSON(statusOf(st.errorCode), answer)
 	case streamed:
-		v.streamModern(r, st)
+		out := newOutput(v.w)
+		out.unnumbered = true
+		lost := st.attach()
+		out.begin()
+		st.pump(v.r.Context(), out, 0, lost)
+		return true
 	case bodyless:
 		v.w.WriteHeader(http.StatusAccepted)
 	case abandoned:
-		r.cancel(call.Cancelled{})
+		return true
 	}
-}
-
-func (v exchange) streamModern(r *statelessRequest, st *stream) {
-	out := newOutput(v.w)
-	out.unnumbered = true
-	lost := st.attach()
-	out.begin()
-	st.pump(v.r.Context(), out, 0, lost)
-	r.cancel(call.Cancelled{}) // does nothing if it was answered
-}
-
-// statusOfAnswer tells errors of the protocol from results.
-func statusOfAnswer(id []byte, answer spilledMessage) int {
-	object, isError := bytes.CutPrefix(answer.bytes, wire.AppendErrorPrefix(nil, id))
-	if !isError {
-		return http.StatusOK
-	}
-	code, _ := strconv.Atoi(string(wire.Raw(bytes.TrimSuffix(object, []byte(wire.Suffix))).Member("code").Bytes()))
-	return statusOf(code)
+	return false
 }

@@ -128,7 +128,7 @@ func TestModernStreamEndsWithItsClient(t *testing.T) {
 			sessions := slices.Collect(maps.Keys(server.sessions))
 			server.mu.Unlock()
 			for _, client := range sessions {
-				client.requests.Wait() // hangs if the request does not end
+				client.requests.unanswered.Wait() // hangs if the request does not end
 			}
 		})
 	}

@@ -25,6 +25,8 @@ type stream struct {
 	closed bool          // nothing more will come
 	gone   bool          // nobody will take anything any more
 	lost   chan struct{} // closed when another connection takes over; nil without one
+
+	errorCode int // of the response; 0 for a result
 }
 
 // event is one message of a stream.
@@ -47,22 +49,25 @@ func newStream(shelf *spillShare, number uint64, request []byte) *stream {
 	return &stream{number: number, request: request, shelf: shelf, wake: make(chan struct{}, 1)}
 }
 
-// notify implements sender. What finds no room is dropped: it is for the client's
+// notify implements replyPath. What finds no room is dropped: it is for the client's
 // information, and servers must not wait for a client.
-func (st *stream) notify(message []byte) error {
+func (st *stream) notify(message outgoing) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if err := st.push(message, false); st.gone {
+	if err := st.push(message.encode(), false); st.gone {
 		return err
 	}
 	return nil
 }
 
-// send implements sender.
-func (st *stream) send(message []byte) {
+// respond implements replyPath.
+func (st *stream) respond(r response) {
+	code := r.errorCode()
+	message := r.encode()
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if message != nil {
+		st.errorCode = code
 		if err := st.push(message, true); err != nil && !st.gone {
 			text := "The answer was dropped, for want of room: " + err.Error() + ". The call may have run."
 			st.add(unaccounted(wire.ErrorResponse(st.request, protocol.CodeInternalError, text)), true)
@@ -72,11 +77,11 @@ func (st *stream) send(message []byte) {
 	st.signal()
 }
 
-// tell implements listener.
-func (st *stream) tell(message []byte) bool {
+// tryNotify implements notifier.
+func (st *stream) tryNotify(message outgoing) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.push(message, false) == nil
+	return st.push(message.encode(), false) == nil
 }
 
 // push is called with mu held.

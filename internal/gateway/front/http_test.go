@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
 // listen serves over HTTP on loopback for the time of a test.
@@ -211,7 +210,7 @@ func slow(t *testing.T) (f *httpServer, client *httpSession) {
 	if _, ok := f.sessions.add(client); !ok {
 		t.Fatal("no room for a session")
 	}
-	client.agree(protocol.Revision20251125, nil)
+	client.declare(protocol.Revision20251125, nil)
 	return f, client
 }
 
@@ -246,24 +245,24 @@ func expect(t *testing.T, in *bufio.Reader, want string) {
 
 func TestHTTPStreamGoesOnAfterABreak(t *testing.T) {
 	f, client := slow(t)
-	st := client.newPOST([]byte("1"))
+	st := client.posts.add([]byte("1"))
 	accepted := accepts{json: true, stream: true}
-	if err := st.notify([]byte("{\"n\":1}\n")); err != nil {
+	if err := st.notify(outgoing{method: "n/1"}); err != nil {
 		t.Fatal(err)
 	}
 	in, hangUp := lines(t, func(w http.ResponseWriter, r *http.Request) { exchange{w: w, r: r}.answer(client, st, accepted) })
-	expect(t, in, "id: 1-0\ndata: \n\nid: 1-1\nevent: message\ndata: {\"n\":1}\n\n")
+	expect(t, in, "id: 1-0\ndata: \n\nid: 1-1\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"n/1\"}\n\n")
 	hangUp()
 	for st.attached() { // until the server has noticed
 		<-st.wake
 		st.signal()
 	}
-	if err := st.notify([]byte("{\"n\":2}\n")); err != nil {
+	if err := st.notify(outgoing{method: "n/2"}); err != nil {
 		t.Fatal(err)
 	}
-	st.send([]byte("{\"n\":3}\n"))
+	st.respond(resultTo([]byte("1"), []byte("{}")))
 
-	again, sequence, err := client.find("1-1")
+	again, sequence, err := client.findStream("1-1")
 	if err != nil || again != st || sequence != 1 {
 		t.Fatalf("the stream of event 1-1 is %p at %d, %v", again, sequence, err)
 	}
@@ -272,7 +271,7 @@ func TestHTTPStreamGoesOnAfterABreak(t *testing.T) {
 		out.begin()
 		st.pump(r.Context(), out, sequence, st.attach())
 	})
-	expect(t, in, "id: 1-2\nevent: message\ndata: {\"n\":2}\n\nid: 1-3\nevent: message\ndata: {\"n\":3}\n\n")
+	expect(t, in, "id: 1-2\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"n/2\"}\n\nid: 1-3\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
 	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
 		t.Errorf("after the answer there is %q, %v", rest, err)
 	}
@@ -317,7 +316,7 @@ func TestHTTPClientsTellTheirRoots(t *testing.T) {
 		sessions = append(sessions, session)
 		if len(sessions) == 1 {
 			for client := range server.sessions {
-				if client.rootsAsked {
+				if client.roots.wasAsked() {
 					t.Error("a client by itself was asked")
 				}
 			}
@@ -333,7 +332,7 @@ func TestHTTPClientsTellTheirRoots(t *testing.T) {
 		}
 	}
 	for client := range server.sessions {
-		if client.settled != nil {
+		if client.roots.pending() != nil {
 			t.Error("requests still wait for the roots")
 		}
 	}
@@ -366,7 +365,7 @@ func TestHTTPSessionsAreLimited(t *testing.T) {
 		add := func() (*httpSession, *httpSession, bool) {
 			accounts++
 			client := newHTTPSession(server, newSpillBuffer().of(account(strconv.Itoa(accounts))), "", Audience{})
-			client.left = time.Now()
+			client.idle.left = time.Now()
 			ended, ok := g.add(client)
 			return client, ended, ok
 		}
@@ -421,7 +420,7 @@ func TestStreamTellsThatAnAnswerFoundNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := newStream(s, 1, []byte("7"))
-	st.send(wire.Result([]byte("7"), make([]byte, 2000)))
+	st.respond(resultTo([]byte("7"), make([]byte, 2000)))
 	next, found, _ := st.after(0)
 	if !found {
 		t.Fatal("there is no answer")

@@ -1,10 +1,9 @@
 package front
 
 import (
-	"context"
 	"strconv"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -12,46 +11,99 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// pendingQuestion is a question that waits for the client's answer: a server's, or one of ours.
-type pendingQuestion struct {
-	question *downstream.Question
-	token    []byte // the server's progress token; empty without one
-	ours     func(answer wire.Message)
+// questionTable holds the requests that a client has been sent and has not answered.
+type questionTable struct {
+	mu     sync.Mutex
+	open   map[uint64]pendingQuestion
+	last   uint64 // id
+	closed bool   // the client is asked nothing, or nothing any more
 }
 
-// ask puts a server's question to the client. It goes the way of the answer to the request
-// that it belongs to, or unasked; a client that did not say that it can be asked is not.
-func (s *session) ask(question *downstream.Question, to func(message []byte) bool) {
+// pendingQuestion waits for the client's answer.
+type pendingQuestion struct {
+	question *downstream.Question        // of a server; nil if it is our own
+	token    []byte                      // the server's progress token; empty without one
+	answered func(response wire.Message) // of a question of our own
+}
+
+// add enters a question under a new id.
+func (t *questionTable) add(q pendingQuestion) (id uint64, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return 0, false
+	}
+	t.last++
+	t.open[t.last] = q
+	return t.last, true
+}
+
+func (t *questionTable) find(id uint64) (q pendingQuestion, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q, ok = t.open[id]
+	return q, ok
+}
+
+func (t *questionTable) remove(id uint64) (q pendingQuestion, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q, ok = t.open[id]
+	delete(t.open, id)
+	return q, ok
+}
+
+// close has no more questions asked.
+func (t *questionTable) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+}
+
+// refuseAll answers all questions for a client that is gone.
+func (t *questionTable) refuseAll() {
+	t.mu.Lock()
+	open := t.open
+	t.open = make(map[uint64]pendingQuestion)
+	t.mu.Unlock()
+	for _, q := range open {
+		if q.question != nil {
+			q.question.Refuse(protocol.CodeInternalError, "The client is gone")
+		}
+	}
+}
+
+// putQuestion sends a server's question to the client: by the path of the response to the request
+// that it belongs to, or by the session's own. A client that has not declared that it can be
+// asked is not asked.
+func (s *session) putQuestion(question *downstream.Question, send func(message outgoing) bool) {
 	if problem := call.Ambiguous(question.Method, question.Params); problem != "" {
 		question.Refuse(protocol.CodeInvalidParams, problem)
 		return
 	}
-	s.mu.Lock()
-	if s.ending || !canBeAsked(s.capabilities, question) {
-		s.mu.Unlock()
+	token := question.Params.Member("_meta").Member(protocol.ProgressToken)
+	id, ok := uint64(0), canBeAsked(s.capabilities(), question)
+	if ok {
+		id, ok = s.questions.add(pendingQuestion{question: question, token: token.Bytes()})
+	}
+	if !ok {
 		question.RefuseUnsupported()
 		return
 	}
-	s.lastAsked++
-	id := s.lastAsked
-	token := question.Params.Member("_meta").Member(protocol.ProgressToken)
-	s.asked[id] = pendingQuestion{question: question, token: token.Bytes()}
-	s.mu.Unlock()
-
 	params := question.Params.Bytes()
 	if !token.IsAbsent() { // those of several servers may be the same
 		params = wire.AppendEdited(nil, question.Params, wire.Edit{Part: token, With: strconv.AppendUint(nil, id, 10)})
 	}
-	question.OnWithdraw(func(params wire.Payload) { s.withdraw(id, params, to) })
-	if !to(wire.Request(id, question.Method, params)) {
-		s.removeQuestion(id)
+	question.OnWithdraw(func(params wire.Payload) { s.withdrawQuestion(id, params, send) })
+	if !send(outgoing{id: id, method: question.Method, params: params}) {
+		s.questions.remove(id)
 		question.Refuse(protocol.CodeInternalError, errUnread.Error())
 	}
 }
 
 // canBeAsked reports whether a client declared what a question needs: the methods of a
 // capability begin with its name, and some of what they ask for is declared inside of it.
-// What the protocol does not know is between the two.
+// Methods that the protocol does not know are between the server and the client.
 func canBeAsked(capabilities wire.Payload, question *downstream.Question) bool {
 	area, _, _ := strings.Cut(question.Method, "/")
 	declared := capabilities.Member(area)
@@ -72,10 +124,10 @@ func canBeAsked(capabilities wire.Payload, question *downstream.Question) bool {
 	return true
 }
 
-// withdraw tells the client that a server does not want an answer any more; params are
-// those of the server's notification, absent if the server has ended.
-func (s *session) withdraw(id uint64, params wire.Payload, to func(message []byte) bool) {
-	if _, ok := s.removeQuestion(id); !ok {
+// withdrawQuestion tells the client that a server does not want an answer any more; params are
+// those of the server's cancellation, absent if the server has ended.
+func (s *session) withdrawQuestion(id uint64, params wire.Payload, send func(message outgoing) bool) {
+	if _, ok := s.questions.remove(id); !ok {
 		return
 	}
 	theirs := strconv.AppendUint(nil, id, 10)
@@ -85,185 +137,36 @@ func (s *session) withdraw(id uint64, params wire.Payload, to func(message []byt
 	} else {
 		notice = wire.AppendEdited(nil, params, wire.Edit{Part: params.Member("requestId"), With: theirs})
 	}
-	to(wire.Notification(protocol.NotifyCancelled, notice))
+	send(outgoing{method: protocol.NotifyCancelled, params: notice})
 }
 
-// receiveAnswer takes in a client's answer to a server's question.
+// receiveAnswer passes a client's answer to the one who asked.
 func (s *session) receiveAnswer(message wire.Message) {
 	id, err := strconv.ParseUint(string(message.ID.Bytes()), 10, 64)
 	if err != nil {
 		return
 	}
-	a, ok := s.removeQuestion(id)
+	q, ok := s.questions.remove(id)
 	switch {
 	case !ok:
-	case a.ours != nil:
-		a.ours(message)
+	case q.answered != nil:
+		q.answered(message)
 	default:
-		if a.question.Method == protocol.MethodRootsList {
+		if q.question.Method == protocol.MethodRootsList {
 			s.learnRoots(message)
 		}
-		a.question.Answer(message)
+		q.question.Answer(message)
 	}
 }
 
-// learnRoots takes in what the client says its roots are, to whomever.
-func (s *session) learnRoots(answer wire.Message) {
-	roots, party := answer.Result.Member("roots"), s.Party()
-	if roots.Kind() != "array" || party == nil {
-		return
-	}
-	s.mu.Lock()
-	s.rootsAsked = true
-	s.mu.Unlock()
-	party.SetRoots(roots.Bytes())
-}
-
-// rootsTime is how long a client may take to tell its roots before it is treated as one
-// that has nothing in common with others.
-const rootsTime = time.Second
-
-// meetAlike has this client and those that declare the same tell their roots: then those
-// who have the same can share servers that ask for them. A client by itself is asked if there
-// is such a server, which may be left from a client like it.
-func (s *session) meetAlike() {
-	alike := s.server.alike(s)
-	if len(alike) == 1 && (s.declared().Member("roots").Kind() != "object" || !s.server.options.RootsMatter()) {
-		return
-	}
-	for _, client := range alike {
-		client.mu.Lock()
-		asked := client.rootsAsked
-		client.rootsAsked = true
-		client.mu.Unlock()
-		if !asked {
-			client.askRoots()
-		}
-	}
-	// Who comes first must not take servers of its own while another one is about to tell
-	// that it has the same.
-	var awaited []chan struct{}
-	for _, client := range alike {
-		client.mu.Lock()
-		if client != s && client.settled != nil {
-			awaited = append(awaited, client.settled)
-		}
-		client.mu.Unlock()
-	}
-	s.mu.Lock()
-	s.awaited = awaited
-	s.mayWait.Store(true)
-	s.mu.Unlock()
-}
-
-// askRoots asks the client for its roots, and has its requests wait for them.
-func (s *session) askRoots() {
-	s.mu.Lock()
-	if s.settled == nil {
-		s.settled = make(chan struct{})
-		s.mayWait.Store(true)
-	}
-	s.lastAsked++
-	id := s.lastAsked
-	s.asked[id] = pendingQuestion{ours: func(answer wire.Message) {
-		s.learnRoots(answer)
-		s.settle()
-	}}
-	s.mu.Unlock()
-	if !s.own.tell(wire.Request(id, protocol.MethodRootsList, nil)) {
-		s.removeQuestion(id)
-		s.settle()
-	}
-}
-
-// settle lets the requests go on that wait for the client's roots.
-func (s *session) settle() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.settled != nil {
-		close(s.settled)
-		s.settled = nil
-	}
-}
-
-// unsettled returns what to wait for before it is known with whom the client shares servers.
-func (s *session) unsettled() (waits []chan struct{}) {
-	if !s.mayWait.Load() {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.settled != nil {
-		waits = append(waits, s.settled)
-	}
-	for _, other := range s.awaited {
-		select {
-		case <-other:
-		default:
-			waits = append(waits, other)
-		}
-	}
-	s.mayWait.Store(len(waits) > 0)
-	return waits
-}
-
-// awaitRoots waits for the roots of a client that was asked for them, and of those that it
-// may share servers with.
-func (s *session) awaitRoots(ctx context.Context) {
-	waits := s.unsettled()
-	if len(waits) == 0 {
-		return
-	}
-	patience := time.NewTimer(rootsTime)
-	defer patience.Stop()
-	for _, settled := range waits {
-		select {
-		case <-settled:
-		case <-patience.C:
-			s.settle()
-			s.mu.Lock()
-			s.awaited = nil
-			s.mu.Unlock()
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// progressOfAnswer passes on the client's progress with a server's question.
-func (s *session) progressOfAnswer(params wire.Payload) {
+// forwardProgress passes the client's progress with a question to the server that asked.
+func (s *session) forwardProgress(params wire.Payload) {
 	token := params.Member(protocol.ProgressToken)
 	id, err := strconv.ParseUint(string(token.Bytes()), 10, 64)
 	if err != nil {
 		return
 	}
-	s.mu.Lock()
-	a, ok := s.asked[id]
-	s.mu.Unlock()
-	if ok && len(a.token) > 0 {
-		a.question.Notify(protocol.NotifyProgress, wire.AppendEdited(nil, params, wire.Edit{Part: token, With: a.token}))
-	}
-}
-
-func (s *session) removeQuestion(id uint64) (pendingQuestion, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, ok := s.asked[id]
-	delete(s.asked, id)
-	return a, ok
-}
-
-// refuseAsked answers all questions for a client that is gone.
-func (s *session) refuseAsked() {
-	s.mu.Lock()
-	open := s.asked
-	s.asked = make(map[uint64]pendingQuestion)
-	s.mu.Unlock()
-	for _, a := range open {
-		if a.question == nil {
-			continue
-		}
-		a.question.Refuse(protocol.CodeInternalError, "The client is gone")
+	if q, ok := s.questions.find(id); ok && len(q.token) > 0 {
+		q.question.Notify(protocol.NotifyProgress, wire.AppendEdited(nil, params, wire.Edit{Part: token, With: q.token}))
 	}
 }

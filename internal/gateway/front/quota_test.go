@@ -1,7 +1,6 @@
 package front
 
 import (
-	"bytes"
 	"context"
 	"strconv"
 	"strings"
@@ -119,7 +118,7 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 		server, shelf := newServer(Options{}), newSpillBuffer()
 		add := func(of account) (client, ended *httpSession, ok bool) {
 			client = newHTTPSession(server, shelf.of(of), "", Audience{})
-			client.left = time.Now()
+			client.idle.left = time.Now()
 			ended, ok = g.add(client)
 			return client, ended, ok
 		}
@@ -155,11 +154,11 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 func TestGuestsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 4)
-		defer g.end(nil)
+		defer g.finish(nil)
 		enter := func(of account, capabilities string) *statelessClient {
-			client := g.enter(string(of), of, Audience{}, modernTerms(capabilities))
+			client := g.enter(string(of), of, Audience{}, declaring(capabilities))
 			if client != nil {
-				client.release()
+				client.idle.release()
 			}
 			return client
 		}
@@ -176,22 +175,16 @@ func TestGuestsMakeRoomWithinTheirAccount(t *testing.T) {
 	})
 }
 
-// collected is a sender that keeps the answer.
-type collected struct{ answer []byte }
-
-func (c *collected) notify([]byte) error { return nil }
-func (c *collected) send(message []byte) { c.answer = message }
-
 func TestAnswersOfABatchAreBounded(t *testing.T) {
 	room := &quota{most: 1000}
-	to := &collected{}
+	to := new(answers)
 	b := &batch{to: to, room: room, account: "a", waiting: 3}
-	b.send(wire.Result([]byte("1"), []byte(`"`+strings.Repeat("x", 500)+`"`)))
-	b.send(wire.Result([]byte("2"), []byte(`"`+strings.Repeat("y", 500)+`"`)))
-	b.send(wire.Result([]byte("3"), []byte(`"z"`)))
-	messages, rejected, err := wire.ParseBatch(wire.NewFrame(bytes.TrimSpace(to.answer)))
+	b.respond(resultTo([]byte("1"), []byte(`"`+strings.Repeat("x", 500)+`"`)))
+	b.respond(resultTo([]byte("2"), []byte(`"`+strings.Repeat("y", 500)+`"`)))
+	b.respond(resultTo([]byte("3"), []byte(`"z"`)))
+	messages, rejected, err := wire.ParseBatch(wire.NewFrame([]byte(strings.TrimSpace(to.only(t)))))
 	if err != nil || len(rejected) > 0 || len(messages) != 3 {
-		t.Fatalf("%s: %v, %v", to.answer, rejected, err)
+		t.Fatalf("%s: %v, %v", to.sent, rejected, err)
 	}
 	for i, isError := range []bool{false, true, false} {
 		if id := string(messages[i].ID.Bytes()); id != strconv.Itoa(i+1) || messages[i].Error.IsAbsent() == isError {

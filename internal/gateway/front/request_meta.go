@@ -2,9 +2,9 @@ package front
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -51,7 +51,7 @@ func (t requestMeta) severity() int {
 }
 
 // checkRevision refuses a request of a revision that we do not speak in this era.
-func (t requestMeta) checkRevision() *refusal {
+func (t requestMeta) checkRevision() *metatool.Error {
 	revision, ok := t.revision.Name()
 	switch {
 	case !ok:
@@ -63,7 +63,7 @@ func (t requestMeta) checkRevision() *refusal {
 }
 
 // check refuses a request that does not say what it has to.
-func (t requestMeta) check() *refusal {
+func (t requestMeta) check() *metatool.Error {
 	if refused := t.checkRevision(); refused != nil {
 		return refused
 	}
@@ -78,18 +78,11 @@ func (t requestMeta) check() *refusal {
 	return nil
 }
 
-// refusal is why a request is not looked at.
-type refusal struct {
-	code    int
-	message string
-	data    []byte // raw JSON; nil without any
+func missingMeta(key, what string) *metatool.Error {
+	return &metatool.Error{Code: protocol.CodeInvalidParams, Message: fmt.Sprintf("Invalid params: '%s' in _meta must be %s", key, what)}
 }
 
-func missingMeta(key, what string) *refusal {
-	return &refusal{code: protocol.CodeInvalidParams, message: fmt.Sprintf("Invalid params: '%s' in _meta must be %s", key, what)}
-}
-
-func unsupported(revision string) *refusal {
+func unsupported(revision string) *metatool.Error {
 	names := make([]string, 0, 8)
 	data := []byte(`{"supported":[`)
 	for i, known := range protocol.Supported() {
@@ -100,33 +93,17 @@ func unsupported(revision string) *refusal {
 		names = append(names, string(known))
 	}
 	data = append(wire.AppendMember(append(data, ']'), "requested", revision), '}')
-	return &refusal{
-		code: protocol.CodeUnsupportedRevision, data: data,
-		message: fmt.Sprintf("Unsupported protocol version: '%.100s'. Known are %s; those before %s begin with initialize",
+	return &metatool.Error{
+		Code: protocol.CodeUnsupportedRevision, Data: data,
+		Message: fmt.Sprintf("Unsupported protocol version: '%.100s'. Known are %s; those before %s begin with initialize",
 			revision, strings.Join(names, ", "), protocol.Revision20260728),
 	}
 }
 
-func unknownMethod(method string) *refusal {
-	return &refusal{code: protocol.CodeMethodNotFound, message: fmt.Sprintf("Method not found: '%.200s'", method)}
+func unknownMethod(method string) *metatool.Error {
+	return &metatool.Error{Code: protocol.CodeMethodNotFound, Message: fmt.Sprintf("Method not found: '%.200s'", method)}
 }
 
-func invalidParams(text string) *refusal {
-	return &refusal{code: protocol.CodeInvalidParams, message: "Invalid params: " + text}
-}
-
-// object is the error object.
-func (r *refusal) object() []byte {
-	object := strconv.AppendInt([]byte(`{"code":`), int64(r.code), 10)
-	object = wire.AppendMember(object, "message", r.message)
-	if r.data != nil {
-		object = append(append(object, `,"data":`...), r.data...)
-	}
-	return append(object, '}')
-}
-
-// response answers the request of that id.
-func (r *refusal) response(id []byte) []byte {
-	message := append(wire.AppendErrorPrefix(nil, id), r.object()...)
-	return append(message, wire.Suffix...)
+func invalidParams(text string) *metatool.Error {
+	return &metatool.Error{Code: protocol.CodeInvalidParams, Message: "Invalid params: " + text}
 }

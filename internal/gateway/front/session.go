@@ -1,11 +1,8 @@
 package front
 
 import (
-	"context"
 	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,63 +18,56 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// session is one client, however it is connected. Whatever takes long is done elsewhere,
-// so that no request holds up another.
+// session is the state of one client: of a connection over stdio, of a session over HTTP, or of
+// a stateless client. Each part has its own lock, and no part calls another with its lock held.
+// Nothing here blocks for long, so that no request holds up another.
 type session struct {
+	identity
 	server   *Server
+	log      *slog.Logger
+	notifier notifier // sends what does not belong to a request
+
+	surface atomic.Pointer[metatool.Surface]
+	passage atomic.Pointer[passthrough.Passage]
+	memory  *passthrough.Memory
+	results *metatool.Results // nil if results are not kept for the client
+
+	declaration declaration
+	party       atomic.Pointer[fleet.Party] // nil before initialize
+	live        atomic.Bool                 // the client has initialized
+
+	requests  requestTable
+	questions questionTable
+	roots     rootsExchange
+	opened    openedToolboxes
+	news      heldNews
+	idle      idleClock
+	lists     listWait
+
+	stateless *statelessClient // nil for clients of the legacy era
+}
+
+// identity is who a client is. It does not change.
+type identity struct {
 	audience Audience
 	account  account // over HTTP
-	modern   bool    // the client is of the modern era; see guest
 	origin   Origin
-	foreign  bool                        // the client may be another person's than others
-	person   string                      // who that is, if it is known
-	mark     func(toolbox string) []byte // see Pipe
-	surface  atomic.Pointer[metatool.Surface]
-	passage  atomic.Pointer[passthrough.Passage]
-	memory   *passthrough.Memory
-	results  *metatool.Results
-	log      *slog.Logger
-	own      notifier
+	foreign  bool   // the client may belong to another person than others
+	person   string // who that is, if it is known
+}
 
-	life     context.Context // ends when unanswered requests are given up
-	giveUp   context.CancelFunc
-	requests sync.WaitGroup
-
-	party atomic.Pointer[fleet.Party] // nil before initialize
-
-	live    atomic.Bool                         // there was an initialize
-	opened  atomic.Pointer[map[string]struct{}] // toolboxes that the client opened; replaced with mu held
-	mayWait atomic.Bool                         // settled or awaited may be set
-
+// declaration is what the client said of itself when it began.
+type declaration struct {
 	mu           sync.Mutex
-	waitUntil    time.Time                  // see WaitUntil; zero before the first wait
-	holding      int                        // requests that tell of lists that change; see HoldNews
-	held         []string                   // what they will tell
-	rootsAsked   bool                       // the client was asked for its roots
-	settled      chan struct{}              // not nil while it has not told them
-	awaited      []chan struct{}            // settled of others that may have the same
-	capabilities wire.Payload               // that the client declared
-	asked        map[uint64]pendingQuestion // questions of servers that the client has not answered
-	lastAsked    uint64
 	revision     protocol.Revision // "" before initialize
-	hops         string            // the mark of the client's connection, if it is a workbench
-	inFlight     map[string]cancellable
-	full         chan struct{} // closed when there is room for another request; nil while nobody waits for that
-	ending       bool          // no request is taken any more
+	capabilities wire.Payload
+	hops         string // the mark of the client's connection, if the client is a workbench
 }
 
-// replyPath takes what the client gets for one message of its own.
-type replyPath interface {
-	// notify sends a message that comes before the answer. It fails only with the session.
-	notify(message []byte) error
-	// send takes the answer, which is nil if the client wants none any more.
-	send(message []byte)
-}
-
-// notifier takes what the client gets unasked.
-type notifier interface {
-	// tell does not block; it reports whether there was room for the message.
-	tell(message []byte) bool
+// listWait is until when lists of the client wait for servers.
+type listWait struct {
+	mu    sync.Mutex
+	until time.Time // zero before the first wait
 }
 
 var (
@@ -85,71 +75,88 @@ var (
 	errUnread  = errors.New("the client does not read what it is sent")
 )
 
-func newSession(server *Server, audience Audience) *session {
-	s := &session{
-		server: server, audience: audience, log: server.options.Log,
-		memory:   passthrough.NewMemory(server.subscriptions),
-		results:  server.results.Session(),
-		inFlight: make(map[string]cancellable),
-		asked:    make(map[uint64]pendingQuestion),
+func newSession(server *Server, who identity) *session {
+	return &session{
+		identity: who, server: server, log: server.options.Log,
+		memory:    passthrough.NewMemory(server.subscriptions),
+		results:   server.results.Session(),
+		requests:  newRequestTable(),
+		questions: questionTable{open: make(map[uint64]pendingQuestion)},
 	}
-	s.life, s.giveUp = context.WithCancel(context.Background())
-	return s
 }
 
-// Notify implements call.Client, for notifications that belong to no request.
-func (s *session) Notify(method string, params []byte) error {
-	if !s.own.tell(wire.Notification(method, params)) {
-		return errUnread
-	}
-	return nil
+// declare sets what the client declares; from then on its requests are answered.
+func (s *session) declare(revision protocol.Revision, capabilities []byte) {
+	s.declaration.mu.Lock()
+	defer s.declaration.mu.Unlock()
+	s.declaration.revision, s.declaration.capabilities = revision, wire.Raw(capabilities)
+	s.live.Store(true)
 }
 
-// Ask implements call.Client, for questions that belong to no request. In the modern era
-// there is no way to ask them.
-func (s *session) Ask(question *downstream.Question) {
-	if s.modern {
-		question.RefuseUnsupported()
-		return
-	}
-	s.ask(question, s.own.tell)
+// capabilities returns the capabilities that the client declared.
+func (s *session) capabilities() wire.Payload {
+	s.declaration.mu.Lock()
+	defer s.declaration.mu.Unlock()
+	return s.declaration.capabilities
 }
 
-// Party implements call.Client.
-func (s *session) Party() *fleet.Party { return s.party.Load() }
+func (s *session) revision() protocol.Revision {
+	s.declaration.mu.Lock()
+	defer s.declaration.mu.Unlock()
+	return s.declaration.revision
+}
 
-// join makes the client known to the fleet by what it declares.
-func (s *session) join(capabilities []byte) {
-	s.mu.Lock()
-	mark := hops.Chain(s.hops)
-	s.mu.Unlock()
+func (s *session) hops() string {
+	s.declaration.mu.Lock()
+	defer s.declaration.mu.Unlock()
+	return s.declaration.hops
+}
+
+func (s *session) setHops(mark string) {
+	s.declaration.mu.Lock()
+	defer s.declaration.mu.Unlock()
+	s.declaration.hops = mark
+}
+
+// isUnmarked reports whether the client is a workbench that has not shown its mark yet. It shows
+// it when it knows that we are a workbench, too. Until then nothing may be started for it: it
+// may be this very workbench.
+func (s *session) isUnmarked(info wire.Payload) bool {
+	name, _ := info.Member("name").Name()
+	return name == protocol.OwnName && s.hops() == ""
+}
+
+// joinFleet makes the client known to the fleet by what it declares.
+func (s *session) joinFleet(capabilities []byte) {
 	next := fleet.NewParty(fleet.PartyOptions{
-		Capabilities: capabilities, Modern: s.modern, Folder: s.origin.Folder, Environment: s.origin.Environment,
-		Foreign: s.foreign, Person: s.person, Account: string(s.account), Hops: mark,
-		Ask: s.Ask, Notice: s.noticed, Began: s.began,
+		Capabilities: capabilities, Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
+		Foreign: s.foreign, Person: s.person, Account: string(s.account), Hops: hops.Chain(s.hops()),
+		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})
 	if before := s.party.Swap(next); before != nil {
 		before.Close()
 	}
 }
 
-// part ends what join began.
-func (s *session) part() {
-	s.refuseAsked()
-	s.results.Close()
+// leaveFleet ends what joinFleet began, and drops what is kept for the client.
+func (s *session) leaveFleet() {
+	s.questions.refuseAll()
+	if s.results != nil {
+		s.results.Close()
+	}
 	s.passage.Load().Leave(s)
 	if party := s.party.Load(); party != nil {
 		party.Close()
 	}
 }
 
-// began has a server's new session know what that of before knew of the client.
-func (s *session) began(server *fleet.Server, session *downstream.Session) {
+// serverBegan gives a server's new session what the one before knew of the client.
+func (s *session) serverBegan(server *fleet.Server, session *downstream.Session) {
 	s.passage.Load().Began(s, server, session)
 }
 
-// noticed passes a server's notification on that belongs to no request.
-func (s *session) noticed(server *fleet.Server, message wire.Message) {
+// forwardNotice sends a server's notification that belongs to no request.
+func (s *session) forwardNotice(server *fleet.Server, message wire.Message) {
 	params, ok := s.passage.Load().Notice(s, server, message)
 	if !ok {
 		return
@@ -159,107 +166,56 @@ func (s *session) noticed(server *fleet.Server, message wire.Message) {
 	}
 }
 
-// IsOpen reports whether the toolbox is open to the client. Without sessions there is nothing
-// that it could be opened in, so that it always is.
-func (s *session) IsOpen(toolbox string) bool {
-	return s.modern || s.hasOpened(toolbox) || s.surface.Load().CountsAsOpen(toolbox)
-}
-
-// hasOpened reports whether the client opened the toolbox itself.
-func (s *session) hasOpened(toolbox string) bool {
-	opened := s.opened.Load()
-	if opened == nil {
-		return false
+// Notify implements call.Client, for notifications that belong to no request.
+func (s *session) Notify(method string, params []byte) error {
+	if !s.notifier.tryNotify(outgoing{method: method, params: params}) {
+		return errUnread
 	}
-	_, ok := (*opened)[toolbox]
-	return ok
+	return nil
 }
 
-// Results implements metatool.Keeper.
-func (s *session) Results() *metatool.Results { return s.results }
+// Ask implements call.Client, for questions that belong to no request.
+func (s *session) Ask(question *downstream.Question) { s.putQuestion(question, s.notifier.tryNotify) }
 
-// Memory implements passage.Session.
-func (s *session) Memory() *passthrough.Memory { return s.memory }
+// Party implements call.Client.
+func (s *session) Party() *fleet.Party { return s.party.Load() }
+
+// IsOpen implements metatool.Session.
+func (s *session) IsOpen(toolbox string) bool {
+	return s.opened.contains(toolbox) || s.surface.Load().CountsAsOpen(toolbox)
+}
+
+// MarkOpen implements metatool.Session. A toolbox that counts as open without it is remembered,
+// too: a reload may end that.
+func (s *session) MarkOpen(toolbox string) (first bool) {
+	return s.opened.add(toolbox) && !s.surface.Load().CountsAsOpen(toolbox)
+}
+
+// HoldNews implements metatool.Session; there is no request that could wait for the news.
+func (s *session) HoldNews() (release func()) { return func() {} }
+
+// WaitUntil implements metatool.Session.
+func (s *session) WaitUntil(limit time.Duration) time.Time {
+	s.lists.mu.Lock()
+	defer s.lists.mu.Unlock()
+	if s.lists.until.IsZero() {
+		s.lists.until = time.Now().Add(limit)
+	}
+	return s.lists.until
+}
 
 // Links implements metatool.Session.
 func (s *session) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
 	return s.passage.Load().Define(s, ref, definition)
 }
 
-// MarkOpen implements metatool.Session. What counted as open without it is remembered, too:
-// a reload may end that.
-func (s *session) MarkOpen(toolbox string) (first bool) {
-	if s.modern {
-		return false
-	}
-	if first = s.open(toolbox); first && s.mark != nil {
-		s.own.tell(s.mark(toolbox))
-	}
-	return first && !s.surface.Load().CountsAsOpen(toolbox)
-}
+// Results implements metatool.Keeper.
+func (s *session) Results() *metatool.Results { return s.results }
 
-// HoldNews implements metatool.Session; there is no request that could wait for it.
-func (s *session) HoldNews() (release func()) { return func() {} }
+// Memory implements passthrough.Session.
+func (s *session) Memory() *passthrough.Memory { return s.memory }
 
-// bringsNews reports whether the client is to be told of lists that it never asked for: it opens
-// something, or listens for that.
-func (s *session) bringsNews() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.modern || s.holding > 0
-}
-
-// tellNews tells the client that a list changed, unless a request does so before its answer.
-func (s *session) tellNews(method string) {
-	s.mu.Lock()
-	hold := s.holding > 0
-	if hold && !slices.Contains(s.held, method) {
-		s.held = append(s.held, method)
-	}
-	s.mu.Unlock()
-	if !hold {
-		s.notifyListChanged(method)
-	}
-}
-
-// WaitUntil implements metatool.Session.
-func (s *session) WaitUntil(limit time.Duration) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.waitUntil.IsZero() {
-		s.waitUntil = time.Now().Add(limit)
-	}
-	return s.waitUntil
-}
-
-// open remembers that the client opened the toolbox. What others may be reading is never
-// changed.
-func (s *session) open(toolbox string) (first bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hasOpened(toolbox) {
-		return false
-	}
-	next := map[string]struct{}{toolbox: {}}
-	if before := s.opened.Load(); before != nil {
-		maps.Copy(next, *before)
-	}
-	s.opened.Store(&next)
-	return true
-}
-
-// resume has the session know what the client did in the one that it goes on with.
-func (s *session) resume(known Pipe) {
-	s.origin, s.mark, s.lastAsked = known.Origin, known.Mark, known.LastAsked
-	if len(known.Opened) > 0 {
-		s.memory.Resume()
-	}
-	for _, toolbox := range known.Opened {
-		s.open(toolbox)
-	}
-}
-
-// receive takes in one frame; what is to be answered goes to the sender.
+// receive handles one frame; responses go to the reply path.
 func (s *session) receive(frame wire.Frame, to replyPath) {
 	if frame.IsBatch() {
 		s.receiveBatch(frame, to)
@@ -267,19 +223,10 @@ func (s *session) receive(frame wire.Frame, to replyPath) {
 	}
 	message, err := wire.Parse(frame)
 	if err != nil {
-		to.send(rejection(frame, err))
+		to.respond(rejection(frame, err))
 		return
 	}
 	s.dispatch(&message, to)
-}
-
-// rejection answers a frame that holds no message.
-func rejection(frame wire.Frame, reason error) []byte {
-	if shape, ok := errors.AsType[*wire.ShapeError](reason); ok {
-		return wire.ErrorResponse(shape.ID.Bytes(), protocol.CodeInvalidRequest, "Invalid request: "+shape.Reason)
-	}
-	id, _ := wire.Skim(frame.Bytes())
-	return wire.ErrorResponse(id, protocol.CodeParseError, "Parse error: "+reason.Error())
 }
 
 // dispatch starts what a message asks for.
@@ -291,7 +238,9 @@ func (s *session) dispatch(message *wire.Message, to replyPath) {
 	case message.IsRequest() && string(message.Method) == protocol.MethodInitialize:
 		s.initialize(*message, to)
 	case message.IsRequest():
-		s.begin(message, to)
+		s.idle.hold()
+		r := &request{session: s, reply: reply{to: to, key: idKey(message.ID)}}
+		r.start(message)
 	case message.IsResponse():
 		s.receiveAnswer(*message)
 	default:
@@ -299,7 +248,6 @@ func (s *session) dispatch(message *wire.Message, to replyPath) {
 	}
 }
 
-// receiveNotification takes in a notification of the client.
 func (s *session) receiveNotification(message wire.Message) {
 	if problem := call.Ambiguous(string(message.Method), message.Params); problem != "" {
 		s.log.Warn("ignored a notification of the client", "reason", problem)
@@ -307,28 +255,34 @@ func (s *session) receiveNotification(message wire.Message) {
 	}
 	switch string(message.Method) {
 	case protocol.NotifyCancelled:
-		s.cancel(message.Params)
+		s.cancelNamed(message.Params)
 	case protocol.NotifyProgress:
-		s.progressOfAnswer(message.Params)
+		s.forwardProgress(message.Params)
 	case protocol.NotifyRootsList:
 		if party := s.Party(); party != nil {
 			party.RootsChanged(message.Params.Bytes())
-			s.mu.Lock()
-			asked := s.rootsAsked
-			s.mu.Unlock()
-			if asked {
+			if s.roots.wasAsked() {
 				s.askRoots()
 			}
 		}
 	case protocol.NotifyInitialized:
-		s.meetAlike()
+		s.exchangeRoots()
 	default:
 		s.forwardNotification(message)
 	}
 }
 
-// forwardNotification takes a notification that the protocol does not know to the server that it can
-// only be for.
+// cancelNamed cancels the request that a cancellation of the client names.
+func (s *session) cancelNamed(params wire.Payload) {
+	var cause call.Cancelled
+	if reason := params.Member("reason"); reason.Kind() == "string" {
+		cause.Reason = reason.Bytes()
+	}
+	s.requests.cancel(idKey(params.Member("requestId")), cause)
+}
+
+// forwardNotification sends a notification that the protocol does not know to the only server
+// that it can be for.
 func (s *session) forwardNotification(message wire.Message) {
 	if servers := s.passage.Load().Servers(s); len(servers) == 1 {
 		if lease := servers[0].For(s.Party()).TryLease(); lease != nil {
@@ -338,26 +292,24 @@ func (s *session) forwardNotification(message wire.Message) {
 	}
 }
 
-// abandon ends all requests at once; no more are taken.
+// abandon ends all requests at once; no more are accepted.
 func (s *session) abandon(cause error) {
-	s.mu.Lock()
-	s.ending = true
-	s.mu.Unlock()
-	s.giveUp()
-	s.cancelAll(cause)
-	s.part()
+	s.close()
+	s.requests.giveUp(cause)
+	s.leaveFleet()
 }
 
-// end answers what was read, within limits; gone says that nobody takes answers any more.
-func (s *session) end(gone <-chan struct{}) {
-	s.mu.Lock()
-	s.ending = true
-	s.mu.Unlock()
-	answered := make(chan struct{})
-	go func() { // ends with the requests, which giving up ends
-		s.requests.Wait()
-		close(answered)
-	}()
+// close has no further requests and questions accepted.
+func (s *session) close() {
+	s.requests.close()
+	s.questions.close()
+}
+
+// finish answers what was read, within limits; gone is closed when nobody reads responses any
+// more.
+func (s *session) finish(gone <-chan struct{}) {
+	s.close()
+	answered := s.requests.answered()
 	patience := time.NewTimer(answerTime)
 	defer patience.Stop()
 	select {
@@ -365,9 +317,8 @@ func (s *session) end(gone <-chan struct{}) {
 	case <-patience.C:
 	case <-gone:
 	}
-	s.giveUp()
-	s.cancelAll(errGivenUp)
-	s.part()
+	s.requests.giveUp(errGivenUp)
+	s.leaveFleet()
 	patience.Reset(cancelTime)
 	select {
 	case <-answered:

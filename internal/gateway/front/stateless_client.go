@@ -8,24 +8,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// statelessClient is a client of the modern era. There are no sessions in it, so that requests count
-// as one client's if they are from the same one and declare the same. What the client
-// should not have to wait for twice is kept for a while: its party, with sessions below,
-// and calls that wait for its answers.
+// statelessClient is a client of the modern era, which has no sessions: requests count as one
+// client's if the caller and what it declares are the same. What it should not have to wait for
+// twice is kept for a while: its sessions with servers, and requests that wait for its answers.
 type statelessClient struct {
 	*session
-	idleClock // of requests, and of calls that outlast them
-
 	key           string
 	caller        string // who it is, whatever it declares
-	answers       bool   // it can be asked something
+	askable       bool   // it declares that it can be asked something
+	unmarked      bool   // see session.isUnmarked
 	subscriptions *subscriptions
-
-	unmarked bool // see isUnmarked
 }
 
 // statelessClients are those of one endpoint.
@@ -38,7 +35,7 @@ type statelessClients struct {
 	mu        sync.Mutex
 	byKey     map[string]*statelessClient
 	byAccount map[account]int // how many there are
-	ended     bool
+	closed    bool
 }
 
 // maxStdioClients is for a client over stdio, which may declare something else each time.
@@ -48,54 +45,54 @@ func newStatelessClients(server *Server, limit int) *statelessClients {
 	return &statelessClients{server: server, limit: limit, byKey: make(map[string]*statelessClient), byAccount: make(map[account]int)}
 }
 
-// enter returns the guest that a request is from; leave it when the request has ended.
-// There is none if there are too many.
-func (g *statelessClients) enter(owner string, of account, audience Audience, t requestMeta) *statelessClient {
+// enter returns the client that a request is from, with its idle clock held for the request; nil
+// if the limit is reached.
+func (g *statelessClients) enter(owner string, of account, audience Audience, meta requestMeta) *statelessClient {
 	caller := callerName(owner, audience)
 	var space [512]byte
-	key := appendClientKey(space[:0], caller, t)
+	key := appendClientKey(space[:0], caller, meta)
 	g.mu.Lock()
 	client, known := g.byKey[string(key)]
-	var spared *statelessClient
-	if !known && !g.ended {
-		room := true
+	var evicted *statelessClient
+	if !known && !g.closed {
+		hasRoom := true
 		if hasShare := !g.own && g.byAccount[of] >= max(g.limit/accountShare, 1); hasShare || len(g.byKey) >= g.limit {
-			spared = g.spare(of, hasShare)
-			room = spared != nil
+			evicted = g.evict(of, hasShare)
+			hasRoom = evicted != nil
 		}
-		if room {
-			client = newStatelessClient(g, owner, of, audience, string(key), t)
+		if hasRoom {
+			client = g.newClient(identity{audience: audience, account: of, origin: g.origin, foreign: !g.own, person: owner}, string(key), meta)
 			g.byKey[client.key] = client
 			g.byAccount[of]++
 		}
 	}
 	if client != nil {
-		client.hold()
+		client.idle.hold()
 	}
 	g.mu.Unlock()
-	if spared != nil {
-		spared.close(errSessionEnded)
+	if evicted != nil {
+		evicted.drop()
 	}
 	return client
 }
 
-// spare takes out an idle guest to make room for one of an account, of that account alone if it has its share. Called
-// with mu held.
-func (g *statelessClients) spare(of account, hasShare bool) (spared *statelessClient) {
+// evict removes an idle client to make room for one of an account, of that account alone if it
+// has its share. Called with mu held.
+func (g *statelessClients) evict(of account, hasShare bool) (evicted *statelessClient) {
 	var best spare
 	for _, candidate := range g.byKey {
-		idle, isIdle := candidate.idleFor()
+		idle, isIdle := candidate.idle.idleFor()
 		if !isIdle || hasShare && candidate.account != of {
 			continue
 		}
-		if s := (spare{g.byAccount[candidate.account], idle}); spared == nil || s.before(best) {
-			spared, best = candidate, s
+		if s := (spare{g.byAccount[candidate.account], idle}); evicted == nil || s.before(best) {
+			evicted, best = candidate, s
 		}
 	}
-	if spared != nil {
-		g.delete(spared)
+	if evicted != nil {
+		g.delete(evicted)
 	}
-	return spared
+	return evicted
 }
 
 // delete is called with mu held.
@@ -106,27 +103,27 @@ func (g *statelessClients) delete(client *statelessClient) {
 	}
 }
 
-// sweep forgets guests that have not been heard of for longer than the limit.
+// sweep drops clients that have been idle for longer than the limit.
 func (g *statelessClients) sweep(limit time.Duration) {
 	g.mu.Lock()
-	var gone []*statelessClient
+	var idle []*statelessClient
 	for _, client := range g.byKey {
-		if idle, isIdle := client.idleFor(); isIdle && idle > limit {
+		if since, isIdle := client.idle.idleFor(); isIdle && since > limit {
 			g.delete(client)
-			gone = append(gone, client)
+			idle = append(idle, client)
 		}
 	}
 	g.mu.Unlock()
-	for _, client := range gone {
-		client.Party().Rest() // it had its time: nothing lingers for the next one
-		client.close(errSessionEnded)
+	for _, client := range idle {
+		client.Party().Rest() // it had its time: nothing is kept for the next one
+		client.drop()
 	}
 }
 
-// cancel cancels the request that a notification names, of whichever guest.
-func (g *statelessClients) cancel(params wire.Payload) {
+// cancelNamed cancels the request that a cancellation names, of whichever client.
+func (g *statelessClients) cancelNamed(params wire.Payload) {
 	for _, client := range g.all() {
-		client.cancel(params)
+		client.cancelNamed(params)
 	}
 }
 
@@ -136,28 +133,28 @@ func (g *statelessClients) all() []*statelessClient {
 	return slices.Collect(maps.Values(g.byKey))
 }
 
-// end lets the requests of all guests finish, and then forgets them; gone says that nobody
-// takes answers any more.
-func (g *statelessClients) end(gone <-chan struct{}) {
+// finish lets the requests of all clients finish, and then drops the clients; gone is closed when
+// nobody reads responses any more.
+func (g *statelessClients) finish(gone <-chan struct{}) {
 	g.mu.Lock()
-	g.ended = true
+	g.closed = true
 	g.mu.Unlock()
-	var ending sync.WaitGroup
+	var finishing sync.WaitGroup
 	for _, client := range g.all() {
-		ending.Go(func() {
+		finishing.Go(func() {
 			client.subscriptions.close()
-			client.server.parking.abandonAll(client) // while servers can still be told
-			client.end(gone)
-			client.server.remove(client.session)
-			client.server.parking.abandonAll(client)
+			g.server.suspended.abandonAll(client.session) // while servers can still be told
+			client.session.finish(gone)
+			g.server.remove(client.session)
+			g.server.suspended.abandonAll(client.session)
 		})
 	}
-	ending.Wait()
+	finishing.Wait()
 }
 
 func callerName(owner string, audience Audience) string {
 	if owner == "" && audience.Only == "" && audience.Toolboxes == nil {
-		return `"" ""` // as below, without being put together for each request
+		return `"" ""` // as below, without being built for each request
 	}
 	name := strconv.Quote(owner) + " " + strconv.Quote(audience.Only)
 	if audience.Toolboxes == nil {
@@ -169,33 +166,75 @@ func callerName(owner string, audience Audience) string {
 	return name + "."
 }
 
-func appendClientKey(key []byte, caller string, t requestMeta) []byte {
+func appendClientKey(key []byte, caller string, meta requestMeta) []byte {
 	key = append(append(key, caller...), '\n')
-	key = append(append(key, t.capabilities.Bytes()...), '\n')
-	key = append(key, t.info.Bytes()...)
-	if t.mark != "" {
-		key = append(append(key, '\n'), t.mark...)
+	key = append(append(key, meta.capabilities.Bytes()...), '\n')
+	key = append(key, meta.info.Bytes()...)
+	if meta.mark != "" {
+		key = append(append(key, '\n'), meta.mark...)
 	}
 	return key
 }
 
-func newStatelessClient(g *statelessClients, owner string, of account, audience Audience, key string, t requestMeta) *statelessClient {
-	client := &statelessClient{session: newSession(g.server, audience), key: key, caller: callerName(owner, audience)}
-	client.account = of
-	client.subscriptions = newSubscriptions(client)
-	s := client.session
-	s.modern, s.own, s.origin, s.foreign, s.person = true, client.subscriptions, g.origin, !g.own, owner
-	s.hops = t.mark
-	client.unmarked = s.isUnmarked(t.info)
-	s.agree(protocol.Revision20260728, bytes.Clone(t.capabilities.Bytes()))
-	client.answers = answersAny(s.capabilities)
+// newClient makes a client whose state is always open to it, and which is sent nothing but
+// responses and what it subscribes to.
+func (g *statelessClients) newClient(who identity, key string, meta requestMeta) *statelessClient {
+	s := newSession(g.server, who)
+	client := &statelessClient{session: s, key: key, caller: callerName(who.person, who.audience), askable: declaresQuestions(meta.capabilities)}
+	client.subscriptions = newSubscriptions(s)
+	s.stateless, s.notifier, s.results = client, client.subscriptions, nil
+	s.opened.all, s.news.bySubscription = true, true
+	s.questions.close()
+	s.setHops(meta.mark)
+	client.unmarked = s.isUnmarked(meta.info)
+	capabilities := bytes.Clone(meta.capabilities.Bytes())
+	s.declare(protocol.Revision20260728, capabilities)
 	g.server.add(s)
-	s.join(s.capabilities.Bytes())
+	s.joinFleet(capabilities)
 	return client
 }
 
-// close forgets the client at once.
-func (c *statelessClient) close(cause error) {
-	c.abandon(cause)
+// declaresQuestions reports whether a client declares that it can be asked anything at all.
+func declaresQuestions(capabilities wire.Payload) bool {
+	for key := range capabilities.Members() {
+		switch string(key) {
+		case "elicitation", "sampling", "roots":
+			return true
+		}
+	}
+	return false
+}
+
+// drop ends the client at once.
+func (c *statelessClient) drop() {
+	c.abandon(errSessionEnded)
 	c.server.remove(c.session)
+}
+
+// newRequest makes a request of the client, which enter returned for it.
+func (c *statelessClient) newRequest(to replyPath, key string, meta requestMeta) *request {
+	// The token is copied: forwarding a call uses up the buffer that it is in.
+	notices := era.Notices{ProgressToken: bytes.Clone(meta.token.Bytes()), Severity: meta.severity()}
+	return &request{session: c.session, reply: reply{to: to, key: key, notices: notices}}
+}
+
+// prepare answers requests that only the modern era has, and those that continue another one; it
+// reports whether it did.
+func (c *statelessClient) prepare(r *request, message *wire.Message) (done bool) {
+	switch method := protocol.FindMethod(r.method); {
+	case r.method == protocol.MethodDiscover:
+		c.discover(r)
+	case r.method == protocol.MethodListen:
+		c.subscriptions.add(r, message.Params)
+	case method.Removed:
+		r.fail(unknownMethod(r.method))
+	case method.MayAsk && c.server.suspended.isOurs(message.Params.Member(protocol.RequestState)):
+		r.resume(message)
+	default:
+		if c.askable && method.MayAsk {
+			r.suspension.binding = bind(c.caller, r.method, message.Params) // now: the call uses up the params
+		}
+		return false
+	}
+	return true
 }

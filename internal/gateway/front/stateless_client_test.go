@@ -8,10 +8,10 @@ import (
 
 func TestGuestsAreToldApart(t *testing.T) {
 	g := newStatelessClients(newServer(Options{}), 10)
-	defer g.end(nil)
+	defer g.finish(nil)
 	enter := func(owner string, audience Audience, capabilities string) *statelessClient {
-		client := g.enter(owner, account(owner), audience, modernTerms(capabilities))
-		client.release()
+		client := g.enter(owner, account(owner), audience, declaring(capabilities))
+		client.idle.release()
 		return client
 	}
 	me := enter("me", Audience{}, `{}`)
@@ -37,10 +37,10 @@ func TestGuestsAreToldApart(t *testing.T) {
 func TestIdleGuestsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 10)
-		defer g.end(nil)
-		idle := g.enter("idle", account("idle"), Audience{}, modernTerms(`{}`))
-		busy := g.enter("busy", account("busy"), Audience{}, modernTerms(`{}`))
-		idle.release()
+		defer g.finish(nil)
+		idle := g.enter("idle", account("idle"), Audience{}, declaring(`{}`))
+		busy := g.enter("busy", account("busy"), Audience{}, declaring(`{}`))
+		idle.session.idle.release()
 		<-time.After(defaultAway) // of the bubble
 		g.sweep(defaultAway)
 		if len(g.all()) != 2 {
@@ -60,21 +60,21 @@ func TestIdleGuestsAreForgotten(t *testing.T) {
 func TestGuestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 2)
-		defer g.end(nil)
-		first := g.enter("first", account("first"), Audience{}, modernTerms(`{}`))
-		first.release()
+		defer g.finish(nil)
+		first := g.enter("first", account("first"), Audience{}, declaring(`{}`))
+		first.session.idle.release()
 		<-time.After(time.Second) // of the bubble
-		second := g.enter("second", account("second"), Audience{}, modernTerms(`{}`))
-		second.release()
-		third := g.enter("third", account("third"), Audience{}, modernTerms(`{}`))
-		if third == nil || g.enter("second", account("second"), Audience{}, modernTerms(`{}`)) != second {
+		second := g.enter("second", account("second"), Audience{}, declaring(`{}`))
+		second.session.idle.release()
+		third := g.enter("third", account("third"), Audience{}, declaring(`{}`))
+		if third == nil || g.enter("second", account("second"), Audience{}, declaring(`{}`)) != second {
 			t.Error("the one that was idle for the longest time did not make room")
 		}
-		if g.enter("fourth", account("fourth"), Audience{}, modernTerms(`{}`)) != nil {
+		if g.enter("fourth", account("fourth"), Audience{}, declaring(`{}`)) != nil {
 			t.Error("there are more guests than allowed")
 		}
-		g.end(nil)
-		if g.enter("fifth", account("fifth"), Audience{}, modernTerms(`{}`)) != nil {
+		g.finish(nil)
+		if g.enter("fifth", account("fifth"), Audience{}, declaring(`{}`)) != nil {
 			t.Error("a guest came after the end")
 		}
 	})

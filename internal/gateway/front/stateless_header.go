@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -26,7 +27,7 @@ const (
 
 // checkHeaders refuses a request that does not say what it has to, or whose headers say
 // something else.
-func checkHeaders(header http.Header, message wire.Message, t requestMeta) *refusal {
+func checkHeaders(header http.Header, message wire.Message, t requestMeta) *metatool.Error {
 	revision, ok := t.revision.Text()
 	if !ok {
 		return t.checkRevision()
@@ -52,13 +53,13 @@ func checkHeaders(header http.Header, message wire.Message, t requestMeta) *refu
 	return checkHeader(header, nameHeader, name, true)
 }
 
-func mismatch(format string, arguments ...any) *refusal {
-	return &refusal{code: protocol.CodeHeaderMismatch, message: "Header mismatch: " + fmt.Sprintf(format, arguments...)}
+func mismatch(format string, arguments ...any) *metatool.Error {
+	return &metatool.Error{Code: protocol.CodeHeaderMismatch, Message: "Header mismatch: " + fmt.Sprintf(format, arguments...)}
 }
 
 // checkHeader refuses a header that is not there once, or is not the value; encoded says
 // that it may be written in Base64.
-func checkHeader(header http.Header, name, value string, encoded bool) *refusal {
+func checkHeader(header http.Header, name, value string, encoded bool) *metatool.Error {
 	values := header.Values(name)
 	if len(values) != 1 {
 		return mismatch("the request needs one %s header, and has %d", name, len(values))
@@ -94,7 +95,7 @@ func decodeHeader(value string) (text string, ok bool) {
 // checkArguments refuses the call of a tool whose headers say something else than the
 // arguments that its schema has them repeat. Of a tool that was never seen nothing can be
 // said before its server was started: then later does that.
-func (c *statelessClient) checkArguments(header http.Header, message wire.Message) (refused *refusal, later call.Check) {
+func (c *statelessClient) checkArguments(header http.Header, message wire.Message) (refused *metatool.Error, later call.Check) {
 	if string(message.Method) != protocol.MethodToolsCall {
 		return nil, nil
 	}
@@ -104,14 +105,14 @@ func (c *statelessClient) checkArguments(header http.Header, message wire.Messag
 	}
 	return nil, func(inputSchema, arguments wire.Payload) (rpcError wire.Payload) {
 		if refused := checkMirrors(header, inputSchema, arguments); refused != nil {
-			return wire.Raw(refused.object())
+			return wire.Raw(appendError(nil, refused))
 		}
 		return wire.Payload{}
 	}
 }
 
 // checkMirrors compares headers with the arguments that a schema has them repeat.
-func checkMirrors(header http.Header, schema, arguments wire.Payload) *refusal {
+func checkMirrors(header http.Header, schema, arguments wire.Payload) *metatool.Error {
 	for _, mirrored := range downstream.Mirrors(schema) {
 		want, given := mirrored.Value(arguments)
 		sent := header.Values(mirrored.Header)

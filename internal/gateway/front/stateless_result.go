@@ -11,46 +11,46 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// fixedTTL is how long what only depends on the configuration may be kept, in milliseconds.
+// fixedTTL is how long a client may cache what only depends on the configuration, in milliseconds.
 const fixedTTL = 60_000
 
-// encode wraps an answer into a message for the modern era. What servers answered is of that
-// era by now; what is our own is not.
-func (w *work) encode(id []byte, answer metatool.Answer) []byte {
+// raise returns the answer to a method as the modern era has it. Answers of servers have been
+// converted before; those of the workbench have not.
+func (c *statelessClient) raise(method string, answer metatool.Answer) metatool.Answer {
 	switch {
 	case answer.Text != nil:
 		result := wire.Raw(answer.Text)
-		if w.method == protocol.MethodToolsList {
-			result = wire.Raw(wire.AppendWithMembers(nil, result, nil, w.statelessClient.hints()))
+		if method == protocol.MethodToolsList {
+			result = wire.Raw(wire.AppendWithMembers(nil, result, nil, c.hints()))
 		}
-		answer.Text = era.RaiseResult(w.method, result, wire.Raw(w.statelessClient.server.info())).Bytes()
+		answer.Text = era.RaiseResult(method, result, wire.Raw(c.server.info())).Bytes()
 	case !answer.Outcome.Error.IsAbsent():
-		answer.Outcome = w.raiseError(answer.Outcome.Error)
+		answer.Outcome = c.raiseError(method, answer.Outcome.Error)
 	case answer.Outcome.Result.Member(protocol.ResultType).IsAbsent(): // made of several servers' by the passage
-		answer.Outcome.Result = era.RaiseResult(w.method, answer.Outcome.Result, wire.Payload{})
+		answer.Outcome.Result = era.RaiseResult(method, answer.Outcome.Result, wire.Payload{})
 	}
-	return encode(id, answer)
+	return answer
 }
 
-// raiseError returns what becomes of an error. One that asks the client to open pages is a
-// question in this era, if the client can be asked.
-func (w *work) raiseError(rpcError wire.Payload) call.Outcome {
+// raiseError converts an error. One that asks the client to open pages becomes a question, if the
+// client can be asked.
+func (c *statelessClient) raiseError(method string, rpcError wire.Payload) call.Outcome {
 	pages := era.RaisePages(rpcError)
 	switch {
 	case pages.IsAbsent():
 		return call.Outcome{Error: era.RaiseError(rpcError)}
-	case protocol.FindMethod(w.method).MayAsk && w.statelessClient.capabilities.Member("elicitation").Member("url").Kind() == "object":
+	case protocol.FindMethod(method).MayAsk && c.capabilities().Member("elicitation").Member("url").Kind() == "object":
 		return call.Outcome{Result: pages}
 	}
-	missing := &refusal{
-		code: protocol.CodeMissingCapability, message: "The server needs a client that can open pages",
-		data: []byte(`{"requiredCapabilities":{"elicitation":{"url":{}}}}`),
+	missing := &metatool.Error{
+		Code: protocol.CodeMissingCapability, Message: "The server needs a client that can open pages",
+		Data: []byte(`{"requiredCapabilities":{"elicitation":{"url":{}}}}`),
 	}
-	return call.Outcome{Error: wire.Raw(missing.object())}
+	return call.Outcome{Error: wire.Raw(appendError(nil, missing))}
 }
 
-// hints are members that say how long what a client sees first may be kept. It is private:
-// what another one sees may be less.
+// hints are the members that say how long the client may cache instructions and tools. They are
+// private: another client may see less.
 func (s *session) hints() []byte {
 	ttl := 0
 	if s.surface.Load().IsFixed() {
@@ -60,26 +60,18 @@ func (s *session) hints() []byte {
 	return wire.AppendMember(hints, protocol.CacheScope, "private")
 }
 
-// info is what we say of ourselves.
-func (s *Server) info() []byte {
-	info := wire.AppendMember([]byte("{"), "name", protocol.OwnName)
-	info = wire.AppendMember(info, "title", "MCP Workbench")
-	info = wire.AppendMember(info, "version", s.options.Version)
-	return append(info, '}')
-}
-
-// discover answers what we are and what we can do, which may have to be found out first.
-func (r *statelessRequest) discover() {
-	client := r.statelessClient
-	if client.unmarked {
-		r.finish(wire.Result(r.id, client.discovery(client.passage.Load().KnownCapabilities(client))))
+// discover answers server/discover. The capabilities of servers may have to be found out first.
+func (c *statelessClient) discover(r *request) {
+	if c.unmarked {
+		r.respond(metatool.Answer{Text: c.discovery(c.passage.Load().KnownCapabilities(c))})
 		return
 	}
-	ctx, cancel := context.WithTimeout(client.life, capabilitiesTime)
-	r.await(stopping(cancel))
-	client.passage.Load().Capabilities(ctx, client, func(ours []byte) {
+	cancelled, stop := r.canceller.Context()
+	ctx, cancel := context.WithTimeout(cancelled, capabilitiesTime)
+	c.passage.Load().Capabilities(ctx, c, func(ours []byte) {
 		cancel()
-		r.finish(wire.Result(r.id, client.discovery(ours)))
+		stop()
+		r.respond(metatool.Answer{Text: c.discovery(ours)})
 	})
 }
 
@@ -94,7 +86,7 @@ func (c *statelessClient) discovery(capabilities []byte) []byte {
 		result = wire.AppendString(result, string(revision))
 	}
 	result = append(result, `],"capabilities":`...)
-	// Tasks are an extension in this era, and none that we can make of those before.
+	// Tasks are an extension in this era, which cannot be made of those of the legacy era.
 	result = wire.AppendWithMembers(result, wire.Raw(capabilities), func(key string) bool { return key == "tasks" }, nil)
 	result = wire.AppendMember(result, "instructions", c.surface.Load().Instructions())
 	result = append(append(result, ','), c.hints()...)

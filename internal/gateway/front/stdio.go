@@ -48,11 +48,11 @@ type Origin struct {
 // ServeStdio serves one client until it closes its side or ctx ends, and answers what
 // was read by then. It closes both in and out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
-	client := newSession(s, known.Audience)
-	client.resume(known)
+	client := newSession(s, identity{audience: known.Audience, origin: known.Origin})
 	pipe := &pipe{session: client, statelessClients: newStatelessClients(s, maxStdioClients), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
 	pipe.statelessClients.origin, pipe.statelessClients.own = known.Origin, true
-	client.own = pipe
+	client.notifier = pipe
+	pipe.resume(known)
 	s.add(client)
 	defer s.remove(client)
 
@@ -72,11 +72,11 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	}
 	pipe.held.wait() // what was read is answered still
 	var ending sync.WaitGroup
-	ending.Go(func() { pipe.statelessClients.end(pipe.writer.Closed()) })
-	client.end(pipe.writer.Closed())
+	ending.Go(func() { pipe.statelessClients.finish(pipe.writer.Closed()) })
+	client.finish(pipe.writer.Closed())
 	ending.Wait()
 	if known.Farewell != nil {
-		pipe.tell(known.Farewell)
+		pipe.writer.TryWrite(known.Farewell)
 	}
 	pipe.flush()
 	out.Close()
@@ -117,7 +117,22 @@ type pipe struct {
 	hangUp   func() error
 }
 
-// read takes in the client's messages until it closes its side.
+// resume restores what the client did in the session that this one continues.
+func (p *pipe) resume(known Pipe) {
+	s := p.session
+	s.questions.last = known.LastAsked
+	if len(known.Opened) > 0 {
+		s.memory.Resume()
+	}
+	for _, toolbox := range known.Opened {
+		s.opened.restore(toolbox)
+	}
+	if known.Mark != nil {
+		s.opened.onAdd = func(toolbox string) { p.writer.TryWrite(known.Mark(toolbox)) }
+	}
+}
+
+// read handles the client's messages until it closes its side.
 func (p *pipe) read(in io.Reader) error {
 	reader := wire.NewReader(in, p.session.server.options.MaxMessage)
 	reader.Gather = true
@@ -125,7 +140,7 @@ func (p *pipe) read(in io.Reader) error {
 		frame, err := reader.Next()
 		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
 			p.session.log.Warn("skipped a message of the client", "reason", err)
-			p.send(wire.ErrorResponse(tooLong.ID, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error()))
+			p.respond(errorTo(tooLong.ID, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error()))
 			continue
 		}
 		if err != nil {
@@ -148,15 +163,17 @@ func (p *pipe) receiveLegacy(frame wire.Frame) {
 	message, err := wire.Parse(frame)
 	switch {
 	case err != nil:
-		p.send(rejection(frame, err))
+		p.respond(rejection(frame, err))
 	case message.IsResponse() || !p.held.holdBack(p, &message):
 		p.session.dispatch(&message, p)
 	}
 }
 
-// notify implements sender. It blocks while the client has too much to read, until its
+// notify implements replyPath. It blocks while the client has too much to read, until its
 // session ends.
-func (p *pipe) notify(message []byte) error { return p.write(p.session.life, p.writer, message) }
+func (p *pipe) notify(message outgoing) error {
+	return p.write(p.session.requests.life, p.writer, message.encode())
+}
 
 // write gives up a client that has had its time to read.
 func (p *pipe) write(ctx context.Context, to wire.Sink, message []byte) error {
@@ -176,8 +193,9 @@ func (p *pipe) write(ctx context.Context, to wire.Sink, message []byte) error {
 	return err
 }
 
-// send implements sender. That an answer cannot be sent any more ends the session anyway.
-func (p *pipe) send(message []byte) {
+// respond implements replyPath. That a response cannot be sent any more ends the session anyway.
+func (p *pipe) respond(r response) {
+	message := r.encode()
 	if message == nil {
 		return
 	}
@@ -188,8 +206,8 @@ func (p *pipe) send(message []byte) {
 	}
 }
 
-// tell implements listener.
-func (p *pipe) tell(message []byte) bool { return p.writer.TryWrite(message) }
+// tryNotify implements notifier.
+func (p *pipe) tryNotify(message outgoing) bool { return p.writer.TryWrite(message.encode()) }
 
 // flush lets the last answers be written.
 func (p *pipe) flush() {

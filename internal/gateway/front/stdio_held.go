@@ -26,7 +26,7 @@ func (h *heldMessages) holdBack(p *pipe, message *wire.Message) bool {
 	if string(message.Method) == protocol.MethodPing {
 		return false
 	}
-	mustWait := message.IsRequest() && len(p.session.unsettled()) > 0
+	mustWait := message.IsRequest() && len(p.session.roots.waits()) > 0
 	if !mustWait && !h.holding.Load() {
 		return false
 	}
@@ -53,7 +53,7 @@ func (h *heldMessages) holdBack(p *pipe, message *wire.Message) bool {
 // release hands on what is held when it is time.
 func (h *heldMessages) release(p *pipe, busy chan struct{}) {
 	defer close(busy)
-	p.session.awaitRoots(p.session.life)
+	p.session.roots.wait(p.session.requests.life)
 	for {
 		h.mu.Lock()
 		if len(h.queue) == 0 {

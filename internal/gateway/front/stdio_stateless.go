@@ -3,6 +3,7 @@ package front
 import (
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -24,7 +25,7 @@ func (p *pipe) receive(frame wire.Frame) {
 	}
 	message, err := wire.Parse(frame)
 	if err != nil {
-		p.send(rejection(frame, err))
+		p.respond(rejection(frame, err))
 		return
 	}
 	method := string(message.Method)
@@ -36,7 +37,7 @@ func (p *pipe) receive(frame wire.Frame) {
 		p.receiveRequest(&message, readMeta(message.Params.Member("_meta")))
 	case method == protocol.NotifyCancelled:
 		p.session.dispatch(&message, p)
-		p.statelessClients.cancel(message.Params)
+		p.statelessClients.cancelNamed(message.Params)
 	default:
 		p.session.dispatch(&message, p)
 	}
@@ -50,22 +51,22 @@ func (p *pipe) receiveRequest(message *wire.Message, t requestMeta) {
 		return
 	}
 	if refused := t.check(); refused != nil { // after which a client may choose again
-		p.send(refused.response(message.ID.Bytes()))
+		p.respond(response{id: message.ID.Bytes(), answer: metatool.Answer{Error: refused}})
 		return
 	}
 	if mark, ok := t.hops.Text(); ok {
 		p.mark = strings.Clone(mark)
 	}
 	if err := p.session.server.admit(p.mark); err != nil {
-		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInvalidRequest, err.Error()))
+		p.respond(errorTo(message.ID.Bytes(), protocol.CodeInvalidRequest, err.Error()))
 		return
 	}
 	p.era, t.mark = modern, p.mark
 	client := p.statelessClients.enter("", p.session.account, p.session.audience, t)
 	if client == nil {
-		p.send(wire.ErrorResponse(message.ID.Bytes(), protocol.CodeInternalError,
+		p.respond(errorTo(message.ID.Bytes(), protocol.CodeInternalError,
 			"The client declares something else with each request, and has too many of them in flight"))
 		return
 	}
-	client.begin(message, t, p, idKey(message.ID), nil)
+	client.newRequest(p, idKey(message.ID), t).start(message)
 }

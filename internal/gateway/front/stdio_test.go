@@ -33,8 +33,8 @@ func TestSessionGoesOn(t *testing.T) {
 	}
 	server.mu.Lock()
 	for client := range server.sessions {
-		if client.lastAsked != 41 {
-			t.Errorf("questions begin after %d", client.lastAsked)
+		if client.questions.last != 41 {
+			t.Errorf("questions begin after %d", client.questions.last)
 		}
 		client.MarkOpen("empty")
 		client.MarkOpen("other")

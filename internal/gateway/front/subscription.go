@@ -1,41 +1,42 @@
 package front
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// subscriptions are the subscriptions of a modern client: requests that stay in flight, each for
-// the notifications that it names. A client is told nothing unasked but by them.
+// subscriptions are those of a stateless client: requests that stay in flight, each for the
+// notifications that it names. The client gets notifications only by them.
 type subscriptions struct {
-	statelessClient *statelessClient
+	session *session
 
 	mu     sync.Mutex
 	all    map[*subscription]struct{}
-	topics map[downstream.Topic]int // how many listens have each
+	topics map[downstream.Topic]int // how many subscriptions have each
 	closed bool
 }
 
-// subscription is one subscription.
+// subscription is one request for notifications.
 type subscription struct {
 	of      *subscriptions
-	request *statelessRequest
-	tell    func(message []byte) bool
+	request *request
 
-	// Guarded by listens.mu:
-	wants subscriptionFilter
-	begun bool     // it was acknowledged; nothing may be sent before
-	early [][]byte // what came before that
-	over  bool
+	// Guarded by subscriptions.mu:
+	wants          subscriptionFilter
+	isAcknowledged bool       // nothing may be sent before
+	early          []outgoing // what came before that
+	isOver         bool
+	stop           func() // frees what waits for the cancellation; may be nil
 }
 
 // subscriptionFilter are what a subscription is for.
@@ -52,53 +53,59 @@ const (
 	maxSubscribing      = 8 // at once, for one subscription
 )
 
-func newSubscriptions(client *statelessClient) *subscriptions {
-	return &subscriptions{statelessClient: client, all: make(map[*subscription]struct{}), topics: make(map[downstream.Topic]int)}
+func newSubscriptions(client *session) *subscriptions {
+	return &subscriptions{session: client, all: make(map[*subscription]struct{}), topics: make(map[downstream.Topic]int)}
 }
 
-// begin begins a subscription. What it is for is agreed on later, since servers may have to
-// be asked.
-func (s *subscriptions) begin(r *statelessRequest, params wire.Payload) {
+// add begins a subscription. What it is for is agreed on later, since servers may have to be
+// asked.
+func (s *subscriptions) add(r *request, params wire.Payload) {
 	wants, problem := readFilter(params.Member("notifications"))
 	if problem != "" {
-		r.refuse(invalidParams(problem))
+		r.fail(invalidParams(problem))
 		return
 	}
-	if wants.tasks() && s.statelessClient.capabilities.Member("extensions").Member(protocol.ExtensionTasks).Kind() != "object" {
-		r.refuse(&refusal{
-			code: protocol.CodeMissingCapability, message: "Updates of tasks are for clients that declare the extension '" + protocol.ExtensionTasks + "'",
-			data: []byte(`{"requiredCapabilities":{"extensions":{"` + protocol.ExtensionTasks + `":{}}}}`),
+	if wants.tasks() && s.session.capabilities().Member("extensions").Member(protocol.ExtensionTasks).Kind() != "object" {
+		r.fail(&metatool.Error{
+			Code: protocol.CodeMissingCapability, Message: "Updates of tasks are for clients that declare the extension '" + protocol.ExtensionTasks + "'",
+			Data: []byte(`{"requiredCapabilities":{"extensions":{"` + protocol.ExtensionTasks + `":{}}}}`),
 		})
 		return
 	}
-	l := &subscription{of: s, request: r, tell: unasked(r.to)}
+	l := &subscription{of: s, request: r}
 	s.mu.Lock()
-	taken := !s.closed && len(s.all) < maxSubscriptions
-	if taken {
+	accepted := !s.closed && len(s.all) < maxSubscriptions
+	if accepted {
 		s.all[l] = struct{}{}
 	}
 	s.mu.Unlock()
-	if !taken {
-		r.refuse(&refusal{code: protocol.CodeInternalError, message: "There are too many subscriptions, or the workbench is shutting down"})
+	if !accepted {
+		r.refuse(protocol.CodeInternalError, "There are too many subscriptions, or the workbench is shutting down")
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.statelessClient.life, capabilitiesTime)
-	r.await(stopping(func() {
-		cancel()
-		l.end()
-	}))
-	s.statelessClient.requests.Go(func() { // ends with ctx
+	ctx := l.endWithRequest()
+	agreeing, cancel := context.WithTimeout(ctx, capabilitiesTime)
+	s.session.requests.unanswered.Go(func() { // ends with the context
 		defer cancel()
-		l.acknowledge(s.agree(ctx, l, wants))
+		l.acknowledge(s.agree(agreeing, l, wants))
 	})
 }
 
-// unasked returns how a sender takes what must not block.
-func unasked(to replyPath) func(message []byte) bool {
-	if direct, ok := to.(notifier); ok {
-		return direct.tell
+// endWithRequest ends the subscription when its request is cancelled. The context ends with the
+// subscription.
+func (l *subscription) endWithRequest() context.Context {
+	ctx, stop := l.request.canceller.Context()
+	detach := context.AfterFunc(ctx, l.end)
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	l.stop = func() {
+		detach()
+		stop()
 	}
-	return func(message []byte) bool { return to.notify(message) == nil }
+	if l.isOver {
+		l.stop()
+	}
+	return ctx
 }
 
 func readFilter(filter wire.Payload) (w subscriptionFilter, problem string) {
@@ -132,7 +139,7 @@ func (w subscriptionFilter) tasks() bool {
 
 // agree finds out what of the wishes can be fulfilled, and has servers tell it.
 func (s *subscriptions) agree(ctx context.Context, l *subscription, wants subscriptionFilter) subscriptionFilter {
-	ours := wire.Raw(s.statelessClient.passage.Load().KnownCapabilities(s.statelessClient))
+	ours := wire.Raw(s.session.passage.Load().KnownCapabilities(s.session))
 	can := func(area, what string) bool { return string(ours.Member(area).Member(what).Bytes()) == "true" }
 	agreed := subscriptionFilter{
 		tools:     wants.tools && can("tools", "listChanged"),
@@ -164,19 +171,19 @@ func (s *subscriptions) agree(ctx context.Context, l *subscription, wants subscr
 // subscribe has the server of a resource or task tell its updates.
 func (s *subscriptions) subscribe(ctx context.Context, l *subscription, topic downstream.Topic) bool {
 	s.mu.Lock()
-	if l.over {
+	if l.isOver {
 		s.mu.Unlock()
 		return false
 	}
 	s.topics[topic]++
 	l.wants.topics = append(l.wants.topics, topic)
 	s.mu.Unlock()
-	err := s.send(ctx, topic)
+	err := s.requestUpdates(ctx, topic)
 	s.mu.Lock()
 	if err != nil {
-		l.forget(topic)
+		l.removeTopic(topic)
 	}
-	late := err == nil && l.over && s.topics[topic] == 0
+	late := err == nil && l.isOver && s.topics[topic] == 0
 	s.mu.Unlock()
 	if late { // the end of the listening may have been told before its beginning
 		s.unsubscribe(topic)
@@ -184,16 +191,16 @@ func (s *subscriptions) subscribe(ctx context.Context, l *subscription, topic do
 	return err == nil && !late
 }
 
-// unsubscribe ends what subscribe began; nobody waits for the answer.
+// unsubscribe ends the updates of a topic; nobody waits for the answer.
 func (s *subscriptions) unsubscribe(topic downstream.Topic) {
 	method, params := topic.Unsubscribe()
-	s.statelessClient.passage.Load().Subscribe(passthrough.Request{
-		Method: method, Params: wire.Raw(params), Session: s.statelessClient, Canceller: &call.Canceller{}, Replier: make(replies, 1),
+	s.session.passage.Load().Subscribe(passthrough.Request{
+		Method: method, Params: wire.Raw(params), Session: s.session, Canceller: &call.Canceller{}, Replier: make(replies, 1),
 	})
 }
 
-// forget takes something out of a subscription. Called with mu held.
-func (l *subscription) forget(topic downstream.Topic) {
+// removeTopic removes a topic from a subscription. Called with mu held.
+func (l *subscription) removeTopic(topic downstream.Topic) {
 	i := slices.Index(l.wants.topics, topic)
 	if i < 0 {
 		return
@@ -206,13 +213,13 @@ func (l *subscription) forget(topic downstream.Topic) {
 
 var errRefused = errors.New("the server refused the subscription")
 
-// send asks the server of a resource or task, and waits for the answer.
-func (s *subscriptions) send(ctx context.Context, topic downstream.Topic) error {
+// request asks the server of a topic, and waits for the answer.
+func (s *subscriptions) requestUpdates(ctx context.Context, topic downstream.Topic) error {
 	var canceller call.Canceller
 	answered := make(replies, 1)
 	method, params := topic.Subscribe()
-	s.statelessClient.passage.Load().Subscribe(passthrough.Request{
-		Method: method, Params: wire.Raw(params), Session: s.statelessClient, Canceller: &canceller, Replier: answered,
+	s.session.passage.Load().Subscribe(passthrough.Request{
+		Method: method, Params: wire.Raw(params), Session: s.session, Canceller: &canceller, Replier: answered,
 	})
 	select {
 	case err := <-answered:
@@ -223,7 +230,7 @@ func (s *subscriptions) send(ctx context.Context, topic downstream.Topic) error 
 	}
 }
 
-// replies takes the end of a request whose result does not matter.
+// replies receives how a request ended whose result does not matter.
 type replies chan error
 
 // Reply implements call.Replier.
@@ -251,14 +258,14 @@ func (l *subscription) acknowledge(agreed subscriptionFilter) {
 	}
 	l.of.mu.Lock()
 	defer l.of.mu.Unlock()
-	if l.over {
+	if l.isOver {
 		return
 	}
 	l.wants.tools, l.wants.prompts, l.wants.resources = agreed.tools, agreed.prompts, agreed.resources
-	l.tell(wire.Notification(protocol.NotifyAcknowledged, append(params, "}}"...)))
-	l.begun = true
+	l.send(outgoing{method: protocol.NotifyAcknowledged, params: append(params, "}}"...)})
+	l.isAcknowledged = true
 	for _, message := range l.early {
-		l.tell(message)
+		l.send(message)
 	}
 	l.early = nil
 }
@@ -272,37 +279,38 @@ func comma(object []byte) []byte {
 
 // meta is the _meta of all that belongs to the subscription.
 func (l *subscription) meta() []byte {
-	return append(append([]byte(`{"`+protocol.MetaSubscriptionID+`":`), l.request.id...), '}')
+	return append(append([]byte(`{"`+protocol.MetaSubscriptionID+`":`), l.request.reply.id...), '}')
 }
 
-// tell implements listener: a notification goes to the subscriptions that are for it.
-func (s *subscriptions) tell(message []byte) bool {
-	parsed, err := wire.Parse(wire.NewFrame(bytes.Clone(message)))
-	if err != nil {
-		return false
-	}
-	told := true
+// send sends a message by the path of the subscription.
+func (l *subscription) send(message outgoing) bool { return l.request.reply.to.tryNotify(message) }
+
+// tryNotify implements notifier: a notification goes to the subscriptions that are for it.
+func (s *subscriptions) tryNotify(message outgoing) bool {
+	sent := true
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.all {
-		if !l.isFor(parsed) {
+		if !l.isFor(message) {
 			continue
 		}
-		switch tagged := l.tag(parsed); {
-		case l.begun:
-			told = l.tell(tagged) && told
+		tagged := outgoing{method: message.method, params: era.TagSubscription(message.params, l.request.reply.id)}
+		switch {
+		case l.isAcknowledged:
+			sent = l.send(tagged) && sent
 		case len(l.early) < maxEarly:
 			l.early = append(l.early, tagged)
 		}
 	}
-	return told
+	return sent
 }
 
 // isFor reports whether a notification is one that the subscription is for. That a resource
 // changed which nobody subscribed to is for all who did to any: it may be a part of it.
 // Called with mu held.
-func (l *subscription) isFor(message wire.Message) bool {
-	switch string(message.Method) {
+func (l *subscription) isFor(message outgoing) bool {
+	params := wire.Raw(message.params)
+	switch message.method {
 	case protocol.NotifyToolsList:
 		return l.wants.tools
 	case protocol.NotifyPromptsList:
@@ -310,10 +318,10 @@ func (l *subscription) isFor(message wire.Message) bool {
 	case protocol.NotifyResourcesList:
 		return l.wants.resources
 	case protocol.NotifyTasks:
-		id, _ := message.Params.Member("taskId").Text()
+		id, _ := params.Member("taskId").Text()
 		return slices.Contains(l.wants.topics, downstream.Topic{IsTask: true, ID: id})
 	case protocol.NotifyResourceUpdated:
-		uri, _ := message.Params.Member("uri").Text()
+		uri, _ := params.Member("uri").Text()
 		topic := downstream.Topic{ID: uri}
 		if l.of.topics[topic] == 0 {
 			return slices.ContainsFunc(l.wants.topics, func(other downstream.Topic) bool { return !other.IsTask })
@@ -323,48 +331,35 @@ func (l *subscription) isFor(message wire.Message) bool {
 	return false
 }
 
-// tag says by which subscription a notification comes.
-func (l *subscription) tag(message wire.Message) []byte {
-	params := message.Params
-	if params.Kind() != "object" {
-		params = wire.Raw([]byte("{}"))
-	}
-	isOurs := func(key string) bool { return key == protocol.MetaSubscriptionID }
-	own := l.meta()
-	if meta := params.Member("_meta"); meta.Kind() == "object" {
-		tagged := wire.AppendWithMembers(nil, meta, isOurs, own[1:len(own)-1])
-		return wire.Notification(string(message.Method), wire.AppendEdited(nil, params, wire.Edit{Part: meta, With: tagged}))
-	}
-	meta := append([]byte(`"_meta":`), own...)
-	return wire.Notification(string(message.Method),
-		wire.AppendWithMembers(nil, params, func(key string) bool { return key == "_meta" }, meta))
-}
-
 // end ends the subscription with its result, which says that it was not lost.
 func (l *subscription) end() {
 	s := l.of
 	s.mu.Lock()
-	if l.over {
+	if l.isOver {
 		s.mu.Unlock()
 		return
 	}
-	l.over = true
+	l.isOver = true
 	delete(s.all, l)
 	var last []downstream.Topic // that nobody else has
 	for len(l.wants.topics) > 0 {
 		topic := l.wants.topics[0]
-		l.forget(topic)
+		l.removeTopic(topic)
 		if s.topics[topic] == 0 {
 			last = append(last, topic)
 		}
 	}
+	stop := l.stop
 	s.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
 	for _, topic := range last {
 		s.unsubscribe(topic)
 	}
 	result := wire.AppendMember([]byte("{"), protocol.ResultType, protocol.ResultComplete)
 	result = append(append(result, `,"_meta":`...), l.meta()...)
-	l.request.finish(wire.Result(l.request.id, append(result, '}')))
+	l.request.respond(metatool.Answer{Text: append(result, '}')})
 }
 
 // close ends all subscriptions; there are no more.

@@ -12,20 +12,17 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// tell implements listener.
-func (a *answers) tell(message []byte) bool { return a.notify(message) == nil }
-
 // subscribe begins a subscription of a bench's client.
-func (b *suspendBench) subscribe(filter string) (*statelessClient, *statelessRequest, *answers) {
-	r, to, _ := b.inquire("me", `{}`)
-	r.statelessClient.subscriptions.begin(r, wire.Raw([]byte(`{"notifications":`+filter+`}`)))
+func (b *suspendBench) subscribe(filter string) (*statelessClient, *request, *answers) {
+	r, to, _ := b.request("me", `{}`)
+	r.session.stateless.subscriptions.add(r, wire.Raw([]byte(`{"notifications":`+filter+`}`)))
 	synctest.Wait()
-	return r.statelessClient, r, to
+	return r.session.stateless, r, to
 }
 
 func TestListeningIsAcknowledgedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
+		b := newSuspendBench(t)
 		client, r, to := b.subscribe(`{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["no:such"],"more":1}`)
 		client.notifyListChanged(protocol.NotifyToolsList)
 		client.notifyListChanged(protocol.NotifyPromptsList)
@@ -37,6 +34,7 @@ func TestListeningIsAcknowledgedFirst(t *testing.T) {
 			t.Errorf("the client was told %q, want %q", to.notices, want)
 		}
 		r.cancel(call.Cancelled{})
+		synctest.Wait()
 		client.notifyListChanged(protocol.NotifyToolsList)
 		if len(to.notices) != 2 || len(to.sent) != 1 || to.sent[0] != "" {
 			t.Errorf("after the cancellation the client was told %q and answered %q", to.notices, to.sent)
@@ -46,13 +44,13 @@ func TestListeningIsAcknowledgedFirst(t *testing.T) {
 
 func TestWhatComesBeforeTheAcknowledgementWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
-		r, to, _ := b.inquire("me", `{}`)
-		s, x := r.statelessClient.subscriptions, downstream.Topic{ID: "x:1"}
-		l := &subscription{of: s, request: r, tell: to.tell, wants: subscriptionFilter{topics: []downstream.Topic{x}}}
+		b := newSuspendBench(t)
+		r, to, _ := b.request("me", `{}`)
+		s, x := r.session.stateless.subscriptions, downstream.Topic{ID: "x:1"}
+		l := &subscription{of: s, request: r, wants: subscriptionFilter{topics: []downstream.Topic{x}}}
 		s.all[l], s.topics[x] = struct{}{}, 1
-		r.await(stopping(l.end))
-		s.tell(wire.Notification(protocol.NotifyResourceUpdated, []byte(`{"uri":"x:1","_meta":{"a":1}}`)))
+		l.endWithRequest()
+		s.tryNotify(outgoing{method: protocol.NotifyResourceUpdated, params: []byte(`{"uri":"x:1","_meta":{"a":1}}`)})
 		if len(to.notices) != 0 {
 			t.Errorf("the client was told %q before it was acknowledged", to.notices)
 		}
@@ -84,8 +82,7 @@ func TestUpdatesGoToThoseWhoListenForThem(t *testing.T) {
 		{"another's task", l(one), tasks, `{"taskId":"x:1"}`, false},
 		{"a task that nobody named", l(task), tasks, `{"taskId":"x:1/part"}`, false},
 	} {
-		message := wire.Message{Method: []byte(test.method), Params: wire.Raw([]byte(test.params))}
-		if got := test.l.isFor(message); got != test.want {
+		if got := test.l.isFor(outgoing{method: test.method, params: []byte(test.params)}); got != test.want {
 			t.Errorf("%s: got %v", test.name, got)
 		}
 	}
@@ -93,7 +90,7 @@ func TestUpdatesGoToThoseWhoListenForThem(t *testing.T) {
 
 func TestSubscriptionsThatAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
+		b := newSuspendBench(t)
 		for _, filter := range []string{`7`, `{"resourceSubscriptions":[7]}`, `{"resourceSubscriptions":["x:1"` + strings.Repeat(`,"x:1"`, maxSubscribedTopics) + `]}`} {
 			if _, _, to := b.subscribe(filter); !strings.Contains(to.only(t), `-32602`) {
 				t.Errorf("%.100s is answered with %q", filter, to.sent)

@@ -2,30 +2,58 @@ package front
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// Limits of questions to a modern client.
+// suspension lets a request of a stateless client wait for answers to a server's questions: the
+// request is answered with the questions, and continues when the client sends it again with the
+// answers.
+type suspension struct {
+	binding digest                  // of what has to be the same when the client comes back; zero if the request cannot be suspended
+	resumed atomic.Pointer[request] // the suspended request that this one continues; nil for most
+
+	mu        sync.Mutex
+	isOver    bool
+	isWaiting bool             // for the client to come back
+	kept      *metatool.Answer // that came meanwhile
+	open      []openQuestion
+	asked     int         // questions so far
+	settle    *time.Timer // fires when no more questions are waited for; nil if none are
+}
+
+// openQuestion is a server's question that the client has not answered.
+type openQuestion struct {
+	key      string
+	question *downstream.Question
+}
+
+// Limits of questions to a stateless client.
 const (
-	// settleTime is how long is waited for further questions before the client is asked:
-	// each round costs it a request.
+	// settleTime is how long further questions are waited for before the client is asked: each
+	// round costs it a request.
 	settleTime = 40 * time.Millisecond
-	// maxOpen is how many questions one call may have open.
+	// maxOpen is how many questions one request may have open.
 	maxOpen = 100
+	// maxKept limits an answer that waits for its client to come back.
+	maxKept = 64 << 10
 )
 
-// Ask implements call.Client: the question waits a moment for others, and then becomes the
-// answer of the request. Without a request it waits for the next.
-func (w *work) Ask(question *downstream.Question) {
-	if !isQuestion(question.Method) || w.binding == 0 || !canBeAsked(w.statelessClient.capabilities, question) {
+// suspendFor puts a question to the client: it waits a moment for others, and then becomes the
+// response. While the client has not come back, it waits for that.
+func (r *request) suspendFor(question *downstream.Question) {
+	if !isQuestion(question.Method) || !canBeAsked(r.session.capabilities(), question) {
 		question.RefuseUnsupported()
 		return
 	}
@@ -33,21 +61,22 @@ func (w *work) Ask(question *downstream.Question) {
 		question.Refuse(protocol.CodeInvalidParams, problem)
 		return
 	}
-	w.mu.Lock()
-	if w.over || len(w.open) == maxOpen {
-		w.mu.Unlock()
+	s := &r.suspension
+	s.mu.Lock()
+	if s.isOver || len(s.open) == maxOpen {
+		s.mu.Unlock()
 		question.Refuse(protocol.CodeInternalError, "The call has ended, or has too many questions open")
 		return
 	}
-	w.asked++
-	key := fmt.Sprintf("question-%d", w.asked)
-	w.open = append(w.open, openQuestion{key, question})
-	w.settleLater()
-	w.mu.Unlock()
-	question.OnWithdraw(func(wire.Payload) { w.withdraw(key) })
+	s.asked++
+	key := fmt.Sprintf("question-%d", s.asked)
+	s.open = append(s.open, openQuestion{key, question})
+	r.suspendLater()
+	s.mu.Unlock()
+	question.OnWithdraw(func(wire.Payload) { s.withdraw(key) })
 }
 
-// isQuestion reports whether a request of a server is one that this era has as a question.
+// isQuestion reports whether a request of a server is one that the modern era has as a question.
 func isQuestion(method string) bool {
 	switch method {
 	case protocol.MethodElicitation, protocol.MethodSampling, protocol.MethodRootsList:
@@ -56,118 +85,95 @@ func isQuestion(method string) bool {
 	return false
 }
 
-// settleLater has the client asked soon, if there is a request to do so. Called with mu held.
-func (w *work) settleLater() {
-	if w.request != nil && w.settle == nil {
-		w.settle = time.AfterFunc(settleTime, w.park)
+// suspendLater has the client asked soon, if it waits for a response. Called with mu held.
+func (r *request) suspendLater() {
+	if s := &r.suspension; !s.isWaiting && s.settle == nil {
+		s.settle = time.AfterFunc(settleTime, r.suspend)
 	}
 }
 
-// withdraw takes back a question that the server does not want answered any more.
-func (w *work) withdraw(key string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.open = slices.DeleteFunc(w.open, func(o openQuestion) bool { return o.key == key })
+// withdraw removes a question that the server does not want answered any more.
+func (s *suspension) withdraw(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = slices.DeleteFunc(s.open, func(o openQuestion) bool { return o.key == key })
 }
 
-// park answers the request with the open questions, and has the work wait for the answers.
-func (w *work) park() {
-	w.mu.Lock()
-	w.settle = nil
-	r := w.request
-	if w.over || r == nil || len(w.open) == 0 {
-		w.mu.Unlock()
+// suspend answers the request with the open questions, and has it wait for the answers.
+func (r *request) suspend() {
+	s := &r.suspension
+	s.mu.Lock()
+	s.settle = nil
+	if s.isOver || s.isWaiting || len(s.open) == 0 {
+		s.mu.Unlock()
 		return
 	}
 	size := 0
-	for _, o := range w.open {
+	for _, o := range s.open {
 		size += len(o.question.Params.Bytes())
 	}
-	state, ok := w.statelessClient.server.parking.add(w, size)
+	state, ok := r.session.server.suspended.add(r, size)
 	if !ok {
-		open := w.takeOpen()
-		w.mu.Unlock()
+		open := s.takeOpen()
+		s.mu.Unlock()
 		refuseAll(open, "Too many calls wait for answers of their clients")
 		return
 	}
-	w.request = nil
-	result := w.inputRequired(state)
-	w.mu.Unlock()
-	r.finish(wire.Result(r.id, result))
-}
-
-// inputRequired is the result that asks the client. Called with mu held.
-func (w *work) inputRequired(state string) []byte {
-	result := wire.AppendMember([]byte("{"), protocol.ResultType, protocol.ResultInputRequired)
-	result = append(result, `,"`+protocol.InputRequests+`":{`...)
-	for i, o := range w.open {
-		if i > 0 {
-			result = append(result, ',')
-		}
-		result = append(wire.AppendString(result, o.key), ':')
-		result = wire.AppendMember(append(result, '{'), "method", o.question.Method)
-		result = append(result, `,"params":`...)
-		result = appendUntracked(result, era.RaiseQuestion(o.question.Method, o.question.Params))
-		result = append(result, '}')
+	s.isWaiting = true
+	var questions era.Questions
+	for _, o := range s.open {
+		questions.Add(o.key, o.question.Method, o.question.Params)
 	}
-	result = append(result, '}')
-	result = wire.AppendMember(result, protocol.RequestState, state)
-	return append(result, '}')
+	to := r.reply
+	s.mu.Unlock()
+	r.send(to, metatool.Answer{Text: questions.Result(state)})
 }
 
-// appendUntracked appends the params of a question without the wish for progress: there is
-// nothing that a client could send it with.
-func appendUntracked(dst []byte, params wire.Payload) []byte {
-	meta := params.Member("_meta")
-	if meta.Member(protocol.ProgressToken).IsAbsent() {
-		return append(dst, params.Bytes()...)
-	}
-	isToken := func(key string) bool { return key == protocol.ProgressToken }
-	return wire.AppendEdited(dst, params, wire.Edit{Part: meta, With: wire.AppendWithMembers(nil, meta, isToken, nil)})
-}
-
-// resume goes on with the work that waits for the client's answers, which the request
-// brings.
-func (r *statelessRequest) resume(message *wire.Message) {
+// resume continues the suspended request whose questions this request answers.
+func (r *request) resume(message *wire.Message) {
 	answers, problem := readAnswers(message.Params.Member(protocol.InputResponses))
 	if problem != "" {
-		r.refuse(invalidParams(problem))
+		r.fail(invalidParams(problem))
 		return
 	}
 	state, _ := message.Params.Member(protocol.RequestState).Text()
-	w, ok := r.statelessClient.server.parking.claim(state, bind(r.statelessClient.caller, string(message.Method), message.Params))
+	suspended, ok := r.session.server.suspended.claim(state, bind(r.session.stateless.caller, r.method, message.Params))
 	if !ok {
-		r.refuse(invalidParams("the requestState is unknown: it may have been used or have expired, " +
+		r.fail(invalidParams("the requestState is unknown: it may have been used or have expired, " +
 			"or belongs to another request. Send the request again without it"))
 		return
 	}
-	w.mu.Lock()
-	if kept := w.kept; kept != nil {
-		w.mu.Unlock()
-		r.finish(w.encode(r.id, *kept))
+	s := &suspended.suspension
+	s.mu.Lock()
+	if kept := s.kept; kept != nil {
+		s.mu.Unlock()
+		r.respond(*kept)
 		return
 	}
-	w.request = r
+	suspended.reply, s.isWaiting = r.reply, false
 	var answered []openQuestion
-	w.open = slices.DeleteFunc(w.open, func(o openQuestion) bool {
+	s.open = slices.DeleteFunc(s.open, func(o openQuestion) bool {
 		_, ok := answers[o.key]
 		if ok {
 			answered = append(answered, o)
 		}
 		return ok
 	})
-	if len(w.open) > 0 { // they are asked again
-		w.settleLater()
+	if len(s.open) > 0 { // they are asked again
+		suspended.suspendLater()
 	}
-	w.mu.Unlock()
-	r.await(w)
+	s.mu.Unlock()
+	r.suspension.resumed.Store(suspended)
+	if cause := r.canceller.Cause(); cause != nil { // before that was stored
+		suspended.cancel(cause)
+	}
 	for _, o := range answered {
 		o.question.Answer(wire.Message{Result: answers[o.key]})
 	}
 }
 
-// readAnswers reads the answers that a client brings, and copies them: they go to servers
-// one by one, in buffers of their own.
+// readAnswers reads the answers that a client sends, and copies them: each goes to a server in a
+// buffer of its own.
 func readAnswers(sent wire.Payload) (answers map[string]wire.Payload, problem string) {
 	if kind := sent.Kind(); kind != "object" && kind != "undefined" {
 		return nil, "'" + protocol.InputResponses + "' must be an object, not " + kind
@@ -180,4 +186,54 @@ func readAnswers(sent wire.Payload) (answers map[string]wire.Payload, problem st
 		answers[string(key)] = wire.Raw(bytes.Clone(value.Bytes()))
 	}
 	return answers, ""
+}
+
+// abandon ends a suspended request whose client did not come back.
+func (r *request) abandon(cause error) {
+	s := &r.suspension
+	s.mu.Lock()
+	open := s.takeOpen()
+	s.kept = nil
+	s.mu.Unlock()
+	r.canceller.Cancel(cause)
+	refuseAll(open, cause.Error())
+}
+
+var errUnanswered = errors.New("the client did not answer the server's questions in time")
+
+// keep keeps an answer until the client comes back. Called with mu held.
+func (s *suspension) keep(answer metatool.Answer) {
+	if len(answer.Text)+len(answer.Outcome.Result.Bytes())+len(answer.Outcome.Error.Bytes()) > maxKept {
+		answer = metatool.Answer{Error: &metatool.Error{
+			Code: protocol.CodeInternalError, Message: "The answer came before the questions were answered, and was too long to be kept. The call has run.",
+		}}
+	}
+	s.kept = &answer
+}
+
+// takeOpen removes and returns the open questions. Called with mu held.
+func (s *suspension) takeOpen() []openQuestion {
+	open := s.open
+	s.open = nil
+	if s.settle != nil {
+		s.settle.Stop()
+		s.settle = nil
+	}
+	return open
+}
+
+// takeOpenIfAny is takeOpen that does not wait for the lock of a request without questions.
+func (s *suspension) takeOpenIfAny() []openQuestion {
+	if s.binding == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.takeOpen()
+}
+
+func refuseAll(open []openQuestion, text string) {
+	for _, o := range open {
+		o.question.Refuse(protocol.CodeInternalError, text)
+	}
 }

@@ -16,59 +16,64 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// answers is a sender that keeps what it gets.
+// answers is a reply path that keeps what it gets.
 type answers struct{ notices, sent []string }
 
-func (a *answers) notify(message []byte) error {
-	a.notices = append(a.notices, string(message))
+func (a *answers) notify(message outgoing) error {
+	a.notices = append(a.notices, string(message.encode()))
 	return nil
 }
 
-func (a *answers) send(message []byte) { a.sent = append(a.sent, string(message)) }
+func (a *answers) tryNotify(message outgoing) bool { return a.notify(message) == nil }
 
-// modernTerms are those of a client that can be asked.
-func modernTerms(capabilities string) requestMeta {
+func (a *answers) respond(r response) { a.sent = append(a.sent, string(r.encode())) }
+
+// declaring is the meta of a client with these capabilities.
+func declaring(capabilities string) requestMeta {
 	return readMeta(wire.Raw([]byte(`{"` + protocol.MetaProtocolVersion + `":"2026-07-28","` + protocol.MetaClientCapabilities + `":` + capabilities + `}`)))
 }
 
-// suspendedCall is a bench for calls that wait.
+// suspendBench is for requests that wait.
 type suspendBench struct {
 	t                *testing.T
 	statelessClients *statelessClients
 }
 
-func newParkBench(t *testing.T) *suspendBench {
+func newSuspendBench(t *testing.T) *suspendBench {
 	b := &suspendBench{t, newStatelessClients(newServer(Options{}), 10)}
-	t.Cleanup(func() { b.statelessClients.end(nil) })
+	t.Cleanup(func() { b.statelessClients.finish(nil) })
 	return b
 }
 
-// inquire makes a request in flight, without what it asks for.
-func (b *suspendBench) inquire(owner, params string) (*statelessRequest, *answers, wire.Message) {
+// request makes a request in flight, without what it asks for.
+func (b *suspendBench) request(owner, params string) (*request, *answers, wire.Message) {
 	b.t.Helper()
 	message, err := wire.Parse(wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	client := b.statelessClients.enter(owner, account(owner), Audience{}, modernTerms(`{"roots":{},"elicitation":{}}`))
+	client := b.statelessClients.enter(owner, account(owner), Audience{}, declaring(`{"roots":{},"elicitation":{}}`))
 	to := new(answers)
-	r := &statelessRequest{statelessClient: client, to: to, id: []byte("1"), key: fmt.Sprint(lastRequestKey.Add(1)), severity: -1}
-	if admitted, _ := client.admit(r.key, r.id, r); !admitted {
-		b.t.Fatal("the request was not admitted")
+	r := client.newRequest(to, fmt.Sprint(lastRequestKey.Add(1)), requestMeta{})
+	r.method, r.reply.id = protocol.MethodToolsCall, []byte("1")
+	if _, ok := client.requests.add(r.reply.key, r); !ok {
+		b.t.Fatal("the request was not accepted")
 	}
 	return r, to, message
 }
 
-// start begins work that never ends by itself.
-func (b *suspendBench) start(owner, params string) (*work, *answers) {
-	r, to, message := b.inquire(owner, params)
-	r.statelessClient.hold()
-	return r.newWork(protocol.MethodToolsCall, &message), to
+// start makes a request that never ends by itself.
+func (b *suspendBench) start(owner, params string) (*request, *answers) {
+	r, to, message := b.request(owner, params)
+	if r.session.stateless.prepare(r, &message) {
+		b.t.Fatal("the request was answered")
+	}
+	return r, to
 }
 
 // retry sends a request again.
 func (b *suspendBench) retry(owner, params string) *answers {
-	r, to, message := b.inquire(owner, params)
+	r, to, message := b.request(owner, params)
 	r.resume(&message)
 	return to
 }
@@ -111,7 +116,7 @@ func (a *answers) only(t *testing.T) string {
 
 func TestQuestionsAreAskedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
+		b := newSuspendBench(t)
 		w, to := b.start("me", `{"name":"t","arguments":{"a":1}}`)
 		roots, form := newAsked("roots/list", ""), newAsked("elicitation/create", `{"message":"m","_meta":{"progressToken":7}}`)
 		w.Ask(roots.Question)
@@ -145,7 +150,7 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 
 func TestStateIsForOneCallOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
+		b := newSuspendBench(t)
 		w, to := b.start("me", `{"name":"t","arguments":{"a":1}}`)
 		w.Ask(newAsked("roots/list", "").Question)
 		<-time.After(settleTime) // of the bubble
@@ -178,7 +183,7 @@ func TestStateIsForOneCallOnly(t *testing.T) {
 
 func TestCallThatWaitsTooLongIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
+		b := newSuspendBench(t)
 		w, to := b.start("me", `{"name":"t"}`)
 		question := newAsked("roots/list", "")
 		w.Ask(question.Question)
@@ -204,7 +209,7 @@ func TestAnswerOfACallThatWaitsIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newParkBench(t)
+				b := newSuspendBench(t)
 				w, to := b.start("me", `{"name":"t"}`)
 				question := newAsked("roots/list", "")
 				w.Ask(question.Question)
@@ -224,7 +229,7 @@ func TestAnswerOfACallThatWaitsIsKept(t *testing.T) {
 
 func TestCallsThatWaitAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
+		b := newSuspendBench(t)
 		for range maxSuspendedOfOne {
 			w, _ := b.start("me", `{"name":"t"}`)
 			w.Ask(newAsked("roots/list", "").Question)
@@ -248,7 +253,7 @@ func TestCallsThatWaitAreLimited(t *testing.T) {
 
 func TestQuestionsThatAreNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
+		b := newSuspendBench(t)
 		w, to := b.start("me", `{"name":"t"}`)
 		for _, method := range []string{"sampling/createMessage", "tasks/get", "something/else"} {
 			question := newAsked(method, "{}")
@@ -258,7 +263,7 @@ func TestQuestionsThatAreNotAsked(t *testing.T) {
 			}
 		}
 		w.Ask(newAsked("roots/list", "").Question)
-		w.withdraw("question-1")
+		w.suspension.withdraw("question-1")
 		<-time.After(2 * settleTime) // of the bubble
 		synctest.Wait()
 		if len(to.sent) != 0 {
@@ -270,12 +275,11 @@ func TestQuestionsThatAreNotAsked(t *testing.T) {
 
 func TestCancelledRequestEndsItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParkBench(t)
+		b := newSuspendBench(t)
 		w, to := b.start("me", `{"name":"t"}`)
 		question := newAsked("roots/list", "")
 		w.Ask(question.Question)
-		r := w.request
-		r.cancel(call.Cancelled{})
+		w.cancel(call.Cancelled{})
 		if w.canceller.Cause() == nil || len(question.got) != 1 {
 			t.Errorf("the call was cancelled with %v, and the server got %q", w.canceller.Cause(), question.got)
 		}
@@ -283,29 +287,35 @@ func TestCancelledRequestEndsItsCall(t *testing.T) {
 		if len(to.sent) != 1 || to.sent[0] != "" {
 			t.Errorf("the answers are %q, want none", to.sent)
 		}
-		r.cancel(errors.New("again"))
+		w.cancel(errors.New("again"))
 	})
 }
 
-func TestProgressHasTheTokenOfTheRequest(t *testing.T) {
-	const progress, log = `{"progressToken":"p","progress":1}`, `{"level":"info"}`
-	for name, test := range map[string]struct {
-		request              *statelessRequest
-		method, params, want string // "": it is not wanted
-	}{
-		"the same token":    {&statelessRequest{token: []byte(`"p"`)}, protocol.NotifyProgress, progress, progress},
-		"another token":     {&statelessRequest{token: []byte(`2`)}, protocol.NotifyProgress, progress, strings.Replace(progress, `"p"`, `2`, 1)},
-		"no token":          {&statelessRequest{}, protocol.NotifyProgress, progress, ""},
-		"no log messages":   {&statelessRequest{severity: -1}, protocol.NotifyMessage, log, ""},
-		"severe ones":       {&statelessRequest{severity: protocol.Severity("error")}, protocol.NotifyMessage, log, ""},
-		"all log messages":  {&statelessRequest{severity: protocol.Severity("debug")}, protocol.NotifyMessage, log, log},
-		"some notification": {&statelessRequest{severity: -1}, "x", `{}`, `{}`},
-	} {
-		got, wanted := test.request.fit(test.method, []byte(test.params), []byte(`"p"`))
-		if wanted != (test.want != "") || wanted && string(got) != test.want {
-			t.Errorf("%s: got %q, %v, want %q", name, got, wanted, test.want)
+// A cancellation of the request that continues a suspended one reaches it.
+func TestCancelledRequestEndsTheCallThatItContinues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newSuspendBench(t)
+		w, to := b.start("me", `{"name":"t"}`)
+		w.Ask(newAsked("roots/list", "").Question)
+		<-time.After(settleTime) // of the bubble
+		synctest.Wait()
+		first, _, _ := b.request("me", `{"name":"t"}`)
+		first.session.requests.cancel(first.reply.key, call.Cancelled{}) // has nothing to do with it
+		first.respond(metatool.Answer{Text: []byte("{}")})
+		if w.canceller.Cause() != nil {
+			t.Error("another request cancelled the call")
 		}
-	}
+		next, nextTo, message := b.request("me", `{"name":"t","requestState":`+stateOf(t, to.only(t))+`}`)
+		next.resume(&message)
+		next.session.requests.cancel(next.reply.key, call.Cancelled{})
+		if w.canceller.Cause() == nil {
+			t.Error("the call was not cancelled")
+		}
+		w.Answer(metatool.Answer{Cancelled: w.canceller.Cause()})
+		if got := nextTo.only(t); got != "" {
+			t.Errorf("the answer is %s, want none", got)
+		}
+	})
 }
 
 func TestBinding(t *testing.T) {
@@ -337,11 +347,11 @@ func TestBinding(t *testing.T) {
 
 func FuzzState(f *testing.F) {
 	p := newSuspendedCalls()
-	f.Add(p.sign(ticketNumber{}, time.Unix(1<<40, 0), 0))
+	f.Add(p.sign(stateNumber{}, time.Unix(1<<40, 0), 0))
 	f.Add(p.prefix + "AAAA")
 	f.Fuzz(func(t *testing.T, state string) {
 		if w, ok := p.claim(state, bind("me", "m", wire.Payload{})); ok || w != nil {
-			t.Error("something was found that nobody parked")
+			t.Error("a request was found that nobody suspended")
 		}
 	})
 }

@@ -13,29 +13,29 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// suspendedCalls holds work that waits for answers of its clients. What a client gets to find it
-// again, the state, is signed, runs out, is good for one use, and only together with what
-// it was given for: the same caller, method and params.
+// suspendedCalls holds requests that wait for answers of their clients. The state that a client
+// gets to find its request again is signed, expires, and is valid once, for the same caller,
+// method and params.
 type suspendedCalls struct {
-	key    []byte // of the signatures; it ends with the process, as the work does
+	key    []byte // of the signatures; it ends with the process, as the requests do
 	prefix string // of the states that are signed with it
 
 	mu       sync.Mutex
-	waiting  map[ticketNumber]*suspendedCall
+	waiting  map[stateNumber]*suspendedCall
 	byCaller map[string]int
 	bytes    int // of the questions
 }
 
-type ticketNumber [16]byte
+type stateNumber [16]byte
 
-// suspendedCall is work that waits.
+// suspendedCall is a request that waits.
 type suspendedCall struct {
-	work  *work
-	timer *time.Timer // ends it
+	*request
+	timer *time.Timer // abandons it
 	bytes int         // of its questions
 }
 
-// Limits of work that waits.
+// Limits of requests that wait.
 const (
 	suspendTime       = 10 * time.Minute
 	maxSuspended      = 1000
@@ -50,7 +50,7 @@ func newSuspendedCalls() *suspendedCalls {
 	rand.Read(id)
 	return &suspendedCalls{
 		key: key, prefix: statePrefix + base64.RawURLEncoding.EncodeToString(id) + ".",
-		waiting: make(map[ticketNumber]*suspendedCall), byCaller: make(map[string]int),
+		waiting: make(map[stateNumber]*suspendedCall), byCaller: make(map[string]int),
 	}
 }
 
@@ -64,43 +64,45 @@ func (p *suspendedCalls) isOurs(state wire.Payload) bool {
 	return strings.HasPrefix(text, p.prefix)
 }
 
-// add has work wait that has questions of so many bytes; it fails if too much does.
-func (p *suspendedCalls) add(w *work, bytes int) (state string, ok bool) {
-	var number ticketNumber
+// add holds a request that has questions of so many bytes; it fails if too much is held. The
+// client counts as busy meanwhile.
+func (p *suspendedCalls) add(r *request, bytes int) (state string, ok bool) {
+	var number stateNumber
 	rand.Read(number[:])
 	expires := time.Now().Add(suspendTime)
-	caller := w.statelessClient.caller
+	caller := r.session.stateless.caller
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.waiting) >= maxSuspended || p.byCaller[caller] >= maxSuspendedOfOne || p.bytes+bytes > maxSuspendedBytes {
 		return "", false
 	}
+	r.session.idle.hold()
 	p.byCaller[caller]++
 	p.bytes += bytes
-	p.waiting[number] = &suspendedCall{work: w, bytes: bytes, timer: time.AfterFunc(suspendTime, func() {
-		if w := p.remove(number); w != nil {
-			w.abandon(errUnanswered)
+	p.waiting[number] = &suspendedCall{request: r, bytes: bytes, timer: time.AfterFunc(suspendTime, func() {
+		if r := p.remove(number); r != nil {
+			r.abandon(errUnanswered)
 		}
 	})}
-	return p.sign(number, expires, w.binding), true
+	return p.sign(number, expires, r.suspension.binding), true
 }
 
-// claim returns the work that a state was given for, if it is what is asked for now.
-func (p *suspendedCalls) claim(state string, binding digest) (*work, bool) {
+// claim removes and returns the request that a state was given for, if the binding is the same.
+func (p *suspendedCalls) claim(state string, binding digest) (*request, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, p.prefix))
-	if err != nil || len(raw) != len(ticketNumber{})+8+sha256.Size {
+	if err != nil || len(raw) != len(stateNumber{})+8+sha256.Size {
 		return nil, false
 	}
-	number := ticketNumber(raw[:16])
+	number := stateNumber(raw[:16])
 	expires := time.Unix(int64(binary.BigEndian.Uint64(raw[16:24])), 0)
 	if !hmac.Equal([]byte(p.sign(number, expires, binding)), []byte(state)) || time.Now().After(expires) {
 		return nil, false
 	}
-	w := p.remove(number)
-	return w, w != nil
+	r := p.remove(number)
+	return r, r != nil
 }
 
-func (p *suspendedCalls) remove(number ticketNumber) *work {
+func (p *suspendedCalls) remove(number stateNumber) *request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found, ok := p.waiting[number]
@@ -110,31 +112,32 @@ func (p *suspendedCalls) remove(number ticketNumber) *work {
 	delete(p.waiting, number)
 	found.timer.Stop()
 	p.bytes -= found.bytes
-	caller := found.work.statelessClient.caller
+	caller := found.session.stateless.caller
 	if p.byCaller[caller]--; p.byCaller[caller] == 0 {
 		delete(p.byCaller, caller)
 	}
-	return found.work
+	found.session.idle.release()
+	return found.request
 }
 
-// abandonAll ends what waits for a client that is gone.
-func (p *suspendedCalls) abandonAll(client *statelessClient) {
+// abandonAll ends the requests of a client that is gone.
+func (p *suspendedCalls) abandonAll(client *session) {
 	p.mu.Lock()
-	var numbers []ticketNumber
+	var numbers []stateNumber
 	for number, candidate := range p.waiting {
-		if candidate.work.statelessClient == client {
+		if candidate.session == client {
 			numbers = append(numbers, number)
 		}
 	}
 	p.mu.Unlock()
 	for _, number := range numbers {
-		if w := p.remove(number); w != nil {
-			w.abandon(errGivenUp)
+		if r := p.remove(number); r != nil {
+			r.abandon(errGivenUp)
 		}
 	}
 }
 
-func (p *suspendedCalls) sign(number ticketNumber, expires time.Time, binding digest) string {
+func (p *suspendedCalls) sign(number stateNumber, expires time.Time, binding digest) string {
 	state := binary.BigEndian.AppendUint64(number[:], uint64(expires.Unix()))
 	mac := hmac.New(sha256.New, p.key)
 	mac.Write(state)

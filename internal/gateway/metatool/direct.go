@@ -227,5 +227,5 @@ func (s *Surface) answerUnknown(request Origin) {
 	if s.notice != "" {
 		text += "\n\n" + s.notice
 	}
-	request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, text}})
+	request.Answerer.Answer(Answer{Error: &Error{Code: protocol.CodeInvalidParams, Message: text}})
 }

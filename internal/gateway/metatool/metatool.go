@@ -151,6 +151,7 @@ type Answer struct {
 type Error struct {
 	Code    int
 	Message string
+	Data    []byte // raw JSON; nil without any
 }
 
 // Call answers a tools/call. It does not block.
@@ -177,7 +178,7 @@ func (s *Surface) Call(request *Request) {
 			s.callNative(request)
 			return
 		}
-		request.Answerer.Answer(Answer{Error: &Error{protocol.CodeInvalidParams, fmt.Sprintf(
+		request.Answerer.Answer(Answer{Error: &Error{Code: protocol.CodeInvalidParams, Message: fmt.Sprintf(
 			"Unknown tool: '%.200s'. The tools of a toolbox are called through %s: %s", request.Name, useName, exampleCall)}})
 	}
 }
