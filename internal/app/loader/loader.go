@@ -140,6 +140,9 @@ func (l *Loader) ReadAll() ([]ReadFile, error) {
 			user = config.Withheld(place.Path, source)
 		}
 	}
+	if len(files) == 2 && files[0].Err == nil && files[1].Err == nil {
+		files[1].Config.Warnings = files[1].Config.WarningsBeside(files[0].Config)
+	}
 	return files, nil
 }
 

@@ -15,6 +15,7 @@ import (
 // with errors stripped.
 type builder struct {
 	opts    ParseOptions
+	from    string // the name of the file, for rules of the policy
 	report  *report
 	secrets *secrets
 	names   map[string]bool // of toolboxes, servers and tools: never secret
@@ -42,6 +43,7 @@ func (b *builder) config(root node) *Config {
 	if b.opts.User == nil {
 		cfg.Discovery.Pinned = b.allPinned(&root, cfg.Toolboxes)
 	}
+	b.warnOfPolicy(&root, cfg.Toolboxes, cfg.Discovery.Pinned)
 	cfg.Secrets = b.secrets.list(b.names)
 	return cfg
 }
@@ -57,6 +59,7 @@ func (b *builder) settings(root *node) *Config {
 	}
 	cfg.Discovery, cfg.HTTP, cfg.Shared = discovery(root), b.http(root.get("http")), shared(root)
 	cfg.ListOpened = root.get("lists").string() == "opened"
+	cfg.Policy = b.policy(root)
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	top := inherited{timeouts: defaultTimeouts()}.with(root)
 	cfg.Timeouts, cfg.InheritEnv = top.timeouts, top.env

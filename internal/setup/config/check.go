@@ -38,6 +38,11 @@ func (p place) entry(noun, name string) place {
 	return place{subject: subject, at: p.at.member(name)}
 }
 
+// numbered returns the place of an element of an array, which is a subject of its own.
+func (p place) numbered(noun string, index int) place {
+	return place{subject: fmt.Sprintf("%s %d", noun, index+1), at: p.at.element(index)}
+}
+
 // says starts a message about the place's field.
 func (p place) says(rest string) string {
 	return fmt.Sprintf("%s: '%s' %s", p.subject, p.field, rest)
@@ -87,6 +92,8 @@ func exampleHint(k *key) string {
 	switch {
 	case k.example != "":
 		return fmt.Sprintf("for example: %q: %s", k.name, k.example)
+	case len(k.enum) == 1:
+		return fmt.Sprintf("the only value is %q", k.enum[0])
 	case k.enum != nil:
 		return "use one of " + strings.Join(k.enum, ", ")
 	}
@@ -99,7 +106,12 @@ func (c *checker) unknownKey(m *member, o *object, p place) {
 	if near := toolbox.Nearest(m.raw, o.names(), 1); len(near) > 0 {
 		hint = "did you mean " + quote(near[0]) + "?"
 	}
-	c.report.warn(m.offset, below.at, below.subject+": unknown key "+quote(below.field.String())+" is ignored", hint)
+	message := below.subject + ": unknown key " + quote(below.field.String())
+	if o.isStrict {
+		c.report.fail(m.offset, below.at, message, hint)
+		return
+	}
+	c.report.warn(m.offset, below.at, message+" is ignored", hint)
 }
 
 // oneOf checks that exactly one of the object's alternatives is there.
@@ -133,6 +145,10 @@ func (c *checker) value(n *node, k *key, p place) {
 	case kindArray:
 		for i := range n.elements {
 			element, below := &n.elements[i], p.element(i)
+			if k.members != nil {
+				c.element(element, k, p.numbered(k.noun, i))
+				continue
+			}
 			if element.kind != kindString {
 				c.report.fail(element.offset, below.at, below.says("must be a string (found "+element.kind.String()+")"), exampleHint(k))
 				continue
@@ -146,6 +162,15 @@ func (c *checker) value(n *node, k *key, p place) {
 			c.entries(n, k, p)
 		}
 	}
+}
+
+// element checks an element of an array of objects.
+func (c *checker) element(n *node, k *key, p place) {
+	if n.kind != kindObject {
+		c.report.fail(n.offset, p.at, p.subject+" must be an object (found "+n.kind.String()+")", exampleHint(k))
+		return
+	}
+	c.object(n, n.offset, k.members, p)
 }
 
 func (c *checker) wrongKind(n *node, k *key, p place) {

@@ -45,6 +45,7 @@ type Config struct {
 	LogLevel       string    // debug, info, warn or error; "" if not set
 	MaxMessageSize int       // in bytes
 	Discovery      Discovery
+	Policy         Policy
 	HTTP           HTTP
 	Shared         Shared
 	ListOpened     bool       // list prompts, resources and templates of opened toolboxes only
@@ -154,7 +155,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	g := &grower{lookup: lookup, outer: outer, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found}
 	tree := g.value(root, rootPath, false)
 	checkRoot(tree, r)
-	b := &builder{opts: opts, report: r, secrets: found, names: map[string]bool{}}
+	b := &builder{opts: opts, from: name, report: r, secrets: found, names: map[string]bool{}}
 	cfg := b.config(tree)
 	if r.failed() {
 		return nil, r.failure(toolbox.ConfigInvalid, name)

@@ -6,6 +6,8 @@ package config
 type object struct {
 	keys  []key
 	oneOf []string // exactly one of these keys must be there
+
+	isStrict bool // an unknown key is an error, not a warning
 }
 
 // key describes one key of an object.
@@ -23,8 +25,10 @@ type key struct {
 	pattern  string                   // for editors; check decides
 	check    func(text string) string // says what is wrong, as in "must be …"
 
-	// Of objects: either fixed keys or entries whose names are the user's.
+	// Of objects: either fixed keys or entries whose names are the user's. Of an array with members, they are those of
+	// its elements, which are objects then.
 	members *object
+	noun    string // what such an element is called in messages
 	entries *entries
 }
 
@@ -116,6 +120,7 @@ var rootObject = object{keys: []key{
 		name: "locked", kinds: []kind{kindBoolean}, fallback: "false",
 		description: "Offers only tools and instructions of servers that are as workbench.lock has them, which 'mcp-workbench lock' writes.",
 	},
+	policyKey,
 	sharedKey,
 	sharedIdleKey,
 	httpKey,

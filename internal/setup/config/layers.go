@@ -34,6 +34,14 @@ var projectRules = []projectRule{
 		tighten: func(into, project *Config) { into.InheritEnv = project.InheritEnv },
 	},
 	{
+		key: "policy.rules", counts: "for all toolboxes, yours included: its rules are added to yours",
+		stricter: func(_, project *Config) bool { return len(project.Policy.Rules) > 0 },
+		isSame:   func(_, project *Config) bool { return len(project.Policy.Rules) == 0 },
+		tighten: func(into, project *Config) {
+			into.Policy.Rules = slices.Concat(project.Policy.Rules, into.Policy.Rules)
+		},
+	},
+	{
 		key: "locked", counts: "for its own toolboxes, if it is `true`",
 		stricter: func(_, project *Config) bool { return project.Locked },
 		isSame:   func(user, project *Config) bool { return user.Locked == project.Locked },
@@ -133,7 +141,7 @@ func Join(project, user *Config) *Config {
 			joined.Discovery.Pinned = append(joined.Discovery.Pinned, ref)
 		}
 	}
-	joined.Warnings = slices.Concat(project.inFile(project.Warnings), user.inFile(user.Warnings))
+	joined.Warnings = slices.Concat(project.inFile(project.Warnings), user.inFile(user.WarningsBeside(project)))
 	joined.Secrets = joinedSecrets(project, user)
 	joined.Variables = joinedNames(project.Variables, user.Variables)
 	joined.OuterVariables = joinedNames(project.OuterVariables, user.OuterVariables)

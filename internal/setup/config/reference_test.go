@@ -33,6 +33,8 @@ func makeReference(t *testing.T) string {
 		{"A server", "An entry of `mcpServers`. It has exactly one of " + alternatives(&serverObject) + ".", &serverObject},
 		{"`timeouts`", "At the top, in a toolbox or in a server.", &timeoutsObject},
 		{"`results`", "At the top.", &resultsObject},
+		{"`policy`", "At the top; [policy.md](policy.md) has more about it.", &policyObject},
+		{"A rule of the policy", "An element of `policy.rules`.", &policyRuleObject},
 		{"`http`", "At the top; [http.md](http.md) has more about it.", &httpObject},
 		{"`http.tls`", "In `http`.", &tlsObject},
 	} {
@@ -92,6 +94,8 @@ func types(k *key) string {
 	var texts []string
 	for _, kind := range k.kinds {
 		switch {
+		case kind == kindArray && k.members != nil:
+			texts = append(texts, "list of objects")
 		case kind == kindArray:
 			texts = append(texts, "list of strings")
 		case k.entries != nil && k.entries.object == nil:

@@ -88,6 +88,8 @@ func (k *key) schema() ordered {
 		s = s.with("examples", []json.RawMessage{json.RawMessage(k.example)})
 	}
 	switch {
+	case k.members != nil && k.kinds[0] == kindArray:
+		return append(s, ordered{{"type", kindArray}, {"items", k.members.schema()}}...)
 	case k.members != nil:
 		return append(s, k.members.schema()...)
 	case k.entries != nil:

@@ -2,36 +2,54 @@ package config
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
 // Withheld returns the settings that hold for a project's toolboxes while the user's own file at
 // path cannot be read as a configuration. Nobody knows then what the user demands, so that
 // nothing is looser than by default, and everything is locked unless the file certainly does
-// not say so. Source is what was read of the file; nil if nothing was.
+// not say so; so every tool is denied unless the file certainly has no policy. Source is what was read of the file; nil if nothing was.
 func Withheld(path string, source *Source) *Config {
 	cfg := Empty()
 	cfg.Path = path
 	cfg.Locked, cfg.LockAssumed = source.demandsLock()
+	if source.mayHavePolicy() {
+		cfg.Policy = assumedPolicy(path)
+	}
 	return cfg
 }
 
-// demandsLock reports whether a file that cannot be used says 'locked', and whether that is
-// only assumed, since it cannot be told. Variables are not expanded: their file may be what is
-// wrong.
-func (s *Source) demandsLock() (locked, assumed bool) {
+// unexpanded returns the root of a file that cannot be used; ok is false if it has none. Variables are not expanded: their
+// file may be what is wrong.
+func (s *Source) unexpanded() (root node, ok bool) {
 	if s == nil {
-		return true, true
+		return root, false
 	}
 	data := bytes.TrimPrefix(s.Data, byteOrderMark)
 	r := newReport(data)
 	parsed, ok := parseSyntax(data, r)
 	if !ok {
-		return true, true
+		return root, false
 	}
 	g := &grower{lookup: func(string) (string, bool) { return "", false }, report: r, secrets: &secrets{}}
-	root := g.value(parsed, rootPath, false)
-	if root.kind != kindObject {
+	root = g.value(parsed, rootPath, false)
+	return root, root.kind == kindObject
+}
+
+// mayHavePolicy reports whether a file that cannot be used has a policy, or whether that cannot be told.
+func (s *Source) mayHavePolicy() bool {
+	root, ok := s.unexpanded()
+	return !ok || slices.ContainsFunc(root.members, func(m member) bool {
+		return m.raw == policyKey.name || strings.Contains(m.raw, "${") // which may become the key
+	})
+}
+
+// demandsLock reports whether a file that cannot be used says 'locked', and whether that is
+// only assumed, since it cannot be told.
+func (s *Source) demandsLock() (locked, assumed bool) {
+	root, ok := s.unexpanded()
+	if !ok {
 		return true, true
 	}
 	for _, m := range root.members {

@@ -1,0 +1,122 @@
+package toolbox
+
+// Pattern names tools by toolbox/server/tool. A '*' stands for any characters, '/' included, and a '\' takes its meaning
+// from the character that follows. Everything else stands for itself, case included.
+type Pattern string
+
+// Check says what is wrong with the pattern; "" if nothing is.
+func (p Pattern) Check() string {
+	for i := 0; i < len(p); i++ {
+		if p[i] != '\\' {
+			continue
+		}
+		if i++; i == len(p) {
+			return `must not end with '\', which takes the meaning from the character after it`
+		}
+	}
+	return ""
+}
+
+// Matches reports whether the pattern names the tool. It does not allocate.
+func (p Pattern) Matches(ref Ref) bool {
+	name := joinedRef{ref}
+	length := name.len()
+	// The last '*' that was passed, and where the name goes on behind what that stands for. One is enough: where a
+	// later '*' fails, an earlier one would fail, too.
+	star, resume := -1, 0
+	at := 0
+	for i := 0; i < length; {
+		literal, next, isStar, ok := p.next(at)
+		switch {
+		case ok && isStar:
+			star, resume = next, i
+			at = next
+		case ok && literal == name.byte(i):
+			at = next
+			i++
+		case star >= 0:
+			resume++
+			at, i = star, resume
+		default:
+			return false
+		}
+	}
+	for at < len(p) && p[at] == '*' {
+		at++
+	}
+	return at == len(p)
+}
+
+// MayMatch reports whether the pattern can name a tool of that server. It assumes that names of tools hold no '/', which
+// few do, so that a mistyped name of a server is noticed behind a '*', too.
+func (p Pattern) MayMatch(toolbox, server string) bool {
+	reached := make([]bool, len(p)+1) // the positions at which the pattern can go on
+	reached[0] = true
+	for _, char := range []byte(toolbox + "/" + server + "/") {
+		after := make([]bool, len(p)+1)
+		for at := range len(p) {
+			literal, next, isStar, _ := p.next(at)
+			if !reached[at] {
+				continue
+			}
+			if isStar {
+				after[at], reached[next] = true, true
+			} else if literal == char {
+				after[next] = true
+			}
+		}
+		reached = after
+	}
+	for at := range len(p) {
+		if reached[at] && !p.holdsSlash(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsSlash reports whether what the pattern matches from a position on has a '/'.
+func (p Pattern) holdsSlash(at int) bool {
+	for at < len(p) {
+		literal, next, isStar, _ := p.next(at)
+		if !isStar && literal == '/' {
+			return true
+		}
+		at = next
+	}
+	return false
+}
+
+// next returns the literal or the '*' at a position, and where the pattern goes on behind it; ok is false at the end.
+func (p Pattern) next(at int) (literal byte, next int, isStar, ok bool) {
+	switch {
+	case at >= len(p):
+		return 0, at, false, false
+	case p[at] == '*':
+		return 0, at + 1, true, true
+	case p[at] == '\\' && at+1 < len(p):
+		return p[at+1], at + 2, false, true
+	}
+	return p[at], at + 1, false, true
+}
+
+// joinedRef is the text toolbox/server/tool, which is never put together.
+type joinedRef struct{ Ref }
+
+func (j joinedRef) len() int { return len(j.Toolbox) + len(j.Server) + len(j.Name) + 2 }
+
+func (j joinedRef) byte(i int) byte {
+	if i < len(j.Toolbox) {
+		return j.Toolbox[i]
+	}
+	if i -= len(j.Toolbox); i == 0 {
+		return '/'
+	}
+	if i--; i < len(j.Server) {
+		return j.Server[i]
+	}
+	if i -= len(j.Server); i == 0 {
+		return '/'
+	}
+	return j.Name[i-1]
+}

@@ -1,0 +1,147 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+// policed is a file with a policy on lines of its own, and a toolbox dev with a server files.
+func policed(policy string) string {
+	return "{\"policy\":\n" + policy + ",\n\"toolboxes\": {\"dev\": {\"description\": \"d\", \"mcpServers\": {\"files\": {\"command\": \"x\"}}}}}"
+}
+
+func TestPolicy(t *testing.T) {
+	cfg := parse(t, policed(`{"rules": [
+  {"tools": "dev/*", "then": "deny", "because": "it is ${WHY}"},
+  {
+    "then": "deny", "tools": ["*/files/read", "dev/files/${NAME}"]}]}`), "WHY=so", "NAME=write")
+	want := Policy{Rules: []PolicyRule{
+		{Tools: []toolbox.Pattern{"dev/*"}, Because: "it is so", File: "test.json", Line: 3},
+		{Tools: []toolbox.Pattern{"*/files/read", "dev/files/write"}, File: "test.json", Line: 4},
+	}}
+	if diff := cmp.Diff(want, cfg.Policy); diff != "" || len(cfg.Warnings) > 0 {
+		t.Errorf("%s\nwarnings %v", diff, cfg.Warnings)
+	}
+	for _, empty := range []string{`{}`, `{"rules": []}`} {
+		if cfg := parse(t, policed(empty)); len(cfg.Policy.Rules)+len(cfg.Warnings) > 0 {
+			t.Errorf("%s: %v, %v", empty, cfg.Policy, cfg.Warnings)
+		}
+	}
+}
+
+// A mistake in a policy is one of the file, which is not used then: a rule that is not understood must not be ignored.
+func TestPolicyProblems(t *testing.T) {
+	for _, test := range []struct{ name, policy, want, hint string }{
+		{"no object", `5`, "2:1 config.policy: Configuration: 'policy' must be an object (found a number)", "for example:"},
+		{"null", `null`, "2:1 config.policy: Configuration: 'policy' must be an object (found null)", "for example:"},
+		{"rules are no list", `{"rules": {}}`, "2:11 config.policy.rules: Configuration: 'policy.rules' must be an array (found an object)", "for example:"},
+		{"unknown key", `{"rulez": []}`, "2:2 config.policy.rulez: Configuration: unknown key 'policy.rulez'", "did you mean 'rules'?"},
+		{"a later key", `{"default": "deny"}`, "2:2 config.policy.default: Configuration: unknown key 'policy.default'", "known keys are rules"},
+		{"rule is no object", `{"rules": ["dev/*"]}`, "2:12 config.policy.rules[0]: Policy rule 1 must be an object (found a string)", "for example:"},
+		{"no tools", `{"rules": [{"then": "deny"}]}`, "2:12 config.policy.rules[0]: Policy rule 1 must have a 'tools' field, which is a pattern or a list of patterns", "for example:"},
+		{"no then", `{"rules": [{"tools": "*"}]}`, "2:12 config.policy.rules[0]: Policy rule 1 must have a 'then' field", `the only value is "deny"`},
+		{"another then", `{"rules": [{"tools": "*", "then": "ask"}]}`, "2:35 config.policy.rules[0].then: Policy rule 1: unknown then 'ask'", `the only value is "deny"`},
+		{"a then in capitals", `{"rules": [{"tools": "*", "then": "Deny"}]}`, "2:35 config.policy.rules[0].then: Policy rule 1: unknown then 'Deny'", "did you mean 'deny'?"},
+		{"a then of another type", `{"rules": [{"tools": "*", "then": true}]}`, "2:35 config.policy.rules[0].then: Policy rule 1 must have a 'then' field (found a boolean)", `the only value is "deny"`},
+		{"tools of another type", `{"rules": [{"tools": 1, "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1 must have a 'tools' field, which is a pattern or a list of patterns (found a number)", "for example:"},
+		{"a tool of another type", `{"rules": [{"tools": ["*", 1], "then": "deny"}]}`, "2:28 config.policy.rules[0].tools[1]: Policy rule 1: 'tools[1]' must be a string (found a number)", "for example:"},
+		{"empty pattern", `{"rules": [{"tools": "", "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not be empty", "for example:"},
+		{"no patterns", `{"rules": [{"tools": [], "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not be empty", "for example:"},
+		{"lone backslash", `{"rules": [{"tools": "dev/\\", "then": "deny"}]}`, `2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not end with '\', which takes the meaning from the character after it`, "for example:"},
+		{"because of another type", `{"rules": [{"tools": "*", "then": "deny", "because": 1}]}`, "2:54 config.policy.rules[0].because: Policy rule 1: 'because' must be a string (found a number)", "for example:"},
+		{"unknown key of a rule", `{"rules": [{"tools": "*", "then": "deny"}, {"tools": "*", "then": "deny", "except": "x"}]}`, "2:75 config.policy.rules[1].except: Policy rule 2: unknown key 'except'", "known keys are tools, then, because"},
+		{"unset variable", `{"rules": [{"tools": "${NOT_SET}", "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Environment variable expansion failed\nVariable: NOT_SET\nLocation: config.policy.rules[0].tools\nReason: Variable is not set", "export"},
+		{"key twice", `{"rules": [{"tools": "*", "then": "deny", "then": "deny"}]}`, "2:43 config.policy.rules[0].then: Duplicate key 'then'", "the key is already used"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse("test.json", []byte(policed(test.policy)), options()) // not Strict: it concerns the file
+			if err == nil {
+				t.Fatal("it is accepted")
+			}
+			e := err.(*Error)
+			if got := summary(e.Problems); !slices.Equal(got, []string{test.want}) || !strings.HasPrefix(e.Problems[0].Hint, test.hint) {
+				t.Errorf("problems %q, hint %q", got, e.Problems[0].Hint)
+			}
+		})
+	}
+}
+
+func TestPolicyWarnings(t *testing.T) {
+	for _, test := range []struct{ policy, want, hint string }{
+		{`"dev/files/*"`, "", ""},
+		{`"*/*/delete_*"`, "", ""},
+		{`"prod/*"`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'prod/*' matches no toolbox and server that is configured", "a pattern is"},
+		{`"dve/files/x"`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'dve/files/x' matches no toolbox and server that is configured", "did you mean 'dev/files/x'?"},
+		{`["*", "dev"]`, "2:28 config.policy.rules[0].tools[1]: Policy rule 1: 'dev' matches no toolbox and server that is configured", "to deny all of it, write 'dev/*'"},
+		{`"*/fils/*"`, "2:22 config.policy.rules[0].tools: Policy rule 1: '*/fils/*' matches no toolbox and server that is configured", "a pattern is"},
+	} {
+		cfg := parse(t, policed(`{"rules": [{"tools": `+test.policy+`, "then": "deny"}]}`))
+		got := strings.Join(summary(cfg.Warnings), "\n")
+		if got != test.want || got != "" && !strings.HasPrefix(cfg.Warnings[0].Hint, test.hint) {
+			t.Errorf("%s: warnings %q, %v", test.policy, got, cfg.Warnings)
+		}
+	}
+	cfg := parse(t, boxed(`"pinned": ["t/s/a", "t/s/b"], "policy": {"rules": [{"tools": "*/a", "then": "deny"}]}, `, "t"))
+	if len(cfg.Warnings) != 1 || !strings.Contains(cfg.Warnings[0].Message, "'*/a' denies the tool 't/s/a', which is pinned; it is not offered") {
+		t.Errorf("warnings %v", cfg.Warnings)
+	}
+}
+
+const denyRule = `"policy": {"rules": [{"tools": "%", "then": "deny"}]}, `
+
+func TestPoliciesOfLayersAddUp(t *testing.T) {
+	project := boxed(strings.Replace(denyRule, "%", "u/*", 1), "p")
+	user := boxed(`"pinned": ["u/s/t"], `+strings.Replace(denyRule, "%", "p/s/x", 1), "u")
+	joined, own := layered(t, project, user)
+	var rules []string
+	for _, rule := range joined.Policy.Rules {
+		rules = append(rules, string(rule.Tools[0])+" "+filepath.Base(filepath.Dir(rule.File)))
+	}
+	if diff := cmp.Diff([]string{"u/* project", "p/s/x user"}, rules); diff != "" {
+		t.Error(diff)
+	}
+	// Each pattern names something of the other file.
+	if len(own.Warnings) != 1 || !strings.Contains(own.Warnings[0].Message, "'u/*' denies the tool 'u/s/t', which is pinned") || len(joined.Warnings) != 1 {
+		t.Errorf("warnings %v, of both %v", own.Warnings, joined.Warnings)
+	}
+	for _, empty := range []string{"", `"policy": {}, `, `"policy": {"rules": []}, `} {
+		joined, own := layered(t, boxed(empty, "p"), user)
+		if len(joined.Policy.Rules) != 1 || len(own.Warnings) > 0 {
+			t.Errorf("with %s of the project: %v, %v", empty, joined.Policy, own.Warnings)
+		}
+	}
+}
+
+// Of a user's file that cannot be used nobody knows the rules, which may be about the project's tools.
+func TestPolicyOfAFileThatCannotBeUsed(t *testing.T) {
+	for data, isAssumed := range map[string]bool{
+		`{"toolboxes": 5}`:              false,
+		`{"policy": {"rules": 5}}`:      true,
+		`{"policy": {}}`:                true,
+		`{"\u0070olicy": {}}`:           true,
+		`{"${KEY:-other}": 1}`:          true,
+		`{"toolboxes": {"policy": {}}}`: false,
+		`{"toolboxes": {}`:              true,
+		`[]`:                            true,
+		"\uFEFF{/* \"policy\": {} */ \"toolMode\": 5}": false,
+	} {
+		cfg := Withheld("/user.json", &Source{Data: []byte(data)})
+		if got := len(cfg.Policy.Rules) > 0; got != isAssumed {
+			t.Errorf("%s: a policy is assumed: %t", data, got)
+		}
+		if isAssumed {
+			if _, denied := cfg.Policy.Rules[0].Match(toolbox.Ref{Toolbox: "any", Server: "s", Name: "t"}); !denied {
+				t.Errorf("%s: a tool is allowed", data)
+			}
+		}
+	}
+	if len(Withheld("/user.json", nil).Policy.Rules) == 0 {
+		t.Error("a file that was not read allows tools")
+	}
+}
