@@ -27,7 +27,9 @@ func (router *Router) CallTool(visible Toolboxes, request *Request) {
 	r := request.Canceller.newRun()
 	r.canceller, r.replier, r.passErrors = request.Canceller, request.Replier, request.PassErrors
 	request.describe(&r.call, server)
-	router.begin(r)
+	if !router.begin(r) {
+		return
+	}
 	if lease := server.For(request.Client.Party()).TryLease(); lease != nil {
 		if request.logLevelToRequest(lease.Session) != "" {
 			lease.Release()
@@ -43,7 +45,9 @@ func (router *Router) Forward(server *fleet.Server, request *Forwarding) {
 	r := request.Canceller.newRun()
 	r.canceller, r.replier, r.passErrors, r.raw = request.Canceller, request.Replier, true, true
 	request.describe(&r.call, server)
-	router.begin(r)
+	if !router.begin(r) {
+		return
+	}
 	if lease := server.For(request.Client.Party()).TryLease(); lease != nil {
 		if request.logLevelToRequest(lease.Session) != "" {
 			lease.Release()
@@ -54,16 +58,22 @@ func (router *Router) Forward(server *fleet.Server, request *Forwarding) {
 	go r.startAndSend(request)
 }
 
-// begin tells the observers that a request begins.
-func (router *Router) begin(r *run) {
+// begin tells the observers that a request begins. It returns false if the request was refused, which ended it.
+func (router *Router) begin(r *run) bool {
 	r.router = router
-	if len(router.stages.Observe) == 0 {
-		return
+	if len(router.stages.Observe) > 0 {
+		r.requestSize, r.began = len(r.call.Arguments.Bytes()), time.Now()
+		for _, observer := range router.stages.Observe {
+			observer.CallBegan(&r.call, r.began)
+		}
 	}
-	r.requestSize, r.began = len(r.call.Arguments.Bytes()), time.Now()
-	for _, observer := range router.stages.Observe {
-		observer.CallBegan(&r.call, r.began)
+	for _, screener := range router.stages.Screen {
+		if refusal := screener.Screen(&r.call); refusal != nil {
+			r.refuse(Outcome{}, refusal)
+			return false
+		}
 	}
+	return true
 }
 
 // sendable is a request that is on its way to a server.

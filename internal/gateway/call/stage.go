@@ -10,6 +10,7 @@ import (
 
 // Stages are what every request passes on its way to a server. A stage that is not listed costs nothing.
 type Stages struct {
+	Screen  []Screener // asked first, before the server is started; the first that refuses ends the request
 	Admit   []Admitter // asked one after the other; the first that refuses ends the request
 	Observe []Observer // told one after the other
 }
@@ -29,6 +30,12 @@ type Call struct {
 	// up their buffer: CallEnded does not get them.
 	Arguments wire.Payload
 	Meta      wire.Payload // the request's _meta; as Arguments
+}
+
+// Screener refuses requests by what the client sent alone, so that no server is started for them.
+type Screener interface {
+	// Screen returns nil for a request that may go on. It must not block. The tool's definition is not known yet.
+	Screen(call *Call) (refusal *Failure)
 }
 
 // Admitter decides whether requests are sent. It is asked after the server is connected and the tool is resolved,
