@@ -103,7 +103,7 @@ func New(options Options) (*App, error) {
 	if err := CheckToolbox(options.Config, options.Toolbox); err != nil && options.Withheld == "" {
 		return nil, err
 	}
-	lock, err := lockOf(options.Config)
+	restrictions, err := restrictionsOf(options.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func New(options Options) (*App, error) {
 		Environ: options.Environ, Folder: options.Folder, Idle: options.Idle, Version: options.Version, Log: options.Log,
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
-		Lock:         lock,
+		Restrictions: restrictions,
 		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
 		ListsChanged: func(server *fleet.Server, notification string) { a.front.ListsChanged(server, notification) },
 	})
@@ -204,14 +204,14 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if err := CheckToolbox(cfg, a.toolbox); err != nil && withheld == "" {
 		return err
 	}
-	lock, err := lockOf(cfg)
+	restrictions, err := restrictionsOf(cfg)
 	if err != nil {
 		return err
 	}
 	before := a.config.Load().HTTP
 	a.front.Change(func() {
 		a.reloadEnvironments(cfg) // first, so that no new server is looked at with an old one
-		a.fleet.SetLock(lock)
+		a.fleet.Restrict(restrictions)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
 		a.router.Store(call.NewRouter(a.stages(cfg)))

@@ -13,9 +13,10 @@ import (
 type KnownServer struct {
 	Toolbox, Server string
 	Tools           []catalog.Tool
-	Instructions    string // what the server says of how to use it
-	Version         string // as the server says it; may be empty
-	Err             error  // why nothing is known
+	Denied          []string // names of tools that the policy hides
+	Instructions    string   // what the server says of how to use it
+	Version         string   // as the server says it; may be empty
+	Err             error    // why nothing is known
 }
 
 // KnownOptions say what Known is to find out. The zero value is all that is not known, for
@@ -114,7 +115,8 @@ func (a *App) learn(ctx context.Context, servers []*fleet.Server, others bool, o
 func knownOf(server *fleet.Server, reason error) KnownServer {
 	known := KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Err: reason}
 	if offered := server.Offered(); offered != nil && reason == nil {
-		known.Tools, known.Instructions, known.Version = offered.Tools, offered.Instructions, offered.ServerVersion
+		known.Tools, known.Denied = offered.Tools, offered.Denied
+		known.Instructions, known.Version = offered.Instructions, offered.ServerVersion
 	}
 	return known
 }

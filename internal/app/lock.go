@@ -6,10 +6,27 @@ import (
 	"slices"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
+
+// restrictionsOf returns which tools the locks and the policy of a configuration let clients see; nil if they see all.
+func restrictionsOf(cfg *config.Config) (*catalog.Restrictions, error) {
+	lock, err := lockOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	rules := policy.New(cfg)
+	switch {
+	case rules != nil:
+		return &catalog.Restrictions{Lock: lock, Denies: rules.Denies}, nil
+	case lock != nil:
+		return &catalog.Restrictions{Lock: lock}, nil
+	}
+	return nil, nil
+}
 
 // lockOf returns the lock that a configuration demands; nil if it demands none. Each file
 // decides on its own toolboxes alone: what it approves of a name that another file has, too,

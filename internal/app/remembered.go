@@ -11,11 +11,11 @@ import (
 // Remembered returns what earlier runs saw of the servers of a configuration, in its order
 // and without those that were never seen. It starts nothing.
 func Remembered(ctx context.Context, cfg *config.Config, stateDir string) ([]KnownServer, error) {
-	lock, err := lockOf(cfg)
+	restrictions, err := restrictionsOf(cfg)
 	if err != nil {
 		return nil, err
 	}
-	servers := fleet.New(fleet.Options{Config: cfg, Copies: catalog.NewCopies(definitionsDir(stateDir), nil), Lock: lock})
+	servers := fleet.New(fleet.Options{Config: cfg, Copies: catalog.NewCopies(definitionsDir(stateDir), nil), Restrictions: restrictions})
 	var known []KnownServer
 	for _, box := range servers.Toolboxes() {
 		for _, server := range box.Servers {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -11,10 +12,12 @@ import (
 
 // stages returns the stages that every request passes on its way to a server. They are made anew with each
 // configuration; a stage that the configuration does not ask for is left out.
-func (a *App) stages(_ *config.Config) call.Stages {
-	return call.Stages{
-		Observe: []call.Observer{metering{a.meter}},
+func (a *App) stages(cfg *config.Config) call.Stages {
+	stages := call.Stages{Observe: []call.Observer{metering{a.meter}}}
+	if rules := policy.New(cfg); rules != nil {
+		stages.Screen = append(stages.Screen, rules)
 	}
+	return stages
 }
 
 // metering is the stage that counts requests.

@@ -75,7 +75,7 @@ func askAll(ctx context.Context, g globals, cfg *config.Config, stderr io.Writer
 		return nil, err
 	}
 	whole := *cfg
-	whole.Files = nil // which say what is locked
+	whole.Files, whole.Policy = nil, config.Policy{} // which say what is withheld
 	workbench, err := app.New(app.Options{Config: &whole, Version: Version, StateDir: config.StateDir(), Log: log})
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ var folders = []struct {
 	{"internal/access", []string{"httpauth"}},
 	{"internal/servers", []string{"process", "downstream", "catalog", "search", "builtin", "fleet"}},
 	{"internal/observe", []string{"meter"}},
-	{"internal/gateway", []string{"call", "metatool", "passthrough", "front"}},
+	{"internal/gateway", []string{"call", "policy", "metatool", "passthrough", "front"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{"", "loader", "service"}},
 	{"internal/terminal", []string{"arguments", "localclient", "recording", "console", "completion", "tokencost", "lockdiff", "overview", "doctor"}},

@@ -64,6 +64,7 @@ const (
 	TokenNotFound        Code = "token-not-found"
 	TokensTooMany        Code = "tokens-too-many"
 	TokensUnusable       Code = "tokens-unusable"
+	ToolDenied           Code = "tool-denied"
 	ToolError            Code = "tool-error"
 	ToolNotFound         Code = "tool-not-found"
 	ToolboxNotFound      Code = "toolbox-not-found"

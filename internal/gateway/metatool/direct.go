@@ -120,7 +120,12 @@ func (s *Surface) callDirect(request *Request) {
 	}
 	d := s.directTools(request.Session.Party())
 	unasked := slices.Concat(d.unseen, d.stored)
-	if len(unasked) == 0 {
+	ref, isDenied := s.findDenied(request, d, len(d.unseen) == 0)
+	switch {
+	case isDenied:
+		s.callNamed(request, ref)
+		return
+	case len(unasked) == 0:
 		s.nameAndCall(request, d)
 		return
 	}
@@ -138,6 +143,10 @@ func (s *Surface) callDirect(request *Request) {
 func (s *Surface) nameAndCall(request *Request, d directTools) {
 	s.visible.Names().Give(d.refs)
 	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
+		s.callNamed(request, ref)
+		return
+	}
+	if ref, ok := s.findDenied(request, d, true); ok {
 		s.callNamed(request, ref)
 		return
 	}
@@ -186,7 +195,37 @@ func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool
 		return ref, true
 	}
 	_, ok = offered.Find(ref.Name)
-	return ref, ok
+	return ref, ok || server.Denies(ref.Name) // which the call tells
+}
+
+// findDenied returns the tool that a call means by a name which was given to none, if the policy denies that tool:
+// calling it tells why. It is denied if every server's tool of that name is; and, once the servers were asked, if one of
+// them has such a tool and none offers another one.
+func (s *Surface) findDenied(request *Request, d directTools, asked bool) (first toolbox.Ref, ok bool) {
+	means := func(ref toolbox.Ref) bool {
+		return request.Name == ref.Name || request.Name == ref.Server+toolbox.Separator+ref.Name || request.Name == ref.NativeName()
+	}
+	asked = asked && !slices.ContainsFunc(d.refs, means)
+	isDenied := true
+	for _, box := range s.visible.Toolboxes() {
+		for _, server := range box.Servers {
+			ref := toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: request.Name}
+			if first == (toolbox.Ref{}) {
+				first = ref
+			}
+			isDenied = isDenied && server.Denies(ref.Name)
+			offered := server.OfferedFor(request.Session.Party())
+			if offered == nil || !asked {
+				continue
+			}
+			for _, ref.Name = range offered.Denied {
+				if means(ref) {
+					return ref, true
+				}
+			}
+		}
+	}
+	return first, isDenied && first != (toolbox.Ref{})
 }
 
 // maxFaults is how many faulty servers an error tells the reasons of.

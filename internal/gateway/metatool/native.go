@@ -165,6 +165,12 @@ func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, name string
 	if offered := server.Offered(); table.of != offered {
 		table = nativeTable{of: offered, refs: make(map[string]toolbox.Ref)}
 		eachTool(box, server, func(ref toolbox.Ref, _ catalog.Tool) { table.refs[ref.NativeName()] = ref })
+		if offered != nil {
+			for _, name := range offered.Denied { // the call tells why
+				ref := toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: name}
+				table.refs[ref.NativeName()] = ref
+			}
+		}
 		if n.tables == nil || len(n.tables) >= maxNativeTables {
 			n.tables = make(map[*fleet.Server]nativeTable)
 		}

@@ -101,7 +101,7 @@ func (s *Surface) callPinned(request *Request) (ok bool) {
 func (s *Surface) unseenPinned(session Session) (unseen []*fleet.Server) {
 	for _, ref := range s.pinned.refs {
 		server, ok := s.pinnedServer(ref)
-		if ok && !slices.Contains(unseen, server) && server.OfferedFor(session.Party()) == nil {
+		if ok && !slices.Contains(unseen, server) && !server.Denies(ref.Name) && server.OfferedFor(session.Party()) == nil {
 			unseen = append(unseen, server)
 		}
 	}

@@ -168,22 +168,21 @@ func (s *seen) observe(tools []Tool, mask func(string) string) (changes []Change
 }
 
 // warnOfChanges returns the snapshot with a warning for each of these tools, which it marks. Warnings of changes come
-// first and are counted by themselves: a server must not be able to hide them behind
-// faults of other definitions.
+// first.
 func (s *Snapshot) warnOfChanges(server string, tools []string, instructed bool) *Snapshot {
 	if len(tools) == 0 && !instructed {
 		return s
 	}
 	var first Snapshot
 	if instructed {
-		first.warn("Instructions of server '%s' changed", server)
+		first.warn("", "Instructions of server '%s' changed", server)
 	}
 	warned := *s
 	warned.Tools = slices.Clone(s.Tools)
 	for _, tool := range tools {
-		first.warn("Definition of tool '%s' in server '%s' changed", tool, server)
+		first.warn(tool, "Definition of tool '%s' in server '%s' changed", tool, server)
 		warned.Tools[s.byName[tool]].Changed = true
 	}
-	warned.Warnings = slices.Concat(first.Warnings, s.Warnings)
+	warned.warnFirst(&first)
 	return &warned
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -31,6 +32,7 @@ func (t Tool) Hash() Hash { return sha256.Sum256(t.source.Bytes()) }
 // Snapshot is what one server offered at one time. It never changes.
 type Snapshot struct {
 	Tools    []Tool
+	Denied   []string // names of tools that a policy hides, in order
 	Warnings []string // what was wrong with the definitions, for people
 
 	ServerVersion string       // as the server says it; may be empty
@@ -40,9 +42,10 @@ type Snapshot struct {
 	// Stored says that the server offered this at an earlier time, and was not asked since.
 	Stored bool
 
-	said       string // the instructions as they came
+	said       string   // the instructions as they came
+	about      []string // for each warning, the name of the tool that it is about; "" for others
 	byName     map[string]int
-	whole      *Snapshot         // of one that a lock restricts: without that
+	whole      *Snapshot         // of one that is restricted: without that
 	withheld   map[string]string // why the lock keeps tools back, by name
 	unapproved bool              // the lock keeps the instructions back
 }
@@ -65,10 +68,10 @@ func NewSnapshot(server string, listing Listing, filter toolbox.Filter) *Snapsho
 		byName:       make(map[string]int, len(listing.Definitions)),
 	}
 	if listing.Note != "" {
-		s.warn("%s (server '%s')", listing.Note, server)
+		s.warn("", "%s (server '%s')", listing.Note, server)
 	}
 	if s.Instructions != s.said {
-		s.warn("Invisible text was removed from the instructions of server '%s'", server)
+		s.warn("", "Invisible text was removed from the instructions of server '%s'", server)
 	}
 	for i, definition := range listing.Definitions {
 		s.add(server, i, wire.Raw(bytes.Clone(definition.Bytes())), filter)
@@ -81,26 +84,26 @@ func (s *Snapshot) add(server string, i int, source wire.Payload, filter toolbox
 	name, _ := source.Member("name").Text()
 	switch _, exists := s.byName[name]; {
 	case name == "":
-		s.warn("Tool number %d of server '%s' has no name and was left out", i+1, server)
+		s.warn("", "Tool number %d of server '%s' has no name and was left out", i+1, server)
 		return
 	case !filter.Allows(name) && !filter.Allows(hidden.Clean(name)): // who meant the latter is told why it is missing
 		return
 	case exists:
-		s.warn("Server '%s' lists tool '%s' more than once; the first one stays", server, hidden.Show(name))
+		s.warn(name, "Server '%s' lists tool '%s' more than once; the first one stays", server, hidden.Show(name))
 		return
 	}
 	found := examine(source)
 	if found.fault != "" {
-		s.warn("Tool '%s' of server '%s' is withheld: %s", hidden.Show(name), server, found.fault)
+		s.warn(name, "Tool '%s' of server '%s' is withheld: %s", hidden.Show(name), server, found.fault)
 		return
 	}
 	what := fmt.Sprintf("tool '%s' in server '%s'", name, server)
 	for _, warning := range found.describe(what) {
-		s.warn("%s", warning)
+		s.warn(name, "%s", warning)
 	}
 	definition := found.definition.Bytes()
 	if whole := withSchema(definition); len(whole) != len(definition) {
-		s.warn("Tool '%s' of server '%s' has no input schema; it is offered as taking any object", name, server)
+		s.warn(name, "Tool '%s' of server '%s' has no input schema; it is offered as taking any object", name, server)
 		definition = whole
 	}
 	s.byName[name] = len(s.Tools)
@@ -121,13 +124,20 @@ const maxWarnings = 50
 
 const moreWarnings = "There were more warnings of this kind"
 
-func (s *Snapshot) warn(format string, args ...any) {
+// warn adds a warning about a tool, or about the server as a whole.
+func (s *Snapshot) warn(tool, format string, args ...any) {
 	switch {
 	case len(s.Warnings) < maxWarnings:
-		s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
+		s.Warnings, s.about = append(s.Warnings, fmt.Sprintf(format, args...)), append(s.about, tool)
 	case len(s.Warnings) == maxWarnings:
-		s.Warnings = append(s.Warnings, moreWarnings)
+		s.Warnings, s.about = append(s.Warnings, moreWarnings), append(s.about, "")
 	}
+}
+
+// warnFirst puts the warnings of another snapshot before its own. They are counted by themselves: a server must not be
+// able to hide them behind faults of other definitions.
+func (s *Snapshot) warnFirst(other *Snapshot) {
+	s.Warnings, s.about = slices.Concat(other.Warnings, s.Warnings), slices.Concat(other.about, s.about)
 }
 
 // Find returns the tool that is offered under a name.

@@ -217,15 +217,8 @@ func eachMember(object wire.Payload, what string, take func(name string, value w
 	return nil
 }
 
-// Under returns the snapshot with just those tools that a lock approves; nil approves all.
-// It may be called on a snapshot that another lock restricts.
-func (s *Snapshot) Under(lock *Lock, box, server string) *Snapshot {
-	if s == nil {
-		return nil
-	}
-	if s.whole != nil {
-		s = s.whole
-	}
+// approvedBy returns the snapshot with just those tools that a lock approves; nil approves all.
+func (s *Snapshot) approvedBy(lock *Lock, box, server string) *Snapshot {
 	if !lock.HoldsFor(box) {
 		return s
 	}
@@ -235,12 +228,12 @@ func (s *Snapshot) Under(lock *Lock, box, server string) *Snapshot {
 		records[tool.Name] = tool.Record
 	}
 	under := *s
-	under.whole, under.Tools = s, nil
+	under.Tools = nil
 	under.byName, under.withheld = make(map[string]int), make(map[string]string)
-	var first Snapshot // its warnings come first and are counted by themselves, as those of changes
+	var first Snapshot // its warnings come first
 	if reason := approved.disapproves(s, isKnown); reason != "" {
 		under.Instructions, under.unapproved = "", true
-		first.warn("The instructions of server '%s' %s", server, reason)
+		first.warn("", "The instructions of server '%s' %s", server, reason)
 	}
 	for _, tool := range s.Tools {
 		record, known := records[tool.Name]
@@ -256,9 +249,9 @@ func (s *Snapshot) Under(lock *Lock, box, server string) *Snapshot {
 		// Without its name: a server could name a tool so that a shell does something else.
 		reason += ", and is withheld" + untilAccepted
 		under.withheld[tool.Name] = reason
-		first.warn("Tool '%s' of server '%s' %s", tool.Name, server, reason)
+		first.warn(tool.Name, "Tool '%s' of server '%s' %s", tool.Name, server, reason)
 	}
-	under.Warnings = slices.Concat(first.Warnings, s.Warnings)
+	under.warnFirst(&first)
 	return &under
 }
 

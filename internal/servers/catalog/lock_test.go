@@ -73,7 +73,7 @@ func TestUnderALock(t *testing.T) {
 	approved := offered(`{"name":"same","inputSchema":{}}`, `{"name":"changed","inputSchema":{}}`)
 	lock := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Tools: locked(approved)}}}
 	now := offered(`{"name":"new","inputSchema":{}}`, `{"name":"changed","title":"X","inputSchema":{}}`, `{"name":"same","inputSchema":{}}`)
-	under := now.Under(lock, "t", "s")
+	under := now.Under(&Restrictions{Lock: lock}, "t", "s")
 	if !slices.Equal(under.Names(), []string{"same"}) || len(under.Warnings) != 2 {
 		t.Errorf("approved are %q, with the warnings %q", under.Names(), under.Warnings)
 	}
@@ -92,20 +92,20 @@ func TestUnderALock(t *testing.T) {
 		t.Error("without the lock, not all is as it was")
 	}
 	wider := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s", Tools: locked(now)}}}
-	if again := under.Under(wider, "t", "s"); len(again.Tools) != 3 || len(again.Warnings) != 0 {
+	if again := under.Under(&Restrictions{Lock: wider}, "t", "s"); len(again.Tools) != 3 || len(again.Warnings) != 0 {
 		t.Errorf("another lock approves %q, with %q", again.Names(), again.Warnings)
 	}
 	for _, place := range [][2]string{{"t", "other"}, {"other", "s"}} {
-		if other := now.Under(lock, place[0], place[1]); len(other.Tools) != 0 {
+		if other := now.Under(&Restrictions{Lock: lock}, place[0], place[1]); len(other.Tools) != 0 {
 			t.Errorf("what was approved of another server counts for %q", place)
 		}
 	}
 	free := &Lock{Free: []string{"t"}}
-	if now.Under(free, "t", "s") != now || len(now.Under(free, "u", "s").Tools) != 0 {
+	if now.Under(&Restrictions{Lock: free}, "t", "s") != now || len(now.Under(&Restrictions{Lock: free}, "u", "s").Tools) != 0 {
 		t.Error("a lock holds for a toolbox that it leaves free, or not for the others")
 	}
 	var none *Snapshot
-	if none.Under(lock, "t", "s") != nil {
+	if none.Under(&Restrictions{Lock: lock}, "t", "s") != nil {
 		t.Error("nothing became something")
 	}
 }
@@ -134,7 +134,7 @@ func TestInstructionsUnderALock(t *testing.T) {
 		"of an unknown server":     {&Lock{}, "The instructions of server 's' are not in workbench.lock"},
 		"without a lock":           {nil, ""},
 	} {
-		under := now.Under(test.lock, "t", "s")
+		under := now.Under(&Restrictions{Lock: test.lock}, "t", "s")
 		if isWithheld := test.want != ""; under.InstructionsWithheld() != isWithheld || (under.Instructions == "") != isWithheld {
 			t.Errorf("%s: %q", name, under.Instructions)
 		} else if isWithheld && !strings.HasPrefix(under.Warnings[0], test.want) {
@@ -162,11 +162,11 @@ func TestLocksOfTheFirstVersionApprove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if under := instructed(t, "use it", old[0]).Under(lock, "t", "s"); len(under.Tools) != 1 || under.Instructions != "use it" {
+		if under := instructed(t, "use it", old[0]).Under(&Restrictions{Lock: lock}, "t", "s"); len(under.Tools) != 1 || under.Instructions != "use it" {
 			t.Errorf("%s is withheld: %q", name, under.Warnings)
 		}
 		changed := strings.Replace(old[0], `{"name"`, `{"x":1,"name"`, 1)
-		if under := instructed(t, "", changed).Under(lock, "t", "s"); len(under.Tools) != 0 {
+		if under := instructed(t, "", changed).Under(&Restrictions{Lock: lock}, "t", "s"); len(under.Tools) != 0 {
 			t.Errorf("%s is approved in another form", name)
 		}
 		again, err := ParseLock(lock.Encode())
@@ -190,7 +190,7 @@ func TestLocksHaveALimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if under := now.Under(again, "t", "s"); len(under.Tools) != 3 {
+	if under := now.Under(&Restrictions{Lock: again}, "t", "s"); len(under.Tools) != 3 {
 		t.Errorf("approved are %q", under.Names())
 	}
 }

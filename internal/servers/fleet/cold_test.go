@@ -187,37 +187,44 @@ func lockedTools(snapshot *catalog.Snapshot) (tools []catalog.LockedTool) {
 	return tools
 }
 
-func TestLockAppliesToWhatRunsAndToWhatIsKept(t *testing.T) {
-	lockFor := func(names ...string) *catalog.Lock {
+func TestRestrictionsApplyToWhatRunsAndToWhatIsKept(t *testing.T) {
+	lockFor := func(names ...string) *catalog.Restrictions {
 		locked := catalog.LockedServer{Toolbox: "T", Server: "S"}
 		for _, tool := range lockedTools(snapshotOf(t, coldSpec)) {
 			if slices.Contains(names, tool.Name) {
 				locked.Tools = append(locked.Tools, tool)
 			}
 		}
-		return &catalog.Lock{Servers: []catalog.LockedServer{locked}}
+		return &catalog.Restrictions{Lock: &catalog.Lock{Servers: []catalog.LockedServer{locked}}}
+	}
+	denying := func(pattern toolbox.Pattern, other *catalog.Restrictions) *catalog.Restrictions {
+		return &catalog.Restrictions{Lock: other.Lock, Denies: pattern.Matches}
 	}
 	folder := t.TempDir()
-	r := newRig(t, map[string]string{"S": coldSpec}, nil, Options{Copies: catalog.NewCopies(folder, nil), Lock: lockFor("a")})
+	r := newRig(t, map[string]string{"S": coldSpec}, nil, Options{Copies: catalog.NewCopies(folder, nil), Restrictions: lockFor("a")})
 	server := r.server(t, "S")
 	lease, err := server.Lease(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	lease.Release()
-	second := r.again(t, Options{Copies: catalog.NewCopies(folder, nil), Lock: lockFor("b")})
+	second := r.again(t, Options{Copies: catalog.NewCopies(folder, nil), Restrictions: lockFor("b")})
 	for _, step := range []struct {
-		lock       *catalog.Lock
-		live, cold string
+		restrictions *catalog.Restrictions
+		live, cold   string
 	}{
 		{lockFor("a"), "a", "a"},
 		{lockFor("b"), "b", "b"},
 		{lockFor(), "", ""},
-		{&catalog.Lock{}, "", ""},
+		{&catalog.Restrictions{Lock: &catalog.Lock{}}, "", ""},
+		{denying("T/S/a", lockFor("a", "b")), "b", "b"},
+		{denying("*/a", &catalog.Restrictions{}), "b", "b"},
+		{denying("T/*", &catalog.Restrictions{}), "", ""},
+		{denying("U/*", &catalog.Restrictions{}), "a,b", "a,b"},
 		{nil, "a,b", "a,b"},
 	} {
-		r.SetLock(step.lock)
-		second.SetLock(step.lock)
+		r.Restrict(step.restrictions)
+		second.Restrict(step.restrictions)
 		again, err := server.Lease(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -229,7 +236,8 @@ func TestLockAppliesToWhatRunsAndToWhatIsKept(t *testing.T) {
 		if cold := second.server(t, "S").Offered(); strings.Join(cold.Names(), ",") != step.cold || !cold.Stored {
 			t.Errorf("the server that never ran offers %q, want %q", cold.Names(), step.cold)
 		}
-		if server.Permits("unlisted") != (step.lock == nil) {
+		isFree := step.restrictions == nil || step.restrictions.Lock == nil && !server.Denies("unlisted")
+		if server.Permits("unlisted") != isFree {
 			t.Error("a tool that nobody approved may be used, or none")
 		}
 	}
@@ -240,7 +248,7 @@ func TestLockAppliesToARefresh(t *testing.T) {
 	changed := make(chan string, 10)
 	locked := catalog.LockedServer{Toolbox: "T", Server: "S", Tools: lockedTools(snapshotOf(t, changingSpec))}
 	r := newRig(t, map[string]string{"S": changingSpec}, nil, Options{
-		Lock: &catalog.Lock{Servers: []catalog.LockedServer{locked}}, ToolsChanged: func(toolbox string) { changed <- toolbox },
+		Restrictions: &catalog.Restrictions{Lock: &catalog.Lock{Servers: []catalog.LockedServer{locked}}}, ToolsChanged: func(toolbox string) { changed <- toolbox },
 	})
 	if err := call(t.Context(), r.server(t, "S"), "a"); err != nil {
 		t.Fatal(err)

@@ -20,8 +20,8 @@ type memory struct {
 	looked bool       // whether a copy is kept
 	last   *catalog.Snapshot
 
-	view  *catalog.Snapshot // last as far as the lock approves
-	under *catalog.Lock
+	view  *catalog.Snapshot // last as far as clients may see it
+	under *catalog.Restrictions
 
 	lists map[listScope]catalog.Lists // what else it listed
 
@@ -31,29 +31,29 @@ type memory struct {
 // remembered returns what is known of a server that was not started yet for its client; nil
 // if nothing is. The copy that an earlier run kept is read when it is first needed, and once.
 func (s *Server) remembered() *catalog.Snapshot {
-	m, lock := s.memory, s.fleet.lock.Load()
+	m, now := s.memory, s.fleet.restrictions.Load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.looked {
 		m.looked = true
 		m.last = s.fleet.options.Copies.Load(s.Name(), s.copyKey(), s.config.Filter)
-		m.view, m.under = m.last.Under(lock, s.toolbox, s.Name()), lock
+		m.view, m.under = m.last.Under(now, s.toolbox, s.Name()), now
 	}
-	if m.under != lock {
-		m.view, m.under = m.last.Under(lock, s.toolbox, s.Name()), lock
+	if m.under != now {
+		m.view, m.under = m.last.Under(now, s.toolbox, s.Name()), now
 	}
 	return m.view
 }
 
 // remember keeps what the server offers now, for its other clients and for the next run.
 func (s *Server) remember(snapshot *catalog.Snapshot) {
-	m, lock := s.memory, s.fleet.lock.Load()
+	m, now := s.memory, s.fleet.restrictions.Load()
 	last := *snapshot
 	last.Stored = true
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.looked, m.last = true, &last
-	m.view, m.under = last.Under(lock, s.toolbox, s.Name()), lock
+	m.view, m.under = last.Under(now, s.toolbox, s.Name()), now
 	s.fleet.options.Copies.Save(s.Name(), s.copyKey(), snapshot, s.fleet.masker.Load().Mask)
 }
 
@@ -121,9 +121,9 @@ func (s *Server) findIdentity() (identity catalog.Hash) {
 	return sha256.Sum256([]byte(strings.Join(fields, "\n")))
 }
 
-// approved returns what the lock lets clients see of a snapshot.
-func (s *Server) approved(snapshot *catalog.Snapshot) *catalog.Snapshot {
-	return snapshot.Under(s.fleet.lock.Load(), s.toolbox, s.Name())
+// permitted returns what clients may see of a snapshot.
+func (s *Server) permitted(snapshot *catalog.Snapshot) *catalog.Snapshot {
+	return snapshot.Under(s.fleet.restrictions.Load(), s.toolbox, s.Name())
 }
 
 // logWithheld tells of tools that clients do not see: not every mode has another place for it.
@@ -145,23 +145,23 @@ func (s *Server) logFaults(warnings []string) {
 	}
 }
 
-// SetLock changes which tools are approved, also of servers that run; nil approves all.
-// Nobody is told: who calls it knows.
-func (f *Fleet) SetLock(lock *catalog.Lock) {
-	f.lock.Store(lock)
+// Restrict changes which tools clients may see and use, also of servers that run. Servers go on, and clients are not
+// told: the caller tells them.
+func (f *Fleet) Restrict(to *catalog.Restrictions) {
+	f.restrictions.Store(to)
 	for _, box := range f.Toolboxes() {
 		for _, server := range box.Servers {
 			for _, variant := range server.allVariants() {
-				variant.approveAgain()
+				variant.restrict()
 			}
 		}
 	}
 }
 
-func (s *Server) approveAgain() {
+func (s *Server) restrict() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.offered = s.approved(s.offered)
+	s.offered = s.permitted(s.offered)
 	if s.running != nil {
 		s.running.tools.Store(s.offered)
 	}

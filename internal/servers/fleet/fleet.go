@@ -42,8 +42,8 @@ type Options struct {
 	// Copies keeps what servers offer from one run to the next. Default: nothing is kept.
 	Copies *catalog.Copies
 
-	// Lock says which tools are approved; nil: all. See SetLock.
-	Lock *catalog.Lock
+	// Restrictions say which tools clients may see and use; nil: all. See Restrict.
+	Restrictions *catalog.Restrictions
 
 	// ToolsChanged is called when the tools of a running server changed, and when a server
 	// came up with others than it had offered before, those who wait for its start coming
@@ -58,10 +58,10 @@ type Options struct {
 // Fleet holds all toolboxes in the order of the configuration. It is safe for
 // concurrent use.
 type Fleet struct {
-	options Options
-	table   atomic.Pointer[table]
-	masker  atomic.Pointer[secret.Masker]
-	lock    atomic.Pointer[catalog.Lock]
+	options      Options
+	table        atomic.Pointer[table]
+	masker       atomic.Pointer[secret.Masker]
+	restrictions atomic.Pointer[catalog.Restrictions]
 
 	prefetches atomic.Int64 // rounds that were begun
 
@@ -108,7 +108,7 @@ func New(options Options) *Fleet {
 		options.Copies = catalog.NewCopies("", options.Log)
 	}
 	f := &Fleet{options: options}
-	f.lock.Store(options.Lock)
+	f.restrictions.Store(options.Restrictions)
 	f.life, f.stop = context.WithCancel(context.Background())
 	f.masker.Store(secret.NewMasker(options.Config.Secrets))
 	f.table.Store(f.tabulate(options.Config, &table{config: options.Config}))

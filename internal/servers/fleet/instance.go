@@ -257,7 +257,7 @@ func (s *Server) refresh(in *instance) {
 		return
 	}
 	s.mu.Lock()
-	snapshot = s.approved(snapshot)
+	snapshot = s.permitted(snapshot)
 	before := in.tools.Swap(snapshot)
 	s.offered = snapshot
 	s.mu.Unlock()

@@ -162,7 +162,7 @@ func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalo
 		Definitions: definitions, Note: note,
 		ServerVersion: session.ServerVersion(), Instructions: session.Instructions(), Capabilities: session.Capabilities(),
 	}, s.config.Filter)
-	s.logFaults(snapshot.Warnings)
+	s.logFaults(s.permitted(snapshot).Warnings)
 	snapshot = s.compare(snapshot)
 	s.remember(snapshot)
 	return snapshot, nil

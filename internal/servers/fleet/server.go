@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -144,7 +145,12 @@ func (s *Server) Fault() *config.Error { return s.config.Fault }
 // Permits reports whether the configuration lets a tool of that name be used that the
 // server does not list, and that nobody can have approved therefore.
 func (s *Server) Permits(tool string) bool {
-	return s.config.Filter.Allows(tool) && !s.fleet.lock.Load().HoldsFor(s.toolbox)
+	return s.config.Filter.Allows(tool) && !s.Denies(tool) && !s.fleet.restrictions.Load().HoldBack(s.toolbox)
+}
+
+// Denies reports whether the policy denies the server's tool of that name, whether there is one or not.
+func (s *Server) Denies(tool string) bool {
+	return s.fleet.restrictions.Load().Deny(toolbox.Ref{Toolbox: s.toolbox, Server: s.Name(), Name: tool})
 }
 
 // Offered returns the tools that were last seen, perhaps in an earlier run or by another
@@ -294,7 +300,7 @@ func (s *Server) live(pending *attempt) {
 		s.progress.fail()
 		s.failed(err, s.failures)
 	} else {
-		in.tools.Store(s.approved(in.snapshot()))
+		in.tools.Store(s.permitted(in.snapshot()))
 		s.running, s.offered, s.failure = in, in.snapshot(), nil
 		s.starts++
 	}

@@ -72,6 +72,9 @@ func (c *Console) locate(ctx context.Context, ref string) (place, error) {
 		return place{}, c.nothingConfigured()
 	}
 	wanted := candidates(ref, enabled)
+	if err := c.deniedByName(ref, wanted); err != nil {
+		return place{}, err
+	}
 	if len(wanted) == 1 {
 		return wanted[0], nil
 	}
@@ -83,6 +86,9 @@ func (c *Console) locate(ctx context.Context, ref string) (place, error) {
 	case 1:
 		return found[0].place, nil
 	case 0:
+		if err := c.deniedAmong(ref, known); err != nil {
+			return place{}, err
+		}
 		c.complain(known.unreachable())
 		return place{}, notFound(ref, known.entries(), disabled)
 	default:

@@ -29,7 +29,12 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 			return c.showGroup(ctx, ref, "", enabled, func(other place) bool { return other == at }, asJSON)
 		}
 	}
-	known, err := c.known(ctx, candidates(ref, enabled), false)
+	wanted := candidates(ref, enabled)
+	isServer := slices.ContainsFunc(enabled, func(at place) bool { return at.Server == ref })
+	if err := c.deniedByName(ref, wanted); err != nil && !isServer {
+		return err
+	}
+	known, err := c.known(ctx, wanted, false)
 	if err != nil {
 		return err
 	}
@@ -51,6 +56,9 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 		return c.showTool(tools[0], asJSON)
 	case len(servers) == 1:
 		return c.showGroup(ctx, servers[0].String(), "", enabled, func(at place) bool { return at == servers[0] }, asJSON)
+	}
+	if err := c.deniedAmong(ref, known); err != nil {
+		return err
 	}
 	c.complain(known.unreachable())
 	return notFound(ref, known.entries(), disabled)
