@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,10 +16,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/processtable"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // This file is the machine of a user: a home folder with the workbench and a client in it.
@@ -74,7 +75,7 @@ func newBench(t *testing.T, settings object) *bench {
 		}
 	}
 	t.Cleanup(b.nothingIsLeft)
-	program, err := os.ReadFile(workbenchBinary(t))
+	program, err := os.ReadFile(released.Binary(t))
 	if err == nil {
 		err = os.WriteFile(b.workbench(), program, 0o700)
 	}
@@ -256,24 +257,15 @@ func (b *bench) starts(server string) int {
 
 // nothingIsLeft waits until all that the client started has ended.
 func (b *bench) nothingIsLeft() {
-	deadline := time.NewTimer(leftTime)
-	defer deadline.Stop()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for {
-		left := processtable.Marked(b.mark())
-		if len(left) == 0 {
-			return
+	_ = mcptest.Eventually(leftTime, func() error {
+		if left := processtable.Marked(b.mark()); len(left) > 0 {
+			return fmt.Errorf("%d processes are left", len(left))
 		}
-		select {
-		case <-again.C:
-		case <-deadline.C:
-			for _, p := range left {
-				b.t.Errorf("a process is left: %v", p)
-				p.Kill()
-			}
-			return
-		}
+		return nil
+	})
+	for _, p := range processtable.Marked(b.mark()) {
+		b.t.Errorf("a process is left: %v", p)
+		p.Kill()
 	}
 }
 

@@ -44,14 +44,3 @@ func needMode(t *testing.T) {
 		t.Skip("skipped: 'make clients' runs the clients, which have to be brought from npm")
 	}
 }
-
-// binaryVariable names a workbench to test, such as a released one, instead of a new build.
-const binaryVariable = "CLIENTS_WORKBENCH"
-
-func workbenchBinary(t *testing.T) string {
-	t.Helper()
-	if path := os.Getenv(binaryVariable); path != "" {
-		return path
-	}
-	return released.Binary(t)
-}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // This file configures workbenches.
@@ -56,7 +57,7 @@ type bench struct {
 // newBench writes a configuration; mode may be empty.
 func newBench(t *testing.T, mode string, boxes ...box) *bench {
 	t.Helper()
-	b := &bench{t: t, binary: workbenchBinary(t), state: t.TempDir(), stderr: &tail{}}
+	b := &bench{t: t, binary: released.Binary(t), state: t.TempDir(), stderr: &tail{}}
 	b.config = filepath.Join(t.TempDir(), "workbench-config.json")
 	b.mark = newMark(t)
 	if err := os.WriteFile(b.config, configuration(t, b.mark, mode, boxes), 0o600); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // npxWindow is about as long as ten servers take to start through npx on two cores, so that
@@ -40,7 +41,7 @@ func TestKillWhileNpxStarts(t *testing.T) {
 				More: map[string]any{"cwd": here},
 			}
 		}
-		if err := rig.KillWhileOpening(workbenchBinary(t), dir, fleet, npxWindow); err != nil {
+		if err := rig.KillWhileOpening(released.Binary(t), dir, fleet, npxWindow); err != nil {
 			t.Errorf("round %d: %v", i+1, err)
 		}
 	}

@@ -43,14 +43,3 @@ func play(role string, args []string) int {
 	}
 	return 0
 }
-
-// binaryVariable names a workbench to test, such as a released one, instead of a new build.
-const binaryVariable = "E2E_WORKBENCH"
-
-func workbenchBinary(t *testing.T) string {
-	t.Helper()
-	if path := os.Getenv(binaryVariable); path != "" {
-		return path
-	}
-	return released.Binary(t)
-}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
 	"github.com/mcp-workbench/mcp-workbench/test/processtable"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 const aServer = `{"toolboxes":{"dev":{"description":"d","mcpServers":{"s":{"command":"true"%s}}}}}`
@@ -21,7 +22,7 @@ func runWith(t *testing.T, path string, command ...string) (stderr string, code 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), recovery)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, append(command, "--config", path)...)
+	cmd := exec.CommandContext(ctx, released.Binary(t), append(command, "--config", path)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	var out, words strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &words

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // nodeModules is where the end-to-end tests install servers of npm.
@@ -15,7 +16,7 @@ func TestKill(t *testing.T) {
 		t.Skip("it has nothing to do with transports")
 	}
 	for i := range rig.KillRounds(10) {
-		if err := rig.KillRound(binary, t.TempDir(), nodeModules); err != nil {
+		if err := rig.KillRound(released.Binary(t), t.TempDir(), nodeModules); err != nil {
 			t.Errorf("round %d: %v", i+1, err)
 		}
 	}

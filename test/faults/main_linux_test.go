@@ -5,22 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	// Go caches results of tests by what they import: without this, a result would
-	// stay after the workbench changed.
-	_ "github.com/mcp-workbench/mcp-workbench/internal/cli"
-
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
-
-// binaryVariable names a workbench to test, such as a released one, instead of a new build.
-const binaryVariable = "FAULTS_WORKBENCH"
 
 // The bounds of the page, as far as they do not stand in a row. Timeouts are short here,
 // so that nothing that is in order comes near them.
@@ -42,37 +34,13 @@ const exited = "exited"
 // lost is in what is said of it where all that can be seen is the end of a connection.
 var lost = []string{"broke off", "ended its event stream", "HTTP status 404"}
 
-var binary string
-
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == rig.ServeArg {
 		os.Exit(rig.Serve(os.Args[2:]))
 	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	flag.Parse()
 	_ = flag.Set("test.parallel", fmt.Sprint(atOnce)) // the flag is there in every test
-	if binary = os.Getenv(binaryVariable); binary != "" {
-		return m.Run()
-	}
-	dir, err := os.MkdirTemp("", "workbench-faults-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "mcp-workbench")
-	args := []string{"build", "-o", binary}
-	if os.Getenv("GOCOVERDIR") != "" {
-		args = append(args, "-cover")
-	}
-	if out, err := exec.Command("go", append(args, "../../cmd/mcp-workbench")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
+	os.Exit(released.Run(m))
 }
 
 // bench is a workbench under test; what goes wrong ends the test.
@@ -100,7 +68,7 @@ func start(t *testing.T, p pairing, servers box) *bench {
 
 func startWith(t *testing.T, p pairing, o rig.Options) *bench {
 	t.Helper()
-	o.Binary, o.Dir = binary, t.TempDir()
+	o.Binary, o.Dir = released.Binary(t), t.TempDir()
 	o.Above, o.Below = p.above, p.below
 	if o.Capabilities == "" {
 		o.Capabilities = "{}"

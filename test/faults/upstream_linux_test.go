@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
 // startUpstream starts a workbench whose client sends nonsense.
@@ -131,7 +132,7 @@ func testUnknown(t *testing.T, p pairing) {
 }
 
 func testBeforeInitialize(t *testing.T, _ pairing) {
-	w, err := rig.Start(rig.Options{Binary: binary, Dir: t.TempDir(), Top: shortTimeouts, Boxes: map[string]box{"dev": {"s": {Role: "good"}}}})
+	w, err := rig.Start(rig.Options{Binary: released.Binary(t), Dir: t.TempDir(), Top: shortTimeouts, Boxes: map[string]box{"dev": {"s": {Role: "good"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

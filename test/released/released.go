@@ -28,9 +28,15 @@ func Run(m *testing.M) int {
 	return code
 }
 
+// binaryVariable names a program to test, such as a released one, instead of a new build.
+const binaryVariable = "TEST_WORKBENCH"
+
 // Binary returns the path of the program, which is built when it is first asked for.
 func Binary(t testing.TB) string {
 	t.Helper()
+	if path := os.Getenv(binaryVariable); path != "" {
+		return path
+	}
 	path, err := build()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +52,11 @@ var build = sync.OnceValues(func() (path string, err error) {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "github.com/mcp-workbench/mcp-workbench/cmd/mcp-workbench")
+	args := []string{"build", "-trimpath", "-o", path}
+	if os.Getenv("GOCOVERDIR") != "" {
+		args = append(args, "-cover")
+	}
+	cmd := exec.Command("go", append(args, "github.com/mcp-workbench/mcp-workbench/cmd/mcp-workbench")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)

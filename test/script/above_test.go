@@ -38,7 +38,7 @@ func (s *state) overHTTP(cmd *exec.Cmd) error {
 	}
 	s.client, s.hangUp = mcptest.NewClient(new(bytes.Buffer), strings.NewReader("")), func() {}
 	address := ""
-	err = eventually(replyTime, func() error {
+	err = mcptest.Eventually(replyTime, func() error {
 		if found := listening.FindSubmatch(s.stderr()); found != nil {
 			address = string(found[1])
 			return nil

@@ -10,7 +10,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // checks look at the last message, and can be negated with "!".
@@ -240,29 +241,10 @@ func (s *state) stderrHolds(args []string) error {
 		}
 		return nil
 	}
-	return eventually(replyTime, func() error {
+	return mcptest.Eventually(replyTime, func() error {
 		if !bytes.Contains(s.stderr(), []byte(args[0])) {
 			return fmt.Errorf("stderr lacks %q", args[0])
 		}
 		return nil
 	})
-}
-
-// eventually tries again until there is no error or the time is over.
-func eventually(limit time.Duration, try func() error) error {
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		err := try()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ticker.C:
-		case <-deadline.C:
-			return fmt.Errorf("after %s: %w", limit, err)
-		}
-	}
 }

@@ -141,7 +141,7 @@ func (s *state) repeat(args []string) error {
 	if act == nil || check.run == nil {
 		return errors.New("there is no such action or check")
 	}
-	return eventually(replyTime, func() error {
+	return mcptest.Eventually(replyTime, func() error {
 		if err := act(s, args[1:until]); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
@@ -129,7 +130,7 @@ func fakeLine(log string, args []string) error {
 
 // fakeWait waits until the log holds a text: TEXT.
 func fakeWait(log string, args []string) error {
-	return eventually(replyTime, func() error {
+	return mcptest.Eventually(replyTime, func() error {
 		text, err := os.ReadFile(log)
 		if err == nil && !bytes.Contains(text, []byte(args[0])) {
 			err = fmt.Errorf("the log lacks %q", args[0])
@@ -140,7 +141,7 @@ func fakeWait(log string, args []string) error {
 
 // fakeAlive waits until so many of the processes in the log live: N.
 func fakeAlive(log string, args []string) error {
-	return eventually(endTime, func() error {
+	return mcptest.Eventually(endTime, func() error {
 		pids, err := pidsOf(log)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 	"github.com/mcp-workbench/mcp-workbench/test/processtable"
 )
 
@@ -58,7 +59,7 @@ func stopWorkbench(socket string) error {
 	if err := json.Unmarshal(line, &welcome); err != nil || welcome.Refused != "" {
 		return fmt.Errorf("the shared workbench does not stop: %s %w", welcome.Refused, err)
 	}
-	return eventually(endTime, func() error {
+	return mcptest.Eventually(endTime, func() error {
 		if processtable.Alive(welcome.PID) {
 			return errors.New("the shared workbench has not ended")
 		}

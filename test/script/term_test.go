@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // screen is a terminal that a script sees and types into. tmux draws it, so that what is
@@ -103,7 +105,7 @@ func (s *screen) shown() (string, error) {
 
 // see waits until texts are on the screen, in that order.
 func (s *screen) see(texts []string) error {
-	return eventually(replyTime, func() error {
+	return mcptest.Eventually(replyTime, func() error {
 		shown, err := s.shown()
 		for _, text := range texts {
 			_, rest, found := strings.Cut(shown, text)
@@ -139,7 +141,7 @@ func (s *screen) exit(args []string) error {
 	}
 	// That the screen is dead says that all of the output is on it.
 	got := ""
-	err := eventually(replyTime, func() error {
+	err := mcptest.Eventually(replyTime, func() error {
 		code, err := os.ReadFile(s.code())
 		dead, deadErr := s.tmux("display-message", "-p", "#{pane_dead}")
 		if got = strings.TrimSpace(string(code)); got == "" || strings.TrimSpace(dead) != "1" {

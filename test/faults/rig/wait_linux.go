@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 // slackVariable is how many times longer than a limit says is waited: 1 to hold the
@@ -19,16 +21,7 @@ var slack = sync.OnceValue(func() time.Duration {
 	return 4
 })
 
-// Eventually asks again and again until there is no error, or the time is over.
+// Eventually tries again and again until there is no error, or the time is over.
 func Eventually(limit time.Duration, try func() error) error {
-	deadline := time.Now().Add(limit * slack())
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		err := try()
-		if err == nil || time.Now().After(deadline) {
-			return err
-		}
-		<-ticker.C
-	}
+	return mcptest.Eventually(limit*slack(), try)
 }
