@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -9,9 +8,9 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/npm"
 	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
 
@@ -21,11 +20,6 @@ func TestMain(m *testing.M) {
 	mcptest.PlayRole(nil)
 	os.Exit(released.Run(m))
 }
-
-const installTime = 5 * time.Minute
-
-// installedLock is the lock file for which node_modules was made.
-const installedLock = "node_modules/.installed-lock"
 
 // installed finds a browser, and brings what drives it from npm.
 var installed = sync.OnceValues(func() (found [2]string, err error) {
@@ -39,19 +33,7 @@ var installed = sync.OnceValues(func() (found [2]string, err error) {
 			return found, fmt.Errorf("none of %q is in PATH", names)
 		}
 	}
-	lock, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		return found, err
-	}
-	if have, err := os.ReadFile(installedLock); err == nil && bytes.Equal(have, lock) {
-		return found, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), installTime)
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
-		return found, fmt.Errorf("npm ci: %w\n%s", err, out)
-	}
-	return found, os.WriteFile(installedLock, lock, 0o600)
+	return found, npm.Install(context.Background(), ".")
 })
 
 // needBrowser returns the paths of node and of a browser. Without them the test is

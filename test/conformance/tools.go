@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +10,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/test/npm"
 )
 
 // sdk is the module whose server and client take part.
@@ -51,7 +49,7 @@ func prepare(ctx context.Context, o orders, scratch string) (*tools, error) {
 	if t.self, err = os.Executable(); err != nil {
 		return nil, err
 	}
-	if err := install(ctx, folder); err != nil {
+	if err := npm.Install(ctx, folder); err != nil {
 		return nil, err
 	}
 	modules := filepath.Join(folder, "node_modules")
@@ -68,31 +66,6 @@ func prepare(ctx context.Context, o orders, scratch string) (*tools, error) {
 	}
 	t.versions, err = versionsOf(ctx, folder)
 	return t, err
-}
-
-// install makes node_modules, unless it is there for this very lock file.
-func install(ctx context.Context, folder string) error {
-	lock, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(lock)
-	stamp := []byte(hex.EncodeToString(sum[:]))
-	stampFile := filepath.Join(folder, "node_modules", ".conformance-lock")
-	if have, err := os.ReadFile(stampFile); err == nil && bytes.Equal(have, stamp) {
-		return nil
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		return errors.New("npm is needed to install the conformance suite, and is not in PATH: install Node.js")
-	}
-	// No script of a package is run: none of them needs one.
-	ci := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	ci.Dir = folder
-	if out, err := ci.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, out)
-	}
-	return os.WriteFile(stampFile, stamp, 0o644)
 }
 
 // findNode returns a Node.js that is new enough: the system's, or the one of npm.

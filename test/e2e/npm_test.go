@@ -1,26 +1,18 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/npm"
 )
 
 // This file brings the packages of npm onto the machine.
-
-// stampFile says for which lock file node_modules was made.
-const stampFile = "node_modules/.e2e-lock"
-
-const installTime = 5 * time.Minute
 
 // installed makes node_modules once for all tests; it returns the path of node.
 var installed = sync.OnceValues(func() (node string, err error) {
@@ -28,27 +20,7 @@ var installed = sync.OnceValues(func() (node string, err error) {
 	if err != nil {
 		return "", errors.New("Node.js is not installed: 'node' is not in PATH")
 	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		return "", errors.New("Node.js is there, but 'npm' is not in PATH")
-	}
-	lock, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(lock)
-	stamp := []byte(hex.EncodeToString(sum[:]))
-	if have, err := os.ReadFile(stampFile); err == nil && bytes.Equal(have, stamp) {
-		return node, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), installTime)
-	defer cancel()
-	// No script of a package is run: none of them needs one.
-	ci := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	if out, err := ci.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("npm ci: %w\n%s", err, out)
-	}
-	return node, os.WriteFile(stampFile, stamp, 0o644)
+	return node, npm.Install(context.Background(), ".")
 })
 
 // needNode returns the path of node, with all packages installed. Without it the test
