@@ -25,9 +25,10 @@ var folders = []struct {
 	{"docs", []string{""}},
 	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "linediff", "tty"}},
 	{"internal/mcp", []string{"wire", "protocol", "hops", "era"}},
+	{"internal/servers", []string{"builtin"}}, // below the configuration, which names them
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"httpauth"}},
-	{"internal/servers", []string{"process", "downstream", "catalog", "search", "builtin", "fleet"}},
+	{"internal/servers", []string{"process", "downstream", "catalog", "search", "fleet"}},
 	{"internal/observe", []string{"meter"}},
 	{"internal/gateway", []string{"call", "policy", "metatool", "passthrough", "front"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},

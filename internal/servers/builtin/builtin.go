@@ -1,6 +1,5 @@
-// Package builtin holds the MCP servers that come with the workbench: files,
-// notes and clock. They need no configuration, no network and no other program,
-// and are run as children of the same binary, over stdin and stdout.
+// Package builtin holds the MCP servers that come with the workbench. They need no configuration, no network and no
+// other program, and run as child processes of the same binary, over stdin and stdout.
 package builtin
 
 import (
@@ -33,16 +32,19 @@ type service interface {
 
 // kind is a built-in server that can be opened.
 type kind struct {
-	name  string
-	title string
-	about string
-	open  func(args []string) (service, error)
+	name     string
+	title    string
+	about    string // one line for people
+	inFolder bool   // what it serves depends on the folder that it runs in
+	open     func(name string, args []string) (service, error)
 }
 
+// kinds are all built-in servers. A new one is a row here, and a file with its tools: the configuration, its schema, the
+// commands and their help read the names from this table.
 var kinds = []kind{
-	{"files", "Files", "List, read and search the files below a folder, without changing them.", openFiles},
-	{"notes", "Notes", "Keep notes across conversations, on this machine only.", openNotes},
-	{"clock", "Clock", "Tell the time, convert it between zones, and measure between two times.", openClock},
+	{"files", "Files", "List, read and search the files below a folder, without changing them.", true, openFiles},
+	{"notes", "Notes", "Keep notes across conversations, on this machine only.", false, openNotes},
+	{"clock", "Clock", "Tell the time, convert it between zones, and measure between two times.", false, openClock},
 }
 
 // Names returns the names of the built-in servers.
@@ -57,12 +59,14 @@ func Names() []string {
 // Describe says in one line, for people, what the named server does. It returns
 // "" for a name that is not built in.
 func Describe(name string) string {
-	for _, k := range kinds {
-		if k.name == name {
-			return k.about
-		}
-	}
-	return ""
+	k, _ := find(name)
+	return k.about
+}
+
+// WorksInFolder reports whether it makes a difference to the named server in which folder it runs.
+func WorksInFolder(name string) bool {
+	k, _ := find(name)
+	return k.inFolder
 }
 
 // Run serves the named server over MCP until its input ends or ctx does; both
@@ -72,7 +76,7 @@ func Run(ctx context.Context, name string, args []string, opts Options) error {
 	if err != nil {
 		return err
 	}
-	s, err := k.open(args)
+	s, err := k.open(name, args)
 	if err != nil {
 		return err
 	}

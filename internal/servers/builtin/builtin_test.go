@@ -112,7 +112,7 @@ func TestDefinitions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := k.open(nil)
+			s, err := k.open(k.name, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,8 +18,8 @@ type clock struct {
 	local *time.Location
 }
 
-func openClock(args []string) (service, error) {
-	if err := parseFlags("clock", args, func(*flag.FlagSet) {}); err != nil {
+func openClock(name string, args []string) (service, error) {
+	if err := parseFlags(name, args, func(*flag.FlagSet) {}); err != nil {
 		return nil, err
 	}
 	return &clock{now: time.Now, local: time.Local}, nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 // span is the time between two times. A time.Duration ends at 292 years, which
@@ -89,7 +91,7 @@ func (s span) String() string {
 		noun string
 	}{{days, "day"}, {hours, "hour"}, {minutes, "minute"}} {
 		if part.n > 0 {
-			parts = append(parts, count(int(part.n), part.noun, part.noun+"s"))
+			parts = append(parts, toolbox.Count(int(part.n), part.noun, part.noun+"s"))
 		}
 	}
 	if text := fraction(seconds, s.nanos); text == "1" {

@@ -47,9 +47,9 @@ var defaultLimits = limits{
 	searchTime: 20 * time.Second,
 }
 
-func openFiles(args []string) (service, error) {
+func openFiles(name string, args []string) (service, error) {
 	dir := "."
-	err := parseFlags("files", args, func(set *flag.FlagSet) {
+	err := parseFlags(name, args, func(set *flag.FlagSet) {
 		set.StringVar(&dir, "root", dir, "the `DIR` to serve; the current folder if not given")
 	})
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 const (
@@ -179,7 +181,7 @@ func (p *page) postpone() bool {
 // missed explains why the page has no lines.
 func (p *page) missed(name string, scanned int64) error {
 	if p.ended {
-		return refuse("Give a smaller offset.", "%q has only %s, so nothing is at offset %d.", name, count(p.line, "line", "lines"), p.first)
+		return refuse("Give a smaller offset.", "%q has only %s, so nothing is at offset %d.", name, toolbox.Count(p.line, "line", "lines"), p.first)
 	}
 	return refuse("Use search_files to find text in smaller files, or ask the user to split this one.",
 		"Line %d of %q is beyond its first %d bytes, which is as far as read_file goes.", p.first, name, scanned)

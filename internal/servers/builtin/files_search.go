@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 const (
@@ -110,7 +112,7 @@ func progressReporter(req *mcp.CallToolRequest) func(ctx context.Context, files,
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: token,
 			Progress:      float64(files),
-			Message:       fmt.Sprintf("searched %s, found %s", count(files, "file", "files"), count(matches, "line", "lines")),
+			Message:       fmt.Sprintf("searched %s, found %s", toolbox.Count(files, "file", "files"), toolbox.Count(matches, "line", "lines")),
 		})
 	}
 }
@@ -228,7 +230,7 @@ func (s *search) lines(ctx context.Context, name string, data []byte) error {
 				continue
 			}
 			if len(s.matches) == s.most {
-				s.stopped = fmt.Sprintf("Stopped at %s", count(s.most, "match", "matches"))
+				s.stopped = fmt.Sprintf("Stopped at %s", toolbox.Count(s.most, "match", "matches"))
 				return errStopWalk
 			}
 			s.matches = append(s.matches, searchMatch{Path: name, Line: number, Text: around(piece, at[0])})
@@ -268,10 +270,10 @@ func (s *search) output(w *walk) *searchOutput {
 		stopped = s.stopped + ", so there may be more; narrow the search with path, glob or another query."
 	}
 	if s.large > 0 {
-		large = fmt.Sprintf("Not searched: %s larger than %d KiB.", count(s.large, "file", "files"), s.folder.limits.fileBytes>>10)
+		large = fmt.Sprintf("Not searched: %s larger than %d KiB.", toolbox.Count(s.large, "file", "files"), s.folder.limits.fileBytes>>10)
 	}
 	if s.unreadable > 0 {
-		unreadable = count(s.unreadable, "file", "files") + " could not be read."
+		unreadable = toolbox.Count(s.unreadable, "file", "files") + " could not be read."
 	}
 	if s.longLines {
 		long = fmt.Sprintf("Lines longer than %d KiB were searched in pieces, so a match across two may be missing.", pieceBytes>>10)
@@ -284,7 +286,7 @@ func (s *search) output(w *walk) *searchOutput {
 
 func (o *searchOutput) String() string {
 	if len(o.Matches) == 0 {
-		return fmt.Sprintf("No match in %s.", count(o.Files, "file", "files"))
+		return fmt.Sprintf("No match in %s.", toolbox.Count(o.Files, "file", "files"))
 	}
 	var b strings.Builder
 	for _, m := range o.Matches {

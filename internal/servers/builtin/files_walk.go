@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 // bulky are folders that hold nothing the user wrote, and too much of it.
@@ -112,10 +114,10 @@ func (w *walk) note() string {
 		skipped = "Skipped " + strings.Join(w.skipped, " and ") + "; set all to true to include such folders."
 	}
 	if w.exhausted {
-		exhausted = "Gave up after " + count(w.folder.limits.entries, "entry", "entries") + ", so there may be more; give a path further down."
+		exhausted = "Gave up after " + toolbox.Count(w.folder.limits.entries, "entry", "entries") + ", so there may be more; give a path further down."
 	}
 	if w.unreadable > 0 {
-		unreadable = count(w.unreadable, "folder", "folders") + " could not be read."
+		unreadable = toolbox.Count(w.unreadable, "folder", "folders") + " could not be read."
 	}
 	return sentences(exhausted, skipped, unreadable)
 }

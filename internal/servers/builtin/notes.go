@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 const (
@@ -30,8 +32,8 @@ type notes struct {
 	now   func() time.Time
 }
 
-func openNotes(args []string) (service, error) {
-	if err := parseFlags("notes", args, func(*flag.FlagSet) {}); err != nil {
+func openNotes(name string, args []string) (service, error) {
+	if err := parseFlags(name, args, func(*flag.FlagSet) {}); err != nil {
 		return nil, err
 	}
 	path, err := notesPath(runtime.GOOS, os.Getenv, os.UserHomeDir)
@@ -217,7 +219,7 @@ func (n *notes) forget(ctx context.Context, _ *mcp.CallToolRequest, in forgetInp
 	if err != nil {
 		return nil, nil, err
 	}
-	return answer(fmt.Sprintf("Forgot note %d; %s left.", out.ID, count(out.Left, "note is", "notes are"))), out, nil
+	return answer(fmt.Sprintf("Forgot note %d; %s left.", out.ID, toolbox.Count(out.Left, "note is", "notes are"))), out, nil
 }
 
 // find returns the index of the note with an id.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 type notesOutput struct {
@@ -32,7 +34,7 @@ func pick(kept []note, limit int, wanted func(*note) bool) (*mcp.CallToolResult,
 		out.Notes = append(out.Notes, *k)
 	}
 	if out.LeftOut > 0 {
-		out.Note = fmt.Sprintf("%s left out; ask for more, narrow with words or a tag, or get one by its id.", count(out.LeftOut, "older note was", "older notes were"))
+		out.Note = fmt.Sprintf("%s left out; ask for more, narrow with words or a tag, or get one by its id.", toolbox.Count(out.LeftOut, "older note was", "older notes were"))
 	}
 	return answer(out.String(), out.Note), out, nil
 }

@@ -68,14 +68,6 @@ func between(name string, value, otherwise, most int) (int, error) {
 	return value, nil
 }
 
-// count writes a number with its noun.
-func count(n int, singular, plural string) string {
-	if n == 1 {
-		return "1 " + singular
-	}
-	return fmt.Sprintf("%d %s", n, plural)
-}
-
 // clip returns the longest prefix of s, in whole characters, of at most size bytes.
 func clip(s string, size int) string {
 	if len(s) <= size {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -125,7 +126,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	s.tellBegun(in.session) // not before: a start that fails in the middle is no news to anyone
 	in.tools.Store(tools)
 	s.startLists(ctx, in)
-	s.progress.end(counted(len(tools.Tools)))
+	s.progress.end(toolbox.Count(len(tools.Tools), "tool", "tools"))
 	in.ready = time.Now()
 	return nil
 }

@@ -192,10 +192,3 @@ func (s *Server) software(session *downstream.Session) string {
 	}
 	return s.fleet.foreign(text)
 }
-
-func counted(tools int) string {
-	if tools == 1 {
-		return "1 tool"
-	}
-	return fmt.Sprintf("%d tools", tools)
-}

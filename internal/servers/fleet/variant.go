@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/builtin"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -64,10 +65,10 @@ func (s *Server) hopsFor(p *Party) string {
 	return p.options.Hops
 }
 
-// minds reports whether it makes a difference to the server where its clients work: one that
-// is remote does not know, and of our own only the files are seen from there.
+// minds reports whether it makes a difference to the server in which folder its clients work: a remote server does not
+// know it, and most built-in servers do not use it.
 func minds(server *config.Server) bool {
-	return server.Dir == "" && server.URL == "" && (server.Builtin == "" || server.Builtin == "files")
+	return server.Dir == "" && server.URL == "" && (server.Builtin == "" || builtin.WorksInFolder(server.Builtin))
 }
 
 func (s *Server) isPrivate() bool { return s.private.Load() }

@@ -1,5 +1,7 @@
 package config
 
+import "github.com/mcp-workbench/mcp-workbench/internal/servers/builtin"
+
 // object describes an object whose keys are fixed. These descriptions are the
 // one place that knows the file's keys: checking, the hints for mistyped keys
 // and the JSON Schema are all made from them.
@@ -177,7 +179,7 @@ var serverObject = object{oneOf: []string{"command", "url", "builtin"}, keys: []
 		description: "HTTP headers for a remote server.",
 	},
 	{
-		name: "builtin", kinds: []kind{kindString}, enum: []string{"files", "notes", "clock"},
+		name: "builtin", kinds: []kind{kindString}, enum: builtin.Names(),
 		description: "One of the servers that are part of the workbench.",
 	},
 	{
