@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Buckets are a quarter of an octave wide, from 16 µs to 18 minutes, so that a quantile is off by less than an eighth.
+// Buckets are a quarter of an octave wide, from 16 µs to 18 minutes, so that the middle of a bucket is
+// off by an eighth at most.
 const (
 	minExponent = 4 // of the first bucket but one, in microseconds
 	octaves     = 26
@@ -41,19 +42,18 @@ func (h *histogram) add(other *histogram) {
 	}
 }
 
-// quantile estimates the duration that a share of the requests did not exceed; 0 without requests.
+// quantile returns the duration that a share of the requests did not exceed: the middle of its bucket. It is 0 without
+// requests.
 func (h *histogram) quantile(share float64) time.Duration {
 	total := 0.0
 	for _, n := range h {
 		total += float64(n)
 	}
-	rank, before := share*total, 0.0
+	before := 0.0
 	for i, n := range h {
-		if n > 0 && before+float64(n) >= rank {
-			lower := lowerBound(i)
-			return lower + time.Duration((rank-before)/float64(n)*float64(lowerBound(i+1)-lower))
+		if before += float64(n); n > 0 && before >= share*total {
+			return (lowerBound(i) + lowerBound(i+1)) / 2
 		}
-		before += float64(n)
 	}
 	return 0
 }

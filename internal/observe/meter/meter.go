@@ -141,7 +141,7 @@ type Row struct {
 	Stats
 }
 
-// Server is the statistics of one server: of all requests, and of each tool and method by name.
+// Server is the statistics of one server: of all requests, of each tool, and of each other method.
 type Server struct {
 	Stats
 	Rows []Row
@@ -164,9 +164,20 @@ func (m *Meter) Read(toolbox, server string, now time.Time) Server {
 	}
 	all.P50, all.P95 = durations.quantile(0.5), durations.quantile(0.95)
 	slices.SortFunc(all.Rows, func(a, b Row) int {
-		return cmp.Or(strings.Compare(a.Method, b.Method), strings.Compare(a.Tool, b.Tool))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Method, b.Method), strings.Compare(a.Tool, b.Tool))
 	})
 	return all
+}
+
+// rank puts tools before other methods, and requests that share a row last.
+func (k Key) rank() int {
+	switch {
+	case k.Tool != "":
+		return 0
+	case k.Method != "":
+		return 1
+	}
+	return 2
 }
 
 // read sums a row up, and adds its recent durations to others.

@@ -26,7 +26,7 @@ func TestResultsAreCounted(t *testing.T) {
 	if got.Calls != 6 || got.Errors != 2 || got.TotalCalls != 6 || got.TotalErrors != 2 || got.Took != 41*time.Millisecond {
 		t.Errorf("all: %+v", got.Stats)
 	}
-	if len(got.Rows) != 2 || got.Rows[0].Method != "resources/read" || got.Rows[0].Calls != 1 || got.Rows[1].Tool != "a" || got.Rows[1].Calls != 5 || got.Rows[1].Errors != 2 {
+	if len(got.Rows) != 2 || got.Rows[0].Tool != "a" || got.Rows[0].Calls != 5 || got.Rows[0].Errors != 2 || got.Rows[1].Method != "resources/read" || got.Rows[1].Calls != 1 {
 		t.Errorf("the rows are %+v", got.Rows)
 	}
 	if empty := m.Read("t", "unknown", begin); empty.TotalCalls != 0 || empty.Rows != nil || empty.P95 != 0 {
@@ -111,8 +111,9 @@ func TestRowsAreLimited(t *testing.T) {
 		m.Count(tool(fmt.Sprint(i)), OK, begin, time.Millisecond)
 	}
 	got := m.Read("t", "s", begin)
-	if len(got.Rows) != maxRows+1 || got.Rows[0].Key != (Key{Toolbox: "t", Server: "s"}) || got.Rows[0].Calls != 2*maxRows || got.Calls != 3*maxRows {
-		t.Errorf("there are %d rows, %d calls; the first is %+v", len(got.Rows), got.Calls, got.Rows[0])
+	last := got.Rows[len(got.Rows)-1]
+	if len(got.Rows) != maxRows+1 || last.Key != (Key{Toolbox: "t", Server: "s"}) || last.Calls != 2*maxRows || got.Calls != 3*maxRows {
+		t.Errorf("there are %d rows, %d calls; the last is %+v", len(got.Rows), got.Calls, last)
 	}
 }
 
