@@ -156,8 +156,8 @@ func (a *App) mode(audience front.Audience) config.ToolMode {
 	return a.config.Load().ToolMode
 }
 
-// passage makes the way of an audience to what is no tool.
-func (a *App) passage(audience front.Audience) *passthrough.Passage {
+// passage makes the forwarder of an audience.
+func (a *App) passage(audience front.Audience) *passthrough.Forwarder {
 	return passthrough.New(passthrough.Options{
 		Router: a.router.Load(), Visible: a.view(audience), Mode: a.mode(audience), OpenedOnly: a.config.Load().ListOpened, Log: a.log,
 	})

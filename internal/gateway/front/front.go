@@ -23,7 +23,7 @@ type Options struct {
 	// Surface makes what an audience sees. It is called again after a Change.
 	Surface func(Audience) *metatool.Surface
 	// Passage makes the way of an audience to what is no tool. As above.
-	Passage func(Audience) *passthrough.Passage
+	Passage func(Audience) *passthrough.Forwarder
 	// Admit refuses a client whose connection has a mark that it must not have; see package
 	// hops. Default: all are admitted.
 	Admit func(mark string) error
@@ -68,7 +68,7 @@ type Server struct {
 type audienceSurface struct {
 	audience Audience
 	surface  *metatool.Surface
-	passage  *passthrough.Passage
+	passage  *passthrough.Forwarder
 }
 
 // New makes a server.
@@ -147,7 +147,7 @@ func (s *Server) Change(apply func()) {
 	}
 	see := func(client *session) seen {
 		way := client.passage.Load()
-		return seen{client.surface.Load().Listed(client), way.Shown(client, protocol.NotifyResourcesList), way.Shown(client, protocol.NotifyPromptsList)}
+		return seen{client.surface.Load().Listed(client), way.CachedLists(client, protocol.NotifyResourcesList), way.CachedLists(client, protocol.NotifyPromptsList)}
 	}
 	before := make(map[*session]seen, len(s.sessions))
 	for client := range s.sessions {
@@ -187,7 +187,7 @@ func (s *Server) ListsChanged(server *fleet.Server, notification string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.sessions {
-		if client.live.Load() && client.passage.Load().IsNews(client, server, notification, client.news.areExpected()) && !client.news.holdBack(notification) {
+		if client.live.Load() && client.passage.Load().NeedsNotification(client, server, notification, client.news.areExpected()) && !client.news.holdBack(notification) {
 			client.notifyListChanged(notification)
 		}
 	}

@@ -192,9 +192,9 @@ func (r *request) Answer(answer metatool.Answer) {
 	if result := answer.Outcome.Result; !result.IsAbsent() {
 		way := r.session.passage.Load()
 		if r.mayTask {
-			way.Learn(r, answer.From, result)
+			way.LearnTask(r, answer.From, result)
 		}
-		if edits := way.Relink(r, answer.From, result); len(edits) > 0 {
+		if edits := way.LinkEdits(r, answer.From, result); len(edits) > 0 {
 			answer.Outcome.Result = wire.Raw(wire.AppendEdited(nil, result, edits...))
 		}
 	}

@@ -28,7 +28,7 @@ type session struct {
 	notifier notifier // sends what does not belong to a request
 
 	surface atomic.Pointer[metatool.Surface]
-	passage atomic.Pointer[passthrough.Passage]
+	passage atomic.Pointer[passthrough.Forwarder]
 	memory  *passthrough.Memory
 	results *metatool.Results // nil if results are not kept for the client
 
@@ -144,7 +144,7 @@ func (s *session) leaveFleet() {
 	if s.results != nil {
 		s.results.Close()
 	}
-	s.passage.Load().Leave(s)
+	s.passage.Load().ClientLeft(s)
 	if party := s.party.Load(); party != nil {
 		party.Close()
 	}
@@ -152,12 +152,12 @@ func (s *session) leaveFleet() {
 
 // serverBegan gives a server's new session what the one before knew of the client.
 func (s *session) serverBegan(server *fleet.Server, session *downstream.Session) {
-	s.passage.Load().Began(s, server, session)
+	s.passage.Load().SessionBegan(s, server, session)
 }
 
 // forwardNotice sends a server's notification that belongs to no request.
 func (s *session) forwardNotice(server *fleet.Server, message wire.Message) {
-	params, ok := s.passage.Load().Notice(s, server, message)
+	params, ok := s.passage.Load().Notification(s, server, message)
 	if !ok {
 		return
 	}
@@ -206,7 +206,7 @@ func (s *session) WaitUntil(limit time.Duration) time.Time {
 
 // Links implements metatool.Session.
 func (s *session) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
-	return s.passage.Load().Define(s, ref, definition)
+	return s.passage.Load().DefinitionEdits(s, ref, definition)
 }
 
 // Results implements metatool.Keeper.

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// rpcError is an error that a server answered with.
+// rpcError is an error response of a server.
 type rpcError struct{ object wire.Payload }
 
 func (e *rpcError) Error() string {
@@ -17,38 +17,38 @@ func (e *rpcError) Error() string {
 	return fmt.Sprintf("%.1000s (code %d)", message, code(e.object))
 }
 
-// answered is what became of a question of ours.
-type answered struct {
+// response is the outcome of a request.
+type response struct {
 	outcome call.Outcome
 	err     error
 }
 
-// waiter hands the answer to the one who waits for it.
-type waiter chan answered
+// waiter is a call.Replier that holds the response until it is read.
+type waiter chan response
 
 // Reply implements call.Replier.
-func (w waiter) Reply(outcome call.Outcome, err error) { w <- answered{outcome, err} }
+func (w waiter) Reply(outcome call.Outcome, err error) { w <- response{outcome, err} }
 
-// ask sends a request of ours and waits for the answer, at most until ctx ends.
-func (e *errand) ask(ctx context.Context, server *fleet.Server, method string, params []byte) (wire.Payload, error) {
+// ask sends a request of our own and waits for the result until ctx ends.
+func (r *routing) ask(ctx context.Context, server *fleet.Server, method string, params []byte) (wire.Payload, error) {
 	var canceller call.Canceller
 	reply := make(waiter, 1)
-	e.carrier.forward(server, forwarding{method: method, params: wire.Raw(params), canceller: &canceller, replier: reply})
+	r.forwarder.Router.Forward(server, &call.Forwarding{Method: method, Params: wire.Raw(params), Client: r.Session, Canceller: &canceller, Replier: reply})
 	select {
-	case a := <-reply:
-		return a.read()
+	case got := <-reply:
+		return got.result()
 	case <-ctx.Done():
 		canceller.Cancel(context.Cause(ctx))
-		return (<-reply).read() // comes at once: the canceller was cancelled
+		return (<-reply).result() // comes at once, since the request was cancelled
 	}
 }
 
-func (a answered) read() (wire.Payload, error) {
+func (r response) result() (wire.Payload, error) {
 	switch {
-	case a.err != nil:
-		return wire.Payload{}, a.err
-	case !a.outcome.Error.IsAbsent():
-		return wire.Payload{}, &rpcError{a.outcome.Error}
+	case r.err != nil:
+		return wire.Payload{}, r.err
+	case !r.outcome.Error.IsAbsent():
+		return wire.Payload{}, &rpcError{r.outcome.Error}
 	}
-	return a.outcome.Result, nil
+	return r.outcome.Result, nil
 }

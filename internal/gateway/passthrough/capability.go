@@ -2,117 +2,92 @@ package passthrough
 
 import (
 	"context"
-	"slices"
-	"sync"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// usual is what clients are told where it is not known yet which servers there will be.
-const usual = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
+// defaultCapabilities are declared to clients while it is not known which servers they will use.
+const defaultCapabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-// ours is what we can do in direct mode whatever the servers can: tools come and go with
-// the configuration.
-const ours = `{"tools":{"listChanged":true}}`
+// directCapabilities are declared in direct mode whatever the servers declare: tools come and go with the
+// configuration.
+const directCapabilities = `{"tools":{"listChanged":true}}`
 
-// patience is how long a client of direct mode waits for servers that were never seen.
-const patience = 5 * time.Second
-
-// Capabilities finds what a client is told that we can do, and gives it to then, which is
-// called once: at once, or in direct mode, where it is what the servers in view can, later,
-// when those that were never seen are connected or had their time. A server that is not there
-// may come later with whatever is usual. It does not block.
-func (p *Passage) Capabilities(ctx context.Context, session Session, then func(capabilities []byte)) {
-	if p.Mode != config.Direct {
-		then([]byte(usual))
+// Capabilities finds the capabilities to declare to a client, and passes them to then, which is called once. In direct
+// mode they are the union of those of the visible servers: then is called later, when the servers that were never seen
+// are connected or had their time. The default capabilities stand in for a server that is still missing. It does not
+// block.
+func (f *Forwarder) Capabilities(ctx context.Context, session Session, then func(capabilities []byte)) {
+	if f.Mode != config.Direct {
+		then([]byte(defaultCapabilities))
 		return
 	}
 	go func() {
-		e := p.overview(session)
-		e.meet(ctx, session)
-		then(e.unitedCapabilities())
+		r := f.newSurvey(session)
+		r.connectUnseen(ctx)
+		then(r.mergeCapabilities())
 	}()
 }
 
-// KnownCapabilities is Capabilities as far as they are known. It starts nothing.
-func (p *Passage) KnownCapabilities(session Session) []byte {
-	if p.Mode != config.Direct {
-		return []byte(usual)
+// KnownCapabilities returns the Capabilities that are known without starting a server.
+func (f *Forwarder) KnownCapabilities(session Session) []byte {
+	if f.Mode != config.Direct {
+		return []byte(defaultCapabilities)
 	}
-	return p.overview(session).unitedCapabilities()
+	return f.newSurvey(session).mergeCapabilities()
 }
 
-// overview looks at all servers of a client.
-func (p *Passage) overview(session Session) *errand {
-	e := &errand{passage: p, carrier: p.carry(session), scope: p.Servers(session)}
-	e.look()
-	return e
+// newSurvey loads the states of all servers of a client.
+func (f *Forwarder) newSurvey(session Session) *routing {
+	r := &routing{Request: Request{Session: session}, forwarder: f, scope: f.Servers(session)}
+	r.loadStates()
+	return r
 }
 
-func (e *errand) unitedCapabilities() []byte {
-	peculiar := 0
-	for _, s := range e.sights {
-		if s.seen && isPeculiar(s.capabilities) {
-			peculiar++
+// mergeCapabilities returns the union of the servers' capabilities. Capabilities that we do not know are left out if
+// several servers have some, since their requests could not be routed.
+func (r *routing) mergeCapabilities() []byte {
+	extended := 0
+	for _, s := range r.states {
+		if s.seen && hasUnknownCapability(s.capabilities) {
+			extended++
 		}
 	}
-	all := []byte(ours)
+	all := []byte(directCapabilities)
 	missing := false
-	for _, s := range e.sights {
+	for _, s := range r.states {
 		missing = missing || !s.seen
 		declared := s.capabilities
-		if peculiar > 1 {
-			declared = wire.Raw(ordinary(declared))
+		if extended > 1 {
+			declared = wire.Raw(knownCapabilities(declared))
 		}
 		all = union(wire.Raw(all), declared, 0)
-		if !s.running && len(e.sights) > 1 { // what it lists now may be another than it was
-			all = union(wire.Raw(all), wire.Raw(changing(declared)), 0)
+		if !s.running && len(r.states) > 1 { // its lists may be outdated
+			all = union(wire.Raw(all), wire.Raw(changingLists(declared)), 0)
 		}
 	}
 	if missing {
-		all = union(wire.Raw(all), wire.Raw([]byte(usual)), 0)
+		all = union(wire.Raw(all), wire.Raw([]byte(defaultCapabilities)), 0)
 	}
 	return all
 }
 
-// meet connects the servers that were never seen, in parallel.
-func (e *errand) meet(ctx context.Context, session Session) {
-	if !slices.ContainsFunc(e.sights, func(s sight) bool { return !s.seen }) {
-		return
-	}
-	ctx, stop := context.WithDeadline(ctx, session.WaitUntil(patience))
-	defer stop()
-	var group sync.WaitGroup
-	for i, s := range e.sights {
-		if s.seen {
-			continue
-		}
-		group.Go(func() {
-			if capabilities, err := e.carrier.reach(ctx, s.server); err == nil { // the fleet has logged why not
-				e.sights[i].seen, e.sights[i].running, e.sights[i].capabilities = true, true, capabilities
-			}
-		})
-	}
-	group.Wait()
-}
-
-// changing returns that the lists change that a server declares.
-func changing(declared wire.Payload) []byte {
+// changingLists returns capabilities which say that the declared lists change.
+func changingLists(declared wire.Payload) []byte {
 	out := []byte("{")
-	for _, l := range []*listing{resources, prompts} {
-		if l.IsDeclared(declared) {
-			out = append(comma(out), `"`+l.Capability+`":{"listChanged":true}`...)
+	for _, list := range []*listKind{resources, prompts} {
+		if list.IsDeclared(declared) {
+			out = append(comma(out), `"`+list.Capability+`":{"listChanged":true}`...)
 		}
 	}
 	return append(out, '}')
 }
 
-// isPeculiar reports whether a server declares something that we do not know, so that methods
-// that we do not know may be for it.
-func isPeculiar(capabilities wire.Payload) bool {
+// hasUnknownCapability reports whether a server declares a capability that we do not know, so that unknown methods may
+// be for it.
+func hasUnknownCapability(capabilities wire.Payload) bool {
 	for key, value := range capabilities.Members() {
 		isEmpty := string(key) == "experimental" && string(value.Bytes()) == "{}"
 		if !protocol.IsKnownCapability(string(key)) && protocol.Declares(value) && !isEmpty {
@@ -127,8 +102,8 @@ func isPeculiar(capabilities wire.Payload) bool {
 	return false
 }
 
-// ordinary returns the capabilities without what is peculiar.
-func ordinary(capabilities wire.Payload) []byte {
+// knownCapabilities returns the capabilities without those that we do not know.
+func knownCapabilities(capabilities wire.Payload) []byte {
 	if capabilities.Kind() != "object" {
 		return capabilities.Bytes()
 	}
@@ -141,11 +116,11 @@ func ordinary(capabilities wire.Payload) []byte {
 	return wire.AppendWithMembers(nil, capabilities, drop, append([]byte(`"extensions":`), known...))
 }
 
-// maxUnionDepth is how deep objects are united; below it, the first one counts.
+// maxUnionDepth is how deep objects are merged; below it, the first one counts.
 const maxUnionDepth = 20
 
-// union unites what two peers can do: the members of both where they are objects, and
-// otherwise what says more. Everything else stays as it was written.
+// union merges the capabilities of two peers: the members of both where they are objects, and otherwise the one that
+// declares more. The bytes of values that are not merged stay as they are.
 func union(a, b wire.Payload, depth int) []byte {
 	switch {
 	case a.Kind() == "object" && b.Kind() == "object" && depth < maxUnionDepth:

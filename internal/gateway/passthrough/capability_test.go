@@ -15,8 +15,8 @@ func TestCapabilities(t *testing.T) {
 		fakes []*fake
 		want  string
 	}{
-		{"proxy", "", []*fake{{name: "t/a", capabilities: `{"tasks":{}}`}}, usual},
-		{"dynamic", config.Dynamic, nil, usual},
+		{"proxy", "", []*fake{{name: "t/a", capabilities: `{"tasks":{}}`}}, defaultCapabilities},
+		{"dynamic", config.Dynamic, nil, defaultCapabilities},
 		{"direct, no servers", config.Direct, nil, `{"tools":{"listChanged":true}}`},
 		{
 			"direct, one server", config.Direct,
@@ -61,7 +61,7 @@ func TestCapabilities(t *testing.T) {
 		{
 			"direct, one that may come later", config.Direct,
 			[]*fake{{name: "t/a", capabilities: `{"x":{}}`}, {name: "t/b"}},
-			`{"tools":{"listChanged":true},"x":{},` + strings.TrimPrefix(usual, `{"tools":{"listChanged":true},`),
+			`{"tools":{"listChanged":true},"x":{},` + strings.TrimPrefix(defaultCapabilities, `{"tools":{"listChanged":true},`),
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

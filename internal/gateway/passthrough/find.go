@@ -1,7 +1,6 @@
 package passthrough
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -10,194 +9,194 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// findResource finds where a request about a resource goes: to the server that it is certainly
-// for, which is started if needed, or else to those that run.
-func (e *errand) findResource(context.Context) (then func()) {
-	part := e.request.Params.Member("uri")
+// routeResource routes a request about a resource: to the server that certainly owns it, which is started if needed, or
+// else to the running servers in turn.
+func (r *routing) routeResource(context.Context) (then func()) {
+	part := r.Params.Member(protocol.SubjectURI)
 	uri, ok := part.Text()
 	if !ok {
-		return e.invalid("'uri' must be a string, the URI of a resource")
+		return r.refuseParams("'uri' must be a string, the URI of a resource")
 	}
-	if o, original, known := e.memory.subscription(uri); known && e.request.Method == protocol.MethodUnsubscribe {
-		if server, ok := find(e.scope, o); ok {
-			return e.trying([]place{{server, part, uri, original}})
+	if o, serverURI, known := r.memory.findSubscription(uri); known && r.Method == protocol.MethodUnsubscribe {
+		if server := r.inScope(o); server != nil {
+			return r.tryAll([]candidate{{server, part, uri, serverURI}})
 		}
 	}
-	return e.trying(e.resourcePlaces(part, uri))
+	return r.tryAll(r.resourceCandidates(r.method, part, uri))
 }
 
-// resourcePlaces returns where a resource may be, best first.
-func (e *errand) resourcePlaces(part wire.Payload, uri string) (places []place) {
-	if o, original, ok := parseRenamed(uri); ok {
-		if server, ok := find(e.scope, o); ok {
-			return []place{{server, part, uri, original}}
+// resourceCandidates returns the servers that may have a resource, the most likely first. If no list and no template
+// names it, those are the running servers that declare the method.
+func (r *routing) resourceCandidates(method *protocol.Method, part wire.Payload, uri string) (candidates []candidate) {
+	if o, serverURI, ok := parseRenamed(uri); ok {
+		if server := r.inScope(o); server != nil {
+			return []candidate{{server, part, uri, serverURI}}
 		}
 	}
-	e.know(resources)
-	e.know(skills)
-	if o, ok := e.memory.owner(uri); ok {
-		if server, ok := find(e.scope, o); ok {
-			return []place{{server, part, uri, uri}}
+	r.nameEntries(resources)
+	r.nameEntries(skills)
+	if o, ok := r.memory.owner(uri); ok {
+		if server := r.inScope(o); server != nil {
+			return []candidate{{server, part, uri, uri}}
 		}
 	}
-	e.know(templates)
-	var later []place
-	for _, server := range e.scope {
-		switch matches, owned := e.memory.matches(originOf(server), uri); {
+	r.nameEntries(templates)
+	var later []candidate
+	for _, server := range r.scope {
+		switch matches, owned := r.memory.matchTemplates(originOf(server), uri); {
 		case owned:
-			places = append(places, place{server, part, uri, uri})
+			candidates = append(candidates, candidate{server, part, uri, uri})
 		case matches:
-			later = append(later, place{server, part, uri, uri})
+			later = append(later, candidate{server, part, uri, uri})
 		}
 	}
-	if places = append(places, later...); len(places) > 0 {
-		return places
+	if candidates = append(candidates, later...); len(candidates) > 0 {
+		return candidates
 	}
-	return everywhere(e.running(cmp.Or(e.kind.capability, "resources")), part, uri)
+	return candidatesAt(r.running(method), part, uri)
 }
 
-func everywhere(servers []*fleet.Server, part wire.Payload, name string) (places []place) {
+func candidatesAt(servers []*fleet.Server, part wire.Payload, name string) (candidates []candidate) {
 	for _, server := range servers {
-		places = append(places, place{server, part, name, name})
+		candidates = append(candidates, candidate{server, part, name, name})
 	}
-	return places
+	return candidates
 }
 
-// find returns the server of an origin.
-func find(servers []*fleet.Server, o origin) (*fleet.Server, bool) {
-	for _, server := range servers {
+// inScope returns the server of an origin; nil if the request cannot be for it.
+func (r *routing) inScope(o origin) *fleet.Server {
+	for _, server := range r.scope {
 		if originOf(server) == o {
-			return server, true
+			return server
 		}
 	}
-	return nil, false
+	return nil
 }
 
-// findPrompt finds where a request for a prompt goes.
-func (e *errand) findPrompt(context.Context) (then func()) {
-	part := e.request.Params.Member("name")
+// routePrompt routes a request for a prompt.
+func (r *routing) routePrompt(context.Context) (then func()) {
+	part := r.Params.Member(protocol.SubjectName)
 	name, ok := part.Text()
 	if !ok {
-		return e.invalid("'name' must be a string, the name of a prompt")
+		return r.refuseParams("'name' must be a string, the name of a prompt")
 	}
-	return e.trying(e.promptPlaces(part, name))
+	return r.tryAll(r.promptCandidates(r.method, part, name))
 }
 
-// promptPlaces returns where a prompt may be, best first.
-func (e *errand) promptPlaces(part wire.Payload, name string) []place {
-	e.know(prompts)
-	if ref, ok := e.memory.prompts.Find(name); ok {
-		if server, ok := find(e.scope, origin{ref.Toolbox, ref.Server}); ok {
-			return []place{{server, part, name, ref.Name}}
+// promptCandidates returns the servers that may have a prompt, the most likely first.
+func (r *routing) promptCandidates(method *protocol.Method, part wire.Payload, name string) []candidate {
+	r.nameEntries(prompts)
+	if ref, ok := r.memory.prompts.Find(name); ok {
+		if server := r.inScope(origin{ref.Toolbox, ref.Server}); server != nil {
+			return []candidate{{server, part, name, ref.Name}}
 		}
 	}
-	return everywhere(e.running("prompts"), part, name)
+	return candidatesAt(r.running(method), part, name)
 }
 
-// findReference finds where a completion goes: to the server that has what is referred to.
-func (e *errand) findReference(context.Context) (then func()) {
-	ref := e.request.Params.Member("ref")
+// routeCompletion routes a completion to the server that has the prompt or the resource that it refers to.
+func (r *routing) routeCompletion(context.Context) (then func()) {
+	ref := r.Params.Member("ref")
 	kind, _ := ref.Member("type").Text()
 	var part wire.Payload
-	var capability string
+	owners := r.method // of a reference that we do not know
 	switch kind {
 	case "ref/prompt":
-		part, capability = ref.Member("name"), "prompts"
+		part, owners = ref.Member(protocol.SubjectName), protocol.FindMethod(protocol.MethodPromptsGet)
 	case "ref/resource":
-		part, capability = ref.Member("uri"), "resources"
+		part, owners = ref.Member(protocol.SubjectURI), protocol.FindMethod(protocol.MethodResourcesRead)
 	}
-	able := e.able(capability)
-	if capability == "" || len(able) == 0 { // a reference that we do not know
-		able = e.able("completions")
+	able := r.declaring(owners)
+	if len(able) == 0 {
+		able = r.declaring(r.method)
 	}
 	name, isText := part.Text()
 	switch {
 	case len(able) == 0:
-		return e.noCompletion
-	case len(able) == 1 && able[0].running && e.isPlain(able[0].server):
-		return func() { e.pass(able[0].server) }
+		return r.completeNothing
+	case len(able) == 1 && able[0].running && r.knowsSameNames(able[0].server):
+		return func() { r.forwardUnchanged(able[0].server) }
 	case !isText:
-		return e.invalid("'ref' must name a prompt, or a resource by its URI or template")
+		return r.refuseParams("'ref' must name a prompt, or a resource by its URI or template")
 	}
-	var places []place
+	var candidates []candidate
 	if kind == "ref/prompt" {
-		places = e.promptPlaces(part, name)
+		candidates = r.promptCandidates(owners, part, name)
 	} else {
-		places = e.templatePlaces(part, name)
+		candidates = r.templateCandidates(owners, part, name)
 	}
-	places = slices.DeleteFunc(places, e.cannotComplete)
-	if len(places) == 0 {
-		return e.noCompletion
+	candidates = slices.DeleteFunc(candidates, r.cannotComplete)
+	if len(candidates) == 0 {
+		return r.completeNothing
 	}
-	return func() { e.try(places, noCompletion) }
+	return func() { r.try(candidates, noCompletion) }
 }
 
 // cannotComplete reports whether a server would be started in vain.
-func (e *errand) cannotComplete(at place) bool {
-	for _, s := range e.sights {
+func (r *routing) cannotComplete(at candidate) bool {
+	for _, s := range r.states {
 		if s.server == at.server {
-			return s.seen && !s.running && !declares(s.capabilities, "completions")
+			return s.seen && !s.running && !r.method.IsDeclared(s.capabilities)
 		}
 	}
 	return false
 }
 
-// templatePlaces returns where a template, or a resource, may be.
-func (e *errand) templatePlaces(part wire.Payload, text string) []place {
-	if !isOurs(text) {
-		e.know(templates)
-		if o, ok := e.memory.templateOwner(text); ok {
-			if server, ok := find(e.scope, o); ok {
-				return []place{{server, part, text, text}}
+// templateCandidates returns the servers that may have a URI template, or a resource.
+func (r *routing) templateCandidates(method *protocol.Method, part wire.Payload, text string) []candidate {
+	if !isOwnURI(text) {
+		r.nameEntries(templates)
+		if o, ok := r.memory.templateOwner(text); ok {
+			if server := r.inScope(o); server != nil {
+				return []candidate{{server, part, text, text}}
 			}
 		}
 	}
-	return e.resourcePlaces(part, text)
+	return r.resourceCandidates(method, part, text)
 }
 
-// findTask finds where a request about a task goes.
-func (e *errand) findTask(context.Context) (then func()) {
-	part := e.request.Params.Member("taskId")
+// routeTask routes a request about a task.
+func (r *routing) routeTask(context.Context) (then func()) {
+	part := r.Params.Member(protocol.SubjectTask)
 	id, ok := part.Text()
 	if !ok {
-		return e.invalid("'taskId' must be a string, the id of a task")
+		return r.refuseParams("'taskId' must be a string, the id of a task")
 	}
-	task, ok := e.memory.taskOwner(id)
+	task, ok := r.memory.taskOwner(id)
 	if !ok {
 		task.origin, task.id, ok = parseRenamed(id)
 	}
 	if ok {
-		if server, ok := find(e.scope, task.origin); ok {
-			return e.trying([]place{{server, part, id, task.id}})
+		if server := r.inScope(task.origin); server != nil {
+			return r.tryAll([]candidate{{server, part, id, task.id}})
 		}
 	}
-	return e.trying(everywhere(e.running("tasks"), part, id))
+	return r.tryAll(candidatesAt(r.running(r.method), part, id))
 }
 
-// findUnknown finds where a method goes that we do not know: to the one server that declares
-// something that we do not know either.
-func (e *errand) findUnknown() (then func()) {
-	var peculiar []*fleet.Server
-	for _, s := range e.sights {
-		if s.seen && isPeculiar(s.capabilities) {
-			peculiar = append(peculiar, s.server)
+// routeUnknown routes a method that the workbench does not know: to the one server that declares a capability that the
+// workbench does not know either.
+func (r *routing) routeUnknown() (then func()) {
+	var extended []*fleet.Server
+	for _, s := range r.states {
+		if s.seen && hasUnknownCapability(s.capabilities) {
+			extended = append(extended, s.server)
 		}
 	}
-	if len(peculiar) != 1 {
-		return e.refuseUnknown
+	if len(extended) != 1 {
+		return r.refuseMethod
 	}
-	return func() { e.pass(peculiar[0]) }
+	return func() { r.forwardUnchanged(extended[0]) }
 }
 
-// trying sends the request to the first of the places, and so on; nobody answers if there are
-// none.
-func (e *errand) trying(places []place) func() {
-	if len(places) == 0 {
-		return func() { e.kind.nobody(e) }
+// tryAll tries the candidates in turn; without any, the request is refused.
+func (r *routing) tryAll(candidates []candidate) (then func()) {
+	if len(candidates) == 0 {
+		return func() { r.rule.refuse(r) }
 	}
-	return func() { e.try(places, "") }
+	return func() { r.try(candidates, "") }
 }
 
-func (e *errand) invalid(what string) func() {
-	return func() { e.refuse(protocol.CodeInvalidParams, "Invalid params: "+what, nil) }
+func (r *routing) refuseParams(problem string) (then func()) {
+	return func() { r.refuse(protocol.CodeInvalidParams, "Invalid params: "+problem, nil) }
 }

@@ -74,7 +74,7 @@ func TestResourcesAreFound(t *testing.T) {
 				}
 				b.want(t, protocol.MethodResourcesRead, test.params, test.answer)
 				var reads []string
-				for _, sent := range b.sent {
+				for _, sent := range b.takeSent() {
 					if server, params, ok := strings.Cut(sent, " "+protocol.MethodResourcesRead+" "); ok {
 						reads = append(reads, server+" "+params)
 					}
@@ -100,6 +100,7 @@ func TestATemplateBelongsToTheFirstComer(t *testing.T) {
 	b := newBench(t, "", late, &fake{name: "t/b", capabilities: hasResources, answers: answers("b")}, &fake{name: "t/c", capabilities: hasResources, answers: answers("c")})
 	b.want(t, protocol.MethodTemplatesList, `{}`, `{"resourceTemplates":[{"uriTemplate":"n:{id}"},{"uriTemplate":"workbench://t/c//n:{id}"}]}`)
 	late.capabilities = hasResources
+	b.start(t, late)
 	b.want(t, protocol.MethodTemplatesList, `{}`, `{"resourceTemplates":[{"uriTemplate":"workbench://t/a//n:{id}"},{"uriTemplate":"n:{id}"},{"uriTemplate":"workbench://t/c//n:{id}"}]}`)
 	for as, name := range map[string]string{"n:": "b", "workbench://t/a//n:": "a", "workbench://t/c//n:": "c"} {
 		b.want(t, protocol.MethodResourcesRead, `{"uri":"`+as+`1"}`, `{"contents":[{"uri":"`+as+`1","text":"`+name+`"}]}`)
@@ -112,7 +113,7 @@ func TestATemplateBelongsToTheFirstComer(t *testing.T) {
 		"a": `{"content":[{"type":"resource_link","uri":"workbench://t/a//n:1"},{"type":"resource_link","uri":"m:1"}]}`,
 		"b": link,
 	} {
-		edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: server}, wire.Raw([]byte(link)))
+		edits := b.LinkEdits(b.client, toolbox.Ref{Toolbox: "t", Server: server}, wire.Raw([]byte(link)))
 		if got := string(wire.AppendEdited(nil, wire.Raw([]byte(link)), edits...)); got != want {
 			t.Errorf("%s: got %s", server, got)
 		}
@@ -127,6 +128,7 @@ func TestListsThatChanged(t *testing.T) {
 	}
 	fakes[0].answers[protocol.MethodResourcesList] = `{"resources":[{"uri":"x:3"}]}`
 	fakes[0].answers[protocol.MethodResourcesRead+` {"uri":"x:3"}`] = `{"a":3}`
+	b.start(t, fakes[0])
 	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:3"}`, `{"a":3}`, `a resources/read {"uri":"x:3"}`)
 }
 
@@ -158,8 +160,8 @@ func TestOnlyTheServerThatARequestIsForStarts(t *testing.T) {
 			fakes[0].stopped, fakes[1].stopped = true, true
 			b := newBench(t, mode, append(fakes, &fake{name: "v/never"})...)
 			b.ask(t, test.method, test.params)
-			if !slices.Equal(b.sent, test.sent) {
-				t.Errorf("%s: sent %q, want %q", test.name, b.sent, test.sent)
+			if sent := b.takeSent(); !slices.Equal(sent, test.sent) {
+				t.Errorf("%s: sent %q, want %q", test.name, sent, test.sent)
 			}
 		}
 	}
@@ -193,7 +195,7 @@ func TestPromptsAreFound(t *testing.T) {
 	} {
 		b := newBench(t, "", three()...)
 		b.want(t, protocol.MethodPromptsGet, test.params, test.answer)
-		if last := b.sent; test.sent != "" && last[len(last)-1] != test.sent {
+		if last := b.takeSent(); test.sent != "" && last[len(last)-1] != test.sent {
 			t.Errorf("sent %q", last)
 		}
 	}
@@ -206,11 +208,14 @@ func TestRenamedStaysFoundWhenAlone(t *testing.T) {
 	b.ask(t, protocol.MethodPromptsList, `{}`)
 	b.ask(t, protocol.MethodResourcesList, `{}`)
 	fakes[0].capabilities, fakes[2].capabilities = "{}", "{}"
+	b.start(t, fakes[0])
+	b.start(t, fakes[2])
 	b.want(t, protocol.MethodPromptsGet, `{"name":"b__p"}`, `{"b":1}`, `b prompts/get {"name":"p"}`)
 	b.want(t, protocol.MethodPromptsList, `{}`, `{"prompts":[{"name":"b__p"},{"name":"q"}]}`)
 	b.want(t, protocol.MethodResourcesList, `{}`, `{"resources":[{"uri":"workbench://t/b/x%3A1"},{"uri":"x:2"}]}`)
 	b.client.open = []string{"u"}
 	fakes[2].capabilities = hasPrompts
+	b.start(t, fakes[2])
 	b.want(t, protocol.MethodPromptsGet, `{"name":"c__q"}`, `{"c":1}`, `c prompts/get {"name":"q"}`)
 }
 
@@ -235,7 +240,7 @@ func TestCompletions(t *testing.T) {
 			want = `{"code":-32602,"message":"Invalid params: 'ref' must name a prompt, or a resource by its URI or template"}`
 		}
 		b.want(t, protocol.MethodComplete, `{"ref":`+test.ref+`}`, want)
-		if last := b.sent; test.sent != "" && last[len(last)-1] != test.sent {
+		if last := b.takeSent(); test.sent != "" && last[len(last)-1] != test.sent {
 			t.Errorf("sent %q", last)
 		}
 	}
@@ -245,9 +250,9 @@ func TestTasks(t *testing.T) {
 	fakes := three()
 	b := newBench(t, "", fakes...)
 	b.want(t, protocol.MethodTasksGet, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `a tasks/get {"taskId":"7"}`, `b tasks/get {"taskId":"7"}`)
-	b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"task":{"taskId":"7"}}`)))
+	b.LearnTask(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"task":{"taskId":"7"}}`)))
 	b.want(t, protocol.MethodTasksGet, `{"taskId":"7"}`, `{"taskId":"7","b":1}`, `b tasks/get {"taskId":"7"}`)
-	b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"content":[]}`)))
+	b.LearnTask(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"content":[]}`)))
 	fakes[2].answers[protocol.MethodTasksList] = `{"tasks":[{"taskId":"8"}]}`
 	fakes[2].answers[protocol.MethodTasksResult] = `{"c":8}`
 	b.ask(t, protocol.MethodTasksList, `{}`)
@@ -255,10 +260,10 @@ func TestTasks(t *testing.T) {
 	b.want(t, protocol.MethodTasksCancel, `{}`, `{"code":-32602,"message":"Invalid params: 'taskId' must be a string, the id of a task"}`, []string{}...)
 
 	for i := range maxTasks + 1 {
-		b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, wire.Raw(fmt.Appendf(nil, `{"task":{"taskId":"n%d"}}`, i)))
+		b.LearnTask(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, wire.Raw(fmt.Appendf(nil, `{"task":{"taskId":"n%d"}}`, i)))
 	}
 	m := b.client.memory
-	if n := len(m.tasks.known); n != maxTasks || len(m.tasks.as) != maxTasks || len(m.tasks.order) != maxTasks {
+	if n := len(m.tasks.tasks); n != maxTasks || len(m.tasks.ids) != maxTasks || len(m.tasks.order) != maxTasks {
 		t.Errorf("%d tasks are remembered", n)
 	}
 	if _, ok := m.taskOwner("n0"); ok {
@@ -268,7 +273,7 @@ func TestTasks(t *testing.T) {
 
 func TestAFailedServerIsNotTheLastWord(t *testing.T) {
 	fakes := three()
-	fakes[0].answers[protocol.MethodResourcesRead] = "fail"
+	fakes[0].answers[protocol.MethodResourcesRead] = "status 500"
 	fakes[1].answers[protocol.MethodResourcesRead] = `{"code":-32002,"message":"no"}`
 	b := newBench(t, "", fakes...)
 	b.want(t, protocol.MethodResourcesRead, `{"uri":"z:1"}`, `{"contents":[{"uri":"z:1","text":"c"}]}`)

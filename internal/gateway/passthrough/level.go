@@ -13,21 +13,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-func isLevel(level string) bool { return slices.Contains(levels, level) }
-
-// setLevel tells all servers that log, and those that come later, from which level on the
-// client wants their messages. It fails only if all of them refuse it.
-func (e *errand) setLevel(ctx context.Context) (then func()) {
-	able := e.running("logging")
-	level, _ := e.request.Params.Member("level").Text()
+// setLevel sets the client's log level in all running servers that log, and in those that start later. It fails only if
+// all of them refuse it.
+func (r *routing) setLevel(ctx context.Context) (then func()) {
+	able := r.running(r.method)
 	if len(able) == 0 {
-		return e.levelForLater
+		return r.setLevelForLater
 	}
-	params := e.plainParams()
-	if isLevel(level) {
-		e.carrier.setLogLevel(params)
+	params := r.paramsForSeveral()
+	if level, _ := r.Params.Member("level").Text(); protocol.Severity(level) >= 0 {
+		r.keepLogLevel(params)
 	}
 	errs := make([]error, len(able))
 	var group sync.WaitGroup
@@ -35,46 +30,52 @@ func (e *errand) setLevel(ctx context.Context) (then func()) {
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, listTime)
 			defer cancel()
-			_, errs[i] = e.ask(ctx, server, e.request.Method, slices.Clone(params))
+			_, errs[i] = r.ask(ctx, server, r.Method, slices.Clone(params))
 		})
 	}
 	group.Wait()
 	if slices.Contains(errs, nil) {
-		return func() { e.answer([]byte("{}")) }
+		return func() { r.answer([]byte("{}")) }
 	}
-	return func() { e.refuseAs(able[0], errs[0]) }
+	return func() { r.refuseWith(able[0], errs[0]) }
 }
 
-// refuseAs answers with the error of a question of ours.
-func (e *errand) refuseAs(server *fleet.Server, err error) {
+// keepLogLevel has the level set in sessions that begin later.
+func (r *routing) keepLogLevel(params []byte) {
+	if party := r.Session.Party(); party != nil {
+		party.SetLogLevel(params)
+	}
+}
+
+// refuseWith answers with the error that ask returned for a server.
+func (r *routing) refuseWith(server *fleet.Server, err error) {
 	if rpc, ok := errors.AsType[*rpcError](err); ok {
-		e.request.Replier.Reply(call.Outcome{Error: rpc.object}, nil)
+		r.Replier.Reply(call.Outcome{Error: rpc.object}, nil)
 		return
 	}
 	failure, ok := errors.AsType[*call.Failure](err)
 	if !ok {
 		failure = &call.Failure{Message: err.Error()}
 	}
-	e.refuse(protocol.CodeInternalError, e.explain(server, failure), nil)
+	r.refuse(protocol.CodeInternalError, r.explain(server, failure), nil)
 }
 
-// levelForLater remembers the level for servers that come later.
-func (e *errand) levelForLater() {
-	if level, _ := e.request.Params.Member("level").Text(); !isLevel(level) {
-		e.refuse(protocol.CodeInvalidParams, "Invalid params: 'level' must be one of "+strings.Join(levels, ", "), nil)
+// setLevelForLater keeps the level for servers that start later.
+func (r *routing) setLevelForLater() {
+	if level, _ := r.Params.Member("level").Text(); protocol.Severity(level) < 0 {
+		r.refuse(protocol.CodeInvalidParams, "Invalid params: 'level' must be one of "+strings.Join(protocol.LogLevels(), ", "), nil)
 		return
 	}
-	e.carrier.setLogLevel(e.plainParams())
-	e.answer([]byte("{}"))
+	r.keepLogLevel(r.paramsForSeveral())
+	r.answer([]byte("{}"))
 }
 
-// plainParams returns a copy of the params for several servers: without the wish for
-// progress.
-func (e *errand) plainParams() []byte {
-	meta := e.request.Params.Member("_meta")
+// paramsForSeveral returns a copy of the params without the progress token, which several servers cannot share.
+func (r *routing) paramsForSeveral() []byte {
+	meta := r.Params.Member("_meta")
 	if meta.Kind() != "object" {
-		return slices.Clone(e.request.Params.Bytes())
+		return slices.Clone(r.Params.Bytes())
 	}
-	return wire.AppendEdited(nil, e.request.Params,
+	return wire.AppendEdited(nil, r.Params,
 		wire.Edit{Part: meta, With: wire.AppendWithMembers(nil, meta, isProgressToken, nil)})
 }

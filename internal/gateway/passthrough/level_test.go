@@ -31,8 +31,8 @@ func TestSetLevel(t *testing.T) {
 			[]string{`a logging/setLevel {"level":"loud"}`, `b logging/setLevel {"level":"loud"}`},
 		},
 		{
-			"one fails", `{"level":"info"}`, `{"code":-32603,"message":"'logging/setLevel' failed in server 'a' (toolbox 't'): it crashed\nMend it."}`, `{"level":"info"}`,
-			[]*fake{{name: "t/a", capabilities: logs, answers: map[string]string{protocol.MethodSetLevel: "fail"}}, {name: "t/b", capabilities: "{}"}},
+			"one fails", `{"level":"info"}`, `{"code":-32603,"message":"'logging/setLevel' failed in server 'a' (toolbox 't'): the server answered with HTTP status 500 (Internal Server Error)"}`, `{"level":"info"}`,
+			[]*fake{{name: "t/a", capabilities: logs, answers: map[string]string{protocol.MethodSetLevel: "status 500"}}, {name: "t/b", capabilities: "{}"}},
 			[]string{`a logging/setLevel {"level":"info"}`},
 		},
 		{"one server alone", `{"level":"info"}`, `{"own":1}`, `{"level":"info"}`, []*fake{{name: "t/a", capabilities: logs, answers: accepts}}, []string{`a logging/setLevel {"level":"info"}`}},
@@ -40,14 +40,19 @@ func TestSetLevel(t *testing.T) {
 		{"nobody logs", `{"level":"info"}`, `{}`, `{"level":"info"}`, []*fake{{name: "t/a", capabilities: "{}"}, {name: "t/b", capabilities: "{}"}}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t, "", test.fakes...)
+			later := &fake{name: "closed/later", answers: accepts}
+			b := newBench(t, "", append(test.fakes, later)...)
 			b.want(t, protocol.MethodSetLevel, test.params, test.answer)
-			slices.Sort(b.sent)
-			if !slices.Equal(b.sent, test.sent) {
-				t.Errorf("sent %q, want %q", b.sent, test.sent)
+			sent := b.takeSent()
+			if slices.Sort(sent); !slices.Equal(sent, test.sent) {
+				t.Errorf("sent %q, want %q", sent, test.sent)
 			}
-			if b.level != test.later {
-				t.Errorf("later servers get %s, want %s", b.level, test.later)
+			later.capabilities = logs
+			b.start(t, later)
+			if test.later != "" {
+				b.wantSent(t, "later logging/setLevel "+test.later)
+			} else if level := b.client.party.LogLevel(); level != "" {
+				t.Errorf("later servers get %s", level)
 			}
 		})
 	}

@@ -8,24 +8,22 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Relink returns the edits by which links to resources that the client knows by another
-// URI lead to them, in a result of the tool. It costs
-// nothing while nothing of the server is renamed, as is usual.
-func (p *Passage) Relink(session Session, ref toolbox.Ref, payload wire.Payload) []wire.Edit {
-	return session.Memory().relink(origin{ref.Toolbox, ref.Server}, payload, "", "")
+// LinkEdits returns the edits that replace links to renamed resources and tasks in the result of a tool. Usually nothing
+// of a server is renamed; then it costs nothing.
+func (f *Forwarder) LinkEdits(session Session, ref toolbox.Ref, payload wire.Payload) []wire.Edit {
+	return session.Memory().linkEdits(origin{ref.Toolbox, ref.Server}, payload, "", "")
 }
 
-// Define returns the edits by which links to resources in the definition of a tool lead to
-// those of its own server. Servers need not list what such links lead to (MCP Apps), so
-// that the link itself is what makes the URI the server's.
-func (p *Passage) Define(session Session, ref toolbox.Ref, definition wire.Payload) []wire.Edit {
+// DefinitionEdits returns the edits that replace links to renamed resources in the definition of a tool. Servers need not
+// list such resources (MCP Apps), so the link itself assigns the URI to the server.
+func (f *Forwarder) DefinitionEdits(session Session, ref toolbox.Ref, definition wire.Payload) []wire.Edit {
 	if !bytes.Contains(definition.Bytes(), []byte("resourceUri")) {
 		return nil
 	}
 	m := session.Memory()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := linker{origin: origin{ref.Toolbox, ref.Server}, memory: m, claims: true}
+	l := linkEditor{origin: origin{ref.Toolbox, ref.Server}, memory: m, assigns: true}
 	l.meta(definition.Member("_meta"))
 	if len(l.edits) > 0 {
 		m.renamed.Store(true)
@@ -33,35 +31,35 @@ func (p *Passage) Define(session Session, ref toolbox.Ref, definition wire.Paylo
 	return l.edits
 }
 
-// relink is Relink; original, if it is not "", is one more URI that is renamed, to asked.
-func (m *Memory) relink(o origin, payload wire.Payload, original, asked string) []wire.Edit {
-	if original == asked && !m.renamed.Load() {
+// linkEdits is LinkEdits; serverName, if it is not "", is one more name that is replaced, by clientName.
+func (m *Memory) linkEdits(o origin, payload wire.Payload, serverName, clientName string) []wire.Edit {
+	if serverName == clientName && !m.renamed.Load() {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if original == asked && !m.hasRenamedInResults(o) {
+	if serverName == clientName && !m.hasRenamedInResults(o) {
 		return nil
 	}
-	l := linker{origin: o, memory: m, original: original, asked: asked}
-	l.whole(payload)
+	l := linkEditor{origin: o, memory: m, serverName: serverName, clientName: clientName}
+	l.result(payload)
 	return l.edits
 }
 
-// linker collects edits in the order of the payload.
-type linker struct {
-	origin          origin
-	memory          *Memory // with mu held
-	original, asked string
-	claims          bool // a URI that is nobody's becomes this server's
-	edits           []wire.Edit
+// linkEditor collects the edits of a payload, in the order of the payload.
+type linkEditor struct {
+	origin                 origin
+	memory                 *Memory // with mu held
+	serverName, clientName string  // of the subject of the request
+	assigns                bool    // a URI without an owner becomes this server's
+	edits                  []wire.Edit
 }
 
-// whole looks through a result.
-func (l *linker) whole(payload wire.Payload) {
+// result edits a result.
+func (l *linkEditor) result(payload wire.Payload) {
 	for key, value := range payload.Members() {
 		switch string(key) {
-		case "content": // of a tool's result
+		case "content": // of the result of a tool
 			l.blocks(value)
 		case "contents": // of a resource
 			for content := range value.Elements() {
@@ -75,7 +73,7 @@ func (l *linker) whole(payload wire.Payload) {
 			for message := range value.Elements() {
 				l.blocks(message.Member("content"))
 			}
-		case "task": // that a call became
+		case "task": // that a request became
 			l.task(value.Member("taskId"))
 		case "taskId":
 			l.task(value)
@@ -89,8 +87,8 @@ func (l *linker) whole(payload wire.Payload) {
 	}
 }
 
-// blocks looks through the blocks of a content, or the one that it is.
-func (l *linker) blocks(content wire.Payload) {
+// blocks edits an array of content blocks, or a single one.
+func (l *linkEditor) blocks(content wire.Payload) {
 	if content.Kind() == "object" {
 		l.block(content)
 	}
@@ -99,7 +97,7 @@ func (l *linker) blocks(content wire.Payload) {
 	}
 }
 
-func (l *linker) block(block wire.Payload) {
+func (l *linkEditor) block(block wire.Payload) {
 	switch kind, _ := block.Member("type").Text(); kind {
 	case "resource_link":
 		l.uri(block)
@@ -108,11 +106,10 @@ func (l *linker) block(block wire.Payload) {
 	}
 }
 
-func (l *linker) uri(object wire.Payload) { l.link(object.Member("uri")) }
+func (l *linkEditor) uri(object wire.Payload) { l.link(object.Member("uri")) }
 
-// meta looks for the resource that shows a tool's results (MCP Apps), and for the task that a
-// result is of.
-func (l *linker) meta(meta wire.Payload) {
+// meta edits the link to the resource that shows the results of a tool (MCP Apps), and the task that a result belongs to.
+func (l *linkEditor) meta(meta wire.Payload) {
 	for key, value := range meta.Members() {
 		switch string(key) {
 		case "ui":
@@ -125,19 +122,23 @@ func (l *linker) meta(meta wire.Payload) {
 	}
 }
 
-func (l *linker) link(part wire.Payload) {
+func (l *linkEditor) link(part wire.Payload) {
 	uri, ok := part.Text()
 	if !ok {
 		return
 	}
-	if l.claims && !isOurs(uri) && !l.memory.uris.isFull() {
-		l.memory.uris.give(l.origin, uri)
+	if l.assigns && !isOwnURI(uri) && !l.memory.uris.isFull() {
+		l.memory.uris.assign(l.origin, uri)
 	}
-	as, renamed := l.memory.knownURI(l.origin, uri)
-	if uri == l.original {
-		as, renamed = l.asked, uri != l.asked
+	clientURI, renamed := l.memory.clientURI(l.origin, uri)
+	if uri == l.serverName {
+		clientURI, renamed = l.clientName, uri != l.clientName
 	}
 	if renamed {
-		l.edits = append(l.edits, wire.Edit{Part: part, With: wire.AppendString(nil, as)})
+		l.replace(part, clientURI)
 	}
+}
+
+func (l *linkEditor) replace(part wire.Payload, name string) {
+	l.edits = append(l.edits, wire.Edit{Part: part, With: wire.AppendString(nil, name)})
 }

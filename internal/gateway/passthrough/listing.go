@@ -14,89 +14,86 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// listing is a kind of list that servers have.
-type listing = catalog.ListKind
+type listKind = protocol.List
 
 var (
 	resources = catalog.Resources
 	templates = catalog.Templates
 	prompts   = catalog.Prompts
 	skills    = catalog.Skills
-	// Tasks are not kept: they are gone with the server.
+	// Tasks are not cached: they are gone with the server.
 	tasks = protocol.TaskList
 )
 
-// Limits of one listing. They are beyond what an honest server sends, and what a client
-// could take.
+// Limits of one merged list. They are beyond what an honest server sends and a client can use.
 const (
 	maxPages   = 1000
 	maxEntries = 100_000           // of all servers
 	maxBytes   = wire.DefaultLimit // of all servers
-	// listTime is how long a server that is up may take to list everything.
+	// listTime is how long a running server may take to send a whole list.
 	listTime = 30 * time.Second
 )
 
-// offered is what one server listed.
-type offered struct {
+// serverList is the list of one server.
+type serverList struct {
 	origin  origin
 	entries []wire.Payload
-	of      *catalog.List // that it was told in; nil for tasks
+	cached  *catalog.List // that holds the entries; nil for tasks
 }
 
-// list answers a list with what is known of those of all servers, on one page. It starts nothing,
-// and waits for nobody.
-func (e *errand) list(l *listing) (then func()) {
-	if refused := e.refuseCursor(); refused != nil {
+// answerCachedList answers with the cached lists of all servers, on one page. It starts no server and waits for none.
+func (r *routing) answerCachedList(list *listKind) (then func()) {
+	if refused := r.refuseCursor(); refused != nil {
 		return refused
 	}
-	e.memory.serves(l, e.sights)
-	return e.answerList(l, e.offers(l))
+	r.memory.recordServed(list, r.states)
+	return r.answerList(list, r.cachedLists(list))
 }
 
-// offers returns what is known of the servers' lists.
-func (e *errand) offers(l *listing) (lists []offered) {
-	for _, s := range e.sights {
-		if list := s.lists[l]; list != nil {
-			lists = append(lists, offered{origin: originOf(s.server), entries: list.Entries, of: list})
+// cachedLists returns the cached lists of the servers.
+func (r *routing) cachedLists(list *listKind) (lists []serverList) {
+	for _, s := range r.states {
+		if cached := s.lists[list]; cached != nil {
+			lists = append(lists, serverList{origin: originOf(s.server), entries: cached.Entries, cached: cached})
 		}
 	}
 	return lists
 }
 
-// refuseCursor refuses a request for another page than the first.
-func (e *errand) refuseCursor() (then func()) {
-	if e.request.Params.Member("cursor").Kind() != "string" {
+// refuseCursor refuses a request for any page but the first.
+func (r *routing) refuseCursor() (then func()) {
+	if r.Params.Member("cursor").Kind() != "string" {
 		return nil
 	}
-	return e.invalid("unknown cursor; the list has one page")
+	return r.refuseParams("unknown cursor; the list has one page")
 }
 
-// answerList answers with the lists of several servers as one.
-func (e *errand) answerList(l *listing, lists []offered) (then func()) {
-	names := e.memory.name(l, lists)
-	result := []byte(`{"` + l.Array + `":[`)
+// answerList answers with the lists of several servers merged into one.
+func (r *routing) answerList(list *listKind, lists []serverList) (then func()) {
+	names := r.memory.assignNames(list, lists)
+	result := []byte(`{"` + list.Array + `":[`)
 	empty := len(result)
 	var limit limits
-	for i, list := range lists {
-		for j, entry := range list.entries {
-			if !limit.take(entry) {
-				e.passage.Log.Warn("a list was cut off", "list", l.Method, "reason", "it is too long")
-				return func() { e.answer(append(result, "]}"...)) }
+	for i, of := range lists {
+		for j, entry := range of.entries {
+			if !limit.admits(entry) {
+				r.forwarder.Log.Warn("a list was cut off", "list", list.Method, "reason", "it is too long")
+				return func() { r.answer(append(result, "]}"...)) }
 			}
 			if len(result) > empty {
 				result = append(result, ',')
 			}
-			if l == skills {
-				result = appendSkill(result, list.origin, entry, names[i][j])
+			if list == skills {
+				result = appendSkill(result, of.origin, entry, names[i][j])
 				continue
 			}
-			result = appendNamed(result, entry, entry.Member(l.Key), names[i][j])
+			result = appendNamed(result, entry, entry.Member(list.Key), names[i][j])
 		}
 	}
-	return func() { e.answer(append(result, "]}"...)) }
+	return func() { r.answer(append(result, "]}"...)) }
 }
 
-// appendNamed appends an entry, the server's own but for a name that is another.
+// appendNamed appends an entry of a server, under the name that the client knows.
 func appendNamed(dst []byte, entry, key wire.Payload, name string) []byte {
 	if own, ok := key.Text(); !ok || own == name {
 		return append(dst, entry.Bytes()...)
@@ -104,24 +101,24 @@ func appendNamed(dst []byte, entry, key wire.Payload, name string) []byte {
 	return wire.AppendEdited(dst, entry, wire.Edit{Part: key, With: wire.AppendString(nil, name)})
 }
 
-// know makes sure that what servers list has names.
-func (e *errand) know(l *listing) {
-	if lists := e.offers(l); !e.memory.knows(l, lists) {
-		e.memory.name(l, lists)
+// nameEntries makes sure that the entries of the cached lists have names.
+func (r *routing) nameEntries(list *listKind) {
+	if lists := r.cachedLists(list); !r.memory.hasNamed(list, lists) {
+		r.memory.assignNames(list, lists)
 	}
 }
 
-// listTasks answers a list of tasks with those of all servers that run.
-func (e *errand) listTasks(ctx context.Context) (then func()) {
-	if refused := e.refuseCursor(); refused != nil {
+// listTasks answers with the tasks of all running servers.
+func (r *routing) listTasks(ctx context.Context) (then func()) {
+	if refused := r.refuseCursor(); refused != nil {
 		return refused
 	}
-	return e.answerList(tasks, e.gather(ctx, e.running(tasks.Capability), tasks))
+	return r.answerList(tasks, r.requestLists(ctx, r.running(r.method), tasks))
 }
 
-// gather asks servers for their whole lists, in parallel. One that fails has an empty one.
-func (e *errand) gather(ctx context.Context, servers []*fleet.Server, l *listing) []offered {
-	lists := make([]offered, len(servers))
+// requestLists requests the whole lists of servers, in parallel. A server that fails has an empty one.
+func (r *routing) requestLists(ctx context.Context, servers []*fleet.Server, list *listKind) []serverList {
+	lists := make([]serverList, len(servers))
 	var limit limits
 	var group sync.WaitGroup
 	for i, server := range servers {
@@ -129,14 +126,14 @@ func (e *errand) gather(ctx context.Context, servers []*fleet.Server, l *listing
 			o := originOf(server)
 			limited, cancel := context.WithTimeout(ctx, listTime)
 			defer cancel()
-			entries, note, err := e.pages(limited, server, l, &limit)
-			lists[i] = offered{origin: o, entries: e.ownTasks(server, entries)}
+			entries, cutOff, err := r.requestPages(limited, server, list, &limit)
+			lists[i] = serverList{origin: o, entries: r.withoutForeignEntries(server, entries)}
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
-				e.logFailure(server, l, err)
-			case note != "":
-				e.passage.Log.Warn("a list was cut off", "toolbox", o.toolbox, "server", o.server, "list", l.Method, "reason", note)
+				r.logFailure(server, list, err)
+			case cutOff != "":
+				r.forwarder.Log.Warn("a list was cut off", "toolbox", o.toolbox, "server", o.server, "list", list.Method, "reason", cutOff)
 			}
 		})
 	}
@@ -144,42 +141,40 @@ func (e *errand) gather(ctx context.Context, servers []*fleet.Server, l *listing
 	return lists
 }
 
-// logFailure says that a server is left out of a list. That it does not know the method is
-// nothing unusual: not all that have tasks list them.
-func (e *errand) logFailure(server *fleet.Server, l *listing, err error) {
+// logFailure logs that a server is left out of a list. An unknown method is usual: not all servers with tasks list them.
+func (r *routing) logFailure(server *fleet.Server, list *listKind, err error) {
 	if rpc, ok := errors.AsType[*rpcError](err); ok && code(rpc.object) == protocol.CodeMethodNotFound {
 		return
 	}
-	e.passage.Log.Warn("a server is left out of a list", "toolbox", server.Toolbox(), "server", server.Name(), "list", l.Method, "reason", err)
+	r.forwarder.Log.Warn("a server is left out of a list", "toolbox", server.Toolbox(), "server", server.Name(), "list", list.Method, "reason", err)
 }
 
-// limits are what all servers of one listing share.
+// limits are shared by all servers of one merged list.
 type limits struct{ entries, bytes atomic.Int64 }
 
-// take reports whether there is room for one more entry.
-func (l *limits) take(entry wire.Payload) bool {
+// admits counts an entry, and reports whether there is room for it.
+func (l *limits) admits(entry wire.Payload) bool {
 	return l.entries.Add(1) <= maxEntries && l.bytes.Add(int64(len(entry.Bytes()))) <= maxBytes
 }
 
-// pages reads all pages of a server's list. One that does not come to an end is cut off,
-// which note then says.
-func (e *errand) pages(ctx context.Context, server *fleet.Server, l *listing, limit *limits) (entries []wire.Payload, note string, err error) {
+// requestPages reads all pages of a server's list. cutOff says why a list that does not end was cut off.
+func (r *routing) requestPages(ctx context.Context, server *fleet.Server, list *listKind, limit *limits) (entries []wire.Payload, cutOff string, err error) {
 	seen := make(map[string]bool)
 	cursor := ""
 	for page := 1; ; page++ {
-		result, err := e.ask(ctx, server, l.Method, e.pageParams(cursor))
+		result, err := r.ask(ctx, server, list.Method, r.pageParams(cursor))
 		if err != nil && page > 1 && ctx.Err() != nil {
 			return entries, fmt.Sprintf("page %d did not come in time", page), nil
 		}
 		if err != nil {
 			return nil, "", err
 		}
-		list := result.Member(l.Array)
-		if list.Kind() != "array" {
-			return nil, "", fmt.Errorf("'%s' was answered without a list: '%s' is %s", l.Method, l.Array, list.Kind())
+		array := result.Member(list.Array)
+		if array.Kind() != "array" {
+			return nil, "", fmt.Errorf("'%s' was answered without a list: '%s' is %s", list.Method, list.Array, array.Kind())
 		}
-		for entry := range list.Elements() {
-			if !limit.take(entry) {
+		for entry := range array.Elements() {
+			if !limit.admits(entry) {
 				return entries, "it is too long", nil
 			}
 			entries = append(entries, entry)
@@ -196,11 +191,11 @@ func (e *errand) pages(ctx context.Context, server *fleet.Server, l *listing, li
 	}
 }
 
-// pageParams returns the params of a request for a page: with the client's _meta, but
-// without its wish for progress, which cannot be that of several servers.
-func (e *errand) pageParams(cursor string) []byte {
+// pageParams returns the params of a request for a page: with the client's _meta, but without its progress token, which
+// several servers cannot share.
+func (r *routing) pageParams(cursor string) []byte {
 	params := []byte("{")
-	if meta := e.request.Params.Member("_meta"); meta.Kind() == "object" {
+	if meta := r.Params.Member("_meta"); meta.Kind() == "object" {
 		params = append(params, `"_meta":`...)
 		params = wire.AppendWithMembers(params, meta, isProgressToken, nil)
 	}

@@ -10,75 +10,74 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
-// Memory is what is remembered of one client: what its servers listed and under which
-// names, its tasks and its subscriptions. It is safe for concurrent use.
+// Memory is the state of one client: the lists of its servers with the names that their entries have for the client, its
+// tasks and its subscriptions. It is safe for concurrent use.
 type Memory struct {
 	subscriptions *Subscriptions
 	prompts       toolbox.Names
-	renamed       atomic.Bool // something has another name than its server gave it
+	renamed       atomic.Bool // an entry or a task has another name for the client than for its server
 
-	mu       sync.Mutex
-	books    map[bookKey]*book
-	served   map[bookKey]*catalog.List // what the client got last; see late.go
-	told     map[string]bool           // notifications that it got since it last asked; missing: it never asked
-	uris     claims
-	patterns claims // templates of URIs
-	tasks    taskNames
+	mu        sync.Mutex
+	named     map[listKey]*namedList
+	served    map[listKey]*catalog.List // the lists that the client got last; see served.go
+	notified  map[string]bool           // whether it got the notification since it asked last; missing: it never asked
+	uris      uriNames
+	templates uriNames
+	tasks     taskNames
 
-	// Guarded by the lock of subscriptions:
-	own map[subscribed]string // with the URI as the client knows it
+	subscribed map[subscription]string // with the client's own URI; guarded by the mu of subscriptions
 }
 
-// NewMemory makes the memory of a client. Subscriptions are those of all clients.
+// NewMemory makes the memory of a client. The subscriptions are those of all clients.
 func NewMemory(subscriptions *Subscriptions) *Memory {
 	return &Memory{
 		subscriptions: subscriptions,
-		books:         make(map[bookKey]*book), served: make(map[bookKey]*catalog.List), told: make(map[string]bool),
-		patterns: claims{ofTemplates: true}, own: make(map[subscribed]string),
+		named:         make(map[listKey]*namedList), served: make(map[listKey]*catalog.List), notified: make(map[string]bool),
+		templates: uriNames{isTemplates: true}, subscribed: make(map[subscription]string),
 	}
 }
 
-// bookKey names one list of one server.
-type bookKey struct {
-	list   *listing
+// listKey identifies one list of one server.
+type listKey struct {
+	kind   *listKind
 	origin origin
 }
 
-// book is what a server listed, with the names that it has to the client.
-type book struct {
-	of        *catalog.List
-	names     []string
+// namedList is a list whose entries have names for the client. It never changes.
+type namedList struct {
+	cached    *catalog.List
+	prompts   []string // the server's own names
 	templates []template
 }
 
-// maxTemplates is how many templates of a server are matched against.
+// maxTemplates is how many templates of a server are matched.
 const maxTemplates = 1000
 
-// knows reports whether all of the lists have names.
-func (m *Memory) knows(l *listing, lists []offered) bool {
+// hasNamed reports whether the entries of all lists have names.
+func (m *Memory) hasNamed(kind *listKind, lists []serverList) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, list := range lists {
-		if b := m.books[bookKey{l, list.origin}]; b == nil || b.of != list.of {
+		if named := m.named[listKey{kind, list.origin}]; named == nil || named.cached != list.cached {
 			return false
 		}
 	}
 	return true
 }
 
-// name takes in what servers listed, in the order of the configuration, and returns under
-// which names the client knows it: for each list, one for each entry.
-func (m *Memory) name(l *listing, lists []offered) [][]string {
+// assignNames returns the names that entries have for the client: for each list, one for each entry. The lists are in
+// the order of the configuration.
+func (m *Memory) assignNames(kind *listKind, lists []serverList) [][]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	names := make([][]string, len(lists))
 	for i, list := range lists {
-		names[i] = entryNames(l, list.entries)
-		m.note(l, list, names[i])
+		names[i] = entryNames(kind, list.entries)
+		m.recordNamed(kind, list, names[i])
 	}
-	switch l {
+	switch kind {
 	case resources, templates:
-		m.nameURIs(l, lists, names)
+		m.nameURIs(kind, lists, names)
 	case skills:
 		m.nameSkills(lists, names)
 	case prompts:
@@ -89,45 +88,44 @@ func (m *Memory) name(l *listing, lists []offered) [][]string {
 	return names
 }
 
-func entryNames(l *listing, entries []wire.Payload) []string {
+func entryNames(kind *listKind, entries []wire.Payload) []string {
 	names := make([]string, len(entries))
 	for i, entry := range entries {
-		names[i], _ = entry.Member(l.Key).Text()
+		names[i], _ = entry.Member(kind.Key).Text()
 	}
 	return names
 }
 
-// note remembers a list. Called with mu held.
-func (m *Memory) note(l *listing, list offered, names []string) {
-	if l == tasks {
+// recordNamed records that the entries of a list have names. Called with mu held.
+func (m *Memory) recordNamed(kind *listKind, list serverList, names []string) {
+	if kind == tasks {
 		return
 	}
-	b := &book{of: list.of}
-	switch l {
+	named := &namedList{cached: list.cached}
+	switch kind {
 	case templates:
 		for _, text := range names[:min(len(names), maxTemplates)] {
-			b.templates = append(b.templates, parseTemplate(text))
+			named.templates = append(named.templates, parseTemplate(text))
 		}
 	case prompts:
-		b.names = slices.Clone(names)
+		named.prompts = slices.Clone(names)
 	}
-	m.books[bookKey{l, list.origin}] = b
+	m.named[listKey{kind, list.origin}] = named
 }
 
-// nameURIs replaces the URIs of servers, or templates of URIs, by those that the client
-// knows. Called with mu held.
-func (m *Memory) nameURIs(l *listing, lists []offered, names [][]string) {
+// nameURIs replaces the URIs of servers, or URI templates, by those that the client knows. Called with mu held.
+func (m *Memory) nameURIs(kind *listKind, lists []serverList, names [][]string) {
 	known := &m.uris
-	if l == templates {
-		known = &m.patterns
+	if kind == templates {
+		known = &m.templates
 	}
-	m.makeRoom(known, l, lists)
+	m.makeRoom(known, kind, lists)
 	for i, list := range lists {
 		for j, uri := range names[i] {
 			if uri == "" {
 				continue
 			}
-			names[i][j] = known.give(list.origin, uri)
+			names[i][j] = known.assign(list.origin, uri)
 			if names[i][j] != uri {
 				m.renamed.Store(true)
 			}
@@ -135,41 +133,41 @@ func (m *Memory) nameURIs(l *listing, lists []offered, names [][]string) {
 	}
 }
 
-// makeRoom forgets all claims if there are too many of them, but for those of the lists, which
-// are about to be made. Called with mu held.
-func (m *Memory) makeRoom(known *claims, l *listing, lists []offered) {
+// makeRoom forgets all names if the limit is reached, and that lists have names, except for those that are about to get
+// them. Called with mu held.
+func (m *Memory) makeRoom(known *uriNames, kind *listKind, lists []serverList) {
 	if !known.isFull() {
 		return
 	}
-	*known = claims{ofTemplates: known.ofTemplates}
-	for key := range m.books {
-		isAsked := func(list offered) bool { return list.origin == key.origin }
-		if key.list == l && slices.ContainsFunc(lists, isAsked) {
+	*known = uriNames{isTemplates: known.isTemplates}
+	for key := range m.named {
+		if key.kind == kind && hasOrigin(lists, key.origin) {
 			continue
 		}
-		if (key.list == templates) == known.ofTemplates {
-			delete(m.books, key)
+		if (key.kind == templates) == known.isTemplates {
+			delete(m.named, key)
 		}
 	}
 }
 
-// namePrompts replaces the names of prompts by those that the client knows. Called with mu
-// held.
-func (m *Memory) namePrompts(lists []offered, names [][]string) {
-	var refs []toolbox.Ref
+func hasOrigin(lists []serverList, o origin) bool {
+	return slices.ContainsFunc(lists, func(list serverList) bool { return list.origin == o })
+}
+
+// namePrompts replaces the names of prompts by those that the client knows. Called with mu held.
+func (m *Memory) namePrompts(lists []serverList, names [][]string) {
+	var all []toolbox.Ref
 	for i, list := range lists {
 		for _, name := range names[i] {
-			refs = append(refs, toolbox.Ref{Toolbox: list.origin.toolbox, Server: list.origin.server, Name: name})
+			all = append(all, toolbox.Ref{Toolbox: list.origin.toolbox, Server: list.origin.server, Name: name})
 		}
 	}
-	// Those of servers that were not asked just now are offered as well.
-	all := slices.Clone(refs)
-	for key, b := range m.books {
-		isAsked := func(list offered) bool { return list.origin == key.origin }
-		if key.list != prompts || slices.ContainsFunc(lists, isAsked) {
+	// The prompts of other servers are offered as well.
+	for key, named := range m.named {
+		if key.kind != prompts || hasOrigin(lists, key.origin) {
 			continue
 		}
-		for _, name := range b.names {
+		for _, name := range named.prompts {
 			all = append(all, toolbox.Ref{Toolbox: key.origin.toolbox, Server: key.origin.server, Name: name})
 		}
 	}
@@ -184,8 +182,8 @@ func (m *Memory) namePrompts(lists []offered, names [][]string) {
 	}
 }
 
-// hasRenamed reports whether the client knows something of the server by another name than
-// the server does. It costs nothing as long as nothing is renamed at all.
+// hasRenamed reports whether an entry or a task of the server has another name for the client. It costs nothing as long
+// as nothing is renamed at all.
 func (m *Memory) hasRenamed(o origin) bool {
 	if !m.renamed.Load() {
 		return false
@@ -195,43 +193,42 @@ func (m *Memory) hasRenamed(o origin) bool {
 	if m.hasRenamedInResults(o) {
 		return true
 	}
-	b := m.books[bookKey{prompts, o}]
-	if b == nil {
+	named := m.named[listKey{prompts, o}]
+	if named == nil {
 		return false
 	}
-	return slices.ContainsFunc(b.names, func(name string) bool {
-		known, ok := m.prompts.Name(toolbox.Ref{Toolbox: o.toolbox, Server: o.server, Name: name})
-		return ok && known != name
+	return slices.ContainsFunc(named.prompts, func(name string) bool {
+		clientName, ok := m.prompts.Name(toolbox.Ref{Toolbox: o.toolbox, Server: o.server, Name: name})
+		return ok && clientName != name
 	})
 }
 
-// knownURI returns the URI under which the client finds what the server calls so, and whether
-// that is another. What only a template is listed for goes by the name of the template. Called
-// with mu held.
-func (m *Memory) knownURI(o origin, uri string) (as string, renamed bool) {
-	if as, renamed = m.uris.known(o, uri); renamed {
-		return as, true
+// clientURI returns the URI under which the client knows the server's, and whether it is renamed. A URI that only a
+// template matches is renamed with the template. Called with mu held.
+func (m *Memory) clientURI(o origin, uri string) (clientURI string, renamed bool) {
+	if clientURI, renamed = m.uris.lookup(o, uri); renamed {
+		return clientURI, true
 	}
-	b, ofServer := m.books[bookKey{templates, o}], m.patterns.renamed[o]
-	if len(ofServer) == 0 || b == nil || m.uris.owners[uri] == o {
+	named, renamedTemplates := m.named[listKey{templates, o}], m.templates.renamed[o]
+	if len(renamedTemplates) == 0 || named == nil || m.uris.owners[uri] == o {
 		return uri, false
 	}
-	for _, t := range b.templates {
-		if _, renamed = ofServer[t.text]; renamed && t.matches(uri) {
+	for _, t := range named.templates {
+		if _, renamed = renamedTemplates[t.text]; renamed && t.matches(uri) {
 			return o.renameTemplate(uri), true
 		}
 	}
 	return uri, false
 }
 
-// hasRenamedInResults reports whether the client knows URIs or tasks of the server by other
-// names, which its results may have. Called with mu held.
+// hasRenamedInResults reports whether results of the server may contain URIs or tasks that have other names for the
+// client. Called with mu held.
 func (m *Memory) hasRenamedInResults(o origin) bool {
-	_, ok := m.tasks.other[o]
-	return ok || len(m.uris.renamed[o])+len(m.patterns.renamed[o]) > 0
+	_, ok := m.tasks.renamed[o]
+	return ok || len(m.uris.renamed[o])+len(m.templates.renamed[o]) > 0
 }
 
-// owner returns the server that a URI belongs to by the lists.
+// owner returns the server that listed a URI.
 func (m *Memory) owner(uri string) (origin, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -239,24 +236,23 @@ func (m *Memory) owner(uri string) (origin, bool) {
 	return o, ok
 }
 
-// templateOwner returns the server that a template of URIs belongs to by the lists.
+// templateOwner returns the server that listed a URI template.
 func (m *Memory) templateOwner(text string) (origin, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	o, ok := m.patterns.owners[text]
+	o, ok := m.templates.owners[text]
 	return o, ok
 }
 
-// matches reports whether a server has a template for the URI, and one that the client knows
-// by the text that the server gave it.
-func (m *Memory) matches(o origin, uri string) (matches, owned bool) {
+// matchTemplates reports whether a template of the server matches the URI, and whether one does that is not renamed.
+func (m *Memory) matchTemplates(o origin, uri string) (matches, owned bool) {
 	m.mu.Lock()
-	b := m.books[bookKey{templates, o}]
-	m.mu.Unlock() // a book never changes
-	if b == nil {
+	named := m.named[listKey{templates, o}]
+	m.mu.Unlock()
+	if named == nil {
 		return false, false
 	}
-	for _, t := range b.templates {
+	for _, t := range named.templates {
 		if t.matches(uri) {
 			matches = true
 			if owner, ok := m.templateOwner(t.text); ok && owner == o {

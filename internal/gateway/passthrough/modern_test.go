@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
 func TestTasksOfTheModernEra(t *testing.T) {
@@ -17,56 +16,52 @@ func TestTasksOfTheModernEra(t *testing.T) {
 		&fake{name: "t/a", capabilities: extension, answers: map[string]string{}},
 		&fake{name: "t/b", capabilities: extension, answers: map[string]string{protocol.MethodTasksUpdate: `{"b":1}`}},
 		&fake{name: "t/c", capabilities: `{"tools":{}}`, answers: map[string]string{}})
-	b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"resultType":"task","taskId":"7"}`)))
+	b.LearnTask(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"resultType":"task","taskId":"7"}`)))
 	b.want(t, protocol.MethodTasksUpdate, `{"taskId":"7"}`, `{"b":1}`, `b tasks/update {"taskId":"7"}`)
-	b.Learn(b.client, toolbox.Ref{Toolbox: "t", Server: "c"}, wire.Raw([]byte(`{"resultType":"complete","taskId":"7"}`)))
+	b.LearnTask(b.client, toolbox.Ref{Toolbox: "t", Server: "c"}, wire.Raw([]byte(`{"resultType":"complete","taskId":"7"}`)))
 	b.want(t, protocol.MethodTasksUpdate, `{"taskId":"7"}`, `{"b":1}`, `b tasks/update {"taskId":"7"}`)
 }
 
 func TestUpdatesOfTasks(t *testing.T) {
-	const extension = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
-	b := newBench(t, "",
-		&fake{name: "t/a", capabilities: extension, answers: map[string]string{protocol.MethodWatchTask: `{"code":-32602,"message":"unknown task"}`}},
-		&fake{name: "t/b", capabilities: extension, answers: map[string]string{protocol.MethodWatchTask: `{}`, protocol.MethodUnwatchTask: `{}`}})
+	const spec = `{"era":"modern","capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
+	refusing := strings.TrimSuffix(spec, "}") + `,"on":{"subscriptions/listen":[{"error":{"code":-32602,"message":"unknown task"}}]}}`
+	fakes := []*fake{{name: "t/a", capabilities: hasTasks, spec: refusing}, {name: "t/b", capabilities: hasTasks, spec: spec}}
+	b := newBench(t, "", fakes...)
 	// Nobody knows whose it is until one agrees.
-	b.want(t, protocol.MethodWatchTask, `{"taskId":"7"}`, `{}`, `a workbench/tasks/watch {"taskId":"7"}`, `b workbench/tasks/watch {"taskId":"7"}`)
-	if _, _, ok := b.client.memory.subscription("7"); ok {
+	b.want(t, protocol.MethodWatchTask, `{"taskId":"7"}`, `{}`, `a updates of tasks ["7"]`, `b updates of tasks ["7"]`)
+	if _, _, ok := b.client.memory.findSubscription("7"); ok {
 		t.Error("a task counts as a resource")
 	}
-	next := &sessionOf{}
-	b.Began(b.client, b.server("t/b"), next)
-	if want := `workbench/tasks/watch {"taskId":"7"}`; len(next.sent) != 1 || next.sent[0] != want {
-		t.Errorf("the next session was sent %q, want %s", next.sent, want)
+	if task, ok := b.client.memory.taskOwner("7"); !ok || task != (taskRef{origin{"t", "b"}, "7"}) {
+		t.Errorf("the task is %v", task)
 	}
-	b.session[b.server("t/b")] = next
-	b.want(t, protocol.MethodUnwatchTask, `{"taskId":"7"}`, `{}`, `b workbench/tasks/unwatch {"taskId":"7"}`)
-	b.want(t, protocol.MethodWatchTask, `{"taskId":"8"}`, `{}`)
-	b.sent = nil
-	b.Leave(b.client)
-	if want := `b workbench/tasks/unwatch {"taskId":"8"}`; len(b.sent) != 1 || b.sent[0] != want {
-		t.Errorf("sent %q, want %s", b.sent, want)
+	b.start(t, fakes[1])
+	server := b.server("t/b")
+	b.SessionBegan(b.client, server, liveSession(server, b.client))
+	b.wantSent(t, `b updates of tasks ["7"]`)
+	b.want(t, protocol.MethodUnwatchTask, `{"taskId":"7"}`, `{}`)
+	b.SessionBegan(b.client, server, liveSession(server, b.client))
+
+	// The id that the client knows is another than the server's.
+	b.LearnTask(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, wire.Raw([]byte(`{"task":{"taskId":"1"}}`)))
+	b.want(t, protocol.MethodWatchTask, `{"taskId":"workbench://t/b/1"}`, `{}`, `b updates of tasks ["1"]`)
+	if keys := b.client.memory.subscribed; len(keys) != 1 {
+		t.Errorf("the client has the subscriptions %v", keys)
+	}
+	b.ClientLeft(b.client)
+	if keys := b.client.memory.subscribed; len(keys) != 0 {
+		t.Errorf("left over: %v", keys)
 	}
 }
 
 func TestMethodThatAServerRefusesBelowTheProtocol(t *testing.T) {
-	for _, test := range []struct {
-		name, method string
-		cause        error
-		code         string
-	}{
-		{"unknown to all", "no/such", &downstream.StatusError{Code: 400}, `"code":-32601,`},
-		{"known to us", protocol.MethodResourcesRead, &downstream.StatusError{Code: 400}, `"code":-32603,`},
-		{"another status", "no/such", &downstream.StatusError{Code: 500}, `"code":-32603,`},
-		{"no status", "no/such", nil, `"code":-32603,`},
+	for _, test := range []struct{ name, method, answer, code string }{
+		{"unknown to all", "no/such", "status 400", `"code":-32601,`},
+		{"known to us", protocol.MethodResourcesRead, "status 400", `"code":-32603,`},
+		{"another status", "no/such", "status 500", `"code":-32603,`},
 	} {
-		reply := make(waiter, 1)
-		b := newBench(t, "", &fake{name: "t/a"})
-		a := &attempt{
-			errand: &errand{passage: b.Passage, memory: b.client.memory, request: Request{Method: test.method, Session: b.client, Replier: reply}},
-			place:  place{server: b.server("t/a")},
-		}
-		a.Reply(call.Outcome{}, &call.Failure{Message: "m", Cause: test.cause})
-		if got := string((<-reply).outcome.Error.Bytes()); !strings.Contains(got, test.code) {
+		b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{test.method: test.answer}})
+		if got := b.ask(t, test.method, `{"uri":"x:1"}`); !strings.Contains(got, test.code) {
 			t.Errorf("%s: the answer is %s, want %s", test.name, got, test.code)
 		}
 	}
@@ -80,8 +75,8 @@ func TestOwnMethodsAreUnknownToClients(t *testing.T) {
 			reply := make(waiter, 1)
 			b.Handle(Request{Method: method, Params: wire.Raw([]byte(`{"taskId":"1"}`)), Session: b.client, Canceller: &call.Canceller{}, Replier: reply})
 			a := <-reply
-			if got := string(a.outcome.Error.Bytes()); got != `{"code":-32601,"message":"Method not found: '`+method+`'"}` || len(b.sent) > 0 {
-				t.Errorf("got %s, sent %q", got, b.sent)
+			if got := string(a.outcome.Error.Bytes()); got != `{"code":-32601,"message":"Method not found: '`+method+`'"}` {
+				t.Errorf("got %s", got)
 			}
 		}
 	}

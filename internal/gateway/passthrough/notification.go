@@ -5,45 +5,45 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// Notice decides whether a client gets a notification of a server, and returns the params
-// that it gets.
-func (p *Passage) Notice(session Session, server *fleet.Server, message wire.Message) (params []byte, ok bool) {
+// Notification decides whether a client gets a notification of a server, and returns its params for the client.
+func (f *Forwarder) Notification(session Session, server *fleet.Server, message wire.Message) (params []byte, ok bool) {
 	memory, o := session.Memory(), originOf(server)
-	if !p.sees(session, server) || p.isForeign(session, server, message) {
+	if !f.seesLists(session, server) || isAboutForeignTask(session, server, message) {
 		return nil, false
 	}
 	switch string(message.Method) {
 	case protocol.NotifyResourcesList, protocol.NotifyPromptsList:
-		memory.tells(string(message.Method))
+		memory.recordNotified(string(message.Method))
 	case protocol.NotifyResourceUpdated:
-		return memory.updated(o, message, p.carry(session).servesOthers(server))
+		return memory.updateParams(o, message, server.ServesOthers(session.Party()))
 	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
-		return memory.ofTask(o, message), true
+		return memory.taskParams(o, message), true
 	}
 	return rawParams(message), true
 }
 
-// updated returns the params of the notification with the URI as the client knows it; others
-// says that the server is used by other persons as well.
-func (m *Memory) updated(o origin, message wire.Message, others bool) (params []byte, ok bool) {
-	part := message.Params.Member("uri")
+// updateParams returns the params of an update with the URI that the client knows; ok is false if the client does not
+// want it. servesOthers says that other people use the server too.
+func (m *Memory) updateParams(o origin, message wire.Message, servesOthers bool) (params []byte, ok bool) {
+	part := message.Params.Member(protocol.SubjectURI)
 	uri, isText := part.Text()
-	asked, wanted := m.wantsUpdate(o, uri, others)
+	clientURI, wanted := m.wantsUpdate(o, uri, servesOthers)
 	if !wanted {
 		return nil, false
 	}
 	params = rawParams(message)
 	if isText {
-		if asked == "" {
+		if clientURI == "" {
 			m.mu.Lock()
-			asked, _ = m.knownURI(o, uri)
+			clientURI, _ = m.clientURI(o, uri)
 			m.mu.Unlock()
 		}
-		if asked != uri {
-			params = wire.AppendEdited(nil, message.Params, wire.Edit{Part: part, With: wire.AppendString(nil, asked)})
+		if clientURI != uri {
+			params = wire.AppendEdited(nil, message.Params, wire.Edit{Part: part, With: wire.AppendString(nil, clientURI)})
 		}
 	}
 	return params, true
@@ -56,55 +56,38 @@ func rawParams(message wire.Message) []byte {
 	return message.Params.Bytes()
 }
 
-// Begun is a session with a server that has just begun.
-type Begun interface {
-	// Send sends a request whose answer does not matter; it does not block.
-	Send(method string, params []byte)
-}
-
-// Began takes in that a session with a server has begun in which the client has a part.
-// If it is not the first one, the server is told again what the client had subscribed to.
-// It does not block.
-func (p *Passage) Began(session Session, server *fleet.Server, begun Begun) {
-	for _, topic := range session.Memory().renew(originOf(server), begun) {
+// SessionBegan renews the subscriptions of a client in a new session with a server. It does not block.
+func (f *Forwarder) SessionBegan(session Session, server *fleet.Server, begun *downstream.Session) {
+	for _, topic := range session.Memory().moveSubscriptions(originOf(server), begun) {
 		begun.Send(topic.Subscribe())
 	}
 }
 
-// Learn takes in the result of a tool call: if the server made the call a task, requests
-// about that task are for the same server, and for clients of the same person.
-func (p *Passage) Learn(session Session, ref toolbox.Ref, result wire.Payload) {
-	task, ok := taskMade(result)
+// LearnTask records the task that a tool call became, if it did: requests about it go to the same server, and are
+// allowed to clients of the same person.
+func (f *Forwarder) LearnTask(session Session, ref toolbox.Ref, result wire.Payload) {
+	id, ok := createdTask(result)
 	if !ok {
 		return
 	}
-	session.Memory().learnTask(task, origin{ref.Toolbox, ref.Server})
-	if box, ok := p.Visible.Toolbox(ref.Toolbox); ok {
-		if server, ok := box.Server(ref.Server); ok {
-			p.carry(session).madeTask(server, task)
-		}
+	o := origin{ref.Toolbox, ref.Server}
+	session.Memory().learnTask(id, o)
+	if server := f.findServer(o); server != nil {
+		server.MadeTask(session.Party(), id)
 	}
 }
 
-// Leave is to be called when a client leaves, before its party is closed. Servers whose sessions go on are told that
-// its subscriptions ended, as far as nobody else has them. It does not block.
-func (p *Passage) Leave(session Session) {
-	carrier := p.carry(session)
-	for key, of := range session.Memory().leave() {
-		box, ok := p.Visible.Toolbox(key.origin.toolbox)
-		if !ok {
-			continue
-		}
-		server, ok := box.Server(key.origin.server)
-		if !ok || carrier.live(server) != of {
+// ClientLeft ends the subscriptions of a client that no other client has, in the sessions that go on. Call it before the
+// client's party is closed. It does not block.
+func (f *Forwarder) ClientLeft(session Session) {
+	for key, in := range session.Memory().dropSubscriptions() {
+		server := f.findServer(key.origin)
+		if server == nil || liveSession(server, session) != in {
 			continue
 		}
 		method, params := key.topic.Unsubscribe()
-		carrier.forward(server, forwarding{method: method, params: wire.Raw(params), canceller: &call.Canceller{}, replier: nobody{}})
+		f.Router.Forward(server, &call.Forwarding{
+			Method: method, Params: wire.Raw(params), Client: session, Canceller: &call.Canceller{}, Replier: make(waiter, 1),
+		})
 	}
 }
-
-// nobody takes answers that do not matter.
-type nobody struct{}
-
-func (nobody) Reply(call.Outcome, error) {}

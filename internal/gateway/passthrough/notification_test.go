@@ -30,13 +30,13 @@ func TestNotices(t *testing.T) {
 		{"without a URI", `{"jsonrpc":"2.0","method":"notifications/resources/updated"}`, `{"jsonrpc":"2.0","method":"notifications/resources/updated"}`},
 	} {
 		message := notification(t, test.message)
-		params, ok := b.Notice(b.client, b.server("t/b"), message)
+		params, ok := b.Notification(b.client, b.server("t/b"), message)
 		if got := wire.Notification(string(message.Method), params); !ok || strings.TrimSpace(string(got)) != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
 	}
 	b.client.open, b.OpenedOnly = []string{"u"}, true
-	if got, ok := b.Notice(b.client, b.server("t/b"), notification(t, `{"jsonrpc":"2.0","method":"x"}`)); ok {
+	if got, ok := b.Notification(b.client, b.server("t/b"), notification(t, `{"jsonrpc":"2.0","method":"x"}`)); ok {
 		t.Errorf("the client got %s of a toolbox that it did not open", got)
 	}
 }
@@ -46,7 +46,7 @@ func update(t *testing.T, b *bench, server, uri string, clients ...*client) (got
 	t.Helper()
 	for i, c := range clients {
 		line := `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri + `"}}`
-		if params, ok := b.Notice(c, b.server(server), notification(t, line)); ok {
+		if params, ok := b.Notification(c, b.server(server), notification(t, line)); ok {
 			as, _ := wire.Raw(params).Member("uri").Text()
 			got = append(got, fmt.Sprintf("%d %s", i, as))
 		}
@@ -61,7 +61,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 	b := newBench(t, "", fakes...)
 	one := b.client
-	other := &client{open: one.open, memory: NewMemory(one.memory.subscriptions)}
+	other := b.another(t, "")
 	check := func(server, uri string, want ...string) {
 		t.Helper()
 		if got := update(t, b, server, uri, one, other); !slices.Equal(got, want) {
@@ -70,7 +70,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 	ask := func(from *client, method, uri, want string) {
 		t.Helper()
-		b.sent = nil
+		b.takeSent()
 		if got := b.askAs(t, from, method, `{"uri":"`+uri+`"}`); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -87,26 +87,22 @@ func TestSubscriptions(t *testing.T) {
 	check("t/b", "x:2", "1 x:2")
 
 	ask(one, protocol.MethodUnsubscribe, renamed, `{}`)
-	if len(b.sent) > 0 {
-		t.Errorf("sent %q while another client is subscribed", b.sent)
+	if sent := b.takeSent(); len(sent) > 0 {
+		t.Errorf("sent %q while another client is subscribed", sent)
 	}
 	check("t/b", "x:1", "1 "+renamed)
 	ask(other, protocol.MethodUnsubscribe, renamed, `{"own":2}`)
-	if want := []string{`b resources/unsubscribe {"uri":"x:1"}`}; !slices.Equal(b.sent, want) {
-		t.Errorf("sent %q", b.sent)
-	}
+	b.wantSent(t, `b resources/unsubscribe {"uri":"x:1"}`)
 
 	// Who leaves takes its subscriptions along.
 	ask(one, protocol.MethodSubscribe, "x:2", `{"own":1}`)
-	b.sent = nil
-	b.Leave(one)
-	if len(b.sent) > 0 {
-		t.Errorf("sent %q while another client is subscribed", b.sent)
+	b.takeSent()
+	b.ClientLeft(one)
+	if sent := b.takeSent(); len(sent) > 0 {
+		t.Errorf("sent %q while another client is subscribed", sent)
 	}
-	b.Leave(other)
-	if want := []string{`b resources/unsubscribe {"uri":"x:2"}`}; !slices.Equal(b.sent, want) {
-		t.Errorf("sent %q", b.sent)
-	}
+	b.ClientLeft(other)
+	b.wantSent(t, `b resources/unsubscribe {"uri":"x:2"}`)
 	if s := one.memory.subscriptions; len(s.clients) != 0 || len(s.counts) != 0 {
 		t.Errorf("left over: %v %v", s.clients, s.counts)
 	}
@@ -116,7 +112,7 @@ func TestSubscriptionsOfOneServerAlone(t *testing.T) {
 	f := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodSubscribe: `{}`, protocol.MethodUnsubscribe: `{}`}}
 	b := newBench(t, "", f)
 	one := b.client
-	other := &client{open: one.open, memory: NewMemory(one.memory.subscriptions)}
+	other := b.another(t, "")
 	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, `{}`, `a resources/subscribe {"uri":"x:1"}`)
 	if got := update(t, b, "t/a", "x:1", one, other); !slices.Equal(got, []string{"0 x:1"}) {
 		t.Errorf("%q got the update", got)
@@ -126,14 +122,14 @@ func TestSubscriptionsOfOneServerAlone(t *testing.T) {
 
 	// In sessions of their own each is the last one.
 	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, `{}`)
-	b.session[b.server("t/a")] = "another session"
+	b.start(t, f)
 	b.want(t, protocol.MethodUnsubscribe, `{"uri":"x:1"}`, `{}`, `a resources/unsubscribe {"uri":"x:1"}`)
 
 	// The session of the other is over: nobody is to be told.
-	b.sent = nil
-	b.Leave(other)
-	if len(b.sent) > 0 {
-		t.Errorf("sent %q", b.sent)
+	b.takeSent()
+	b.ClientLeft(other)
+	if sent := b.takeSent(); len(sent) > 0 {
+		t.Errorf("sent %q", sent)
 	}
 }
 
@@ -149,47 +145,36 @@ func TestUnsubscribingGoesWhereTheSubscriptionIs(t *testing.T) {
 	b.want(t, protocol.MethodUnsubscribe, `{"uri":"z:9"}`, `{}`, `b resources/unsubscribe {"uri":"z:9"}`)
 }
 
-// sessionOf is a server's session that keeps what it is sent.
-type sessionOf struct{ sent []string }
-
-func (s *sessionOf) Send(method string, params []byte) {
-	s.sent = append(s.sent, method+" "+string(params))
-}
-
 func TestSubscriptionsOutliveASession(t *testing.T) {
 	fakes := three()
 	fakes[1].answers[protocol.MethodSubscribe], fakes[1].answers[protocol.MethodUnsubscribe] = `{}`, `{}`
 	b := newBench(t, "", fakes...)
 	server := b.server("t/b")
 	b.ask(t, protocol.MethodSubscribe, `{"uri":"workbench://t/b/x%3A1"}`)
-	b.client.memory.subscribe(subscribed{origin{"t", "b"}, downstream.Topic{ID: "x:new"}}, "x:new", nil) // on its way to this very session
-	next := &sessionOf{}
-	b.Began(b.client, b.server("t/a"), next)
-	b.Began(b.client, server, next)
-	b.Began(b.client, server, next)
-	if want := []string{`resources/subscribe {"uri":"x:1"}`}; !slices.Equal(next.sent, want) {
-		t.Errorf("the next session was sent %q, want %q", next.sent, want)
-	}
-	b.session[server] = next
-	b.sent = nil
-	b.Leave(b.client)
-	if want := []string{`b resources/unsubscribe {"uri":"x:1"}`}; !slices.Equal(b.sent, want) {
-		t.Errorf("sent %q, want %q", b.sent, want)
-	}
+	b.client.memory.subscribe(subscription{origin{"t", "b"}, downstream.Topic{ID: "x:new"}}, "x:new", nil) // on its way to this very session
+	b.start(t, fakes[1])
+	b.takeSent()
+	next := liveSession(server, b.client)
+	b.SessionBegan(b.client, b.server("t/a"), next)
+	b.SessionBegan(b.client, server, next)
+	b.SessionBegan(b.client, server, next)
+	b.wantSent(t, `b resources/subscribe {"uri":"x:1"}`)
+	b.ClientLeft(b.client)
+	b.wantSent(t, `b resources/unsubscribe {"uri":"x:1"}`)
 }
 
 func TestRefusedSubscriptionsAreForgotten(t *testing.T) {
 	f := &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodSubscribe: `{"code":-32602,"message":"no"}`}}
 	b := newBench(t, "", f)
 	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, f.answers[protocol.MethodSubscribe])
-	if _, _, ok := b.client.memory.subscription("x:1"); ok {
+	if _, _, ok := b.client.memory.findSubscription("x:1"); ok {
 		t.Error("a subscription that was refused is remembered")
 	}
 	f.answers[protocol.MethodSubscribe] = "{}"
 	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, "{}")
-	f.answers[protocol.MethodSubscribe] = "fail"
+	f.answers[protocol.MethodSubscribe] = "status 500"
 	b.ask(t, protocol.MethodSubscribe, `{"uri":"x:1"}`)
-	if _, _, ok := b.client.memory.subscription("x:1"); !ok {
+	if _, _, ok := b.client.memory.findSubscription("x:1"); !ok {
 		t.Error("a subscription is forgotten because it could not be repeated")
 	}
 }
@@ -197,7 +182,7 @@ func TestRefusedSubscriptionsAreForgotten(t *testing.T) {
 func TestSubscriptionsAreLimited(t *testing.T) {
 	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodSubscribe: `{}`}})
 	for i := range maxSubscriptions {
-		b.want(t, protocol.MethodSubscribe, fmt.Sprintf(`{"uri":"x:%d"}`, i), `{}`)
+		b.client.memory.subscribe(subscription{origin{"t", "a"}, downstream.Topic{ID: fmt.Sprintf("x:%d", i)}}, "", nil)
 	}
 	b.want(t, protocol.MethodSubscribe, `{"uri":"y"}`, `{"code":-32603,"message":"Too many subscriptions: a client can have 10000; end others with resources/unsubscribe first"}`)
 	b.want(t, protocol.MethodSubscribe, `{"uri":"x:1"}`, `{}`) // again
@@ -205,7 +190,7 @@ func TestSubscriptionsAreLimited(t *testing.T) {
 
 func TestRelink(t *testing.T) {
 	b := newBench(t, "", three()...)
-	if edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"contents":[{"uri":"x:1"}]}`))); edits != nil {
+	if edits := b.LinkEdits(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, wire.Raw([]byte(`{"contents":[{"uri":"x:1"}]}`))); edits != nil {
 		t.Error("something is edited although nothing is renamed")
 	}
 	b.ask(t, protocol.MethodResourcesList, `{}`)
@@ -221,12 +206,12 @@ func TestRelink(t *testing.T) {
 		`[]`,
 	} {
 		payload := wire.Raw([]byte(strings.ReplaceAll(test, "@", `"x:\u0031"`)))
-		edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, payload)
+		edits := b.LinkEdits(b.client, toolbox.Ref{Toolbox: "t", Server: "b"}, payload)
 		got := string(wire.AppendEdited(nil, payload, edits...))
 		if want := strings.ReplaceAll(test, "@", renamed); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if edits := b.Relink(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, payload); edits != nil {
+		if edits := b.LinkEdits(b.client, toolbox.Ref{Toolbox: "t", Server: "a"}, payload); edits != nil {
 			t.Errorf("the server that kept its URI is edited: %s", payload.Bytes())
 		}
 	}
@@ -241,7 +226,7 @@ func TestDefinitionsLinkToTheirOwnServer(t *testing.T) {
 	define := func(ref toolbox.Ref, definition, want string) {
 		t.Helper()
 		payload := wire.Raw([]byte(definition))
-		if got := string(wire.AppendEdited(nil, payload, b.Define(b.client, ref, payload)...)); got != want {
+		if got := string(wire.AppendEdited(nil, payload, b.DefinitionEdits(b.client, ref, payload)...)); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

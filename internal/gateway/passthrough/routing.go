@@ -18,268 +18,266 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// errand is one request on its way. One goroutine at a time has it.
-type errand struct {
-	passage *Passage
-	request Request
-	memory  *Memory
-	carrier carrier
-	kind    kind
-	known   bool            // the method is one that we know
-	scope   []*fleet.Server // that the request can be for
-	sights  []sight         // of the servers in scope, once they were looked at
+// routing is one request on its way to a server. One goroutine at a time uses it.
+type routing struct {
+	Request
+	forwarder *Forwarder
+	memory    *Memory
+	method    *protocol.Method
+	rule      rule
+	isKnown   bool            // the method has a rule
+	scope     []*fleet.Server // the servers that the request can be for
+	states    []serverState   // of the servers in scope, once they are loaded
+
+	// The attempt that is under way.
+	candidate
+	others   []candidate // tried next, in order
+	fallback string      // see rule
+	isNew    bool        // the subscription did not exist before
 }
 
-// choose finds the server for a request where that is not plain. Its goroutine ends at the
-// latest with the request.
-func (e *errand) choose() {
-	ctx, stop := e.request.Canceller.Context()
-	e.look()
+// candidate is a server that may have the subject of a request.
+type candidate struct {
+	server     *fleet.Server
+	part       wire.Payload // of the params, that names the subject
+	clientName string       // of the subject, as the client knows it
+	serverName string       // and as the server does
+}
+
+func (f *Forwarder) newRouting(request Request) *routing {
+	r := &routing{Request: request, forwarder: f, memory: request.Session.Memory(), method: protocol.FindMethod(request.Method)}
+	r.rule, r.isKnown = rules[request.Method]
+	r.scope = f.Servers(request.Session)
+	if r.rule.aboutLists {
+		r.scope = f.listedServers(request.Session)
+	}
+	return r
+}
+
+// start finds the server for the request, or answers it. It does not block.
+func (r *routing) start() {
+	switch {
+	case len(r.scope) == 1 && r.mayUseOnly(r.scope[0]) && r.mayAskForList():
+		if r.method.List != nil {
+			r.memory.recordServed(r.method.List, r.states)
+		}
+		r.forwardUnchanged(r.scope[0])
+	case r.isKnown && len(r.scope) == 0:
+		r.rule.refuse(r)
+	default:
+		go r.choose()
+	}
+}
+
+// mayUseOnly reports whether the only server in scope gets the request unchanged. A server that is not running is
+// started only for a request that is certainly for it, and never for a list.
+func (r *routing) mayUseOnly(only *fleet.Server) bool {
+	if r.memory.hasRenamed(originOf(only)) || r.method.List == tasks && only.ServesOthers(r.Session.Party()) {
+		return false
+	}
+	if !r.isKnown || liveSession(only, r.Session) != nil {
+		return true
+	}
+	if r.forwarder.Mode == config.Direct {
+		return r.method.List == nil && r.Method != protocol.MethodSetLevel
+	}
+	return r.rule.startsOnly && r.Session.IsOpen(only.Toolbox())
+}
+
+// mayAskForList reports whether the only server may be asked for a list. A server that declares the list and has not
+// sent it yet is not waited for.
+func (r *routing) mayAskForList() bool {
+	list := r.method.List
+	if list == nil {
+		return true
+	}
+	r.loadStates()
+	only := r.states[0]
+	return list == tasks || only.lists[list] != nil || !list.IsDeclared(only.capabilities)
+}
+
+// choose finds the server for a request that several servers may answer. Its goroutine ends with the request at the
+// latest.
+func (r *routing) choose() {
+	ctx, stop := r.Canceller.Context()
+	r.loadStates()
 	var then func()
 	if ctx.Err() == nil {
-		then = e.chooseAmong(ctx)
+		then = r.chooseServer(ctx)
 	}
 	cause := context.Cause(ctx)
 	stop()
 	if cause != nil {
-		e.request.Replier.Reply(call.Outcome{}, cause)
+		r.Replier.Reply(call.Outcome{}, cause)
 		return
 	}
 	then()
 }
 
-func (e *errand) chooseAmong(ctx context.Context) (then func()) {
-	if !e.known {
-		return e.findUnknown()
+func (r *routing) chooseServer(ctx context.Context) (then func()) {
+	if !r.isKnown {
+		return r.routeUnknown()
 	}
-	if e.kind.capability == "" || e.kind.list != nil {
-		return e.kind.decide(e, ctx)
+	if r.method.Subject != "" {
+		if able := r.declaring(r.method); len(able) == 1 && able[0].running && r.knowsSameNames(able[0].server) {
+			return func() { r.forwardUnchanged(able[0].server) }
+		}
 	}
-	if able := e.able(e.kind.capability); len(able) == 1 && able[0].running && e.isPlain(able[0].server) {
-		return func() { e.pass(able[0].server) }
-	}
-	return e.kind.decide(e, ctx)
+	return r.rule.route(r, ctx)
 }
 
-// isPlain reports whether a request that only the one server seems able to answer can be passed
-// on to it as it is.
-func (e *errand) isPlain(only *fleet.Server) bool {
-	for _, key := range []string{"uri", "taskId"} {
-		if name, _ := e.request.Params.Member(key).Text(); isOurs(name) {
+// knowsSameNames reports whether the server knows the subject of the request by the name that the client uses.
+func (r *routing) knowsSameNames(only *fleet.Server) bool {
+	for _, key := range []string{protocol.SubjectURI, protocol.SubjectTask} {
+		if name, _ := r.Params.Member(key).Text(); isOwnURI(name) {
 			return false
 		}
 	}
-	return !e.memory.hasRenamed(originOf(only))
+	return !r.memory.hasRenamed(originOf(only))
 }
 
-// look finds out what is known of the servers in scope.
-func (e *errand) look() {
-	e.sights = make([]sight, len(e.scope))
-	for i, server := range e.scope {
-		e.sights[i] = e.carrier.look(server)
-	}
-}
-
-// able returns the servers that are known to have a capability, in order.
-func (e *errand) able(capability string) (able []sight) {
-	for _, s := range e.sights {
-		if s.seen && declares(s.capabilities, capability) {
-			able = append(able, s)
+// forwardUnchanged sends the request to the one server that it can be for.
+func (r *routing) forwardUnchanged(server *fleet.Server) {
+	if r.Method == protocol.MethodSetLevel {
+		if level, _ := r.Params.Member("level").Text(); protocol.Severity(level) >= 0 {
+			r.keepLogLevel(r.paramsForSeveral())
 		}
 	}
-	return able
-}
-
-// running returns those of them that run.
-func (e *errand) running(capability string) (servers []*fleet.Server) {
-	for _, s := range e.able(capability) {
-		if s.running {
-			servers = append(servers, s.server)
-		}
+	topic, _, _ := downstream.TopicOf(r.Method, r.Params)
+	fallback := r.rule.fallback
+	if r.forwarder.Mode == config.Direct && len(r.scope) == 1 {
+		fallback = "" // the client knows the server's own capabilities
 	}
-	return servers
+	r.try([]candidate{{server: server, clientName: topic.ID, serverName: topic.ID}}, fallback)
 }
 
-// unasked returns the servers that may have a capability but do not run.
-func (e *errand) unasked(capability string) (servers []*fleet.Server) {
-	for _, s := range e.sights {
-		if !s.running && (!s.seen || declares(s.capabilities, capability)) {
-			servers = append(servers, s.server)
-		}
-	}
-	return servers
-}
-
-// declares reports whether a server has a capability. In the modern era, tasks are an
-// extension.
-func declares(capabilities wire.Payload, name string) bool {
-	extensions := capabilities.Member("extensions")
-	return protocol.Declares(capabilities.Member(name)) || protocol.Declares(extensions.Member(name)) ||
-		name == tasks.Capability && protocol.Declares(extensions.Member(protocol.ExtensionTasks))
-}
-
-// pass gives the request to the one server that it can be for, as it is.
-func (e *errand) pass(server *fleet.Server) {
-	at, none := place{server: server}, e.kind.none
-	switch e.request.Method {
-	case protocol.MethodSetLevel:
-		if level, _ := e.request.Params.Member("level").Text(); isLevel(level) {
-			e.carrier.setLogLevel(e.plainParams())
-		}
-	default:
-		topic, _, _ := downstream.TopicOf(e.request.Method, e.request.Params)
-		at.asked, at.original = topic.ID, topic.ID
-	}
-	if e.passage.Mode == config.Direct && len(e.scope) == 1 {
-		none = "" // the client knows what the server declared, and gets what it says
-	}
-	e.try([]place{at}, none)
-}
-
-// place is where something may be.
-type place struct {
-	server *fleet.Server
-	part   wire.Payload // of the params, that names it
-	// asked is its name as the client knows it, original as the server does.
-	asked, original string
-}
-
-// try sends the request to the first of the places, and to the next one if it is not
-// there. none is as in kind.
-func (e *errand) try(places []place, none string) {
-	if places = e.ownPlaces(places); len(places) == 0 {
-		e.refuseTask()
+// try sends the request to the first candidate, and to the next one if the subject is not there.
+func (r *routing) try(candidates []candidate, fallback string) {
+	if candidates = r.withoutForeignTasks(candidates); len(candidates) == 0 {
+		r.refuseTask()
 		return
 	}
-	a := &attempt{errand: e, place: places[0], rest: places[1:], none: none}
-	switch _, begins, ok := downstream.TopicOf(e.request.Method, e.request.Params); {
-	case !ok:
-	case begins:
-		fresh, ok := e.memory.subscribe(a.subscribed(), a.asked, e.carrier.live(a.server))
+	r.candidate, r.others, r.fallback, r.isNew = candidates[0], candidates[1:], fallback, false
+	switch r.method.Updates {
+	case protocol.BeginsUpdates:
+		isNew, ok := r.memory.subscribe(r.subscription(), r.clientName, liveSession(r.server, r.Session))
 		if !ok {
-			e.refuse(protocol.CodeInternalError, fmt.Sprintf("Too many subscriptions: a client can have %d; end others with %s first", maxSubscriptions, protocol.MethodUnsubscribe), nil)
+			r.refuse(protocol.CodeInternalError, fmt.Sprintf("Too many subscriptions: a client can have %d; end others with %s first", maxSubscriptions, protocol.MethodUnsubscribe), nil)
 			return
 		}
-		a.fresh = fresh
-	default:
-		if shared := e.memory.unsubscribe(a.subscribed(), e.carrier.live(a.server)); shared {
-			e.answer([]byte("{}")) // to the server, nothing changes
+		r.isNew = isNew
+	case protocol.EndsUpdates:
+		if shared := r.memory.unsubscribe(r.subscription(), liveSession(r.server, r.Session)); shared {
+			r.answer([]byte("{}")) // the server keeps the subscription for another client
 			return
 		}
 	}
-	f := forwarding{method: e.request.Method, params: e.request.Params, canceller: e.request.Canceller, replier: a}
-	if a.asked != a.original {
-		f.edits, f.name = []wire.Edit{{Part: a.part, With: wire.AppendString(nil, a.original)}}, a.original
+	request := &call.Forwarding{Method: r.Method, Params: r.Params, Client: r.Session, Canceller: r.Canceller, Replier: r}
+	if r.isRenamed() {
+		request.Edits = []wire.Edit{{Part: r.part, With: wire.AppendString(nil, r.serverName)}}
 	}
-	e.carrier.forward(a.server, f)
+	if r.method.InHeader {
+		request.Name = r.method.SubjectOf(r.Params)
+		if r.isRenamed() {
+			request.Name = r.serverName
+		}
+	}
+	r.forwarder.Router.Forward(r.server, request)
 }
 
-// attempt is one try.
-type attempt struct {
-	*errand
-	place
-	rest  []place
-	none  string
-	fresh bool // the subscription is new
+func (c *candidate) isRenamed() bool { return c.clientName != c.serverName }
+
+// subscription returns the subscription that the request begins or ends, as the server knows it.
+func (r *routing) subscription() subscription {
+	return subscription{originOf(r.server), downstream.Topic{IsTask: r.method.Subject == protocol.SubjectTask, ID: r.serverName}}
 }
 
-// subscribed is what a request for updates is about, as the server knows it.
-func (a *attempt) subscribed() subscribed {
-	topic, _, _ := downstream.TopicOf(a.request.Method, a.request.Params)
-	topic.ID = a.original
-	return subscribed{originOf(a.server), topic}
-}
-
-// Reply implements call.Replier: it passes the answer on, or tries the next place.
-func (a *attempt) Reply(outcome call.Outcome, err error) {
+// Reply implements call.Replier: it forwards the response, or tries the next candidate.
+func (r *routing) Reply(outcome call.Outcome, err error) {
 	failed := err != nil || !outcome.Error.IsAbsent()
-	if failed && a.fresh {
-		a.memory.unsubscribe(a.subscribed(), nil)
+	if failed && r.isNew {
+		r.memory.unsubscribe(r.subscription(), nil)
 	}
 	if !failed {
-		a.finish(outcome)
+		r.finish(outcome)
 		return
 	}
 	failure, isFailure := errors.AsType[*call.Failure](err)
 	switch {
 	case err != nil && !isFailure:
-		a.request.Replier.Reply(outcome, err)
-	case len(a.rest) > 0 && (isFailure || isMissing(outcome.Error, a.original)):
-		a.try(a.rest, a.none)
-	case isFailure && a.isUnknownTo(failure):
-		a.refuse(protocol.CodeMethodNotFound, a.explain(a.server, failure), nil)
+		r.Replier.Reply(outcome, err)
+	case len(r.others) > 0 && (isFailure || isMissing(outcome.Error, r.serverName)):
+		r.try(r.others, r.fallback)
+	case isFailure && r.isUnknownMethod(failure):
+		r.refuse(protocol.CodeMethodNotFound, r.explain(r.server, failure), nil)
 	case isFailure:
-		a.refuse(protocol.CodeInternalError, a.explain(a.server, failure), nil)
-	case a.isMissingTask(outcome.Error):
-		a.refuseTask()
-	case a.none != "" && code(outcome.Error) == protocol.CodeMethodNotFound:
-		a.answer([]byte(a.none))
+		r.refuse(protocol.CodeInternalError, r.explain(r.server, failure), nil)
+	case r.isMissingTask(outcome.Error):
+		r.refuseTask()
+	case r.fallback != "" && code(outcome.Error) == protocol.CodeMethodNotFound:
+		r.answer([]byte(r.fallback))
 	default:
-		a.request.Replier.Reply(outcome, nil)
+		r.Replier.Reply(outcome, nil)
 	}
 }
 
-// isUnknownTo reports whether a server over HTTP refused a method that nobody knows. Some do
-// so below the protocol.
-func (a *attempt) isUnknownTo(failure *call.Failure) bool {
-	_, known := methods[a.request.Method]
+// isUnknownMethod reports whether a server over HTTP refused a method that the workbench does not know either. Some
+// servers do so with an HTTP status.
+func (r *routing) isUnknownMethod(failure *call.Failure) bool {
 	status, ok := errors.AsType[*downstream.StatusError](failure.Cause)
-	return !known && ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound)
+	return !r.isKnown && ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound)
 }
 
-// finish passes a result on, in which links lead where the client finds them.
-func (a *attempt) finish(outcome call.Outcome) {
-	if topic, begins, _ := downstream.TopicOf(a.request.Method, a.request.Params); begins {
-		a.memory.subscribe(a.subscribed(), a.asked, a.carrier.live(a.server))
-		if topic.IsTask {
-			a.memory.learnTask(a.original, originOf(a.server))
+// finish forwards a result, in which links use the names that the client knows.
+func (r *routing) finish(outcome call.Outcome) {
+	o := originOf(r.server)
+	if r.method.Updates == protocol.BeginsUpdates {
+		r.memory.subscribe(r.subscription(), r.clientName, liveSession(r.server, r.Session))
+		if r.method.Subject == protocol.SubjectTask {
+			r.memory.learnTask(r.serverName, o)
 		}
 	}
-	if a.request.Method == protocol.MethodTasksList {
+	switch list := r.method.List; list {
+	case nil:
+	case tasks:
 		for _, id := range entryNames(tasks, slices.Collect(outcome.Result.Member(tasks.Array).Elements())) {
-			a.memory.learnTask(id, originOf(a.server))
+			r.memory.learnTask(id, o)
 		}
-	}
-	if l := a.kind.list; l != nil && l != tasks {
-		outcome.Result = catalog.CleanPage(l, a.server.Name(), outcome.Result)
-	}
-	a.learnMade(outcome.Result)
-	original, asked := "", ""
-	switch a.request.Method {
-	case protocol.MethodResourcesRead, protocol.MethodSkillsGet, protocol.MethodDirectoryRead:
-		original, asked = a.original, a.asked
 	default:
-		if isAboutTask(a.request.Method) {
-			original, asked = a.original, a.asked
-		}
+		outcome.Result = catalog.CleanPage(list, r.server.Name(), outcome.Result)
 	}
-	edits := a.memory.relink(originOf(a.server), outcome.Result, original, asked)
-	if len(edits) > 0 {
+	r.learnCreatedTask(outcome.Result)
+	var of candidate
+	if s := r.method.Subject; (s == protocol.SubjectURI || s == protocol.SubjectTask) && r.method.Updates == protocol.LeavesUpdates {
+		of = r.candidate
+	}
+	if edits := r.memory.linkEdits(o, outcome.Result, of.serverName, of.clientName); len(edits) > 0 {
 		outcome.Result = wire.Raw(wire.AppendEdited(nil, outcome.Result, edits...))
 	}
-	a.request.Replier.Reply(outcome, nil)
+	r.Replier.Reply(outcome, nil)
 }
 
-func (e *errand) explain(server *fleet.Server, failure *call.Failure) string {
-	text := fmt.Sprintf("'%s' failed in server '%s' (toolbox '%s'): %s", e.request.Method, server.Name(), server.Toolbox(), failure.Message)
+func (r *routing) explain(server *fleet.Server, failure *call.Failure) string {
+	text := fmt.Sprintf("'%s' failed in server '%s' (toolbox '%s'): %s", r.Method, server.Name(), server.Toolbox(), failure.Message)
 	if failure.Hint != "" {
 		text += "\n" + failure.Hint
 	}
 	return text
 }
 
-func (e *errand) answer(result []byte) {
-	e.request.Replier.Reply(call.Outcome{Result: wire.Raw(result)}, nil)
+// answer answers with a result of our own.
+func (r *routing) answer(result []byte) {
+	r.Replier.Reply(call.Outcome{Result: wire.Raw(result)}, nil)
 }
 
-// refuse answers with an error of ours; data is raw JSON, or nil.
-func (e *errand) refuse(code int, message string, data []byte) {
+// refuse answers with an error of our own; data is raw JSON, or nil.
+func (r *routing) refuse(code int, message string, data []byte) {
 	object := strconv.AppendInt([]byte(`{"code":`), int64(code), 10)
 	object = wire.AppendMember(object, "message", message)
 	if data != nil {
 		object = append(append(object, `,"data":`...), data...)
 	}
-	e.request.Replier.Reply(call.Outcome{Error: wire.Raw(append(object, '}'))}, nil)
+	r.Replier.Reply(call.Outcome{Error: wire.Raw(append(object, '}'))}, nil)
 }
 
 func code(rpcError wire.Payload) int {
@@ -290,13 +288,13 @@ func code(rpcError wire.Payload) int {
 	return n
 }
 
-// isMissing reports whether an error says that the server does not have what it was asked
-// for. Only resources have a code of their own for that, which not all servers use.
+// isMissing reports whether an error says that the server does not have the subject of the request. Only resources have
+// an error code for that, which not all servers use.
 func isMissing(rpcError wire.Payload, name string) bool {
 	switch code(rpcError) {
 	case protocol.CodeResourceNotFound, protocol.CodeMethodNotFound:
 		return true
-	case protocol.CodeInvalidParams, protocol.CodeInternalError, 0: // 0 is what some SDKs make of any exception
+	case protocol.CodeInvalidParams, protocol.CodeInternalError, 0: // some SDKs send 0 for any exception
 	default:
 		return false
 	}

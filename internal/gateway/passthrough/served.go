@@ -7,19 +7,20 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// serves takes down what a client is about to get, before it does: it is told of what comes later.
-func (m *Memory) serves(l *listing, sights []sight) {
+// recordServed records the lists that a client is about to get. It is called before the client gets them, so that a
+// change in between is notified.
+func (m *Memory) recordServed(list *listKind, states []serverState) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told[l.Changed] = false
+	m.notified[list.Changed] = false
 	for key := range m.served {
-		if key.list == l {
+		if key.kind == list {
 			delete(m.served, key)
 		}
 	}
-	for _, s := range sights {
-		if list := s.lists[l]; list != nil {
-			m.served[bookKey{l, originOf(s.server)}] = list
+	for _, s := range states {
+		if sent := s.lists[list]; sent != nil {
+			m.served[listKey{list, originOf(s.server)}] = sent
 		}
 	}
 }
@@ -28,51 +29,50 @@ func (m *Memory) serves(l *listing, sights []sight) {
 func (m *Memory) Resume() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, l := range catalog.ListKinds {
-		m.told[l.Changed] = false
+	for _, list := range catalog.ListKinds {
+		m.notified[list.Changed] = false
 	}
 }
 
-// isNews reports whether the client has yet to be told that lists of a server changed, and takes
-// down that it is. Until the client asks again, once is enough.
-func (m *Memory) isNews(notification string, o origin, lists catalog.Lists, anyway bool) bool {
+// needsNotification reports whether the client has yet to be notified that lists of a server changed, and records that
+// it is. One notification is enough until the client asks for the lists again.
+func (m *Memory) needsNotification(notification string, o origin, lists catalog.Lists, anyway bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if told, asked := m.told[notification]; told || !asked && !anyway {
+	if notified, asked := m.notified[notification]; notified || !asked && !anyway {
 		return false
 	}
-	for _, l := range catalog.ListKinds {
-		if l.Changed == notification && lists[l] != m.served[bookKey{l, o}] {
-			m.told[notification] = true
+	for _, list := range catalog.ListKinds {
+		if list.Changed == notification && lists[list] != m.served[listKey{list, o}] {
+			m.notified[notification] = true
 			return true
 		}
 	}
 	return false
 }
 
-// tells takes down that the client is told that lists changed.
-func (m *Memory) tells(notification string) {
+// recordNotified records that the client is notified that lists changed.
+func (m *Memory) recordNotified(notification string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told[notification] = true
+	m.notified[notification] = true
 }
 
-// IsNews reports whether a client is to be told, by the notification, that a server lists something
-// else than before. It is to be called once for each such change. A client that never asked for the
-// lists has nothing that could have changed, and is told anyway only if it brought that about.
-func (p *Passage) IsNews(session Session, server *fleet.Server, notification string, anyway bool) bool {
-	return p.sees(session, server) &&
-		session.Memory().isNews(notification, originOf(server), p.carry(session).look(server).lists, anyway)
+// NeedsNotification reports whether a client has to be notified that lists of a server changed. It is called once for
+// each change. A client that never asked for the lists has none that could be outdated, and is notified only if anyway
+// is set: its own request made the lists change.
+func (f *Forwarder) NeedsNotification(session Session, server *fleet.Server, notification string, anyway bool) bool {
+	return f.seesLists(session, server) &&
+		session.Memory().needsNotification(notification, originOf(server), server.ListsFor(session.Party()), anyway)
 }
 
-// Shown identifies what a client gets that asks for the lists whose changes the notification tells.
-func (p *Passage) Shown(session Session, notification string) (lists []*catalog.List) {
-	carrier := p.carry(session)
-	for _, server := range p.listed(session) {
-		known := carrier.look(server).lists
-		for _, l := range catalog.ListKinds {
-			if l.Changed == notification && known[l] != nil {
-				lists = append(lists, known[l])
+// CachedLists returns the lists that a client would get now, of those whose changes the notification announces.
+func (f *Forwarder) CachedLists(session Session, notification string) (lists []*catalog.List) {
+	for _, server := range f.listedServers(session) {
+		known := server.ListsFor(session.Party())
+		for _, list := range catalog.ListKinds {
+			if list.Changed == notification && known[list] != nil {
+				lists = append(lists, known[list])
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func TestWhatComesLaterIsNews(t *testing.T) {
 		{"first seen, nothing was listed", &fake{}, &fake{capabilities: both, answers: one}, nil, false, false, nil},
 		{"first seen, opened, nothing was listed", &fake{}, &fake{capabilities: both, answers: one}, nil, false, true, []string{resourcesChanged, promptsChanged}},
 		{"it has none", &fake{}, &fake{capabilities: `{"tools":{}}`, answers: one}, all, false, false, nil},
-		{"templates", &fake{}, &fake{capabilities: both, answers: templates}, all, false, false, []string{resourcesChanged}},
+		{"templates", &fake{}, &fake{capabilities: hasResources, answers: templates}, all, false, false, []string{resourcesChanged}},
 		{"as it was known", &fake{capabilities: both, answers: one, stopped: true}, &fake{capabilities: both, answers: one}, all, false, false, nil},
 		{"changed since", &fake{capabilities: both, answers: one, stopped: true}, &fake{capabilities: both, answers: other}, all, false, false, []string{resourcesChanged}},
 		{"not open", &fake{}, &fake{capabilities: both, answers: one}, all, true, true, nil},
@@ -42,10 +42,12 @@ func TestWhatComesLaterIsNews(t *testing.T) {
 			for _, method := range test.lists {
 				b.ask(t, method, `{}`)
 			}
-			b.fakes[origin{"t", "b"}] = test.after
+			f := b.fakes[origin{"t", "b"}]
+			f.capabilities, f.answers = test.after.capabilities, test.after.answers
+			b.start(t, f)
 			for range 2 { // once is enough
 				for _, notification := range []string{resourcesChanged, promptsChanged} {
-					if b.IsNews(b.client, b.server("t/b"), notification, test.brings) {
+					if b.NeedsNotification(b.client, b.server("t/b"), notification, test.brings) {
 						b.client.told = append(b.client.told, notification)
 					}
 				}
@@ -56,7 +58,7 @@ func TestWhatComesLaterIsNews(t *testing.T) {
 			for _, method := range test.lists { // and after the client has it, nothing is news
 				b.ask(t, method, `{}`)
 			}
-			if len(test.lists) > 0 && b.IsNews(b.client, b.server("t/b"), resourcesChanged, true) {
+			if len(test.lists) > 0 && b.NeedsNotification(b.client, b.server("t/b"), resourcesChanged, true) {
 				t.Error("what the client got is news")
 			}
 		})
@@ -69,12 +71,13 @@ func TestWhatAServerTellsIsNoNewsAfterwards(t *testing.T) {
 	b := newBench(t, config.Proxy, &fake{name: "t/a", capabilities: hasResources}, late)
 	b.ask(t, protocol.MethodResourcesList, `{}`)
 	late.answers = map[string]string{protocol.MethodResourcesList: `{"resources":[{"uri":"x:1"}]}`}
+	b.start(t, late)
 	for range 2 {
-		if _, ok := b.Notice(b.client, b.server("t/b"), notification(t, `{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`)); !ok {
+		if _, ok := b.Notification(b.client, b.server("t/b"), notification(t, `{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`)); !ok {
 			t.Error("the client is not told")
 		}
 	}
-	if b.IsNews(b.client, b.server("t/b"), protocol.NotifyResourcesList, true) {
+	if b.NeedsNotification(b.client, b.server("t/b"), protocol.NotifyResourcesList, true) {
 		t.Error("it is told twice")
 	}
 }

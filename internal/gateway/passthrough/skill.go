@@ -4,37 +4,36 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file is about skills, an extension: folders of files that are resources. Where two servers
-// have a skill of one URI, the second one is renamed as a whole, with all of its files, and in the
-// form that leaves paths alone: files refer to each other by relative paths.
+// Skills (an extension) are folders of files, which are resources. If two servers have a skill of the same URI, the second
+// one is renamed as a whole, with all of its files, and in the form that keeps paths: files refer to each other by
+// relative paths.
 
-// skillScheme begins the URIs of most skills.
+// skillScheme is the scheme of most skills.
 const skillScheme = "skill://"
 
 // nameSkills replaces the URIs of skills by those that the client knows. Called with mu held.
-func (m *Memory) nameSkills(lists []offered, names [][]string) {
+func (m *Memory) nameSkills(lists []serverList, names [][]string) {
 	m.makeRoom(&m.uris, skills, lists)
 	for i, list := range lists {
 		for j, uri := range names[i] {
 			if uri == "" {
 				continue
 			}
-			if m.uris.give(list.origin, uri) != uri {
+			if m.uris.assign(list.origin, uri) != uri {
 				names[i][j] = list.origin.renameTemplate(uri)
 				m.renamed.Store(true)
 				continue
 			}
 			for file := range list.entries[j].Member("resources").Elements() {
-				if uri, _ := file.Member("uri").Text(); uri != "" && !isOurs(uri) && !m.uris.isFull() {
-					m.uris.give(list.origin, uri)
+				if uri, _ := file.Member("uri").Text(); uri != "" && !isOwnURI(uri) && !m.uris.isFull() {
+					m.uris.assign(list.origin, uri)
 				}
 			}
 		}
 	}
 }
 
-// appendSkill appends the entry of a skill, the server's own but for its URI and those of its
-// files if that is another.
+// appendSkill appends the entry of a skill. If the skill is renamed, so are its URI and those of its files.
 func appendSkill(dst []byte, o origin, entry wire.Payload, name string) []byte {
 	if own, ok := entry.Member(skills.Key).Text(); !ok || own == name {
 		return append(dst, entry.Bytes()...)
@@ -60,28 +59,27 @@ func skillEdits(edits []wire.Edit, o origin, entry wire.Payload, name string) []
 	return edits
 }
 
-// skill looks at the entry of a skill, if one was asked for.
-func (l *linker) skill(entry wire.Payload) {
+// skill edits the entry of a skill, if one was requested.
+func (l *linkEditor) skill(entry wire.Payload) {
 	uri, ok := entry.Member(skills.Key).Text()
-	if !ok || l.original == "" {
+	if !ok || l.serverName == "" {
 		return
 	}
-	as, renamed := l.memory.knownURI(l.origin, uri)
+	clientURI, renamed := l.memory.clientURI(l.origin, uri)
 	if renamed {
-		as = l.origin.renameTemplate(uri)
+		clientURI = l.origin.renameTemplate(uri)
 	}
-	if uri == l.original {
-		as, renamed = l.asked, uri != l.asked
+	if uri == l.serverName {
+		clientURI, renamed = l.clientName, uri != l.clientName
 	}
 	if renamed {
-		l.edits = skillEdits(l.edits, l.origin, entry, as)
+		l.edits = skillEdits(l.edits, l.origin, entry, clientURI)
 	}
 }
 
-// folder looks at the files of a folder, if one was asked for. Those in one that has another name
-// have others as well.
-func (l *linker) folder(files wire.Payload) {
-	if l.original == "" {
+// folder edits the files of a folder, if one was requested. The files of a renamed folder are renamed too.
+func (l *linkEditor) folder(files wire.Payload) {
+	if l.serverName == "" {
 		return
 	}
 	for file := range files.Elements() {
@@ -90,12 +88,12 @@ func (l *linker) folder(files wire.Payload) {
 		if !ok {
 			continue
 		}
-		as, renamed := l.memory.knownURI(l.origin, uri)
-		if l.original != l.asked {
-			as, renamed = l.origin.renameTemplate(uri), true
+		clientURI, renamed := l.memory.clientURI(l.origin, uri)
+		if l.serverName != l.clientName {
+			clientURI, renamed = l.origin.renameTemplate(uri), true
 		}
 		if renamed {
-			l.edits = append(l.edits, wire.Edit{Part: part, With: wire.AppendString(nil, as)})
+			l.replace(part, clientURI)
 		}
 	}
 }

@@ -1,120 +1,101 @@
 package passthrough
 
 import (
-	"cmp"
 	"context"
+	"slices"
+	"sync"
+	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// carrier takes requests to servers on behalf of one client.
-type carrier interface {
-	// look returns what is known of the server. It starts nothing, and may read a file.
-	look(server *fleet.Server) sight
-	// reach returns what the server declared that it can do. It starts the server if
-	// needed, and blocks until it is there, that failed, or ctx ends.
-	reach(ctx context.Context, server *fleet.Server) (capabilities wire.Payload, err error)
-	// forward sends a request to the server, which is started if needed. It does not block.
-	forward(server *fleet.Server, f forwarding)
-	// live identifies the session with the server that the client uses at this moment; nil
-	// if there is none.
-	live(server *fleet.Server) any
-	// setLogLevel has the level set in sessions that begin later.
-	setLogLevel(params []byte)
-	// madeTask says that the server made a task for the client.
-	madeTask(server *fleet.Server, id string)
-	// servesOthers reports whether the server is used by others than the client's person, so that it may have
-	// tasks that are not for the client; hidesTask whether that one is not.
-	servesOthers(server *fleet.Server) bool
-	hidesTask(server *fleet.Server, id string) bool
-}
-
-// sight is what is known of a server without starting it.
-type sight struct {
+// serverState is what is known of a server without starting it.
+type serverState struct {
 	server       *fleet.Server
 	running      bool
-	seen         bool          // what it can do is known, perhaps from an earlier run
-	capabilities wire.Payload  // what it declared
-	lists        catalog.Lists // what it listed
+	seen         bool          // the capabilities are known, perhaps from an earlier run
+	capabilities wire.Payload  // as the server declared them
+	lists        catalog.Lists // as the server sent them last
 }
 
-// forwarding is a request on its way to a server.
-type forwarding struct {
-	method    string
-	params    wire.Payload // stay as they are
-	edits     []wire.Edit  // of parts of params
-	name      string       // of what it is about, if that is not in params as the server knows it
-	canceller *call.Canceller
-	replier   call.Replier // gets the server's own answer, a *call.Failure or the canceller's cause
-}
-
-// fleetCarrier carries for a session, with the sessions that its party has.
-type fleetCarrier struct {
-	router  *call.Router
-	session Session
-}
-
-func (c fleetCarrier) look(server *fleet.Server) sight {
-	party := c.session.Party()
-	seen := sight{server: server, lists: server.ListsFor(party)}
-	if session := server.SessionFor(party); session != nil {
-		seen.running, seen.seen, seen.capabilities = true, true, session.Capabilities()
+// stateOf returns the state of a server for a client. It starts nothing, and may read a file.
+func stateOf(server *fleet.Server, session Session) serverState {
+	party := session.Party()
+	state := serverState{server: server, lists: server.ListsFor(party)}
+	if live := server.SessionFor(party); live != nil {
+		state.running, state.seen, state.capabilities = true, true, live.Capabilities()
 	} else if offered := server.OfferedFor(party); offered != nil {
-		seen.seen, seen.capabilities = true, offered.Capabilities
+		state.seen, state.capabilities = true, offered.Capabilities
 	}
-	return seen
+	return state
 }
 
-func (c fleetCarrier) reach(ctx context.Context, server *fleet.Server) (wire.Payload, error) {
-	lease, err := server.LeaseFor(ctx, c.session.Party())
+// connectUnseen connects the servers that were never seen, in parallel.
+func (r *routing) connectUnseen(ctx context.Context) {
+	if !slices.ContainsFunc(r.states, func(s serverState) bool { return !s.seen }) {
+		return
+	}
+	ctx, stop := context.WithDeadline(ctx, r.Session.WaitUntil(connectTime))
+	defer stop()
+	var group sync.WaitGroup
+	for i := range r.states {
+		if state := &r.states[i]; !state.seen {
+			group.Go(func() { state.connect(ctx, r.Session) })
+		}
+	}
+	group.Wait()
+}
+
+// connectTime is how long a client of direct mode waits for servers that were never seen.
+const connectTime = 5 * time.Second
+
+// connect starts the server and reads its capabilities. The fleet logs why that fails.
+func (s *serverState) connect(ctx context.Context, session Session) {
+	lease, err := s.server.LeaseFor(ctx, session.Party())
 	if err != nil {
-		return wire.Payload{}, err
+		return
 	}
 	defer lease.Release()
-	return lease.Session.Capabilities(), nil
+	s.seen, s.running, s.capabilities = true, true, lease.Session.Capabilities()
 }
 
-func (c fleetCarrier) forward(server *fleet.Server, f forwarding) {
-	c.router.Forward(server, &call.Forwarding{
-		Method: f.method, Params: f.params, Edits: f.edits, Name: f.subject(),
-		Client: c.session, Canceller: f.canceller, Replier: f.replier,
-	})
-}
-
-// subject names what the request is about.
-func (f forwarding) subject() string {
-	about := protocol.FindMethod(f.method)
-	if !about.InHeader {
-		return ""
-	}
-	return cmp.Or(f.name, about.SubjectOf(f.params))
-}
-
-func (c fleetCarrier) live(server *fleet.Server) any {
-	if session := server.SessionFor(c.session.Party()); session != nil {
-		return session
-	}
-	return nil
-}
-
-func (c fleetCarrier) setLogLevel(params []byte) {
-	if party := c.session.Party(); party != nil {
-		party.SetLogLevel(params)
+// loadStates looks at the servers in scope.
+func (r *routing) loadStates() {
+	r.states = make([]serverState, len(r.scope))
+	for i, server := range r.scope {
+		r.states[i] = stateOf(server, r.Session)
 	}
 }
 
-func (c fleetCarrier) madeTask(server *fleet.Server, id string) {
-	server.MadeTask(c.session.Party(), id)
+// declaring returns the servers that are known to declare a method, in order.
+func (r *routing) declaring(method *protocol.Method) (states []serverState) {
+	for _, s := range r.states {
+		if s.seen && method.IsDeclared(s.capabilities) {
+			states = append(states, s)
+		}
+	}
+	return states
 }
 
-func (c fleetCarrier) servesOthers(server *fleet.Server) bool {
-	return server.ServesOthers(c.session.Party())
+// running returns the running servers that declare a method.
+func (r *routing) running(method *protocol.Method) (servers []*fleet.Server) {
+	for _, s := range r.declaring(method) {
+		if s.running {
+			servers = append(servers, s.server)
+		}
+	}
+	return servers
 }
 
-func (c fleetCarrier) hidesTask(server *fleet.Server, id string) bool {
-	return server.HidesTask(c.session.Party(), id)
+// stopped returns the servers that are not running and may declare a method.
+func (r *routing) stopped(method *protocol.Method) (servers []*fleet.Server) {
+	for _, s := range r.states {
+		if !s.running && (!s.seen || method.IsDeclared(s.capabilities)) {
+			servers = append(servers, s.server)
+		}
+	}
+	return servers
 }

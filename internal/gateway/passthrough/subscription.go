@@ -7,16 +7,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// Subscriptions are those of all clients. Clients may share a session with a server, which
-// then knows only one subscriber.
+// Subscriptions are the subscriptions of all clients. Clients may share a session with a server, which then sees only
+// one subscriber.
 type Subscriptions struct {
 	mu      sync.Mutex
-	clients map[subscribed]map[*Memory]any // with the session that it was made in
-	counts  map[origin]map[*Memory]int     // of subscriptions to resources
+	clients map[subscription]map[*Memory]*downstream.Session // with the session that it was made in
+	counts  map[origin]map[*Memory]int                       // of subscriptions to resources
 }
 
-// subscribed is a resource of a server, by the server's URI, or one of its tasks.
-type subscribed struct {
+// subscription is a resource of a server, by the server's own URI, or one of its tasks.
+type subscription struct {
 	origin origin
 	topic  downstream.Topic
 }
@@ -24,22 +24,21 @@ type subscribed struct {
 // maxSubscriptions is how many subscriptions a client can have.
 const maxSubscriptions = 10_000
 
-// NewSubscriptions makes an empty one.
+// NewSubscriptions makes an empty set.
 func NewSubscriptions() *Subscriptions {
-	return &Subscriptions{clients: make(map[subscribed]map[*Memory]any), counts: make(map[origin]map[*Memory]int)}
+	return &Subscriptions{clients: make(map[subscription]map[*Memory]*downstream.Session), counts: make(map[origin]map[*Memory]int)}
 }
 
-// subscribe remembers a subscription, or the session that it is in; ok is false if the
-// client has too many.
-func (m *Memory) subscribe(key subscribed, asked string, session any) (fresh, ok bool) {
+// subscribe records a subscription, or the session that it is in now; ok is false if the client has too many.
+func (m *Memory) subscribe(key subscription, clientName string, session *downstream.Session) (isNew, ok bool) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := m.own[key]; !known {
-		if len(m.own) >= maxSubscriptions {
+	if _, known := m.subscribed[key]; !known {
+		if len(m.subscribed) >= maxSubscriptions {
 			return false, false
 		}
-		fresh = true
+		isNew = true
 		if !key.topic.IsTask {
 			if s.counts[key.origin] == nil {
 				s.counts[key.origin] = make(map[*Memory]int)
@@ -47,30 +46,29 @@ func (m *Memory) subscribe(key subscribed, asked string, session any) (fresh, ok
 			s.counts[key.origin][m]++
 		}
 	}
-	m.own[key] = asked
+	m.subscribed[key] = clientName
 	if s.clients[key] == nil {
-		s.clients[key] = make(map[*Memory]any)
+		s.clients[key] = make(map[*Memory]*downstream.Session)
 	}
 	s.clients[key][m] = session
-	return fresh, true
+	return isNew, true
 }
 
-// unsubscribe forgets a subscription, and reports whether another client still has one in
-// the same session.
-func (m *Memory) unsubscribe(key subscribed, session any) (shared bool) {
+// unsubscribe removes a subscription, and reports whether another client still has it in the same session.
+func (m *Memory) unsubscribe(key subscription, session *downstream.Session) (shared bool) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(m, key)
-	return s.isShared(key, session)
+	return s.isIn(key, session)
 }
 
-// remove takes out a subscription. Called with mu held.
-func (s *Subscriptions) remove(m *Memory, key subscribed) {
-	if _, known := m.own[key]; !known {
+// remove removes a subscription of a client. Called with mu held.
+func (s *Subscriptions) remove(m *Memory, key subscription) {
+	if _, known := m.subscribed[key]; !known {
 		return
 	}
-	delete(m.own, key)
+	delete(m.subscribed, key)
 	delete(s.clients[key], m)
 	if len(s.clients[key]) == 0 {
 		delete(s.clients, key)
@@ -86,9 +84,8 @@ func (s *Subscriptions) remove(m *Memory, key subscribed) {
 	}
 }
 
-// isShared reports whether a client has the subscription in that session. Called with mu
-// held.
-func (s *Subscriptions) isShared(key subscribed, session any) bool {
+// isIn reports whether any client has the subscription in that session. Called with mu held.
+func (s *Subscriptions) isIn(key subscription, session *downstream.Session) bool {
 	if session == nil {
 		return false
 	}
@@ -100,45 +97,44 @@ func (s *Subscriptions) isShared(key subscribed, session any) bool {
 	return false
 }
 
-// subscription returns the resource that the client subscribed to by a URI.
-func (m *Memory) subscription(asked string) (o origin, uri string, ok bool) {
+// findSubscription returns the resource that the client subscribed to by a URI.
+func (m *Memory) findSubscription(clientURI string) (o origin, serverURI string, ok bool) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for key, as := range m.own {
-		if as == asked && !key.topic.IsTask {
+	for key, name := range m.subscribed {
+		if name == clientURI && !key.topic.IsTask {
 			return key.origin, key.topic.ID, true
 		}
 	}
 	return origin{}, "", false
 }
 
-// wantsUpdate reports whether an update of a resource is for the client, and by which URI
-// it subscribed, if it did. An update may be of a part of what was subscribed to, so that
-// one that nobody subscribed to by name goes to all who have subscriptions with that
-// server, and where nobody has, to all. Where others are other persons, it goes only to who
-// subscribed to what it is plainly a part of.
-func (m *Memory) wantsUpdate(o origin, uri string, others bool) (asked string, wanted bool) {
+// wantsUpdate reports whether the client gets the update of a resource, and the URI by which it subscribed, if it did.
+// The update may be of a part of a resource that somebody subscribed to. So an update that nobody subscribed to by name
+// goes to all clients with subscriptions to that server, or to all clients if there are none. If other people use the
+// server too, it goes only to clients that subscribed to a resource that contains it by its URI.
+func (m *Memory) wantsUpdate(o origin, uri string, servesOthers bool) (clientURI string, wanted bool) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := subscribed{o, downstream.Topic{ID: uri}}
-	if asked, ok := m.own[key]; ok {
-		return asked, true
+	key := subscription{o, downstream.Topic{ID: uri}}
+	if clientURI, ok := m.subscribed[key]; ok {
+		return clientURI, true
 	}
 	if len(s.clients[key]) > 0 {
 		return "", false
 	}
-	if others {
-		return "", m.hasWhole(o, uri)
+	if servesOthers {
+		return "", m.isInSubscribed(o, uri)
 	}
 	return "", s.counts[o][m] > 0 || len(s.counts[o]) == 0
 }
 
-// hasWhole reports whether the client subscribed to something that a URI is a part of. Called with the lock of
-// the subscriptions held.
-func (m *Memory) hasWhole(o origin, uri string) bool {
-	for key := range m.own {
+// isInSubscribed reports whether the client subscribed to a resource whose URI contains this one. Called with the mu of
+// subscriptions held.
+func (m *Memory) isInSubscribed(o origin, uri string) bool {
+	for key := range m.subscribed {
 		whole := key.topic.ID
 		rest, isPart := strings.CutPrefix(uri, whole)
 		if key.origin == o && !key.topic.IsTask && isPart && (strings.HasSuffix(whole, "/") || strings.IndexAny(rest, "/?#") == 0) {
@@ -148,13 +144,13 @@ func (m *Memory) hasWhole(o origin, uri string) bool {
 	return false
 }
 
-// renew moves the client's subscriptions with a server to another session, and returns what
-// they are to, but for those that are just being made.
-func (m *Memory) renew(o origin, session any) (topics []downstream.Topic) {
+// moveSubscriptions moves the client's subscriptions with a server to a new session, and returns their topics, except
+// for subscriptions that are just being made.
+func (m *Memory) moveSubscriptions(o origin, session *downstream.Session) (topics []downstream.Topic) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for key := range m.own {
+	for key := range m.subscribed {
 		if before := s.clients[key][m]; key.origin == o && before != nil && before != session {
 			s.clients[key][m] = session
 			topics = append(topics, key.topic)
@@ -163,17 +159,17 @@ func (m *Memory) renew(o origin, session any) (topics []downstream.Topic) {
 	return topics
 }
 
-// leave forgets all subscriptions of the client, and returns those of a session that
-// nobody else has.
-func (m *Memory) leave() (orphaned map[subscribed]any) {
+// dropSubscriptions removes all subscriptions of the client, and returns those that no other client has in the same
+// session.
+func (m *Memory) dropSubscriptions() (orphaned map[subscription]*downstream.Session) {
 	s := m.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	orphaned = make(map[subscribed]any)
-	for key := range m.own {
+	orphaned = make(map[subscription]*downstream.Session)
+	for key := range m.subscribed {
 		session := s.clients[key][m]
 		s.remove(m, key)
-		if session != nil && !s.isShared(key, session) {
+		if session != nil && !s.isIn(key, session) {
 			orphaned[key] = session
 		}
 	}

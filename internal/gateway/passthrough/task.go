@@ -14,200 +14,191 @@ import (
 // maxTasks is how many tasks of a client are remembered.
 const maxTasks = 10_000
 
-// taskNames say which server a task belongs to. Servers choose the ids themselves, so that two
-// may choose the same; the one that comes second is known by another, which says where it
-// leads as renamed URIs do.
+// taskNames are the ids under which a client knows the tasks of its servers. Servers choose ids themselves, so two may
+// choose the same; the second task gets another id, which names its server as renamed URIs do.
 type taskNames struct {
-	known map[string]taskOf   // by the id as the client knows it
-	as    map[taskOf]string   // and the other way round
-	order []string            // ids as the client knows them, the oldest first
-	other map[origin]struct{} // servers of which a task has another id
+	tasks   map[string]taskRef  // by the client's id
+	ids     map[taskRef]string  // the client's ids
+	order   []string            // the client's ids, the oldest first
+	renamed map[origin]struct{} // servers that have a renamed task
 }
 
-// taskOf is a task by the id that its server gave it.
-type taskOf struct {
+// taskRef is a task by the id that its server gave it.
+type taskRef struct {
 	origin origin
 	id     string
 }
 
-// give returns the id under which the client knows a server's task, and remembers it.
-func (t *taskNames) give(o origin, id string) string {
-	task := taskOf{o, id}
-	if as, ok := t.as[task]; ok || id == "" {
-		return as
+// assign returns the id under which the client knows a task from now on.
+func (t *taskNames) assign(o origin, id string) string {
+	task := taskRef{o, id}
+	if clientID, ok := t.ids[task]; ok || id == "" {
+		return clientID
 	}
-	if t.known == nil {
-		t.known, t.as, t.other = make(map[string]taskOf), make(map[taskOf]string), make(map[origin]struct{})
+	if t.tasks == nil {
+		t.tasks, t.ids, t.renamed = make(map[string]taskRef), make(map[taskRef]string), make(map[origin]struct{})
 	}
-	as := id
-	if _, taken := t.known[id]; taken || isOurs(id) {
-		as = o.rename(id)
-		t.other[o] = struct{}{}
+	clientID := id
+	if _, taken := t.tasks[id]; taken || isOwnURI(id) {
+		clientID = o.rename(id)
+		t.renamed[o] = struct{}{}
 	}
 	if len(t.order) == maxTasks {
 		oldest := t.order[0]
 		t.order = t.order[1:]
-		delete(t.as, t.known[oldest])
-		delete(t.known, oldest)
+		delete(t.ids, t.tasks[oldest])
+		delete(t.tasks, oldest)
 	}
-	t.order = append(t.order, as)
-	t.known[as], t.as[task] = task, as
-	return as
+	t.order = append(t.order, clientID)
+	t.tasks[clientID], t.ids[task] = task, clientID
+	return clientID
 }
 
-// name returns the id under which the client would know a server's task.
-func (t *taskNames) name(o origin, id string) string {
-	if as, ok := t.as[taskOf{o, id}]; ok {
-		return as
+// lookup returns the id that a task has for the client, or would have.
+func (t *taskNames) lookup(o origin, id string) string {
+	if clientID, ok := t.ids[taskRef{o, id}]; ok {
+		return clientID
 	}
-	if task, taken := t.known[id]; taken && task.origin != o {
+	if task, taken := t.tasks[id]; taken && task.origin != o {
 		return o.rename(id)
 	}
 	return id
 }
 
-// learnTask remembers whose task it is.
+// learnTask records the server of a task.
 func (m *Memory) learnTask(id string, o origin) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.giveTask(o, id)
+	m.assignTask(o, id)
 }
 
-// giveTask returns the id under which the client knows a task from now on. Called with mu held.
-func (m *Memory) giveTask(o origin, id string) string {
-	as := m.tasks.give(o, id)
-	if as != id {
+// assignTask returns the id under which the client knows a task from now on. Called with mu held.
+func (m *Memory) assignTask(o origin, id string) string {
+	clientID := m.tasks.assign(o, id)
+	if clientID != id {
 		m.renamed.Store(true)
 	}
-	return as
+	return clientID
 }
 
 // nameTasks replaces the ids of tasks by those that the client knows. Called with mu held.
-func (m *Memory) nameTasks(lists []offered, names [][]string) {
+func (m *Memory) nameTasks(lists []serverList, names [][]string) {
 	for i, list := range lists {
 		for j, id := range names[i] {
-			names[i][j] = m.giveTask(list.origin, id)
+			names[i][j] = m.assignTask(list.origin, id)
 		}
 	}
 }
 
-// taskOwner returns whose task it is that the client knows by that id.
-func (m *Memory) taskOwner(id string) (task taskOf, ok bool) {
+// taskOwner returns the task that the client knows by the id.
+func (m *Memory) taskOwner(clientID string) (task taskRef, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	task, ok = m.tasks.known[id]
+	task, ok = m.tasks.tasks[clientID]
 	return task, ok
 }
 
-// ofTask returns the params of a notification about a task, with the id as the client knows
-// it: otherwise it might be taken for one about the task of another server.
-func (m *Memory) ofTask(o origin, message wire.Message) []byte {
-	part := message.Params.Member("taskId")
+// taskParams returns the params of a notification about a task, with the id that the client knows.
+func (m *Memory) taskParams(o origin, message wire.Message) []byte {
+	part := message.Params.Member(protocol.SubjectTask)
 	id, ok := part.Text()
 	m.mu.Lock()
-	as := m.tasks.name(o, id)
+	clientID := m.tasks.lookup(o, id)
 	m.mu.Unlock()
-	if !ok || as == id {
+	if !ok || clientID == id {
 		return rawParams(message)
 	}
-	return wire.AppendEdited(nil, message.Params, wire.Edit{Part: part, With: wire.AppendString(nil, as)})
+	return wire.AppendEdited(nil, message.Params, wire.Edit{Part: part, With: wire.AppendString(nil, clientID)})
 }
 
-// task looks at the id of a task that a result has.
-func (l *linker) task(part wire.Payload) {
+// task edits the id of a task in a result.
+func (l *linkEditor) task(part wire.Payload) {
 	id, ok := part.Text()
 	if !ok {
 		return
 	}
-	as := l.memory.tasks.name(l.origin, id)
-	if id == l.original {
-		as = l.asked
+	clientID := l.memory.tasks.lookup(l.origin, id)
+	if id == l.serverName {
+		clientID = l.clientName
 	}
-	if as != id {
-		l.edits = append(l.edits, wire.Edit{Part: part, With: wire.AppendString(nil, as)})
+	if clientID != id {
+		l.replace(part, clientID)
 	}
 }
 
-// isAboutTask reports whether a request names a task.
-func isAboutTask(method string) bool {
-	about := protocol.FindMethod(method)
-	return about.Subject == protocol.SubjectTask && about.Updates == protocol.LeavesUpdates
-}
-
-// taskMade returns the id of the task that a request became by its result.
-func taskMade(result wire.Payload) (id string, ok bool) {
-	var made, own, kind wire.Payload
+// createdTask returns the id of the task that a request became, by its result.
+func createdTask(result wire.Payload) (id string, ok bool) {
+	var task, taskID, resultType wire.Payload
 	for key, value := range result.Members() {
 		switch string(key) {
 		case "task":
-			made = value
-		case "taskId":
-			own = value
+			task = value
+		case protocol.SubjectTask:
+			taskID = value
 		case protocol.ResultType:
-			kind = value
+			resultType = value
 		}
 	}
-	if name, _ := kind.Name(); name == protocol.ResultTask {
-		return own.Text()
+	if name, _ := resultType.Name(); name == protocol.ResultTask {
+		return taskID.Text()
 	}
-	return made.Member("taskId").Text()
+	return task.Member(protocol.SubjectTask).Text()
 }
 
-// learnMade remembers the task that the request became, if it did.
-func (a *attempt) learnMade(result wire.Payload) {
-	if a.kind.capability == tasks.Capability || !bytes.Contains(result.Bytes(), []byte("taskId")) {
+// learnCreatedTask records the task that the request became, if it did.
+func (r *routing) learnCreatedTask(result wire.Payload) {
+	if r.method.Capability == tasks.Capability || !bytes.Contains(result.Bytes(), []byte(protocol.SubjectTask)) {
 		return
 	}
-	if id, ok := taskMade(result); ok {
-		a.memory.learnTask(id, originOf(a.server))
-		a.carrier.madeTask(a.server, id)
+	if id, ok := createdTask(result); ok {
+		r.memory.learnTask(id, originOf(r.server))
+		r.server.MadeTask(r.Session.Party(), id)
 	}
 }
 
-// ownPlaces takes out the places where a request would be about a task that is not for the client.
-func (e *errand) ownPlaces(places []place) []place {
-	return slices.DeleteFunc(places, func(at place) bool {
-		if !e.carrier.servesOthers(at.server) {
+// withoutForeignTasks removes the candidates whose task belongs to another person.
+func (r *routing) withoutForeignTasks(candidates []candidate) []candidate {
+	return slices.DeleteFunc(candidates, func(c candidate) bool {
+		if !c.server.ServesOthers(r.Session.Party()) {
 			return false
 		}
-		id, ok := e.request.Params.Member("taskId").Text()
-		if ok && at.asked != at.original {
-			id = at.original
+		id, ok := r.Params.Member(protocol.SubjectTask).Text()
+		if ok && c.isRenamed() {
+			id = c.serverName
 		}
-		return ok && e.carrier.hidesTask(at.server, id)
+		return ok && c.server.HidesTask(r.Session.Party(), id)
 	})
 }
 
-// refuseTask answers a request about a task that is not for the client, or that there is not.
-func (e *errand) refuseTask() {
-	id, _ := e.request.Params.Member("taskId").Text()
-	e.refuse(protocol.CodeInvalidParams, fmt.Sprintf("Task not found: '%.200s'. A task is known to the client that made it, as long as its server keeps it", id), nil)
+// refuseTask answers a request about a task that belongs to another person, or does not exist.
+func (r *routing) refuseTask() {
+	id, _ := r.Params.Member(protocol.SubjectTask).Text()
+	r.refuse(protocol.CodeInvalidParams, fmt.Sprintf("Task not found: '%.200s'. A task is known to the client that made it, as long as its server keeps it", id), nil)
 }
 
-// isMissingTask reports whether a server that others use says that there is no such task. In its own words that
-// would be told from a task of others.
-func (a *attempt) isMissingTask(rpcError wire.Payload) bool {
-	_, isTask := a.request.Params.Member("taskId").Text()
-	return isTask && a.carrier.servesOthers(a.server) && code(rpcError) != protocol.CodeMethodNotFound && isMissing(rpcError, "")
+// isMissingTask reports whether a server that other people use answered that a task does not exist. Its own message
+// would differ from refuseTask, and so tell that a task of another person exists.
+func (r *routing) isMissingTask(rpcError wire.Payload) bool {
+	_, isTask := r.Params.Member(protocol.SubjectTask).Text()
+	return isTask && r.server.ServesOthers(r.Session.Party()) && code(rpcError) != protocol.CodeMethodNotFound && isMissing(rpcError, "")
 }
 
-// ownTasks takes the tasks out of a server's list that are not for the client.
-func (e *errand) ownTasks(server *fleet.Server, list []wire.Payload) []wire.Payload {
-	if !e.carrier.servesOthers(server) {
-		return list
+// withoutForeignEntries removes the tasks of other people from the list of a server.
+func (r *routing) withoutForeignEntries(server *fleet.Server, entries []wire.Payload) []wire.Payload {
+	if !server.ServesOthers(r.Session.Party()) {
+		return entries
 	}
-	return slices.DeleteFunc(list, func(entry wire.Payload) bool {
+	return slices.DeleteFunc(entries, func(entry wire.Payload) bool {
 		id, _ := entry.Member(tasks.Key).Text()
-		return e.carrier.hidesTask(server, id)
+		return server.HidesTask(r.Session.Party(), id)
 	})
 }
 
-// isForeign reports whether a notification is about a task that is not for the client.
-func (p *Passage) isForeign(session Session, server *fleet.Server, message wire.Message) bool {
-	carrier := p.carry(session)
-	if !carrier.servesOthers(server) {
+// isAboutForeignTask reports whether a notification is about a task of another person.
+func isAboutForeignTask(session Session, server *fleet.Server, message wire.Message) bool {
+	if !server.ServesOthers(session.Party()) {
 		return false
 	}
 	id, ok := downstream.TaskIn(string(message.Method), message.Params)
-	return ok && carrier.hidesTask(server, id)
+	return ok && server.HidesTask(session.Party(), id)
 }

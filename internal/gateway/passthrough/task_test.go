@@ -28,8 +28,8 @@ func twins() []*fake {
 func (b *bench) made(server, result string) string {
 	ref := toolbox.Ref{Toolbox: "t", Server: server}
 	payload := wire.Raw([]byte(result))
-	b.Learn(b.client, ref, payload)
-	return string(wire.AppendEdited(nil, payload, b.Relink(b.client, ref, payload)...))
+	b.LearnTask(b.client, ref, payload)
+	return string(wire.AppendEdited(nil, payload, b.LinkEdits(b.client, ref, payload)...))
 }
 
 func TestEqualTaskIDsAreToldApart(t *testing.T) {
@@ -54,7 +54,7 @@ func TestEqualTaskIDsAreToldApart(t *testing.T) {
 	b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"1","of":"a"},{"taskId":"`+second+`","of":"b"}]}`)
 
 	// One server is left: the ids stay what they were.
-	b.fakes[origin{"t", "a"}].capabilities = ""
+	b.stop(b.fakes[origin{"t", "a"}])
 	b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"`+second+`","of":"b"}]}`)
 }
 
@@ -80,32 +80,28 @@ func TestTasksOfTheOnlyServerAreRemembered(t *testing.T) {
 	b := newBench(t, "", fakes...)
 	b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"1","of":"a"}]}`)
 	fakes[1].capabilities = `{"tasks":{}}`
+	b.start(t, fakes[1])
 	if got := b.made("b", `{"task":{"taskId":"1"}}`); got != `{"task":{"taskId":"workbench://t/b/1"}}` {
 		t.Errorf("the second is %s", got)
 	}
 }
 
 func TestNotificationsOfTasksAreToldApart(t *testing.T) {
-	fakes := twins()
-	for _, f := range fakes {
-		f.answers[protocol.MethodWatchTask] = `{}`
-	}
-	b := newBench(t, "", fakes...)
+	b := newBench(t, "", twins()...)
 	b.made("a", `{"task":{"taskId":"1"}}`)
 	for _, method := range []string{protocol.NotifyTasks, protocol.NotifyTaskStatus} {
 		for server, want := range map[string]string{"t/a": "1", "t/b": "workbench://t/b/1"} { // of b, the client knows no task
-			got, ok := b.Notice(b.client, b.server(server), notification(t, `{"jsonrpc":"2.0","method":"`+method+`","params":{"taskId":"1","status":"working"}}`))
+			got, ok := b.Notification(b.client, b.server(server), notification(t, `{"jsonrpc":"2.0","method":"`+method+`","params":{"taskId":"1","status":"working"}}`))
 			if params := `{"taskId":"` + want + `","status":"working"}`; !ok || string(got) != params {
 				t.Errorf("%s tells %s", server, got)
 			}
 		}
 	}
 	b.made("b", `{"task":{"taskId":"1"}}`)
-	b.want(t, protocol.MethodWatchTask, `{"taskId":"workbench://t/b/1"}`, `{}`, `b workbench/tasks/watch {"taskId":"1"}`)
-	if task, ok := b.client.memory.taskOwner("workbench://t/b/1"); !ok || task != (taskOf{origin{"t", "b"}, "1"}) {
+	if task, ok := b.client.memory.taskOwner("workbench://t/b/1"); !ok || task != (taskRef{origin{"t", "b"}, "1"}) {
 		t.Errorf("it is %v", task)
 	}
-	if n := len(b.client.memory.tasks.known); n != 2 {
+	if n := len(b.client.memory.tasks.tasks); n != 2 {
 		t.Errorf("%d tasks are remembered", n)
 	}
 }
@@ -124,22 +120,22 @@ func TestTasksAreForTheClientsOfOnePerson(t *testing.T) {
 	for name, fakes := range map[string][]*fake{"one server": twins()[:1], "several": twins()} {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range fakes {
-				f.answers[protocol.MethodWatchTask], f.answers["tasks/other"] = `{}`, `{}`
+				f.answers["tasks/other"] = `{}`
 			}
 			b := newBench(t, "", fakes...)
-			b.owners = make(map[string]*client)
+			other := b.shareWithOthers(t)
 			b.made("a", `{"task":{"taskId":"1"}}`)
 			b.want(t, protocol.MethodTasksGet, `{"taskId":"1"}`, `{"of":"a","taskId":"1"}`, `a tasks/get {"taskId":"1"}`)
 			b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[{"taskId":"1","of":"a"}]}`)
 
-			b.client = &client{open: b.client.open, memory: NewMemory(b.client.memory.subscriptions)}
+			b.client = other
 			b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[]}`)
 			for _, method := range []string{
 				protocol.MethodTasksGet, protocol.MethodTasksResult, protocol.MethodTasksUpdate, protocol.MethodTasksCancel, protocol.MethodWatchTask,
 			} {
 				b.want(t, method, `{"taskId":"1"}`, unknown, []string{}...)
-				if len(b.sent) > 0 {
-					t.Errorf("%s: sent %q", method, b.sent)
+				if sent := b.takeSent(); len(sent) > 0 {
+					t.Errorf("%s: sent %q", method, sent)
 				}
 			}
 			if len(fakes) == 1 {
@@ -150,7 +146,7 @@ func TestTasksAreForTheClientsOfOnePerson(t *testing.T) {
 				`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"1"}}`,
 				`{"jsonrpc":"2.0","method":"notifications/message","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"}}}}`,
 			} {
-				if got, ok := b.Notice(b.client, b.server("t/a"), notification(t, line)); ok {
+				if got, ok := b.Notification(b.client, b.server("t/a"), notification(t, line)); ok {
 					t.Errorf("another client is told %s", got)
 				}
 			}
@@ -165,7 +161,7 @@ func TestMissingTasksAreAnsweredAlike(t *testing.T) {
 	fakes[0].answers[protocol.MethodTasksCancel] = `{"code":-32602,"message":"Cannot cancel 1: it is completed"}`
 	b := newBench(t, "", fakes...)
 	b.want(t, protocol.MethodTasksGet, `{"taskId":"1"}`, `{"code":-32602,"message":"Unknown task"}`)
-	b.owners = make(map[string]*client)
+	b.shareWithOthers(t)
 	b.made("a", `{"task":{"taskId":"1"}}`)
 	b.want(t, protocol.MethodTasksGet, `{"taskId":"1"}`, `{"code":-32602,"message":"Task not found: '1'. A task is known to the client that made it, as long as its server keeps it"}`)
 	b.want(t, protocol.MethodTasksCancel, `{"taskId":"1"}`, `{"code":-32602,"message":"Cannot cancel 1: it is completed"}`)
@@ -177,9 +173,9 @@ func TestAnyRequestCanBecomeATask(t *testing.T) {
 	fakes[0].capabilities = `{"tasks":{},"prompts":{}}`
 	fakes[0].answers[protocol.MethodPromptsGet] = `{"resultType":"task","taskId":"9"}`
 	b := newBench(t, "", fakes...)
-	b.owners = make(map[string]*client)
+	other := b.shareWithOthers(t)
 	b.want(t, protocol.MethodPromptsGet, `{"name":"p"}`, `{"resultType":"task","taskId":"9"}`)
-	if b.owners["a 9"] != b.client {
+	if server := b.server("t/a"); server.HidesTask(b.client.party, "9") || !server.HidesTask(other.party, "9") {
 		t.Error("it is not known whose the task is")
 	}
 }
@@ -190,8 +186,7 @@ func TestUpdatesOfOtherPersonsResources(t *testing.T) {
 		f.answers[protocol.MethodSubscribe] = `{}`
 	}
 	b := newBench(t, "", fakes...)
-	b.owners = make(map[string]*client)
-	other := &client{open: b.client.open, memory: NewMemory(b.client.memory.subscriptions)}
+	other := b.shareWithOthers(t)
 	b.askAs(t, b.client, protocol.MethodSubscribe, `{"uri":"y:1"}`)
 	b.askAs(t, other, protocol.MethodSubscribe, `{"uri":"y:2"}`)
 	server := ""

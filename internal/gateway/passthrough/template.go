@@ -2,42 +2,39 @@ package passthrough
 
 import "strings"
 
-// Limits of matching. Beyond them a template matches nothing, so that no server can make
-// the look-up of a URI expensive.
+// Limits of matching. A template beyond them matches nothing, so that no server can make the lookup of a URI expensive.
 const (
 	maxTemplateRuns = 32
 	maxMatchedURI   = 8 << 10
 )
 
-// template is a URI template of RFC 6570 that URIs are matched against. It is lenient in
-// what a variable may hold, as the SDKs that servers are built with are.
+// template is a URI template of RFC 6570 that URIs are matched against. Like the SDKs that servers are built with, it is
+// lenient in what a variable may hold.
 type template struct {
 	text  string
-	parts []part // nil: matches nothing
+	parts []templatePart // nil: matches nothing
 }
 
-// part is a literal, or a run of bytes that an expression may have expanded to.
-type part struct {
+// templatePart is a literal, or a run of bytes that an expression may have expanded to.
+type templatePart struct {
 	literal string
 	isRun   bool
-	// lead begins the run, which is then optional; 0: nothing does, and the run has at
-	// least one byte.
-	lead byte
-	stop string // bytes that the run does not hold
+	lead    byte   // the first byte of the run, which is then optional; 0: the run begins with any byte, and is not empty
+	stop    string // bytes that the run does not contain
 }
 
 func parseTemplate(text string) template {
 	t := template{text: text}
-	var parts []part
+	var parts []templatePart
 	runs := 0
 	for rest := text; rest != ""; {
 		open := strings.IndexByte(rest, '{')
 		if open < 0 {
-			parts = append(parts, part{literal: rest})
+			parts = append(parts, templatePart{literal: rest})
 			break
 		}
 		if open > 0 {
-			parts = append(parts, part{literal: rest[:open]})
+			parts = append(parts, templatePart{literal: rest[:open]})
 		}
 		end := strings.IndexByte(rest, '}')
 		if end < open+2 || runs == maxTemplateRuns {
@@ -55,8 +52,8 @@ func parseTemplate(text string) template {
 	return t
 }
 
-// parseExpression reads what stands between braces, which is not empty.
-func parseExpression(expression string) (run part, ok bool) {
+// parseExpression reads the text between braces, which is not empty.
+func parseExpression(expression string) (run templatePart, ok bool) {
 	run.isRun = true
 	switch expression[0] {
 	case '+':
@@ -72,7 +69,7 @@ func parseExpression(expression string) (run part, ok bool) {
 		run.lead, run.stop = '?', "#"
 	case '&':
 		run.lead, run.stop = '&', "#"
-	case '=', ',', '!', '@', '|', '{': // reserved by the RFC, or no expression
+	case '=', ',', '!', '@', '|', '{': // reserved by the RFC, or not an expression
 		return run, false
 	default:
 		run.stop = "/"
@@ -81,13 +78,13 @@ func parseExpression(expression string) (run part, ok bool) {
 	return run, len(expression) > 1
 }
 
-// matches reports whether the URI may be an expansion of the template. It takes time in
-// proportion to the number of parts and the length of the URI, whatever they are.
+// matches reports whether the URI may be an expansion of the template. Its time is bounded by the number of parts times
+// the length of the URI.
 func (t template) matches(uri string) bool {
 	if len(t.parts) == 0 || len(uri) > maxMatchedURI || !strings.HasPrefix(uri, t.parts[0].literal) {
 		return false
 	}
-	// reached says up to which places of the URI the parts so far may have come.
+	// reached[i] says that the parts so far may match the first i bytes.
 	reached := make([]bool, len(uri)+1)
 	reached[0] = true
 	for _, p := range t.parts {
@@ -106,8 +103,8 @@ func (t template) matches(uri string) bool {
 	return reached[len(uri)]
 }
 
-// advance finds all places where the run may end that begins at one that was reached.
-func (p part) advance(uri string, reached, next []bool) {
+// advance finds the places where a run may end that begins at a reached place.
+func (p templatePart) advance(uri string, reached, next []bool) {
 	inside := false
 	for i := range reached {
 		next[i] = inside || p.lead != 0 && reached[i]

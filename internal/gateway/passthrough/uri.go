@@ -5,25 +5,24 @@ import (
 	"strings"
 )
 
-// What begins the URIs that we make. A server's own that begins so is renamed like one that
-// another server has, so that such a URI always says where it leads. Clients show only resources
-// with the scheme ui (MCP Apps), which therefore keep it.
+// Prefixes of the URIs that we make. A server's own URI with such a prefix is renamed like one that another server has,
+// so that the prefix always names the server. Clients show only resources with the scheme ui (MCP Apps), which therefore
+// keep it.
 const (
 	scheme   = "workbench://"
 	uiScheme = "ui://"
 	uiPrefix = uiScheme + "workbench/"
 )
 
-// isOurs reports whether a URI is one that we make.
-func isOurs(uri string) bool {
+// isOwnURI reports whether a URI is one that we make.
+func isOwnURI(uri string) bool {
 	return strings.HasPrefix(uri, scheme) || strings.HasPrefix(uri, uiPrefix)
 }
 
-// origin is a server, by its names: a reload may make another object of it.
+// origin identifies a server by its names, since a reload may replace the *fleet.Server.
 type origin struct{ toolbox, server string }
 
-// rename returns the URI under which the client knows a server's URI that it cannot have
-// as it is.
+// rename returns the URI under which the client knows a server's URI that is taken.
 func (o origin) rename(uri string) string {
 	if strings.HasPrefix(uri, skillScheme) {
 		return o.renameTemplate(uri)
@@ -31,12 +30,12 @@ func (o origin) rename(uri string) string {
 	return o.prefix(uri) + escape(uri)
 }
 
-// renameTemplate is rename for a template of URIs, and for what it expands to. The text is not
-// encoded, since that of variables would no longer be told from the rest after it was filled in;
-// an empty part says so. So it is for the files of skills, which refer to each other by paths.
+// renameTemplate is rename for a URI template and its expansions. The text is not encoded, since the variables could not
+// be told from the rest once they are filled in; an empty path segment says so. The files of skills are renamed in the
+// same way, since they refer to each other by relative paths.
 func (o origin) renameTemplate(text string) string { return o.prefix(text) + "/" + text }
 
-// prefix is what leads to the server of a URI that is renamed.
+// prefix returns the part of a renamed URI that names the server.
 func (o origin) prefix(uri string) string {
 	begin := scheme
 	if strings.HasPrefix(uri, uiScheme) {
@@ -65,7 +64,7 @@ func parseRenamed(renamed string) (o origin, uri string, ok bool) {
 	return o, uri, true
 }
 
-// unescape undoes escape; what is not encoded rightly is nothing.
+// unescape undoes escape; "" if the encoding is invalid.
 func unescape(text string) string {
 	text, err := url.PathUnescape(text)
 	if err != nil {
@@ -74,8 +73,7 @@ func unescape(text string) string {
 	return text
 }
 
-// escape encodes everything but what RFC 3986 calls unreserved: what programs that
-// normalise URIs leave alone.
+// escape encodes everything but the unreserved characters of RFC 3986, which programs that normalise URIs leave alone.
 func escape(text string) string {
 	const digits = "0123456789ABCDEF"
 	var out strings.Builder
@@ -90,59 +88,58 @@ func escape(text string) string {
 	return out.String()
 }
 
-// claims say which server a URI leads to where several have it. A URI stays with the one
-// that it was given to first, whatever comes and goes.
-type claims struct {
-	ofTemplates bool // and not of URIs
+// uriNames are the URIs under which a client knows those of its servers. A URI belongs to the first server that listed it,
+// whatever servers come and go; others are renamed.
+type uriNames struct {
+	isTemplates bool // they are URI templates
 	owners      map[string]origin
-	renamed     map[origin]map[string]struct{} // URIs that a server has under another name
+	renamed     map[origin]map[string]struct{} // the servers' own URIs that are renamed
 }
 
-// maxClaims is how many URIs are remembered of a client's servers.
-const maxClaims = 200_000
+// maxURINames is how many URIs of its servers a client can have.
+const maxURINames = 200_000
 
-// give returns the URI under which the client knows the server's.
-func (c *claims) give(o origin, uri string) string {
-	if c.owners == nil {
-		c.owners, c.renamed = make(map[string]origin), make(map[origin]map[string]struct{})
+// assign returns the URI under which the client knows the server's from now on.
+func (n *uriNames) assign(o origin, uri string) string {
+	if n.owners == nil {
+		n.owners, n.renamed = make(map[string]origin), make(map[origin]map[string]struct{})
 	}
-	if !isOurs(uri) {
-		owner, taken := c.owners[uri]
+	if !isOwnURI(uri) {
+		owner, taken := n.owners[uri]
 		if !taken {
-			c.owners[uri] = o
+			n.owners[uri] = o
 		}
 		if !taken || owner == o {
 			return uri
 		}
 	}
-	if c.renamed[o] == nil {
-		c.renamed[o] = make(map[string]struct{})
+	if n.renamed[o] == nil {
+		n.renamed[o] = make(map[string]struct{})
 	}
-	c.renamed[o][uri] = struct{}{}
-	return c.rename(o, uri)
+	n.renamed[o][uri] = struct{}{}
+	return n.rename(o, uri)
 }
 
-func (c *claims) rename(o origin, uri string) string {
-	if c.ofTemplates {
+func (n *uriNames) rename(o origin, uri string) string {
+	if n.isTemplates {
 		return o.renameTemplate(uri)
 	}
 	return o.rename(uri)
 }
 
-// known returns the URI under which the client knows the server's, and whether that is
-// another.
-func (c *claims) known(o origin, uri string) (as string, renamed bool) {
-	if _, renamed = c.renamed[o][uri]; renamed {
-		return c.rename(o, uri), true
+// lookup returns the URI under which the client knows the server's, and whether it is renamed.
+func (n *uriNames) lookup(o origin, uri string) (clientURI string, renamed bool) {
+	if _, renamed = n.renamed[o][uri]; renamed {
+		return n.rename(o, uri), true
 	}
 	return uri, false
 }
 
-// isFull reports whether so much is remembered that it has to be forgotten.
-func (c *claims) isFull() bool {
-	n := len(c.owners)
-	for _, renamed := range c.renamed {
-		n += len(renamed)
+// isFull reports whether the limit is reached.
+func (n *uriNames) isFull() bool {
+	count := len(n.owners)
+	for _, renamed := range n.renamed {
+		count += len(renamed)
 	}
-	return n > maxClaims
+	return count > maxURINames
 }

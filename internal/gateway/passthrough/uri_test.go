@@ -56,9 +56,9 @@ func FuzzRename(f *testing.F) {
 	})
 }
 
-func TestClaims(t *testing.T) {
+func TestURINames(t *testing.T) {
 	a, b := origin{"t", "a"}, origin{"t", "b"}
-	var c claims
+	var c uriNames
 	for _, step := range []struct {
 		origin origin
 		uri    string
@@ -73,14 +73,14 @@ func TestClaims(t *testing.T) {
 		{a, "workbench://t/b/x", a.rename("workbench://t/b/x")},
 		{b, "ui://workbench/t/a/x", b.rename("ui://workbench/t/a/x")},
 	} {
-		if got := c.give(step.origin, step.uri); got != step.want {
+		if got := c.assign(step.origin, step.uri); got != step.want {
 			t.Errorf("%v %q is %q, want %q", step.origin, step.uri, got, step.want)
 		}
-		if got, renamed := c.known(step.origin, step.uri); got != step.want || renamed == strings.HasPrefix(step.want, "x:") {
+		if got, renamed := c.lookup(step.origin, step.uri); got != step.want || renamed == strings.HasPrefix(step.want, "x:") {
 			t.Errorf("%v %q is known as %q, want %q", step.origin, step.uri, got, step.want)
 		}
 	}
-	if got, renamed := c.known(b, "x:unlisted"); renamed || got != "x:unlisted" {
+	if got, renamed := c.lookup(b, "x:unlisted"); renamed || got != "x:unlisted" {
 		t.Errorf("a URI that was never listed is known as %q", got)
 	}
 }

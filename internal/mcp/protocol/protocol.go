@@ -97,7 +97,10 @@ const (
 // Levels of log messages, the least severe first.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// Severity returns the rank of a level of log messages, and -1 for what is none.
+// LogLevels returns the levels of log messages, the least severe first.
+func LogLevels() []string { return slices.Clone(levels) }
+
+// Severity returns the rank of a level of log messages, and -1 for an unknown level.
 func Severity(level string) int { return slices.Index(levels, level) }
 
 // Members of a result that say how long it may be kept and for whom, since revision
