@@ -24,15 +24,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
-// The test binary is the program, or a fake server, if its environment says so.
-const playVariable = "MCP_WORKBENCH_TEST_PLAYS"
+// programVariable makes the test binary the program. It is not a role, since the program starts
+// itself again with arguments of its own.
+const programVariable = "MCP_WORKBENCH_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(playVariable) {
-	case "program":
+	mcptest.PlayRole(nil)
+	if os.Getenv(programVariable) != "" {
 		os.Exit(Main(os.Args))
-	case "server":
-		os.Exit(mcptest.Main(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
@@ -183,7 +182,7 @@ func newHostilePlace(t *testing.T) *hostilePlace {
 	box, good, bad := "box"+hostile, "good"+hostile, "bad"+hostile
 	p.names = strings.NewReplacer("$BOX", box, "$GOOD", box+"/"+good, "$BAD", box+"/"+bad, "$TOOL", box+"/"+good+"/tool")
 	server := func(spec string) map[string]any {
-		return map[string]any{"command": os.Args[0], "args": []string{filepath.Join(p.project, spec)}, "env": map[string]string{playVariable: "server"}, hostile: 1}
+		return map[string]any{"command": mcptest.Self(), "args": mcptest.RoleArgs(mcptest.FakeServer, filepath.Join(p.project, spec)), hostile: 1}
 	}
 	p.write(t, "workbench-config.json", map[string]any{
 		hostile: 1,
@@ -237,7 +236,7 @@ func (p *hostilePlace) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	cmd.Env = []string{
-		playVariable + "=program", "GORACE=atexit_sleep_ms=0", // else each exit takes a second
+		programVariable + "=1", "GORACE=atexit_sleep_ms=0", // else each exit takes a second
 		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "PWD=" + p.project,
 		"XDG_RUNTIME_DIR=" + p.home, "XDG_STATE_HOME=" + filepath.Join(p.home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(p.home, "config"),
 	}

@@ -19,25 +19,23 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
-// echoVariable makes the test binary play a server that answers every call at once, of the
-// era that is its value.
-const echoVariable = "FRONT_TEST_ECHO"
-
-func echoServer() {
+// playEcho plays a server that answers every call at once; its role is its era.
+func playEcho(era string, _ []string) int {
 	reader := wire.NewReader(os.Stdin, 0)
 	for {
 		frame, err := reader.Next()
 		if err != nil {
-			return
+			return 0
 		}
 		message, err := wire.Parse(frame)
 		if err != nil || !message.IsRequest() {
 			continue
 		}
 		result := `{"content":[]}`
-		modern := os.Getenv(echoVariable) == "modern"
+		modern := era == "modern"
 		if modern {
 			result = `{"resultType":"complete","content":[]}`
 		}
@@ -74,14 +72,10 @@ func newEchoClient(tb testing.TB, era string) *echoClient {
 // newRoutedClient is newEchoClient with stages on the way of its requests.
 func newRoutedClient(tb testing.TB, era string, router *call.Router) *echoClient {
 	tb.Helper()
-	executable, err := os.Executable()
-	if err != nil {
-		tb.Fatal(err)
-	}
 	host := process.NewHost(process.HostOptions{})
 	servers := fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Toolboxes: []config.Toolbox{{
 		Name: "T", Servers: []config.Server{{
-			Name: "S", Command: executable, Env: []config.Variable{{Name: echoVariable, Value: era}},
+			Name: "S", Command: mcptest.Self(), Args: mcptest.RoleArgs(era),
 			Timeouts: config.Timeouts{Connect: 30 * time.Second, Call: time.Minute},
 		}},
 	}}}})

@@ -6,31 +6,22 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/selfserver"
 )
 
 func TestMain(m *testing.M) {
-	if os.Args[0] == process.GuardName {
-		os.Exit(process.GuardMain(os.Args[1:]))
-	}
-	if os.Getenv(echoVariable) != "" {
-		echoServer()
-		return
-	}
-	goleak.VerifyTestMain(m)
+	mcptest.PlayRole(playEcho)
+	selfserver.Main(m)
 }
 
 // newServer serves a configuration whose servers cannot be started.
