@@ -5,7 +5,6 @@ package metatool
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -92,66 +91,6 @@ func New(options Options) *Surface {
 	}
 	s.pinned = newPinned(s.discovery.Pinned)
 	return s
-}
-
-// Request is a tools/call or a tools/list as it came from the client.
-type Request struct {
-	Origin
-	Arguments wire.Payload
-	Meta      wire.Payload
-	Extra     []byte       // raw text of further members of the params; may be nil
-	Params    wire.Payload // all of them, as they came
-
-	// Check looks at a tool that is called by a name of its own before it is; see call.Request.
-	// It may be nil.
-	Check call.Check
-
-	// ref is the tool that a call of use_tool names. Unless it is zero, Arguments are those of
-	// that tool.
-	ref toolbox.Ref
-}
-
-// Origin is what is left of a request when its parts have been sent on.
-type Origin struct {
-	Name      string // of the tool; only of a call
-	Session   Session
-	Canceller *Canceller
-	Answerer  Answerer
-}
-
-// Canceller cancels a request, and has the memory for what is remembered of it. The zero value is
-// ready, for one request.
-type Canceller struct {
-	call.Canceller
-
-	invocation invocation
-}
-
-// Answerer gets the answer to a request.
-type Answerer interface {
-	// Answer is called exactly once, perhaps before Call or List returns. It takes the
-	// buffer that the answer lies in.
-	Answer(answer Answer)
-}
-
-// Answer is the answer to a request. Exactly one of its fields is set, but for From.
-type Answer struct {
-	Text      []byte       // a result that we made
-	Outcome   call.Outcome // a server's answer, to be passed on as it is
-	Error     *Error       // a JSON-RPC error
-	Cancelled error        // why the request was cancelled
-
-	// From is the tool that the outcome comes from.
-	From toolbox.Ref
-
-	limit *resultLimit // how much of a result the client gets at once; nil: all
-}
-
-// Error is a JSON-RPC error.
-type Error struct {
-	Code    int
-	Message string
-	Data    []byte // raw JSON; nil without any
 }
 
 // Call answers a tools/call. It does not block.
@@ -297,97 +236,4 @@ func withLinks(session Session, ref toolbox.Ref, tool catalog.Tool) catalog.Tool
 		tool.Definition = wire.Raw(wire.AppendEdited(nil, tool.Definition, edits...))
 	}
 	return tool
-}
-
-// fail answers with an error result of one or more text blocks.
-func (o *Origin) fail(blocks ...string) {
-	o.Answerer.Answer(Answer{Text: textResult(true, blocks...)})
-}
-
-func textResult(isError bool, blocks ...string) []byte {
-	result := []byte(`{"content":[`)
-	for i, text := range blocks {
-		if i > 0 {
-			result = append(result, ',')
-		}
-		result = append(result, `{"type":"text","text":`...)
-		result = append(wire.AppendString(result, text), '}')
-	}
-	result = append(result, ']')
-	if isError {
-		result = append(result, `,"isError":true`...)
-	}
-	return append(result, '}')
-}
-
-// invocation is a call of a server's tool on behalf of a request.
-type invocation struct {
-	Origin
-	surface *Surface
-	ref     toolbox.Ref
-	native  bool // the tool was called by a name of its own
-}
-
-// callUsed takes a call of use_tool to the tool's server.
-func (s *Surface) callUsed(request *Request) {
-	s.start(request, s.newInvocation(request, request.ref, false), request.Arguments, nil)
-}
-
-// callNamed is callUsed for a tool that was called by a name of its own.
-func (s *Surface) callNamed(request *Request, ref toolbox.Ref) {
-	s.start(request, s.newInvocation(request, ref, true), nativeArguments(request.Arguments), request.Check)
-}
-
-// newInvocation returns the invocation of a request, which has one at most.
-func (s *Surface) newInvocation(request *Request, ref toolbox.Ref, native bool) *invocation {
-	v := &request.Canceller.invocation
-	v.Origin, v.surface, v.ref, v.native = request.Origin, s, ref, native
-	return v
-}
-
-func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
-	s.router.CallTool(s.visible, &call.Request{
-		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Extra: request.Extra, PassErrors: s.mode == config.Direct,
-		Client: request.Session, Canceller: &request.Canceller.Canceller, Replier: v, Check: check,
-	})
-}
-
-// Reply implements call.Replier: it passes the outcome on, or phrases the failure.
-func (v *invocation) Reply(outcome call.Outcome, err error) {
-	if err == nil {
-		v.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, limit: v.limit()})
-		return
-	}
-	failure, ok := errors.AsType[*call.Failure](err)
-	if !ok {
-		v.Answerer.Answer(Answer{Cancelled: err})
-		return
-	}
-	if failure.NotFound && v.surface.mode == config.Direct {
-		v.surface.answerUnknown(v.Origin)
-		return
-	}
-	text := v.prefix(failure.NotFound) + failure.Message
-	if failure.Hint != "" {
-		text += "\n" + failure.Hint
-	}
-	if failure.Schema == nil {
-		v.fail(text)
-		return
-	}
-	v.fail(text, "The tool's input schema: "+string(failure.Schema))
-}
-
-// prefix begins the text of a failure: of one that names nothing, or of any other.
-func (v *invocation) prefix(notFound bool) string {
-	switch {
-	case v.native && notFound:
-		return "Error: "
-	case v.native:
-		return fmt.Sprintf("[%s/%s/%s] Error: ", v.ref.Toolbox, v.ref.Server, v.ref.Name)
-	case notFound:
-		return "Error executing tool: "
-	default:
-		return fmt.Sprintf("Error executing tool '%s' in server '%s' (toolbox '%s'): ", v.ref.Name, v.ref.Server, v.ref.Toolbox)
-	}
 }
