@@ -66,3 +66,21 @@ func TestEditDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestClip(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		size int
+		want string
+	}{
+		{"abc", 3, "abc"},
+		{"abc", 2, "ab"},
+		{"aü", 2, "a"},
+		{"ü", 1, ""},
+		{"", 0, ""},
+	} {
+		if got := Clip(test.text, test.size); got != test.want {
+			t.Errorf("%q cut to %d bytes is %q", test.text, test.size, got)
+		}
+	}
+}

@@ -17,13 +17,13 @@ import (
 // nearestTools is how many names the error about an unknown tool suggests.
 const nearestTools = 3
 
-// directTools is what is known at one moment of the tools of all visible servers. Those of a
-// server that is down are known from when it was up.
+// directTools is a snapshot of the tools of all visible servers. The tools of a server that is not
+// running are those of its last run.
 type directTools struct {
 	refs   []toolbox.Ref
 	tools  []catalog.Tool
-	unseen []*fleet.Server // were never up, so that nothing is known of them
-	stored []*fleet.Server // were not asked in this run: what is known may have changed
+	unseen []*fleet.Server // were never connected
+	stored []*fleet.Server // were not connected in this run: their tools may have changed
 }
 
 func (s *Surface) directTools(party *fleet.Party) directTools {
@@ -47,13 +47,13 @@ func (s *Surface) directTools(party *fleet.Party) directTools {
 	return d
 }
 
-// listDirect connects the servers of which nothing is known, and lists the tools of all that
-// were ever there. Why a server is not is in the log: the list has no place for it.
+// listDirect connects the servers that were never connected, and lists the tools of all known
+// servers. Why a server cannot be connected is in the log: the list has no place for it.
 func (s *Surface) listDirect(request Request) Answer {
 	if err := connectUnseen(request, s.directTools(request.Session.Party()).unseen); err != nil {
 		return Answer{Cancelled: err}
 	}
-	for _, box := range s.visible.Toolboxes() { // before looking: what comes up afterwards is told
+	for _, box := range s.visible.Toolboxes() { // before the snapshot: later changes are announced
 		request.Session.MarkOpen(box.Name)
 	}
 	d := s.directTools(request.Session.Party())
@@ -67,8 +67,8 @@ func (s *Surface) listDirect(request Request) Answer {
 	return Answer{Text: append(result, "]}"...)}
 }
 
-// listedDirect gives no names: who comes first gets the better one, and that has to be
-// the first in the file, not the first to be up.
+// listedDirect lists the tools without giving new names: the first tool gets the shorter name, and
+// that has to be the first in the configuration, not in the order of connecting.
 func (s *Surface) listedDirect(party *fleet.Party) []byte {
 	d := s.directTools(party)
 	var result []byte
@@ -80,14 +80,14 @@ func (s *Surface) listedDirect(party *fleet.Party) []byte {
 		result = appendRenamed(append(result, '\n'), d.tools[i], name)
 	}
 	for _, server := range d.unseen {
-		// One whose definition was mended may have tools.
+		// A server whose definition was fixed may have tools.
 		result = fmt.Appendf(result, "\n%q %q %t", server.Toolbox(), server.Name(), server.FaultFor(party) != nil)
 	}
 	return result
 }
 
-// appendRenamed appends a definition that is the server's own, byte for byte but for a
-// name that is another, and a mark if the server changed it.
+// appendRenamed appends the server's own definition with another name, and a mark if the server
+// changed it. All other bytes stay.
 func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
 	tool = withChangedMark(tool)
 	if name == tool.Name {
@@ -97,8 +97,7 @@ func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
 		wire.Edit{Part: tool.Definition.Member("name"), With: wire.AppendString(nil, name)})
 }
 
-// connectAll connects the servers in parallel, as far as they are not. The error is why
-// the request was cancelled meanwhile.
+// connectAll connects servers in parallel. The error is the cause of a cancelled request.
 func connectAll(request Request, servers []*fleet.Server) error {
 	ctx, stop := request.Canceller.Context()
 	defer stop()
@@ -110,9 +109,8 @@ func connectAll(request Request, servers []*fleet.Server) error {
 	return context.Cause(ctx)
 }
 
-// callDirect runs a tool by the name that it was given. A client may know the name from
-// an earlier session, and what was stored may be out of date, so that servers are asked
-// before it counts as unknown.
+// callDirect calls a tool by its name in direct mode. A client may know the name from an earlier
+// session, and the cache may be stale, so servers are connected before a name counts as unknown.
 func (s *Surface) callDirect(request *Request) {
 	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
 		s.callNamed(request, ref)
@@ -139,7 +137,7 @@ func (s *Surface) callDirect(request *Request) {
 	}()
 }
 
-// nameAndCall names what is known by now, and looks again.
+// nameAndCall gives names to all known tools, and looks the name up again.
 func (s *Surface) nameAndCall(request *Request, d directTools) {
 	s.visible.Names().Give(d.refs)
 	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
@@ -163,7 +161,7 @@ func (s *Surface) nameAndCall(request *Request, d directTools) {
 	s.answerUnknown(request.Origin)
 }
 
-// onlyServer returns the one server that is visible, if it is just one.
+// onlyServer returns the visible server if there is exactly one.
 func (s *Surface) onlyServer() (only *fleet.Server, ok bool) {
 	for _, box := range s.visible.Toolboxes() {
 		for _, server := range box.Servers {
@@ -176,7 +174,7 @@ func (s *Surface) onlyServer() (only *fleet.Server, ok bool) {
 	return only, only != nil
 }
 
-// findDirect returns the tool of a name if it is visible and, as far as we know, offered.
+// findDirect returns the tool with a name if it is visible and, as far as is known, offered.
 func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool) {
 	ref, ok := s.visible.Names().Find(name)
 	if !ok {
@@ -228,10 +226,10 @@ func (s *Surface) findDenied(request *Request, d directTools, asked bool) (first
 	return first, isDenied && first != (toolbox.Ref{})
 }
 
-// maxFaults is how many faulty servers an error tells the reasons of.
+// maxFaults is the number of faulty servers that an error explains.
 const maxFaults = 3
 
-// describeFaults says what is wrong with the definitions of servers.
+// describeFaults explains what is wrong with the definitions of servers.
 func describeFaults(party *fleet.Party, servers []*fleet.Server) (text string) {
 	told := 0
 	for _, server := range servers {
@@ -243,8 +241,7 @@ func describeFaults(party *fleet.Party, servers []*fleet.Server) (text string) {
 	return text
 }
 
-// answerUnknown says which names there are that may have been meant, and which servers
-// could not be asked.
+// answerUnknown suggests similar names, and names the servers that could not be connected.
 func (s *Surface) answerUnknown(request Origin) {
 	d := s.directTools(request.Session.Party())
 	var names []string

@@ -36,13 +36,13 @@ func (s *Surface) findDefinition() []byte {
 		`"_meta":{` + alwaysLoad + `,"` + searchHint + `":"find a tool for any task in all toolboxes"}}`)
 }
 
-// findQuery is what the client asks find_tools for.
+// findQuery holds the arguments of find_tools.
 type findQuery struct {
 	query, toolbox string
 	limit          int
 }
 
-// parseFind reads the arguments; problem says all that is wrong with them.
+// parseFind reads the arguments; problem describes all mistakes in them.
 func parseFind(arguments wire.Payload) (q findQuery, problem string) {
 	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
 		return q, "Expected object, received " + kind
@@ -69,8 +69,7 @@ func parseFind(arguments wire.Payload) (q findQuery, problem string) {
 	return q, strings.Join(problems, "; ")
 }
 
-// textArgument reads a string that must not be blank, and adds to the problems if it
-// cannot.
+// textArgument reads a string that must not be blank, and appends a problem if it is.
 func textArgument(key string, value wire.Payload, problems []string) (string, []string) {
 	text, ok := value.Text()
 	switch {
@@ -82,7 +81,7 @@ func textArgument(key string, value wire.Payload, problems []string) (string, []
 	return text, problems
 }
 
-// numberArgument reads a whole number within bounds. Some models send it as a string.
+// numberArgument reads an integer within bounds. Some models send it as a string.
 func numberArgument(key string, value wire.Payload, least, most int, problems []string) (int, []string) {
 	raw := string(value.Bytes())
 	if text, ok := value.Text(); ok {
@@ -114,7 +113,7 @@ func (s *Surface) findTools(request Request) {
 	}()
 }
 
-// find searches, opens the toolboxes of what it found to the client, and says what it is.
+// find searches, opens the toolboxes of the tools that it found to the client, and formats the answer.
 func (s *Surface) find(q findQuery, session Session) string {
 	found := s.finder.search(s.visible.Toolboxes(), session.Party(), q)
 	answer := []byte(`{"found":`)
@@ -145,8 +144,8 @@ func (s *Surface) find(q findQuery, session Session) string {
 	return string(append(answer, '}'))
 }
 
-// openFound marks the toolbox of a tool that was found as open. Its servers start when they are
-// used, but what is known of them may be more to show to the client than before.
+// openFound opens the toolbox of a tool that was found. Its servers start at the first call, but cached lists may
+// become visible to the client.
 func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 	if first := session.MarkOpen(box.Name); !first {
 		return
@@ -156,7 +155,7 @@ func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 	}
 }
 
-// findHint says what to do next where the tools do not say it themselves.
+// findHint suggests the next step if nothing was found, or nothing that fits well.
 func (s *Surface) findHint(q findQuery, found findResult) string {
 	switch {
 	case found.doubtful:
@@ -177,13 +176,13 @@ func (s *Surface) findHint(q findQuery, found findResult) string {
 		}
 		hint += "\n- " + box.Name
 		if box.Description != "" {
-			hint += ": " + oneLine(box.Description)
+			hint += ": " + OneLine(box.Description)
 		}
 	}
 	return hint
 }
 
-// notSearched names the servers of which nothing is known, by toolbox.
+// notSearched names the servers without known tools, by toolbox.
 func notSearched(found findResult) (texts []string) {
 	for i := 0; i < len(found.unseen); {
 		if i >= maxUnseen {

@@ -9,24 +9,22 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/search"
 )
 
-// Limits of what a surface keeps for searching.
+// Limits of the search indexes of a surface.
 const (
-	// maxIndexes is how many views of the servers are kept at once: clients may have
-	// variants of them of their own.
+	// maxIndexes is the number of indexes that are kept: clients may have server instances, and so tools, of their
+	// own.
 	maxIndexes = 4
-	// maxIndexed is how many tools are searched. Reading ten thousand takes some tenths of
-	// a second.
+	// maxIndexed is the number of tools in an index. Indexing ten thousand takes some tenths of a second.
 	maxIndexed = 50_000
 )
 
-// finder searches tools. Its indexes are made when they are first needed, and again when
-// the tools that they are of have changed.
+// finder searches tools. It builds an index on first use, and again when the tools have changed.
 type finder struct {
 	mu      sync.Mutex
 	indexes []*toolIndex // the one that was used last comes last
 }
 
-// toolIndex is what can be searched at one moment.
+// toolIndex is a search index of a snapshot of tools.
 type toolIndex struct {
 	of    []*catalog.Snapshot // in the order of the servers; nil for one never seen
 	tools []foundTool
@@ -40,7 +38,7 @@ type foundTool struct {
 	tool   catalog.Tool
 }
 
-// findResult is what a search found.
+// findResult is the result of a search.
 type findResult struct {
 	hits     []foundTool
 	more     bool // there are others that fit
@@ -50,7 +48,7 @@ type findResult struct {
 	left     int
 }
 
-// search finds tools by what is known of them, and starts nothing.
+// search finds known tools. It starts no servers.
 func (f *finder) search(boxes []*fleet.Toolbox, party *fleet.Party, q findQuery) findResult {
 	var found findResult
 	var snapshots []*catalog.Snapshot
@@ -80,7 +78,7 @@ func (f *finder) search(boxes []*fleet.Toolbox, party *fleet.Party, q findQuery)
 
 func (q findQuery) covers(box *fleet.Toolbox) bool { return q.toolbox == "" || q.toolbox == box.Name }
 
-// indexOf returns the index of these snapshots. Who comes while it is made waits for it.
+// indexOf returns the index of these snapshots. Concurrent callers wait while it is built.
 func (f *finder) indexOf(boxes []*fleet.Toolbox, snapshots []*catalog.Snapshot) *toolIndex {
 	f.mu.Lock()
 	defer f.mu.Unlock()

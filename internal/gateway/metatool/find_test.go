@@ -119,12 +119,12 @@ func TestOneLine(t *testing.T) {
 		"Use e.g. this. Then that.":           "Use e.g. this. Then that.",
 		strings.Repeat("x", 50) + ". " + long: strings.Repeat("x", 50) + ". ",
 	} {
-		if got := oneLine(text); !strings.HasPrefix(got, want) || len([]rune(got)) > oneLineMax || (len(text) > oneLineMax) != strings.HasSuffix(got, ellipsis) {
-			t.Errorf("oneLine(%q) = %q", text, got)
+		if got := OneLine(text); !strings.HasPrefix(got, want) || len([]rune(got)) > oneLineMax || (len(text) > oneLineMax) != strings.HasSuffix(got, ellipsis) {
+			t.Errorf("OneLine(%q) = %q", text, got)
 		}
 	}
 	for _, text := range []string{long, strings.Repeat("x", 1000), strings.Repeat("ü", 10_000)} {
-		if got := oneLine(text); len([]rune(got)) > oneLineMax || !strings.HasSuffix(got, ellipsis) || strings.ContainsRune(got, '\uFFFD') {
+		if got := OneLine(text); len([]rune(got)) > oneLineMax || !strings.HasSuffix(got, ellipsis) || strings.ContainsRune(got, '\uFFFD') {
 			t.Errorf("a long text becomes %q", got)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// exampleCall is how arguments of use_tool look.
+// exampleCall is an example of use_tool's arguments.
 const exampleCall = `{"tool":{"toolbox":"toolbox-name","server":"server-name","name":"tool-name"},"arguments":{}}`
 
-// namesFirst is from how many characters on instructions begin with a line of all
-// names: some clients cut them after 512.
+// namesFirst is the length, in characters, above which the instructions begin with a line of all names: some clients
+// cut them after 512.
 const namesFirst = 500
 
-// Instructions tell a client, before anything is connected, which toolboxes there are.
+// Instructions describe the toolboxes to a client before anything is connected.
 func (s *Surface) Instructions() string {
 	if s.showsNoticeOnly() {
 		return s.notice

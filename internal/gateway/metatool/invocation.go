@@ -15,20 +15,20 @@ type invocation struct {
 	Origin
 	surface *Surface
 	ref     toolbox.Ref
-	native  bool // the tool was called by a name of its own
+	native  bool // the tool was called by a name of its own, not through use_tool
 }
 
-// callUsed takes a call of use_tool to the tool's server.
+// callUsed forwards a call of use_tool to the tool's server.
 func (s *Surface) callUsed(request *Request) {
 	s.start(request, s.newInvocation(request, request.ref, false), request.Arguments, nil)
 }
 
-// callNamed is callUsed for a tool that was called by a name of its own.
+// callNamed forwards a call of a tool by a name of its own.
 func (s *Surface) callNamed(request *Request, ref toolbox.Ref) {
 	s.start(request, s.newInvocation(request, ref, true), nativeArguments(request.Arguments), request.Check)
 }
 
-// newInvocation returns the invocation of a request, which has one at most.
+// newInvocation returns the invocation of a request. It reuses the memory of the request, which has one invocation at most.
 func (s *Surface) newInvocation(request *Request, ref toolbox.Ref, native bool) *invocation {
 	v := &request.Canceller.invocation
 	v.Origin, v.surface, v.ref, v.native = request.Origin, s, ref, native
@@ -42,7 +42,7 @@ func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload,
 	})
 }
 
-// Reply implements call.Replier: it passes the outcome on, or phrases the failure.
+// Reply implements call.Replier: it forwards the outcome, or describes the failure.
 func (v *invocation) Reply(outcome call.Outcome, err error) {
 	if err == nil {
 		v.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, limit: v.limit()})
@@ -68,7 +68,7 @@ func (v *invocation) Reply(outcome call.Outcome, err error) {
 	v.fail(text, "The tool's input schema: "+string(failure.Schema))
 }
 
-// prefix begins the text of a failure: of one that names nothing, or of any other.
+// prefix is the beginning of a failure's text.
 func (v *invocation) prefix(notFound bool) string {
 	switch {
 	case v.native && notFound:

@@ -1,5 +1,6 @@
-// Package metatool is what a client sees instead of hundreds of tools: open_toolbox,
-// use_tool, and the tools that dynamic and direct mode offer natively.
+// Package metatool answers tools/list and tools/call. In proxy mode clients see a few meta-tools instead of hundreds of
+// tools: see the table in table.go. Pinned tools, and all tools in dynamic and direct mode, are offered natively, under
+// names of their own.
 package metatool
 
 import (
@@ -23,22 +24,22 @@ type Session interface {
 	call.Client
 	// IsOpen reports whether the toolbox is open to the client; see Surface.CountsAsOpen.
 	IsOpen(toolbox string) bool
-	// MarkOpen remembers that the client opened it; first says that it was not open.
+	// MarkOpen opens a toolbox to the client; first is false if it was open already.
 	MarkOpen(toolbox string) (first bool)
-	// HoldNews has lists that change meanwhile be told before the answer: when release is called.
+	// HoldNews delays notifications of changed lists until release is called, before the answer.
 	HoldNews() (release func())
-	// WaitUntil returns until when lists wait for servers: for the limit from when it is first asked.
+	// WaitUntil returns the deadline of lists that wait for servers. The limit starts with the first call.
 	WaitUntil(limit time.Duration) time.Time
-	// Links returns the edits by which links in the definition of a tool lead to resources
-	// that the client knows by another URI.
+	// Links returns the edits of a tool's definition for links to resources that the client knows
+	// by another URI.
 	Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit
 }
 
-// Toolboxes are what a client may see of the fleet: all of it, or a view.
+// Toolboxes is the part of the fleet that a client may see: all of it, or a view.
 type Toolboxes interface {
 	Toolboxes() []*fleet.Toolbox
 	Toolbox(name string) (*fleet.Toolbox, bool)
-	// Names holds the names that tools have in direct mode. They outlive a surface.
+	// Names holds the names of tools in direct mode. They outlive a surface.
 	Names() *toolbox.Names
 }
 
@@ -100,7 +101,7 @@ func (s *Surface) Call(request *Request) {
 		return
 	}
 	if s.mode == config.Direct {
-		request.unfold()
+		request.restoreArguments()
 		s.callDirect(request)
 		return
 	}
@@ -147,13 +148,13 @@ func (s *Surface) List(request Request) {
 	}()
 }
 
-// ListPatience is how long a client's first list waits for servers that were never up. Many
-// clients read the list once, and have little patience at their start; they are told when tools
-// come later.
+// ListPatience is how long a client's first list waits for servers that were never connected. Many
+// clients read the list only once, and time out early at their start. Tools that come later are
+// announced with tools/list_changed.
 const ListPatience = 5 * time.Second
 
-// connectUnseen starts servers that were never up, in the background. The first list of a client waits for
-// them a while. The error is why the request was cancelled meanwhile.
+// connectUnseen connects servers that were never connected, and waits for them up to ListPatience. Later lists of the
+// same client do not wait. The error is the cause of a cancelled request.
 func connectUnseen(request Request, unseen []*fleet.Server) error {
 	if len(unseen) == 0 {
 		return nil
@@ -178,15 +179,14 @@ func connectUnseen(request Request, unseen []*fleet.Server) error {
 	return context.Cause(ctx)
 }
 
-// IsFixed reports whether instructions and the list of tools only depend on the
-// configuration.
+// IsFixed reports whether the instructions and the list of tools depend on the configuration
+// alone.
 func (s *Surface) IsFixed() bool {
 	return s.mode != config.Direct && s.mode != config.Dynamic && s.notice == "" && len(s.pinned.refs) == 0
 }
 
-// Listed returns the result of tools/list for a client as far as it is known now. In
-// direct mode it is to be compared only: it also names the servers that List would have to
-// ask first.
+// Listed returns the result of tools/list for a client, from what is known now. In direct mode
+// it is good for comparisons only: it also names the servers that List would connect first.
 func (s *Surface) Listed(session Session) []byte {
 	if s.mode == config.Direct {
 		return s.listedDirect(session.Party())
@@ -205,8 +205,8 @@ func (s *Surface) Listed(session Session) []byte {
 	return append(result, "]}"...)
 }
 
-// Shows reports whether tools of the toolbox are in the list that the client has, so that
-// it has to be told when they change.
+// Shows reports whether the client's list has tools of the toolbox, so that it is notified when
+// they change.
 func (s *Surface) Shows(session Session, toolbox string) bool {
 	_, visible := s.visible.Toolbox(toolbox)
 	switch {
@@ -219,8 +219,8 @@ func (s *Surface) Shows(session Session, toolbox string) bool {
 	}
 }
 
-// CountsAsOpen reports whether the toolbox is open to all clients, whether they opened it or
-// not. That starts nothing.
+// CountsAsOpen reports whether the toolbox is open to all clients without open_toolbox. It starts
+// no servers.
 func (s *Surface) CountsAsOpen(toolbox string) bool {
 	if !s.discovery.AutoOpen {
 		return false
@@ -229,8 +229,8 @@ func (s *Surface) CountsAsOpen(toolbox string) bool {
 	return visible
 }
 
-// withLinks returns the tool as the client gets it defined: its links lead to the resources
-// of its own server, even if those of another one have the same URIs.
+// withLinks returns a tool whose links lead to resources of its own server, even if another server
+// has the same URIs.
 func withLinks(session Session, ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
 	if edits := session.Links(ref, tool.Definition); len(edits) > 0 {
 		tool.Definition = wire.Raw(wire.AppendEdited(nil, tool.Definition, edits...))

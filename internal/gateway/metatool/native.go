@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// eachTool yields the tools that a server offered last, with what names them.
+// eachTool yields the tools of the server's last known list.
 func eachTool(box *fleet.Toolbox, server *fleet.Server, yield func(toolbox.Ref, catalog.Tool)) {
 	if offered := server.Offered(); offered != nil {
 		for _, tool := range offered.Tools {
@@ -21,8 +21,8 @@ func eachTool(box *fleet.Toolbox, server *fleet.Server, yield func(toolbox.Ref, 
 	}
 }
 
-// appendNative appends the tools of the toolboxes that the client opened to a list, in
-// the order of the configuration and of their servers.
+// appendNative appends the tools of the client's open toolboxes to a list, in the order of the configuration and of
+// the servers' lists.
 func (s *Surface) appendNative(list []byte, session Session) []byte {
 	for _, box := range s.visible.Toolboxes() {
 		if !session.IsOpen(box.Name) {
@@ -40,9 +40,8 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 	return list
 }
 
-// unseenNative returns the servers whose tools the list would lack because they were never
-// up. Where clients open toolboxes, there are none: opening does that. To clients of the
-// modern era the list must be the same from the beginning.
+// unseenNative returns the servers that have to be connected for a complete list. For clients that open toolboxes
+// there are none, since opening connects them. Clients of the modern era need a complete list from the beginning.
 func (s *Surface) unseenNative(party *fleet.Party) (unseen []*fleet.Server) {
 	if s.mode != config.Dynamic || !party.Modern() {
 		return nil
@@ -57,8 +56,8 @@ func (s *Surface) unseenNative(party *fleet.Party) (unseen []*fleet.Server) {
 	return unseen
 }
 
-// appendNativeDefinition appends a definition that is the server's own but for the
-// name, the description and our members of _meta.
+// appendNativeDefinition appends the server's own definition with another name and description, and our members of
+// _meta.
 func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []byte {
 	origin := wire.AppendMember(nil, "source_server", ref.Server)
 	origin = wire.AppendMember(origin, "toolbox_name", ref.Toolbox)
@@ -78,8 +77,8 @@ func appendNativeDefinition(dst []byte, ref toolbox.Ref, tool catalog.Tool) []by
 	}, members)
 }
 
-// withChangedMark returns a tool as it is listed by a name of its own: if the server changed its definition, _meta says so. The
-// rest of it stays the server's own.
+// withChangedMark returns a tool with a mark in _meta if the server changed its definition. The rest stays the
+// server's own.
 func withChangedMark(tool catalog.Tool) catalog.Tool {
 	if !tool.Changed {
 		return tool
@@ -90,7 +89,7 @@ func withChangedMark(tool catalog.Tool) catalog.Tool {
 	return tool
 }
 
-// metaOf returns the _meta of a tool, to add to.
+// metaOf returns the _meta of a tool, or an empty object.
 func metaOf(tool catalog.Tool) wire.Payload {
 	if meta := tool.Definition.Member("_meta"); meta.Kind() == "object" {
 		return meta
@@ -98,7 +97,7 @@ func metaOf(tool catalog.Tool) wire.Payload {
 	return wire.Raw([]byte("{}"))
 }
 
-// callNative runs a tool by its native name.
+// callNative calls a tool by its native name.
 func (s *Surface) callNative(request *Request) {
 	ref, found := s.findNative(request.Session, request.Name)
 	if !found {
@@ -117,7 +116,7 @@ func (s *Surface) callNative(request *Request) {
 	s.callNamed(request, ref)
 }
 
-// nativeArguments returns the arguments for a tool that was called by a name of its own.
+// nativeArguments returns the arguments of a tool that was called by a name of its own.
 func nativeArguments(sent wire.Payload) wire.Payload {
 	arguments, problem := parseArguments(sent)
 	if problem != "" {
@@ -126,8 +125,8 @@ func nativeArguments(sent wire.Payload) wire.Payload {
 	return arguments
 }
 
-// findNative looks a native name up among what the client sees: short forms cannot be
-// parsed, so that routing goes by table.
+// findNative looks a native name up among the tools that the client sees. Short names cannot be parsed, so a table is
+// needed.
 func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
 	for _, box := range s.visible.Toolboxes() {
 		if !session.IsOpen(box.Name) {
@@ -142,12 +141,11 @@ func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
 	return toolbox.Ref{}, false
 }
 
-// maxNativeTables is how many tables are kept: clients may have variants of servers of
-// their own, which go with them.
+// maxNativeTables is the number of tables that are kept: clients may have server instances of their own, which end
+// with them.
 const maxNativeTables = 1000
 
-// nativeNames maps native names to tools, a table per server that is made anew when
-// the server's tools change.
+// nativeNames maps native names to tools. Each server has a table, which is rebuilt when the server's tools change.
 type nativeNames struct {
 	mu     sync.Mutex
 	tables map[*fleet.Server]nativeTable
@@ -180,8 +178,8 @@ func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, name string
 	return ref, ok
 }
 
-// InputSchema returns the input schema of a tool that the client calls by a name of its
-// own; absent if it is not known, and for our own tools.
+// InputSchema returns the input schema of a tool that the client calls by a name of its own. It is absent if it is not
+// known, and for meta-tools.
 func (s *Surface) InputSchema(session Session, name string) wire.Payload {
 	var ref toolbox.Ref
 	ok := false

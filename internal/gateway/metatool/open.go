@@ -16,11 +16,10 @@ import (
 
 const openName = "open_toolbox"
 
-// listedToolboxes is how many toolboxes open_toolbox lists in its definition.
+// listedToolboxes is the number of toolboxes that the definition of open_toolbox lists.
 const listedToolboxes = 100
 
-// openDefinition defines open_toolbox for what is visible, as the configuration has it
-// answer.
+// openDefinition defines open_toolbox for the visible toolboxes and the configured detail.
 func (s *Surface) openDefinition() []byte {
 	boxes := s.visible.Toolboxes()
 	definition := []byte(`{"name":"open_toolbox","title":"Open a toolbox","description":`)
@@ -49,7 +48,7 @@ func (s *Surface) openDefinition() []byte {
 		`"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":true},"_meta":{`+alwaysLoad+`}}`...)
 }
 
-// openDescription says what open_toolbox does, and what each toolbox is for.
+// openDescription describes open_toolbox and each toolbox.
 func (s *Surface) openDescription(boxes []*fleet.Toolbox) string {
 	description := "Connect to the servers of a toolbox and list their tools with input schemas. "
 	if s.discovery.OpenBrief {
@@ -91,7 +90,7 @@ func (s *Surface) openToolbox(request Request) {
 	go func() { request.Answerer.Answer(s.connect(box, request, asked)) }()
 }
 
-// connect connects the servers of a toolbox, and answers with what they offer.
+// connect connects the servers of a toolbox, and answers with their tools.
 func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest) Answer {
 	ctx, stop := request.Canceller.Context()
 	defer stop()
@@ -116,7 +115,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest
 	if failed {
 		return Answer{Text: textResult(true, result)}
 	}
-	// Of servers that come up later, clients are told when they do; see Shows.
+	// Servers that connect later are announced to the client; see Shows.
 	if first := request.Session.MarkOpen(box.Name); first {
 		for _, method := range s.changedBy(box, request.Session.Party()) {
 			_ = request.Session.Notify(method, nil) // fails only with the session
@@ -125,9 +124,8 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest
 	return Answer{Text: textResult(false, result)}
 }
 
-// changedBy returns the notifications about what the client can see and could not before
-// the toolbox was opened to it. Other lists than those of tools do not depend on that, unless
-// the configuration says so.
+// changedBy returns the notifications for lists that change for the client when the toolbox is opened to it: those of
+// tools, and with ListOpened those of resources and prompts.
 func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []string) {
 	if s.mode == config.Dynamic {
 		methods = append(methods, protocol.NotifyToolsList)
@@ -164,7 +162,7 @@ func (s *Surface) toolboxNames() []string {
 	return names
 }
 
-// progressOf reports each server that is done to a client that asked for progress.
+// progressOf reports each connected server to a client that asked for progress.
 func progressOf(request Request, total int) func(fleet.Opened) {
 	token := request.Meta.Member(protocol.ProgressToken)
 	if token.IsAbsent() {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// Offer is what one server adds to the answer of open_toolbox.
+// Offer is the part of a server in the answer of open_toolbox.
 type Offer struct {
 	Server       string
 	Tools        []catalog.Tool
@@ -31,13 +31,13 @@ func offerOf(opened fleet.Opened) Offer {
 	}
 }
 
-// OpenAnswer returns what open_toolbox answers if servers offer this.
+// OpenAnswer returns the answer of open_toolbox for these offers.
 func OpenAnswer(box, description string, offers []Offer, brief bool) string {
 	text, _ := openRequest{toolbox: box, brief: brief}.answer(description, offers, unchanged)
 	return text
 }
 
-// OpenTool returns the part of that answer that is about one tool.
+// OpenTool returns the part of a tool in the answer of open_toolbox.
 func OpenTool(box, server string, tool catalog.Tool, brief bool) string {
 	if brief {
 		return string(wire.AppendMember(nil, tool.Name, briefText(tool)))
@@ -47,8 +47,8 @@ func OpenTool(box, server string, tool catalog.Tool, brief bool) string {
 
 func unchanged(_ toolbox.Ref, tool catalog.Tool) catalog.Tool { return tool }
 
-// answer builds the answer of open_toolbox; failed says that it is the reasons why there is
-// none. Define returns a tool as the client gets it defined.
+// answer builds the answer of open_toolbox. If it fails, the text holds the reasons. Define returns the tool's
+// definition for the client.
 func (o openRequest) answer(description string, offers []Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) (text string, failed bool) {
 	var tools, instructions []byte
 	var errs, warnings []string
@@ -97,7 +97,7 @@ func (o openRequest) answer(description string, offers []Offer, define func(tool
 	return string(append(result, '}')), false
 }
 
-// appendDefinitions appends the tools of a server with their own definitions.
+// appendDefinitions appends the tools of a server with their whole definitions.
 func (o openRequest) appendDefinitions(dst []byte, offer Offer, define func(toolbox.Ref, catalog.Tool) catalog.Tool) []byte {
 	origin := originMembers(o.toolbox, offer.Server)
 	for _, tool := range offer.Tools {
@@ -113,7 +113,7 @@ func (o openRequest) appendDefinitions(dst []byte, offer Offer, define func(tool
 	return dst
 }
 
-// missing says which of the tools that are asked for no server has.
+// missing describes the requested tools that no server has.
 func (o openRequest) missing(offers []Offer) (texts []string) {
 	if o.tools == nil {
 		return nil
@@ -149,7 +149,7 @@ func (o openRequest) missing(offers []Offer) (texts []string) {
 	return texts
 }
 
-// qualifyShared names tools that several servers have with their servers, a few in all.
+// qualifyShared qualifies the names of tools that several servers have with the server's name.
 func qualifyShared(names []string, owners map[string][]string) (apart []string) {
 	for _, name := range names {
 		if len(owners[name]) == 1 {
@@ -163,8 +163,8 @@ func qualifyShared(names []string, owners map[string][]string) (apart []string) 
 	return apart[:min(len(apart), nearestTools)]
 }
 
-// originMembers say in two vocabularies where a tool comes from: clients of older
-// versions look for the second.
+// originMembers name the toolbox and the server of a tool, with the current and the older keys: clients of older
+// versions look for the latter.
 func originMembers(toolbox, server string) []byte {
 	members := wire.AppendMember(nil, "toolbox", toolbox)
 	members = wire.AppendMember(members, "server", server)
@@ -180,7 +180,7 @@ func isOriginMember(key string) bool {
 	return false
 }
 
-// appendTexts appends a member that is a list of texts, unless the list is empty.
+// appendTexts appends a member with a list of texts, unless the list is empty.
 func appendTexts(dst []byte, key string, texts []string) []byte {
 	if len(texts) == 0 {
 		return dst

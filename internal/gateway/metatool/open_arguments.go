@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// openRequest is what a call of open_toolbox asks for.
+// openRequest holds the arguments of open_toolbox.
 type openRequest struct {
 	toolbox string
 	brief   bool
@@ -17,11 +17,10 @@ type openRequest struct {
 	notice  string   // that comes first among the warnings; may be empty
 }
 
-// maxNamed is how many tools a call of open_toolbox may name.
+// maxNamed is the number of tools that a call of open_toolbox may name.
 const maxNamed = 100
 
-// parseOpen reads the arguments; problem says all that is wrong with them. Brief is how it
-// answers where they do not say it.
+// parseOpen reads the arguments; problem describes all mistakes in them. Brief is the default of detail.
 func parseOpen(arguments wire.Payload, brief bool) (asked openRequest, problem string) {
 	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
 		return asked, "Expected object, received " + kind
@@ -45,12 +44,12 @@ func parseOpen(arguments wire.Payload, brief bool) (asked openRequest, problem s
 	toolbox, problems := parseToolbox(name, synonym)
 	asked.toolbox = toolbox
 	asked.tools, problems = parseToolNames(tools, problems)
-	// Who names tools knows their signatures, and wants the rest.
+	// A client that names tools knows their signatures, and needs the definitions.
 	asked.brief, problems = parseDetail(detail, brief && asked.tools == nil, problems)
 	return asked, strings.Join(append(problems, unknown...), "; ")
 }
 
-// parseToolbox reads the name of the toolbox, which has a synonym.
+// parseToolbox reads the name of the toolbox, which has two keys.
 func parseToolbox(name, synonym wire.Payload) (toolbox string, problems []string) {
 	var names []string
 	for _, field := range []struct {
@@ -77,8 +76,7 @@ func parseToolbox(name, synonym wire.Payload) (toolbox string, problems []string
 	return names[0], problems
 }
 
-// parseToolNames reads which tools are asked for. Some models send all parameters, so that null and an
-// empty list mean the same as none.
+// parseToolNames reads the requested tools. Some models send all parameters, so null and an empty list mean all tools.
 func parseToolNames(tools wire.Payload, problems []string) ([]string, []string) {
 	if kind := tools.Kind(); kind != "array" {
 		if !tools.IsAbsent() && kind != "null" {
@@ -99,7 +97,7 @@ func parseToolNames(tools wire.Payload, problems []string) ([]string, []string) 
 	return names, problems
 }
 
-// parseDetail reads how much is to be said of each tool.
+// parseDetail reads whether the answer is brief.
 func parseDetail(detail wire.Payload, usual bool, problems []string) (brief bool, _ []string) {
 	text, ok := detail.Text()
 	switch {
@@ -113,18 +111,18 @@ func parseDetail(detail wire.Payload, usual bool, problems []string) (brief bool
 	return text == "brief", problems
 }
 
-// names returns what a tool can be asked for by.
+// names returns the names by which a tool can be requested.
 func (o openRequest) names(server, tool string) []string {
 	return []string{tool, server + "/" + tool, o.toolbox + "/" + server + "/" + tool}
 }
 
-// wants reports whether the answer is to have the tool.
+// wants reports whether the tool is requested.
 func (o openRequest) wants(server, tool string) bool {
 	return o.tools == nil || slices.ContainsFunc(o.names(server, tool), func(name string) bool { return slices.Contains(o.tools, name) })
 }
 
-// servers returns the servers to connect: all of the toolbox, or those that are known to have
-// the tools that are asked for. If one of these is not known, each of them may have it.
+// servers returns the servers to connect: those that are known to have the requested tools, or all of the toolbox if a
+// requested tool is unknown.
 func (o openRequest) servers(box *fleet.Toolbox, party *fleet.Party) []*fleet.Server {
 	if o.tools == nil {
 		return box.Servers

@@ -9,9 +9,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// pinned are the tools that the configuration wants to be offered natively beside our own.
-// Their names depend on nothing but the configuration, so that they are the same in every
-// run and whatever is connected.
+// pinned holds the tools that the configuration offers natively beside the meta-tools. Their names depend on the
+// configuration alone, so that they are the same in every run, whatever is connected.
 type pinned struct {
 	refs  []toolbox.Ref
 	names []string // by ref
@@ -55,7 +54,7 @@ func (s *Surface) pinnedServer(ref toolbox.Ref) (*fleet.Server, bool) {
 	return box.Server(ref.Server)
 }
 
-// appendPinned appends the pinned tools that are offered, as far as is known.
+// appendPinned appends the pinned tools that are known to be offered.
 func (s *Surface) appendPinned(list []byte, session Session) []byte {
 	for i, ref := range s.pinned.refs {
 		server, ok := s.pinnedServer(ref)
@@ -73,8 +72,7 @@ func (s *Surface) appendPinned(list []byte, session Session) []byte {
 	return list
 }
 
-// appendPinnedDefinition appends the server's own definition under the name that the tool
-// was given, with the wish that it be at hand all the time.
+// appendPinnedDefinition appends the server's own definition under the pinned name, marked to be always loaded.
 func appendPinnedDefinition(dst []byte, tool catalog.Tool, name string) []byte {
 	tool = withChangedMark(tool)
 	members := wire.AppendWithMembers([]byte(`"_meta":`), metaOf(tool),
@@ -83,7 +81,7 @@ func appendPinnedDefinition(dst []byte, tool catalog.Tool, name string) []byte {
 		func(key string) bool { return key == "_meta" }, members)
 }
 
-// callPinned runs a pinned tool; ok is false if the name is not that of one.
+// callPinned calls a pinned tool; ok is false if there is none with this name.
 func (s *Surface) callPinned(request *Request) (ok bool) {
 	ref, ok := s.pinned.find(request.Name)
 	if !ok {
@@ -96,8 +94,7 @@ func (s *Surface) callPinned(request *Request) (ok bool) {
 	return true
 }
 
-// unseenPinned returns the servers whose pinned tools the list would lack because they were
-// never up.
+// unseenPinned returns the servers of pinned tools that were never connected.
 func (s *Surface) unseenPinned(session Session) (unseen []*fleet.Server) {
 	for _, ref := range s.pinned.refs {
 		server, ok := s.pinnedServer(ref)

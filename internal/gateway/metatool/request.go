@@ -6,24 +6,23 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Request is a tools/call or a tools/list as it came from the client.
+// Request is a tools/call or a tools/list of a client.
 type Request struct {
 	Origin
 	Arguments wire.Payload
 	Meta      wire.Payload
-	Extra     []byte       // raw text of further members of the params; may be nil
-	Params    wire.Payload // all of them, as they came
+	Extra     []byte       // further members of the params, as raw JSON; may be nil
+	Params    wire.Payload // unchanged
 
-	// Check looks at a tool that is called by a name of its own before it is; see call.Request.
-	// It may be nil.
+	// Check is run before a tool that is called natively; see call.Request. It may be nil.
 	Check call.Check
 
-	// ref is the tool that a call of use_tool names. Unless it is zero, Arguments are those of
+	// ref is the tool that a call of use_tool names. If it is set, Arguments are the arguments of
 	// that tool.
 	ref toolbox.Ref
 }
 
-// Origin is what is left of a request when its parts have been sent on.
+// Origin is the part of a request that its answer needs.
 type Origin struct {
 	Name      string // of the tool; only of a call
 	Session   Session
@@ -31,8 +30,8 @@ type Origin struct {
 	Answerer  Answerer
 }
 
-// Canceller cancels a request, and has the memory for what is remembered of it. The zero value is
-// ready, for one request.
+// Canceller cancels a request, and holds the memory of its invocation. The zero value is ready to
+// use, for one request.
 type Canceller struct {
 	call.Canceller
 
@@ -41,22 +40,22 @@ type Canceller struct {
 
 // Answerer gets the answer to a request.
 type Answerer interface {
-	// Answer is called exactly once, perhaps before Call or List returns. It takes the
-	// buffer that the answer lies in.
+	// Answer is called exactly once, possibly before Call or List returns. It owns the buffer of
+	// the answer.
 	Answer(answer Answer)
 }
 
-// Answer is the answer to a request. Exactly one of its fields is set, but for From.
+// Answer is the answer to a request. Exactly one of its first four fields is set.
 type Answer struct {
-	Text      []byte       // a result that we made
-	Outcome   call.Outcome // a server's answer, to be passed on as it is
+	Text      []byte       // a result of the workbench
+	Outcome   call.Outcome // a server's answer, forwarded unchanged
 	Error     *Error       // a JSON-RPC error
 	Cancelled error        // why the request was cancelled
 
 	// From is the tool that the outcome comes from.
 	From toolbox.Ref
 
-	limit *resultLimit // how much of a result the client gets at once; nil: all
+	limit *resultLimit // of a result; nil: none
 }
 
 // Error is a JSON-RPC error.
@@ -66,15 +65,15 @@ type Error struct {
 	Data    []byte // raw JSON; nil without any
 }
 
-// ReadCall reads a tools/call; the problem is what is wrong with it, "" if nothing is.
+// ReadCall parses a tools/call; problem describes invalid params, and is "" if there are none.
 func ReadCall(message *wire.Message) (request Request, problem string) {
 	request.Params = message.Params
-	if problem := request.read(); problem != "" {
+	if problem := request.readParams(); problem != "" {
 		return request, problem
 	}
 	if request.Name == useName {
 		ref, arguments, problem := parseUse(request.Arguments)
-		if problem != "" { // is told by useTool, if that is what the name stands for
+		if problem != "" { // useTool reports it, unless a tool of a server has this name
 			return request, ""
 		}
 		request.ref, request.Arguments = ref, arguments
@@ -82,8 +81,8 @@ func ReadCall(message *wire.Message) (request Request, problem string) {
 	return request, ""
 }
 
-// read goes through the params once, and says what is wrong with them.
-func (request *Request) read() (problem string) {
+// readParams reads the params in one pass.
+func (request *Request) readParams() (problem string) {
 	var name wire.Payload
 	for key, value := range request.Params.Members() {
 		known := &request.Arguments
@@ -113,7 +112,7 @@ func (request *Request) read() (problem string) {
 
 const noToolName = "Invalid params: 'name' must be a string, the name of a tool"
 
-// addExtra keeps a member that is passed on as it is.
+// addExtra keeps an unknown member, which is forwarded unchanged.
 func (request *Request) addExtra(key string, value wire.Payload) (problem string) {
 	if problem = call.AmbiguousKey(key, nil); problem == "" {
 		problem = call.AmbiguousMembers(value)
@@ -126,9 +125,8 @@ func (request *Request) addExtra(key string, value wire.Payload) (problem string
 	return problem
 }
 
-// unfold gives a call of use_tool back its own arguments, where that is the name of some tool
-// and no other.
-func (request *Request) unfold() {
+// restoreArguments undoes the parsing of a call of use_tool, for direct mode, where a server's tool may have that name.
+func (request *Request) restoreArguments() {
 	if request.ref != (toolbox.Ref{}) {
 		request.ref = toolbox.Ref{}
 		request.Arguments = request.Params.Member("arguments")

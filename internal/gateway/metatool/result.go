@@ -8,13 +8,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Keeper is a Session that results can be kept for. Clients without a session have no
-// later request that could be told from another client's, and get every result whole.
+// Keeper is a Session that can keep results. Clients without a session get every result whole: their later requests
+// cannot be told from those of other clients.
 type Keeper interface {
 	Results() *Results
 }
 
-// resultsFor returns where large results for the client are kept; nil if they are not.
+// resultsFor returns the kept results of the client; nil if none are kept for it.
 func (s *Surface) resultsFor(session Session) *Results {
 	keeper, ok := session.(Keeper)
 	if s.discovery.MaxResultBytes <= 0 || !ok {
@@ -23,7 +23,7 @@ func (s *Surface) resultsFor(session Session) *Results {
 	return keeper.Results()
 }
 
-// resultLimit is how a result is made to fit.
+// resultLimit limits the size of a result.
 type resultLimit struct {
 	results *Results
 	max     int  // bytes of what is passed on whole
@@ -38,8 +38,8 @@ func (v *invocation) limit() *resultLimit {
 	return &resultLimit{results, v.surface.discovery.MaxResultBytes, v.native}
 }
 
-// Shortened returns the answer as the client gets it: of a result that is too large, the head
-// and how to read on. Call it last, when nothing of the result is changed any more.
+// Shortened returns the answer for the client: of a result above the limit, the head and how to read on. Call it last,
+// after all changes of the result.
 func (a Answer) Shortened() Answer {
 	result := a.Outcome.Result
 	if a.limit == nil || len(result.Bytes()) <= a.limit.max {
@@ -57,14 +57,14 @@ func (a Answer) Shortened() Answer {
 	return a
 }
 
-// resultSize is what a model gets to see of a result.
+// resultSize is the size of a result for a model.
 type resultSize struct {
 	read       int            // bytes that are read as text
 	viewed     []wire.Payload // blocks that are no text: their bytes are not what they cost
 	structured bool
 }
 
-// measureResult looks through a result; ok is false if it is no complete result of a tool.
+// measureResult measures a result; ok is false if it is not a complete result of a tool.
 func measureResult(result wire.Payload) (s resultSize, ok bool) {
 	s.read = len(result.Bytes())
 	for key, value := range result.Members() {
@@ -90,10 +90,10 @@ func measureResult(result wire.Payload) (s resultSize, ok bool) {
 	return s, ok
 }
 
-// headBytes is how much of a large result is shown at once, if the limit is not small.
+// headBytes is the length of the head of a large result, unless the limit is small.
 const headBytes = 4 << 10
 
-// head is the result that stands for a larger one.
+// head returns the result that replaces a large one.
 func (f *resultLimit) head(result wire.Payload, size resultSize, handle string) []byte {
 	text, path := mainText(result)
 	end := cutAt(text, min(f.max/4, headBytes))
@@ -128,8 +128,8 @@ func textBlock(text string) []byte {
 	return append(wire.AppendString([]byte(`{"type":"text","text":`), text), '}')
 }
 
-// mainText is what is read of a result if no path is given: the text of its only block that
-// is read as text, or else all of it as JSON, with the path "".
+// mainText returns the text that is read without a path: that of the only text block, or else the whole result as
+// JSON, with the path "".
 func mainText(result wire.Payload) (text, path string) {
 	texts, i := 0, 0
 	for block := range result.Member("content").Elements() {
@@ -150,8 +150,7 @@ func mainText(result wire.Payload) (text, path string) {
 	return text, path
 }
 
-// cutAt returns where a text is cut that is to have at most size bytes: between two
-// characters, and behind the first of them in any case.
+// cutAt returns where to cut a text to at most size bytes: between two characters, and after at least one.
 func cutAt(text string, size int) int {
 	if len(text) <= size {
 		return len(text)

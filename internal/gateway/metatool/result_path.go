@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// maxPathSteps is how deep a path leads at most.
+// maxPathSteps limits the length of a path.
 const maxPathSteps = 64
 
 // valueAt returns the part of a result that a path leads to, such as content[0].text or
@@ -29,7 +29,7 @@ func valueAt(value wire.Payload, path string) (wire.Payload, error) {
 	return value, nil
 }
 
-// inside returns the JSON that a string holds, or the value itself.
+// inside returns the JSON in a string, or the value itself.
 func inside(value wire.Payload) wire.Payload {
 	text, ok := value.Text()
 	if !ok {
@@ -41,7 +41,7 @@ func inside(value wire.Payload) wire.Payload {
 	return value
 }
 
-// pathStep is a member's name, or else an element's index.
+// pathStep is the name of a member, or the index of an element.
 type pathStep struct {
 	name  string
 	index int // -1 for a member
@@ -54,7 +54,7 @@ func (s pathStep) String() string {
 	return "." + s.name
 }
 
-// from takes the step; way is how the value was reached.
+// from resolves the step; way is the path of the value.
 func (s pathStep) from(value wire.Payload, way string) (wire.Payload, error) {
 	where := strings.TrimPrefix(way, ".")
 	if where == "" {
@@ -82,7 +82,7 @@ func (s pathStep) from(value wire.Payload, way string) (wire.Payload, error) {
 	return value, fmt.Errorf("%s has no element %d; it has %d", where, s.index, count)
 }
 
-// memberNames lists an object's members, as far as they are few and short.
+// memberNames lists the members of an object, with limits on their number and length.
 func memberNames(object wire.Payload) string {
 	var names []string
 	for key := range object.Members() {
@@ -98,8 +98,8 @@ func memberNames(object wire.Payload) string {
 	return strings.Join(names, ", ")
 }
 
-// parsePath reads a path: names after dots, or in brackets and quotes, and indexes in
-// brackets. A leading $ stands for the result.
+// parsePath reads a path: names after dots, or in brackets and quotes, and indexes in brackets. A leading $ is the
+// result.
 func parsePath(path string) (steps []pathStep, err error) {
 	rest := strings.TrimPrefix(path, "$")
 	for rest != "" {
@@ -129,7 +129,7 @@ func parsePath(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// parseBracket reads [3] or ["a name"], and returns what follows.
+// parseBracket reads [3] or ["a name"], and returns the rest of the path.
 func parseBracket(path string) (step pathStep, rest string, err error) {
 	if quoted, prefixErr := strconv.QuotedPrefix(path[1:]); prefixErr == nil {
 		name, unquoteErr := strconv.Unquote(quoted)

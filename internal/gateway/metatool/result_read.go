@@ -13,7 +13,7 @@ import (
 
 const readName = "read_result"
 
-// Limits of what read_result looks for.
+// Limits of read_result.
 const (
 	matchesUsual = 20
 	matchesMost  = 200
@@ -28,7 +28,7 @@ const (
 	matchTime  = 2 * time.Second
 )
 
-// offersRead reports whether large results are kept for the session's client, or for any client.
+// offersRead reports whether large results are kept for the session's client, or without a session, for any client.
 func (s *Surface) offersRead(session Session) bool {
 	return session == nil && s.discovery.MaxResultBytes > 0 || s.resultsFor(session) != nil
 }
@@ -48,7 +48,7 @@ func (s *Surface) readDefinition() []byte {
 		`"_meta":{` + alwaysLoad + `}}`)
 }
 
-// readRequest is what the client asks read_result for.
+// readRequest holds the arguments of read_result.
 type readRequest struct {
 	handle, path   string
 	grep           *regexp.Regexp // nil: read on
@@ -56,7 +56,7 @@ type readRequest struct {
 	limit          int
 }
 
-// parseRead reads the arguments; problem says all that is wrong with them.
+// parseRead reads the arguments; problem describes all mistakes in them.
 func parseRead(arguments wire.Payload) (r readRequest, problem string) {
 	if kind := arguments.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
 		return r, "Expected object, received " + kind
@@ -140,7 +140,7 @@ func (s *Surface) readResult(request Request) {
 	}()
 }
 
-// answer reads in the text that the path leads to.
+// answer returns the requested part of a text.
 func (r readRequest) answer(ctx context.Context, text, path string, most int) Answer {
 	if path == "" {
 		path = "the whole result as JSON"
@@ -160,7 +160,7 @@ func (r readRequest) answer(ctx context.Context, text, path string, most int) An
 	return Answer{Text: textResult(false, note, text[start:end])}
 }
 
-// cutAtNext returns where the first whole character begins.
+// cutAtNext returns the offset of the first whole character.
 func cutAtNext(text string) int {
 	for i := range min(len(text), 4) {
 		if text[i]&0xC0 != 0x80 {
@@ -170,7 +170,7 @@ func cutAtNext(text string) int {
 	return 0
 }
 
-// matches lists what matches, from the offset on.
+// matches lists the matches of grep, from the offset on.
 func (r readRequest) matches(ctx context.Context, text, path string, most int) Answer {
 	var out strings.Builder
 	found, at := 0, r.offset
@@ -209,8 +209,8 @@ func (r readRequest) matches(ctx context.Context, text, path string, most int) A
 	return Answer{Text: textResult(false, note, strings.TrimSuffix(out.String(), "\n"))}
 }
 
-// piece returns the line that a text begins with, or a piece of it, and where the next one
-// begins. Pieces of a line overlap, so that a match is whole in one of them.
+// piece returns the first line of a text, or a piece of it, and the offset of the next one. Pieces of a line overlap,
+// so that a match is whole in one of them.
 func piece(text string) (line string, next int) {
 	end := strings.IndexByte(text[:min(len(text), matchPiece)], '\n')
 	switch {
@@ -223,8 +223,8 @@ func piece(text string) (line string, next int) {
 	return text[:end], cutAt(text, end-matchLine)
 }
 
-// spans returns what is shown of a line: all of it if it is short, or else each match that
-// begins before until, with what stands around it.
+// spans returns the parts of a line to show: all of a short line, or each match that begins before until, with its
+// surroundings.
 func spans(grep *regexp.Regexp, line string, until, limit int) (spans [][2]int) {
 	if len(line) <= matchLine {
 		if grep.MatchString(line) {

@@ -16,8 +16,8 @@ const (
 	shapeShort = 100 // bytes of a text whose length does not matter
 )
 
-// shapeOf tells in a line what a value is made of: {items: [300 × {id: number}]}. Of an
-// array the first element stands for all.
+// shapeOf describes the structure of a value in a line: {items: [300 × {id: number}]}. The first element stands for
+// all of an array.
 func shapeOf(value wire.Payload) string { return cutText(shape(value, 0), shapeBytes) }
 
 func shape(value wire.Payload, depth int) string {
@@ -63,7 +63,7 @@ func arrayShape(array wire.Payload, depth int) string {
 	return fmt.Sprintf("[%d × %s]", count, first)
 }
 
-// longShape is that of a long text, which often holds JSON.
+// longShape is the shape of a long text, which often holds JSON.
 func longShape(value wire.Payload, depth int) string {
 	text, _ := value.Text()
 	if held := inside(value); held.Kind() != "string" {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Limits of what is kept for clients to read on. The oldest result goes first.
+// Limits of the kept results. The oldest is dropped first.
 const (
 	keptResults = 32 // of one client
 	keptBytes   = 64 << 20
@@ -17,8 +17,7 @@ const (
 	keptTime    = 30 * time.Minute
 )
 
-// ResultStore keeps results that are too large to be passed on whole. It is safe for
-// concurrent use.
+// ResultStore keeps results that are too large to be sent whole. It is safe for concurrent use.
 type ResultStore struct {
 	bytes, inAll int // the limits
 
@@ -35,10 +34,10 @@ type keptResult struct {
 	until  time.Time
 }
 
-// NewResultStore makes a store without results.
+// NewResultStore returns an empty store.
 func NewResultStore() *ResultStore { return &ResultStore{bytes: keptBytes, inAll: keptInAll} }
 
-// Results are those of one client's session. No other session can read them.
+// Results are the kept results of one client's session. No other session can read them.
 type Results struct {
 	store  *ResultStore
 	closed bool // guarded by the store
@@ -47,7 +46,7 @@ type Results struct {
 // Session returns the results of a new session. Close them when it ends.
 func (s *ResultStore) Session() *Results { return &Results{store: s} }
 
-// Close drops all results of the session; none is kept any more.
+// Close drops all results of the session, and keeps no further ones.
 func (r *Results) Close() {
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()
@@ -55,8 +54,7 @@ func (r *Results) Close() {
 	r.store.dropIf(func(k keptResult) bool { return k.owner == r })
 }
 
-// keep keeps a result, which it copies, and returns its handle; ok is false if it is too
-// large to be kept.
+// keep stores a copy of a result, and returns its handle; ok is false if it is too large.
 func (r *Results) keep(result wire.Payload) (handle string, ok bool) {
 	s := r.store
 	if len(result.Bytes()) > s.bytes {
@@ -75,8 +73,7 @@ func (r *Results) keep(result wire.Payload) (handle string, ok bool) {
 	return handle, true
 }
 
-// makeRoom drops the oldest results of the owner, and then of all, until the others are
-// within the limits.
+// makeRoom drops the oldest results of the owner, and then of all owners, until the rest is within the limits.
 func (s *ResultStore) makeRoom(owner *Results) {
 	count, own, all := 0, 0, 0
 	for i := len(s.kept) - 1; i >= 0; i-- { // the newest first
@@ -94,13 +91,13 @@ func (s *ResultStore) makeRoom(owner *Results) {
 	}
 }
 
-// dropIf drops results; it is called with mu held.
+// dropIf drops results. mu must be held.
 func (s *ResultStore) dropIf(which func(keptResult) bool) {
 	s.kept = slices.DeleteFunc(s.kept, which)
 	s.scheduleExpiry()
 }
 
-// scheduleExpiry has the oldest result dropped when its time is over. It is called with mu held.
+// scheduleExpiry schedules the expiry of the oldest result. mu must be held.
 func (s *ResultStore) scheduleExpiry() {
 	if s.timer != nil {
 		s.timer.Stop()
@@ -116,7 +113,7 @@ func (s *ResultStore) scheduleExpiry() {
 	}
 }
 
-// find returns the result of a handle, and the handles that there are.
+// find returns the result of a handle, and all handles of the session.
 func (r *Results) find(handle string) (result wire.Payload, handles []string) {
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()

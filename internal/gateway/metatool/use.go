@@ -29,7 +29,7 @@ func (s *Surface) useDefinition() []byte {
 		`"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true},"_meta":{` + alwaysLoad + `}}`)
 }
 
-// currentForm follows a call in a form that was retired.
+// currentForm is added to the answer of a call in a retired form.
 const currentForm = "Name the tool like this: " + exampleCall
 
 func (s *Surface) useTool(request Request) {
@@ -64,7 +64,7 @@ func (s *Surface) failNotOpen(request *Request) {
 	request.fail(text + fmt.Sprintf(". Call open_toolbox with %s first", append(wire.AppendMember([]byte("{"), "toolbox", name), '}')))
 }
 
-// parseUse reads the arguments of use_tool; problem says all that is wrong with them.
+// parseUse reads the arguments of use_tool; problem describes all mistakes in them.
 func parseUse(input wire.Payload) (ref toolbox.Ref, arguments wire.Payload, problem string) {
 	if kind := input.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
 		return ref, arguments, "Expected object, received " + kind
@@ -99,7 +99,7 @@ func parseUse(input wire.Payload) (ref toolbox.Ref, arguments wire.Payload, prob
 	return ref, arguments, problem
 }
 
-// parseRef reads the identifier of the tool; retired says that it was in the old form.
+// parseRef reads the tool's reference; retired reports the old form.
 func parseRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bool) {
 	switch kind := tool.Kind(); kind {
 	case "object":
@@ -132,7 +132,7 @@ func parseRef(tool wire.Payload) (ref toolbox.Ref, problems []string, retired bo
 	return ref, problems, retired
 }
 
-// readRefMember reads a part of the identifier, and adds what is wrong with it.
+// readRefMember reads a member of the reference, and appends a problem if it is invalid.
 func readRefMember(into *string, value wire.Payload, key, label string, problems []string) []string {
 	text, isString := value.Name()
 	*into = text
@@ -151,8 +151,7 @@ func unrecognized(keys []string) string {
 	return "Unrecognized key(s) in object: '" + strings.Join(keys, "', '") + "'"
 }
 
-// parseArguments returns the arguments for the tool. Some models send the object as a
-// string that holds it.
+// parseArguments returns the arguments of the tool. Some models send the object as a string.
 func parseArguments(arguments wire.Payload) (_ wire.Payload, problem string) {
 	switch kind := arguments.Kind(); kind {
 	case "object":

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 // Layouts that are understood. The ones with seconds also take fractions.
@@ -49,7 +51,7 @@ func (c *clock) parse(text string, zone *time.Location) (t time.Time, note strin
 			return t, note, nil
 		}
 	}
-	return time.Time{}, "", refuse(timeHint, "The time %q cannot be understood.", clip(text, maxZoneLength))
+	return time.Time{}, "", refuse(timeHint, "The time %q cannot be understood.", toolbox.Clip(text, maxZoneLength))
 }
 
 // onClock finds when the clocks of a zone show the time that wall shows in UTC.

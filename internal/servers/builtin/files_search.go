@@ -255,7 +255,7 @@ func around(line []byte, at int) string {
 	}
 	text := strings.ToValidUTF8(string(line), "\uFFFD")
 	if len(text) > shownLine {
-		text, after = clip(text, shownLine), "…"
+		text, after = toolbox.Clip(text, shownLine), "…"
 	}
 	return before + text + after
 }

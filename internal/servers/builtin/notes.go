@@ -130,7 +130,7 @@ func checkNote(in rememberInput) ([]string, error) {
 	for _, tag := range in.Tags {
 		tag = cleanTag(tag)
 		if tag == "" || utf8.RuneCountInString(tag) > maxTagLength {
-			return nil, refuse(fmt.Sprintf("Use words of 1 to %d characters.", maxTagLength), "The tag %q cannot be used.", clip(tag, 2*maxTagLength))
+			return nil, refuse(fmt.Sprintf("Use words of 1 to %d characters.", maxTagLength), "The tag %q cannot be used.", toolbox.Clip(tag, 2*maxTagLength))
 		}
 		if !slices.Contains(tags, tag) {
 			tags = append(tags, tag)

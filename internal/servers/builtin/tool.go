@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -66,17 +65,6 @@ func between(name string, value, otherwise, most int) (int, error) {
 			"%s cannot be %d.", name, value)
 	}
 	return value, nil
-}
-
-// clip returns the longest prefix of s, in whole characters, of at most size bytes.
-func clip(s string, size int) string {
-	if len(s) <= size {
-		return s
-	}
-	for size > 0 && !utf8.RuneStart(s[size]) {
-		size--
-	}
-	return s[:size]
 }
 
 // sentences joins those that are not empty.

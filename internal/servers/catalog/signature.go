@@ -3,9 +3,9 @@ package catalog
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -116,11 +116,7 @@ func literal(value wire.Payload) string {
 	if len(text) <= signatureLiteral {
 		return string(text)
 	}
-	end := signatureLiteral
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return string(text[:end]) + ellipsis
+	return toolbox.Clip(string(text), signatureLiteral) + ellipsis
 }
 
 // union lists what values stand for, each once.

@@ -64,7 +64,7 @@ func TestReadCall(t *testing.T) {
 			if test.whole != "" {
 				want = test.whole
 			}
-			if call.unfold(); string(call.Arguments.Bytes()) != want {
+			if call.restoreArguments(); string(call.Arguments.Bytes()) != want {
 				t.Errorf("the call's own arguments are %s", call.Arguments.Bytes())
 			}
 		})
