@@ -133,9 +133,9 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options H
 
 // refuseLoops stands before the gate: nobody has a token for a workbench that leads back to
 // itself, and without an answer to it they would look for one.
-func (f *httpServer) refuseLoops(next http.Handler) http.Handler {
+func (h *httpServer) refuseLoops(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := f.server.admit(r.Header.Get(hops.Header)); err != nil {
+		if err := h.server.admit(r.Header.Get(hops.Header)); err != nil {
 			refuse(w, http.StatusLoopDetected, protocol.CodeInvalidRequest, err.Error())
 			return
 		}
@@ -144,45 +144,45 @@ func (f *httpServer) refuseLoops(next http.Handler) http.Handler {
 }
 
 // shutDown ends all sessions, together.
-func (f *httpServer) shutDown(server *http.Server) {
-	f.draining.Store(true)
+func (h *httpServer) shutDown(server *http.Server) {
+	h.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime+cancelTime+closeTime)
 	defer cancel()
 	var stopping sync.WaitGroup
 	stopping.Go(func() { _ = server.Shutdown(ctx) }) // closes the listener at once; what it waits for, end brings about
 	var ending sync.WaitGroup
-	for _, client := range f.sessions.all() {
-		ending.Go(func() { f.endSession(client) })
+	for _, client := range h.sessions.all() {
+		ending.Go(func() { h.endSession(client) })
 	}
-	ending.Go(func() { f.statelessClients.finish(nil) })
+	ending.Go(func() { h.statelessClients.finish(nil) })
 	ending.Wait()
 	stopping.Wait()
 	_ = server.Close() // what is left would not have ended
 }
 
 // endSession lets the requests of a session finish, and then forgets it.
-func (f *httpServer) endSession(client *httpSession) {
-	f.sessions.remove(client)
+func (h *httpServer) endSession(client *httpSession) {
+	h.sessions.remove(client)
 	client.get.respond(noResponse) // its connection ends
 	client.finish(nil)
-	f.server.remove(client.session)
+	h.server.remove(client.session)
 }
 
 // sweep ends sessions whose client has gone without a word, and before that what runs for the
 // client alone.
-func (f *httpServer) sweep(ctx context.Context) {
-	ticker := time.NewTicker(max(min(sweepInterval, f.options.ClientIdle/4), sweepPause))
+func (h *httpServer) sweep(ctx context.Context) {
+	ticker := time.NewTicker(max(min(sweepInterval, h.options.ClientIdle/4), sweepPause))
 	defer ticker.Stop()
 	for {
 		select {
 		case now := <-ticker.C:
-			f.statelessClients.sweep(f.options.ClientIdle)
-			for _, client := range f.sessions.all() {
+			h.statelessClients.sweep(h.options.ClientIdle)
+			for _, client := range h.sessions.all() {
 				client.posts.sweep(now)
-				client.rest(f.options.ClientIdle)
-				if idle, isIdle := client.idle.idleFor(); isIdle && idle > f.options.SessionIdle {
-					f.server.options.Log.Debug("a session ended", "reason", "its client has not been heard of")
-					f.dropSession(client)
+				client.rest(h.options.ClientIdle)
+				if idle, isIdle := client.idle.idleFor(); isIdle && idle > h.options.SessionIdle {
+					h.server.options.Log.Debug("a session ended", "reason", "its client has not been heard of")
+					h.dropSession(client)
 				}
 			}
 		case <-ctx.Done():
@@ -192,14 +192,14 @@ func (f *httpServer) sweep(ctx context.Context) {
 }
 
 // dropSession ends a session at once, and what nobody else is there for.
-func (f *httpServer) dropSession(client *httpSession) {
-	f.sessions.remove(client)
+func (h *httpServer) dropSession(client *httpSession) {
+	h.sessions.remove(client)
 	if party := client.Party(); party != nil {
 		party.Rest()
 	}
 	client.abandon(errSessionEnded)
 	client.get.respond(noResponse)
-	f.server.remove(client.session)
+	h.server.remove(client.session)
 	client.get.drop()
 	client.posts.dropAll()
 }
@@ -208,32 +208,32 @@ var errSessionEnded = errors.New("the session has ended")
 
 // route goes by the path as it was sent: nothing is cleaned, and a name of a toolbox may
 // hold anything.
-func (f *httpServer) route(w http.ResponseWriter, r *http.Request) {
+func (h *httpServer) route(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	path := r.URL.EscapedPath()
 	segment, isOne := strings.CutPrefix(path, "/mcp/")
 	switch {
 	case path == HealthPath:
-		f.health(w, r, true)
+		h.health(w, r, true)
 	case path == ReadyPath:
-		f.health(w, r, !f.draining.Load())
+		h.health(w, r, !h.draining.Load())
 	case path == "/mcp":
-		f.serve(w, r, "")
+		h.serve(w, r, "")
 	case isOne && segment != "" && !strings.Contains(segment, "/"):
 		only, err := url.PathUnescape(segment)
 		if err != nil || only == "" {
 			refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is nothing at this address")
 			return
 		}
-		f.serve(w, r, only)
+		h.serve(w, r, only)
 	default:
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest,
 			"There is nothing at this address. MCP is served at /mcp, and one toolbox alone at /mcp/TOOLBOX")
 	}
 }
 
-func (f *httpServer) health(w http.ResponseWriter, r *http.Request, well bool) {
+func (h *httpServer) health(w http.ResponseWriter, r *http.Request, well bool) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
@@ -256,14 +256,14 @@ type exchange struct {
 }
 
 // serve serves the endpoint of MCP.
-func (f *httpServer) serve(w http.ResponseWriter, r *http.Request, only string) {
-	who := f.options.Identify(r)
+func (h *httpServer) serve(w http.ResponseWriter, r *http.Request, only string) {
+	who := h.options.Identify(r)
 	v := exchange{w, r, who.ID, accountOf(who.ID, r.RemoteAddr), Audience{Toolboxes: who.Toolboxes, Only: only}}
-	if only != "" && !f.options.Exists(v.audience) {
+	if only != "" && !h.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
 		return
 	}
-	if f.draining.Load() {
+	if h.draining.Load() {
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError, "The workbench is shutting down")
@@ -271,15 +271,15 @@ func (f *httpServer) serve(w http.ResponseWriter, r *http.Request, only string) 
 	}
 	switch {
 	case r.Method == http.MethodPost:
-		f.post(v)
+		h.post(v)
 	case hasModernRevision(r):
 		w.Header().Set("Allow", "POST")
 		refuse(w, http.StatusMethodNotAllowed, protocol.CodeInvalidRequest, "The method is not allowed in this revision of the protocol; use POST")
 	case r.Method == http.MethodGet:
-		f.get(v)
+		h.get(v)
 	case r.Method == http.MethodDelete:
-		if client, ok := f.session(v); ok {
-			f.dropSession(client)
+		if client, ok := h.session(v); ok {
+			h.dropSession(client)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
@@ -295,29 +295,29 @@ const (
 
 // session returns the session that a request names, or refuses the request. A session of
 // somebody else is as if there were none.
-func (f *httpServer) session(v exchange) (*httpSession, bool) {
-	ids := v.r.Header.Values(sessionHeader)
+func (h *httpServer) session(e exchange) (*httpSession, bool) {
+	ids := e.r.Header.Values(sessionHeader)
 	if len(ids) != 1 || ids[0] == "" {
-		refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
+		refuse(e.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
 			"Invalid request: it needs one "+sessionHeader+" header; begin a session with an initialize request")
 		return nil, false
 	}
-	if !knownRevision(v) {
+	if !knownRevision(e) {
 		return nil, false
 	}
-	client, ok := f.sessions.find(ids[0])
-	if !ok || client.owner != v.owner || !client.audience.equals(v.audience) {
-		refuse(v.w, http.StatusNotFound, protocol.CodeInvalidRequest,
+	client, ok := h.sessions.find(ids[0])
+	if !ok || client.owner != e.owner || !client.audience.equals(e.audience) {
+		refuse(e.w, http.StatusNotFound, protocol.CodeInvalidRequest,
 			"The session was not found: it has ended or never was. Begin another one with an initialize request")
 		return nil, false
 	}
 	return client, true
 }
 
-func knownRevision(v exchange) bool {
-	for _, name := range v.r.Header.Values(revisionHeader) {
+func knownRevision(e exchange) bool {
+	for _, name := range e.r.Header.Values(revisionHeader) {
 		if !protocol.Revision(name).Known() {
-			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
+			refuse(e.w, http.StatusBadRequest, protocol.CodeInvalidRequest,
 				"Invalid request: the protocol revision of the "+revisionHeader+" header is not known here")
 			return false
 		}

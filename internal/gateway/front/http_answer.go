@@ -68,27 +68,27 @@ func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, spill
 }
 
 // answer sends the answer to a POST of a session.
-func (v exchange) answer(client *httpSession, st *stream, accepted accepts) {
-	switch form, answer := st.form(v.r.Context(), accepted); form {
+func (e exchange) answer(client *httpSession, st *stream, accepted accepts) {
+	switch form, answer := st.form(e.r.Context(), accepted); form {
 	case alone:
-		v.answerJSON(http.StatusOK, answer)
+		e.answerJSON(http.StatusOK, answer)
 		st.drop()
 	case streamed:
-		streamPOST(v.r.Context(), newOutput(v.w), client, st)
+		streamPOST(e.r.Context(), newOutput(e.w), client, st)
 	case bodyless:
-		v.w.WriteHeader(http.StatusAccepted)
+		e.w.WriteHeader(http.StatusAccepted)
 	case abandoned:
 		st.drop() // nobody can come back for it
 	}
 }
 
 // answerJSON sends an answer alone.
-func (v exchange) answerJSON(status int, answer spilledMessage) {
-	header := v.w.Header()
+func (e exchange) answerJSON(status int, answer spilledMessage) {
+	header := e.w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.FormatInt(answer.size, 10))
-	v.w.WriteHeader(status)
-	_, _ = io.Copy(newOutput(v.w), answer.reader()) // a client that is gone needs no answer
+	e.w.WriteHeader(status)
+	_, _ = io.Copy(newOutput(e.w), answer.reader()) // a client that is gone needs no answer
 }
 
 // streamPOST sends the messages of a POST as events, and lets the client come back for
@@ -104,20 +104,20 @@ func streamPOST(ctx context.Context, out *output, client *httpSession, st *strea
 }
 
 // get serves the stream of what belongs to no request, or goes on with one that broke.
-func (f *httpServer) get(v exchange) {
-	if !acceptedBy(v.r).stream {
-		refuse(v.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
+func (h *httpServer) get(e exchange) {
+	if !acceptedBy(e.r).stream {
+		refuse(e.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
 		return
 	}
-	client, ok := f.session(v)
+	client, ok := h.session(e)
 	if !ok {
 		return
 	}
 	st, sequence := client.get, uint64(0)
-	if id := v.r.Header.Get("Last-Event-ID"); id != "" {
+	if id := e.r.Header.Get("Last-Event-ID"); id != "" {
 		var err error
 		if st, sequence, err = client.findStream(id); err != nil {
-			refuse(v.w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())
+			refuse(e.w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())
 			return
 		}
 	} else {
@@ -125,13 +125,13 @@ func (f *httpServer) get(v exchange) {
 	}
 	client.enter()
 	defer client.idle.release()
-	out := newOutput(v.w)
+	out := newOutput(e.w)
 	lost := st.attach()
 	out.begin()
 	if client.primes() {
 		out.prime(st, sequence)
 	}
-	st.pump(v.r.Context(), out, sequence, lost)
+	st.pump(e.r.Context(), out, sequence, lost)
 }
 
 // pump sends events to the connection that attach returned lost for, until the stream

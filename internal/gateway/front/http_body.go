@@ -83,12 +83,12 @@ func (b *bodies) leave(of account) {
 }
 
 // body reads the message that a request brings.
-func (f *httpServer) body(v exchange) (wire.Frame, bool) {
-	w, r := v.w, v.r
-	if size := f.bodySize(r); size > smallBody {
+func (h *httpServer) body(e exchange) (wire.Frame, bool) {
+	w, r := e.w, e.r
+	if size := h.bodySize(r); size > smallBody {
 		ctx, cancel := context.WithTimeout(r.Context(), bodyWait)
 		defer cancel()
-		release, err := f.bodies.acquire(ctx, v.account, size)
+		release, err := h.bodies.acquire(ctx, e.account, size)
 		if err != nil {
 			w.Header().Set("Connection", "close")
 			w.Header().Set("Retry-After", "5")
@@ -99,14 +99,14 @@ func (f *httpServer) body(v exchange) (wire.Frame, bool) {
 	}
 	connection := http.NewResponseController(w)
 	source := &timelyReader{r.Body, connection, time.Now().Add(bodyTime)}
-	frame, err := wire.ReadBody(source, r.ContentLength, f.server.options.MaxMessage)
+	frame, err := wire.ReadBody(source, r.ContentLength, h.server.options.MaxMessage)
 	_ = connection.SetReadDeadline(time.Time{})
 	tooLong, isTooLong := errors.AsType[*wire.TooLongError](err)
 	switch {
 	case err == nil:
 		return frame, true
 	case isTooLong:
-		f.server.options.Log.Warn("refused a message of a client", "reason", err)
+		h.server.options.Log.Warn("refused a message of a client", "reason", err)
 		w.Header().Set("Connection", "close")
 		refuse(w, http.StatusRequestEntityTooLarge, protocol.CodeInvalidRequest, "Invalid request: "+tooLong.Error())
 	default:
@@ -117,9 +117,9 @@ func (f *httpServer) body(v exchange) (wire.Frame, bool) {
 
 // bodySize returns what reading a body may take of memory, within the budget: the buffer
 // grows by doubling. One whose length is not told may be as long as any.
-func (f *httpServer) bodySize(r *http.Request) int64 {
+func (h *httpServer) bodySize(r *http.Request) int64 {
 	length := r.ContentLength
-	if longest := int64(f.server.options.MaxMessage); length < 0 || length > longest {
+	if longest := int64(h.server.options.MaxMessage); length < 0 || length > longest {
 		length = longest
 	}
 	return 2 * length

@@ -19,8 +19,8 @@ import (
 var discardLog = log.New(io.Discard, "", 0)
 
 // post takes one message of a client, or a batch of them.
-func (f *httpServer) post(v exchange) {
-	w, r := v.w, v.r
+func (h *httpServer) post(e exchange) {
+	w, r := e.w, e.r
 	if !isJSON(r.Header.Values("Content-Type")) {
 		refuse(w, http.StatusUnsupportedMediaType, protocol.CodeInvalidRequest, "The Content-Type must be application/json")
 		return
@@ -31,24 +31,24 @@ func (f *httpServer) post(v exchange) {
 			"The Accept header must list application/json and text/event-stream")
 		return
 	}
-	frame, ok := f.body(v)
+	frame, ok := h.body(e)
 	if !ok {
 		return
 	}
-	if f.postModern(v, frame, accepted) {
+	if h.postModern(e, frame, accepted) {
 		return
 	}
 	if r.Header.Get(sessionHeader) == "" && isInitialize(frame) {
-		f.beginSession(v, frame, accepted)
+		h.beginSession(e, frame, accepted)
 		return
 	}
-	client, ok := f.session(v)
+	client, ok := h.session(e)
 	if !ok {
 		return
 	}
 	client.enter()
 	defer client.idle.release()
-	v.handle(client, frame, accepted)
+	e.handle(client, frame, accepted)
 }
 
 // isJSON reports whether the values of a Content-Type say that the body is JSON.
@@ -74,75 +74,75 @@ func isInitialize(frame wire.Frame) bool {
 }
 
 // beginSession begins a session.
-func (f *httpServer) beginSession(v exchange, frame wire.Frame, accepted accepts) {
-	client := newHTTPSession(f.server, f.shelf.of(v.account), v.owner, v.audience)
-	client.setHops(v.r.Header.Get(hops.Header))
+func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts) {
+	client := newHTTPSession(h.server, h.shelf.of(e.account), e.owner, e.audience)
+	client.setHops(e.r.Header.Get(hops.Header))
 	client.enter()
 	defer client.idle.release()
-	f.server.add(client.session)
-	ended, ok := f.sessions.add(client)
+	h.server.add(client.session)
+	ended, ok := h.sessions.add(client)
 	if !ok {
-		f.server.remove(client.session)
-		v.w.Header().Set("Retry-After", "60")
-		refuse(v.w, http.StatusServiceUnavailable, protocol.CodeInternalError,
+		h.server.remove(client.session)
+		e.w.Header().Set("Retry-After", "60")
+		refuse(e.w, http.StatusServiceUnavailable, protocol.CodeInternalError,
 			"There are too many sessions. Try again later")
 		return
 	}
 	if ended != nil {
-		f.server.options.Log.Warn("ended an idle session to make room for another")
-		f.dropSession(ended)
+		h.server.options.Log.Warn("ended an idle session to make room for another")
+		h.dropSession(ended)
 	}
-	v.w.Header().Set(sessionHeader, client.id)
-	v.handle(client, frame, accepted)
+	e.w.Header().Set(sessionHeader, client.id)
+	e.handle(client, frame, accepted)
 }
 
 // handle hands a frame to the session and sends what it answers.
-func (v exchange) handle(client *httpSession, frame wire.Frame, accepted accepts) {
+func (e exchange) handle(client *httpSession, frame wire.Frame, accepted accepts) {
 	if frame.IsBatch() {
-		v.handleBatch(client, frame, accepted)
+		e.handleBatch(client, frame, accepted)
 		return
 	}
 	message, err := wire.Parse(frame)
 	if err != nil {
-		v.reject(frame, err)
+		e.reject(frame, err)
 		return
 	}
 	if !message.IsRequest() {
 		client.dispatch(&message, noAnswer{})
-		v.w.WriteHeader(http.StatusAccepted)
+		e.w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	if method := string(message.Method); method != protocol.MethodInitialize && method != protocol.MethodPing {
-		client.roots.wait(v.r.Context())
+		client.roots.wait(e.r.Context())
 	}
 	st := client.posts.add(bytes.Clone(message.ID.Bytes()))
 	client.dispatch(&message, st)
-	v.answer(client, st, accepted)
+	e.answer(client, st, accepted)
 }
 
 // handleBatch is exchange for an array of messages.
-func (v exchange) handleBatch(client *httpSession, frame wire.Frame, accepted accepts) {
+func (e exchange) handleBatch(client *httpSession, frame wire.Frame, accepted accepts) {
 	messages, rejected, refusal := client.readBatch(frame)
 	switch {
 	case refusal != nil:
-		v.badRequest(*refusal)
+		e.badRequest(*refusal)
 	case len(rejected) == 0 && !slices.ContainsFunc(messages, func(m wire.Message) bool { return m.IsRequest() }):
 		client.dispatchBatch(messages, nil, noAnswer{})
-		v.w.WriteHeader(http.StatusAccepted)
+		e.w.WriteHeader(http.StatusAccepted)
 	default:
 		st := client.posts.add(nil)
 		client.dispatchBatch(messages, rejected, st)
-		v.answer(client, st, accepted)
+		e.answer(client, st, accepted)
 	}
 }
 
 // reject answers a frame that holds no message.
-func (v exchange) reject(frame wire.Frame, reason error) { v.badRequest(rejection(frame, reason)) }
+func (e exchange) reject(frame wire.Frame, reason error) { e.badRequest(rejection(frame, reason)) }
 
-func (v exchange) badRequest(r response) {
-	v.w.Header().Set("Content-Type", "application/json")
-	v.w.WriteHeader(http.StatusBadRequest)
-	_, _ = v.w.Write(r.encode()) // a client that is gone needs no answer
+func (e exchange) badRequest(r response) {
+	e.w.Header().Set("Content-Type", "application/json")
+	e.w.WriteHeader(http.StatusBadRequest)
+	_, _ = e.w.Write(r.encode()) // a client that is gone needs no answer
 }
 
 // noAnswer is the sender of a message that gets none.

@@ -168,30 +168,30 @@ const (
 
 // add takes a session in; ended is one that had to make room, if any. It fails if there is
 // no room and no session to spare.
-func (g *sessionRegistry) add(client *httpSession) (ended *httpSession, ok bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (r *sessionRegistry) add(client *httpSession) (ended *httpSession, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	of := client.account
-	hasShare := g.byAccount[of] >= max(g.limit/accountShare, 1)
-	if hasShare || len(g.byID) >= g.limit {
+	hasShare := r.byAccount[of] >= max(r.limit/accountShare, 1)
+	if hasShare || len(r.byID) >= r.limit {
 		var best spare
-		for _, candidate := range g.byID {
+		for _, candidate := range r.byID {
 			owner := candidate.account
 			idle, isIdle := candidate.idle.idleFor()
 			if !isIdle || hasShare && owner != of || owner != of && idle < spareAfter {
 				continue
 			}
-			if s := (spare{g.byAccount[owner], idle}); ended == nil || s.before(best) {
+			if s := (spare{r.byAccount[owner], idle}); ended == nil || s.before(best) {
 				ended, best = candidate, s
 			}
 		}
 		if ended == nil {
 			return nil, false
 		}
-		g.delete(ended)
+		r.delete(ended)
 	}
-	g.byID[client.id] = client
-	g.byAccount[of]++
+	r.byID[client.id] = client
+	r.byAccount[of]++
 	return ended, true
 }
 
@@ -210,32 +210,32 @@ func (s spare) before(other spare) bool {
 }
 
 // delete is called with mu held.
-func (g *sessionRegistry) delete(client *httpSession) {
-	if _, ok := g.byID[client.id]; !ok {
+func (r *sessionRegistry) delete(client *httpSession) {
+	if _, ok := r.byID[client.id]; !ok {
 		return
 	}
-	delete(g.byID, client.id)
+	delete(r.byID, client.id)
 	of := client.account
-	if g.byAccount[of]--; g.byAccount[of] == 0 {
-		delete(g.byAccount, of)
+	if r.byAccount[of]--; r.byAccount[of] == 0 {
+		delete(r.byAccount, of)
 	}
 }
 
-func (g *sessionRegistry) remove(client *httpSession) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.delete(client)
+func (r *sessionRegistry) remove(client *httpSession) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.delete(client)
 }
 
-func (g *sessionRegistry) find(id string) (*httpSession, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	client, ok := g.byID[id]
+func (r *sessionRegistry) find(id string) (*httpSession, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	client, ok := r.byID[id]
 	return client, ok
 }
 
-func (g *sessionRegistry) all() []*httpSession {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Collect(maps.Values(g.byID))
+func (r *sessionRegistry) all() []*httpSession {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.byID))
 }

@@ -201,17 +201,17 @@ func TestHTTPRefusals(t *testing.T) {
 }
 
 // slow is a face whose session has a request in flight that the test itself answers.
-func slow(t *testing.T) (f *httpServer, client *httpSession) {
+func slow(t *testing.T) (h *httpServer, client *httpSession) {
 	t.Helper()
 	server := newServer(Options{})
-	f = server.newHTTPServer(HTTPOptions{})
-	client = newHTTPSession(server, f.shelf.of(""), "", Audience{})
+	h = server.newHTTPServer(HTTPOptions{})
+	client = newHTTPSession(server, h.shelf.of(""), "", Audience{})
 	server.add(client.session)
-	if _, ok := f.sessions.add(client); !ok {
+	if _, ok := h.sessions.add(client); !ok {
 		t.Fatal("no room for a session")
 	}
 	client.declare(protocol.Revision20251125, nil)
-	return f, client
+	return h, client
 }
 
 // lines collects what is written until the handler returns.

@@ -13,33 +13,33 @@ type idleClock struct {
 }
 
 // hold notes what begins; leave it when it has ended.
-func (p *idleClock) hold() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.underWay++
+func (c *idleClock) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.underWay++
 }
 
-func (p *idleClock) release() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.underWay--; p.underWay == 0 {
-		p.left = time.Now()
+func (c *idleClock) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.underWay--; c.underWay == 0 {
+		c.left = time.Now()
 	}
 }
 
 // whenIdle calls a function if nothing has been under way for longer than the limit. Nothing
 // begins before it returns.
-func (p *idleClock) whenIdle(limit time.Duration, do func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.underWay == 0 && time.Since(p.left) > limit {
+func (c *idleClock) whenIdle(limit time.Duration, do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.underWay == 0 && time.Since(c.left) > limit {
 		do()
 	}
 }
 
 // idleFor returns for how long nothing has been under way, if nothing is.
-func (p *idleClock) idleFor() (idle time.Duration, isIdle bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return time.Since(p.left), p.underWay == 0
+func (c *idleClock) idleFor() (idle time.Duration, isIdle bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.left), c.underWay == 0
 }

@@ -24,35 +24,35 @@ type requestMeta struct {
 // maxMetaBytes is how much a client may say of itself, which is kept as long as it is.
 const maxMetaBytes = 64 << 10
 
-func readMeta(meta wire.Payload) (t requestMeta) {
-	for key, value := range meta.Members() {
+func readMeta(object wire.Payload) (meta requestMeta) {
+	for key, value := range object.Members() {
 		switch string(key) {
 		case protocol.MetaProtocolVersion:
-			t.revision = value
+			meta.revision = value
 		case protocol.MetaClientCapabilities:
-			t.capabilities = value
+			meta.capabilities = value
 		case protocol.MetaClientInfo:
-			t.info = value
+			meta.info = value
 		case protocol.MetaLogLevel:
-			t.level = value
+			meta.level = value
 		case protocol.ProgressToken:
-			t.token = value
+			meta.token = value
 		case hops.Meta:
-			t.hops = value
+			meta.hops = value
 		}
 	}
-	return t
+	return meta
 }
 
 // severity is that of the log messages that the client wants; -1 if it wants none.
-func (t requestMeta) severity() int {
-	level, _ := t.level.Name()
+func (meta requestMeta) severity() int {
+	level, _ := meta.level.Name()
 	return protocol.Severity(level)
 }
 
 // checkRevision refuses a request of a revision that we do not speak in this era.
-func (t requestMeta) checkRevision() *metatool.Error {
-	revision, ok := t.revision.Name()
+func (meta requestMeta) checkRevision() *metatool.Error {
+	revision, ok := meta.revision.Name()
 	switch {
 	case !ok:
 		return missingMeta(protocol.MetaProtocolVersion, "a string, the revision of the protocol")
@@ -63,16 +63,16 @@ func (t requestMeta) checkRevision() *metatool.Error {
 }
 
 // check refuses a request that does not say what it has to.
-func (t requestMeta) check() *metatool.Error {
-	if refused := t.checkRevision(); refused != nil {
+func (meta requestMeta) check() *metatool.Error {
+	if refused := meta.checkRevision(); refused != nil {
 		return refused
 	}
 	switch {
-	case t.capabilities.Kind() != "object":
+	case meta.capabilities.Kind() != "object":
 		return missingMeta(protocol.MetaClientCapabilities, "an object, what the client can do")
-	case len(t.capabilities.Bytes())+len(t.info.Bytes()) > maxMetaBytes:
+	case len(meta.capabilities.Bytes())+len(meta.info.Bytes()) > maxMetaBytes:
 		return invalidParams(fmt.Sprintf("what the client says of itself in _meta has more than %d bytes", maxMetaBytes))
-	case !t.level.IsAbsent() && t.severity() < 0:
+	case !meta.level.IsAbsent() && meta.severity() < 0:
 		return missingMeta(protocol.MetaLogLevel, "the name of a level, if it is there")
 	}
 	return nil

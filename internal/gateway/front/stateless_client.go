@@ -47,29 +47,29 @@ func newStatelessClients(server *Server, limit int) *statelessClients {
 
 // enter returns the client that a request is from, with its idle clock held for the request; nil
 // if the limit is reached.
-func (g *statelessClients) enter(owner string, of account, audience Audience, meta requestMeta) *statelessClient {
+func (c *statelessClients) enter(owner string, of account, audience Audience, meta requestMeta) *statelessClient {
 	caller := callerName(owner, audience)
 	var space [512]byte
 	key := appendClientKey(space[:0], caller, meta)
-	g.mu.Lock()
-	client, known := g.byKey[string(key)]
+	c.mu.Lock()
+	client, known := c.byKey[string(key)]
 	var evicted *statelessClient
-	if !known && !g.closed {
+	if !known && !c.closed {
 		hasRoom := true
-		if hasShare := !g.own && g.byAccount[of] >= max(g.limit/accountShare, 1); hasShare || len(g.byKey) >= g.limit {
-			evicted = g.evict(of, hasShare)
+		if hasShare := !c.own && c.byAccount[of] >= max(c.limit/accountShare, 1); hasShare || len(c.byKey) >= c.limit {
+			evicted = c.evict(of, hasShare)
 			hasRoom = evicted != nil
 		}
 		if hasRoom {
-			client = g.newClient(identity{audience: audience, account: of, origin: g.origin, foreign: !g.own, person: owner}, string(key), meta)
-			g.byKey[client.key] = client
-			g.byAccount[of]++
+			client = c.newClient(identity{audience: audience, account: of, origin: c.origin, foreign: !c.own, person: owner}, string(key), meta)
+			c.byKey[client.key] = client
+			c.byAccount[of]++
 		}
 	}
 	if client != nil {
 		client.idle.hold()
 	}
-	g.mu.Unlock()
+	c.mu.Unlock()
 	if evicted != nil {
 		evicted.drop()
 	}
@@ -78,42 +78,42 @@ func (g *statelessClients) enter(owner string, of account, audience Audience, me
 
 // evict removes an idle client to make room for one of an account, of that account alone if it
 // has its share. Called with mu held.
-func (g *statelessClients) evict(of account, hasShare bool) (evicted *statelessClient) {
+func (c *statelessClients) evict(of account, hasShare bool) (evicted *statelessClient) {
 	var best spare
-	for _, candidate := range g.byKey {
+	for _, candidate := range c.byKey {
 		idle, isIdle := candidate.idle.idleFor()
 		if !isIdle || hasShare && candidate.account != of {
 			continue
 		}
-		if s := (spare{g.byAccount[candidate.account], idle}); evicted == nil || s.before(best) {
+		if s := (spare{c.byAccount[candidate.account], idle}); evicted == nil || s.before(best) {
 			evicted, best = candidate, s
 		}
 	}
 	if evicted != nil {
-		g.delete(evicted)
+		c.delete(evicted)
 	}
 	return evicted
 }
 
 // delete is called with mu held.
-func (g *statelessClients) delete(client *statelessClient) {
-	delete(g.byKey, client.key)
-	if g.byAccount[client.account]--; g.byAccount[client.account] == 0 {
-		delete(g.byAccount, client.account)
+func (c *statelessClients) delete(client *statelessClient) {
+	delete(c.byKey, client.key)
+	if c.byAccount[client.account]--; c.byAccount[client.account] == 0 {
+		delete(c.byAccount, client.account)
 	}
 }
 
 // sweep drops clients that have been idle for longer than the limit.
-func (g *statelessClients) sweep(limit time.Duration) {
-	g.mu.Lock()
+func (c *statelessClients) sweep(limit time.Duration) {
+	c.mu.Lock()
 	var idle []*statelessClient
-	for _, client := range g.byKey {
+	for _, client := range c.byKey {
 		if since, isIdle := client.idle.idleFor(); isIdle && since > limit {
-			g.delete(client)
+			c.delete(client)
 			idle = append(idle, client)
 		}
 	}
-	g.mu.Unlock()
+	c.mu.Unlock()
 	for _, client := range idle {
 		client.Party().Rest() // it had its time: nothing is kept for the next one
 		client.drop()
@@ -121,32 +121,32 @@ func (g *statelessClients) sweep(limit time.Duration) {
 }
 
 // cancelNamed cancels the request that a cancellation names, of whichever client.
-func (g *statelessClients) cancelNamed(params wire.Payload) {
-	for _, client := range g.all() {
+func (c *statelessClients) cancelNamed(params wire.Payload) {
+	for _, client := range c.all() {
 		client.cancelNamed(params)
 	}
 }
 
-func (g *statelessClients) all() []*statelessClient {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Collect(maps.Values(g.byKey))
+func (c *statelessClients) all() []*statelessClient {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.byKey))
 }
 
 // finish lets the requests of all clients finish, and then drops the clients; gone is closed when
 // nobody reads responses any more.
-func (g *statelessClients) finish(gone <-chan struct{}) {
-	g.mu.Lock()
-	g.closed = true
-	g.mu.Unlock()
+func (c *statelessClients) finish(gone <-chan struct{}) {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
 	var finishing sync.WaitGroup
-	for _, client := range g.all() {
+	for _, client := range c.all() {
 		finishing.Go(func() {
 			client.subscriptions.close()
-			g.server.suspended.abandonAll(client.session) // while servers can still be told
+			c.server.suspended.abandonAll(client.session) // while servers can still be told
 			client.session.finish(gone)
-			g.server.remove(client.session)
-			g.server.suspended.abandonAll(client.session)
+			c.server.remove(client.session)
+			c.server.suspended.abandonAll(client.session)
 		})
 	}
 	finishing.Wait()
@@ -178,8 +178,8 @@ func appendClientKey(key []byte, caller string, meta requestMeta) []byte {
 
 // newClient makes a client whose state is always open to it, and which is sent nothing but
 // responses and what it subscribes to.
-func (g *statelessClients) newClient(who identity, key string, meta requestMeta) *statelessClient {
-	s := newSession(g.server, who)
+func (c *statelessClients) newClient(who identity, key string, meta requestMeta) *statelessClient {
+	s := newSession(c.server, who)
 	client := &statelessClient{session: s, key: key, caller: callerName(who.person, who.audience), askable: declaresQuestions(meta.capabilities)}
 	client.subscriptions = newSubscriptions(s)
 	s.stateless, s.notifier, s.results = client, client.subscriptions, nil
@@ -189,7 +189,7 @@ func (g *statelessClients) newClient(who identity, key string, meta requestMeta)
 	client.unmarked = s.isUnmarked(meta.info)
 	capabilities := bytes.Clone(meta.capabilities.Bytes())
 	s.declare(protocol.Revision20260728, capabilities)
-	g.server.add(s)
+	c.server.add(s)
 	s.joinFleet(capabilities)
 	return client
 }

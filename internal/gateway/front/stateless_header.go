@@ -27,15 +27,15 @@ const (
 
 // checkHeaders refuses a request that does not say what it has to, or whose headers say
 // something else.
-func checkHeaders(header http.Header, message wire.Message, t requestMeta) *metatool.Error {
-	revision, ok := t.revision.Text()
+func checkHeaders(header http.Header, message wire.Message, meta requestMeta) *metatool.Error {
+	revision, ok := meta.revision.Text()
 	if !ok {
-		return t.checkRevision()
+		return meta.checkRevision()
 	}
 	if refused := checkHeader(header, revisionHeader, revision, false); refused != nil {
 		return refused
 	}
-	if refused := t.check(); refused != nil {
+	if refused := meta.check(); refused != nil {
 		return refused
 	}
 	method := string(message.Method)

@@ -44,29 +44,29 @@ func (p *pipe) receive(frame wire.Frame) {
 }
 
 // receiveRequest takes in a request, which may be the one that chooses the modern era.
-func (p *pipe) receiveRequest(message *wire.Message, t requestMeta) {
+func (p *pipe) receiveRequest(message *wire.Message, meta requestMeta) {
 	method := string(message.Method)
-	if p.era == undecided && t.revision.IsAbsent() && method != protocol.MethodDiscover && method != protocol.MethodListen {
+	if p.era == undecided && meta.revision.IsAbsent() && method != protocol.MethodDiscover && method != protocol.MethodListen {
 		p.session.dispatch(message, p)
 		return
 	}
-	if refused := t.check(); refused != nil { // after which a client may choose again
+	if refused := meta.check(); refused != nil { // after which a client may choose again
 		p.respond(response{id: message.ID.Bytes(), answer: metatool.Answer{Error: refused}})
 		return
 	}
-	if mark, ok := t.hops.Text(); ok {
+	if mark, ok := meta.hops.Text(); ok {
 		p.mark = strings.Clone(mark)
 	}
 	if err := p.session.server.admit(p.mark); err != nil {
 		p.respond(errorTo(message.ID.Bytes(), protocol.CodeInvalidRequest, err.Error()))
 		return
 	}
-	p.era, t.mark = modern, p.mark
-	client := p.statelessClients.enter("", p.session.account, p.session.audience, t)
+	p.era, meta.mark = modern, p.mark
+	client := p.statelessClients.enter("", p.session.account, p.session.audience, meta)
 	if client == nil {
 		p.respond(errorTo(message.ID.Bytes(), protocol.CodeInternalError,
 			"The client declares something else with each request, and has too many of them in flight"))
 		return
 	}
-	client.newRequest(p, idKey(message.ID), t).start(message)
+	client.newRequest(p, idKey(message.ID), meta).start(message)
 }

@@ -93,17 +93,17 @@ func (s *subscriptions) add(r *request, params wire.Payload) {
 
 // endWithRequest ends the subscription when its request is cancelled. The context ends with the
 // subscription.
-func (l *subscription) endWithRequest() context.Context {
-	ctx, stop := l.request.canceller.Context()
-	detach := context.AfterFunc(ctx, l.end)
-	l.of.mu.Lock()
-	defer l.of.mu.Unlock()
-	l.stop = func() {
+func (sub *subscription) endWithRequest() context.Context {
+	ctx, stop := sub.request.canceller.Context()
+	detach := context.AfterFunc(ctx, sub.end)
+	sub.of.mu.Lock()
+	defer sub.of.mu.Unlock()
+	sub.stop = func() {
 		detach()
 		stop()
 	}
-	if l.isOver {
-		l.stop()
+	if sub.isOver {
+		sub.stop()
 	}
 	return ctx
 }
@@ -138,7 +138,7 @@ func (w subscriptionFilter) tasks() bool {
 }
 
 // agree finds out what of the wishes can be fulfilled, and has servers tell it.
-func (s *subscriptions) agree(ctx context.Context, l *subscription, wants subscriptionFilter) subscriptionFilter {
+func (s *subscriptions) agree(ctx context.Context, sub *subscription, wants subscriptionFilter) subscriptionFilter {
 	ours := wire.Raw(s.session.passage.Load().KnownCapabilities(s.session))
 	can := func(area, what string) bool { return string(ours.Member(area).Member(what).Bytes()) == "true" }
 	agreed := subscriptionFilter{
@@ -155,7 +155,7 @@ func (s *subscriptions) agree(ctx context.Context, l *subscription, wants subscr
 	for i, topic := range wants.topics {
 		slots <- struct{}{}
 		group.Go(func() {
-			subscribed[i] = s.subscribe(ctx, l, topic)
+			subscribed[i] = s.subscribe(ctx, sub, topic)
 			<-slots
 		})
 	}
@@ -169,21 +169,21 @@ func (s *subscriptions) agree(ctx context.Context, l *subscription, wants subscr
 }
 
 // subscribe has the server of a resource or task tell its updates.
-func (s *subscriptions) subscribe(ctx context.Context, l *subscription, topic downstream.Topic) bool {
+func (s *subscriptions) subscribe(ctx context.Context, sub *subscription, topic downstream.Topic) bool {
 	s.mu.Lock()
-	if l.isOver {
+	if sub.isOver {
 		s.mu.Unlock()
 		return false
 	}
 	s.topics[topic]++
-	l.wants.topics = append(l.wants.topics, topic)
+	sub.wants.topics = append(sub.wants.topics, topic)
 	s.mu.Unlock()
 	err := s.requestUpdates(ctx, topic)
 	s.mu.Lock()
 	if err != nil {
-		l.removeTopic(topic)
+		sub.removeTopic(topic)
 	}
-	late := err == nil && l.isOver && s.topics[topic] == 0
+	late := err == nil && sub.isOver && s.topics[topic] == 0
 	s.mu.Unlock()
 	if late { // the end of the listening may have been told before its beginning
 		s.unsubscribe(topic)
@@ -200,14 +200,14 @@ func (s *subscriptions) unsubscribe(topic downstream.Topic) {
 }
 
 // removeTopic removes a topic from a subscription. Called with mu held.
-func (l *subscription) removeTopic(topic downstream.Topic) {
-	i := slices.Index(l.wants.topics, topic)
+func (sub *subscription) removeTopic(topic downstream.Topic) {
+	i := slices.Index(sub.wants.topics, topic)
 	if i < 0 {
 		return
 	}
-	l.wants.topics = slices.Delete(l.wants.topics, i, i+1)
-	if l.of.topics[topic]--; l.of.topics[topic] == 0 {
-		delete(l.of.topics, topic)
+	sub.wants.topics = slices.Delete(sub.wants.topics, i, i+1)
+	if sub.of.topics[topic]--; sub.of.topics[topic] == 0 {
+		delete(sub.of.topics, topic)
 	}
 }
 
@@ -242,8 +242,8 @@ func (r replies) Reply(outcome call.Outcome, err error) {
 }
 
 // acknowledge tells the client what was agreed on, and then what came meanwhile.
-func (l *subscription) acknowledge(agreed subscriptionFilter) {
-	params := append([]byte(`{"_meta":`), l.meta()...)
+func (sub *subscription) acknowledge(agreed subscriptionFilter) {
+	params := append([]byte(`{"_meta":`), sub.meta()...)
 	params = append(params, `,"notifications":{`...)
 	for _, wish := range []struct {
 		name   string
@@ -256,18 +256,18 @@ func (l *subscription) acknowledge(agreed subscriptionFilter) {
 	if len(agreed.topics) > 0 {
 		params = append(comma(params), downstream.FilterOf(agreed.topics)...)
 	}
-	l.of.mu.Lock()
-	defer l.of.mu.Unlock()
-	if l.isOver {
+	sub.of.mu.Lock()
+	defer sub.of.mu.Unlock()
+	if sub.isOver {
 		return
 	}
-	l.wants.tools, l.wants.prompts, l.wants.resources = agreed.tools, agreed.prompts, agreed.resources
-	l.send(outgoing{method: protocol.NotifyAcknowledged, params: append(params, "}}"...)})
-	l.isAcknowledged = true
-	for _, message := range l.early {
-		l.send(message)
+	sub.wants.tools, sub.wants.prompts, sub.wants.resources = agreed.tools, agreed.prompts, agreed.resources
+	sub.send(outgoing{method: protocol.NotifyAcknowledged, params: append(params, "}}"...)})
+	sub.isAcknowledged = true
+	for _, message := range sub.early {
+		sub.send(message)
 	}
-	l.early = nil
+	sub.early = nil
 }
 
 func comma(object []byte) []byte {
@@ -278,12 +278,12 @@ func comma(object []byte) []byte {
 }
 
 // meta is the _meta of all that belongs to the subscription.
-func (l *subscription) meta() []byte {
-	return append(append([]byte(`{"`+protocol.MetaSubscriptionID+`":`), l.request.reply.id...), '}')
+func (sub *subscription) meta() []byte {
+	return append(append([]byte(`{"`+protocol.MetaSubscriptionID+`":`), sub.request.reply.id...), '}')
 }
 
 // send sends a message by the path of the subscription.
-func (l *subscription) send(message outgoing) bool { return l.request.reply.to.tryNotify(message) }
+func (sub *subscription) send(message outgoing) bool { return sub.request.reply.to.tryNotify(message) }
 
 // tryNotify implements notifier: a notification goes to the subscriptions that are for it.
 func (s *subscriptions) tryNotify(message outgoing) bool {
@@ -308,48 +308,48 @@ func (s *subscriptions) tryNotify(message outgoing) bool {
 // isFor reports whether a notification is one that the subscription is for. That a resource
 // changed which nobody subscribed to is for all who did to any: it may be a part of it.
 // Called with mu held.
-func (l *subscription) isFor(message outgoing) bool {
+func (sub *subscription) isFor(message outgoing) bool {
 	params := wire.Raw(message.params)
 	switch message.method {
 	case protocol.NotifyToolsList:
-		return l.wants.tools
+		return sub.wants.tools
 	case protocol.NotifyPromptsList:
-		return l.wants.prompts
+		return sub.wants.prompts
 	case protocol.NotifyResourcesList:
-		return l.wants.resources
+		return sub.wants.resources
 	case protocol.NotifyTasks:
 		id, _ := params.Member("taskId").Text()
-		return slices.Contains(l.wants.topics, downstream.Topic{IsTask: true, ID: id})
+		return slices.Contains(sub.wants.topics, downstream.Topic{IsTask: true, ID: id})
 	case protocol.NotifyResourceUpdated:
 		uri, _ := params.Member("uri").Text()
 		topic := downstream.Topic{ID: uri}
-		if l.of.topics[topic] == 0 {
-			return slices.ContainsFunc(l.wants.topics, func(other downstream.Topic) bool { return !other.IsTask })
+		if sub.of.topics[topic] == 0 {
+			return slices.ContainsFunc(sub.wants.topics, func(other downstream.Topic) bool { return !other.IsTask })
 		}
-		return slices.Contains(l.wants.topics, topic)
+		return slices.Contains(sub.wants.topics, topic)
 	}
 	return false
 }
 
 // end ends the subscription with its result, which says that it was not lost.
-func (l *subscription) end() {
-	s := l.of
+func (sub *subscription) end() {
+	s := sub.of
 	s.mu.Lock()
-	if l.isOver {
+	if sub.isOver {
 		s.mu.Unlock()
 		return
 	}
-	l.isOver = true
-	delete(s.all, l)
+	sub.isOver = true
+	delete(s.all, sub)
 	var last []downstream.Topic // that nobody else has
-	for len(l.wants.topics) > 0 {
-		topic := l.wants.topics[0]
-		l.removeTopic(topic)
+	for len(sub.wants.topics) > 0 {
+		topic := sub.wants.topics[0]
+		sub.removeTopic(topic)
 		if s.topics[topic] == 0 {
 			last = append(last, topic)
 		}
 	}
-	stop := l.stop
+	stop := sub.stop
 	s.mu.Unlock()
 	if stop != nil {
 		stop()
@@ -358,8 +358,8 @@ func (l *subscription) end() {
 		s.unsubscribe(topic)
 	}
 	result := wire.AppendMember([]byte("{"), protocol.ResultType, protocol.ResultComplete)
-	result = append(append(result, `,"_meta":`...), l.meta()...)
-	l.request.respond(metatool.Answer{Text: append(result, '}')})
+	result = append(append(result, `,"_meta":`...), sub.meta()...)
+	sub.request.respond(metatool.Answer{Text: append(result, '}')})
 }
 
 // close ends all subscriptions; there are no more.

@@ -59,88 +59,88 @@ const statePrefix = "mcp-workbench-1."
 
 // isOurs reports whether a state claims to be signed here, and then must be. All others are
 // those of servers of the modern era, which may be workbenches, too, and are passed on.
-func (p *suspendedCalls) isOurs(state wire.Payload) bool {
+func (s *suspendedCalls) isOurs(state wire.Payload) bool {
 	text, _ := state.Text()
-	return strings.HasPrefix(text, p.prefix)
+	return strings.HasPrefix(text, s.prefix)
 }
 
 // add holds a request that has questions of so many bytes; it fails if too much is held. The
 // client counts as busy meanwhile.
-func (p *suspendedCalls) add(r *request, bytes int) (state string, ok bool) {
+func (s *suspendedCalls) add(r *request, bytes int) (state string, ok bool) {
 	var number stateNumber
 	rand.Read(number[:])
 	expires := time.Now().Add(suspendTime)
 	caller := r.session.stateless.caller
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.waiting) >= maxSuspended || p.byCaller[caller] >= maxSuspendedOfOne || p.bytes+bytes > maxSuspendedBytes {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) >= maxSuspended || s.byCaller[caller] >= maxSuspendedOfOne || s.bytes+bytes > maxSuspendedBytes {
 		return "", false
 	}
 	r.session.idle.hold()
-	p.byCaller[caller]++
-	p.bytes += bytes
-	p.waiting[number] = &suspendedCall{request: r, bytes: bytes, timer: time.AfterFunc(suspendTime, func() {
-		if r := p.remove(number); r != nil {
+	s.byCaller[caller]++
+	s.bytes += bytes
+	s.waiting[number] = &suspendedCall{request: r, bytes: bytes, timer: time.AfterFunc(suspendTime, func() {
+		if r := s.remove(number); r != nil {
 			r.abandon(errUnanswered)
 		}
 	})}
-	return p.sign(number, expires, r.suspension.binding), true
+	return s.sign(number, expires, r.suspension.binding), true
 }
 
 // claim removes and returns the request that a state was given for, if the binding is the same.
-func (p *suspendedCalls) claim(state string, binding digest) (*request, bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, p.prefix))
+func (s *suspendedCalls) claim(state string, binding digest) (*request, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, s.prefix))
 	if err != nil || len(raw) != len(stateNumber{})+8+sha256.Size {
 		return nil, false
 	}
 	number := stateNumber(raw[:16])
 	expires := time.Unix(int64(binary.BigEndian.Uint64(raw[16:24])), 0)
-	if !hmac.Equal([]byte(p.sign(number, expires, binding)), []byte(state)) || time.Now().After(expires) {
+	if !hmac.Equal([]byte(s.sign(number, expires, binding)), []byte(state)) || time.Now().After(expires) {
 		return nil, false
 	}
-	r := p.remove(number)
+	r := s.remove(number)
 	return r, r != nil
 }
 
-func (p *suspendedCalls) remove(number stateNumber) *request {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	found, ok := p.waiting[number]
+func (s *suspendedCalls) remove(number stateNumber) *request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, ok := s.waiting[number]
 	if !ok {
 		return nil
 	}
-	delete(p.waiting, number)
+	delete(s.waiting, number)
 	found.timer.Stop()
-	p.bytes -= found.bytes
+	s.bytes -= found.bytes
 	caller := found.session.stateless.caller
-	if p.byCaller[caller]--; p.byCaller[caller] == 0 {
-		delete(p.byCaller, caller)
+	if s.byCaller[caller]--; s.byCaller[caller] == 0 {
+		delete(s.byCaller, caller)
 	}
 	found.session.idle.release()
 	return found.request
 }
 
 // abandonAll ends the requests of a client that is gone.
-func (p *suspendedCalls) abandonAll(client *session) {
-	p.mu.Lock()
+func (s *suspendedCalls) abandonAll(client *session) {
+	s.mu.Lock()
 	var numbers []stateNumber
-	for number, candidate := range p.waiting {
+	for number, candidate := range s.waiting {
 		if candidate.session == client {
 			numbers = append(numbers, number)
 		}
 	}
-	p.mu.Unlock()
+	s.mu.Unlock()
 	for _, number := range numbers {
-		if r := p.remove(number); r != nil {
+		if r := s.remove(number); r != nil {
 			r.abandon(errGivenUp)
 		}
 	}
 }
 
-func (p *suspendedCalls) sign(number stateNumber, expires time.Time, binding digest) string {
+func (s *suspendedCalls) sign(number stateNumber, expires time.Time, binding digest) string {
 	state := binary.BigEndian.AppendUint64(number[:], uint64(expires.Unix()))
-	mac := hmac.New(sha256.New, p.key)
+	mac := hmac.New(sha256.New, s.key)
 	mac.Write(state)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(binding)))
-	return p.prefix + base64.RawURLEncoding.EncodeToString(mac.Sum(state))
+	return s.prefix + base64.RawURLEncoding.EncodeToString(mac.Sum(state))
 }
