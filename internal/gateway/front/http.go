@@ -70,7 +70,7 @@ type httpServer struct {
 	options          HTTPOptions
 	shelf            *spillBuffer
 	bodies           *bodies
-	sessions         sessionRegistry
+	sessions         registry[*httpSession]
 	statelessClients *statelessClients
 	draining         atomic.Bool
 }
@@ -97,7 +97,7 @@ func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 	return &httpServer{
 		server: s, options: options, shelf: newSpillBuffer(), bodies: newBodies(),
 		statelessClients: newStatelessClients(s, options.MaxSessions),
-		sessions:         newSessionRegistry(options.MaxSessions),
+		sessions:         newRegistry[*httpSession](options.MaxSessions, keepSession),
 	}
 }
 

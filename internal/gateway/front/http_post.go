@@ -77,17 +77,19 @@ func isInitialize(frame wire.Frame) bool {
 func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts) {
 	client := newHTTPSession(h.server, h.shelf.of(e.account), e.owner, e.audience)
 	client.setHops(e.r.Header.Get(hops.Header))
-	client.enter()
-	defer client.idle.release()
-	h.server.add(client.session)
-	ended, ok := h.sessions.add(client)
-	if !ok {
-		h.server.remove(client.session)
+	added := false
+	_, ended := h.sessions.enter([]byte(client.id), client.account, func() *httpSession {
+		h.server.add(client.session)
+		added = true
+		return client
+	})
+	if !added {
 		e.w.Header().Set("Retry-After", "60")
 		refuse(e.w, http.StatusServiceUnavailable, protocol.CodeInternalError,
 			"There are too many sessions. Try again later")
 		return
 	}
+	defer client.idle.release()
 	if ended != nil {
 		h.server.options.Log.Warn("ended an idle session to make room for another")
 		h.dropSession(ended)

@@ -26,14 +26,8 @@ type postStreams struct {
 	spill *spillShare
 
 	mu       sync.Mutex
-	byNumber map[uint64]*resumable // those whose client has seen an event id
+	byNumber map[uint64]*stream // those whose client has seen an event id
 	last     uint64
-}
-
-// resumable is a stream that a client may come back for.
-type resumable struct {
-	stream *stream
-	since  time.Time // no connection has been there for it; zero while one is
 }
 
 // Limits of streams that clients may come back for.
@@ -48,11 +42,13 @@ func newHTTPSession(server *Server, spill *spillShare, owner string, audience Au
 	client := &httpSession{
 		session: newSession(server, identity{audience: audience, account: spill.account, foreign: true, person: owner}),
 		id:      hex.EncodeToString(id[:]), owner: owner, get: newStream(spill, 0, nil),
-		posts: postStreams{spill: spill, byNumber: make(map[uint64]*resumable)},
+		posts: postStreams{spill: spill, byNumber: make(map[uint64]*stream)},
 	}
 	client.notifier = client.get
 	return client
 }
+
+func (c *httpSession) registryKey() string { return c.id }
 
 // enter holds the idle clock. What runs for the client alone may have been stopped.
 func (c *httpSession) enter() {
@@ -86,28 +82,28 @@ func (p *postStreams) keep(st *stream) {
 	defer p.mu.Unlock()
 	if len(p.byNumber) >= maxResumable {
 		for _, number := range slices.Sorted(maps.Keys(p.byNumber)) {
-			if r := p.byNumber[number]; !r.stream.attached() {
-				r.stream.drop()
+			if old := p.byNumber[number]; !old.attached() {
+				old.drop()
 				delete(p.byNumber, number)
 				break
 			}
 		}
 	}
-	p.byNumber[st.number] = &resumable{stream: st}
+	p.byNumber[st.number] = st
 }
 
 // sweep drops the streams that no client has come back for.
 func (p *postStreams) sweep(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for number, r := range p.byNumber {
+	for number, st := range p.byNumber {
 		switch {
-		case r.stream.attached():
-			r.since = time.Time{}
-		case r.since.IsZero():
-			r.since = now
-		case now.Sub(r.since) > resumeTime:
-			r.stream.drop()
+		case st.attached():
+			st.unattachedSince = time.Time{}
+		case st.unattachedSince.IsZero():
+			st.unattachedSince = now
+		case now.Sub(st.unattachedSince) > resumeTime:
+			st.drop()
 			delete(p.byNumber, number)
 		}
 	}
@@ -117,8 +113,8 @@ func (p *postStreams) sweep(now time.Time) {
 func (p *postStreams) dropAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, r := range p.byNumber {
-		r.stream.drop()
+	for _, st := range p.byNumber {
+		st.drop()
 	}
 	clear(p.byNumber)
 }
@@ -138,104 +134,12 @@ func (c *httpSession) findStream(eventID string) (st *stream, sequence uint64, e
 	}
 	c.posts.mu.Lock()
 	defer c.posts.mu.Unlock()
-	r, ok := c.posts.byNumber[number]
+	st, ok := c.posts.byNumber[number]
 	if !ok {
 		return nil, 0, errUnknownEvent
 	}
-	return r.stream, sequence, nil
+	return st, sequence, nil
 }
 
-// sessionRegistry holds the sessions of clients over HTTP.
-type sessionRegistry struct {
-	limit int
-
-	mu        sync.Mutex
-	byID      map[string]*httpSession
-	byAccount map[account]int // how many there are
-}
-
-func newSessionRegistry(limit int) sessionRegistry {
-	return sessionRegistry{limit: limit, byID: make(map[string]*httpSession), byAccount: make(map[account]int)}
-}
-
-const (
-	// spareAfter is after how long without a sign of its client a session may be ended to
-	// make room for another.
-	spareAfter = time.Minute
-	// accountShare is the part of all sessions, or clients, that one account may have, as a divisor.
-	accountShare = 2
-)
-
-// add takes a session in; ended is one that had to make room, if any. It fails if there is
-// no room and no session to spare.
-func (r *sessionRegistry) add(client *httpSession) (ended *httpSession, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	of := client.account
-	hasShare := r.byAccount[of] >= max(r.limit/accountShare, 1)
-	if hasShare || len(r.byID) >= r.limit {
-		var best spare
-		for _, candidate := range r.byID {
-			owner := candidate.account
-			idle, isIdle := candidate.idle.idleFor()
-			if !isIdle || hasShare && owner != of || owner != of && idle < spareAfter {
-				continue
-			}
-			if s := (spare{r.byAccount[owner], idle}); ended == nil || s.before(best) {
-				ended, best = candidate, s
-			}
-		}
-		if ended == nil {
-			return nil, false
-		}
-		r.delete(ended)
-	}
-	r.byID[client.id] = client
-	r.byAccount[of]++
-	return ended, true
-}
-
-// spare is what decides who makes room for another: an account that has its share makes room of its own; when all is taken, the
-// one that has most does. Of its sessions, the one that has been idle for longest goes.
-type spare struct {
-	ofAccount int // how many the account has
-	idle      time.Duration
-}
-
-func (s spare) before(other spare) bool {
-	if s.ofAccount != other.ofAccount {
-		return s.ofAccount > other.ofAccount
-	}
-	return s.idle > other.idle
-}
-
-// delete is called with mu held.
-func (r *sessionRegistry) delete(client *httpSession) {
-	if _, ok := r.byID[client.id]; !ok {
-		return
-	}
-	delete(r.byID, client.id)
-	of := client.account
-	if r.byAccount[of]--; r.byAccount[of] == 0 {
-		delete(r.byAccount, of)
-	}
-}
-
-func (r *sessionRegistry) remove(client *httpSession) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.delete(client)
-}
-
-func (r *sessionRegistry) find(id string) (*httpSession, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	client, ok := r.byID[id]
-	return client, ok
-}
-
-func (r *sessionRegistry) all() []*httpSession {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Collect(maps.Values(r.byID))
-}
+// keepSession is how long an idle session is not ended to make room for another account's.
+const keepSession = time.Minute

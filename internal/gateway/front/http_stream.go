@@ -2,6 +2,7 @@ package front
 
 import (
 	"sync"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -27,6 +28,8 @@ type stream struct {
 	lost   chan struct{} // closed when another connection takes over; nil without one
 
 	errorCode int // of the response; 0 for a result
+
+	unattachedSince time.Time // zero while a connection is there; guarded by postStreams.mu
 }
 
 // event is one message of a stream.

@@ -207,7 +207,7 @@ func slow(t *testing.T) (h *httpServer, client *httpSession) {
 	h = server.newHTTPServer(HTTPOptions{})
 	client = newHTTPSession(server, h.shelf.of(""), "", Audience{})
 	server.add(client.session)
-	if _, ok := h.sessions.add(client); !ok {
+	if entered, _ := h.sessions.enter([]byte(client.id), client.account, func() *httpSession { return client }); entered == nil {
 		t.Fatal("no room for a session")
 	}
 	client.declare(protocol.Revision20251125, nil)
@@ -359,25 +359,27 @@ func TestHTTPEndAnswersWhatIsInFlight(t *testing.T) {
 
 func TestHTTPSessionsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newSessionRegistry(2)
+		g := newRegistry[*httpSession](2, keepSession)
 		server := newServer(Options{})
 		accounts := 0
 		add := func() (*httpSession, *httpSession, bool) {
 			accounts++
 			client := newHTTPSession(server, newSpillBuffer().of(account(strconv.Itoa(accounts))), "", Audience{})
-			client.idle.left = time.Now()
-			ended, ok := g.add(client)
-			return client, ended, ok
+			entered, ended := g.enter([]byte(client.id), client.account, func() *httpSession { return client })
+			if entered != nil {
+				client.idle.release()
+			}
+			return client, ended, entered != nil
 		}
 		first, _, _ := add()
-		<-time.After(spareAfter / 2)
+		<-time.After(keepSession / 2)
 		if _, _, ok := add(); !ok {
 			t.Error("there is no room for the second of two")
 		}
 		if _, _, ok := add(); ok {
 			t.Error("a session that was just used had to make room")
 		}
-		<-time.After(spareAfter / 2)
+		<-time.After(keepSession / 2)
 		if _, ended, ok := add(); !ok || ended != first {
 			t.Error("the session that was idle for longest did not make room")
 		}

@@ -9,13 +9,11 @@ import (
 
 // openedToolboxes are the toolboxes that a client opened.
 type openedToolboxes struct {
-	all   bool                      // all are always open: without sessions there is nothing to open them in
-	onAdd func(toolbox string)      // called for each that the client opens; may be nil
-	mu    sync.Mutex                // of changes
-	names atomic.Pointer[toolboxes] // replaced, never changed: others may be reading it
+	all   bool                                // all are always open: without sessions there is nothing to open them in
+	onAdd func(toolbox string)                // called for each that the client opens; may be nil
+	mu    sync.Mutex                          // of changes
+	names atomic.Pointer[map[string]struct{}] // replaced, never changed: others may be reading it
 }
-
-type toolboxes map[string]struct{}
 
 func (o *openedToolboxes) contains(toolbox string) bool {
 	if o.all {
@@ -44,7 +42,7 @@ func (o *openedToolboxes) restore(toolbox string) (first bool) {
 	if o.contains(toolbox) {
 		return false
 	}
-	next := toolboxes{toolbox: {}}
+	next := map[string]struct{}{toolbox: {}}
 	if before := o.names.Load(); before != nil {
 		maps.Copy(next, *before)
 	}

@@ -114,16 +114,18 @@ func TestAccountHasItsShareOfTheShelf(t *testing.T) {
 func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 4
-		g := newSessionRegistry(limit)
+		g := newRegistry[*httpSession](limit, keepSession)
 		server, shelf := newServer(Options{}), newSpillBuffer()
 		add := func(of account) (client, ended *httpSession, ok bool) {
 			client = newHTTPSession(server, shelf.of(of), "", Audience{})
-			client.idle.left = time.Now()
-			ended, ok = g.add(client)
-			return client, ended, ok
+			entered, ended := g.enter([]byte(client.id), of, func() *httpSession { return client })
+			if entered != nil {
+				client.idle.release()
+			}
+			return client, ended, entered != nil
 		}
 		other, _, _ := add("other")
-		<-time.After(2 * spareAfter) // of the bubble
+		<-time.After(2 * keepSession) // of the bubble
 		first, _, _ := add("many")
 		<-time.After(time.Second)
 		add("many")
@@ -135,7 +137,7 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 				t.Fatalf("there was no room for account %d", i)
 			}
 		}
-		<-time.After(spareAfter)
+		<-time.After(keepSession)
 		if _, ended, ok := add("late"); !ok || ended == nil || ended.account != "many" {
 			t.Error("the account with most sessions did not make room")
 		}

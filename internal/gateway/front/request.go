@@ -25,17 +25,17 @@ type request struct {
 	check     call.Check // of the arguments of a tool call; may be nil
 
 	idSpace    [24]byte
-	reply      reply  // guarded by suspension.mu once the request is handled
-	token      []byte // of progress, that the server's notifications have
+	reply      reply        // guarded by suspension.mu once the request is handled
+	notices    *era.Notices // that the server's notifications are made for
 	suspension suspension
 }
 
 // reply is where the response to a message of the client goes.
 type reply struct {
 	to      replyPath
-	id      []byte      // as the client wrote it
-	key     string      // in the table of requests
-	notices era.Notices // that a stateless client wants before the response
+	id      []byte       // as the client wrote it
+	key     string       // in the table of requests
+	notices *era.Notices // that the client wants before the response
 }
 
 // start handles a request, for which the idle clock of its session is held. It blocks while too
@@ -43,7 +43,7 @@ type reply struct {
 func (r *request) start(message *wire.Message) {
 	// The id is copied: forwarding a call uses up the buffer that it is in.
 	r.reply.id = append(r.idSpace[:0], message.ID.Bytes()...)
-	r.method, r.token = wire.Name(message.Method), r.reply.notices.ProgressToken
+	r.method, r.notices = wire.Name(message.Method), r.reply.notices
 	problem, ok := r.session.requests.add(r.reply.key, r)
 	switch {
 	case ok:
@@ -139,11 +139,9 @@ func (r *request) Notify(method string, params []byte) error {
 	if r.suspension.isOver || r.suspension.isWaiting {
 		return nil
 	}
-	if r.session.stateless != nil {
-		var wanted bool
-		if params, wanted = r.reply.notices.Fit(method, params, r.token); !wanted {
-			return nil
-		}
+	params, wanted := r.reply.notices.Fit(method, params, r.notices)
+	if !wanted {
+		return nil
 	}
 	return r.reply.to.notify(outgoing{method: method, params: params})
 }

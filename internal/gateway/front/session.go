@@ -42,7 +42,7 @@ type session struct {
 	opened    openedToolboxes
 	news      heldNews
 	idle      idleClock
-	lists     listWait
+	waitUntil atomic.Pointer[time.Time] // see WaitUntil; nil before the first wait
 
 	stateless *statelessClient // nil for clients of the legacy era
 }
@@ -64,12 +64,6 @@ type declaration struct {
 	hops         string // the mark of the client's connection, if the client is a workbench
 }
 
-// listWait is until when lists of the client wait for servers.
-type listWait struct {
-	mu    sync.Mutex
-	until time.Time // zero before the first wait
-}
-
 var (
 	errGivenUp = errors.New("the workbench is shutting down")
 	errUnread  = errors.New("the client does not read what it is sent")
@@ -84,6 +78,9 @@ func newSession(server *Server, who identity) *session {
 		questions: questionTable{open: make(map[uint64]pendingQuestion)},
 	}
 }
+
+// state implements registered.
+func (s *session) state() *session { return s }
 
 // declare sets what the client declares; from then on its requests are answered.
 func (s *session) declare(revision protocol.Revision, capabilities []byte) {
@@ -196,12 +193,10 @@ func (s *session) HoldNews() (release func()) { return func() {} }
 
 // WaitUntil implements metatool.Session.
 func (s *session) WaitUntil(limit time.Duration) time.Time {
-	s.lists.mu.Lock()
-	defer s.lists.mu.Unlock()
-	if s.lists.until.IsZero() {
-		s.lists.until = time.Now().Add(limit)
+	if s.waitUntil.Load() == nil {
+		s.waitUntil.CompareAndSwap(nil, new(time.Now().Add(limit)))
 	}
-	return s.lists.until
+	return *s.waitUntil.Load()
 }
 
 // Links implements metatool.Session.

@@ -2,8 +2,6 @@ package front
 
 import (
 	"bytes"
-	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -27,22 +25,16 @@ type statelessClient struct {
 
 // statelessClients are those of one endpoint.
 type statelessClients struct {
+	registry[*statelessClient]
 	server *Server
-	limit  int
 	origin Origin
-	own    bool // they are the user's own, as over stdio
-
-	mu        sync.Mutex
-	byKey     map[string]*statelessClient
-	byAccount map[account]int // how many there are
-	closed    bool
 }
 
 // maxStdioClients is for a client over stdio, which may declare something else each time.
 const maxStdioClients = 16
 
 func newStatelessClients(server *Server, limit int) *statelessClients {
-	return &statelessClients{server: server, limit: limit, byKey: make(map[string]*statelessClient), byAccount: make(map[account]int)}
+	return &statelessClients{registry: newRegistry[*statelessClient](limit, 0), server: server}
 }
 
 // enter returns the client that a request is from, with its idle clock held for the request; nil
@@ -51,70 +43,18 @@ func (c *statelessClients) enter(owner string, of account, audience Audience, me
 	caller := callerName(owner, audience)
 	var space [512]byte
 	key := appendClientKey(space[:0], caller, meta)
-	c.mu.Lock()
-	client, known := c.byKey[string(key)]
-	var evicted *statelessClient
-	if !known && !c.closed {
-		hasRoom := true
-		if hasShare := !c.own && c.byAccount[of] >= max(c.limit/accountShare, 1); hasShare || len(c.byKey) >= c.limit {
-			evicted = c.evict(of, hasShare)
-			hasRoom = evicted != nil
-		}
-		if hasRoom {
-			client = c.newClient(identity{audience: audience, account: of, origin: c.origin, foreign: !c.own, person: owner}, string(key), meta)
-			c.byKey[client.key] = client
-			c.byAccount[of]++
-		}
-	}
-	if client != nil {
-		client.idle.hold()
-	}
-	c.mu.Unlock()
+	client, evicted := c.registry.enter(key, of, func() *statelessClient {
+		return c.newClient(identity{audience: audience, account: of, origin: c.origin, foreign: !c.isOwn, person: owner}, string(key), meta)
+	})
 	if evicted != nil {
 		evicted.drop()
 	}
 	return client
 }
 
-// evict removes an idle client to make room for one of an account, of that account alone if it
-// has its share. Called with mu held.
-func (c *statelessClients) evict(of account, hasShare bool) (evicted *statelessClient) {
-	var best spare
-	for _, candidate := range c.byKey {
-		idle, isIdle := candidate.idle.idleFor()
-		if !isIdle || hasShare && candidate.account != of {
-			continue
-		}
-		if s := (spare{c.byAccount[candidate.account], idle}); evicted == nil || s.before(best) {
-			evicted, best = candidate, s
-		}
-	}
-	if evicted != nil {
-		c.delete(evicted)
-	}
-	return evicted
-}
-
-// delete is called with mu held.
-func (c *statelessClients) delete(client *statelessClient) {
-	delete(c.byKey, client.key)
-	if c.byAccount[client.account]--; c.byAccount[client.account] == 0 {
-		delete(c.byAccount, client.account)
-	}
-}
-
 // sweep drops clients that have been idle for longer than the limit.
 func (c *statelessClients) sweep(limit time.Duration) {
-	c.mu.Lock()
-	var idle []*statelessClient
-	for _, client := range c.byKey {
-		if since, isIdle := client.idle.idleFor(); isIdle && since > limit {
-			c.delete(client)
-			idle = append(idle, client)
-		}
-	}
-	c.mu.Unlock()
-	for _, client := range idle {
+	for _, client := range c.removeIdle(limit) {
 		client.Party().Rest() // it had its time: nothing is kept for the next one
 		client.drop()
 	}
@@ -127,18 +67,10 @@ func (c *statelessClients) cancelNamed(params wire.Payload) {
 	}
 }
 
-func (c *statelessClients) all() []*statelessClient {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Collect(maps.Values(c.byKey))
-}
-
 // finish lets the requests of all clients finish, and then drops the clients; gone is closed when
 // nobody reads responses any more.
 func (c *statelessClients) finish(gone <-chan struct{}) {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
+	c.close()
 	var finishing sync.WaitGroup
 	for _, client := range c.all() {
 		finishing.Go(func() {
@@ -194,6 +126,8 @@ func (c *statelessClients) newClient(who identity, key string, meta requestMeta)
 	return client
 }
 
+func (c *statelessClient) registryKey() string { return c.key }
+
 // declaresQuestions reports whether a client declares that it can be asked anything at all.
 func declaresQuestions(capabilities wire.Payload) bool {
 	for key := range capabilities.Members() {
@@ -213,8 +147,7 @@ func (c *statelessClient) drop() {
 
 // newRequest makes a request of the client, which enter returned for it.
 func (c *statelessClient) newRequest(to replyPath, key string, meta requestMeta) *request {
-	// The token is copied: forwarding a call uses up the buffer that it is in.
-	notices := era.Notices{ProgressToken: bytes.Clone(meta.token.Bytes()), Severity: meta.severity()}
+	notices := era.NewNotices(meta.token.Bytes(), meta.severity())
 	return &request{session: c.session, reply: reply{to: to, key: key, notices: notices}}
 }
 

@@ -50,7 +50,7 @@ type Origin struct {
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
 	client := newSession(s, identity{audience: known.Audience, origin: known.Origin})
 	pipe := &pipe{session: client, statelessClients: newStatelessClients(s, maxStdioClients), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
-	pipe.statelessClients.origin, pipe.statelessClients.own = known.Origin, true
+	pipe.statelessClients.origin, pipe.statelessClients.isOwn = known.Origin, true
 	client.notifier = pipe
 	pipe.resume(known)
 	s.add(client)

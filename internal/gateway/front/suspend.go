@@ -24,6 +24,10 @@ type suspension struct {
 	binding digest                  // of what has to be the same when the client comes back; zero if the request cannot be suspended
 	resumed atomic.Pointer[request] // the suspended request that this one continues; nil for most
 
+	// Guarded by suspendedCalls.mu:
+	bytes  int         // of the questions that the client was asked
+	expiry *time.Timer // abandons the request
+
 	mu        sync.Mutex
 	isOver    bool
 	isWaiting bool             // for the client to come back

@@ -21,19 +21,12 @@ type suspendedCalls struct {
 	prefix string // of the states that are signed with it
 
 	mu       sync.Mutex
-	waiting  map[stateNumber]*suspendedCall
+	waiting  map[stateNumber]*request
 	byCaller map[string]int
 	bytes    int // of the questions
 }
 
 type stateNumber [16]byte
-
-// suspendedCall is a request that waits.
-type suspendedCall struct {
-	*request
-	timer *time.Timer // abandons it
-	bytes int         // of its questions
-}
 
 // Limits of requests that wait.
 const (
@@ -50,7 +43,7 @@ func newSuspendedCalls() *suspendedCalls {
 	rand.Read(id)
 	return &suspendedCalls{
 		key: key, prefix: statePrefix + base64.RawURLEncoding.EncodeToString(id) + ".",
-		waiting: make(map[stateNumber]*suspendedCall), byCaller: make(map[string]int),
+		waiting: make(map[stateNumber]*request), byCaller: make(map[string]int),
 	}
 }
 
@@ -79,11 +72,13 @@ func (s *suspendedCalls) add(r *request, bytes int) (state string, ok bool) {
 	r.session.idle.hold()
 	s.byCaller[caller]++
 	s.bytes += bytes
-	s.waiting[number] = &suspendedCall{request: r, bytes: bytes, timer: time.AfterFunc(suspendTime, func() {
+	s.waiting[number] = r
+	r.suspension.bytes = bytes
+	r.suspension.expiry = time.AfterFunc(suspendTime, func() {
 		if r := s.remove(number); r != nil {
 			r.abandon(errUnanswered)
 		}
-	})}
+	})
 	return s.sign(number, expires, r.suspension.binding), true
 }
 
@@ -105,19 +100,19 @@ func (s *suspendedCalls) claim(state string, binding digest) (*request, bool) {
 func (s *suspendedCalls) remove(number stateNumber) *request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found, ok := s.waiting[number]
+	r, ok := s.waiting[number]
 	if !ok {
 		return nil
 	}
 	delete(s.waiting, number)
-	found.timer.Stop()
-	s.bytes -= found.bytes
-	caller := found.session.stateless.caller
+	r.suspension.expiry.Stop()
+	s.bytes -= r.suspension.bytes
+	caller := r.session.stateless.caller
 	if s.byCaller[caller]--; s.byCaller[caller] == 0 {
 		delete(s.byCaller, caller)
 	}
-	found.session.idle.release()
-	return found.request
+	r.session.idle.release()
+	return r
 }
 
 // abandonAll ends the requests of a client that is gone.

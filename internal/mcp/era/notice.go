@@ -7,21 +7,35 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Notices are the notifications that a modern client wants before the response to a request.
+// Notices are the notifications that a modern client wants before the response to a request. Nil
+// stands for all of them, as a legacy client gets them.
 type Notices struct {
 	ProgressToken []byte // raw JSON; empty: no progress
 	Severity      int    // of the least severe log messages; -1: none
 }
 
+// NewNotices returns those of a request with a progress token, raw JSON, and a level of log
+// messages. Most requests want none, and share them.
+func NewNotices(progressToken []byte, severity int) *Notices {
+	if len(progressToken) == 0 && severity < 0 {
+		return &none
+	}
+	return &Notices{ProgressToken: bytes.Clone(progressToken), Severity: severity}
+}
+
+var none = Notices{Severity: -1}
+
 // Fit returns the params of a notification as the request wants them; wanted is false if it does
-// not want the notification. token is the progress token that the notification has, which an
-// earlier request may have brought.
-func (n Notices) Fit(method string, params, token []byte) (fitted []byte, wanted bool) {
+// not want the notification. The server made the notification for a request that wanted others,
+// if the client has sent the request again since.
+func (n *Notices) Fit(method string, params []byte, others *Notices) (fitted []byte, wanted bool) {
 	switch {
+	case n == nil:
+		return params, true
 	case method == protocol.NotifyMessage:
 		level, _ := wire.Raw(params).Member("level").Text()
 		return params, n.Severity >= 0 && protocol.Severity(level) >= n.Severity
-	case method != protocol.NotifyProgress || bytes.Equal(token, n.ProgressToken):
+	case method != protocol.NotifyProgress || n == others || bytes.Equal(others.ProgressToken, n.ProgressToken):
 		return params, true
 	case len(n.ProgressToken) == 0:
 		return nil, false
