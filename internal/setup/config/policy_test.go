@@ -121,15 +121,21 @@ func TestPoliciesOfLayersAddUp(t *testing.T) {
 // Of a user's file that cannot be used nobody knows the rules, which may be about the project's tools.
 func TestPolicyOfAFileThatCannotBeUsed(t *testing.T) {
 	for data, isAssumed := range map[string]bool{
-		`{"toolboxes": 5}`:              false,
-		`{"policy": {"rules": 5}}`:      true,
-		`{"policy": {}}`:                true,
-		`{"\u0070olicy": {}}`:           true,
-		`{"${KEY:-other}": 1}`:          true,
-		`{"toolboxes": {"policy": {}}}`: false,
-		`{"toolboxes": {}`:              true,
-		`[]`:                            true,
+		`{"toolboxes": 5}`:                             false,
+		`{"policy": {"rules": 5}}`:                     true,
+		`{"policy": {}}`:                               true,
+		`{"\u0070olicy": {}}`:                          true,
+		`{"${KEY:-other}": 1}`:                         true,
+		`{"toolboxes": {"policy": {}}}`:                false,
 		"\uFEFF{/* \"policy\": {} */ \"toolMode\": 5}": false,
+		// Not even JSON.
+		`{"toolboxes": {}`:              false,
+		`{"policy": {}, "toolboxes": {`: true,
+		`{"\u0070olicy": {}`:            true,
+		`{"${KEY}": {}`:                 true,
+		"{\"a\": \"\xff\"}":             true,
+		`[]`:                            false,
+		``:                              false,
 	} {
 		cfg := Withheld("/user.json", &Source{Data: []byte(data)})
 		if got := len(cfg.Policy.Rules) > 0; got != isAssumed {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Withheld returns the settings that hold for a project's toolboxes while the user's own file at
@@ -37,10 +38,18 @@ func (s *Source) unexpanded() (root node, ok bool) {
 	return root, root.kind == kindObject
 }
 
-// mayHavePolicy reports whether a file that cannot be used has a policy, or whether that cannot be told.
+// mayHavePolicy reports whether a file that cannot be used has a policy, or may have one.
 func (s *Source) mayHavePolicy() bool {
+	if s == nil {
+		return true
+	}
 	root, ok := s.unexpanded()
-	return !ok || slices.ContainsFunc(root.members, func(m member) bool {
+	if !ok { // then the key would still stand in the text, as it is or by an escape or a variable
+		return !utf8.Valid(s.Data) || slices.ContainsFunc([]string{policyKey.name, `\u`, "${"}, func(part string) bool {
+			return bytes.Contains(s.Data, []byte(part))
+		})
+	}
+	return slices.ContainsFunc(root.members, func(m member) bool {
 		return m.raw == policyKey.name || strings.Contains(m.raw, "${") // which may become the key
 	})
 }
