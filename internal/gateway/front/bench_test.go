@@ -12,9 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -168,7 +170,10 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 	},
 	"legacy, through stages": func(tb testing.TB) (*echoClient, []byte, []byte) {
 		var stage watcher
-		client := newRoutedClient(tb, "legacy", call.NewRouter(call.Stages{Admit: []call.Admitter{stage}, Observe: []call.Observer{stage}}))
+		rules := policy.New(&config.Config{Policy: config.Policy{Rules: []config.PolicyRule{{Tools: []toolbox.Pattern{"*/delete_*"}}}}})
+		client := newRoutedClient(tb, "legacy", call.NewRouter(call.Stages{
+			Screen: []call.Screener{rules}, Admit: []call.Admitter{stage}, Observe: []call.Observer{stage},
+		}))
 		call, want := client.useTool()
 		return client, call, want
 	},

@@ -20,8 +20,12 @@ func (r *Restrictions) Deny(ref toolbox.Ref) bool {
 	return r != nil && r.Denies != nil && r.Denies(ref)
 }
 
-// HoldBack reports whether only what a lock approves is offered of a toolbox.
-func (r *Restrictions) HoldBack(box string) bool { return r != nil && r.Lock.HoldsFor(box) }
+// AllowUnlisted reports whether tools of a toolbox may be used that their server does not list. A lock cannot have approved
+// them. A policy judges names, and a server may take a name that it does not list, in other letters, say, for one that it
+// does.
+func (r *Restrictions) AllowUnlisted(box string) bool {
+	return r == nil || r.Denies == nil && !r.Lock.HoldsFor(box)
+}
 
 // Under returns the snapshot with just those tools that clients may see. It may be called on a snapshot that is
 // restricted otherwise.

@@ -145,7 +145,7 @@ func (s *Server) Fault() *config.Error { return s.config.Fault }
 // Permits reports whether the configuration lets a tool of that name be used that the
 // server does not list, and that nobody can have approved therefore.
 func (s *Server) Permits(tool string) bool {
-	return s.config.Filter.Allows(tool) && !s.Denies(tool) && !s.fleet.restrictions.Load().HoldBack(s.toolbox)
+	return s.config.Filter.Allows(tool) && s.fleet.restrictions.Load().AllowUnlisted(s.toolbox)
 }
 
 // Denies reports whether the policy denies the server's tool of that name, whether there is one or not.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,13 +13,19 @@ import (
 
 // deniedByName returns an error if the policy denies the tool that a reference names, whichever of the servers it is
 // of: none has to be asked then.
-func (c *Console) deniedByName(ref string, servers []place) (denied error) {
+func (c *Console) deniedByName(ref string, servers []place) (first error) {
 	for _, at := range servers {
-		if denied = c.deniedTool(at, toolName(ref, at)); denied == nil {
+		shown := ref // it cannot be told which of them is meant
+		if len(servers) == 1 {
+			shown = at.String() + "/" + toolName(ref, at)
+		}
+		denied := c.deniedTool(at, toolName(ref, at), shown)
+		if denied == nil {
 			return nil
 		}
+		first = cmp.Or(first, denied)
 	}
-	return denied
+	return first
 }
 
 // deniedAmong returns an error if a reference names a tool that is known and denied.
@@ -27,7 +34,7 @@ func (c *Console) deniedAmong(ref string, known catalogue) error {
 		at := place{server.Toolbox, server.Server}
 		for _, name := range server.Denied {
 			if toolName(ref, at) == name || ref == name {
-				return c.deniedTool(at, name)
+				return c.deniedTool(at, name, at.String()+"/"+name)
 			}
 		}
 	}
@@ -44,15 +51,15 @@ func toolName(ref string, at place) string {
 	return ref
 }
 
-// deniedTool returns why a tool may not be used; nil if it may.
-func (c *Console) deniedTool(at place, name string) error {
+// deniedTool returns why a tool may not be used; nil if it may. Shown is what it is called.
+func (c *Console) deniedTool(at place, name, shown string) error {
 	denial, isDenied := policy.New(c.Config).Judge(toolbox.Ref{Toolbox: at.Toolbox, Server: at.Server, Name: name})
 	if !isDenied {
 		return nil
 	}
 	return &toolbox.Error{
 		Code:    toolbox.ToolDenied,
-		Message: fmt.Sprintf("The tool '%s/%s' %s", at, name, denial.Reason()),
+		Message: fmt.Sprintf("The tool '%s' %s", shown, denial.Reason()),
 		Hint:    "To allow it, change the rule.",
 	}
 }
