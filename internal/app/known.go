@@ -87,10 +87,10 @@ func (a *App) learn(ctx context.Context, servers []*fleet.Server, others bool, o
 	if options.Connecting != nil {
 		connected = options.Connecting(connecting)
 	}
-	var party *fleet.Party
+	var profile *fleet.ClientProfile
 	if options.Capabilities != "" {
-		party = NewOnlooker(options.Capabilities)
-		defer party.Close()
+		profile = NewOnlooker(options.Capabilities)
+		defer profile.Close()
 	}
 	judge := func(err error) error { return err }
 	if !options.Refresh {
@@ -99,7 +99,7 @@ func (a *App) learn(ctx context.Context, servers []*fleet.Server, others bool, o
 		defer patience.End()
 		judge = patience.Judge
 	}
-	fleet.Connect(ctx, servers, party, func(opened fleet.Opened) {
+	fleet.Connect(ctx, servers, profile, func(opened fleet.Opened) {
 		reason := judge(opened.Err)
 		reasons[opened.Server] = reason
 		if opened.Lease != nil {

@@ -119,10 +119,10 @@ func (a *App) Offers(ctx context.Context) []Offer {
 	for _, box := range a.fleet.Toolboxes() {
 		servers = append(servers, box.Servers...)
 	}
-	party := NewOnlooker(ByAnyone)
-	defer party.Close()
+	profile := NewOnlooker(ByAnyone)
+	defer profile.Close()
 	offers := make([]Offer, len(servers))
-	for i, opened := range fleet.Connect(ctx, servers, party, nil) {
+	for i, opened := range fleet.Connect(ctx, servers, profile, nil) {
 		offers[i] = Offer{Toolbox: servers[i].Toolbox(), Server: servers[i].Name(), Err: opened.Err}
 		if opened.Lease != nil {
 			offers[i].Tools = opened.Lease.Tools

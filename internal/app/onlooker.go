@@ -18,11 +18,11 @@ const (
 		`"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}}}`
 )
 
-// NewOnlooker makes a party that sees what a client sees that declares these capabilities,
+// NewOnlooker makes a client that sees what a client sees that declares these capabilities,
 // but calls nothing. A server that asks for its roots is told that there are none; other
 // questions are refused. Close it.
-func NewOnlooker(capabilities string) *fleet.Party {
-	return fleet.NewParty(fleet.PartyOptions{
+func NewOnlooker(capabilities string) *fleet.ClientProfile {
+	return fleet.NewClientProfile(fleet.ProfileOptions{
 		Capabilities: []byte(capabilities),
 		Ask: func(question *downstream.Question) {
 			if question.Method != protocol.MethodRootsList {

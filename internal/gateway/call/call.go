@@ -20,8 +20,8 @@ type Client interface {
 	Notify(method string, params []byte) error
 	// Ask sends a request of the server to the client. It does not block.
 	Ask(question *downstream.Question)
-	// Party identifies the client to the fleet; nil for a client that declares nothing.
-	Party() *fleet.Party
+	// Profile identifies the client to the fleet; nil for a client that declares nothing.
+	Profile() *fleet.ClientProfile
 }
 
 // Request is one call of a tool.
@@ -140,7 +140,7 @@ func (request *Request) prepare(r *run) bool {
 
 // dispatch implements sendable.
 func (request *Request) dispatch(r *run) bool {
-	r.lease.Called(request.Client.Party())
+	r.lease.Called(request.Client.Profile())
 	// Copied first: sending overwrites the buffer that the token is in.
 	r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	call := downstream.ToolCall{Name: r.call.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
@@ -148,7 +148,7 @@ func (request *Request) dispatch(r *run) bool {
 	if r.crossing != sameEra {
 		r.translateCall(&call)
 	}
-	call.Asker.Modern = request.Client.Party().Modern()
+	call.Asker.Modern = request.Client.Profile().Modern()
 	var err error
 	r.mu.Lock() // the response has to wait until the id is known
 	r.id, err = r.lease.Session.CallTool(call, r)

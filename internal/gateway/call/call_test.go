@@ -61,7 +61,7 @@ func (c *caller) Notify(method string, params []byte) error {
 
 func (c *caller) Ask(q *downstream.Question) { q.RefuseUnsupported() }
 
-func (c *caller) Party() *fleet.Party { return nil }
+func (c *caller) Profile() *fleet.ClientProfile { return nil }
 
 func (c *caller) Reply(outcome Outcome, err error) { c.replies <- reply{outcome, err} }
 

@@ -22,7 +22,7 @@ const (
 )
 
 func crossingOf(client Client, session *downstream.Session) crossing {
-	switch modern := client.Party().Modern(); {
+	switch modern := client.Profile().Modern(); {
 	case modern == session.Modern():
 		return sameEra
 	case modern:
@@ -44,7 +44,7 @@ func (r *run) translateCall(call *downstream.ToolCall) {
 		call.Meta, call.Extra = era.LowerMeta(call.Meta), era.LowerMembers(call.Extra)
 		return
 	}
-	call.Asker.LogLevel = r.call.Client.Party().LogLevel()
+	call.Asker.LogLevel = r.call.Client.Profile().LogLevel()
 	// Sending overwrites the buffer, and the call may have to be sent again.
 	kept := *call
 	kept.Arguments, kept.Meta = clone(call.Arguments), clone(call.Meta)
@@ -66,7 +66,7 @@ func (r *run) translateForward(forward *downstream.Forward) {
 		forward.Params = era.LowerParams(forward.Params)
 		return
 	}
-	forward.Asker.LogLevel = r.call.Client.Party().LogLevel()
+	forward.Asker.LogLevel = r.call.Client.Profile().LogLevel()
 	kept := *forward
 	r.again = func(members []byte) (uint64, error) {
 		next := kept

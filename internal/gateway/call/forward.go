@@ -77,12 +77,12 @@ func (request *Forwarding) prepare(r *run) bool {
 // dispatch implements sendable.
 func (request *Forwarding) dispatch(r *run) bool {
 	if !r.isList { // reading a list changes no state of the server
-		r.lease.Called(request.Client.Party())
+		r.lease.Called(request.Client.Profile())
 	}
 	r.token = bytes.Clone(request.meta.Member(protocol.ProgressToken).Bytes())
 	forward := downstream.Forward{
 		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
-		Asker: downstream.Asker{Modern: request.Client.Party().Modern()},
+		Asker: downstream.Asker{Modern: request.Client.Profile().Modern()},
 	}
 	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
 	if r.crossing != sameEra {

@@ -39,7 +39,7 @@ func (r *run) statusOfResult(result []byte) Status {
 	switch {
 	case r.call.Method == protocol.MethodToolsCall && hasMember(result, isErrorKey, "true"):
 		return StatusToolError
-	case r.crossing == sameEra && r.call.Client.Party().Modern() && hasMember(result, resultTypeKey, `"`+protocol.ResultInputRequired+`"`):
+	case r.crossing == sameEra && r.call.Client.Profile().Modern() && hasMember(result, resultTypeKey, `"`+protocol.ResultInputRequired+`"`):
 		return StatusInputRequired
 	}
 	return StatusOK

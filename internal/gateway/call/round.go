@@ -136,7 +136,7 @@ func (r *run) ask(questions wire.Payload, then func(interim waiting, responses [
 
 // canBeAsked reports whether the client declared the capabilities for all of the questions. Otherwise none is sent.
 func (r *run) canBeAsked(questions wire.Payload) bool {
-	capabilities := r.call.Client.Party().Capabilities()
+	capabilities := r.call.Client.Profile().Capabilities()
 	for _, request := range questions.Members() {
 		method, _ := request.Member("method").Text()
 		switch method {

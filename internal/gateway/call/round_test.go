@@ -14,24 +14,24 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// answerer is a client of a party, which answers questions as it is told.
+// answerer is a client of a client, which answers questions as it is told.
 type answerer struct {
 	*caller
-	party *fleet.Party
-	ask   func(q *downstream.Question)
+	profile *fleet.ClientProfile
+	ask     func(q *downstream.Question)
 }
 
-func newAnswerer(t *testing.T, options fleet.PartyOptions, ask func(q *downstream.Question)) *answerer {
+func newAnswerer(t *testing.T, options fleet.ProfileOptions, ask func(q *downstream.Question)) *answerer {
 	options.Notice = func(*fleet.Server, wire.Message) {}
 	options.Ask = func(q *downstream.Question) { q.RefuseUnsupported() }
-	a := &answerer{newCaller(), fleet.NewParty(options), ask}
-	t.Cleanup(a.party.Close)
+	a := &answerer{newCaller(), fleet.NewClientProfile(options), ask}
+	t.Cleanup(a.profile.Close)
 	return a
 }
 
 func (a *answerer) Ask(q *downstream.Question) { a.ask(q) }
 
-func (a *answerer) Party() *fleet.Party { return a.party }
+func (a *answerer) Profile() *fleet.ClientProfile { return a.profile }
 
 func (a *answerer) call(servers *fleet.Fleet, meta string) *Canceller {
 	canceller := new(Canceller)
@@ -44,7 +44,7 @@ func (a *answerer) call(servers *fleet.Fleet, meta string) *Canceller {
 
 func respond(raw string) wire.Message { return wire.Message{Result: wire.Raw([]byte(raw))} }
 
-var everything = fleet.PartyOptions{Capabilities: []byte(`{"elicitation":{},"sampling":{}}`)}
+var everything = fleet.ProfileOptions{Capabilities: []byte(`{"elicitation":{},"sampling":{}}`)}
 
 const twoRounds = `{"era":"modern",` + tools + `,"calls":{"x":[
 	{"state":"","result":{"resultType":"input_required","requestState":"one","inputRequests":{
@@ -115,7 +115,7 @@ func TestInputThatCannotBeHad(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			servers, _ := serve(t, oneLine(test.spec))
-			a := newAnswerer(t, fleet.PartyOptions{Capabilities: []byte(test.capabilities)}, test.ask)
+			a := newAnswerer(t, fleet.ProfileOptions{Capabilities: []byte(test.capabilities)}, test.ask)
 			a.call(servers, `{}`)
 			got := await(t, a.replies)
 			if failure, ok := errors.AsType[*Failure](got.err); !ok || !strings.Contains(failure.Message, test.want) {
@@ -156,7 +156,7 @@ func TestServerEndsWhileTheClientIsAsked(t *testing.T) {
 	await(t, asked)
 	await(t, asked)
 	other := newCaller()
-	new(Router).CallTool(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.party, nil}, Canceller: new(Canceller), Replier: other})
+	new(Router).CallTool(servers, &Request{Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "y"}, Client: &answerer{other, a.profile, nil}, Canceller: new(Canceller), Replier: other})
 	if got := await(t, a.replies); got.err == nil || !strings.Contains(got.err.Error(), "code 3") {
 		t.Errorf("the reply is %v, want how the server ended", got.err)
 	}
@@ -227,7 +227,7 @@ func awaitLine(t *testing.T, log, part string) {
 const hop = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}`
 
 func TestModernClients(t *testing.T) {
-	modern := fleet.PartyOptions{Modern: true, Capabilities: []byte(`{"elicitation":{}}`)}
+	modern := fleet.ProfileOptions{Modern: true, Capabilities: []byte(`{"elicitation":{}}`)}
 	const asks = `{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}}}`
 	for _, test := range []struct{ name, spec, meta, want, sent string }{
 		{
@@ -265,7 +265,7 @@ func TestLogMessagesForModernClients(t *testing.T) {
 	}
 	servers, log := serve(t, `{"capabilities":{"tools":{},"logging":{}},`+tools+`,"on":{"logging/setLevel":[{"result":{}}]},
 		"calls":{"x":[`+message("debug")+`,`+message("warning")+`]}}`)
-	a := newAnswerer(t, fleet.PartyOptions{Modern: true}, nil)
+	a := newAnswerer(t, fleet.ProfileOptions{Modern: true}, nil)
 	a.call(servers, `{`+hop+`,"io.modelcontextprotocol/logLevel":"info"}`)
 	await(t, a.replies)
 	if got := await(t, a.notices); !strings.Contains(got, "warning") {
@@ -340,7 +340,7 @@ func TestForwardedRequestsAreTranslated(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			servers, log := serve(t, test.spec)
-			got := forward(t, servers, newAnswerer(t, fleet.PartyOptions{Modern: test.modern}, nil), test.method, test.params)
+			got := forward(t, servers, newAnswerer(t, fleet.ProfileOptions{Modern: test.modern}, nil), test.method, test.params)
 			if got.err != nil || string(got.outcome.Result.Bytes()) != test.result || string(got.outcome.Error.Bytes()) != test.problem {
 				t.Errorf("the outcome is %s %s, %v", got.outcome.Result.Bytes(), got.outcome.Error.Bytes(), got.err)
 			}
@@ -353,8 +353,8 @@ func TestForwardedRequestsAreTranslated(t *testing.T) {
 
 func TestLevelGoesWithTheRequestsOfLegacyClients(t *testing.T) {
 	servers, log := serve(t, `{"era":"modern",`+tools+`}`)
-	a := newAnswerer(t, fleet.PartyOptions{}, nil)
-	a.party.SetLogLevel([]byte(`{"level":"notice"}`))
+	a := newAnswerer(t, fleet.ProfileOptions{}, nil)
+	a.profile.SetLogLevel([]byte(`{"level":"notice"}`))
 	a.call(servers, `{}`)
 	await(t, a.replies)
 	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), `"io.modelcontextprotocol/logLevel":"notice"},"arguments"`) {

@@ -30,7 +30,7 @@ func (router *Router) CallTool(visible Toolboxes, request *Request) {
 	if !router.begin(r) {
 		return
 	}
-	if lease := server.For(request.Client.Party()).TryLease(); lease != nil {
+	if lease := server.For(request.Client.Profile()).TryLease(); lease != nil {
 		if request.logLevelToRequest(lease.Session) != "" {
 			lease.Release()
 		} else if request.send(r, lease) {
@@ -48,7 +48,7 @@ func (router *Router) Forward(server *fleet.Server, request *Forwarding) {
 	if !router.begin(r) {
 		return
 	}
-	if lease := server.For(request.Client.Party()).TryLease(); lease != nil {
+	if lease := server.For(request.Client.Profile()).TryLease(); lease != nil {
 		if request.logLevelToRequest(lease.Session) != "" {
 			lease.Release()
 		} else if request.send(r, lease) {
@@ -90,7 +90,7 @@ type sendable interface {
 // startAndSend sends a request to a server that has to be started first, or to be asked for log messages.
 func (r *run) startAndSend(request sendable) {
 	ctx, stop := r.canceller.Context()
-	lease, err := r.call.Server.LeaseFor(ctx, r.call.Client.Party())
+	lease, err := r.call.Server.LeaseFor(ctx, r.call.Client.Profile())
 	if err == nil {
 		if level := request.logLevelToRequest(lease.Session); level != "" {
 			lease.Session.AskForLogs(ctx, level)

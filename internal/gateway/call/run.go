@@ -70,8 +70,8 @@ func progressParams(message wire.Message, token []byte) []byte {
 // Caller implements downstream.Sink.
 func (r *run) Caller() downstream.Caller { return r }
 
-// Party implements downstream.Caller.
-func (r *run) Party() any { return r.call.Client.Party() }
+// Profile implements downstream.Caller.
+func (r *run) Profile() any { return r.call.Client.Profile() }
 
 // Ask implements downstream.Caller.
 func (r *run) Ask(question *downstream.Question) { r.call.Client.Ask(question) }

@@ -159,7 +159,7 @@ func TestOtherMethodsPassTheStages(t *testing.T) {
 	servers, _ := serve(t, `{"capabilities":{"resources":{}},"on":{"resources/read":[{"result":{"contents":[]}}]}}`)
 	box, _ := servers.Toolbox("T")
 	server, _ := box.Server("S")
-	seen, a := newRecorder(t), newAnswerer(t, fleet.PartyOptions{}, nil)
+	seen, a := newRecorder(t), newAnswerer(t, fleet.ProfileOptions{}, nil)
 	var refusal *Failure
 	router := NewRouter(Stages{Observe: []Observer{seen}, Admit: []Admitter{admitter(func(call *Call) Verdict {
 		if call.Method != "resources/read" || call.Name != "a:b" || string(call.Arguments.Bytes()) != `{"uri":"a:b"}` || call.Client != a {

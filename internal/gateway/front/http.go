@@ -194,8 +194,8 @@ func (h *httpServer) sweep(ctx context.Context) {
 // dropSession ends a session at once, and what nobody else is there for.
 func (h *httpServer) dropSession(client *httpSession) {
 	h.sessions.remove(client)
-	if party := client.Party(); party != nil {
-		party.Rest()
+	if profile := client.Profile(); profile != nil {
+		profile.Rest()
 	}
 	client.abandon(errSessionEnded)
 	client.get.respond(noResponse)

@@ -53,16 +53,16 @@ func (c *httpSession) registryKey() string { return c.id }
 // enter holds the idle clock. What runs for the client alone may have been stopped.
 func (c *httpSession) enter() {
 	c.idle.hold()
-	if party := c.Party(); party != nil {
-		party.Return()
+	if profile := c.Profile(); profile != nil {
+		profile.Return()
 	}
 }
 
 // rest stops what runs for the client alone if it has been idle for the limit.
 func (c *httpSession) rest(limit time.Duration) {
 	c.idle.whenIdle(limit, func() {
-		if party := c.Party(); party != nil {
-			party.Rest()
+		if profile := c.Profile(); profile != nil {
+			profile.Rest()
 		}
 	})
 }

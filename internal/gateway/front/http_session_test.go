@@ -21,12 +21,12 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		f.server.add(client.session)
 		client.enter()
 		client.joinFleet([]byte(`{"roots":{}}`))
-		own := server.For(client.Party())
+		own := server.For(client.Profile())
 		pass := func(d time.Duration) {
 			<-time.After(d) // of the bubble
 			client.rest(f.options.ClientIdle)
 		}
-		same := func() bool { return server.For(client.Party()) == own }
+		same := func() bool { return server.For(client.Profile()) == own }
 
 		pass(2 * defaultAway) // a stream is open
 		if !same() {
@@ -54,7 +54,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		if same() {
 			t.Error("its server is still there for it")
 		}
-		if again := server.For(client.Party()); again == server {
+		if again := server.For(client.Profile()); again == server {
 			t.Error("it came back, and shares a server that it should not")
 		}
 		client.idle.release()

@@ -155,8 +155,8 @@ func (r *request) Ask(question *downstream.Question) {
 	r.session.putQuestion(question, func(message outgoing) bool { return r.reply.to.notify(message) == nil })
 }
 
-// Party implements call.Client.
-func (r *request) Party() *fleet.Party { return r.session.Party() }
+// Profile implements call.Client.
+func (r *request) Profile() *fleet.ClientProfile { return r.session.Profile() }
 
 // IsOpen implements metatool.Session.
 func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox) }

@@ -177,10 +177,10 @@ func (s *session) askRoots() {
 
 // learnRoots reads the client's roots from its answer, whoever asked.
 func (s *session) learnRoots(response wire.Message) {
-	roots, party := response.Result.Member("roots"), s.Party()
-	if roots.Kind() != "array" || party == nil {
+	roots, profile := response.Result.Member("roots"), s.Profile()
+	if roots.Kind() != "array" || profile == nil {
 		return
 	}
 	s.roots.markAsked()
-	party.SetRoots(roots.Bytes())
+	profile.SetRoots(roots.Bytes())
 }

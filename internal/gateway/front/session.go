@@ -33,8 +33,8 @@ type session struct {
 	results *metatool.Results // nil if results are not kept for the client
 
 	declaration declaration
-	party       atomic.Pointer[fleet.Party] // nil before initialize
-	live        atomic.Bool                 // the client has initialized
+	profile     atomic.Pointer[fleet.ClientProfile] // nil before initialize
+	live        atomic.Bool                         // the client has initialized
 
 	requests  requestTable
 	questions questionTable
@@ -125,12 +125,12 @@ func (s *session) isUnmarked(info wire.Payload) bool {
 
 // joinFleet makes the client known to the fleet by what it declares.
 func (s *session) joinFleet(capabilities []byte) {
-	next := fleet.NewParty(fleet.PartyOptions{
+	next := fleet.NewClientProfile(fleet.ProfileOptions{
 		Capabilities: capabilities, Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
 		Foreign: s.foreign, Person: s.person, Account: string(s.account), Hops: hops.Chain(s.hops()),
 		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})
-	if before := s.party.Swap(next); before != nil {
+	if before := s.profile.Swap(next); before != nil {
 		before.Close()
 	}
 }
@@ -142,8 +142,8 @@ func (s *session) leaveFleet() {
 		s.results.Close()
 	}
 	s.passage.Load().ClientLeft(s)
-	if party := s.party.Load(); party != nil {
-		party.Close()
+	if profile := s.profile.Load(); profile != nil {
+		profile.Close()
 	}
 }
 
@@ -174,8 +174,8 @@ func (s *session) Notify(method string, params []byte) error {
 // Ask implements call.Client, for questions that belong to no request.
 func (s *session) Ask(question *downstream.Question) { s.putQuestion(question, s.notifier.tryNotify) }
 
-// Party implements call.Client.
-func (s *session) Party() *fleet.Party { return s.party.Load() }
+// Profile implements call.Client.
+func (s *session) Profile() *fleet.ClientProfile { return s.profile.Load() }
 
 // IsOpen implements metatool.Session.
 func (s *session) IsOpen(toolbox string) bool {
@@ -254,8 +254,8 @@ func (s *session) receiveNotification(message wire.Message) {
 	case protocol.NotifyProgress:
 		s.forwardProgress(message.Params)
 	case protocol.NotifyRootsList:
-		if party := s.Party(); party != nil {
-			party.RootsChanged(message.Params.Bytes())
+		if profile := s.Profile(); profile != nil {
+			profile.RootsChanged(message.Params.Bytes())
 			if s.roots.wasAsked() {
 				s.askRoots()
 			}
@@ -280,7 +280,7 @@ func (s *session) cancelNamed(params wire.Payload) {
 // that it can be for.
 func (s *session) forwardNotification(message wire.Message) {
 	if servers := s.passage.Load().Servers(s); len(servers) == 1 {
-		if lease := servers[0].For(s.Party()).TryLease(); lease != nil {
+		if lease := servers[0].For(s.Profile()).TryLease(); lease != nil {
 			lease.Session.Notify(string(message.Method), message.Params.Bytes())
 			lease.Release()
 		}

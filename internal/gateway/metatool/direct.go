@@ -26,11 +26,11 @@ type directTools struct {
 	stored []*fleet.Server // were not connected in this run: their tools may have changed
 }
 
-func (s *Surface) directTools(party *fleet.Party) directTools {
+func (s *Surface) directTools(profile *fleet.ClientProfile) directTools {
 	var d directTools
 	for _, box := range s.visible.Toolboxes() {
 		for _, server := range box.Servers {
-			offered := server.OfferedFor(party)
+			offered := server.OfferedFor(profile)
 			if offered == nil {
 				d.unseen = append(d.unseen, server)
 				continue
@@ -50,13 +50,13 @@ func (s *Surface) directTools(party *fleet.Party) directTools {
 // listDirect connects the servers that were never connected, and lists the tools of all known
 // servers. Why a server cannot be connected is in the log: the list has no place for it.
 func (s *Surface) listDirect(request Request) Answer {
-	if err := connectUnseen(request, s.directTools(request.Session.Party()).unseen); err != nil {
+	if err := connectUnseen(request, s.directTools(request.Session.Profile()).unseen); err != nil {
 		return Answer{Cancelled: err}
 	}
 	for _, box := range s.visible.Toolboxes() { // before the snapshot: later changes are announced
 		request.Session.MarkOpen(box.Name)
 	}
-	d := s.directTools(request.Session.Party())
+	d := s.directTools(request.Session.Profile())
 	result := []byte(`{"tools":[`)
 	for i, name := range s.visible.Names().Give(d.refs) {
 		if i > 0 {
@@ -69,8 +69,8 @@ func (s *Surface) listDirect(request Request) Answer {
 
 // listedDirect lists the tools without giving new names: the first tool gets the shorter name, and
 // that has to be the first in the configuration, not in the order of connecting.
-func (s *Surface) listedDirect(party *fleet.Party) []byte {
-	d := s.directTools(party)
+func (s *Surface) listedDirect(profile *fleet.ClientProfile) []byte {
+	d := s.directTools(profile)
 	var result []byte
 	for i, ref := range d.refs {
 		name, ok := s.visible.Names().Name(ref)
@@ -81,7 +81,7 @@ func (s *Surface) listedDirect(party *fleet.Party) []byte {
 	}
 	for _, server := range d.unseen {
 		// A server whose definition was fixed may have tools.
-		result = fmt.Appendf(result, "\n%q %q %t", server.Toolbox(), server.Name(), server.FaultFor(party) != nil)
+		result = fmt.Appendf(result, "\n%q %q %t", server.Toolbox(), server.Name(), server.FaultFor(profile) != nil)
 	}
 	return result
 }
@@ -101,7 +101,7 @@ func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
 func connectAll(request Request, servers []*fleet.Server) error {
 	ctx, stop := request.Canceller.Context()
 	defer stop()
-	for _, opened := range fleet.Connect(ctx, servers, request.Session.Party(), nil) {
+	for _, opened := range fleet.Connect(ctx, servers, request.Session.Profile(), nil) {
 		if opened.Lease != nil {
 			opened.Lease.Release()
 		}
@@ -112,11 +112,11 @@ func connectAll(request Request, servers []*fleet.Server) error {
 // callDirect calls a tool by its name in direct mode. A client may know the name from an earlier
 // session, and the cache may be stale, so servers are connected before a name counts as unknown.
 func (s *Surface) callDirect(request *Request) {
-	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
+	if ref, ok := s.findDirect(request.Session.Profile(), request.Name); ok {
 		s.callNamed(request, ref)
 		return
 	}
-	d := s.directTools(request.Session.Party())
+	d := s.directTools(request.Session.Profile())
 	unasked := slices.Concat(d.unseen, d.stored)
 	ref, isDenied := s.findDenied(request, d, len(d.unseen) == 0)
 	switch {
@@ -133,14 +133,14 @@ func (s *Surface) callDirect(request *Request) {
 			later.Answerer.Answer(Answer{Cancelled: err})
 			return
 		}
-		s.nameAndCall(&later, s.directTools(later.Session.Party()))
+		s.nameAndCall(&later, s.directTools(later.Session.Profile()))
 	}()
 }
 
 // nameAndCall gives names to all known tools, and looks the name up again.
 func (s *Surface) nameAndCall(request *Request, d directTools) {
 	s.visible.Names().Give(d.refs)
-	if ref, ok := s.findDirect(request.Session.Party(), request.Name); ok {
+	if ref, ok := s.findDirect(request.Session.Profile(), request.Name); ok {
 		s.callNamed(request, ref)
 		return
 	}
@@ -175,7 +175,7 @@ func (s *Surface) onlyServer() (only *fleet.Server, ok bool) {
 }
 
 // findDirect returns the tool with a name if it is visible and, as far as is known, offered.
-func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool) {
+func (s *Surface) findDirect(profile *fleet.ClientProfile, name string) (toolbox.Ref, bool) {
 	ref, ok := s.visible.Names().Find(name)
 	if !ok {
 		return ref, false
@@ -188,7 +188,7 @@ func (s *Surface) findDirect(party *fleet.Party, name string) (toolbox.Ref, bool
 	if !ok {
 		return ref, false
 	}
-	offered := server.OfferedFor(party)
+	offered := server.OfferedFor(profile)
 	if offered == nil { // configured anew since the name was given: the call will tell
 		return ref, true
 	}
@@ -212,7 +212,7 @@ func (s *Surface) findDenied(request *Request, d directTools, asked bool) (first
 				first = ref
 			}
 			isDenied = isDenied && server.Denies(ref.Name)
-			offered := server.OfferedFor(request.Session.Party())
+			offered := server.OfferedFor(request.Session.Profile())
 			if offered == nil || !asked {
 				continue
 			}
@@ -230,10 +230,10 @@ func (s *Surface) findDenied(request *Request, d directTools, asked bool) (first
 const maxFaults = 3
 
 // describeFaults explains what is wrong with the definitions of servers.
-func describeFaults(party *fleet.Party, servers []*fleet.Server) (text string) {
+func describeFaults(profile *fleet.ClientProfile, servers []*fleet.Server) (text string) {
 	told := 0
 	for _, server := range servers {
-		if fault := server.FaultFor(party); fault != nil && told < maxFaults {
+		if fault := server.FaultFor(profile); fault != nil && told < maxFaults {
 			text += fmt.Sprintf("\nServer '%s' (toolbox '%s') cannot connect: %s", server.Name(), server.Toolbox(), fault.Brief())
 			told++
 		}
@@ -243,7 +243,7 @@ func describeFaults(party *fleet.Party, servers []*fleet.Server) (text string) {
 
 // answerUnknown suggests similar names, and names the servers that could not be connected.
 func (s *Surface) answerUnknown(request Origin) {
-	d := s.directTools(request.Session.Party())
+	d := s.directTools(request.Session.Profile())
 	var names []string
 	for _, ref := range d.refs {
 		if name, ok := s.visible.Names().Name(ref); ok {
@@ -259,7 +259,7 @@ func (s *Surface) answerUnknown(request Origin) {
 	if len(d.unseen) > 0 {
 		text += " Not connected, and so not asked: " + fleet.NameServers(d.unseen)
 	}
-	text += describeFaults(request.Session.Party(), d.unseen)
+	text += describeFaults(request.Session.Profile(), d.unseen)
 	if s.notice != "" {
 		text += "\n\n" + s.notice
 	}

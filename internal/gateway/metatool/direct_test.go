@@ -74,7 +74,7 @@ func (s *session) Notify(string, []byte) error { return nil }
 
 func (s *session) Ask(q *downstream.Question) { q.RefuseUnsupported() }
 
-func (s *session) Party() *fleet.Party { return nil }
+func (s *session) Profile() *fleet.ClientProfile { return nil }
 
 func (s *session) Results() *Results { return s.results }
 

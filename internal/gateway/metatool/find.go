@@ -115,7 +115,7 @@ func (s *Surface) findTools(request Request) {
 
 // find searches, opens the toolboxes of the tools that it found to the client, and formats the answer.
 func (s *Surface) find(q findQuery, session Session) string {
-	found := s.finder.search(s.visible.Toolboxes(), session.Party(), q)
+	found := s.finder.search(s.visible.Toolboxes(), session.Profile(), q)
 	answer := []byte(`{"found":`)
 	answer = wire.AppendString(answer, fmt.Sprintf("%d of %d", len(found.hits), found.searched))
 	answer = append(answer, `,"tools":[`...)
@@ -150,7 +150,7 @@ func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 	if first := session.MarkOpen(box.Name); !first {
 		return
 	}
-	for _, method := range s.changedBy(box, session.Party()) {
+	for _, method := range s.changedBy(box, session.Profile()) {
 		_ = session.Notify(method, nil) // fails only with the session
 	}
 }

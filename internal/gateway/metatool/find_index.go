@@ -49,12 +49,12 @@ type findResult struct {
 }
 
 // search finds known tools. It starts no servers.
-func (f *finder) search(boxes []*fleet.Toolbox, party *fleet.Party, q findQuery) findResult {
+func (f *finder) search(boxes []*fleet.Toolbox, profile *fleet.ClientProfile, q findQuery) findResult {
 	var found findResult
 	var snapshots []*catalog.Snapshot
 	for _, box := range boxes {
 		for _, server := range box.Servers {
-			offered := server.OfferedFor(party)
+			offered := server.OfferedFor(profile)
 			snapshots = append(snapshots, offered)
 			if offered == nil && q.covers(box) {
 				found.unseen = append(found.unseen, server)

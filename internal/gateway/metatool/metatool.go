@@ -129,7 +129,7 @@ func (s *Surface) List(request Request) {
 		go func() { request.Answerer.Answer(s.listDirect(request)) }()
 		return
 	}
-	unseen := s.unseenNative(request.Session.Party())
+	unseen := s.unseenNative(request.Session.Profile())
 	for _, server := range s.unseenPinned(request.Session) {
 		if !slices.Contains(unseen, server) {
 			unseen = append(unseen, server)
@@ -159,11 +159,11 @@ func connectUnseen(request Request, unseen []*fleet.Server) error {
 	if len(unseen) == 0 {
 		return nil
 	}
-	party := request.Session.Party()
+	profile := request.Session.Profile()
 	until := request.Session.WaitUntil(ListPatience)
 	if !time.Now().Before(until) {
 		for _, server := range unseen {
-			server.For(party).Begin()
+			server.For(profile).Begin()
 		}
 		return nil
 	}
@@ -171,7 +171,7 @@ func connectUnseen(request Request, unseen []*fleet.Server) error {
 	defer stop()
 	patience, end := context.WithDeadline(ctx, until)
 	defer end()
-	for _, opened := range fleet.Connect(patience, unseen, party, nil) {
+	for _, opened := range fleet.Connect(patience, unseen, profile, nil) {
 		if opened.Lease != nil {
 			opened.Lease.Release()
 		}
@@ -189,7 +189,7 @@ func (s *Surface) IsFixed() bool {
 // it is good for comparisons only: it also names the servers that List would connect first.
 func (s *Surface) Listed(session Session) []byte {
 	if s.mode == config.Direct {
-		return s.listedDirect(session.Party())
+		return s.listedDirect(session.Profile())
 	}
 	result := []byte(`{"tools":[`)
 	for i, tool := range s.offeredMetaTools(session) {

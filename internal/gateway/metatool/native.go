@@ -29,7 +29,7 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 			continue
 		}
 		for _, server := range box.Servers {
-			eachTool(box, server.For(session.Party()), func(ref toolbox.Ref, tool catalog.Tool) {
+			eachTool(box, server.For(session.Profile()), func(ref toolbox.Ref, tool catalog.Tool) {
 				if _, taken := s.pinned.find(ref.NativeName()); taken {
 					return
 				}
@@ -42,13 +42,13 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 
 // unseenNative returns the servers that have to be connected for a complete list. For clients that open toolboxes
 // there are none, since opening connects them. Clients of the modern era need a complete list from the beginning.
-func (s *Surface) unseenNative(party *fleet.Party) (unseen []*fleet.Server) {
-	if s.mode != config.Dynamic || !party.Modern() {
+func (s *Surface) unseenNative(profile *fleet.ClientProfile) (unseen []*fleet.Server) {
+	if s.mode != config.Dynamic || !profile.Modern() {
 		return nil
 	}
 	for _, box := range s.visible.Toolboxes() {
 		for _, server := range box.Servers {
-			if server.OfferedFor(party) == nil {
+			if server.OfferedFor(profile) == nil {
 				unseen = append(unseen, server)
 			}
 		}
@@ -133,7 +133,7 @@ func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
 			continue
 		}
 		for _, server := range box.Servers {
-			if ref, ok := s.names.find(box, server.For(session.Party()), name); ok {
+			if ref, ok := s.names.find(box, server.For(session.Profile()), name); ok {
 				return ref, true
 			}
 		}
@@ -186,7 +186,7 @@ func (s *Surface) InputSchema(session Session, name string) wire.Payload {
 	switch {
 	case s.showsNoticeOnly():
 	case s.mode == config.Direct:
-		ref, ok = s.findDirect(session.Party(), name)
+		ref, ok = s.findDirect(session.Profile(), name)
 	default:
 		if ref, ok = s.pinned.find(name); !ok && s.mode == config.Dynamic {
 			ref, ok = s.findNative(session, name)
@@ -203,7 +203,7 @@ func (s *Surface) InputSchema(session Session, name string) wire.Payload {
 	if !ok {
 		return wire.Payload{}
 	}
-	offered := server.OfferedFor(session.Party())
+	offered := server.OfferedFor(session.Profile())
 	if offered == nil {
 		return wire.Payload{}
 	}

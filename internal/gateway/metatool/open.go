@@ -95,8 +95,8 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest
 	ctx, stop := request.Canceller.Context()
 	defer stop()
 	defer request.Session.HoldNews()()
-	servers := asked.servers(box, request.Session.Party())
-	opened := fleet.Connect(ctx, servers, request.Session.Party(), progressOf(request, len(servers)))
+	servers := asked.servers(box, request.Session.Profile())
+	opened := fleet.Connect(ctx, servers, request.Session.Profile(), progressOf(request, len(servers)))
 	for _, o := range opened {
 		if o.Lease != nil {
 			defer o.Lease.Release()
@@ -117,7 +117,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest
 	}
 	// Servers that connect later are announced to the client; see Shows.
 	if first := request.Session.MarkOpen(box.Name); first {
-		for _, method := range s.changedBy(box, request.Session.Party()) {
+		for _, method := range s.changedBy(box, request.Session.Profile()) {
 			_ = request.Session.Notify(method, nil) // fails only with the session
 		}
 	}
@@ -126,7 +126,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest
 
 // changedBy returns the notifications for lists that change for the client when the toolbox is opened to it: those of
 // tools, and with ListOpened those of resources and prompts.
-func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []string) {
+func (s *Surface) changedBy(box *fleet.Toolbox, profile *fleet.ClientProfile) (methods []string) {
 	if s.mode == config.Dynamic {
 		methods = append(methods, protocol.NotifyToolsList)
 	}
@@ -135,7 +135,7 @@ func (s *Surface) changedBy(box *fleet.Toolbox, party *fleet.Party) (methods []s
 	}
 	for _, list := range []*protocol.List{protocol.ResourceList, protocol.PromptList} {
 		has := func(server *fleet.Server) bool {
-			offered := server.OfferedFor(party)
+			offered := server.OfferedFor(profile)
 			return offered != nil && list.IsDeclared(offered.Capabilities)
 		}
 		if slices.ContainsFunc(box.Servers, has) {

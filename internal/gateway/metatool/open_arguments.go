@@ -123,14 +123,14 @@ func (o openRequest) wants(server, tool string) bool {
 
 // servers returns the servers to connect: those that are known to have the requested tools, or all of the toolbox if a
 // requested tool is unknown.
-func (o openRequest) servers(box *fleet.Toolbox, party *fleet.Party) []*fleet.Server {
+func (o openRequest) servers(box *fleet.Toolbox, profile *fleet.ClientProfile) []*fleet.Server {
 	if o.tools == nil {
 		return box.Servers
 	}
 	known := make(map[string]bool)
 	var servers []*fleet.Server
 	for _, server := range box.Servers {
-		offered := server.OfferedFor(party)
+		offered := server.OfferedFor(profile)
 		if offered == nil {
 			continue
 		}

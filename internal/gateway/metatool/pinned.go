@@ -61,7 +61,7 @@ func (s *Surface) appendPinned(list []byte, session Session) []byte {
 		if !ok {
 			continue
 		}
-		offered := server.OfferedFor(session.Party())
+		offered := server.OfferedFor(session.Profile())
 		if offered == nil {
 			continue
 		}
@@ -98,7 +98,7 @@ func (s *Surface) callPinned(request *Request) (ok bool) {
 func (s *Surface) unseenPinned(session Session) (unseen []*fleet.Server) {
 	for _, ref := range s.pinned.refs {
 		server, ok := s.pinnedServer(ref)
-		if ok && !slices.Contains(unseen, server) && !server.Denies(ref.Name) && server.OfferedFor(session.Party()) == nil {
+		if ok && !slices.Contains(unseen, server) && !server.Denies(ref.Name) && server.OfferedFor(session.Profile()) == nil {
 			unseen = append(unseen, server)
 		}
 	}

@@ -63,10 +63,10 @@ type bench struct {
 
 // client is a client's session.
 type client struct {
-	open   []string
-	memory *Memory
-	party  *fleet.Party
-	told   []string // methods of notifications
+	open    []string
+	memory  *Memory
+	profile *fleet.ClientProfile
+	told    []string // methods of notifications
 }
 
 func (c *client) Notify(method string, _ []byte) error {
@@ -74,10 +74,10 @@ func (c *client) Notify(method string, _ []byte) error {
 	return nil
 }
 
-func (c *client) IsOpen(toolbox string) bool { return slices.Contains(c.open, toolbox) }
-func (c *client) Ask(*downstream.Question)   {}
-func (c *client) Party() *fleet.Party        { return c.party }
-func (c *client) Memory() *Memory            { return c.memory }
+func (c *client) IsOpen(toolbox string) bool    { return slices.Contains(c.open, toolbox) }
+func (c *client) Ask(*downstream.Question)      {}
+func (c *client) Profile() *fleet.ClientProfile { return c.profile }
+func (c *client) Memory() *Memory               { return c.memory }
 func (c *client) WaitUntil(limit time.Duration) time.Time {
 	return time.Now().Add(limit)
 }
@@ -176,11 +176,11 @@ func (f *fake) record(request string) {
 
 // newClient makes a client of a person.
 func (b *bench) newClient(t *testing.T, person string, subscriptions *Subscriptions) *client {
-	party := fleet.NewParty(fleet.PartyOptions{
+	profile := fleet.NewClientProfile(fleet.ProfileOptions{
 		Person: person, Notice: func(*fleet.Server, wire.Message) {}, Ask: func(q *downstream.Question) { q.RefuseUnsupported() },
 	})
-	t.Cleanup(party.Close)
-	c := &client{memory: NewMemory(subscriptions), party: party}
+	t.Cleanup(profile.Close)
+	c := &client{memory: NewMemory(subscriptions), profile: profile}
 	if b.client != nil {
 		c.open = b.client.open
 	}
@@ -196,7 +196,7 @@ func (b *bench) another(t *testing.T, person string) *client {
 func (b *bench) shareWithOthers(t *testing.T) *client {
 	other := b.another(t, "other")
 	for o := range b.fakes {
-		b.server(o.toolbox + "/" + o.server).For(other.party)
+		b.server(o.toolbox + "/" + o.server).For(other.profile)
 	}
 	return other
 }
@@ -205,13 +205,13 @@ func (b *bench) shareWithOthers(t *testing.T) *client {
 func (b *bench) start(t *testing.T, f *fake) {
 	t.Helper()
 	server := b.server(f.name)
-	if server.SessionFor(b.client.party) != nil {
+	if server.SessionFor(b.client.profile) != nil {
 		if err := server.Restart(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	lease, err := server.LeaseFor(t.Context(), b.client.party)
+	lease, err := server.LeaseFor(t.Context(), b.client.profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func (b *bench) stop(f *fake) {
 		f.ended, f.ending = f.session, ending
 	}
 	end(true)
-	session := b.server(f.name).SessionFor(b.client.party)
+	session := b.server(f.name).SessionFor(b.client.profile)
 	session.Send("ping", nil) // it learns that its session is over
 	<-session.Done()
 	end(false)

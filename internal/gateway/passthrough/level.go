@@ -42,8 +42,8 @@ func (r *routing) setLevel(ctx context.Context) (then func()) {
 
 // keepLogLevel has the level set in sessions that begin later.
 func (r *routing) keepLogLevel(params []byte) {
-	if party := r.Session.Party(); party != nil {
-		party.SetLogLevel(params)
+	if profile := r.Session.Profile(); profile != nil {
+		profile.SetLogLevel(params)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestSetLevel(t *testing.T) {
 			b.start(t, later)
 			if test.later != "" {
 				b.wantSent(t, "later logging/setLevel "+test.later)
-			} else if level := b.client.party.LogLevel(); level != "" {
+			} else if level := b.client.profile.LogLevel(); level != "" {
 				t.Errorf("later servers get %s", level)
 			}
 		})

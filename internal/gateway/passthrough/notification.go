@@ -19,7 +19,7 @@ func (f *Forwarder) Notification(session Session, server *fleet.Server, message 
 	case protocol.NotifyResourcesList, protocol.NotifyPromptsList:
 		memory.recordNotified(string(message.Method))
 	case protocol.NotifyResourceUpdated:
-		return memory.updateParams(o, message, server.ServesOthers(session.Party()))
+		return memory.updateParams(o, message, server.ServesOthers(session.Profile()))
 	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
 		return memory.taskParams(o, message), true
 	}
@@ -73,12 +73,12 @@ func (f *Forwarder) LearnTask(session Session, ref toolbox.Ref, result wire.Payl
 	o := origin{ref.Toolbox, ref.Server}
 	session.Memory().learnTask(id, o)
 	if server := f.findServer(o); server != nil {
-		server.MadeTask(session.Party(), id)
+		server.MadeTask(session.Profile(), id)
 	}
 }
 
 // ClientLeft ends the subscriptions of a client that no other client has, in the sessions that go on. Call it before the
-// client's party is closed. It does not block.
+// client's client is closed. It does not block.
 func (f *Forwarder) ClientLeft(session Session) {
 	for key, in := range session.Memory().dropSubscriptions() {
 		server := f.findServer(key.origin)

@@ -122,7 +122,7 @@ func (f *Forwarder) findServer(o origin) *fleet.Server {
 
 // liveSession returns the session with the server that the client uses at this moment; nil if there is none.
 func liveSession(server *fleet.Server, session Session) *downstream.Session {
-	return server.SessionFor(session.Party())
+	return server.SessionFor(session.Profile())
 }
 
 func originOf(server *fleet.Server) origin { return origin{server.Toolbox(), server.Name()} }

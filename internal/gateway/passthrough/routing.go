@@ -72,7 +72,7 @@ func (r *routing) start() {
 // mayUseOnly reports whether the only server in scope gets the request unchanged. A server that is not running is
 // started only for a request that is certainly for it, and never for a list.
 func (r *routing) mayUseOnly(only *fleet.Server) bool {
-	if r.memory.hasRenamed(originOf(only)) || r.method.List == tasks && only.ServesOthers(r.Session.Party()) {
+	if r.memory.hasRenamed(originOf(only)) || r.method.List == tasks && only.ServesOthers(r.Session.Profile()) {
 		return false
 	}
 	if !r.isKnown || liveSession(only, r.Session) != nil {

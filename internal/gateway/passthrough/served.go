@@ -63,13 +63,13 @@ func (m *Memory) recordNotified(notification string) {
 // is set: its own request made the lists change.
 func (f *Forwarder) NeedsNotification(session Session, server *fleet.Server, notification string, anyway bool) bool {
 	return f.seesLists(session, server) &&
-		session.Memory().needsNotification(notification, originOf(server), server.ListsFor(session.Party()), anyway)
+		session.Memory().needsNotification(notification, originOf(server), server.ListsFor(session.Profile()), anyway)
 }
 
 // CachedLists returns the lists that a client would get now, of those whose changes the notification announces.
 func (f *Forwarder) CachedLists(session Session, notification string) (lists []*catalog.List) {
 	for _, server := range f.listedServers(session) {
-		known := server.ListsFor(session.Party())
+		known := server.ListsFor(session.Profile())
 		for _, list := range catalog.ListKinds {
 			if list.Changed == notification && known[list] != nil {
 				lists = append(lists, known[list])

@@ -23,11 +23,11 @@ type serverState struct {
 
 // stateOf returns the state of a server for a client. It starts nothing, and may read a file.
 func stateOf(server *fleet.Server, session Session) serverState {
-	party := session.Party()
-	state := serverState{server: server, lists: server.ListsFor(party)}
-	if live := server.SessionFor(party); live != nil {
+	profile := session.Profile()
+	state := serverState{server: server, lists: server.ListsFor(profile)}
+	if live := server.SessionFor(profile); live != nil {
 		state.running, state.seen, state.capabilities = true, true, live.Capabilities()
-	} else if offered := server.OfferedFor(party); offered != nil {
+	} else if offered := server.OfferedFor(profile); offered != nil {
 		state.seen, state.capabilities = true, offered.Capabilities
 	}
 	return state
@@ -54,7 +54,7 @@ const connectTime = 5 * time.Second
 
 // connect starts the server and reads its capabilities. The fleet logs why that fails.
 func (s *serverState) connect(ctx context.Context, session Session) {
-	lease, err := s.server.LeaseFor(ctx, session.Party())
+	lease, err := s.server.LeaseFor(ctx, session.Profile())
 	if err != nil {
 		return
 	}

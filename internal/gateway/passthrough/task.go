@@ -152,21 +152,21 @@ func (r *routing) learnCreatedTask(result wire.Payload) {
 	}
 	if id, ok := createdTask(result); ok {
 		r.memory.learnTask(id, originOf(r.server))
-		r.server.MadeTask(r.Session.Party(), id)
+		r.server.MadeTask(r.Session.Profile(), id)
 	}
 }
 
 // withoutForeignTasks removes the candidates whose task belongs to another person.
 func (r *routing) withoutForeignTasks(candidates []candidate) []candidate {
 	return slices.DeleteFunc(candidates, func(c candidate) bool {
-		if !c.server.ServesOthers(r.Session.Party()) {
+		if !c.server.ServesOthers(r.Session.Profile()) {
 			return false
 		}
 		id, ok := r.Params.Member(protocol.SubjectTask).Text()
 		if ok && c.isRenamed() {
 			id = c.serverName
 		}
-		return ok && c.server.HidesTask(r.Session.Party(), id)
+		return ok && c.server.HidesTask(r.Session.Profile(), id)
 	})
 }
 
@@ -180,25 +180,25 @@ func (r *routing) refuseTask() {
 // would differ from refuseTask, and so tell that a task of another person exists.
 func (r *routing) isMissingTask(rpcError wire.Payload) bool {
 	_, isTask := r.Params.Member(protocol.SubjectTask).Text()
-	return isTask && r.server.ServesOthers(r.Session.Party()) && code(rpcError) != protocol.CodeMethodNotFound && isMissing(rpcError, "")
+	return isTask && r.server.ServesOthers(r.Session.Profile()) && code(rpcError) != protocol.CodeMethodNotFound && isMissing(rpcError, "")
 }
 
 // withoutForeignEntries removes the tasks of other people from the list of a server.
 func (r *routing) withoutForeignEntries(server *fleet.Server, entries []wire.Payload) []wire.Payload {
-	if !server.ServesOthers(r.Session.Party()) {
+	if !server.ServesOthers(r.Session.Profile()) {
 		return entries
 	}
 	return slices.DeleteFunc(entries, func(entry wire.Payload) bool {
 		id, _ := entry.Member(tasks.Key).Text()
-		return server.HidesTask(r.Session.Party(), id)
+		return server.HidesTask(r.Session.Profile(), id)
 	})
 }
 
 // isAboutForeignTask reports whether a notification is about a task of another person.
 func isAboutForeignTask(session Session, server *fleet.Server, message wire.Message) bool {
-	if !server.ServesOthers(session.Party()) {
+	if !server.ServesOthers(session.Profile()) {
 		return false
 	}
 	id, ok := downstream.TaskIn(string(message.Method), message.Params)
-	return ok && server.HidesTask(session.Party(), id)
+	return ok && server.HidesTask(session.Profile(), id)
 }

@@ -175,7 +175,7 @@ func TestAnyRequestCanBecomeATask(t *testing.T) {
 	b := newBench(t, "", fakes...)
 	other := b.shareWithOthers(t)
 	b.want(t, protocol.MethodPromptsGet, `{"name":"p"}`, `{"resultType":"task","taskId":"9"}`)
-	if server := b.server("t/a"); server.HidesTask(b.client.party, "9") || !server.HidesTask(other.party, "9") {
+	if server := b.server("t/a"); server.HidesTask(b.client.profile, "9") || !server.HidesTask(other.profile, "9") {
 		t.Error("it is not known whose the task is")
 	}
 }

@@ -24,8 +24,8 @@ type Sink interface {
 
 // Caller is who a request is made for. Its methods must not block.
 type Caller interface {
-	// Party is the same for all requests of one client.
-	Party() any
+	// Profile is the same for all requests of one client.
+	Profile() any
 	// Ask puts a question of the server to the client.
 	Ask(question *Question)
 	// Notice gets a notification that the server sent along with the request.

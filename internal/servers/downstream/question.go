@@ -105,7 +105,7 @@ func (s *Session) callerOf(owner uint64) (caller Caller, several bool) {
 		candidate := p.sink.Caller()
 		switch {
 		case candidate == nil:
-		case caller != nil && caller.Party() != candidate.Party():
+		case caller != nil && caller.Profile() != candidate.Profile():
 			return nil, true
 		case id > newest:
 			caller, newest = candidate, id

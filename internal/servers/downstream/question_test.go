@@ -9,20 +9,20 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// asker is a request of one party.
+// asker is a request of one client.
 type asker struct {
 	*inbox
-	party     string
+	profile   string
 	questions chan *Question
 	notices   chan wire.Message
 }
 
-func newAsker(party string) *asker {
-	return &asker{newInbox(), party, make(chan *Question, 10), make(chan wire.Message, 10)}
+func newAsker(profile string) *asker {
+	return &asker{newInbox(), profile, make(chan *Question, 10), make(chan wire.Message, 10)}
 }
 
 func (a *asker) Caller() Caller              { return a }
-func (a *asker) Party() any                  { return a.party }
+func (a *asker) Profile() any                { return a.profile }
 func (a *asker) Ask(question *Question)      { a.questions <- question }
 func (a *asker) Notice(message wire.Message) { a.notices <- message }
 
@@ -99,21 +99,21 @@ func TestQuestionReachesTheOneWhoCalled(t *testing.T) {
 func TestQuestionsThatNobodyIsKnownFor(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		parties []string
+		clients []string
 		lost    bool // it reaches nobody
 		several bool
 	}{
-		{"one party with two calls", []string{"p", "p"}, false, false},
-		{"two parties", []string{"p", "q"}, true, true},
+		{"one profile with two calls", []string{"p", "p"}, false, false},
+		{"two clients", []string{"p", "q"}, true, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lost, sent := make(chan bool, 1), make(chan string, 1)
 			session := raw(t, hearing(lost), askingServer(sent))
 			var last *asker
-			for i, party := range test.parties {
-				last = newAsker(party)
+			for i, profile := range test.clients {
+				last = newAsker(profile)
 				name := "wait"
-				if i == len(test.parties)-1 {
+				if i == len(test.clients)-1 {
 					name = "ask"
 				}
 				if _, err := session.CallTool(ToolCall{Name: name}, last); err != nil {

@@ -37,11 +37,11 @@ func TestEnvironmentThatCannotReadTheConfiguration(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e := r.NewEnvironment(r.options.Environ, test.cfg, test.unread)
 			defer e.Close()
-			party := NewParty(PartyOptions{Environment: e})
-			defer party.Close()
+			profile := NewClientProfile(ProfileOptions{Environment: e})
+			defer profile.Close()
 			for _, name := range []string{"A", "B"} {
 				server := r.server(t, name)
-				lease, err := server.LeaseFor(t.Context(), party)
+				lease, err := server.LeaseFor(t.Context(), profile)
 				if lease != nil {
 					lease.Release()
 				}
@@ -49,7 +49,7 @@ func TestEnvironmentThatCannotReadTheConfiguration(t *testing.T) {
 				if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 					t.Errorf("%s: the error is %v, want %q", name, err, want)
 				}
-				if fault := server.FaultFor(party); (fault == nil) != (want == "") {
+				if fault := server.FaultFor(profile); (fault == nil) != (want == "") {
 					t.Errorf("%s: its fault is %v", name, fault)
 				}
 				if server.Fault() != nil {
@@ -60,10 +60,10 @@ func TestEnvironmentThatCannotReadTheConfiguration(t *testing.T) {
 	}
 }
 
-// tokenParty makes a party with a value of the variable that the server inherits.
-func tokenParty(t *testing.T, r *rig, token string) *Party {
+// tokenParty makes a client with a value of the variable that the server inherits.
+func tokenParty(t *testing.T, r *rig, token string) *ClientProfile {
 	t.Helper()
-	return inEnvironment(t, r, nil, "TOKEN="+token).Party
+	return inEnvironment(t, r, nil, "TOKEN="+token).ClientProfile
 }
 
 func inheritToken(s *config.Server) {
@@ -73,11 +73,11 @@ func inheritToken(s *config.Server) {
 func TestTooManyEnvironments(t *testing.T) {
 	r := newRig(t, map[string]string{"S": askTools}, inheritToken, Options{})
 	server := r.server(t, "S")
-	var parties []*Party
+	var clients []*ClientProfile
 	for i := range maxVariants {
-		party := tokenParty(t, r, fmt.Sprint(i))
-		server.For(party).lives.Add(1) // as if it ran
-		parties = append(parties, party)
+		profile := tokenParty(t, r, fmt.Sprint(i))
+		server.For(profile).lives.Add(1) // as if it ran
+		clients = append(clients, profile)
 	}
 	further := tokenParty(t, r, "further")
 	if server.For(further) == server {
@@ -90,9 +90,9 @@ func TestTooManyEnvironments(t *testing.T) {
 		t.Errorf("there are %d variants", all)
 	}
 	// What nobody is there for makes room, the one that was left first.
-	first, second := server.For(parties[1]), server.For(parties[0])
-	parties[1].Close()
-	parties[0].Close()
+	first, second := server.For(clients[1]), server.For(clients[0])
+	clients[1].Close()
+	clients[0].Close()
 	if first.isDismissed() {
 		t.Error("what runs does not wait for the next client")
 	}
@@ -124,7 +124,7 @@ func TestListsOfAnotherAccount(t *testing.T) {
 			r := newRig(t, map[string]string{"S": listSpec}, test.change, Options{Copies: copies})
 			server := r.server(t, "S")
 			first := tokenParty(t, r, "first")
-			for _, p := range []*Party{nil, first} {
+			for _, p := range []*ClientProfile{nil, first} {
 				lease, err := server.LeaseFor(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
@@ -178,14 +178,14 @@ func TestSecretsAreMaskedAsLongAsAServerRunsWithThem(t *testing.T) {
 	theirs.Toolboxes = []config.Toolbox{{Name: "T", Servers: []config.Server{server}}}
 	theirs.Secrets = []string{"hunter-two"}
 	e := r.NewEnvironment(r.options.Environ, &theirs, nil)
-	party := NewParty(PartyOptions{Environment: e})
-	used := r.server(t, "S").For(party)
+	profile := NewClientProfile(ProfileOptions{Environment: e})
+	used := r.server(t, "S").For(profile)
 	used.lives.Add(1) // as if it ran
 	isMasked := func() bool {
 		r.NewEnvironment(r.options.Environ, nil, nil).Close() // another client comes and goes
 		return !strings.Contains(r.masker.Load().Mask("hunter-two"), "hunter")
 	}
-	party.Close()
+	profile.Close()
 	e.Close()
 	if !isMasked() {
 		t.Error("a secret of a server that runs is not masked after its client left")

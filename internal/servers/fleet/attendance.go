@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// lingerTime is how long a session that several parties may share is kept for the next, or
+// lingerTime is how long a session that several clients may share is kept for the next, or
 // as long as a shared workbench is, if that is longer.
 const lingerTime = time.Minute
 
@@ -17,10 +17,10 @@ const lingerTime = time.Minute
 var errDeserted = errors.New("no client is left that could use it")
 
 // Rest says that the client has not been heard of for so long that nothing is kept for it
-// alone: variants end that no other client is there for. It stays a party: when the client is
+// alone: variants end that no other client is there for. It stays a client: when the client is
 // heard of again, call Return first, and what it needs then starts again. The client must not
 // use a server meanwhile.
-func (p *Party) Rest() {
+func (p *ClientProfile) Rest() {
 	p.away.Store(true)
 	p.mu.Lock()
 	servers := slices.Collect(maps.Values(p.servers))
@@ -33,7 +33,7 @@ func (p *Party) Rest() {
 
 // Return says that the client is there again. Without a Rest before, it costs next to
 // nothing.
-func (p *Party) Return() {
+func (p *ClientProfile) Return() {
 	if !p.away.Load() {
 		return
 	}
@@ -52,15 +52,15 @@ func (p *Party) Return() {
 	}
 }
 
-// has reports whether a party has a part in a variant.
-func (v *variants) has(variant *Server, p *Party) bool {
+// has reports whether a client has a part in a variant.
+func (v *variants) has(variant *Server, p *ClientProfile) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	_, ok := v.members[variant][p]
 	return ok
 }
 
-// isAttended reports whether a party is there that has a part in the variant. Called with mu
+// isAttended reports whether a client is there that has a part in the variant. Called with mu
 // held.
 func (v *variants) isAttended(variant *Server) bool {
 	for p := range v.members[variant] {
@@ -71,8 +71,8 @@ func (v *variants) isAttended(variant *Server) bool {
 	return false
 }
 
-// leave ends a party's part in the server, which ends if nobody is there for it.
-func (s *Server) leave(p *Party) {
+// leave ends a client's part in the server, which ends if nobody is there for it.
+func (s *Server) leave(p *ClientProfile) {
 	v := &s.configured().variants
 	v.mu.Lock()
 	delete(v.members[s], p)
@@ -111,18 +111,18 @@ func (v *variants) end(s *Server) {
 	s.dismiss()
 }
 
-// callers are the parties that an instance has done something for, and that may count on
+// callers are the clients that an instance has done something for, and that may count on
 // what it remembers: a browser's page, the variables of a session, a transaction.
 type callers struct {
-	last atomic.Pointer[Party] // is in all
+	last atomic.Pointer[ClientProfile] // is in all
 
 	mu  sync.Mutex
-	all map[*Party]struct{}
+	all map[*ClientProfile]struct{}
 }
 
-// Called says that the lease is used for something that the party asked for. It is to be
+// Called says that the lease is used for something that the client asked for. It is to be
 // called before the lease is released.
-func (l *Lease) Called(p *Party) {
+func (l *Lease) Called(p *ClientProfile) {
 	c := &l.instance.callers
 	if p == nil || c.last.Load() == p {
 		return
@@ -130,14 +130,14 @@ func (l *Lease) Called(p *Party) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all == nil {
-		c.all = make(map[*Party]struct{})
+		c.all = make(map[*ClientProfile]struct{})
 	}
 	c.all[p] = struct{}{}
 	c.last.Store(p)
 }
 
-// remove forgets a party that has left.
-func (c *callers) remove(p *Party) {
+// remove forgets a client that has left.
+func (c *callers) remove(p *ClientProfile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.all, p)
@@ -160,7 +160,7 @@ func (c *callers) areThere() bool {
 
 // callerLeft has the server look whether it is idle: a caller has left for good, or is away
 // if that is nil.
-func (s *Server) callerLeft(p *Party) {
+func (s *Server) callerLeft(p *ClientProfile) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running == nil {

@@ -20,9 +20,9 @@ func TestRestEndsWhatNobodyElseIsThereFor(t *testing.T) {
 	server := lone(t)
 	a, b, plain := newMember(t, `{"elicitation":{}}`), newMember(t, `{"elicitation":{}}`), newMember(t, "")
 	rooted := newMember(t, `{"roots":{}}`)
-	shared, own := server.For(a.Party), server.For(rooted.Party)
-	if server.For(b.Party) != shared || server.For(plain.Party) != server {
-		t.Fatal("the parties are not where they belong")
+	shared, own := server.For(a.ClientProfile), server.For(rooted.ClientProfile)
+	if server.For(b.ClientProfile) != shared || server.For(plain.ClientProfile) != server {
+		t.Fatal("the clients are not where they belong")
 	}
 	rooted.Rest()
 	if !own.isDismissed() {
@@ -36,7 +36,7 @@ func TestRestEndsWhatNobodyElseIsThereFor(t *testing.T) {
 	if shared.isDismissed() {
 		t.Error("a session ended that somebody is there for")
 	}
-	if a.Return(); server.For(a.Party) != shared {
+	if a.Return(); server.For(a.ClientProfile) != shared {
 		t.Error("who was away has lost a session that went on")
 	}
 	a.Rest()
@@ -50,11 +50,11 @@ func TestRestEndsWhatNobodyElseIsThereFor(t *testing.T) {
 
 	rooted.Return()
 	a.Return()
-	again, next := server.For(rooted.Party), server.For(a.Party)
+	again, next := server.For(rooted.ClientProfile), server.For(a.ClientProfile)
 	if again == own || again.isDismissed() || next == shared || next.isDismissed() {
 		t.Error("who came back did not get a session anew")
 	}
-	if b.Return(); server.For(b.Party) != next {
+	if b.Return(); server.For(b.ClientProfile) != next {
 		t.Error("who came back later does not share the session")
 	}
 }
@@ -62,11 +62,11 @@ func TestRestEndsWhatNobodyElseIsThereFor(t *testing.T) {
 func TestWhoReturnsKeepsWhatWasNotAbandoned(t *testing.T) {
 	server := lone(t)
 	m := newMember(t, `{"roots":{}}`)
-	own := server.For(m.Party)
+	own := server.For(m.ClientProfile)
 	m.away.Store(true)
 	m.Return()
 	own.abandon() // as one that began when the client was away, and comes too late
-	if own.isDismissed() || server.For(m.Party) != own {
+	if own.isDismissed() || server.For(m.ClientProfile) != own {
 		t.Error("the session of a client that is there was ended")
 	}
 	m.Close()
@@ -79,11 +79,11 @@ func TestSharedSessionLingersForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := lone(t)
 		a, b := newMember(t, `{"elicitation":{}}`), newMember(t, `{"elicitation":{}}`)
-		first := server.For(a.Party)
+		first := server.For(a.ClientProfile)
 		first.lives.Add(1) // as if it ran
 		a.Close()
 		<-time.After(lingerTime / 2) // of the bubble
-		if server.For(b.Party) != first {
+		if server.For(b.ClientProfile) != first {
 			t.Error("the session did not wait for the next client")
 		}
 		b.Close()
@@ -92,7 +92,7 @@ func TestSharedSessionLingersForTheNext(t *testing.T) {
 			t.Error("the session waits for ever")
 		}
 		c := newMember(t, `{"elicitation":{}}`)
-		second := server.For(c.Party)
+		second := server.For(c.ClientProfile)
 		first.abandon() // as a timer of before would
 		if all := server.allVariants(); len(all) != 2 || all[1] != second {
 			t.Error("the end of a session takes the next one with it")
@@ -107,10 +107,10 @@ func TestAwayMembersDoNotKeepASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := lone(t)
 		a, b := newMember(t, `{"elicitation":{}}`), newMember(t, `{"elicitation":{}}`)
-		shared := server.For(a.Party)
-		server.For(b.Party)
+		shared := server.For(a.ClientProfile)
+		server.For(b.ClientProfile)
 		a.Rest()
-		if parties := shared.parties(); len(parties) != 2 || parties[0] != b.Party {
+		if clients := shared.clients(); len(clients) != 2 || clients[0] != b.ClientProfile {
 			t.Error("who is away comes before who is there")
 		}
 		b.Close()
@@ -128,16 +128,16 @@ func idleAfter(limit time.Duration) func(*config.Server) {
 
 func TestIdleServerStaysForALiveCaller(t *testing.T) {
 	const limit = 20 * time.Millisecond
-	for name, end := range map[string]func(*Party){"closed": (*Party).Close, "away": (*Party).Rest} {
+	for name, end := range map[string]func(*ClientProfile){"closed": (*ClientProfile).Close, "away": (*ClientProfile).Rest} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, map[string]string{"S": `{"tools":[{"name":"x","inputSchema":{}}]}`}, idleAfter(limit), Options{})
 			server, m := r.server(t, "S"), newMember(t, "")
-			lease, err := server.For(m.Party).Lease(t.Context())
+			lease, err := server.For(m.ClientProfile).Lease(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			lease.Called(m.Party)
-			lease.Called(m.Party)
+			lease.Called(m.ClientProfile)
+			lease.Called(m.ClientProfile)
 			lease.Called(nil)
 			in := lease.instance
 			lease.Release()
@@ -151,7 +151,7 @@ func TestIdleServerStaysForALiveCaller(t *testing.T) {
 			} else {
 				running.Release()
 			}
-			end(m.Party)
+			end(m.ClientProfile)
 			eventually(t, "the idle stop", func() bool { return server.Status().State == Idle })
 		})
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// Party is a client as the fleet knows it. Servers are told what their client can be
-// asked, and may ask it, so that only parties that are alike share a session with a
+// ClientProfile is a client as the fleet knows it. Servers are told what their client can be
+// asked, and may ask it, so that only clients that are alike share a session with a
 // server; see variantKey.
-type Party struct {
-	options  PartyOptions
+type ClientProfile struct {
+	options  ProfileOptions
 	declared string // the capabilities, the same for all that mean the same; "" for none
-	number   uint64 // tells parties apart
+	number   uint64 // tells clients apart
 	hasRoots bool   // it declared that it can be asked for its roots
 	away     atomic.Bool
 
@@ -28,8 +28,8 @@ type Party struct {
 	level   []byte // params of the last logging/setLevel; nil without one
 }
 
-// PartyOptions say what a party is like, and where it hears. The functions must not block.
-type PartyOptions struct {
+// ProfileOptions say what a client is like, and where it hears. The functions must not block.
+type ProfileOptions struct {
 	Capabilities []byte // as the client declared them; nil: none
 	// Modern says that the client is of the era without sessions. A server of both eras is
 	// spoken to in that of its client.
@@ -60,13 +60,13 @@ type PartyOptions struct {
 	Began func(*Server, *downstream.Session)
 }
 
-var lastParty atomic.Uint64
+var lastProfile atomic.Uint64
 
-// NewParty makes a party. Close it when the client is gone.
-func NewParty(options PartyOptions) *Party {
+// NewClientProfile makes a client. Close it when the client is gone.
+func NewClientProfile(options ProfileOptions) *ClientProfile {
 	options.Capabilities = bytes.TrimSpace(options.Capabilities)
-	return &Party{
-		options: options, declared: canonical(options.Capabilities), number: lastParty.Add(1), servers: make(map[*Server]*Server),
+	return &ClientProfile{
+		options: options, declared: canonical(options.Capabilities), number: lastProfile.Add(1), servers: make(map[*Server]*Server),
 		hasRoots: !wire.Raw(options.Capabilities).Member("roots").IsAbsent(),
 	}
 }
@@ -84,19 +84,19 @@ func canonical(capabilities []byte) string {
 	return string(encoded)
 }
 
-// Modern reports whether the client is of the modern era; a nil party is not.
-func (p *Party) Modern() bool { return p != nil && p.options.Modern }
+// Modern reports whether the client is of the modern era; a nil client is not.
+func (p *ClientProfile) Modern() bool { return p != nil && p.options.Modern }
 
-// Capabilities returns what the client declared; a nil party declared nothing.
-func (p *Party) Capabilities() wire.Payload {
+// Capabilities returns what the client declared; a nil client declared nothing.
+func (p *ClientProfile) Capabilities() wire.Payload {
 	if p == nil {
 		return wire.Payload{}
 	}
 	return wire.Raw(p.options.Capabilities)
 }
 
-// Close ends the party's part in all sessions. Those that nobody else has a part in end.
-func (p *Party) Close() {
+// Close ends the client's part in all sessions. Those that nobody else has a part in end.
+func (p *ClientProfile) Close() {
 	p.away.Store(true) // for good
 	p.mu.Lock()
 	servers := p.servers
@@ -109,11 +109,11 @@ func (p *Party) Close() {
 
 // RootsChanged tells servers that the client's roots are others now: those that it shares
 // with nobody. From a session that it shares it moves instead, once they are known; see SetRoots.
-func (p *Party) RootsChanged(params []byte) {
+func (p *ClientProfile) RootsChanged(params []byte) {
 	p.mu.Lock()
 	var own []*Server
 	for _, variant := range p.servers {
-		if len(variant.parties()) == 1 {
+		if len(variant.clients()) == 1 {
 			own = append(own, variant)
 		}
 	}
@@ -130,13 +130,13 @@ func (p *Party) RootsChanged(params []byte) {
 
 // SetLogLevel has servers that are yet to be started told the level, too; params are those
 // of logging/setLevel.
-func (p *Party) SetLogLevel(params []byte) {
+func (p *ClientProfile) SetLogLevel(params []byte) {
 	p.mu.Lock()
 	p.level = bytes.Clone(params)
 	p.mu.Unlock()
 }
 
-func (p *Party) logLevel() []byte {
+func (p *ClientProfile) logLevel() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.level
@@ -144,7 +144,7 @@ func (p *Party) logLevel() []byte {
 
 // SetRoots says what the client's roots are, so that it can share sessions with clients
 // that have the same. If they are others than before, it leaves those who have not.
-func (p *Party) SetRoots(roots []byte) {
+func (p *ClientProfile) SetRoots(roots []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first, same := p.roots == nil, bytes.Equal(p.roots, roots)
@@ -163,8 +163,8 @@ func (p *Party) SetRoots(roots []byte) {
 }
 
 // LogLevel returns the level that the client asked for last; "" if it did not, and for a nil
-// party.
-func (p *Party) LogLevel() string {
+// client.
+func (p *ClientProfile) LogLevel() string {
 	if p == nil {
 		return ""
 	}

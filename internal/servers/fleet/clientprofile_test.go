@@ -10,16 +10,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// member is a party that keeps what it hears.
+// member is a client that keeps what it hears.
 type member struct {
-	*Party
+	*ClientProfile
 	asked   chan *downstream.Question
 	notices chan string
 }
 
 func newMember(t *testing.T, capabilities string) *member {
 	m := &member{asked: make(chan *downstream.Question, 10), notices: make(chan string, 10)}
-	m.Party = NewParty(PartyOptions{
+	m.ClientProfile = NewClientProfile(ProfileOptions{
 		Capabilities: []byte(capabilities),
 		Ask:          func(q *downstream.Question) { m.asked <- q },
 		Notice:       func(_ *Server, message wire.Message) { m.notices <- string(message.Method) },
@@ -28,21 +28,21 @@ func newMember(t *testing.T, capabilities string) *member {
 	return m
 }
 
-// turn is one call for a party.
+// turn is one call for a client.
 type turn struct {
 	ending
 	m *member
 }
 
 func (u turn) Caller() downstream.Caller   { return u }
-func (u turn) Party() any                  { return u.m.Party }
+func (u turn) Profile() any                { return u.m.ClientProfile }
 func (u turn) Ask(q *downstream.Question)  { u.m.asked <- q }
 func (u turn) Notice(message wire.Message) { u.m.notices <- string(message.Method) }
 
-// begin calls a tool for the party, and returns where its end is told.
+// begin calls a tool for the client, and returns where its end is told.
 func (m *member) begin(t *testing.T, server *Server, tool string) (end ending) {
 	t.Helper()
-	lease, err := server.For(m.Party).Lease(t.Context())
+	lease, err := server.For(m.ClientProfile).Lease(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,13 +64,13 @@ func TestPartiesThatAreAlikeShareASession(t *testing.T) {
 	none, none2 := newMember(t, "{}"), newMember(t, "")
 	able, able2 := newMember(t, `{"elicitation":{}}`), newMember(t, ` {"elicitation":{}} `)
 	both, both2 := newMember(t, `{"roots":{},"elicitation":{"form":{},"url":{}}}`), newMember(t, `{"elicitation": {"url": {}, "form": {}}, "roots": {}}`)
-	if server.For(none.Party) != server || server.For(none2.Party) != server || server.For(nil) != server {
+	if server.For(none.ClientProfile) != server || server.For(none2.ClientProfile) != server || server.For(nil) != server {
 		t.Error("who declares nothing does not use the configured server")
 	}
-	if server.For(able.Party) == server || server.For(able.Party) != server.For(able2.Party) {
+	if server.For(able.ClientProfile) == server || server.For(able.ClientProfile) != server.For(able2.ClientProfile) {
 		t.Error("who declares the same does not share a session")
 	}
-	if server.For(both.Party) != server.For(both2.Party) || server.For(both.Party) == server.For(able.Party) {
+	if server.For(both.ClientProfile) != server.For(both2.ClientProfile) || server.For(both.ClientProfile) == server.For(able.ClientProfile) {
 		t.Error("who declares the same in another order does not share a session")
 	}
 	<-able.begin(t, server, "hi")
@@ -97,11 +97,11 @@ func TestServerThatAsksSeveralGetsASessionForEach(t *testing.T) {
 	r := newRig(t, map[string]string{"S": askTools}, nil, Options{})
 	server := r.server(t, "S")
 	a, b := newMember(t, `{"elicitation":{}}`), newMember(t, `{"elicitation":{}}`)
-	if server.For(a.Party) != server.For(b.Party) {
+	if server.For(a.ClientProfile) != server.For(b.ClientProfile) {
 		t.Fatal("they do not share a session")
 	}
 	waiting := b.begin(t, server, "wait")
-	shared := server.For(b.Party)
+	shared := server.For(b.ClientProfile)
 	<-a.begin(t, server, "ask") // which call it belongs to cannot be told: it is refused
 	lease, err := shared.Lease(t.Context())
 	if err != nil {
@@ -115,7 +115,7 @@ func TestServerThatAsksSeveralGetsASessionForEach(t *testing.T) {
 	if len(a.asked)+len(b.asked) > 0 {
 		t.Error("somebody was asked")
 	}
-	if server.For(a.Party) == server.For(b.Party) {
+	if server.For(a.ClientProfile) == server.For(b.ClientProfile) {
 		t.Error("they still share a session")
 	}
 	end := a.begin(t, server, "ask")
@@ -129,7 +129,7 @@ func TestSessionsEndWithTheirParty(t *testing.T) {
 	m := newMember(t, `{"elicitation":{}}`)
 	server.variants.asks.Store(true)
 	<-m.begin(t, server, "hi")
-	variant := server.For(m.Party)
+	variant := server.For(m.ClientProfile)
 	lease := variant.TryLease()
 	if lease == nil {
 		t.Fatal("there is no session")
@@ -140,8 +140,8 @@ func TestSessionsEndWithTheirParty(t *testing.T) {
 	}
 	m.Close()
 	<-lease.Session.Done()
-	if server.For(m.Party) != server {
-		t.Error("a party that was closed got a session")
+	if server.For(m.ClientProfile) != server {
+		t.Error("a profile that was closed got a session")
 	}
 	if all := server.allVariants(); len(all) != 1 {
 		t.Errorf("%d variants are left", len(all)-1)
@@ -151,10 +151,10 @@ func TestSessionsEndWithTheirParty(t *testing.T) {
 func TestPartiesHearOfSessionsThatBeginInFull(t *testing.T) {
 	r := newRig(t, map[string]string{"S": `{"on":{"tools/list":[{"starts":1,"error":{"code":-32603,"message":"not yet"}}]}}`}, nil, Options{})
 	server, began := r.server(t, "S"), 0
-	party := NewParty(PartyOptions{Began: func(*Server, *downstream.Session) { began++ }})
-	defer party.Close()
+	profile := NewClientProfile(ProfileOptions{Began: func(*Server, *downstream.Session) { began++ }})
+	defer profile.Close()
 	for i, want := range []int{0, 1} {
-		if err := server.For(party).Restart(t.Context()); (err != nil) != (want == 0) || began != want {
+		if err := server.For(profile).Restart(t.Context()); (err != nil) != (want == 0) || began != want {
 			t.Errorf("start %d: %v, and %d sessions began; want %d", i+1, err, began, want)
 		}
 	}

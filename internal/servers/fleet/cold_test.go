@@ -129,11 +129,11 @@ func TestAllClientsKnowWhatOneSaw(t *testing.T) {
 	if err := call(t.Context(), r.server(t, "S"), "a"); err != nil {
 		t.Fatal(err)
 	}
-	party := NewParty(PartyOptions{Capabilities: []byte(`{"sampling":{}}`)})
-	defer party.Close()
-	variant := r.server(t, "S").For(party)
+	profile := NewClientProfile(ProfileOptions{Capabilities: []byte(`{"sampling":{}}`)})
+	defer profile.Close()
+	variant := r.server(t, "S").For(profile)
 	if variant == r.server(t, "S") {
-		t.Fatal("the party has no session of its own")
+		t.Fatal("the profile has no session of its own")
 	}
 	if known := variant.Offered(); known == nil || !known.Stored || len(known.Tools) != 2 {
 		t.Errorf("the other client knows %+v", known)

@@ -12,14 +12,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// inEnvironment makes a party of a client with these variables besides ours; cfg is the
+// inEnvironment makes a client of a client with these variables besides ours; cfg is the
 // configuration there, nil for ours.
 func inEnvironment(t *testing.T, r *rig, cfg *config.Config, variables ...string) *member {
 	t.Helper()
 	e := r.NewEnvironment(append(slices.Clone(r.options.Environ), variables...), cfg, nil)
 	t.Cleanup(e.Close)
 	m := newMember(t, "")
-	m.Party = NewParty(PartyOptions{Environment: e, Notice: m.options.Notice, Ask: m.options.Ask})
+	m.ClientProfile = NewClientProfile(ProfileOptions{Environment: e, Notice: m.options.Notice, Ask: m.options.Ask})
 	t.Cleanup(m.Close)
 	return m
 }
@@ -54,11 +54,11 @@ func TestEnvironmentThatMakesNoDifference(t *testing.T) {
 			if isSet {
 				variables = []string{test.variable}
 			}
-			used := server.For(inEnvironment(t, r, nil, variables...).Party)
+			used := server.For(inEnvironment(t, r, nil, variables...).ClientProfile)
 			if (used == server) != test.shared {
 				t.Errorf("it is shared: %t, want %t", used == server, test.shared)
 			}
-			if again := server.For(inEnvironment(t, r, nil, variables...).Party); again != used {
+			if again := server.For(inEnvironment(t, r, nil, variables...).ClientProfile); again != used {
 				t.Error("clients with the same environment do not share it")
 			}
 			if got := used.Status().For.Environment; !test.shared && !slices.Equal(got, []string{name}) {
@@ -86,14 +86,14 @@ func TestEnvironmentWithAnotherProgram(t *testing.T) {
 		s.Dir = t.TempDir()
 	}, Options{Environ: append(os.Environ(), "PATH="+same)})
 	server := r.server(t, "S")
-	if used := server.For(inEnvironment(t, r, nil, "PATH=/nowhere:"+same).Party); used != server {
+	if used := server.For(inEnvironment(t, r, nil, "PATH=/nowhere:"+same).ClientProfile); used != server {
 		t.Error("clients that find the same file do not share it")
 	}
-	if used := server.For(inEnvironment(t, r, nil, "PATH=/nowhere").Party); used != server {
+	if used := server.For(inEnvironment(t, r, nil, "PATH=/nowhere").ClientProfile); used != server {
 		t.Error("a client that would not find it does not share it")
 	}
 	m := inEnvironment(t, r, nil, "PATH="+other+":"+same)
-	used := server.For(m.Party)
+	used := server.For(m.ClientProfile)
 	if used == server {
 		t.Fatal("clients that find different files share it")
 	}
@@ -120,11 +120,11 @@ func TestEnvironmentWithOtherVariables(t *testing.T) {
 		}
 	}
 	m := inEnvironment(t, r, &theirs)
-	if a := r.server(t, "A"); a.For(m.Party) != a {
+	if a := r.server(t, "A"); a.For(m.ClientProfile) != a {
 		t.Error("the server that names no variable is not shared")
 	}
 	b := r.server(t, "B")
-	used := b.For(m.Party)
+	used := b.For(m.ClientProfile)
 	if used == b || used.config.Env[len(used.config.Env)-1].Value != "hunter-two" {
 		t.Fatalf("it is started with %v", used.config.Env)
 	}
@@ -147,7 +147,7 @@ func TestEnvironmentWithOtherVariables(t *testing.T) {
 	r.Apply(&broken)
 	r.box, _ = r.Toolbox("T")
 	whole := inEnvironment(t, r, own)
-	lease, err := r.server(t, "A").LeaseFor(t.Context(), whole.Party)
+	lease, err := r.server(t, "A").LeaseFor(t.Context(), whole.ClientProfile)
 	if err != nil {
 		t.Fatal(err)
 	}

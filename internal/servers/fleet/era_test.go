@@ -28,19 +28,19 @@ func TestServersAreSpokenToInTheErasOfTheirClients(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRig(t, map[string]string{"S": test.spec}, nil, Options{})
 			server := r.server(t, "S")
-			modern := NewParty(PartyOptions{Modern: true, Notice: func(*Server, wire.Message) {}})
+			modern := NewClientProfile(ProfileOptions{Modern: true, Notice: func(*Server, wire.Message) {}})
 			t.Cleanup(modern.Close)
 			if server.For(modern) == server {
 				t.Error("clients of both eras share a session")
 			}
 			for i, want := range []bool{test.forLegacy, test.forModern} {
-				party := []*Party{nil, modern}[i]
-				lease, err := server.For(party).Lease(t.Context())
+				profile := []*ClientProfile{nil, modern}[i]
+				lease, err := server.For(profile).Lease(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
 				if got := lease.Session.Modern(); got != want {
-					t.Errorf("modern client %t: modern session %t", party.Modern(), got)
+					t.Errorf("modern client %t: modern session %t", profile.Modern(), got)
 				}
 				lease.Release()
 			}
@@ -62,18 +62,18 @@ func TestServersThatSettleCanAskLegacyClients(t *testing.T) {
 	server := r.server(t, "S")
 	for i, test := range []struct {
 		name    string
-		options PartyOptions
+		options ProfileOptions
 		modern  bool
 	}{
-		{"legacy, cannot be asked", PartyOptions{}, true}, // it was settled by the probe, and nothing is lost
-		{"legacy", PartyOptions{Capabilities: []byte(`{"elicitation":{}}`)}, false},
-		{"modern", PartyOptions{Modern: true}, true},
-		{"legacy, with other questions", PartyOptions{Capabilities: []byte(`{"sampling":{}}`)}, false},
+		{"legacy, cannot be asked", ProfileOptions{}, true}, // it was settled by the probe, and nothing is lost
+		{"legacy", ProfileOptions{Capabilities: []byte(`{"elicitation":{}}`)}, false},
+		{"modern", ProfileOptions{Modern: true}, true},
+		{"legacy, with other questions", ProfileOptions{Capabilities: []byte(`{"sampling":{}}`)}, false},
 	} {
 		test.options.Notice = func(*Server, wire.Message) {}
-		party := NewParty(test.options)
-		t.Cleanup(party.Close)
-		lease, err := server.For(party).Lease(t.Context())
+		profile := NewClientProfile(test.options)
+		t.Cleanup(profile.Close)
+		lease, err := server.For(profile).Lease(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,9 +91,9 @@ func TestServersThatSettleCanAskLegacyClients(t *testing.T) {
 func TestRefusedInitializeIsRemembered(t *testing.T) {
 	r := newRig(t, map[string]string{"S": `{"era":"modern","calls":{"crash":[{"exit":7}]}}`}, nil, Options{})
 	server := r.server(t, "S")
-	party := NewParty(PartyOptions{Capabilities: []byte(`{"elicitation":{}}`), Notice: func(*Server, wire.Message) {}})
-	t.Cleanup(party.Close)
-	variant := server.For(party)
+	profile := NewClientProfile(ProfileOptions{Capabilities: []byte(`{"elicitation":{}}`), Notice: func(*Server, wire.Message) {}})
+	t.Cleanup(profile.Close)
+	variant := server.For(profile)
 	for _, tool := range []string{"echo", "crash", "echo"} {
 		if err := call(t.Context(), variant, tool); (err != nil) != (tool == "crash") {
 			t.Fatalf("the call of %s: %v", tool, err)

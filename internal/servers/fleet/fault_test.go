@@ -24,10 +24,10 @@ func TestFault(t *testing.T) {
 	}
 	r.Apply(&broken)
 	r.box, _ = r.Toolbox("T")
-	party := NewParty(PartyOptions{Capabilities: []byte(`{"sampling":{}}`)})
-	defer party.Close()
+	profile := NewClientProfile(ProfileOptions{Capabilities: []byte(`{"sampling":{}}`)})
+	defer profile.Close()
 	for range 2 {
-		for _, opened := range Connect(context.Background(), r.box.Servers, party, nil) {
+		for _, opened := range Connect(context.Background(), r.box.Servers, profile, nil) {
 			isFaulty := opened.Server.Name() == "B"
 			if isFaulty != errors.Is(opened.Err, fault) || isFaulty == (opened.Lease != nil) {
 				t.Errorf("%s: %v", opened.Server.Name(), opened.Err)

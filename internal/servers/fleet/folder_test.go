@@ -14,7 +14,7 @@ import (
 func newMemberIn(t *testing.T, folder, capabilities string) *member {
 	t.Helper()
 	m := newMember(t, capabilities)
-	m.Party = NewParty(PartyOptions{
+	m.ClientProfile = NewClientProfile(ProfileOptions{
 		Capabilities: []byte(capabilities), Folder: folder,
 		Ask:    func(q *downstream.Question) { m.asked <- q },
 		Notice: func(*Server, wire.Message) {},
@@ -29,10 +29,10 @@ func TestServerRunsInTheFolderOfItsClients(t *testing.T) {
 	server := r.server(t, "S")
 	here, there := t.TempDir(), t.TempDir()
 	a, alike, other := newMemberIn(t, here, "{}"), newMemberIn(t, here, "{}"), newMemberIn(t, there, "{}")
-	if server.For(a.Party) != server.For(alike.Party) {
+	if server.For(a.ClientProfile) != server.For(alike.ClientProfile) {
 		t.Error("clients in one folder do not share a session")
 	}
-	if server.For(a.Party) == server.For(other.Party) || server.For(a.Party) == server {
+	if server.For(a.ClientProfile) == server.For(other.ClientProfile) || server.For(a.ClientProfile) == server {
 		t.Error("clients in different folders share a session")
 	}
 	<-a.begin(t, server, "hi")
@@ -43,7 +43,7 @@ func TestServerRunsInTheFolderOfItsClients(t *testing.T) {
 			t.Errorf("no server ran in %s: %s, %v", folder, log, err)
 		}
 	}
-	for _, variant := range []*Server{server.For(a.Party), server.For(other.Party)} {
+	for _, variant := range []*Server{server.For(a.ClientProfile), server.For(other.ClientProfile)} {
 		spec, _ := variant.spec()
 		for _, entry := range spec.Env {
 			if name, value, _ := strings.Cut(entry, "="); name == "PWD" && value != variant.folder {
@@ -67,13 +67,13 @@ func TestFolderThatMakesNoDifference(t *testing.T) {
 			r := newRig(t, map[string]string{"S": askTools}, test.change, Options{})
 			server := r.server(t, "S")
 			a, b := newMemberIn(t, "/a", "{}"), newMemberIn(t, "/b", "{}")
-			if server.For(a.Party) != server || server.For(b.Party) != server {
+			if server.For(a.ClientProfile) != server || server.For(b.ClientProfile) != server {
 				t.Error("clients in different folders do not share it")
 			}
 		})
 	}
 	r := newRig(t, map[string]string{"S": askTools}, func(s *config.Server) { s.Command, s.Builtin = "", "files" }, Options{})
-	if server := r.server(t, "S"); server.For(newMemberIn(t, "/a", "{}").Party) == server {
+	if server := r.server(t, "S"); server.For(newMemberIn(t, "/a", "{}").ClientProfile) == server {
 		t.Error("clients in different folders share the built-in server that reads files of them")
 	}
 }

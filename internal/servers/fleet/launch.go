@@ -134,18 +134,18 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 // setLevel repeats the level of log messages that the one client of the session asked for
 // before there was this session.
 func (s *Server) setLevel(session *downstream.Session) {
-	parties := s.parties()
-	if len(parties) != 1 || session.Modern() || session.Capabilities().Member("logging").IsAbsent() {
+	clients := s.clients()
+	if len(clients) != 1 || session.Modern() || session.Capabilities().Member("logging").IsAbsent() {
 		return
 	}
-	if level := parties[0].logLevel(); level != nil {
+	if level := clients[0].logLevel(); level != nil {
 		session.Send(protocol.MethodSetLevel, level)
 	}
 }
 
-// tellBegun tells the parties that the server knows nothing of what they did before.
+// tellBegun tells the clients that the server knows nothing of what they did before.
 func (s *Server) tellBegun(session *downstream.Session) {
-	for _, p := range s.parties() {
+	for _, p := range s.clients() {
 		if p.options.Began != nil {
 			p.options.Began(s.configured(), session)
 		}

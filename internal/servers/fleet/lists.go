@@ -121,7 +121,7 @@ func (s *Server) followLists(ctx context.Context, in *instance) {
 		}
 		others := s.readLists(ctx, in.session, changed)
 		for _, notice := range notices {
-			for _, p := range s.parties() {
+			for _, p := range s.clients() {
 				p.options.Notice(s.configured(), notice)
 			}
 		}
@@ -216,20 +216,20 @@ func (s *Server) tellLists(changed []string) {
 	}
 }
 
-// ListsFor returns what a configured server listed last as far as the party may see it: in this
+// ListsFor returns what a configured server listed last as far as the client may see it: in this
 // run, or in an earlier one. It starts nothing, and may read a file.
-func (s *Server) ListsFor(p *Party) catalog.Lists {
+func (s *Server) ListsFor(p *ClientProfile) catalog.Lists {
 	return s.look(p).lists()
 }
 
-// OfferedFor is Offered for a party. It does not give the party a part in any session.
-func (s *Server) OfferedFor(p *Party) *catalog.Snapshot {
+// OfferedFor is Offered for a client. It does not give the client a part in any session.
+func (s *Server) OfferedFor(p *ClientProfile) *catalog.Snapshot {
 	return s.look(p).Offered()
 }
 
-// SessionFor returns the session that a party would use now, to look at it; nil if there is none.
-// It does not count as a use of the server, and gives the party no part in it.
-func (s *Server) SessionFor(p *Party) *downstream.Session {
+// SessionFor returns the session that a client would use now, to look at it; nil if there is none.
+// It does not count as a use of the server, and gives the client no part in it.
+func (s *Server) SessionFor(p *ClientProfile) *downstream.Session {
 	variant := s.existing(p)
 	if variant == nil {
 		return nil

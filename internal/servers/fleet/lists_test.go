@@ -82,7 +82,7 @@ func TestAnnouncedChangesAreReadFirst(t *testing.T) {
 	server.habits.slowLists.Store(true) // the first reading waits at the gate
 	m := newMember(t, "{}")
 	<-m.begin(t, server, "change")
-	if got := listed(server.ListsFor(m.Party)); got != "" || len(m.notices) > 0 {
+	if got := listed(server.ListsFor(m.ClientProfile)); got != "" || len(m.notices) > 0 {
 		t.Errorf("it lists %q, and told %d times that this changed", got, len(m.notices))
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -91,16 +91,16 @@ func TestAnnouncedChangesAreReadFirst(t *testing.T) {
 	if got := <-m.notices; got != protocol.NotifyPromptsList {
 		t.Errorf("told %s", got)
 	}
-	if got, want := listed(server.ListsFor(m.Party)), "prompts: p"; got != want {
+	if got, want := listed(server.ListsFor(m.ClientProfile)), "prompts: p"; got != want {
 		t.Errorf("it lists %s, want %s", got, want)
 	}
 }
 
 func TestWhoSeesTheListsOfOtherClients(t *testing.T) {
 	const roots, other = `{"roots":{}}`, `{"roots":{},"sampling":{}}`
-	client := func(options PartyOptions) *Party {
+	client := func(options ProfileOptions) *ClientProfile {
 		options.Ask, options.Notice = func(q *downstream.Question) { q.RefuseUnsupported() }, func(*Server, wire.Message) {}
-		p := NewParty(options)
+		p := NewClientProfile(options)
 		t.Cleanup(p.Close)
 		return p
 	}
@@ -109,20 +109,20 @@ func TestWhoSeesTheListsOfOtherClients(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
 	for _, test := range []struct {
 		name        string
-		first, next PartyOptions
+		first, next ProfileOptions
 		spec        string
 		want        string
 	}{
-		{"the user's own", PartyOptions{Capabilities: []byte(roots)}, PartyOptions{Capabilities: []byte(other)}, rooted, all},
-		{"of the other era", PartyOptions{}, PartyOptions{Modern: true}, listSpec, all},
-		{"in another folder", PartyOptions{Folder: here}, PartyOptions{Folder: there}, listSpec, "resourceTemplates:; prompts: first"},
-		{"without roots", PartyOptions{Foreign: true, Person: "a"}, PartyOptions{Foreign: true, Person: "b", Capabilities: []byte(`{"sampling":{}}`)}, listSpec, all},
-		{"of those without roots", PartyOptions{Foreign: true}, PartyOptions{Foreign: true, Capabilities: []byte(roots)}, listSpec, all},
-		{"with roots that nobody asks for", PartyOptions{Foreign: true, Capabilities: []byte(roots)}, PartyOptions{Foreign: true}, listSpec, all},
-		{"with roots", PartyOptions{Foreign: true, Capabilities: []byte(roots)}, PartyOptions{Foreign: true}, rooted, ""},
-		{"with roots, another program", PartyOptions{Foreign: true, Capabilities: []byte(roots)}, PartyOptions{Foreign: true, Capabilities: []byte(other)}, rooted, ""},
-		{"with roots, another person", PartyOptions{Foreign: true, Person: "a", Capabilities: []byte(roots)}, PartyOptions{Foreign: true, Person: "b", Capabilities: []byte(roots)}, rooted, ""},
-		{"with roots, the same client again", PartyOptions{Foreign: true, Person: "a", Capabilities: []byte(roots)}, PartyOptions{Foreign: true, Person: "a", Capabilities: []byte(roots)}, rooted, all},
+		{"the user's own", ProfileOptions{Capabilities: []byte(roots)}, ProfileOptions{Capabilities: []byte(other)}, rooted, all},
+		{"of the other era", ProfileOptions{}, ProfileOptions{Modern: true}, listSpec, all},
+		{"in another folder", ProfileOptions{Folder: here}, ProfileOptions{Folder: there}, listSpec, "resourceTemplates:; prompts: first"},
+		{"without roots", ProfileOptions{Foreign: true, Person: "a"}, ProfileOptions{Foreign: true, Person: "b", Capabilities: []byte(`{"sampling":{}}`)}, listSpec, all},
+		{"of those without roots", ProfileOptions{Foreign: true}, ProfileOptions{Foreign: true, Capabilities: []byte(roots)}, listSpec, all},
+		{"with roots that nobody asks for", ProfileOptions{Foreign: true, Capabilities: []byte(roots)}, ProfileOptions{Foreign: true}, listSpec, all},
+		{"with roots", ProfileOptions{Foreign: true, Capabilities: []byte(roots)}, ProfileOptions{Foreign: true}, rooted, ""},
+		{"with roots, another program", ProfileOptions{Foreign: true, Capabilities: []byte(roots)}, ProfileOptions{Foreign: true, Capabilities: []byte(other)}, rooted, ""},
+		{"with roots, another person", ProfileOptions{Foreign: true, Person: "a", Capabilities: []byte(roots)}, ProfileOptions{Foreign: true, Person: "b", Capabilities: []byte(roots)}, rooted, ""},
+		{"with roots, the same client again", ProfileOptions{Foreign: true, Person: "a", Capabilities: []byte(roots)}, ProfileOptions{Foreign: true, Person: "a", Capabilities: []byte(roots)}, rooted, all},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRig(t, map[string]string{"S": test.spec}, nil, Options{})
@@ -144,12 +144,12 @@ func TestWhoSeesTheListsOfOtherClients(t *testing.T) {
 	}
 }
 
-// variantsOf returns the parties that have a part in sessions with the server.
-func (r *rig) variantsOf(server *Server) (parties []*Party) {
+// variantsOf returns the clients that have a part in sessions with the server.
+func (r *rig) variantsOf(server *Server) (clients []*ClientProfile) {
 	for _, variant := range server.allVariants() {
-		parties = append(parties, variant.parties()...)
+		clients = append(clients, variant.clients()...)
 	}
-	return parties
+	return clients
 }
 
 // A server that does not answer for its lists is used all the same.

@@ -9,10 +9,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// This file takes what servers ask and tell to the parties that it is for.
+// This file takes what servers ask and tell to the clients that it is for.
 
-// asked takes a question of the server to the party that it is for. Where that cannot be
-// told it is refused, and from then on each party has a session of its own.
+// asked takes a question of the server to the client that it is for. Where that cannot be
+// told it is refused, and from then on each client has a session of its own.
 func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several bool) {
 	if q.Method == protocol.MethodRootsList {
 		s.askedRoots(q, caller, several)
@@ -25,11 +25,11 @@ func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several
 		caller.Ask(q)
 		return
 	}
-	parties := s.parties()
+	clients := s.clients()
 	switch {
-	case !several && len(parties) == 1:
-		parties[0].options.Ask(q)
-	case len(parties) == 0 && !several:
+	case !several && len(clients) == 1:
+		clients[0].options.Ask(q)
+	case len(clients) == 0 && !several:
 		q.RefuseUnsupported()
 	default:
 		s.configured().variants.asks.Store(true)
@@ -38,18 +38,18 @@ func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several
 	}
 }
 
-// askedRoots has the server told the roots of one of its parties: the one whose call it works
-// on, or else the first. What it answers may depend on them from then on, so that parties with
+// askedRoots has the server told the roots of one of its clients: the one whose call it works
+// on, or else the first. What it answers may depend on them from then on, so that clients with
 // other roots leave the session.
 func (s *Server) askedRoots(q *downstream.Question, caller downstream.Caller, several bool) {
-	parties := s.parties()
-	var told *Party
+	clients := s.clients()
+	var told *ClientProfile
 	ask := func(q *downstream.Question) { q.RefuseUnsupported() }
-	if len(parties) > 0 {
-		told, ask = parties[0], parties[0].options.Ask
+	if len(clients) > 0 {
+		told, ask = clients[0], clients[0].options.Ask
 	}
 	if caller != nil {
-		told, _ = caller.Party().(*Party)
+		told, _ = caller.Profile().(*ClientProfile)
 		ask = caller.Ask
 	}
 	// A client that cannot be asked tells nothing, as all that may share the session with it.
@@ -61,30 +61,30 @@ func (s *Server) askedRoots(q *downstream.Question, caller downstream.Caller, se
 	ask(q)
 }
 
-// reserve has the session be for parties with the roots of one of them. It returns false if
+// reserve has the session be for clients with the roots of one of them. It returns false if
 // that is not possible: calls of several that are under way cannot be told apart, so that
 // nobody stays; or the session is reserved for others already, and a call of before goes on.
-func (s *Server) reserve(told *Party, several bool) bool {
+func (s *Server) reserve(told *ClientProfile, several bool) bool {
 	v := &s.configured().variants
 	v.mu.Lock()
 	if !v.rooted {
 		v.rooted = true
 		s.log.Info("server asks for roots; from now on only clients with the same roots share it")
 	}
-	parties := v.partiesOf(s)
+	clients := v.clientsOf(s)
 	v.mu.Unlock()
-	if !slices.Contains(parties, told) {
+	if !slices.Contains(clients, told) {
 		return false
 	}
 	roots := told.knownRoots()
-	var others []*Party
-	for _, p := range parties {
+	var others []*ClientProfile
+	for _, p := range clients {
 		if p != told && (roots == nil || !bytes.Equal(p.knownRoots(), roots)) {
 			others = append(others, p)
 		}
 	}
 	if several && len(others) > 0 {
-		others = parties
+		others = clients
 	}
 	for _, p := range others {
 		p.drop(s)
@@ -103,7 +103,7 @@ func (s *Server) reserve(told *Party, several bool) bool {
 	return true
 }
 
-func (p *Party) knownRoots() []byte {
+func (p *ClientProfile) knownRoots() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.roots
@@ -139,7 +139,7 @@ func (s *Server) notices(in *instance) func(message wire.Message, caller downstr
 func (s *Server) noticed(message wire.Message, caller downstream.Caller, several bool) {
 	switch string(message.Method) {
 	case protocol.NotifyResourceUpdated, protocol.NotifyTasks:
-		for _, p := range s.parties() {
+		for _, p := range s.clients() {
 			p.options.Notice(s.configured(), message)
 		}
 		return
@@ -147,12 +147,12 @@ func (s *Server) noticed(message wire.Message, caller downstream.Caller, several
 	if s.tellOwner(message) {
 		return
 	}
-	parties := s.parties()
+	clients := s.clients()
 	switch {
 	case caller != nil:
 		caller.Notice(message)
-	case !several && len(parties) == 1:
-		parties[0].options.Notice(s.configured(), message)
+	case !several && len(clients) == 1:
+		clients[0].options.Notice(s.configured(), message)
 	default:
 		s.log.Debug("dropped a notification of the server: it is not known whom it is for", "method", string(message.Method))
 	}

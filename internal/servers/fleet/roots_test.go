@@ -15,7 +15,7 @@ const (
 	y = `[{"uri":"file:///y"}]`
 )
 
-// newRooted makes a party whose roots are known unless they are "".
+// newRooted makes a client whose roots are known unless they are "".
 func newRooted(t *testing.T, roots string) *member {
 	t.Helper()
 	m := newMember(t, `{"roots":{}}`)
@@ -54,7 +54,7 @@ func TestRootsDoNotMatterToAServerThatDoesNotAsk(t *testing.T) {
 	<-b.begin(t, server, "hi")
 	<-c.begin(t, server, "hi")
 	a.SetRoots([]byte(y))
-	if server.For(a.Party) != server.For(b.Party) || server.For(a.Party) != server.For(c.Party) || r.starts(t, "S") != 1 {
+	if server.For(a.ClientProfile) != server.For(b.ClientProfile) || server.For(a.ClientProfile) != server.For(c.ClientProfile) || r.starts(t, "S") != 1 {
 		t.Errorf("it was started %d times", r.starts(t, "S"))
 	}
 	if r.AsksForRoots() {
@@ -70,33 +70,33 @@ func TestServerThatAsksForRootsIsForThoseThatHaveThem(t *testing.T) {
 	for _, m := range []*member{a, alike, other, unknown} {
 		<-m.begin(t, server, "hi")
 	}
-	shared := server.For(a.Party)
+	shared := server.For(a.ClientProfile)
 	end := a.begin(t, server, "where")
 	a.tell(t, x)
 	<-end
 	if !r.AsksForRoots() {
 		t.Error("nobody knows that it asks")
 	}
-	if server.For(a.Party) != shared || server.For(alike.Party) != shared {
+	if server.For(a.ClientProfile) != shared || server.For(alike.ClientProfile) != shared {
 		t.Error("who has the roots that it was told lost the session")
 	}
-	if server.For(other.Party) == shared || server.For(unknown.Party) == shared || server.For(other.Party) == server.For(unknown.Party) {
+	if server.For(other.ClientProfile) == shared || server.For(unknown.ClientProfile) == shared || server.For(other.ClientProfile) == server.For(unknown.ClientProfile) {
 		t.Error("who has other roots shares the session")
 	}
 	late := newRooted(t, y)
-	if server.For(late.Party) != server.For(other.Party) {
+	if server.For(late.ClientProfile) != server.For(other.ClientProfile) {
 		t.Error("who comes later does not share with those that have the same roots")
 	}
 	if common := shared.Status().For; len(common.Roots) != 1 || common.Roots[0] != "file:///x" || common.Alone {
 		t.Errorf("the session is for %+v", common)
 	}
-	if common := server.For(unknown.Party).Status().For; !common.Alone {
+	if common := server.For(unknown.ClientProfile).Status().For; !common.Alone {
 		t.Errorf("the session of the one whose roots are not known is for %+v", common)
 	}
-	// A change of roots takes a party out of what it shares.
+	// A change of roots takes a client out of what it shares.
 	alike.SetRoots([]byte(`[]`))
-	if moved := server.For(alike.Party); moved == shared || moved == server.For(other.Party) || server.For(a.Party) != shared {
-		t.Error("after a change of its roots, a party is not by itself")
+	if moved := server.For(alike.ClientProfile); moved == shared || moved == server.For(other.ClientProfile) || server.For(a.ClientProfile) != shared {
+		t.Error("after a change of its roots, a profile is not by itself")
 	}
 }
 
@@ -106,7 +106,7 @@ func TestServerThatAsksForRootsAtItsStart(t *testing.T) {
 	r := newRig(t, map[string]string{"S": `{"tools":[{"name":"hi","inputSchema":{}}],"on":{"tools/list":[{"ask":"roots/list"}]}}`}, nil, Options{})
 	server := r.server(t, "S")
 	a, b := newRooted(t, ""), newRooted(t, "")
-	if server.For(a.Party) != server.For(b.Party) {
+	if server.For(a.ClientProfile) != server.For(b.ClientProfile) {
 		t.Fatal("they do not share a start")
 	}
 	type result struct {
@@ -117,7 +117,7 @@ func TestServerThatAsksForRootsAtItsStart(t *testing.T) {
 	for _, m := range []*member{a, b} {
 		leases[m] = make(chan result, 1)
 		go func() {
-			lease, err := server.LeaseFor(context.Background(), m.Party)
+			lease, err := server.LeaseFor(context.Background(), m.ClientProfile)
 			leases[m] <- result{lease, err}
 		}()
 	}
@@ -127,13 +127,13 @@ func TestServerThatAsksForRootsAtItsStart(t *testing.T) {
 	if err := errors.Join(one.err, two.err); err != nil {
 		t.Fatal(err)
 	}
-	if one.lease.Session == two.lease.Session || one.lease.server != server.For(a.Party) || two.lease.server != server.For(b.Party) {
+	if one.lease.Session == two.lease.Session || one.lease.server != server.For(a.ClientProfile) || two.lease.server != server.For(b.ClientProfile) {
 		t.Error("one has the session that was told the other's roots")
 	}
 	one.lease.Release()
 	two.lease.Release()
 	late := newRooted(t, x)
-	if server.For(late.Party) != server.For(a.Party) {
+	if server.For(late.ClientProfile) != server.For(a.ClientProfile) {
 		t.Error("the session is not shared with those that have the roots it was told")
 	}
 }
@@ -145,7 +145,7 @@ func TestServerThatAsksForRootsOfSeveral(t *testing.T) {
 	server := r.server(t, "S")
 	a, b, starter := newRooted(t, x), newRooted(t, y), newRooted(t, "")
 	waiting := []ending{a.begin(t, server, "wait"), b.begin(t, server, "wait")}
-	shared := server.For(a.Party)
+	shared := server.For(a.ClientProfile)
 	<-starter.begin(t, server, "hi")
 	for _, end := range waiting {
 		<-end
@@ -153,7 +153,7 @@ func TestServerThatAsksForRootsOfSeveral(t *testing.T) {
 	if len(a.asked)+len(b.asked) > 0 {
 		t.Error("somebody was asked")
 	}
-	if server.For(a.Party) == shared || server.For(b.Party) == shared || server.For(a.Party) == server.For(b.Party) {
+	if server.For(a.ClientProfile) == shared || server.For(b.ClientProfile) == shared || server.For(a.ClientProfile) == server.For(b.ClientProfile) {
 		t.Error("somebody goes on with the session")
 	}
 }

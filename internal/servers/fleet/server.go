@@ -28,15 +28,15 @@ type Server struct {
 	variants     variants // of a configured server
 	origin       *Server  // of a variant: the configured server; otherwise nil
 	key          variantKey
-	private      atomic.Bool // the key is for one party alone
+	private      atomic.Bool // the key is for one client alone
 	differs      *difference // of a variant for clients of another environment; otherwise nil
 	capabilities []byte      // of its clients, told to the server; nil: none
 	modern       bool        // its clients are of the modern era
 	folder       string      // of its clients, where it runs; "": in the configured one, or in ours
-	circle       string      // of its clients; see Party.circle
+	circle       string      // of its clients; see ClientProfile.circle
 	hops         string      // the mark of its clients' connections; "" if they are no workbenches
 	refusal      error       // why clients cannot use it; nil: they can
-	left         time.Time   // when a party left last; guarded by the mu of the configured server's variants
+	left         time.Time   // when a client left last; guarded by the mu of the configured server's variants
 	people       people      // whose clients use it; guarded by the mu of the configured server's variants
 	tasks        taskOwners  // of its sessions
 	slots        slots       // of a configured server: those of its variants

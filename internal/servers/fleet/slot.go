@@ -35,8 +35,8 @@ func (s *Server) circumstances() circumstances {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	c := circumstances{s.account, s.key.folder, s.key.environment}
-	if parties := v.partiesOf(s); len(parties) > 0 {
-		c.account = parties[0].options.Account
+	if clients := v.clientsOf(s); len(clients) > 0 {
+		c.account = clients[0].options.Account
 	}
 	return c
 }
@@ -116,7 +116,7 @@ func (s spareVariant) before(other spareVariant) bool {
 
 // spare reports whether the variant can make room for others of its account: it is idle, and no other account uses it.
 func (s *Server) spare(account string) (v spareVariant, ok bool) {
-	for _, p := range s.parties() {
+	for _, p := range s.clients() {
 		if p.away.Load() {
 			continue
 		}

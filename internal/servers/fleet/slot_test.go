@@ -41,10 +41,10 @@ func TestSessionsOfAnAccountMakeRoomForOthersOfIt(t *testing.T) {
 			t.Fatalf("%d sessions run", n)
 		}
 	}
-	if !server.For(other.Party).isUp() {
+	if !server.For(other.ClientProfile).isUp() {
 		t.Error("the session of another account was stopped")
 	}
-	if server.For(first.Party).isUp() {
+	if server.For(first.ClientProfile).isUp() {
 		t.Error("the session that was idle for longest goes on")
 	}
 	starts := r.starts(t, "S")
@@ -59,26 +59,26 @@ func TestSessionsThatAreInUseMakeNoRoom(t *testing.T) {
 	server := r.server(t, "S")
 	var leases []*Lease
 	for i := range maxRunning {
-		lease, err := server.LeaseFor(t.Context(), kind(t, "one", i).Party)
+		lease, err := server.LeaseFor(t.Context(), kind(t, "one", i).ClientProfile)
 		if err != nil {
 			t.Fatal(err)
 		}
 		leases = append(leases, lease)
 	}
 	late := kind(t, "one", maxRunning)
-	_, err := server.LeaseFor(t.Context(), late.Party)
+	_, err := server.LeaseFor(t.Context(), late.ClientProfile)
 	const want = "you have 8 sessions with this server already, and all are in use: clients that declare different capabilities do not share one; " +
 		"try again when a call has ended, or have your clients declare the same capabilities"
 	if err == nil || err.Error() != want {
 		t.Errorf("one more: %v", err)
 	}
-	if lease, err := server.LeaseFor(t.Context(), kind(t, "two", maxRunning+1).Party); err != nil {
+	if lease, err := server.LeaseFor(t.Context(), kind(t, "two", maxRunning+1).ClientProfile); err != nil {
 		t.Errorf("another account: %v", err)
 	} else {
 		lease.Release()
 	}
 	leases[3].Release()
-	if lease, err := server.LeaseFor(t.Context(), late.Party); err != nil {
+	if lease, err := server.LeaseFor(t.Context(), late.ClientProfile); err != nil {
 		t.Errorf("after the end of a call: %v", err)
 	} else {
 		lease.Release()
@@ -101,7 +101,7 @@ func TestSessionsThatBeginAtOnceAreLimited(t *testing.T) {
 	for i := range 3 * maxRunning {
 		m := kind(t, "one", i)
 		work.Go(func() {
-			lease, err := server.LeaseFor(t.Context(), m.Party)
+			lease, err := server.LeaseFor(t.Context(), m.ClientProfile)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -149,18 +149,18 @@ func TestWhichSessionMakesRoom(t *testing.T) {
 func TestVariantsOfAnAccountAreBounded(t *testing.T) {
 	server := lone(t)
 	for i := range 2 * accountVariants {
-		server.For(kind(t, "one", i).Party)
+		server.For(kind(t, "one", i).ClientProfile)
 	}
 	if n := len(server.allVariants()) - 1; n != accountVariants {
 		t.Errorf("there are %d variants", n)
 	}
 	other := kind(t, "other", -1)
-	if server.For(other.Party) == server {
+	if server.For(other.ClientProfile) == server {
 		t.Error("another account has no variant")
 	}
 	// Who lost its place gets another when it needs it.
 	late := kind(t, "one", 0)
-	if variant := server.For(late.Party); variant == server || variant.isDismissed() {
+	if variant := server.For(late.ClientProfile); variant == server || variant.isDismissed() {
 		t.Error("who comes back has no variant")
 	}
 }

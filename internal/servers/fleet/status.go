@@ -106,7 +106,7 @@ func (s *Status) unused() bool {
 
 // Status returns the server's status.
 func (s *Server) Status() Status {
-	clients, common := len(s.parties()), s.common()
+	clients, common := len(s.clients()), s.common()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := Status{

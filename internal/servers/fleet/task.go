@@ -34,17 +34,17 @@ const maxOwned = 10_000
 // taskOwners say by the id whose a task is.
 type taskOwners struct {
 	mu       sync.Mutex
-	byID     map[string]*Party   // that made it; nil if parties of several persons did
-	byPerson map[string][]string // the oldest first
+	byID     map[string]*ClientProfile // that made it; nil if clients of several persons did
+	byPerson map[string][]string       // the oldest first
 }
 
 // add takes in a task. An id that a server gives twice is that of its last task. Where sessions may give the same
 // one to different tasks (shared), it is nobody's then.
-func (t *taskOwners) add(id string, maker *Party, shared bool) {
+func (t *taskOwners) add(id string, maker *ClientProfile, shared bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byID == nil {
-		t.byID, t.byPerson = make(map[string]*Party), make(map[string][]string)
+		t.byID, t.byPerson = make(map[string]*ClientProfile), make(map[string][]string)
 	}
 	person := maker.options.Person
 	before, known := t.byID[id]
@@ -66,15 +66,15 @@ func (t *taskOwners) add(id string, maker *Party, shared bool) {
 	t.byPerson[person] = append(of, id)
 }
 
-func (t *taskOwners) find(id string) (maker *Party, known bool) {
+func (t *taskOwners) find(id string) (maker *ClientProfile, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maker, known = t.byID[id]
 	return maker, known
 }
 
-// MadeTask says that the server made a task for the party.
-func (s *Server) MadeTask(p *Party, id string) {
+// MadeTask says that the server made a task for the client.
+func (s *Server) MadeTask(p *ClientProfile, id string) {
 	variant := s.existing(p)
 	if p == nil || variant == nil {
 		return
@@ -83,8 +83,8 @@ func (s *Server) MadeTask(p *Party, id string) {
 	s.variants.tasks.add(id, p, true)
 }
 
-// ServesOthers reports whether persons use the server, or once did, other than the one whose client the party is.
-func (s *Server) ServesOthers(p *Party) bool {
+// ServesOthers reports whether persons use the server, or once did, other than the one whose client the client is.
+func (s *Server) ServesOthers(p *ClientProfile) bool {
 	if p == nil {
 		return false
 	}
@@ -93,13 +93,13 @@ func (s *Server) ServesOthers(p *Party) bool {
 	return s.variants.people.hasOthers(p.options.Person)
 }
 
-// HidesTask reports whether a task of the server is not for the party, as it uses the server: it is another person's,
+// HidesTask reports whether a task of the server is not for the client, as it uses the server: it is another person's,
 // or may be since nobody knows whose it is. What is remote may have the same tasks in all of its sessions.
-func (s *Server) HidesTask(p *Party, id string) bool {
+func (s *Server) HidesTask(p *ClientProfile, id string) bool {
 	if !s.ServesOthers(p) {
 		return false
 	}
-	isOthers := func(maker *Party) bool { return maker == nil || maker.options.Person != p.options.Person }
+	isOthers := func(maker *ClientProfile) bool { return maker == nil || maker.options.Person != p.options.Person }
 	variant, remote := s.existing(p), s.config.URL != ""
 	shares := remote || variant != nil && variant.isOfOthers(p)
 	if variant != nil {
@@ -113,8 +113,8 @@ func (s *Server) HidesTask(p *Party, id string) bool {
 	return shares
 }
 
-// isOfOthers reports whether a variant is used, or once was, by others than the person whose client the party is.
-func (s *Server) isOfOthers(p *Party) bool {
+// isOfOthers reports whether a variant is used, or once was, by others than the person whose client the client is.
+func (s *Server) isOfOthers(p *ClientProfile) bool {
 	v := &s.configured().variants
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *Server) askOwner(q *downstream.Question, caller downstream.Caller) bool
 	}
 	v := &s.configured().variants
 	v.mu.Lock()
-	several, parties := s.people.several, v.partiesOf(s)
+	several, clients := s.people.several, v.clientsOf(s)
 	v.mu.Unlock()
 	if !several {
 		return false
@@ -141,13 +141,13 @@ func (s *Server) askOwner(q *downstream.Question, caller downstream.Caller) bool
 		return true
 	}
 	if caller != nil {
-		if p, _ := caller.Party().(*Party); p == maker {
+		if p, _ := caller.Profile().(*ClientProfile); p == maker {
 			caller.Ask(q)
 			return true
 		}
 	}
-	var owner *Party
-	for _, p := range parties {
+	var owner *ClientProfile
+	for _, p := range clients {
 		if p == maker || owner == nil && p.options.Person == maker.options.Person {
 			owner = p
 		}
@@ -160,12 +160,12 @@ func (s *Server) askOwner(q *downstream.Question, caller downstream.Caller) bool
 	return true
 }
 
-// tellOwner takes a notification about a task to all parties, which know whether it is for them. It reports
+// tellOwner takes a notification about a task to all clients, which know whether it is for them. It reports
 // false if the session is one person's anyway.
 func (s *Server) tellOwner(message wire.Message) bool {
 	v := &s.configured().variants
 	v.mu.Lock()
-	several, parties := s.people.several, v.partiesOf(s)
+	several, clients := s.people.several, v.clientsOf(s)
 	v.mu.Unlock()
 	if !several {
 		return false
@@ -173,7 +173,7 @@ func (s *Server) tellOwner(message wire.Message) bool {
 	if _, ok := downstream.TaskIn(string(message.Method), message.Params); !ok {
 		return false
 	}
-	for _, p := range parties {
+	for _, p := range clients {
 		p.options.Notice(s.configured(), message)
 	}
 	return true

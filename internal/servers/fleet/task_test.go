@@ -17,39 +17,39 @@ func person(t *testing.T, name, capabilities string) *member {
 func TestTasksAreForThePersonThatMadeThem(t *testing.T) {
 	server := lone(t)
 	alice, bob := person(t, "alice", ""), person(t, "bob", "")
-	server.For(alice.Party)
-	if server.HidesTask(alice.Party, "1") || server.HidesTask(nil, "1") {
+	server.For(alice.ClientProfile)
+	if server.HidesTask(alice.ClientProfile, "1") || server.HidesTask(nil, "1") {
 		t.Error("a task is hidden from the only person")
 	}
-	server.MadeTask(alice.Party, "1")
-	if !server.HidesTask(bob.Party, "1") {
+	server.MadeTask(alice.ClientProfile, "1")
+	if !server.HidesTask(bob.ClientProfile, "1") {
 		t.Error("who never used the server is shown a task of another person")
 	}
-	server.For(bob.Party)
+	server.For(bob.ClientProfile)
 	again := person(t, "alice", "")
 	for _, test := range []struct {
-		name  string
-		party *Party
-		id    string
-		hides bool
+		name    string
+		profile *ClientProfile
+		id      string
+		hides   bool
 	}{
-		{"one's own", alice.Party, "1", false},
-		{"that of the same person", again.Party, "1", false},
-		{"that of another person", bob.Party, "1", true},
-		{"one that nobody is known to have made", alice.Party, "2", true},
-		{"one that nobody is known to have made", bob.Party, "2", true},
+		{"one's own", alice.ClientProfile, "1", false},
+		{"that of the same person", again.ClientProfile, "1", false},
+		{"that of another person", bob.ClientProfile, "1", true},
+		{"one that nobody is known to have made", alice.ClientProfile, "2", true},
+		{"one that nobody is known to have made", bob.ClientProfile, "2", true},
 	} {
-		if got := server.HidesTask(test.party, test.id); got != test.hides {
+		if got := server.HidesTask(test.profile, test.id); got != test.hides {
 			t.Errorf("%s: hidden is %v", test.name, got)
 		}
 	}
 	bob.Close()
-	if !server.HidesTask(alice.Party, "2") {
+	if !server.HidesTask(alice.ClientProfile, "2") {
 		t.Error("what the other person may have left is shown")
 	}
-	server.MadeTask(again.Party, "1")
-	server.MadeTask(person(t, "carol", "").Party, "1") // a server that begins anew with its ids
-	if !server.HidesTask(alice.Party, "1") {
+	server.MadeTask(again.ClientProfile, "1")
+	server.MadeTask(person(t, "carol", "").ClientProfile, "1") // a server that begins anew with its ids
+	if !server.HidesTask(alice.ClientProfile, "1") {
 		t.Error("an id that was given again is still that of the first")
 	}
 }
@@ -65,31 +65,31 @@ func TestTasksOfOtherSessions(t *testing.T) {
 		server := lone(t)
 		server.config.URL = test.url
 		alice, bob := person(t, "alice", `{"elicitation":{}}`), person(t, "bob", `{"sampling":{}}`)
-		server.For(alice.Party)
-		server.For(bob.Party)
-		server.MadeTask(alice.Party, "1")
-		if !server.HidesTask(bob.Party, "1") {
+		server.For(alice.ClientProfile)
+		server.For(bob.ClientProfile)
+		server.MadeTask(alice.ClientProfile, "1")
+		if !server.HidesTask(bob.ClientProfile, "1") {
 			t.Error("another person's task is reached by another session")
 		}
-		if got := server.HidesTask(alice.Party, "2"); got != test.hidesUnknown {
+		if got := server.HidesTask(alice.ClientProfile, "2"); got != test.hidesUnknown {
 			t.Errorf("%q: of a task that nobody is known to have made, hidden is %v", test.url, got)
 		}
 		elsewhere := person(t, "alice", `{"roots":{}}`)
-		server.For(elsewhere.Party)
-		if got := server.HidesTask(elsewhere.Party, "1"); got != test.hidesOwnElsewhere {
+		server.For(elsewhere.ClientProfile)
+		if got := server.HidesTask(elsewhere.ClientProfile, "1"); got != test.hidesOwnElsewhere {
 			t.Errorf("%q: of one's own task of another session, hidden is %v", test.url, got)
 		}
 		// The same id in sessions of their own: each has its own, and it leads nobody to another's.
-		server.MadeTask(bob.Party, "1")
-		if server.HidesTask(alice.Party, "1") || server.HidesTask(bob.Party, "1") {
+		server.MadeTask(bob.ClientProfile, "1")
+		if server.HidesTask(alice.ClientProfile, "1") || server.HidesTask(bob.ClientProfile, "1") {
 			t.Error("who made a task does not reach it")
 		}
 		intruder := person(t, "bob", `{"elicitation":{}}`)
-		server.For(intruder.Party)
-		if !server.HidesTask(intruder.Party, "1") {
+		server.For(intruder.ClientProfile)
+		if !server.HidesTask(intruder.ClientProfile, "1") {
 			t.Error("a task of another session with the same id leads to another person's")
 		}
-		if !server.HidesTask(elsewhere.Party, "1") {
+		if !server.HidesTask(elsewhere.ClientProfile, "1") {
 			t.Error("an id that several have is shown where nobody knows whose it is")
 		}
 	}
@@ -98,9 +98,9 @@ func TestTasksOfOtherSessions(t *testing.T) {
 func TestOwnersOfTasksAreBounded(t *testing.T) {
 	var owners taskOwners
 	alice, bob := person(t, "alice", ""), person(t, "bob", "")
-	owners.add("alice's", alice.Party, false)
+	owners.add("alice's", alice.ClientProfile, false)
 	for i := range maxOwned + 5 {
-		owners.add(fmt.Sprint(i), bob.Party, false)
+		owners.add(fmt.Sprint(i), bob.ClientProfile, false)
 	}
 	if _, known := owners.find("alice's"); !known {
 		t.Error("the tasks of another person made it forgotten")
@@ -121,7 +121,7 @@ func TestQuestionOfATaskReachesItsOwner(t *testing.T) {
 	server := r.server(t, "S")
 	alice, bob := person(t, "alice", `{"elicitation":{}}`), person(t, "bob", `{"elicitation":{}}`)
 	<-alice.begin(t, server, "make")
-	server.MadeTask(alice.Party, "7")
+	server.MadeTask(alice.ClientProfile, "7")
 	end := bob.begin(t, server, "ask")
 	(<-alice.asked).RefuseUnsupported()
 	<-end
@@ -141,12 +141,12 @@ func TestReloadKeepsWhoseTasksAre(t *testing.T) {
 	box, _ := f.Toolbox("T")
 	server := box.Servers[0]
 	alice, bob := person(t, "alice", ""), person(t, "bob", "")
-	server.For(alice.Party)
-	server.For(bob.Party)
-	server.MadeTask(alice.Party, "1")
+	server.For(alice.ClientProfile)
+	server.For(bob.ClientProfile)
+	server.MadeTask(alice.ClientProfile, "1")
 	f.Apply(&config.Config{Toolboxes: []config.Toolbox{{Name: "T", Servers: []config.Server{{Name: "S", Command: "x"}, {Name: "N", Command: "x"}}}}})
 	box, _ = f.Toolbox("T")
-	if same := box.Servers[0]; same.HidesTask(alice.Party, "1") || !same.HidesTask(bob.Party, "1") {
+	if same := box.Servers[0]; same.HidesTask(alice.ClientProfile, "1") || !same.HidesTask(bob.ClientProfile, "1") {
 		t.Error("after a reload that leaves the server alone, its tasks are somebody else's")
 	}
 }

@@ -56,15 +56,15 @@ type Opened struct {
 	Err    error
 }
 
-// Connect connects configured servers for a party in parallel, as far as they are not, and
+// Connect connects configured servers for a client in parallel, as far as they are not, and
 // returns them in order. Release the leases. connected is called, if it is not nil, as each
 // server is done, from one goroutine at a time.
-func Connect(ctx context.Context, servers []*Server, party *Party, connected func(Opened)) []Opened {
+func Connect(ctx context.Context, servers []*Server, profile *ClientProfile, connected func(Opened)) []Opened {
 	results := make([]Opened, len(servers))
 	done := make(chan int)
 	for i, server := range servers {
 		go func() {
-			lease, err := server.LeaseFor(ctx, party)
+			lease, err := server.LeaseFor(ctx, profile)
 			results[i] = Opened{server, lease, err}
 			done <- i
 		}()

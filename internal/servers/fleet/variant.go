@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// variantKey is what parties have in common that share a session with a server. The zero
+// variantKey is what clients have in common that share a session with a server. The zero
 // value is that of the configured server itself.
 type variantKey struct {
 	modern       bool   // clients of the modern era
@@ -22,12 +22,12 @@ type variantKey struct {
 	hops         string // the mark of the clients' connections, where the server may be a workbench as well; "": none
 	capabilities string // that the clients declared; "": none
 	roots        string // of the clients, where the server asked for them; "": it did not
-	alone        uint64 // the number of the one party that it is for; 0: all that have the rest in common
+	alone        uint64 // the number of the one client that it is for; 0: all that have the rest in common
 }
 
-// key returns what the party has in common with those that it may share a session with;
+// key returns what the client has in common with those that it may share a session with;
 // rooted says that the server asks for roots. Called with mu held.
-func (p *Party) key(s *Server, rooted bool) variantKey {
+func (p *ClientProfile) key(s *Server, rooted bool) variantKey {
 	key := variantKey{modern: p.options.Modern, folder: s.folderFor(p), hops: s.hopsFor(p), capabilities: p.declared}
 	if d := p.options.Environment.differs(s); d != nil {
 		key.environment = d.digest
@@ -45,7 +45,7 @@ func (p *Party) key(s *Server, rooted bool) variantKey {
 }
 
 // folderFor returns the client's folder if it makes a difference to the server.
-func (s *Server) folderFor(p *Party) string {
+func (s *Server) folderFor(p *ClientProfile) string {
 	definition := &s.config
 	if d := p.options.Environment.differs(s); d != nil {
 		definition = &d.config
@@ -58,7 +58,7 @@ func (s *Server) folderFor(p *Party) string {
 
 // hopsFor returns the mark of the client's connection if it makes a difference to the server:
 // what is no workbench leads nowhere.
-func (s *Server) hopsFor(p *Party) string {
+func (s *Server) hopsFor(p *ClientProfile) string {
 	if s.config.Builtin != "" || s.habits.isOther.Load() {
 		return ""
 	}
@@ -74,19 +74,19 @@ func minds(server *config.Server) bool {
 func (s *Server) isPrivate() bool { return s.private.Load() }
 
 // maxVariants is how many sessions with one server there may be at once. Those that nobody is there
-// for make room. Without them, further parties use it as clients that cannot be asked anything, and
+// for make room. Without them, further clients use it as clients that cannot be asked anything, and
 // are refused if they cannot share the configured one; see isApart.
 const maxVariants = 200
 
 var errTooMany = fmt.Errorf("%d copies of it are there for other clients, which is the limit, and none is for the folder and the environment variables "+
 	"of this client: close clients that are not needed, or give the server a 'cwd'", maxVariants)
 
-// isApart reports whether the configured server is another one than that for parties of this key,
+// isApart reports whether the configured server is another one than that for clients of this key,
 // so that it must not stand in for it.
 func (k *variantKey) isApart() bool { return k.environment != "" || k.folder != "" || k.hops != "" }
 
 // variants of a configured server are servers of the same definition whose sessions are
-// for other parties. The configured one itself is for those of the legacy era that declare
+// for other clients. The configured one itself is for those of the legacy era that declare
 // nothing.
 type variants struct {
 	asks atomic.Bool // it asks questions that nobody can tell whom they are for
@@ -94,17 +94,17 @@ type variants struct {
 	mu      sync.Mutex
 	rooted  bool // it asks for roots, and may answer accordingly
 	byKey   map[variantKey]*Server
-	members map[*Server]map[*Party]struct{} // of each, the configured one included
-	people  people                          // of all
+	members map[*Server]map[*ClientProfile]struct{} // of each, the configured one included
+	people  people                                  // of all
 
 	memories memories // of those that have not that of the configured one
 
 	tasks taskOwners // of all
 }
 
-// existing returns the server as the party would use it, if there is such a one already. It gives
-// the party no part in it.
-func (s *Server) existing(p *Party) *Server {
+// existing returns the server as the client would use it, if there is such a one already. It gives
+// the client no part in it.
+func (s *Server) existing(p *ClientProfile) *Server {
 	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
 		return s
 	}
@@ -123,9 +123,9 @@ func (s *Server) existing(p *Party) *Server {
 	return s.variants.byKey[key] // nil if there is none
 }
 
-// look returns the server as the party would use it, to see what is remembered of it. Where there is
+// look returns the server as the client would use it, to see what is remembered of it. Where there is
 // none it is one to look at only, which nobody has a part in.
-func (s *Server) look(p *Party) *Server {
+func (s *Server) look(p *ClientProfile) *Server {
 	if variant := s.existing(p); variant != nil {
 		return variant
 	}
@@ -134,15 +134,15 @@ func (s *Server) look(p *Party) *Server {
 	return s.variant(p, p.key(s, s.variants.isRooted()))
 }
 
-// refused returns a server for a party that can have none.
-func (s *Server) refused(p *Party, why error) *Server {
+// refused returns a server for a client that can have none.
+func (s *Server) refused(p *ClientProfile, why error) *Server {
 	variant := s.variant(p, p.key(s, false))
 	variant.refusal = why
 	return variant
 }
 
-// FaultFor is Fault of the server as the party uses it.
-func (s *Server) FaultFor(p *Party) *config.Error {
+// FaultFor is Fault of the server as the client uses it.
+func (s *Server) FaultFor(p *ClientProfile) *config.Error {
 	if p != nil {
 		if d := p.options.Environment.differs(s); d != nil {
 			return d.config.Fault
@@ -151,17 +151,17 @@ func (s *Server) FaultFor(p *Party) *config.Error {
 	return s.config.Fault
 }
 
-// circle names those who may see what a server that asks for roots lists to the party; "": all.
-func (p *Party) circle() string {
+// circle names those who may see what a server that asks for roots lists to the client; "": all.
+func (p *ClientProfile) circle() string {
 	if !p.options.Foreign || !p.hasRoots {
 		return ""
 	}
 	return strconv.Quote(p.options.Person) + " " + p.declared
 }
 
-// For returns the server as the party uses it; a nil party declares nothing, and a server
+// For returns the server as the client uses it; a nil client declares nothing, and a server
 // with a fault is the same to all whose environment does not mend it.
-func (s *Server) For(p *Party) *Server {
+func (s *Server) For(p *ClientProfile) *Server {
 	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
 		return s
 	}
@@ -189,9 +189,9 @@ func (s *Server) For(p *Party) *Server {
 	return next
 }
 
-// LeaseFor is Lease of the server as the party uses it. While that starts it may turn out to
-// be for others, so that the party gets another one.
-func (s *Server) LeaseFor(ctx context.Context, p *Party) (*Lease, error) {
+// LeaseFor is Lease of the server as the client uses it. While that starts it may turn out to
+// be for others, so that the client gets another one.
+func (s *Server) LeaseFor(ctx context.Context, p *ClientProfile) (*Lease, error) {
 	for {
 		used := s.For(p)
 		lease, err := used.Lease(ctx)
@@ -204,9 +204,9 @@ func (s *Server) LeaseFor(ctx context.Context, p *Party) (*Lease, error) {
 	}
 }
 
-// join returns the variant for a party, which has a part in it from now on; nil if there are too
-// many. Called with the party's mu held.
-func (v *variants) join(s *Server, p *Party) *Server {
+// join returns the variant for a client, which has a part in it from now on; nil if there are too
+// many. Called with the client's mu held.
+func (v *variants) join(s *Server, p *ClientProfile) *Server {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	variant, key := s, p.key(s, v.rooted)
@@ -236,10 +236,10 @@ func (v *variants) join(s *Server, p *Party) *Server {
 		}
 	}
 	if v.members == nil {
-		v.members = make(map[*Server]map[*Party]struct{})
+		v.members = make(map[*Server]map[*ClientProfile]struct{})
 	}
 	if v.members[variant] == nil {
-		v.members[variant] = make(map[*Party]struct{})
+		v.members[variant] = make(map[*ClientProfile]struct{})
 	}
 	v.members[variant][p] = struct{}{}
 	variant.people.add(p.options.Person)
@@ -263,7 +263,7 @@ func (v *variants) makeRoom() bool {
 }
 
 // variant makes a variant of a configured server.
-func (s *Server) variant(p *Party, key variantKey) *Server {
+func (s *Server) variant(p *ClientProfile, key variantKey) *Server {
 	definition := s.config
 	differs := p.options.Environment.differs(s)
 	if differs != nil {
@@ -287,17 +287,17 @@ func (s *Server) variant(p *Party, key variantKey) *Server {
 	return variant
 }
 
-// rekey has a variant that only this party has a part in be for all that have in common with
+// rekey has a variant that only this client has a part in be for all that have in common with
 // it what it is like now. It reports whether that was so, and there is no other for them.
-// Called with the party's mu held.
-func (v *variants) rekey(variant *Server, p *Party) bool {
+// Called with the client's mu held.
+func (v *variants) rekey(variant *Server, p *ClientProfile) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.members[variant]) == 1 && v.move(variant, p.key(variant.configured(), v.rooted))
 }
 
-// seclude has a variant be for one party alone. It reports whether no other had a part in it.
-func (v *variants) seclude(variant *Server, p *Party) bool {
+// seclude has a variant be for one client alone. It reports whether no other had a part in it.
+func (v *variants) seclude(variant *Server, p *ClientProfile) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	key := variant.key
@@ -323,9 +323,9 @@ func (v *variants) isRooted() bool {
 	return v.rooted
 }
 
-// drop ends a party's part in a variant of a server, if it still has one: its next use is
+// drop ends a client's part in a variant of a server, if it still has one: its next use is
 // that of another variant.
-func (p *Party) drop(variant *Server) {
+func (p *ClientProfile) drop(variant *Server) {
 	p.mu.Lock()
 	has := p.servers[variant.configured()] == variant
 	if has {
@@ -356,18 +356,18 @@ func (s *Server) allVariants() []*Server {
 	return all
 }
 
-// parties returns those that have a part in the server, in the order in which they came, but
+// clients returns those that have a part in the server, in the order in which they came, but
 // those that are away last.
-func (s *Server) parties() []*Party {
+func (s *Server) clients() []*ClientProfile {
 	v := &s.configured().variants
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.partiesOf(s)
+	return v.clientsOf(s)
 }
 
-// partiesOf is called with mu held.
-func (v *variants) partiesOf(s *Server) []*Party {
-	var here, away []*Party
+// clientsOf is called with mu held.
+func (v *variants) clientsOf(s *Server) []*ClientProfile {
+	var here, away []*ClientProfile
 	for p := range v.members[s] {
 		if p.away.Load() {
 			away = append(away, p)
@@ -375,7 +375,7 @@ func (v *variants) partiesOf(s *Server) []*Party {
 			here = append(here, p)
 		}
 	}
-	byNumber := func(a, b *Party) int { return cmp.Compare(a.number, b.number) }
+	byNumber := func(a, b *ClientProfile) int { return cmp.Compare(a.number, b.number) }
 	slices.SortFunc(here, byNumber)
 	slices.SortFunc(away, byNumber)
 	return append(here, away...)

@@ -46,8 +46,8 @@ func NewExaminer(workbench *app.App, cfg *config.Config, environ []string) *Exam
 // when it is done; calls for several come at once.
 func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i int, server Server, done bool)) []Server {
 	// As the commands do that list and call tools, so that they agree on what there is.
-	party := app.NewOnlooker(app.ByPerson)
-	defer party.Close()
+	profile := app.NewOnlooker(app.ByPerson)
+	defer profile.Close()
 	found := make([]Server, len(patients))
 	slots := make(chan struct{}, atOnce)
 	var work sync.WaitGroup
@@ -59,7 +59,7 @@ func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i 
 		work.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			found[i] = e.examine(ctx, patient, party, func(server Server) { show(i, server, false) })
+			found[i] = e.examine(ctx, patient, profile, func(server Server) { show(i, server, false) })
 			show(i, found[i], true)
 		})
 	}
@@ -72,7 +72,7 @@ func newServer(patient *Patient) Server {
 	return Server{Toolbox: patient.Toolbox, Name: patient.Config.Name, Verdict: Skipped, Steps: []Step{}}
 }
 
-func (e *Examiner) examine(ctx context.Context, patient *Patient, party *fleet.Party, show func(Server)) Server {
+func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet.ClientProfile, show func(Server)) Server {
 	found := newServer(patient)
 	if patient.Config.Disabled || ctx.Err() != nil {
 		return found
@@ -86,7 +86,7 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, party *fleet.P
 		found.Verdict, found.Error = Failed, "the workbench does not know it"
 		return found
 	}
-	server = server.For(party)
+	server = server.For(profile)
 	lease, err := e.await(ctx, server, func(status fleet.Status) {
 		found.Steps = stepsOf(status.Steps)
 		show(found)
