@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// batch collects the answers to an array of messages, which older revisions know: they
-// go back in one array.
+// batch collects the responses to an array of messages, which older revisions have, and sends them
+// in one array.
 type batch struct {
 	to      replyPath
 	room    *quota
@@ -21,8 +21,8 @@ type batch struct {
 	taken     int64    // of room
 }
 
-// maxBatchAnswers is what the answers of batches may take that one account waits for: none is sent before
-// the last is there.
+// maxBatchAnswers limits the responses of one account that wait for others of their batch, in
+// bytes.
 const maxBatchAnswers = 32 << 20
 
 // tryNotify implements replyPath.
@@ -62,7 +62,7 @@ func (b *batch) keep(id, encoded []byte) []byte {
 	return bytes.TrimSuffix(refusal, []byte("\n"))
 }
 
-// receiveBatch takes in an array of messages.
+// receiveBatch handles an array of messages.
 func (s *session) receiveBatch(frame wire.Frame, to replyPath) {
 	messages, rejected, refusal := s.readBatch(frame)
 	if refusal != nil {
@@ -72,8 +72,8 @@ func (s *session) receiveBatch(frame wire.Frame, to replyPath) {
 	s.dispatchBatch(messages, rejected, to)
 }
 
-// readBatch takes an array of messages apart, rejected being those that are none. If it is not
-// taken as a whole, refusal answers it.
+// readBatch parses an array of messages; rejected are the problems of elements that are not
+// messages. A refusal is the response to the batch as a whole.
 func (s *session) readBatch(frame wire.Frame) (messages []wire.Message, rejected []error, refusal *response) {
 	messages, rejected, err := wire.ParseBatch(frame)
 	switch {

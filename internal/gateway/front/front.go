@@ -1,5 +1,13 @@
-// Package front is the MCP server that clients see, over stdio and over HTTP: it reads
-// their requests, answers them, and keeps what belongs to one client's session.
+// Package front is the MCP server that clients connect to, over stdio and over HTTP.
+//
+// A transport (pipe, httpServer) reads frames and hands messages to the session of the client. The
+// session makes a request of each, which packages metatool and passthrough answer. Notifications
+// and responses are values on their way back, until the transport encodes them; see message.go.
+//
+// Clients of the legacy era begin with initialize and have a session. Clients of the modern era,
+// revision 2026-07-28, are stateless: each request declares what the client can do, and a server's
+// question is the response to the request. Both are sessions and requests here; what differs is in
+// statelessClient and suspension, in package era, and in the transports.
 package front
 
 import (
@@ -18,33 +26,34 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// Options say what a server serves.
+// Options are the options of a server.
 type Options struct {
-	// Surface makes what an audience sees. It is called again after a Change.
+	// Surface makes the tools that an audience sees. It is called again after a Change.
 	Surface func(Audience) *metatool.Surface
-	// Passage makes the way of an audience to what is no tool. As above.
+	// Passage makes the routes of an audience to everything except tools. It is called again after
+	// a Change.
 	Passage func(Audience) *passthrough.Forwarder
-	// Admit refuses a client whose connection has a mark that it must not have; see package
-	// hops. Default: all are admitted.
+	// Admit refuses a client by the mark of its connection; see package hops. Default: all are
+	// admitted.
 	Admit func(mark string) error
-	// RootsMatter reports whether the roots of a client decide whom it shares servers with, so
-	// that they have to be known. Default: they do not, unless there are several that may be alike.
+	// RootsMatter reports whether a client is asked for its roots even if no other client declares
+	// the same: servers that ask for roots are shared by clients with the same. Default: false.
 	RootsMatter func() bool
-	Version     string       // told to clients
+	Version     string       // that clients see
 	MaxMessage  int          // limit in bytes of one message; default wire.DefaultLimit
 	Log         *slog.Logger // default: discard
 }
 
-// Audience is what a client may see. Clients of one audience share a surface.
+// Audience is what a client may see. Clients of the same audience share a surface.
 type Audience struct {
 	Toolboxes []string // nil: all of them
-	// Only is the one toolbox that is served as if its servers were connected directly;
-	// "" serves as the configuration says.
+	// Only is the toolbox that is served alone, as if its servers were connected directly; ""
+	// serves as configured.
 	Only string
-	// Terminal says that it is a person who calls tools one by one: these are used in the same way
-	// whatever clients see, and results are not cut.
+	// Terminal is set for a person who calls tools one by one: tools are called in the same way in
+	// every mode, and results are not shortened.
 	Terminal bool
-	// Servers are the only ones, by toolbox and server; nil: all of the toolboxes.
+	// Servers limits the audience to these, by toolbox and server; nil: all of the toolboxes.
 	Servers []toolbox.Ref
 }
 
@@ -58,11 +67,11 @@ type Server struct {
 	subscriptions *passthrough.Subscriptions
 	suspended     *suspendedCalls
 	results       *metatool.ResultStore
-	batches       quota // bytes of answers that wait for others of their batch
+	batches       quota // bytes of responses that wait for others of their batch
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	surfaces []audienceSurface // those in use, and some that were
+	surfaces []audienceSurface // of the audiences seen last
 }
 
 type audienceSurface struct {
@@ -96,7 +105,7 @@ func (s *Server) admit(mark string) error {
 	return s.options.Admit(mark)
 }
 
-// add takes a session in, whose surface and passage it sets.
+// add adds a session, and sets its surface and passage.
 func (s *Server) add(client *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,18 +119,18 @@ func (s *Server) remove(client *session) {
 	delete(s.sessions, client)
 }
 
-// maxSurfaces is how many surfaces are kept for audiences to come: there are few, unless
-// tokens come and go.
+// maxSurfaces limits the surfaces that are kept. There are few audiences, unless tokens come and
+// go.
 const maxSurfaces = 100
 
-// show gives a client what its audience sees. It is called with mu held.
+// show sets the surface and passage of a client. Called with mu held.
 func (s *Server) show(client *session) {
 	shown := s.surfaceFor(client.audience)
 	client.surface.Store(shown.surface)
 	client.passage.Store(shown.passage)
 }
 
-// surfaceFor is called with mu held.
+// surfaceFor returns the surface of an audience, which is made if needed. Called with mu held.
 func (s *Server) surfaceFor(audience Audience) audienceSurface {
 	for _, known := range s.surfaces {
 		if known.audience.equals(audience) {
@@ -136,8 +145,8 @@ func (s *Server) surfaceFor(audience Audience) audienceSurface {
 	return made
 }
 
-// Change changes what is served: apply does it, and the surfaces are made anew. Clients
-// are told if that changes their lists of tools, resources or prompts.
+// Change changes what is served: apply does so, and the surfaces are made again. Clients are
+// notified if their lists of tools, resources or prompts change.
 func (s *Server) Change(apply func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +179,7 @@ func (s *Server) Change(apply func()) {
 	}
 }
 
-// ToolsChanged tells clients that see tools of the toolbox that they changed.
+// ToolsChanged notifies the clients that see tools of the toolbox.
 func (s *Server) ToolsChanged(toolbox string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,8 +190,7 @@ func (s *Server) ToolsChanged(toolbox string) {
 	}
 }
 
-// ListsChanged tells clients, by the notification, that the server lists something else than they
-// know.
+// ListsChanged sends the notification to the clients that know another list of the server.
 func (s *Server) ListsChanged(server *fleet.Server, notification string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,10 +210,10 @@ func (s *session) notifyListChanged(method string) {
 	}
 }
 
-// How a session ends, in at most the sum of these.
+// Time limits of the end of a session, which takes at most their sum.
 const (
-	answerTime = 2 * time.Second        // for requests that were read already
-	cancelTime = 200 * time.Millisecond // for those that were cancelled then
-	flushTime  = 200 * time.Millisecond // for answers that wait to be written
-	readTime   = 100 * time.Millisecond // for a read that is under way
+	answerTime = 2 * time.Second        // for requests in flight
+	cancelTime = 200 * time.Millisecond // for requests that were cancelled then
+	flushTime  = 200 * time.Millisecond // for responses that wait to be written
+	readTime   = 100 * time.Millisecond // for a read in progress
 )

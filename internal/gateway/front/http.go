@@ -17,30 +17,29 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// HTTPOptions say how clients are served over HTTP.
+// HTTPOptions are the options of serving over HTTP.
 type HTTPOptions struct {
-	// Gate stands before everything: what it does not let pass is never seen here.
-	// Default: everything passes.
+	// Gate wraps the handler of everything but loop detection; it authenticates requests, say.
+	// Default: every request passes.
 	Gate func(http.Handler) http.Handler
-	// Identify returns who sent a request that passed the gate. Default: nobody in
-	// particular, who may see all.
+	// Identify returns who sent a request that passed the gate. Default: an anonymous client that
+	// may see everything.
 	Identify func(*http.Request) Identity
-	// Exists reports whether there is something to see for an audience of one toolbox.
-	// Default: there is not.
+	// Exists reports whether the toolbox of an audience of one toolbox exists. Default: it does not.
 	Exists func(Audience) bool
 
-	SessionIdle time.Duration // after which a session without a sign of its client ends; default 1 hour
-	ClientIdle  time.Duration // after which nothing runs any more for such a client alone; default 10 minutes
+	SessionIdle time.Duration // after which an idle session ends; default 1 hour
+	ClientIdle  time.Duration // after which servers stop that run for an idle client alone; default 10 minutes
 	MaxSessions int           // default 10,000
 }
 
-// Identity is who a request is from. Only they can go on with a session that they began.
+// Identity is who sent a request. A session can be used by the one who began it only.
 type Identity struct {
-	ID        string   // which nobody else ever has; "" where all are alike
+	ID        string   // unique; "" where clients are not told apart
 	Toolboxes []string // that they may see; nil: all
 }
 
-// Paths that tell nothing but how the workbench is.
+// Paths of the health checks.
 const (
 	HealthPath = "/healthz"
 	ReadyPath  = "/readyz"
@@ -52,23 +51,23 @@ const (
 	idleTime      = 2 * time.Minute  // between two requests
 	bodyTime      = 2 * time.Minute  // for the body of a request
 	bodyPause     = 10 * time.Second // without a byte of it
-	bodyWait      = 10 * time.Second // for room to read a large one
+	bodyWait      = 10 * time.Second // for memory to read a large one
 	maxHeader     = 32 << 10
 	defaultIdle   = time.Hour
 	defaultAway   = 10 * time.Minute
 	sweepInterval = 15 * time.Second // at most; see sweep
 	sweepPause    = 10 * time.Millisecond
-	// closeTime is how long the last bytes of answers may take at the end.
+	// closeTime is for the last bytes of responses at the end.
 	closeTime = 300 * time.Millisecond
 )
 
 const defaultMaxSessions = 10_000
 
-// httpServer is the HTTP side of a server.
+// httpServer serves clients over HTTP.
 type httpServer struct {
 	server           *Server
 	options          HTTPOptions
-	shelf            *spillBuffer
+	spill            *spillBuffer
 	bodies           *bodies
 	sessions         registry[*httpSession]
 	statelessClients *statelessClients
@@ -95,18 +94,18 @@ func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 		options.MaxSessions = defaultMaxSessions
 	}
 	return &httpServer{
-		server: s, options: options, shelf: newSpillBuffer(), bodies: newBodies(),
+		server: s, options: options, spill: newSpillBuffer(), bodies: newBodies(),
 		statelessClients: newStatelessClients(s, options.MaxSessions),
 		sessions:         newRegistry[*httpSession](options.MaxSessions, keepSession),
 	}
 }
 
-// ServeHTTP serves clients that connect to the listener, until ctx ends. Then it accepts
-// nothing more, lets requests finish for a while, and ends the rest with an answer.
+// ServeHTTP serves clients that connect to the listener, until ctx ends. Then it accepts no more
+// connections, lets requests finish for a while, and ends the others with a response.
 func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options HTTPOptions) error {
-	f := s.newHTTPServer(options)
+	h := s.newHTTPServer(options)
 	server := &http.Server{
-		Handler:           f.refuseLoops(f.options.Gate(http.HandlerFunc(f.route))),
+		Handler:           h.refuseLoops(h.options.Gate(http.HandlerFunc(h.route))),
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: discardLog,
 	}
@@ -115,7 +114,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options H
 	go func() { ended <- server.Serve(listener) }()
 	sweeping, stop := context.WithCancel(ctx)
 	var sweeper sync.WaitGroup
-	sweeper.Go(func() { f.sweep(sweeping) })
+	sweeper.Go(func() { h.sweep(sweeping) })
 	var err error
 	select {
 	case err = <-ended:
@@ -124,15 +123,15 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options H
 	}
 	stop()
 	sweeper.Wait()
-	f.shutDown(server)
+	h.shutDown(server)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
 }
 
-// refuseLoops stands before the gate: nobody has a token for a workbench that leads back to
-// itself, and without an answer to it they would look for one.
+// refuseLoops refuses a workbench that connects to itself. It comes before the gate, so that its
+// user is told of the loop and does not look for a token.
 func (h *httpServer) refuseLoops(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h.server.admit(r.Header.Get(hops.Header)); err != nil {
@@ -143,13 +142,13 @@ func (h *httpServer) refuseLoops(next http.Handler) http.Handler {
 	})
 }
 
-// shutDown ends all sessions, together.
+// shutDown ends all sessions at the same time.
 func (h *httpServer) shutDown(server *http.Server) {
 	h.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime+cancelTime+closeTime)
 	defer cancel()
 	var stopping sync.WaitGroup
-	stopping.Go(func() { _ = server.Shutdown(ctx) }) // closes the listener at once; what it waits for, end brings about
+	stopping.Go(func() { _ = server.Shutdown(ctx) }) // closes the listener at once, and waits for the requests that end below
 	var ending sync.WaitGroup
 	for _, client := range h.sessions.all() {
 		ending.Go(func() { h.endSession(client) })
@@ -157,10 +156,10 @@ func (h *httpServer) shutDown(server *http.Server) {
 	ending.Go(func() { h.statelessClients.finish(nil) })
 	ending.Wait()
 	stopping.Wait()
-	_ = server.Close() // what is left would not have ended
+	_ = server.Close() // what is left does not end by itself
 }
 
-// endSession lets the requests of a session finish, and then forgets it.
+// endSession lets the requests of a session finish, and removes it.
 func (h *httpServer) endSession(client *httpSession) {
 	h.sessions.remove(client)
 	client.get.respond(noResponse) // its connection ends
@@ -168,8 +167,7 @@ func (h *httpServer) endSession(client *httpSession) {
 	h.server.remove(client.session)
 }
 
-// sweep ends sessions whose client has gone without a word, and before that what runs for the
-// client alone.
+// sweep ends idle sessions, and before that the servers that run for their clients alone.
 func (h *httpServer) sweep(ctx context.Context) {
 	ticker := time.NewTicker(max(min(sweepInterval, h.options.ClientIdle/4), sweepPause))
 	defer ticker.Stop()
@@ -191,7 +189,7 @@ func (h *httpServer) sweep(ctx context.Context) {
 	}
 }
 
-// dropSession ends a session at once, and what nobody else is there for.
+// dropSession ends a session at once, with the servers that run for it alone.
 func (h *httpServer) dropSession(client *httpSession) {
 	h.sessions.remove(client)
 	if profile := client.Profile(); profile != nil {
@@ -206,8 +204,8 @@ func (h *httpServer) dropSession(client *httpSession) {
 
 var errSessionEnded = errors.New("the session has ended")
 
-// route goes by the path as it was sent: nothing is cleaned, and a name of a toolbox may
-// hold anything.
+// route uses the path as it was sent: it is not cleaned, since names of toolboxes may have any
+// characters.
 func (h *httpServer) route(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -246,11 +244,11 @@ func (h *httpServer) health(w http.ResponseWriter, r *http.Request, well bool) {
 	}
 }
 
-// exchange is one HTTP request to the endpoint of MCP.
+// exchange is one HTTP request to the endpoint of MCP, and its response.
 type exchange struct {
 	w        http.ResponseWriter
 	r        *http.Request
-	owner    string // who it is from
+	owner    string // who sent it
 	account  account
 	audience Audience
 }
@@ -293,8 +291,8 @@ const (
 	revisionHeader = "Mcp-Protocol-Version"
 )
 
-// session returns the session that a request names, or refuses the request. A session of
-// somebody else is as if there were none.
+// session returns the session that a request names, or refuses the request. A session of another
+// owner is not found.
 func (h *httpServer) session(e exchange) (*httpSession, bool) {
 	ids := e.r.Header.Values(sessionHeader)
 	if len(ids) != 1 || ids[0] == "" {
@@ -325,7 +323,7 @@ func knownRevision(e exchange) bool {
 	return true
 }
 
-// refuse answers a request that belongs to no session, or to none that goes on.
+// refuse answers a request that no session handles.
 func refuse(w http.ResponseWriter, status, code int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -13,12 +13,12 @@ import (
 
 // Times of an answer over HTTP.
 const (
-	// streamAfter is how long an answer may take before a stream is begun for it: from
-	// then on a proxy in between sees signs of life, and the client can come back for it.
+	// streamAfter is how long a response may take before it becomes a stream: from then on proxies
+	// see that the connection is alive, and the client can come back for the response.
 	streamAfter = 2 * time.Second
-	// pulseTime is how often a stream without messages shows that it lives.
+	// pulseTime is the interval of comments in a stream without messages.
 	pulseTime = 15 * time.Second
-	// writeTime is how long a client may take nothing of what is sent to it.
+	// writeTime is how long a client may read nothing.
 	writeTime = time.Minute
 )
 
@@ -29,14 +29,15 @@ const writeChunk = 256 << 10
 type answerForm int
 
 const (
-	alone     answerForm = iota // the answer as JSON
-	streamed                    // all messages as events, the answer last
-	bodyless                    // there is none, or the client cannot read it
+	alone     answerForm = iota // the response as JSON
+	streamed                    // all messages as events, the response last
+	bodyless                    // without a response, or with one that the client cannot read
 	abandoned                   // the client has gone
 )
 
-// form waits until it is known how a POST is answered: alone, with the answer, if it comes
-// soon and nothing before it, else in a stream. A client that takes no streams waits for its answer.
+// form waits until it is known how a POST is answered: with the response alone if it comes soon
+// and without messages before it, otherwise with a stream. A client that does not accept streams
+// waits for the response.
 func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, spilledMessage) {
 	soon := time.NewTimer(streamAfter)
 	defer soon.Stop()
@@ -48,8 +49,8 @@ func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, spill
 			return alone, next.message
 		case (found || ended) && accepted.stream:
 			return streamed, spilledMessage{}
-		case found: // not the answer, and no place for it
-			st.took(next)
+		case found: // a message that a response alone has no place for
+			st.markWritten(next)
 			sequence = next.sequence
 			continue
 		case ended:
@@ -67,7 +68,7 @@ func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, spill
 	}
 }
 
-// answer sends the answer to a POST of a session.
+// answer sends the response to a POST of a session.
 func (e exchange) answer(client *httpSession, st *stream, accepted accepts) {
 	switch form, answer := st.form(e.r.Context(), accepted); form {
 	case alone:
@@ -82,7 +83,7 @@ func (e exchange) answer(client *httpSession, st *stream, accepted accepts) {
 	}
 }
 
-// answerJSON sends an answer alone.
+// answerJSON sends a response alone.
 func (e exchange) answerJSON(status int, answer spilledMessage) {
 	header := e.w.Header()
 	header.Set("Content-Type", "application/json")
@@ -103,7 +104,7 @@ func streamPOST(ctx context.Context, out *output, client *httpSession, st *strea
 	st.pump(ctx, out, 0, lost)
 }
 
-// get serves the stream of what belongs to no request, or goes on with one that broke.
+// get serves the stream of messages that belong to no request, or continues one that broke.
 func (h *httpServer) get(e exchange) {
 	if !acceptedBy(e.r).stream {
 		refuse(e.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
@@ -121,7 +122,7 @@ func (h *httpServer) get(e exchange) {
 			return
 		}
 	} else {
-		sequence = st.untaken()
+		sequence = st.lastWritten()
 	}
 	client.enter()
 	defer client.idle.release()
@@ -134,8 +135,8 @@ func (h *httpServer) get(e exchange) {
 	st.pump(e.r.Context(), out, sequence, lost)
 }
 
-// pump sends events to the connection that attach returned lost for, until the stream
-// ends, the client goes, or another connection takes over.
+// pump sends events to the connection that attach returned lost for, until the stream ends, the
+// client goes, or another connection takes over.
 func (st *stream) pump(ctx context.Context, out *output, sequence uint64, lost chan struct{}) {
 	defer st.detach(lost)
 	pulse := time.NewTicker(pulseTime)
@@ -146,7 +147,7 @@ func (st *stream) pump(ctx context.Context, out *output, sequence uint64, lost c
 			if !out.event(st.number, next) {
 				return
 			}
-			st.took(next)
+			st.markWritten(next)
 			sequence = next.sequence
 			continue
 		}
@@ -167,15 +168,15 @@ func (st *stream) pump(ctx context.Context, out *output, sequence uint64, lost c
 	}
 }
 
-// primes reports whether the client's revision knows events without a message, which give
-// it an id to come back with.
+// primes reports whether the client's revision knows events without a message, which give the
+// client an id to come back with.
 func (c *httpSession) primes() bool { return c.revision() >= protocol.Revision20251125 }
 
-// output writes an answer in pieces that each have their time.
+// output writes a response in chunks, each with a deadline.
 type output struct {
 	w          http.ResponseWriter
 	connection *http.ResponseController
-	unnumbered bool // its events have no ids: nobody can come back for them
+	unnumbered bool // events have no ids: the client cannot come back for them
 }
 
 func newOutput(w http.ResponseWriter) *output {
@@ -194,7 +195,7 @@ func (o *output) Write(data []byte) (written int, err error) {
 	return written, err
 }
 
-// begin begins a stream of events.
+// begin sends the headers of a stream of events.
 func (o *output) begin() {
 	header := o.w.Header()
 	header.Set("Content-Type", "text/event-stream")
@@ -202,7 +203,7 @@ func (o *output) begin() {
 	o.w.WriteHeader(http.StatusOK)
 }
 
-// prime gives the client the id to come back with before there is a message.
+// prime sends an id to come back with before there is a message.
 func (o *output) prime(st *stream, sequence uint64) {
 	o.text(fmt.Sprintf("id: %d-%d\ndata: \n\n", st.number, sequence))
 }
@@ -224,7 +225,7 @@ func (o *output) event(number uint64, e event) bool {
 	return err == nil
 }
 
-// text sends what is no message, at once.
+// text sends a comment or an event without a message, at once.
 func (o *output) text(text string) bool {
 	_, err := io.WriteString(o, text)
 	return err == nil && o.flush()

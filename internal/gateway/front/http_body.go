@@ -14,15 +14,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Requests with a body of more than smallBody share a budget of memory, of which one account has a part at most.
+// Requests with a body of more than smallBody share a budget of memory; one account has a part of it at most.
 const (
 	smallBody   = 64 << 10
 	bodyBudget  = 64 << 20
 	bodyAccount = bodyBudget / 4
 )
 
-// bodies bounds what the bodies of requests take that are being read. Who finds the budget spent waits, and with
-// TCP the client does: first for other requests of its own account, so that one account never has all.
+// bodies limits the memory of request bodies that are being read. A request waits while the budget
+// is spent, and by TCP its client does: first for other requests of its own account, so that one
+// account never has all of it.
 type bodies struct {
 	all *semaphore.Weighted
 
@@ -30,7 +31,7 @@ type bodies struct {
 	byAccount map[account]*bodyShare
 }
 
-// bodyShare is what one account may take.
+// bodyShare is the part of one account.
 type bodyShare struct {
 	room  *semaphore.Weighted
 	users int // guarded by bodies.mu
@@ -40,7 +41,7 @@ func newBodies() *bodies {
 	return &bodies{all: semaphore.NewWeighted(bodyBudget), byAccount: make(map[account]*bodyShare)}
 }
 
-// acquire waits for room until ctx ends; release gives it back.
+// acquire waits for memory until ctx ends; release returns it.
 func (b *bodies) acquire(ctx context.Context, of account, size int64) (release func(), err error) {
 	share := b.join(of)
 	size = min(size, bodyAccount)
@@ -82,7 +83,7 @@ func (b *bodies) leave(of account) {
 	}
 }
 
-// body reads the message that a request brings.
+// body reads the body of a request, or refuses the request.
 func (h *httpServer) body(e exchange) (wire.Frame, bool) {
 	w, r := e.w, e.r
 	if size := h.bodySize(r); size > smallBody {
@@ -115,8 +116,8 @@ func (h *httpServer) body(e exchange) (wire.Frame, bool) {
 	return frame, false
 }
 
-// bodySize returns what reading a body may take of memory, within the budget: the buffer
-// grows by doubling. One whose length is not told may be as long as any.
+// bodySize returns the memory that reading a body may need: the buffer grows by doubling. A body
+// of unknown length may be as long as any.
 func (h *httpServer) bodySize(r *http.Request) int64 {
 	length := r.ContentLength
 	if longest := int64(h.server.options.MaxMessage); length < 0 || length > longest {
@@ -125,7 +126,7 @@ func (h *httpServer) bodySize(r *http.Request) int64 {
 	return 2 * length
 }
 
-// timelyReader reads a body that has to go on, and to come to its end.
+// timelyReader reads a body with deadlines: for the next bytes and for the end.
 type timelyReader struct {
 	source     io.Reader
 	connection *http.ResponseController

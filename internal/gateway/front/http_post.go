@@ -15,10 +15,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// discardLog takes what net/http says of broken connections, which are the clients' own.
+// discardLog drops what net/http logs of connections that clients broke.
 var discardLog = log.New(io.Discard, "", 0)
 
-// post takes one message of a client, or a batch of them.
+// post handles one message of a client, or a batch of them.
 func (h *httpServer) post(e exchange) {
 	w, r := e.w, e.r
 	if !isJSON(r.Header.Values("Content-Type")) {
@@ -56,15 +56,15 @@ func isJSON(values []string) bool {
 	if len(values) != 1 {
 		return false
 	}
-	if values[0] == "application/json" { // as nearly all write it
+	if values[0] == "application/json" { // as nearly all clients write it
 		return true
 	}
 	kind, _, err := mime.ParseMediaType(values[0])
 	return err == nil && kind == "application/json"
 }
 
-// isInitialize looks whether a frame begins a session, without taking it apart for good:
-// what is no message is refused later, in the words of the session.
+// isInitialize reports whether a frame begins a session. It parses a copy: a frame that holds no
+// message is rejected later, by the session.
 func isInitialize(frame wire.Frame) bool {
 	if frame.IsBatch() || !bytes.Contains(frame.Bytes(), []byte(protocol.MethodInitialize)) {
 		return false
@@ -73,9 +73,9 @@ func isInitialize(frame wire.Frame) bool {
 	return err == nil && message.IsRequest() && string(message.Method) == protocol.MethodInitialize
 }
 
-// beginSession begins a session.
+// beginSession handles an initialize request, which begins a session.
 func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts) {
-	client := newHTTPSession(h.server, h.shelf.of(e.account), e.owner, e.audience)
+	client := newHTTPSession(h.server, h.spill.of(e.account), e.owner, e.audience)
 	client.setHops(e.r.Header.Get(hops.Header))
 	added := false
 	_, ended := h.sessions.enter([]byte(client.id), client.account, func() *httpSession {
@@ -98,7 +98,7 @@ func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts
 	e.handle(client, frame, accepted)
 }
 
-// handle hands a frame to the session and sends what it answers.
+// handle hands a frame to the session, and sends the response.
 func (e exchange) handle(client *httpSession, frame wire.Frame, accepted accepts) {
 	if frame.IsBatch() {
 		e.handleBatch(client, frame, accepted)
@@ -122,7 +122,7 @@ func (e exchange) handle(client *httpSession, frame wire.Frame, accepted accepts
 	e.answer(client, st, accepted)
 }
 
-// handleBatch is exchange for an array of messages.
+// handleBatch is handle for an array of messages.
 func (e exchange) handleBatch(client *httpSession, frame wire.Frame, accepted accepts) {
 	messages, rejected, refusal := client.readBatch(frame)
 	switch {
@@ -147,14 +147,14 @@ func (e exchange) badRequest(r response) {
 	_, _ = e.w.Write(r.encode()) // a client that is gone needs no answer
 }
 
-// noAnswer is the sender of a message that gets none.
+// noAnswer is the reply path of a message that gets no response.
 type noAnswer struct{}
 
 func (noAnswer) tryNotify(outgoing) bool { return true }
 func (noAnswer) notify(outgoing) error   { return nil }
 func (noAnswer) respond(response)        {}
 
-// accepts is what a client can read.
+// accepts are the content types that a client can read.
 type accepts struct{ json, stream bool }
 
 func acceptedBy(r *http.Request) accepts {

@@ -24,12 +24,12 @@ func hasModernRevision(r *http.Request) bool {
 	return false
 }
 
-// mentionsRevision looks whether a frame may be of the modern era, without taking it apart.
+// mentionsRevision reports whether a frame may be of the modern era, without parsing it.
 func mentionsRevision(frame wire.Frame) bool {
 	return !frame.IsBatch() && bytes.Contains(frame.Bytes(), []byte("io.modelcontextprotocol"))
 }
 
-// postModern serves a message of the modern era. It reports false if it is none, after all.
+// postModern serves a message of the modern era. It reports false if it is of the legacy era.
 func (h *httpServer) postModern(e exchange, frame wire.Frame, accepted accepts) bool {
 	byHeader := hasModernRevision(e.r)
 	if !byHeader && (e.r.Header.Get(sessionHeader) != "" || !mentionsRevision(frame)) {
@@ -91,8 +91,8 @@ func (h *httpServer) serveModern(e exchange, message wire.Message, meta requestM
 		e.refuseModern(id, refused)
 		return
 	}
-	st := newStream(h.shelf.of(e.account), 0, id)
-	// Several clients may use the same ids, so that requests are told apart by numbers.
+	st := newStream(h.spill.of(e.account), 0, id)
+	// Several clients may use the same ids, so requests have numbers as keys.
 	key := strconv.FormatUint(lastRequestKey.Add(1), 10)
 	r := client.newRequest(st, key, meta)
 	r.check = later
@@ -105,7 +105,7 @@ func (h *httpServer) serveModern(e exchange, message wire.Message, meta requestM
 
 var lastRequestKey atomic.Uint64
 
-// refuseModern answers a request that is not looked at.
+// refuseModern answers a request that no client handles.
 func (e exchange) refuseModern(id []byte, reason *metatool.Error) {
 	e.w.Header().Set("Content-Type", "application/json")
 	status := statusOf(reason.Code)
@@ -117,8 +117,7 @@ func (e exchange) refuseModern(id []byte, reason *metatool.Error) {
 	_, _ = e.w.Write(r.encode())
 }
 
-// statusOf is the status of an answer that is an error: what stands between a client and us
-// can tell it from a result.
+// statusOf is the status of an error response, for proxies.
 func statusOf(code int) int {
 	switch code {
 	case protocol.CodeHeaderMismatch, protocol.CodeMissingCapability, protocol.CodeUnsupportedRevision, protocol.CodeInvalidParams:

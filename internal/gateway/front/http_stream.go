@@ -8,23 +8,23 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// stream carries messages to a client over HTTP, in order: those that belong to one POST
-// with the answer last, or, in the stream of the GET, those that belong to none. One
-// connection at a time takes them; when it breaks, another may go on.
+// stream carries messages to a client over HTTP, in order: those of one POST with the response
+// last, or, in the stream of the GET, those that belong to no POST. One connection at a time reads
+// them; when it breaks, another may continue.
 type stream struct {
 	number  uint64 // in the session; 0 is the stream of the GET
 	request []byte // the id of the request that it answers
-	shelf   *spillShare
+	spill   *spillShare
 
 	wake chan struct{} // holds a token when there is something new
 
 	mu     sync.Mutex
 	events []event       // sequence numbers without a gap
 	last   uint64        // sequence number of the newest event, from 1
-	taken  uint64        // up to this one they were written once
-	kept   int64         // bytes of those that were written and are kept
+	taken  uint64        // sequence number of the newest event that was written
+	kept   int64         // bytes of events that were written and are kept
 	closed bool          // nothing more will come
-	gone   bool          // nobody will take anything any more
+	gone   bool          // no connection will come
 	lost   chan struct{} // closed when another connection takes over; nil without one
 
 	errorCode int // of the response; 0 for a result
@@ -36,24 +36,24 @@ type stream struct {
 type event struct {
 	sequence uint64
 	message  spilledMessage
-	answer   bool // the last of the stream of a POST
+	answer   bool // the response, the last of the stream of a POST
 }
 
 // Limits of one stream.
 const (
-	// What was written is kept up to these, for a client that did not get it after all.
+	// Events that were written are kept up to these, in case the client did not get them.
 	replayEvents = 64
 	replayBytes  = 64 << 10
-	// maxWaiting is how many messages may wait for the client, but for the answer.
+	// maxWaiting is how many messages may wait for the client, besides the response.
 	maxWaiting = 10_000
 )
 
-func newStream(shelf *spillShare, number uint64, request []byte) *stream {
-	return &stream{number: number, request: request, shelf: shelf, wake: make(chan struct{}, 1)}
+func newStream(spill *spillShare, number uint64, request []byte) *stream {
+	return &stream{number: number, request: request, spill: spill, wake: make(chan struct{}, 1)}
 }
 
-// notify implements replyPath. What finds no room is dropped: it is for the client's
-// information, and servers must not wait for a client.
+// notify implements replyPath. A notification without room is dropped: servers must not wait for
+// a client.
 func (st *stream) notify(message outgoing) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -87,12 +87,12 @@ func (st *stream) tryNotify(message outgoing) bool {
 	return st.push(message.encode(), false) == nil
 }
 
-// push is called with mu held.
+// push adds a message if there is room. Called with mu held.
 func (st *stream) push(message []byte, answer bool) error {
 	if st.gone || st.closed || !answer && st.last-st.taken >= maxWaiting {
 		return errUnread
 	}
-	kept, err := st.shelf.put(message)
+	kept, err := st.spill.store(message)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (st *stream) push(message []byte, answer bool) error {
 	return nil
 }
 
-// add is called with mu held.
+// add adds an event. Called with mu held.
 func (st *stream) add(message spilledMessage, answer bool) {
 	st.last++
 	st.events = append(st.events, event{sequence: st.last, message: message, answer: answer})
@@ -114,8 +114,8 @@ func (st *stream) signal() {
 	}
 }
 
-// after returns the event behind a sequence number, or the first that is still there.
-// Without one, ended says that there will be none.
+// after returns the event after a sequence number, or the first that is still there. Without one,
+// ended says that there will be none.
 func (st *stream) after(sequence uint64) (next event, found, ended bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -126,12 +126,12 @@ func (st *stream) after(sequence uint64) (next event, found, ended bool) {
 	return st.events[max(sequence+1, first)-first], true, false
 }
 
-// took notes that an event was written, and lets go of what need not be kept.
-func (st *stream) took(e event) {
+// markWritten records that an event was written, and frees those that need not be kept.
+func (st *stream) markWritten(e event) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if e.sequence <= st.taken {
-		return // it was for the second time
+		return // it was written again
 	}
 	st.taken = e.sequence
 	st.kept += e.message.size
@@ -144,15 +144,15 @@ func (st *stream) took(e event) {
 	}
 }
 
-// untaken returns the sequence number behind which nothing was written yet.
-func (st *stream) untaken() uint64 {
+// lastWritten returns the sequence number of the newest event that was written.
+func (st *stream) lastWritten() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.taken
 }
 
-// attach makes a connection the one that takes the messages; lost is closed when another
-// one does.
+// attach makes a connection the one that reads the messages; lost is closed when another one
+// attaches.
 func (st *stream) attach() (lost chan struct{}) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -163,24 +163,24 @@ func (st *stream) attach() (lost chan struct{}) {
 	return st.lost
 }
 
-// detach ends what attach began, unless another connection has taken over.
+// detach ends the attachment, unless another connection has taken over.
 func (st *stream) detach(lost chan struct{}) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.lost == lost {
 		st.lost = nil
 	}
-	st.signal() // a token that this connection took may have been for the next one
+	st.signal() // the token that this connection received may have been for the next one
 }
 
-// attached reports whether a connection takes the messages.
+// attached reports whether a connection reads the messages.
 func (st *stream) attached() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.lost != nil
 }
 
-// drop lets go of everything: nobody will come for it.
+// drop frees everything: no connection will come.
 func (st *stream) drop() {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -200,12 +200,12 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 }
 
-// slow is a face whose session has a request in flight that the test itself answers.
+// slow is a server whose session has a request in flight that the test itself answers.
 func slow(t *testing.T) (h *httpServer, client *httpSession) {
 	t.Helper()
 	server := newServer(Options{})
 	h = server.newHTTPServer(HTTPOptions{})
-	client = newHTTPSession(server, h.shelf.of(""), "", Audience{})
+	client = newHTTPSession(server, h.spill.of(""), "", Audience{})
 	server.add(client.session)
 	if entered, _ := h.sessions.enter([]byte(client.id), client.account, func() *httpSession { return client }); entered == nil {
 		t.Fatal("no room for a session")
@@ -276,8 +276,8 @@ func TestHTTPStreamGoesOnAfterABreak(t *testing.T) {
 		t.Errorf("after the answer there is %q, %v", rest, err)
 	}
 	f.dropSession(client)
-	if f.shelf.inMemory != 0 {
-		t.Errorf("%d bytes are held for a session that ended", f.shelf.inMemory)
+	if f.spill.inMemory != 0 {
+		t.Errorf("%d bytes are held for a session that ended", f.spill.inMemory)
 	}
 }
 
@@ -386,14 +386,14 @@ func TestHTTPSessionsAreLimited(t *testing.T) {
 	})
 }
 
-func TestShelf(t *testing.T) {
+func TestSpillBuffer(t *testing.T) {
 	s := (&spillBuffer{memory: 400 << 10, disk: 800 << 10}).of("")
 	message := func(size int) []byte { return []byte(strings.Repeat("x", size)) }
-	first, err := s.put(message(99 << 10))
+	first, err := s.store(message(99 << 10))
 	if err != nil || first.file != nil {
 		t.Fatalf("the first message is in a file or refused: %v", err)
 	}
-	second, err := s.put(message(150 << 10))
+	second, err := s.store(message(150 << 10))
 	if err != nil || second.file == nil {
 		t.Fatalf("the second message is not in a file: %v", err)
 	}
@@ -401,10 +401,10 @@ func TestShelf(t *testing.T) {
 	if err != nil || len(got) != 150<<10 {
 		t.Errorf("%d bytes came back, %v", len(got), err)
 	}
-	if _, err := s.put(message(70 << 10)); err == nil {
+	if _, err := s.store(message(70 << 10)); err == nil {
 		t.Error("there was room on a disk that is full")
 	}
-	small, err := s.put(message(1 << 10))
+	small, err := s.store(message(1 << 10))
 	if err != nil {
 		t.Errorf("a small message was refused: %v", err)
 	}
@@ -418,7 +418,7 @@ func TestShelf(t *testing.T) {
 
 func TestStreamTellsThatAnAnswerFoundNoRoom(t *testing.T) {
 	s := (&spillBuffer{memory: 1000, disk: 0}).of("")
-	if _, err := s.put(make([]byte, 1000)); err != nil {
+	if _, err := s.store(make([]byte, 1000)); err != nil {
 		t.Fatal(err)
 	}
 	st := newStream(s, 1, []byte("7"))

@@ -5,41 +5,41 @@ import (
 	"time"
 )
 
-// idleClock knows whether anything of a client is under way, and since when nothing is.
+// idleClock measures how long nothing has been in progress for a client.
 type idleClock struct {
-	mu       sync.Mutex
-	underWay int
-	left     time.Time // when the last ended
+	mu      sync.Mutex
+	holders int
+	left    time.Time // when the last one released it
 }
 
-// hold notes what begins; leave it when it has ended.
+// hold stops the clock until release.
 func (c *idleClock) hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.underWay++
+	c.holders++
 }
 
 func (c *idleClock) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.underWay--; c.underWay == 0 {
+	if c.holders--; c.holders == 0 {
 		c.left = time.Now()
 	}
 }
 
-// whenIdle calls a function if nothing has been under way for longer than the limit. Nothing
-// begins before it returns.
+// whenIdle calls a function if the client has been idle for longer than the limit. The clock is not
+// held before it returns.
 func (c *idleClock) whenIdle(limit time.Duration, do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.underWay == 0 && time.Since(c.left) > limit {
+	if c.holders == 0 && time.Since(c.left) > limit {
 		do()
 	}
 }
 
-// idleFor returns for how long nothing has been under way, if nothing is.
+// idleFor returns how long the client has been idle, if it is.
 func (c *idleClock) idleFor() (idle time.Duration, isIdle bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Since(c.left), c.underWay == 0
+	return time.Since(c.left), c.holders == 0
 }

@@ -7,16 +7,17 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 )
 
-// account is on whose account it goes what a client over HTTP takes of what all share: a token, or without tokens an
-// address. Limits are for each account first, and then for all: nobody is refused for what others take.
+// account is whom the use of shared limits by a client over HTTP is charged to: a token, or without
+// tokens an address. Limits are for each account first, and then for all, so that nobody is refused
+// for what others use.
 type account string
 
-// accountOf returns the account of a request: its owner, if it has one.
+// accountOf returns the account of a request: its owner, or else its address.
 func accountOf(owner, remote string) account {
 	return account(cmp.Or(owner, "address "+httpauth.NetworkOf(remote).String()))
 }
 
-// quota bounds what each account has of something. The zero value allows nothing.
+// quota limits what each account uses of something. The zero value allows nothing.
 type quota struct {
 	most int64 // of one account
 
@@ -24,7 +25,7 @@ type quota struct {
 	used map[account]int64
 }
 
-// reserve reports whether there was room. Give back what was taken.
+// reserve reports whether there was room. Release what was reserved.
 func (q *quota) reserve(of account, n int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -38,7 +39,7 @@ func (q *quota) reserve(of account, n int64) bool {
 	return true
 }
 
-// release ends what take began.
+// release returns what was reserved.
 func (q *quota) release(of account, n int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -74,7 +74,7 @@ func TestAnswersOfOthersAreKept(t *testing.T) {
 	for i := range 8 {
 		hog := s.of(account("hog " + strconv.Itoa(i)))
 		for range 1000 {
-			if _, err := hog.put(make([]byte, 1<<20)); err != nil {
+			if _, err := hog.store(make([]byte, 1<<20)); err != nil {
 				break
 			}
 		}
@@ -84,7 +84,7 @@ func TestAnswersOfOthersAreKept(t *testing.T) {
 	}
 	other := s.of("other")
 	for _, size := range []int{1, smallestFile - 1, smallestFile, 16 << 20} {
-		h, err := other.put(make([]byte, size))
+		h, err := other.store(make([]byte, size))
 		if err != nil {
 			t.Errorf("an answer of %d bytes was dropped: %v", size, err)
 			continue
@@ -96,12 +96,12 @@ func TestAnswersOfOthersAreKept(t *testing.T) {
 	}
 }
 
-func TestAccountHasItsShareOfTheShelf(t *testing.T) {
+func TestAccountHasItsShareOfTheSpillBuffer(t *testing.T) {
 	s := newSpillBuffer()
 	s.memory, s.disk = 8<<20, 0
 	one, kept := s.of("one"), 0
 	for ; kept < 1000; kept++ {
-		if _, err := one.put(make([]byte, 60<<10)); err != nil {
+		if _, err := one.store(make([]byte, 60<<10)); err != nil {
 			break
 		}
 	}
@@ -115,9 +115,9 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 4
 		g := newRegistry[*httpSession](limit, keepSession)
-		server, shelf := newServer(Options{}), newSpillBuffer()
+		server, spill := newServer(Options{}), newSpillBuffer()
 		add := func(of account) (client, ended *httpSession, ok bool) {
-			client = newHTTPSession(server, shelf.of(of), "", Audience{})
+			client = newHTTPSession(server, spill.of(of), "", Audience{})
 			entered, ended := g.enter([]byte(client.id), of, func() *httpSession { return client })
 			if entered != nil {
 				client.idle.release()
@@ -153,7 +153,7 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 	})
 }
 
-func TestGuestsMakeRoomWithinTheirAccount(t *testing.T) {
+func TestStatelessClientsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 4)
 		defer g.finish(nil)
@@ -172,7 +172,7 @@ func TestGuestsMakeRoomWithinTheirAccount(t *testing.T) {
 			}
 		}
 		if len(g.all()) != 3 || enter("other", `{}`) != other {
-			t.Errorf("%d guests are left, want two of many and the other one", len(g.all()))
+			t.Errorf("%d clients are left, want two of many and the other one", len(g.all()))
 		}
 	})
 }

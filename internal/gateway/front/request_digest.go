@@ -9,15 +9,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// digest is of what a request is about, for as long as the process runs; zero stands for none.
-// It is made of every request of a client that can be asked something, so that it has to be
-// cheap. Nobody else can make one, since its seed is known to nobody.
+// digest identifies what a request is about, within one process; zero stands for none. It is made
+// for every request of a client that can be asked something, so it has to be cheap. It cannot be
+// forged, since its seed is secret.
 type digest uint64
 
 var digestSeed = maphash.MakeSeed()
 
-// bind makes the digest of a request: who sends it, the method, and what it is about, however
-// that is written.
+// bind makes the digest of a request: the caller, the method, and the params, however they are
+// written.
 func bind(caller, method string, params wire.Payload) digest {
 	d := joined(maphash.String(digestSeed, caller), maphash.String(digestSeed, method))
 	d = joined(d, digestOfObject(params, func(key []byte) bool {
@@ -30,7 +30,7 @@ func bind(caller, method string, params wire.Payload) digest {
 	return digest(max(d, 1))
 }
 
-// digestOf is that of a value, whatever its spaces, its escapes and the order of its members.
+// digestOf ignores spaces, escapes and the order of members.
 func digestOf(value wire.Payload) uint64 {
 	switch value.Kind() {
 	case "object":
@@ -47,7 +47,7 @@ func digestOf(value wire.Payload) uint64 {
 	return maphash.Bytes(digestSeed, value.Bytes())
 }
 
-// digestOfText copies a text only if it has escapes.
+// digestOfText copies the text only if it has escapes.
 func digestOfText(value wire.Payload) uint64 {
 	quoted := value.Bytes()
 	if bytes.IndexByte(quoted, '\\') < 0 {

@@ -10,18 +10,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// The files modern*.go are about clients of the modern era, revision 2026-07-28: they have
-// no session, each request says what it needs, and questions to them are results.
-
-// requestMeta are what a request of the modern era says of its hop, in its _meta.
+// requestMeta is what the _meta of a request of the modern era says of the client.
 type requestMeta struct {
 	revision, capabilities, info, level wire.Payload
 	token                               wire.Payload // of progress
-	hops                                wire.Payload // the mark of the connection; of server/discover alone
-	mark                                string       // of the connection, however it was told
+	hops                                wire.Payload // the mark of the connection; in server/discover only
+	mark                                string       // of the connection, from hops or from a header
 }
 
-// maxMetaBytes is how much a client may say of itself, which is kept as long as it is.
+// maxMetaBytes limits what a client declares, which is kept as long as the client.
 const maxMetaBytes = 64 << 10
 
 func readMeta(object wire.Payload) (meta requestMeta) {
@@ -44,13 +41,13 @@ func readMeta(object wire.Payload) (meta requestMeta) {
 	return meta
 }
 
-// severity is that of the log messages that the client wants; -1 if it wants none.
+// severity is that of the least severe log messages that the client wants; -1 if it wants none.
 func (meta requestMeta) severity() int {
 	level, _ := meta.level.Name()
 	return protocol.Severity(level)
 }
 
-// checkRevision refuses a request of a revision that we do not speak in this era.
+// checkRevision refuses a request of a revision that is not supported in this era.
 func (meta requestMeta) checkRevision() *metatool.Error {
 	revision, ok := meta.revision.Name()
 	switch {
@@ -62,7 +59,7 @@ func (meta requestMeta) checkRevision() *metatool.Error {
 	return nil
 }
 
-// check refuses a request that does not say what it has to.
+// check refuses a request that does not declare what it has to.
 func (meta requestMeta) check() *metatool.Error {
 	if refused := meta.checkRevision(); refused != nil {
 		return refused

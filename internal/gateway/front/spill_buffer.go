@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// spillBuffer keeps messages for clients over HTTP that have not taken them yet. Servers are
-// shared by clients, so that nobody may wait for a slow one: what does not fit into memory
-// goes into files, and beyond that is refused.
+// spillBuffer stores messages that clients over HTTP have not read yet. Servers are shared by
+// clients, so nobody waits for a slow client: messages beyond the limit of memory are written to
+// files, and those beyond the limit of files are refused.
 type spillBuffer struct {
 	memory, disk int64 // limits in bytes
 
@@ -20,10 +20,10 @@ type spillBuffer struct {
 	used     map[account]*spillUsage
 }
 
-// spillUsage is what is kept for one account.
+// spillUsage is what is stored for one account.
 type spillUsage struct{ inMemory, inFiles int64 }
 
-// spillShare is the part of a shelf that is for one account.
+// spillShare is the part of one account.
 type spillShare struct {
 	*spillBuffer
 	account account
@@ -31,28 +31,28 @@ type spillShare struct {
 
 func (s *spillBuffer) of(account account) *spillShare { return &spillShare{s, account} }
 
-// Limits of what waits for all clients together.
+// Limits for all clients together.
 const (
 	spillMemory = 48 << 20
 	spillDisk   = 2 << 30
-	// spillAccount is the part of these that one account may have, as a divisor.
+	// spillAccount is the part of one account, as a divisor.
 	spillAccount = 4
-	// fairMemory and fairDisk are what each account has, whatever others have taken: a call that ran
-	// must not lose its answer because others do not read theirs.
+	// fairMemory and fairDisk are reserved for each account: a call that ran must not lose its
+	// response because other clients do not read theirs.
 	fairMemory = 256 << 10
 	fairDisk   = 64 << 20
-	// smallestFile is the least message that a file is made for, since each costs a
-	// descriptor. Lesser ones may take half as much memory again.
+	// smallestFile is the smallest message that is written to a file, since each file needs a
+	// descriptor. For smaller ones the limit of memory is half as much again.
 	smallestFile = 64 << 10
-	// messageOverhead is what keeping a message costs beyond its bytes, about.
+	// messageOverhead is about what storing a message costs beyond its bytes.
 	messageOverhead = 256
 )
 
 var errSpillFull = errors.New("too much waits for clients that do not read")
 
-// spilledMessage is a message on the shelf. Free it once.
+// spilledMessage is a stored message. Free it once.
 type spilledMessage struct {
-	shelf *spillShare // nil if it is not accounted for
+	share *spillShare // nil if it is not counted
 	bytes []byte
 	file  *os.File // instead of bytes
 	size  int64
@@ -60,9 +60,9 @@ type spilledMessage struct {
 
 func newSpillBuffer() *spillBuffer { return &spillBuffer{memory: spillMemory, disk: spillDisk} }
 
-// put takes a message. The first of an account is let through however long it is.
-func (s *spillShare) put(message []byte) (spilledMessage, error) {
-	h := spilledMessage{shelf: s, bytes: message, size: int64(len(message))}
+// store stores a message. The first one of an account is always stored, whatever its size.
+func (s *spillShare) store(message []byte) (spilledMessage, error) {
+	h := spilledMessage{share: s, bytes: message, size: int64(len(message))}
 	memory, disk := s.reserve(h.size)
 	switch {
 	case memory > 0:
@@ -79,7 +79,7 @@ func (s *spillShare) put(message []byte) (spilledMessage, error) {
 	return h, nil
 }
 
-// reserve finds room for a message in memory or in a file; both are zero if there is none.
+// reserve reserves memory or disk for a message; both are zero if there is no room.
 func (s *spillShare) reserve(size int64) (memory, disk int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,14 +115,14 @@ func (s *spillShare) reserve(size int64) (memory, disk int64) {
 	return 0, 0
 }
 
-// tidy forgets an account for which nothing is kept. The caller holds mu.
+// tidy removes an account for which nothing is stored. Called with mu held.
 func (s *spillShare) tidy(own *spillUsage) {
 	if own.inMemory == 0 && own.inFiles == 0 {
 		delete(s.used, s.account)
 	}
 }
 
-// unaccounted holds a small message that must find room, outside of any shelf.
+// unaccounted is a small message that is not counted.
 func unaccounted(message []byte) spilledMessage {
 	return spilledMessage{bytes: message, size: int64(len(message))}
 }
@@ -133,8 +133,8 @@ func spill(message []byte) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without its name it goes with the last descriptor, whatever happens to us. Where the
-	// system refuses that, free removes it.
+	// Without a name the file is deleted with its descriptor, even if the process is killed. Where
+	// the system refuses that, free removes it.
 	_ = os.Remove(file.Name())
 	if _, err := file.Write(message); err != nil {
 		file.Close()
@@ -144,7 +144,7 @@ func spill(message []byte) (*os.File, error) {
 	return file, nil
 }
 
-// reader reads the message from its beginning. Several may read at once.
+// reader reads the message from its beginning. There may be several readers at once.
 func (h *spilledMessage) reader() io.Reader {
 	if h.file != nil {
 		return io.NewSectionReader(h.file, 0, h.size)
@@ -153,16 +153,16 @@ func (h *spilledMessage) reader() io.Reader {
 }
 
 func (h *spilledMessage) free() {
-	if h.shelf == nil {
+	if h.share == nil {
 		return
 	}
 	if h.file == nil {
-		h.shelf.free(h.size+messageOverhead, 0)
+		h.share.free(h.size+messageOverhead, 0)
 		return
 	}
 	h.file.Close()
 	_ = os.Remove(h.file.Name())
-	h.shelf.free(0, h.size)
+	h.share.free(0, h.size)
 }
 
 func (s *spillShare) free(memory, disk int64) {

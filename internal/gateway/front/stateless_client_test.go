@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestGuestsAreToldApart(t *testing.T) {
+func TestStatelessClientsAreToldApart(t *testing.T) {
 	g := newStatelessClients(newServer(Options{}), 10)
 	defer g.finish(nil)
 	enter := func(owner string, audience Audience, capabilities string) *statelessClient {
@@ -34,7 +34,7 @@ func TestGuestsAreToldApart(t *testing.T) {
 	}
 }
 
-func TestIdleGuestsAreForgotten(t *testing.T) {
+func TestIdleStatelessClientsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 10)
 		defer g.finish(nil)
@@ -44,12 +44,12 @@ func TestIdleGuestsAreForgotten(t *testing.T) {
 		<-time.After(defaultAway) // of the bubble
 		g.sweep(defaultAway)
 		if len(g.all()) != 2 {
-			t.Errorf("%d guests are left, want both", len(g.all()))
+			t.Errorf("%d clients are left, want both", len(g.all()))
 		}
 		<-time.After(time.Second) // of the bubble
 		g.sweep(defaultAway)
 		if all := g.all(); len(all) != 1 || all[0] != busy {
-			t.Errorf("%d guests are left, want the busy one", len(all))
+			t.Errorf("%d clients are left, want the busy one", len(all))
 		}
 		if len(g.server.sessions) != 1 {
 			t.Errorf("the server knows %d sessions, want one", len(g.server.sessions))
@@ -57,7 +57,7 @@ func TestIdleGuestsAreForgotten(t *testing.T) {
 	})
 }
 
-func TestGuestsAreLimited(t *testing.T) {
+func TestStatelessClientsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 2)
 		defer g.finish(nil)
@@ -71,11 +71,11 @@ func TestGuestsAreLimited(t *testing.T) {
 			t.Error("the one that was idle for the longest time did not make room")
 		}
 		if g.enter("fourth", account("fourth"), Audience{}, declaring(`{}`)) != nil {
-			t.Error("there are more guests than allowed")
+			t.Error("there are more clients than allowed")
 		}
 		g.finish(nil)
 		if g.enter("fifth", account("fifth"), Audience{}, declaring(`{}`)) != nil {
-			t.Error("a guest came after the end")
+			t.Error("a client came after the end")
 		}
 	})
 }

@@ -16,17 +16,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// This file checks the headers that repeat parts of a modern request, for what stands
-// between the client and us: whoever goes by them must not be led to something else than
-// what runs.
+// Headers of a modern request repeat parts of it, for proxies. They are checked, so that what a
+// proxy allows is what runs.
 
 const (
 	methodHeader = "Mcp-Method"
 	nameHeader   = "Mcp-Name"
 )
 
-// checkHeaders refuses a request that does not say what it has to, or whose headers say
-// something else.
+// checkHeaders refuses a request that does not declare what it has to, or whose headers differ
+// from it.
 func checkHeaders(header http.Header, message wire.Message, meta requestMeta) *metatool.Error {
 	revision, ok := meta.revision.Text()
 	if !ok {
@@ -57,8 +56,8 @@ func mismatch(format string, arguments ...any) *metatool.Error {
 	return &metatool.Error{Code: protocol.CodeHeaderMismatch, Message: "Header mismatch: " + fmt.Sprintf(format, arguments...)}
 }
 
-// checkHeader refuses a header that is not there once, or is not the value; encoded says
-// that it may be written in Base64.
+// checkHeader refuses a header that is missing, stands twice, or differs from the value; encoded
+// says that it may be written in Base64.
 func checkHeader(header http.Header, name, value string, encoded bool) *metatool.Error {
 	values := header.Values(name)
 	if len(values) != 1 {
@@ -92,9 +91,9 @@ func decodeHeader(value string) (text string, ok bool) {
 	return value, true
 }
 
-// checkArguments refuses the call of a tool whose headers say something else than the
-// arguments that its schema has them repeat. Of a tool that was never seen nothing can be
-// said before its server was started: then later does that.
+// checkArguments refuses a tool call whose headers differ from the arguments that the tool's schema
+// has them repeat. The schema of a tool that was never listed is known when its server has started:
+// then later does the check.
 func (c *statelessClient) checkArguments(header http.Header, message wire.Message) (refused *metatool.Error, later call.Check) {
 	if string(message.Method) != protocol.MethodToolsCall {
 		return nil, nil
@@ -132,7 +131,7 @@ func checkMirrors(header http.Header, schema, arguments wire.Payload) *metatool.
 	return nil
 }
 
-// sameNumber compares numbers that may be written in different ways.
+// sameNumber compares numbers, however they are written.
 func sameNumber(a, b string) bool {
 	const exact = 1 << 53 // below it, floating point tells all integers apart
 	x, err1 := strconv.ParseFloat(a, 64)

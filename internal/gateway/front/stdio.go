@@ -12,28 +12,28 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// outputQueue is how many bytes may wait for a client that does not read its stdin. When
-// they do, its servers are not read from, either; see Pipe.Patience.
+// outputQueue is how many bytes may wait for a client that does not read its stdin. Beyond that,
+// its servers are not read from, either; see Pipe.Patience.
 const outputQueue = 32 << 20
 
-// Pipe is what is known of a client over stdio before it says anything. The zero value is
-// right for one that started this program.
+// Pipe is what is known of a client over stdio before its first message. The zero value is for a
+// client that started this program.
 type Pipe struct {
 	Origin
 	// Audience is what the client may see. Default: everything.
 	Audience Audience
-	// Opened are toolboxes that the client opened in a session that this one goes on with.
+	// Opened are toolboxes that the client opened in the session that this one continues.
 	Opened []string
-	// LastAsked is the last question that the client was asked in that session: a late answer
-	// must not be taken for one to another question.
+	// LastAsked is the id of the last question to the client in that session, so that no id is used
+	// twice.
 	LastAsked uint64
-	// Mark returns what is written to the client, beside the protocol, when it has opened a
-	// toolbox. Default: nothing is.
+	// Mark returns a line outside of the protocol that is written to the client when it has opened a
+	// toolbox. Default: none.
 	Mark func(toolbox string) []byte
-	// Farewell is written to the client last, beside the protocol, if we end and not it.
+	// Farewell is a line outside of the protocol that is written last if the workbench ends first.
 	Farewell []byte
-	// Patience is how long a client may let what it is sent wait when no more fits: others
-	// may wait for the same servers. Then its session ends. Default: as long as it likes.
+	// Patience is how long a client may leave a full queue unread, since others may wait for the
+	// same servers. Then its session ends. Default: no limit.
 	Patience time.Duration
 }
 
@@ -45,8 +45,8 @@ type Origin struct {
 	Environment *fleet.Environment
 }
 
-// ServeStdio serves one client until it closes its side or ctx ends, and answers what
-// was read by then. It closes both in and out.
+// ServeStdio serves one client until it closes its side or ctx ends, and answers what was read by
+// then. It closes in and out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
 	client := newSession(s, identity{audience: known.Audience, origin: known.Origin})
 	pipe := &pipe{session: client, statelessClients: newStatelessClients(s, maxStdioClients), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
@@ -70,7 +70,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	if ctx.Err() == nil {
 		known.Farewell = nil
 	}
-	pipe.held.wait() // what was read is answered still
+	pipe.held.wait() // they are answered, too
 	var ending sync.WaitGroup
 	ending.Go(func() { pipe.statelessClients.finish(pipe.writer.Closed()) })
 	client.finish(pipe.writer.Closed())
@@ -87,8 +87,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	return err
 }
 
-// stopReading ends the client's reader. Where the system cannot end a read that is under
-// way, as with a console, closing waits as well, and both are left to the program's end.
+// stopReading ends the client's reader. Where the system cannot interrupt a read, as of a console,
+// closing waits as well, and both are left to the end of the program.
 func stopReading(in io.Closer, ended <-chan error) {
 	done := make(chan struct{})
 	go func() {
@@ -107,7 +107,7 @@ func stopReading(in io.Closer, ended <-chan error) {
 // pipe is the two streams of a client that talks over stdio.
 type pipe struct {
 	session          *session
-	statelessClients *statelessClients // what the client is in the modern era
+	statelessClients *statelessClients // in the modern era
 	writer           *wire.Writer
 	era              chosenEra // that its client chose; of the reader alone
 	mark             string    // of the client's connection, if it is a workbench of the modern era; of the reader alone
@@ -154,7 +154,7 @@ func (p *pipe) read(in io.Reader) error {
 	}
 }
 
-// receiveLegacy takes in a frame of a client of the legacy era.
+// receiveLegacy handles a frame of a client of the legacy era.
 func (p *pipe) receiveLegacy(frame wire.Frame) {
 	if frame.IsBatch() {
 		p.session.receive(frame, p)
@@ -169,13 +169,13 @@ func (p *pipe) receiveLegacy(frame wire.Frame) {
 	}
 }
 
-// notify implements replyPath. It blocks while the client has too much to read, until its
-// session ends.
+// notify implements replyPath. It blocks while the client has too much to read, until its session
+// ends.
 func (p *pipe) notify(message outgoing) error {
 	return p.write(p.session.requests.life, p.writer, message.encode())
 }
 
-// write gives up a client that has had its time to read.
+// write hangs up on a client that leaves its queue unread for too long.
 func (p *pipe) write(ctx context.Context, to wire.Sink, message []byte) error {
 	if p.patience <= 0 {
 		return to.Write(ctx, message)
@@ -199,8 +199,8 @@ func (p *pipe) respond(r response) {
 	if message == nil {
 		return
 	}
-	// Answers are sent even when unanswered requests are being given up: flush closes the
-	// writer when it is time.
+	// Responses are sent even when unanswered requests have been given up, until flush closes the
+	// writer.
 	if err := p.write(context.Background(), wire.Spender{Writer: p.writer}, message); err != nil {
 		p.session.log.Debug("could not answer the client", "reason", err)
 	}
@@ -209,7 +209,7 @@ func (p *pipe) respond(r response) {
 // tryNotify implements notifier.
 func (p *pipe) tryNotify(message outgoing) bool { return p.writer.TryWrite(message.encode()) }
 
-// flush lets the last answers be written.
+// flush waits until the last responses are written.
 func (p *pipe) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()

@@ -8,17 +8,17 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// heldMessages holds messages of a client over stdio until it is known with whom it shares
-// servers. They keep their order; answers are not held, since they are what is waited for.
+// heldMessages holds messages of a client over stdio until its roots are known. They keep their
+// order. Answers are not held, since the roots are in one.
 type heldMessages struct {
-	holding atomic.Bool // busy is not nil; for the reader, which need not wait then
+	holding atomic.Bool // busy is not nil; for the reader, without the lock
 
 	mu    sync.Mutex
 	queue []wire.Message
-	busy  chan struct{} // not nil while messages are held; closed when none is any more
+	busy  chan struct{} // not nil while messages are held; closed afterwards
 }
 
-// maxHeld is how many may be held before nothing more is read.
+// maxHeld is how many messages are held before nothing more is read.
 const maxHeld = 1000
 
 // holdBack holds a message back if it has to wait; it reports whether it did.
@@ -50,7 +50,7 @@ func (h *heldMessages) holdBack(p *pipe, message *wire.Message) bool {
 	return true
 }
 
-// release hands on what is held when it is time.
+// release dispatches the held messages when the roots are known.
 func (h *heldMessages) release(p *pipe, busy chan struct{}) {
 	defer close(busy)
 	p.session.roots.wait(p.session.requests.life)
@@ -69,7 +69,7 @@ func (h *heldMessages) release(p *pipe, busy chan struct{}) {
 	}
 }
 
-// wait waits until nothing is held, which is not long.
+// wait waits until nothing is held, at most about rootsTime.
 func (h *heldMessages) wait() {
 	h.mu.Lock()
 	busy := h.busy

@@ -8,16 +8,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// chosenEra is the era of the protocol that a client over stdio chose by its first requests.
+// chosenEra is the era that a client over stdio chose by its first requests.
 type chosenEra int
 
 const (
 	undecided chosenEra = iota
 	legacy              // by initialize
-	modern              // by a request that says what it needs
+	modern              // by a request that declares its revision
 )
 
-// receive takes in a frame of a client that has not chosen the legacy era.
+// receive handles a frame of a client that has not chosen the legacy era.
 func (p *pipe) receive(frame wire.Frame) {
 	if frame.IsBatch() {
 		p.session.receive(frame, p)
@@ -43,14 +43,14 @@ func (p *pipe) receive(frame wire.Frame) {
 	}
 }
 
-// receiveRequest takes in a request, which may be the one that chooses the modern era.
+// receiveRequest handles a request, which may be the one that chooses the modern era.
 func (p *pipe) receiveRequest(message *wire.Message, meta requestMeta) {
 	method := string(message.Method)
 	if p.era == undecided && meta.revision.IsAbsent() && method != protocol.MethodDiscover && method != protocol.MethodListen {
 		p.session.dispatch(message, p)
 		return
 	}
-	if refused := meta.check(); refused != nil { // after which a client may choose again
+	if refused := meta.check(); refused != nil { // the client may still choose the other era
 		p.respond(response{id: message.ID.Bytes(), answer: metatool.Answer{Error: refused}})
 		return
 	}

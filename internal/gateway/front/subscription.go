@@ -39,7 +39,7 @@ type subscription struct {
 	stop           func() // frees what waits for the cancellation; may be nil
 }
 
-// subscriptionFilter are what a subscription is for.
+// subscriptionFilter is what a subscription is for.
 type subscriptionFilter struct {
 	tools, prompts, resources bool
 	topics                    []downstream.Topic
@@ -132,12 +132,12 @@ func readFilter(filter wire.Payload) (w subscriptionFilter, problem string) {
 	return w, ""
 }
 
-// tasks reports whether there are tasks among them.
+// tasks reports whether the filter has tasks.
 func (w subscriptionFilter) tasks() bool {
 	return slices.ContainsFunc(w.topics, func(topic downstream.Topic) bool { return topic.IsTask })
 }
 
-// agree finds out what of the wishes can be fulfilled, and has servers tell it.
+// agree returns the part of a filter that servers offer, and subscribes to it.
 func (s *subscriptions) agree(ctx context.Context, sub *subscription, wants subscriptionFilter) subscriptionFilter {
 	ours := wire.Raw(s.session.passage.Load().KnownCapabilities(s.session))
 	can := func(area, what string) bool { return string(ours.Member(area).Member(what).Bytes()) == "true" }
@@ -168,7 +168,7 @@ func (s *subscriptions) agree(ctx context.Context, sub *subscription, wants subs
 	return agreed
 }
 
-// subscribe has the server of a resource or task tell its updates.
+// subscribe subscribes to a topic at its server.
 func (s *subscriptions) subscribe(ctx context.Context, sub *subscription, topic downstream.Topic) bool {
 	s.mu.Lock()
 	if sub.isOver {
@@ -185,7 +185,7 @@ func (s *subscriptions) subscribe(ctx context.Context, sub *subscription, topic 
 	}
 	late := err == nil && sub.isOver && s.topics[topic] == 0
 	s.mu.Unlock()
-	if late { // the end of the listening may have been told before its beginning
+	if late { // the server may have got the end of the subscription before its beginning
 		s.unsubscribe(topic)
 	}
 	return err == nil && !late
@@ -213,7 +213,7 @@ func (sub *subscription) removeTopic(topic downstream.Topic) {
 
 var errRefused = errors.New("the server refused the subscription")
 
-// request asks the server of a topic, and waits for the answer.
+// requestUpdates asks the server of a topic, and waits for the answer.
 func (s *subscriptions) requestUpdates(ctx context.Context, topic downstream.Topic) error {
 	var canceller call.Canceller
 	answered := make(replies, 1)
@@ -226,7 +226,7 @@ func (s *subscriptions) requestUpdates(ctx context.Context, topic downstream.Top
 		return err
 	case <-ctx.Done():
 		canceller.Cancel(context.Cause(ctx))
-		return <-answered // comes at once: the canceller was cancelled
+		return <-answered // comes at once: the request was cancelled
 	}
 }
 
@@ -241,7 +241,7 @@ func (r replies) Reply(outcome call.Outcome, err error) {
 	r <- err
 }
 
-// acknowledge tells the client what was agreed on, and then what came meanwhile.
+// acknowledge tells the client what was agreed on, and sends what came meanwhile.
 func (sub *subscription) acknowledge(agreed subscriptionFilter) {
 	params := append([]byte(`{"_meta":`), sub.meta()...)
 	params = append(params, `,"notifications":{`...)
@@ -305,9 +305,9 @@ func (s *subscriptions) tryNotify(message outgoing) bool {
 	return sent
 }
 
-// isFor reports whether a notification is one that the subscription is for. That a resource
-// changed which nobody subscribed to is for all who did to any: it may be a part of it.
-// Called with mu held.
+// isFor reports whether a notification is for the subscription. An update of a resource that
+// nobody subscribed to is for all that subscribe to any: it may be a part of one. Called with mu
+// held.
 func (sub *subscription) isFor(message outgoing) bool {
 	params := wire.Raw(message.params)
 	switch message.method {
@@ -331,7 +331,7 @@ func (sub *subscription) isFor(message outgoing) bool {
 	return false
 }
 
-// end ends the subscription with its result, which says that it was not lost.
+// end ends the subscription with a result, which tells the client that it did not break.
 func (sub *subscription) end() {
 	s := sub.of
 	s.mu.Lock()
@@ -362,7 +362,7 @@ func (sub *subscription) end() {
 	sub.request.respond(metatool.Answer{Text: append(result, '}')})
 }
 
-// close ends all subscriptions; there are no more.
+// close ends all subscriptions; no more are accepted.
 func (s *subscriptions) close() {
 	s.mu.Lock()
 	s.closed = true

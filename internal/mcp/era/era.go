@@ -1,9 +1,9 @@
-// Package era changes messages on their way between a client of one era of the protocol
+// Package era converts messages between the two eras of the protocol, where a client is of one era
 // and a server of the other.
 //
-// "Lower" is towards the legacy era, which begins with initialize, and "raise" towards the
-// modern one, revision 2026-07-28. What needs no change is returned as it is. All that is
-// changed is a copy: the buffers of what came are not written to.
+// Functions that lower convert to the legacy era, which begins with initialize; those that raise
+// convert to the modern era, revision 2026-07-28. A message that needs no change is returned as it
+// is. Changes are made to a copy: buffers that came in are not written to.
 package era
 
 import (
@@ -21,8 +21,8 @@ func LowerParams(params wire.Payload) wire.Payload {
 	return without(params, isInput, protocol.OfOneHop)
 }
 
-// LowerMeta returns the _meta of a modern client's request for a legacy server; absent if
-// nothing is left of it.
+// LowerMeta returns the _meta of a modern client's request for a legacy server; absent if it would
+// be empty.
 func LowerMeta(meta wire.Payload) wire.Payload {
 	if !has(meta, protocol.OfOneHop) {
 		return meta
@@ -34,8 +34,7 @@ func LowerMeta(meta wire.Payload) wire.Payload {
 	return lowered
 }
 
-// LowerMembers is LowerParams for the raw text of members without braces, none of which is
-// _meta.
+// LowerMembers is LowerParams for members without braces, in raw JSON, none of which is _meta.
 func LowerMembers(members []byte) []byte {
 	if len(members) == 0 {
 		return nil
@@ -53,21 +52,21 @@ func object(members []byte) wire.Payload {
 	return wire.Raw(append(append([]byte("{"), members...), '}'))
 }
 
-// BringsState reports whether members of params, raw and without braces, bring back a state
-// that an earlier answer gave.
+// BringsState reports whether members of params, in raw JSON and without braces, have the state of
+// an earlier response.
 func BringsState(members []byte) bool {
 	return len(members) > 0 && has(object(members), isState)
 }
 
 func isState(key string) bool { return key == protocol.RequestState }
 
-// isInput reports whether a member of the params belongs to a request that is sent again.
+// isInput reports whether a member of the params is for a request that was suspended.
 func isInput(key string) bool {
 	return key == protocol.InputResponses || isState(key)
 }
 
-// RaiseResult returns a legacy server's result of a method for a modern client; serverInfo
-// is what the server said of itself at the start, and may be absent.
+// RaiseResult returns a legacy server's result of a method for a modern client; serverInfo is the
+// server's own, and may be absent.
 func RaiseResult(method string, result, serverInfo wire.Payload) wire.Payload {
 	if result.Kind() != "object" {
 		return result
@@ -90,7 +89,7 @@ func RaiseResult(method string, result, serverInfo wire.Payload) wire.Payload {
 		extra = wire.AppendMember(extra, protocol.ResultType, protocol.ResultComplete)
 	}
 	if protocol.FindMethod(method).Cacheable {
-		// Nothing is known of what a legacy server's result depends on.
+		// A legacy server does not say whom its result is for, nor for how long.
 		if ttl.IsAbsent() {
 			extra = append(comma(extra), `"`+protocol.TTL+`":0`...)
 		}
@@ -127,19 +126,19 @@ func LowerResult(method string, result wire.Payload) wire.Payload {
 	}, ofServer)
 }
 
-// ofServer reports whether a key in the _meta of what a server sends belongs to one hop.
+// ofServer reports whether a key in the _meta of a server's message is for one hop only.
 func ofServer(key string) bool {
 	return key == protocol.MetaServerInfo || key == protocol.MetaSubscriptionID
 }
 
-// RaiseError returns a legacy server's error for a modern client: there is no code of its
-// own any more for resources that do not exist.
+// RaiseError returns a legacy server's error for a modern client: the modern era has no code of its
+// own for resources that do not exist.
 func RaiseError(rpcError wire.Payload) wire.Payload {
 	return recode(rpcError, protocol.CodeResourceNotFound, protocol.CodeInvalidParams)
 }
 
-// LowerError returns a modern server's error for a legacy client. Among invalid params, a
-// resource that does not exist is known by the data that names it.
+// LowerError returns a modern server's error for a legacy client. The error of a resource that does
+// not exist is recognized by its data, which name the resource.
 func LowerError(method string, rpcError wire.Payload) wire.Payload {
 	if method != protocol.MethodResourcesRead || rpcError.Member("data").Member("uri").IsAbsent() {
 		return rpcError
@@ -155,8 +154,8 @@ func recode(rpcError wire.Payload, from, to int) wire.Payload {
 	return wire.Raw(wire.AppendEdited(nil, rpcError, wire.Edit{Part: code, With: strconv.AppendInt(nil, int64(to), 10)}))
 }
 
-// LowerQuestion returns the params of a modern server's question for a legacy client, where
-// a page that is to be opened has an id: that of the question.
+// LowerQuestion returns the params of a modern server's question for a legacy client, where a page
+// to open has an id: that of the question.
 func LowerQuestion(method string, params wire.Payload, id string) wire.Payload {
 	if !opensPage(method, params) || !params.Member(elicitationID).IsAbsent() {
 		return params
@@ -164,8 +163,8 @@ func LowerQuestion(method string, params wire.Payload, id string) wire.Payload {
 	return wire.Raw(wire.AppendWithMembers(nil, params, nil, wire.AppendMember(nil, elicitationID, id)))
 }
 
-// RaiseQuestion returns the params of a legacy server's question for a modern client. They
-// are always there: some clients fail if a question has none, although it may.
+// RaiseQuestion returns the params of a legacy server's question for a modern client. They are
+// never absent: some clients fail on a question without params, although it is valid.
 func RaiseQuestion(method string, params wire.Payload) wire.Payload {
 	if params.IsAbsent() {
 		return wire.Raw([]byte("{}"))
@@ -183,8 +182,8 @@ func opensPage(method string, params wire.Payload) bool {
 	return method == protocol.MethodElicitation && mode == "url"
 }
 
-// without returns an object without some of its members, and without some of those of its
-// _meta, which goes as well if it is empty then.
+// without returns an object without some of its members and of those of its _meta, and without
+// _meta if that is empty then.
 func without(object wire.Payload, drop, dropMeta func(key string) bool) wire.Payload {
 	meta := object.Member(metaKey)
 	if has(meta, dropMeta) {
@@ -201,7 +200,7 @@ func without(object wire.Payload, drop, dropMeta func(key string) bool) wire.Pay
 	return wire.Raw(wire.AppendWithMembers(make([]byte, 0, len(object.Bytes())), object, drop, nil))
 }
 
-// has reports whether an object has a member of that kind.
+// has reports whether an object has a member whose key matches.
 func has(object wire.Payload, is func(key string) bool) bool {
 	for key := range object.Members() {
 		if is(string(key)) {
