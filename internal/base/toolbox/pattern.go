@@ -1,7 +1,7 @@
 package toolbox
 
-// Pattern names tools by toolbox/server/tool. A '*' stands for any characters, '/' included, and a '\' takes its meaning
-// from the character that follows. Everything else stands for itself, case included.
+// Pattern matches tools by toolbox/server/tool. A '*' matches any characters, '/' included, and a '\' escapes the next
+// character. Everything else matches itself, case included.
 type Pattern string
 
 // Check says what is wrong with the pattern; "" if nothing is.
@@ -11,18 +11,18 @@ func (p Pattern) Check() string {
 			continue
 		}
 		if i++; i == len(p) {
-			return `must not end with '\', which takes the meaning from the character after it`
+			return `must not end with '\', which escapes the next character`
 		}
 	}
 	return ""
 }
 
-// Matches reports whether the pattern names the tool. It does not allocate.
+// Matches reports whether the pattern matches the tool. It does not allocate.
 func (p Pattern) Matches(ref Ref) bool {
 	name := joinedRef{ref}
 	length := name.len()
-	// The last '*' that was passed, and where the name goes on behind what that stands for. One is enough: where a
-	// later '*' fails, an earlier one would fail, too.
+	// The position after the last '*', and how far that '*' reaches. Going back to the last one is enough: an earlier one
+	// that reaches further leaves less for the rest.
 	star, resume := -1, 0
 	at := 0
 	for i := 0; i < length; {
@@ -47,8 +47,8 @@ func (p Pattern) Matches(ref Ref) bool {
 	return at == len(p)
 }
 
-// MayMatch reports whether the pattern can name a tool of that server. It assumes that names of tools hold no '/', which
-// few do, so that a mistyped name of a server is noticed behind a '*', too.
+// MayMatch reports whether the pattern can match a tool of that server. It assumes that tool names have no '/', so that a
+// mistyped server name behind a '*' is noticed, too.
 func (p Pattern) MayMatch(toolbox, server string) bool {
 	reached := make([]bool, len(p)+1) // the positions at which the pattern can go on
 	reached[0] = true

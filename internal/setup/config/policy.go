@@ -17,11 +17,11 @@ type Policy struct {
 type PolicyRule struct {
 	Tools   []toolbox.Pattern
 	Because string // may be empty
-	File    string // where it stands
-	Line    int    // 0 if it stands nowhere; see Withheld
+	File    string // that it is from
+	Line    int    // in the file; 0 for a rule that is only assumed, see Withheld
 }
 
-// Match returns the first pattern of the rule that names a tool.
+// Match returns the first pattern of the rule that matches a tool.
 func (r *PolicyRule) Match(ref toolbox.Ref) (toolbox.Pattern, bool) {
 	for _, pattern := range r.Tools {
 		if pattern.Matches(ref) {
@@ -30,8 +30,6 @@ func (r *PolicyRule) Match(ref toolbox.Ref) (toolbox.Pattern, bool) {
 	}
 	return "", false
 }
-
-const thenDeny = "deny"
 
 var policyKey = key{
 	name: "policy", kinds: []kind{kindObject}, members: &policyObject, example: `{"rules": [{"tools": "prod/*", "then": "deny"}]}`,
@@ -48,15 +46,15 @@ var policyRuleObject = object{isStrict: true, keys: []key{
 	{
 		name: "tools", kinds: []kind{kindString, kindArray}, nonEmpty: true, check: func(text string) string { return toolbox.Pattern(text).Check() },
 		required: "must have a 'tools' field, which is a pattern or a list of patterns", example: `["prod/*", "*/github/delete_*"]`,
-		description: "Which tools the rule is about: a pattern, or a list of patterns, for \"toolbox/server/tool\". A \"*\" stands for any characters, \"/\" included, a \"\\\\\" takes the special meaning from the character after it, and nothing else is special.",
+		description: "Which tools the rule is about: a pattern, or a list of patterns, for \"toolbox/server/tool\". A \"*\" matches any characters, \"/\" included, \"\\\\\" escapes the next character, and nothing else is special.",
 	},
 	{
-		name: "then", kinds: []kind{kindString}, enum: []string{thenDeny}, required: "must have a 'then' field",
+		name: "then", kinds: []kind{kindString}, enum: []string{"deny"}, required: "must have a 'then' field",
 		description: "What becomes of these tools: with \"deny\" they are neither listed nor found, and cannot be called.",
 	},
 	{
 		name: "because", kinds: []kind{kindString}, example: `"production is read-only"`,
-		description: "Why. Clients and people who call such a tool are told it.",
+		description: "The reason, which the error of a call repeats.",
 	},
 }}
 
@@ -105,7 +103,7 @@ func (b *builder) policy(root *node) (policy Policy) {
 	return policy
 }
 
-// warnOfPolicy points out patterns of the file that name nothing, and tools that are both pinned and denied.
+// warnOfPolicy points out patterns of the file that match nothing, and tools that are both pinned and denied.
 func (b *builder) warnOfPolicy(root *node, boxes []Toolbox, pinned []toolbox.Ref) {
 	if user := b.opts.User; user != nil {
 		boxes, pinned = slices.Concat(boxes, user.Toolboxes), user.Discovery.Pinned
@@ -129,7 +127,7 @@ func (b *builder) warnOfPolicy(root *node, boxes []Toolbox, pinned []toolbox.Ref
 	})
 }
 
-// unmatchedPattern ends the warning of a pattern that names nothing.
+// unmatchedPattern ends the warning of a pattern that matches nothing.
 const unmatchedPattern = " matches no toolbox and server that is configured"
 
 func mayMatch(pattern toolbox.Pattern, boxes []Toolbox) bool {
@@ -138,7 +136,7 @@ func mayMatch(pattern toolbox.Pattern, boxes []Toolbox) bool {
 	})
 }
 
-// patternHint says what may have been meant by a pattern that names nothing.
+// patternHint suggests what may have been meant by a pattern that matches nothing.
 func patternHint(text string, boxes []Toolbox) string {
 	if whole := strings.TrimSuffix(text, "/") + "/*"; mayMatch(toolbox.Pattern(whole), boxes) {
 		return "to deny all of it, write " + quote(whole)
@@ -151,11 +149,11 @@ func patternHint(text string, boxes []Toolbox) string {
 	if near := toolbox.Nearest(first, names, 1); len(near) > 0 && near[0] != first {
 		return "did you mean " + quote(near[0]+"/"+rest) + "?"
 	}
-	return `a pattern is "toolbox/server/tool", in which '*' stands for any characters`
+	return `a pattern is "toolbox/server/tool", in which '*' matches any characters`
 }
 
 // WarningsBeside returns the warnings of a user's file that hold where a project's file is on top of it: a pattern that
-// names nothing of the user's may be meant for the project's toolboxes.
+// matches none of the user's toolboxes may match one of the project's.
 func (c *Config) WarningsBeside(project *Config) []Problem {
 	warnings := slices.Clone(c.Warnings)
 	for _, rule := range c.Policy.Rules {

@@ -53,7 +53,7 @@ func TestPolicyProblems(t *testing.T) {
 		{"a tool of another type", `{"rules": [{"tools": ["*", 1], "then": "deny"}]}`, "2:28 config.policy.rules[0].tools[1]: Policy rule 1: 'tools[1]' must be a string (found a number)", "for example:"},
 		{"empty pattern", `{"rules": [{"tools": "", "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not be empty", "for example:"},
 		{"no patterns", `{"rules": [{"tools": [], "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not be empty", "for example:"},
-		{"lone backslash", `{"rules": [{"tools": "dev/\\", "then": "deny"}]}`, `2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not end with '\', which takes the meaning from the character after it`, "for example:"},
+		{"lone backslash", `{"rules": [{"tools": "dev/\\", "then": "deny"}]}`, `2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not end with '\', which escapes the next character`, "for example:"},
 		{"because of another type", `{"rules": [{"tools": "*", "then": "deny", "because": 1}]}`, "2:54 config.policy.rules[0].because: Policy rule 1: 'because' must be a string (found a number)", "for example:"},
 		{"unknown key of a rule", `{"rules": [{"tools": "*", "then": "deny"}, {"tools": "*", "then": "deny", "except": "x"}]}`, "2:75 config.policy.rules[1].except: Policy rule 2: unknown key 'except'", "known keys are tools, then, because"},
 		{"unset variable", `{"rules": [{"tools": "${NOT_SET}", "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Environment variable expansion failed\nVariable: NOT_SET\nLocation: config.policy.rules[0].tools\nReason: Variable is not set", "export"},

@@ -45,6 +45,7 @@ type Server struct {
 	Software string   `json:"software,omitempty"`
 	Revision string   `json:"revision,omitempty"`
 	Tools    int      `json:"tools"`
+	Denied   int      `json:"denied,omitempty"` // tools that the policy hides
 	Error    string   `json:"error,omitempty"`
 	Stderr   []string `json:"stderr,omitempty"` // of a server that failed
 	Fix      string   `json:"fix,omitempty"`

@@ -103,7 +103,7 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 		return found
 	}
 	defer lease.Release()
-	found.Verdict, found.Tools = Fine, len(lease.Tools.Tools)
+	found.Verdict, found.Tools, found.Denied = Fine, len(lease.Tools.Tools), len(lease.Tools.Denied)
 	found.Software, found.Revision = status.Software, status.Revision
 	for _, warning := range lease.Tools.Warnings {
 		found.Warnings = append(found.Warnings, e.masker.Mask(warning))

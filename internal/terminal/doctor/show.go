@@ -55,7 +55,11 @@ func Title(screen *tty.Screen, server Server, done bool, names int) string {
 			text, _, _ = strings.Cut(tty.CleanLine(server.Error), "; ") // the rest is told below
 		}
 	default:
-		parts := []string{fmt.Sprintf("%s in %s", toolbox.Count(server.Tools, "tool", "tools"), seconds(server.Took))}
+		tools := toolbox.Count(server.Tools, "tool", "tools")
+		if server.Denied > 0 {
+			tools += fmt.Sprintf(" (%d denied by the policy)", server.Denied)
+		}
+		parts := []string{tools + " in " + seconds(server.Took)}
 		if server.Software != "" {
 			parts = append(parts, tty.CleanLine(server.Software))
 		}
