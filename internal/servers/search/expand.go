@@ -2,14 +2,13 @@ package search
 
 import "unicode/utf8"
 
-// candidate is a term that stands for a word of a query.
+// candidate is a term that matches a word of a query.
 type candidate struct {
 	term   int32
 	weight float64
 }
 
-// expand returns the terms that stand for a word. A document is taken to have the word as
-// often as it has the one of them that counts most.
+// expand returns the terms that match a word. A document's score for the word is that of the best of them.
 func (f *finder) expand(w queryWord) []candidate {
 	term, known := f.terms[w.stem]
 	list := make([]candidate, 0, 16)
@@ -40,7 +39,7 @@ func (f *finder) expand(w queryWord) []candidate {
 	if known {
 		return list
 	}
-	// What is in the lists is spelt right: a boot is no book.
+	// A word of the lists is spelt right: "boot" is not a typo of "book".
 	if len(related) == 0 && f.typos < maxTypos && utf8.RuneCountInString(w.text) >= minTypo {
 		f.typos++
 		for _, other := range f.nearest(w.text) {

@@ -19,16 +19,15 @@ const (
 	fieldCount
 )
 
-// fieldWeights say how much a word counts in each field. They are round on purpose:
-// measured, the ranking hardly depends on them, and fine-tuned ones did not carry over to
-// other queries.
+// fieldWeights are the weights of a word in each field. They are round on purpose: the ranking hardly depends on them,
+// and fine-tuned weights did not carry over to other queries.
 var fieldWeights = [fieldCount]float64{
 	inName: 3, inTitle: 2, inDescription: 2,
 	inParameter: 0.7, inParameterText: 0.5, inChoice: 0.5,
 	inServer: 2, inServerText: 0.7, inToolbox: 1, inToolboxText: 0.5,
 }
 
-// Limits of what is read of one document, so that one server cannot make the index large.
+// Limits of the text of one document, so that no server can make the index large.
 const (
 	maxFieldText   = 16 << 10 // bytes of one text
 	maxSchemaText  = 32 << 10 // bytes of all texts of a schema
@@ -48,7 +47,7 @@ func (d *Document) eachText(visit func(in field, text string)) {
 	reader.properties(d.Schema, 0)
 }
 
-// schemaReader finds the words of a schema that tell what a tool is about.
+// schemaReader visits the names, descriptions and enum values in a schema.
 type schemaReader struct {
 	visit func(in field, text string)
 	room  int // bytes that may still be read

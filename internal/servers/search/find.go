@@ -7,17 +7,16 @@ import (
 
 // How much a tool gains, as a share of what its words count.
 const (
-	// clauseWeight is for the tool that fits a clause best, as a share of the best score for
-	// the whole query. It lets a request of several steps find a tool for each.
+	// clauseWeight is the bonus of the best tool for a clause, as a share of the highest score for the whole query. It
+	// lets a request of several steps find a tool for each step.
 	clauseWeight = 0.5
-	// nameWeight is for a tool whose whole name is asked for: of read_file and
-	// read_file_lines, the first is what "read a file" means.
+	// nameWeight is the bonus of a tool whose whole name is in the query: "read a file" means read_file rather than
+	// read_file_lines.
 	nameWeight = 0.2
 )
 
-// Find returns the tools that fit a query, the best first. Of those that fit about as well, one
-// that adds to what the tools before it answer comes first, else the earlier document. A nil
-// filter lets all documents through.
+// Find returns the tools that match a query, the best first, and of equals the earlier document. A nil filter admits
+// all documents.
 func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit {
 	if x.documents == 0 || limit <= 0 {
 		return nil
@@ -48,11 +47,11 @@ func (x *Index) Find(query string, filter func(index int) bool, limit int) []Hit
 	return hits
 }
 
-// longRequest is the number of rare words that counts as a whole request. No tool has all
-// words of a longer one, which tells of circumstances or asks for several tools.
+// longRequest is the number of rare words that counts as a whole request. Longer requests describe circumstances or
+// ask for several tools, so no tool has all of their words.
 const longRequest = 8
 
-// asked is the score that a document would have which has all words of a query in plenty.
+// asked is the score of a document that is all about every word of a query.
 func (x *Index) asked(clauses [][]queryWord) (sum float64) {
 	rarest := rarity(0, x.documents)
 	seen := make(map[string]bool)
@@ -72,7 +71,7 @@ func (x *Index) asked(clauses [][]queryWord) (sum float64) {
 	return min(sum, longRequest*rarest)
 }
 
-// nameShare is the share of a document's name that is asked for.
+// nameShare is the share of a document's name that is in the query.
 func (x *Index) nameShare(document int, named []float32) float64 {
 	var asked, all float64
 	for _, term := range x.names[document] {
@@ -85,7 +84,7 @@ func (x *Index) nameShare(document int, named []float32) float64 {
 	return asked / all
 }
 
-// scores rates all documents by their words.
+// scores returns the scores of all documents for the clauses.
 func (f *finder) scores(clauses [][]lookup) []float64 {
 	whole := make([]float64, f.documents)
 	clause := make([]float64, f.documents)
@@ -124,7 +123,7 @@ func (f *finder) scores(clauses [][]lookup) []float64 {
 	return whole
 }
 
-// best returns the documents with the highest scores in order.
+// best returns the documents with the highest scores, in order.
 func best(scores []float64, filter func(index int) bool, limit int) []Hit {
 	var hits []Hit
 	for i, score := range scores {

@@ -1,15 +1,14 @@
 package search
 
-// maxWork bounds the entries of the index that are looked at for one query. A query that needs
-// more has its other words looked up without those that may stand for them, and as soon as it
-// has used that much again, not at all.
+// maxWork bounds the index entries that one query reads. Beyond the bound, words are looked up without related words;
+// beyond twice the bound, no further words are looked up.
 const maxWork = 500_000
 
 // everywhere is the number of documents up to which every word is looked up.
 const everywhere = 100
 
-// againWeight is how much a term of the tools counts for further words of a query, if it stands
-// for several: who says web, website and browser does not mean a page three times.
+// againWeight is the weight of a tool's term for further words of a query that it matches: "web", "website" and
+// "browser" do not mean three pages.
 const againWeight = 0.3
 
 // finder looks up the words of one query.
@@ -23,13 +22,13 @@ type finder struct {
 	fit    []int32       // the documents that have a word of the clause at hand
 }
 
-// lookup is a word of a clause.
+// lookup is a word to look up for a clause.
 type lookup struct {
 	word  int  // its place in finder.words
 	first bool // it is in no clause before
 }
 
-// plan says which words are looked up for each clause. A word counts once in a clause.
+// plan returns the words to look up for each clause, each once.
 func (f *finder) plan(clauses [][]queryWord) [][]lookup {
 	places := make(map[string]int)
 	planned := make([][]lookup, len(clauses))
@@ -74,14 +73,13 @@ func isMeaningful(clauses [][]queryWord) bool {
 	return false
 }
 
-// isEverywhere reports whether so many documents have a word that to look at them all costs
-// more than a word that only asks can tell.
+// isEverywhere reports whether a word that only asks is too frequent to be worth its cost.
 func (f *finder) isEverywhere(stem string) bool {
 	term, ok := f.terms[stem]
 	return ok && len(f.postings[term]) > max(everywhere, f.documents/10)
 }
 
-// markNamed notes for each term how much it was asked for, up to 1.
+// markNamed records for each term how much the query asks for it, up to 1.
 func (f *finder) markNamed(named []float32) {
 	for _, candidates := range f.words {
 		for _, c := range candidates {
@@ -90,8 +88,7 @@ func (f *finder) markNamed(named []float32) {
 	}
 }
 
-// answerOnce lets a term that stands for several words count in full only for the one for
-// which it counts most.
+// answerOnce gives a term that matches several words its full weight for only one of them, for which it counts most.
 func (f *finder) answerOnce() {
 	type claim struct {
 		word   int
@@ -114,8 +111,7 @@ func (f *finder) answerOnce() {
 	}
 }
 
-// find returns the documents that have a word, or one that stands for it. Their scores for
-// it are in found, which the caller clears.
+// find returns the documents that match a word. Their scores are in found, which the caller clears.
 func (f *finder) find(word int) []int32 {
 	f.having = f.having[:0]
 	for _, c := range f.words[word] {

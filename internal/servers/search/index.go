@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// The constants of BM25F. A word that comes up often counts more, but not without end
-// (saturation), and less in a text that is longer than others of its field (lengthShare).
-// Rarity is dampened, since a catalog is small: a word that only one tool has may be there
-// by chance.
+// The constants of BM25F. The score of a word grows with its frequency up to a limit (saturation), and shrinks in
+// texts that are longer than the average of their field (lengthShare). Rarity is dampened, since catalogs are small: a
+// word that only one tool has may be there by chance.
 const (
 	saturation  = 3.0
 	lengthShare = 0.5
@@ -22,7 +21,7 @@ type occurrence struct {
 	plain bool // no compound
 }
 
-// outline is what has to be known of a document until all are read.
+// outline is what the builder keeps of a document until all are read.
 type outline struct {
 	end     int               // of its occurrences; they begin where those of the one before end
 	lengths [fieldCount]int32 // of its fields, in words
@@ -39,7 +38,7 @@ type builder struct {
 	spellings   []spelling       // of the known words, in the order in which they were read
 }
 
-// New makes an index of documents. It keeps nothing of them.
+// New builds an index. It does not keep the documents.
 func New(documents []Document) *Index {
 	b := builder{terms: make(map[string]int32), known: make(map[string]int32)}
 	for i := range documents {
@@ -60,7 +59,7 @@ func New(documents []Document) *Index {
 	return index
 }
 
-// rarity is how much it tells that a document has a term, if some of all have it.
+// rarity is the weight of a term that some of all documents have (IDF).
 func rarity(some, all int) float64 {
 	return math.Pow(math.Log(1+(float64(all-some)+0.5)/(float64(some)+0.5)), dampening)
 }
@@ -113,7 +112,7 @@ func (b *builder) names() [][]int32 {
 	return names
 }
 
-// postings works out how much each document is about each of its terms.
+// postings computes the posting lists of all terms.
 func (b *builder) postings(usual [fieldCount]float64) [][]posting {
 	postings := make([][]posting, b.count)
 	weights := make([]float64, b.count) // of the document at hand
@@ -138,7 +137,7 @@ func (b *builder) postings(usual [fieldCount]float64) [][]posting {
 	return postings
 }
 
-// shares says how much one word counts in each field of a document.
+// shares returns the weight of one word in each field of a document.
 func (o *outline) shares(weights *[fieldCount]float64, usual [fieldCount]float64) (shares [fieldCount]float64) {
 	for f, length := range o.lengths {
 		shares[f] = weights[f] / (1 - lengthShare + lengthShare*float64(length)/usual[f])
@@ -148,7 +147,7 @@ func (o *outline) shares(weights *[fieldCount]float64, usual [fieldCount]float64
 
 func saturate(weight float64) float32 { return float32(weight / (weight + saturation)) }
 
-// usualLengths are the mean lengths of the fields, of the documents that have them.
+// usualLengths returns the mean lengths of the fields over the documents that have them.
 func usualLengths(outlines []outline) (usual [fieldCount]float64) {
 	var count [fieldCount]float64
 	for _, o := range outlines {
@@ -165,8 +164,7 @@ func usualLengths(outlines []outline) (usual [fieldCount]float64) {
 	return usual
 }
 
-// cut shortens a text to at most size bytes. What is left of a character at the end counts
-// as no letter.
+// cut returns at most size bytes of a text. A character that is cut in two is not a letter.
 func cut(text string, size int) string {
 	return text[:min(len(text), size)]
 }

@@ -14,7 +14,7 @@ const (
 	maxQuoted     = 100 // bytes in quotes; longer text is not an argument, or the quote has no end
 )
 
-// queryWord is a word that is looked for.
+// queryWord is a word to look up.
 type queryWord struct {
 	text   string
 	stem   string
@@ -73,19 +73,18 @@ func weigh(w word, quoted bool) queryWord {
 	return next
 }
 
-// isBreak reports whether a clause ends in the gap before a word. A mark without a space
-// belongs to a name, a number or an address.
+// isBreak reports whether a clause ends in the gap before a word. Punctuation without a space belongs to a name, a
+// number or an address.
 func isBreak(gap, next string) bool {
 	return strings.ContainsAny(gap, " \n") && strings.ContainsAny(gap, ".?!;,:\n") ||
 		strings.Contains(gap, " + ") || strings.Contains(gap, " / ") ||
 		next == "and" || next == "then" || next == "or"
 }
 
-// closings are the quotes that end what a quote begins.
+// closings maps opening quotes to closing quotes.
 var closings = map[rune]string{'"': `"`, '`': "`", '\'': "'", '“': "”", '„': "“", '«': "»"}
 
-// quotedUntil returns the place behind the quotes that begin between two places of a query, or
-// what was given if none does.
+// quotedUntil returns the end of the quotes that begin between two offsets of a query, or otherwise if none do.
 func quotedUntil(query string, start, end, otherwise int) int {
 	for i := start; i < end; {
 		r, size := utf8.DecodeRuneInString(query[i:])

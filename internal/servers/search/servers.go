@@ -1,20 +1,20 @@
 package search
 
-// kindFieldWeights say how much a word counts in each field for what kind of server a tool is
-// of. The tools count too, since many servers do not describe themselves.
+// kindFieldWeights are the weights of a word in each field for the kind of server. The tools count too, since many
+// servers do not describe themselves.
 var kindFieldWeights = [fieldCount]float64{
 	inName: 1.5, inTitle: 1, inDescription: 1,
 	inServer: 4, inServerText: 2, inToolbox: 2, inToolboxText: 1,
 }
 
-// servers are the servers of the documents, as a whole.
+// servers indexes the servers of the documents, each as a whole.
 type servers struct {
 	count    int
 	of       []int32     // the number of the server of each document
 	postings [][]posting // by term, in the order of the servers, which stand where documents do elsewhere
 }
 
-// serversOf numbers the servers of documents in the order in which they come.
+// serversOf numbers the servers in the order of the documents.
 func serversOf(documents []Document) (s servers) {
 	type key struct{ toolbox, server string }
 	numbers := make(map[key]int32)
@@ -31,7 +31,7 @@ func serversOf(documents []Document) (s servers) {
 	return s
 }
 
-// servers works out how much each server is about each term: as much as its tools are on average.
+// servers computes the posting lists of servers: a server's weight for a term is the mean of its tools.
 func (b *builder) servers(s servers, usual [fieldCount]float64) servers {
 	tools := make([][]int, s.count)
 	for document, server := range s.of {
@@ -71,9 +71,8 @@ func (b *builder) occurrencesOf(document int) []occurrence {
 	return b.occurrences[start:b.outlines[document].end]
 }
 
-// addKind adds to the scores of documents how well their servers are of the kind that some words
-// ask for. Its words are looked up apart from those of the clauses: to say again what the kind
-// says is to mean it.
+// addKind adds to the scores of documents how well their servers match the words of a kind. These words are looked up
+// apart from the clauses: a word that is repeated there counts again.
 func (f *finder) addKind(words []queryWord, scores []float64, named []float32) {
 	kind := finder{Index: f.Index, room: f.room, typos: f.typos}
 	lookups := kind.plan([][]queryWord{words})[0]
@@ -95,11 +94,11 @@ func (f *finder) addKind(words []queryWord, scores []float64, named []float32) {
 	f.servers.share(sums, scores)
 }
 
-// unfit is the part of the score of a server's best tool up to which its other tools gain
-// nothing from the server. Else the right server would fill an answer with whatever it has.
+// unfit is the share of the best tool's score below which other tools of a server gain nothing from the kind.
+// Otherwise the right server would fill the answer with all its tools.
 const unfit = 0.5
 
-// share adds the scores of servers to those of their documents, in full only to the best.
+// share adds the scores of servers to those of their documents, in full only to the best document.
 func (s *servers) share(sums, scores []float64) {
 	best := make([]float64, s.count)
 	for document, server := range s.of {

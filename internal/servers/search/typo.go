@@ -2,8 +2,8 @@ package search
 
 import "github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 
-// minTypo is the length from which a word may be misspelt, and longTypo that from which it
-// may be so twice. Shorter words have too many neighbours.
+// minTypo is the shortest word that may be misspelt, and longTypo the shortest that may have two typos. Shorter words
+// have too many neighbours.
 const (
 	minTypo  = 4
 	longTypo = 8
@@ -11,8 +11,7 @@ const (
 	maxNearest = 8 // words that a misspelt one may stand for
 )
 
-// nearest returns the terms that a misspelt word may stand for: those of the words with the
-// same first letter that take the fewest changes.
+// nearest returns the terms of the words with the same first letter and the fewest edits.
 func (x *Index) nearest(word string) (found []int32) {
 	allowed := 1
 	if len(word) >= longTypo {

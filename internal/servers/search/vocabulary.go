@@ -11,33 +11,32 @@ import (
 //go:embed wordlists/*.txt
 var wordlists embed.FS
 
-// How much a word of a query counts, where it is not 1, and words that stand for it.
+// Weights of words in a query other than 1, and of the terms that match them.
 const (
 	requestWeight     = 0.1
 	commonWeight      = 0.6
-	quotedWeight      = 0.5 // in quotes stand arguments more often than what a tool does
+	quotedWeight      = 0.5 // quotes hold arguments more often than what a tool does
 	partWeight        = 0.5 // a part of a compound, beside the compound
 	translationWeight = 0.8
 	synonymWeight     = 0.5
-	subjectWeight     = 0.4 // a word of the same subject, or for what the thing is
-	strangerTrust     = 1.5 // times as much count the last three if no tool has the word itself
+	subjectWeight     = 0.4 // a word of the same subject, or for what a thing is
+	strangerTrust     = 1.5 // factor of the last three if no tool has the word itself
 	typoWeight        = 0.7
 )
 
-// vocabulary is what is known about words. All of them are stems.
+// vocabulary holds the word lists, as stems.
 type vocabulary struct {
 	request, common map[string]bool
 	related         map[string][]relative // those that count most first
 }
 
-// relative is a word that may stand for another.
+// relative is a related word.
 type relative struct {
 	stem   string
 	weight float64
 }
 
-// knownWords reads the lists when they are first needed, since most runs of the program
-// search for nothing.
+// knownWords reads the lists on first use, since most runs of the program do not search.
 var knownWords = sync.OnceValue(func() *vocabulary {
 	v := &vocabulary{
 		request: make(map[string]bool),
@@ -66,7 +65,7 @@ var knownWords = sync.OnceValue(func() *vocabulary {
 	return v
 })
 
-// relate lets others stand for each of some words. What was said of a pair first holds.
+// relate adds others as relatives of words. The first relation of a pair wins.
 func (v *vocabulary) relate(words, others []string, weight float64) {
 	for _, word := range words {
 		for _, other := range others {
@@ -92,7 +91,7 @@ func addAll(set map[string]bool, stems []string) {
 	}
 }
 
-// lines returns the stems of each line of a list, those before a colon and those behind it.
+// lines returns the stems of each line of a list, before and after its colon.
 func lines(list string) (lines [][2][]string) {
 	content, err := wordlists.ReadFile("wordlists/" + list + ".txt")
 	if err != nil {

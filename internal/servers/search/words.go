@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxWord is the longest word, in bytes, that is looked at: longer ones are keys, hashes
-// and encoded data.
+// maxWord is the longest word in bytes: longer ones are keys, hashes and encoded data.
 const maxWord = 40
 
 // word is one word of a text, in lower case.
@@ -18,9 +17,8 @@ type word struct {
 	part     bool // belongs to a compound
 }
 
-// appendWords splits a text at everything but letters and digits, and where the case changes:
-// getHTMLPage is get, html, page and gethtmlpage. Scripts that are written without spaces
-// are split into pairs of characters.
+// appendWords splits a text at everything but letters and digits, and where the case changes: getHTMLPage is get,
+// html, page and gethtmlpage. Scripts without spaces are split into pairs of characters.
 func appendWords(list []word, text string) []word {
 	start := -1
 	for i, r := range text {
@@ -46,7 +44,7 @@ func isInWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// appendRun adds the words of a run of letters and digits.
+// appendRun appends the words of a run of letters and digits.
 func appendRun(list []word, text string, start, end int) []word {
 	first := len(list)
 	from := start
