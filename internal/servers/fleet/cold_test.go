@@ -171,7 +171,7 @@ func TestCopyKeyTellsFiltersApart(t *testing.T) {
 		"all": {}, "none": toolbox.NewFilter([]string{}), "a": toolbox.NewFilter([]string{"a"}),
 		"a, b": toolbox.NewFilter([]string{"a", "b"}), "joined": toolbox.NewFilter([]string{`a" "b`}), "a star": toolbox.NewFilter([]string{`"*"`}),
 	} {
-		s := &Server{toolbox: "t", config: config.Server{Name: "s", Command: "c", Filter: filter}}
+		s := &Server{definition: definition{toolbox: "t", config: config.Server{Name: "s", Command: "c", Filter: filter}}}
 		if other, ok := keys[s.copyKey()]; ok {
 			t.Errorf("%s and %s have one key", name, other)
 		}

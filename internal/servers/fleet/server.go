@@ -16,54 +16,71 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Server is one configured server, or a variant of it; see For. Unless it is faulty, it is at
-// any time in one state: idle, starting, ready, or backing off from its last failure; mu
-// guards all of it.
+// Server is one configured server, or a variant of it for some of its clients; see For.
 type Server struct {
-	fleet   *Fleet
-	toolbox string
-	config  config.Server
-	log     *slog.Logger
+	definition // what is configured
+	audience   // the clients that it is for
+	lifecycle  // what runs
 
-	variants     variants // of a configured server
-	origin       *Server  // of a variant: the configured server; otherwise nil
+	// Of a configured server only:
+	variants variants
+	slots    slots // of its variants
+
+	// Shared with its variants:
+	habits  *habits
+	memory  *memory
+	journal *journal
+}
+
+// definition is what the configuration says about a server. It never changes.
+type definition struct {
+	fleet      *Fleet
+	toolbox    string
+	config     config.Server
+	log        *slog.Logger
+	maxMessage int
+	identity   func() catalog.Hash // see findIdentity
+}
+
+// audience describes the clients that a variant is for. It is the zero value for a configured server, except for left
+// and people, which the mu of the configured server's variants guards.
+type audience struct {
+	origin       *Server // the configured server of a variant; otherwise nil
 	key          variantKey
 	private      atomic.Bool // the key is for one client alone
-	differs      *difference // of a variant for clients of another environment; otherwise nil
-	capabilities []byte      // of its clients, told to the server; nil: none
-	modern       bool        // its clients are of the modern era
-	folder       string      // of its clients, where it runs; "": in the configured one, or in ours
-	circle       string      // of its clients; see ClientProfile.circle
-	hops         string      // the mark of its clients' connections; "" if they are no workbenches
-	refusal      error       // why clients cannot use it; nil: they can
-	left         time.Time   // when a client left last; guarded by the mu of the configured server's variants
-	people       people      // whose clients use it; guarded by the mu of the configured server's variants
-	tasks        taskOwners  // of its sessions
-	slots        slots       // of a configured server: those of its variants
-	account      string      // of the client that a variant was made for
-	number       uint64      // and that client's
+	differs      *difference // the environment of the clients, if it differs; otherwise nil
+	capabilities []byte      // declared to the server; nil: none
+	modern       bool        // the clients are of the modern era
+	folder       string      // the server's working folder; "": the configured one, or ours
+	circle       string      // see ClientProfile.circle
+	hops         string      // the mark of the clients' connections; "" if they are not workbenches
+	refusal      error       // why the clients cannot use the server; nil if they can
+	account      string      // of the client that the variant was made for
+	number       uint64      // of that client
+	left         time.Time   // when a client left last
+	people       people      // whose clients use it
+}
 
-	maxMessage int
+// lifecycle is the state of a server that runs, or does not. Unless its definition is faulty, a server is in one state at
+// any time: idle, starting, ready, or backing off from its last failure.
+type lifecycle struct {
 	dismissing sync.Once
 	dismissed  chan struct{} // closed when the server is no longer needed
-	habits     *habits
-	memory     *memory
-	identity   func() catalog.Hash // see findIdentity
-	lives      atomic.Int32        // that are under way, from the start to the end of a process
-	journal    *journal
-	progress   progress // of the start that is under way, or was the last
+	lives      atomic.Int32  // from the start to the end of a process, under way
+	progress   progress      // of the start that is under way, or was the last
+	tasks      taskOwners    // of its sessions
 
 	mu       sync.Mutex
 	starting *attempt          // not nil: starting
 	running  *instance         // not nil: ready
 	failure  *failure          // the last one, until the next success
-	failures int               // in a row; a server that stays up for a while starts over
+	failures int               // in a row; reset when the server stays up for a while
 	starts   int               // that succeeded
-	calls    int               // leases of instances that are gone
+	calls    int               // leases of instances that have ended
 	stopping int               // instances that are being stopped
-	last     *process.Process  // started last; its stderr may be asked for after its end
+	last     *process.Process  // started last; its stderr may be read after its end
 	offered  *catalog.Snapshot // the tools last seen; nil before the first start, see memory
-	listed   catalog.Lists     // what else it listed; nil before it did, see memory
+	listed   catalog.Lists     // the other lists last seen; nil before the first start, see memory
 }
 
 // attempt is one start, shared by all who wait for it.
@@ -95,8 +112,12 @@ var (
 
 func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *Server {
 	s := &Server{
-		fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage, dismissed: make(chan struct{}),
-		log: f.options.Log.With("toolbox", toolbox, "server", server.Name), habits: &habits{}, memory: &memory{}, journal: &journal{},
+		definition: definition{
+			fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage,
+			log: f.options.Log.With("toolbox", toolbox, "server", server.Name),
+		},
+		lifecycle: lifecycle{dismissed: make(chan struct{})},
+		habits:    &habits{}, memory: &memory{}, journal: &journal{},
 	}
 	s.identity = sync.OnceValue(s.findIdentity)
 	if server.Builtin != "" {
