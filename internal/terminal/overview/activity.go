@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -10,24 +11,22 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
-// showActivity writes the requests to servers of the last minutes, and by tool if wanted.
-func showActivity(screen *tty.Screen, workbench control.Workbench, tools bool) {
-	if len(workbench.Activity) == 0 {
-		return
-	}
+// showTools writes the requests to each tool, and of each other method.
+func showTools(screen *tty.Screen, workbench control.Workbench) {
 	var rows [][]tty.Cell
 	for _, server := range workbench.Activity {
-		rows = append(rows, activityRow(tty.Cell{Text: server.Ref(), Style: tty.Name}, server.Counts))
-		if !tools {
-			continue
-		}
 		for _, requests := range server.Requests {
-			rows = append(rows, activityRow(tty.Cell{Text: server.Ref() + subject(requests)}, requests.Counts))
+			name := tty.Cell{Text: server.Ref() + subject(requests), Style: tty.Name}
+			total := tty.Cell{Text: fmt.Sprint(requests.TotalCalls)}
+			rows = append(rows, slices.Concat([]tty.Cell{name}, activityCells(requests.Counts), []tty.Cell{total}))
 		}
+	}
+	if len(rows) == 0 {
+		return
 	}
 	fmt.Fprintln(screen)
 	minutes := fmt.Sprintf("LAST %.0f MINUTES", workbench.ActivityTime/60)
-	screen.Table([]string{minutes, "CALLS", "ERRORS", "P50", "P95", "SINCE START"}, rows)
+	screen.Table([]string{minutes, "P50", "P95", "CALLS", "ERRORS", "SINCE START"}, rows)
 }
 
 // subject names what requests are about, behind the name of their server.
@@ -41,15 +40,13 @@ func subject(requests control.Requests) string {
 	return ": " + cmp.Or(requests.Method, "other requests")
 }
 
-func activityRow(name tty.Cell, counts control.Counts) []tty.Cell {
+// activityCells are the columns P50, P95, CALLS and ERRORS.
+func activityCells(counts control.Counts) []tty.Cell {
 	errors := tty.Cell{Text: fmt.Sprint(counts.Errors)}
 	if counts.Errors > 0 {
 		errors.Style = tty.Bad
 	}
-	return []tty.Cell{
-		name, {Text: fmt.Sprint(counts.Calls)}, errors,
-		{Text: latency(counts.P50)}, {Text: latency(counts.P95)}, {Text: fmt.Sprint(counts.TotalCalls)},
-	}
+	return []tty.Cell{{Text: latency(counts.P50)}, {Text: latency(counts.P95)}, {Text: fmt.Sprint(counts.Calls)}, errors}
 }
 
 // latency writes a short duration with two digits.

@@ -29,23 +29,55 @@ func Show(screen *tty.Screen, seen []control.Workbench, tools bool) {
 				continue
 			}
 		}
-		reasons := reasonsOf(workbench.Servers)
-		columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "USES", "STARTS", "LAST ERROR"}
-		if reasons != nil {
-			columns = slices.Insert(columns, 1, "COPY FOR")
+		showServers(screen, workbench)
+		if tools {
+			showTools(screen, workbench)
 		}
-		rows := make([][]tty.Cell, len(workbench.Servers))
-		for n, server := range workbench.Servers {
-			if rows[n] = row(server); reasons != nil {
-				rows[n] = slices.Insert(rows[n], 1, tty.Cell{Text: reasons[n]})
-			}
-		}
-		screen.Table(columns, rows)
-		showActivity(screen, workbench, tools)
 	}
 }
 
-func row(server control.Server) []tty.Cell {
+// errorWidth is how wide a screen has to be for errors beside the other columns; on narrower ones they are below.
+const errorWidth = 110
+
+func showServers(screen *tty.Screen, workbench control.Workbench) {
+	columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "P50", "P95", "CALLS", "ERRORS", "STARTS"}
+	width, _ := screen.Size()
+	isWide := width == 0 || width >= errorWidth
+	if isWide {
+		columns = append(columns, "LAST ERROR")
+	}
+	reasons := reasonsOf(workbench.Servers)
+	if reasons != nil {
+		columns = slices.Insert(columns, 1, "COPY FOR")
+	}
+	activity := make(map[string]control.Counts)
+	for _, server := range workbench.Activity {
+		activity[server.Ref()] = server.Counts
+	}
+	var rows, troubles [][]tty.Cell
+	for n, server := range workbench.Servers {
+		isFirst := n == 0 || workbench.Servers[n-1].Ref() != server.Ref()
+		cells := row(server, activity[server.Ref()], isFirst)
+		if reasons != nil {
+			cells = slices.Insert(cells, 1, tty.Cell{Text: reasons[n]})
+		}
+		trouble := tty.Cell{Text: troubleOf(server)}
+		switch {
+		case isWide:
+			cells = append(cells, trouble)
+		case trouble.Text != "":
+			troubles = append(troubles, []tty.Cell{{Text: "✗", Style: tty.Bad}, {Text: server.Ref() + ": " + trouble.Text}})
+		}
+		rows = append(rows, cells)
+	}
+	screen.Table(columns, rows)
+	if len(troubles) > 0 {
+		screen.WrappedTable(nil, troubles)
+	}
+}
+
+// row has the requests of all copies of a server together in the row of the first.
+func row(server control.Server, counts control.Counts, isFirst bool) []tty.Cell {
 	state := tty.Cell{Text: server.State}
 	switch {
 	case server.LastError != "":
@@ -55,24 +87,34 @@ func row(server control.Server) []tty.Cell {
 	default:
 		state.Style = tty.Faint
 	}
-	trouble := server.LastError
-	if server.NextTry > 0 {
-		trouble = fmt.Sprintf("next try in %s: %s", since(time.Duration(server.NextTry*float64(time.Second))), trouble)
-	}
 	starts := server.Restarts
 	if server.Uptime > 0 || server.Restarts > 0 {
 		starts++
 	}
-	return []tty.Cell{
+	cells := []tty.Cell{
 		{Text: server.Ref(), Style: tty.Name},
 		state,
 		{Text: number(server.PID)},
 		{Text: megabytes(server.Memory)},
 		{Text: since(time.Duration(server.Uptime * float64(time.Second)))},
-		{Text: fmt.Sprint(server.Calls)},
-		{Text: fmt.Sprint(starts)},
-		{Text: trouble},
 	}
+	switch {
+	case !isFirst:
+		cells = append(cells, tty.Cells("", "", "", "")...)
+	case counts.Calls == 0:
+		cells = append(cells, tty.Cells("", "", "0", "")...)
+	default:
+		cells = append(cells, activityCells(counts)...)
+	}
+	return append(cells, tty.Cell{Text: fmt.Sprint(starts)})
+}
+
+// troubleOf returns the last error of a server, and when it is tried again.
+func troubleOf(server control.Server) string {
+	if server.NextTry > 0 {
+		return fmt.Sprintf("next try in %s: %s", since(time.Duration(server.NextTry*float64(time.Second))), server.LastError)
+	}
+	return server.LastError
 }
 
 func number(n int) string {

@@ -1,0 +1,51 @@
+package overview
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+)
+
+func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
+	trouble := "the server exited with code 3, after it had complained about the lack of a folder that it needs"
+	seen := []control.Workbench{{
+		Servers: []control.Server{
+			{Toolbox: "starter", Name: "files", State: "ready", PID: 1234567, Memory: 123e6, Uptime: 250},
+			{Toolbox: "starter", Name: "notes", State: "backing off", LastError: trouble, NextTry: 5},
+		},
+		Activity: []control.Activity{{Toolbox: "starter", Server: "files", Counts: control.Counts{Calls: 12, Errors: 1, P50: 0.0012, P95: 0.25, TotalCalls: 40}}},
+	}}
+	for _, test := range []struct {
+		columns string
+		want    []string
+	}{
+		{"", []string{"files  ready        1234567  123 MB  4m10s  1.2ms  250ms  12     1       1", "0              0       next try in 5s: " + trouble}},
+		{"80", []string{"1.2ms  250ms  12     1       1\n", "✗  starter/notes: next try in 5s: the server exited", "folder that it needs\n"}},
+	} {
+		var page bytes.Buffer
+		Show(tty.New(&page, nil, func(string) string { return test.columns }), seen, false)
+		for _, want := range test.want {
+			if !strings.Contains(page.String(), want) {
+				t.Errorf("COLUMNS=%s: there is no %q in\n%s", test.columns, want, page.String())
+			}
+		}
+		for line := range strings.Lines(page.String()) {
+			if test.columns != "" && runewidth.StringWidth(strings.TrimSpace(line)) > 80 {
+				t.Errorf("too wide: %s", line)
+			}
+		}
+	}
+}
+
+func TestLatency(t *testing.T) {
+	for seconds, want := range map[float64]string{0: "-", 0.00005: "0.1ms", 0.0094: "9.4ms", 0.12: "120ms", 1.25: "1.2s", 42: "42s", 90: "1m30s"} {
+		if got := latency(seconds); got != want {
+			t.Errorf("%v s are %s, want %s", seconds, got, want)
+		}
+	}
+}
