@@ -33,16 +33,15 @@ func newAdd(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add [NAME] SOURCE | add [NAME] -- COMMAND [ARGS...]",
 		Short: "Add a server to the configuration",
-		Long: `Add a server to a toolbox of the configuration. The rest of the file stays as it is,
-comments included, and a workbench that runs takes the change over by itself. Where
-there are ./workbench-config.json and your own file, the one that has the toolbox is
-changed, and for a new toolbox the former; --config names another.
+		Long: `Add a server to a toolbox of the configuration. The rest of the file is kept, including
+comments, and a running workbench reloads automatically. If both ./workbench-config.json
+and your own file exist, the one that has the toolbox is changed, and the former for a new
+toolbox; --config names another file.
 
-SOURCE is what you have at hand: the address of a server, the name of an npm or Python
-package, or JSON as it is copied from a README or from another client's file: as an
-argument, from a file (@FILE) or from stdin (-).
+SOURCE is the URL of a server, the name of an npm or Python package, or JSON as copied from
+a README or another client's file: as an argument, from a file (@FILE) or from stdin (-).
 
-Secrets that are given in the clear are moved to workbench.env, which only you can read.`,
+Secrets in plain text are moved to workbench.env, which only you can read.`,
 		Example: `  mcp-workbench add github -- npx -y @modelcontextprotocol/server-github
   mcp-workbench add https://mcp.example.com/mcp --header 'Authorization=Bearer TOKEN'
   mcp-workbench add @modelcontextprotocol/server-memory      an npm package
@@ -51,7 +50,7 @@ Secrets that are given in the clear are moved to workbench.env, which only you c
   mcp-workbench add @snippet.json --dry-run`,
 		Args: checkAddArguments,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveDefault // files, for the sake of commands
+			return nil, cobra.ShellCompDirectiveDefault // files, since commands may be paths
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAdd(cmd, g, flags, args)
@@ -61,13 +60,13 @@ Secrets that are given in the clear are moved to workbench.env, which only you c
 		return &usageError{err: fmt.Errorf("%w; flags of a command that is added come after --, as in: add NAME -- npx -y PACKAGE", err)}
 	})
 	flags.add(cmd)
-	cmd.Flags().StringVarP(&flags.toolbox, "toolbox", "t", "", "toolbox to add to, made if it does not exist (default: the only one)")
-	cmd.Flags().StringVar(&flags.description, "description", "", "what a new toolbox is for; a model reads it to decide whether to open it")
-	cmd.Flags().StringArrayVarP(&flags.env, "env", "e", nil, "variable for the server, NAME=VALUE; may be repeated")
-	cmd.Flags().StringArrayVarP(&flags.headers, "header", "H", nil, "HTTP header for a remote server, NAME=VALUE or 'NAME: VALUE'; may be repeated")
-	cmd.Flags().StringVar(&flags.cwd, "cwd", "", "folder to run the server in")
-	cmd.Flags().BoolVar(&flags.sse, "sse", false, "speak HTTP+SSE to the address, the transport that older servers have")
-	cmd.Flags().BoolVar(&flags.disabled, "disabled", false, "add it, but leave it out for now")
+	cmd.Flags().StringVarP(&flags.toolbox, "toolbox", "t", "", "toolbox to add to; created if it does not exist (default: the only one)")
+	cmd.Flags().StringVar(&flags.description, "description", "", "what a new toolbox is for; models read it to decide whether to open it")
+	cmd.Flags().StringArrayVarP(&flags.env, "env", "e", nil, "environment variable of the server, NAME=VALUE; may be repeated")
+	cmd.Flags().StringArrayVarP(&flags.headers, "header", "H", nil, "HTTP header of a remote server, NAME=VALUE or 'NAME: VALUE'; may be repeated")
+	cmd.Flags().StringVar(&flags.cwd, "cwd", "", "working folder of the server")
+	cmd.Flags().BoolVar(&flags.sse, "sse", false, "use HTTP+SSE, the transport of older servers")
+	cmd.Flags().BoolVar(&flags.disabled, "disabled", false, "add the server disabled")
 	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
 	return cmd
 }

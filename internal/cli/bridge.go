@@ -27,13 +27,12 @@ func newBridge(g *globals) *cobra.Command {
 	var options bridgeOptions
 	cmd := &cobra.Command{
 		Use:   "bridge URL|SOCKET",
-		Short: "Connect a client over stdio to a workbench that runs",
-		Long: `Serves MCP on stdin and stdout with what a running workbench offers: one that 'serve'
-runs, or any other MCP server over HTTP, by its address; one that clients share
-(--shared), by its socket.
+		Short: "Connect a stdio client to a running workbench",
+		Long: `Serve MCP on stdin and stdout by forwarding to a running workbench: to 'serve' or any other
+MCP server over HTTP by its URL, or to the shared workbench (--shared) by its socket.
 
-It needs no configuration. When the workbench was away, the bridge connects again and
-the client goes on; what was in flight fails and is not sent again.`,
+No configuration is needed. If the workbench restarts, the bridge reconnects and the
+session continues; requests in flight fail and are not repeated.`,
 		Example: `  mcp-workbench bridge http://127.0.0.1:7420/mcp --token-file ~/.workbench-token
   mcp-workbench bridge https://mcp.example.com/mcp/dev --header 'X-Team=tools'
   mcp-workbench bridge $XDG_RUNTIME_DIR/mcp-workbench/d-0123456789abcdef.sock`,
@@ -60,8 +59,8 @@ the client goes on; what was in flight fails and is not sent again.`,
 			return service.BridgeAddress(cmd.Context(), server, app.Options{Version: Version, Log: log}, in, out)
 		},
 	}
-	cmd.Flags().StringArrayVar(&options.headers, "header", nil, "an HTTP header for every request, as NAME=VALUE; may be repeated")
-	cmd.Flags().StringVar(&options.tokenFile, "token-file", "", "file with the token that is sent as 'Authorization: Bearer TOKEN'")
+	cmd.Flags().StringArrayVar(&options.headers, "header", nil, "HTTP header of every request, NAME=VALUE; may be repeated")
+	cmd.Flags().StringVar(&options.tokenFile, "token-file", "", "file with the token to send as 'Authorization: Bearer TOKEN'")
 	return cmd
 }
 
@@ -69,11 +68,11 @@ func isAddress(text string) bool {
 	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 }
 
-// remoteCallTime bounds a call that shows no sign of life. What is at the other end has
-// bounds of its own, which are to be felt first.
+// remoteCallTime bounds a call without any progress. The workbench at the other end has limits of its
+// own, which apply first.
 const remoteCallTime = 24 * time.Hour
 
-// server is what is to be reached as a server of the configuration would be.
+// server describes the remote workbench as a server of a configuration.
 func (o bridgeOptions) server(address string) (config.Server, error) {
 	server := config.Server{
 		Name: "workbench", URL: address,
@@ -85,7 +84,7 @@ func (o bridgeOptions) server(address string) (config.Server, error) {
 	for _, header := range o.headers {
 		name, value, ok := strings.Cut(header, "=")
 		if !ok || name == "" || strings.ContainsAny(header, "\r\n") {
-			return server, &usageError{err: errors.New("--header takes NAME=VALUE")} // what was given may be secret
+			return server, &usageError{err: errors.New("--header takes NAME=VALUE")} // the value may be secret
 		}
 		server.Headers = append(server.Headers, config.Variable{Name: name, Value: value})
 	}
@@ -99,7 +98,7 @@ func (o bridgeOptions) server(address string) (config.Server, error) {
 	return server, nil
 }
 
-// longestToken bounds what is read of the file.
+// longestToken is the longest token that is read from a file, in bytes.
 const longestToken = 16 << 10
 
 func readToken(path string) (string, error) {

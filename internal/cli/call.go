@@ -15,7 +15,7 @@ func newCall(g *globals) *cobra.Command {
 	var how solitude
 	cmd := &cobra.Command{
 		Use:   "call REF [ARGUMENTS…]",
-		Short: "Call a tool and show what it answers",
+		Short: "Call a tool and show its result",
 		Long:  callHelp,
 		Example: `  mcp-workbench call clock/now
   mcp-workbench call dev/files/read path=README.md
@@ -43,41 +43,41 @@ func newCall(g *globals) *cobra.Command {
 			return c.Call(cmd.Context(), options)
 		},
 	}
-	cmd.Flags().BoolVar(&options.JSON, "json", false, "write the result as it came")
+	cmd.Flags().BoolVar(&options.JSON, "json", false, "write the result as the server sent it")
 	cmd.Flags().StringVar(&options.Folder, "output", "", "folder for files (default: the working folder)")
-	cmd.Flags().DurationVar(&options.Timeout, "timeout", 0, "time for the tool to answer, such as 30s (default: the configuration's timeouts.call)")
-	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder that the server is told as a root, such as '.'; may be repeated (default: none)")
+	cmd.Flags().DurationVar(&options.Timeout, "timeout", 0, "time limit of the call, such as 30s (default: the configuration's timeouts.call)")
+	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder to give the server as a root, such as '.'; may be repeated (default: none)")
 	completion.Register(cmd, "root", completion.Folders)
 	completion.Register(cmd, "output", completion.Folders)
 	how.define(cmd)
 	return cmd
 }
 
-const callHelp = `Call a tool and show what it answers. REF is TOOLBOX/SERVER/TOOL, or SERVER/TOOL or TOOL
-if that names one tool alone. Only the server of the tool is started.
+const callHelp = `Call a tool and show its result. REF is TOOLBOX/SERVER/TOOL, or SERVER/TOOL or TOOL if that is
+unambiguous. Only the server of the tool is started.
 
 Arguments are checked against the tool's schema before the call:
-  key=value      with the type that the schema says; again for each value of a list
+  key=value      with the type that the schema says; repeat it for a list
   a.b=value      a member of an object
   key:=JSON      any JSON
   '{"key": 1}'   a JSON object
   @file          a JSON object in a file
   -              a JSON object on stdin
-Later ones win over earlier ones.
+Later arguments override earlier ones.
 
-Text is shown as text; images, audio and other files are saved and shown where the
-terminal can. What a server asks is asked here, and declined where nobody can answer. Ctrl-C
-cancels the call. It ends with 1 if the tool answers with an error, which is on stderr.
+Text is printed; images, audio and other files are saved, and shown where the terminal can.
+Questions of the server are asked here, and declined where nobody can answer. Ctrl-C cancels
+the call. If the result is an error, it is on stderr and the exit status is 1.
 
-A server that asks for the client's roots is told the folders of --root, and otherwise none:
-some servers use them instead of the folders in their configuration.
+A server that asks for the client's roots gets the folders of --root, and none by default:
+some servers use roots instead of the folders in their configuration.
 
-Where clients share a workbench ("shared": true in the configuration, or one of them runs
-with --shared), the call goes through it: the server stays for the next call, with its state.
---alone starts the server for this call, and ends it.
+Where clients share a workbench ("shared": true in the configuration, or a client runs with
+--shared), the call goes through it: the server keeps running, with its state, for the next
+call. --alone starts the server for this call and stops it afterwards.
 
-The tool is called without a further question, whatever it does: 'show REF' tells
-beforehand what its server says of that.`
+The tool is called without confirmation, whatever it does: 'show REF' shows what its server
+says about that.`
 
 // absolute makes paths absolute, in place.
 func absolute(folders []string) error {

@@ -125,7 +125,7 @@ func newRoot() *cobra.Command {
 		Short: "One MCP server in front of all your others",
 		Long: `MCP Workbench groups your MCP servers into named toolboxes and shows a client a
 few fixed tools instead of hundreds: open_toolbox, use_tool and find_tools.
-An MCP client starts it, and speaks MCP to it on stdin and stdout.`,
+An MCP client starts it and talks to it over stdin and stdout.`,
 		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -140,12 +140,12 @@ An MCP client starts it, and speaks MCP to it on stdin and stdout.`,
 		},
 	}
 	root.PersistentFlags().StringVar(&g.ConfigPath, "config", "",
-		"configuration file, the only one (default: $WORKBENCH_CONFIG, or ./workbench-config.json on top of your own)")
+		"use only this configuration file (default: $WORKBENCH_CONFIG, or ./workbench-config.json on top of your own)")
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: as configured)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.Flags().BoolVar(&g.shared, "shared", false, "share one background workbench with other clients")
 	completion.Register(root, "toolbox", completion.Toolboxes(&g.Loader))
-	root.Flags().BoolVarP(&version, "version", "v", false, "version for mcp-workbench")
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	addCommands(root, &g)
 	return root

@@ -10,15 +10,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
-// helpGroup is a part of the overview that the program's own help is.
+// helpGroup is a part of the help of the program.
 type helpGroup struct {
 	title string
 	lines []helpLine
 }
 
-// helpLine tells of commands that belong together.
+// helpLine is one line for commands that belong together.
 type helpLine struct {
-	what     string // "": what the one command says of itself
+	what     string // "": the summary of the only command
 	commands []*cobra.Command
 }
 
@@ -30,33 +30,33 @@ func together(what string, commands ...*cobra.Command) helpLine {
 	return helpLine{what, commands}
 }
 
-// addCommands adds all commands, in the order in which the help shows them.
+// addCommands adds all commands, in the order of the help.
 func addCommands(root *cobra.Command, g *globals) {
 	groups := []helpGroup{
-		{"Start here", []helpLine{
+		{"Get started", []helpLine{
 			alone(newInit(g)), alone(newDoctor(g)),
-			together("Put the workbench into an MCP client, or take it out", newConnect(g), newDisconnect()),
+			together("Add the workbench to an MCP client, or remove it", newConnect(g), newDisconnect()),
 			alone(newTry(g)),
 		}},
-		{"Configuration", []helpLine{
+		{"Configure", []helpLine{
 			alone(newList(g)),
-			together("Add a server, or take out a server or a toolbox", newAdd(g), newRemove(g)),
-			together("Use a server again, or leave it out for now", newEnable(g), newDisable(g)),
-			together("Check a file; print the JSON Schema for editors", newValidate(g), newSchema()),
+			together("Add a server; remove a server or a toolbox", newAdd(g), newRemove(g)),
+			together("Enable or disable a server", newEnable(g), newDisable(g)),
+			together("Check a file; print its JSON Schema for editors", newValidate(g), newSchema()),
 			alone(newTrust(g)), alone(newLock(g)),
 		}},
 		{"Use tools", []helpLine{
-			together("List tools; show all about one", newTools(g), newShow(g)),
+			together("List tools; show one in detail", newTools(g), newShow(g)),
 			alone(newFind(g)), alone(newCall(g)), alone(newTokens(g)),
 		}},
-		{"Running workbenches", []helpLine{
-			together("Show workbenches and servers, once or as they change", newPS(), newTop()),
-			together("See a server's stderr, restart it, or end a workbench", newLogs(), newRestart(), newStop()),
+		{"Operate", []helpLine{
+			together("Show workbenches and servers, once or continuously", newPS(), newTop()),
+			together("Show a server's stderr, restart it, or stop a workbench", newLogs(), newRestart(), newStop()),
 		}},
-		{"Serving", []helpLine{
-			together("Serve many clients over HTTP, and make their tokens", newServe(g), newToken(g)),
+		{"Serve", []helpLine{
+			together("Serve many clients over HTTP; manage their tokens", newServe(g), newToken(g)),
 			alone(newBridge(g)),
-			together("Write a session down; play it without the server", newRecord(g), newReplay()),
+			together("Record a session; replay it without the server", newRecord(g), newReplay()),
 			alone(newBuiltin()),
 		}},
 	}
@@ -69,7 +69,7 @@ func addCommands(root *cobra.Command, g *globals) {
 	root.AddCommand(explain)
 	completions := completion.AddCommand(root)
 	groups = append(groups, helpGroup{"Other", []helpLine{
-		together("Explain an error code; let the shell complete names", explain, completions),
+		together("Explain an error code; generate shell completion", explain, completions),
 	}})
 	root.AddCommand(newDaemon(g)) // hidden
 	root.SetUsageFunc(usage)
@@ -83,11 +83,10 @@ func addCommands(root *cobra.Command, g *globals) {
 	})
 }
 
-// helpWidth is what all help fits into.
+// helpWidth is the number of columns that all help fits into.
 const helpWidth = 80
 
-// programHelp writes the help of the program, which fits a screen. The commands' own has the
-// rest.
+// programHelp writes the help of the program, which fits a screen.
 func programHelp(out io.Writer, root *cobra.Command, groups []helpGroup) {
 	fmt.Fprintf(out, "%s\n\nUsage: %s [FLAGS], or %s COMMAND\n", root.Long, root.Name(), root.Name())
 	width := 0
@@ -106,12 +105,11 @@ func programHelp(out io.Writer, root *cobra.Command, groups []helpGroup) {
 			fmt.Fprintf(out, "  %-*s  %s\n", width, line.names(), what)
 		}
 	}
-	fmt.Fprintf(out, "\nFlags:\n%s\nAll about a command, with examples: %s help COMMAND\n", root.Flags().FlagUsagesWrapped(helpWidth), root.Name())
+	fmt.Fprintf(out, "\nFlags:\n%s\nFlags and examples of a command: %s help COMMAND\n", root.Flags().FlagUsagesWrapped(helpWidth), root.Name())
 }
 
-// usage writes how a command is used. A template would do so as well, but brings along what a
-// program otherwise does without: templates may call any method of any type, so that none
-// could be left out.
+// usage writes how a command is used. It uses no template: templates may call any method of any type,
+// so the linker could remove none.
 func usage(cmd *cobra.Command) error {
 	out := cmd.OutOrStderr()
 	fmt.Fprintln(out, "Usage:")

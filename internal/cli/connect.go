@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
-// connectOptions are those of connect and disconnect.
+// connectOptions are the flags of connect and disconnect.
 type connectOptions struct {
 	name           string
 	file           string
@@ -35,17 +35,16 @@ func newConnect(g *globals) *cobra.Command {
 	var o connectOptions
 	cmd := &cobra.Command{
 		Use:   "connect [CLIENT]",
-		Short: "Put the workbench into the configuration of an MCP client",
-		Long: `Adds the workbench to the servers of an MCP client, with settings that keep its few tools
-always at hand where the client has such. Comments and order of the client's file stay. The
-difference is shown first, and what the file held is kept, so that --undo can take it back,
-also after the client wrote its file anew.
+		Short: "Add the workbench to an MCP client",
+		Long: `Add the workbench to the servers of an MCP client, with settings that keep its few tools
+always visible where the client has such settings. Comments and order of the client's file
+are kept. The diff is shown before anything is written. The old content is backed up:
+--undo reverts the change even after the client has rewritten its file.
 
-With --remove-imported, servers that the workbench has as well are taken out of the client's
-file, if 'doctor' or a call has seen them work; the others stay, and it is said why.
+With --remove-imported, servers that the workbench also has are removed from the client's
+file if 'doctor' or a call has seen them work; the others stay, with the reason.
 
-Without a client, lists those that were found on this machine and whether the workbench is
-connected.`,
+Without CLIENT, list the clients found on this machine and whether they are connected.`,
 		Example: `  mcp-workbench connect
   mcp-workbench connect claude-code
   mcp-workbench connect cursor --remove-imported
@@ -64,19 +63,19 @@ connected.`,
 		ValidArgsFunction: completion.Clients,
 	}
 	addConnectFlags(cmd, &o)
-	cmd.Flags().BoolVar(&o.undo, "undo", false, "take the last change of the client's file back; what others changed since stays")
-	cmd.Flags().BoolVar(&o.removeImported, "remove-imported", false, "also take out the client's servers that the workbench has been seen to run")
-	cmd.Flags().BoolVar(&o.json, "json", false, "without a client: list them as JSON")
+	cmd.Flags().BoolVar(&o.undo, "undo", false, "revert the last change of the client's file; later changes by others stay")
+	cmd.Flags().BoolVar(&o.removeImported, "remove-imported", false, "also remove the client's servers that the workbench has been seen to run")
+	cmd.Flags().BoolVar(&o.json, "json", false, "without CLIENT: write the list as JSON")
 	return cmd
 }
 
-// addConnectFlags adds the flags that say which file is meant, and how much is asked.
+// addConnectFlags adds the flags that connect and disconnect share.
 func addConnectFlags(cmd *cobra.Command, o *connectOptions) {
-	cmd.Flags().StringVar(&o.name, "name", "workbench", "what the client calls the workbench")
-	cmd.Flags().BoolVar(&o.project, "project", false, "the client's file for the project in this folder, not the user's")
-	cmd.Flags().StringVar(&o.file, "file", "", "the client's file, if it is in no usual place")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show the difference")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "agree to the change, and do not ask")
+	cmd.Flags().StringVar(&o.name, "name", "workbench", "name of the workbench in the client")
+	cmd.Flags().BoolVar(&o.project, "project", false, "use the client's file of the project in this folder, not the user's")
+	cmd.Flags().StringVar(&o.file, "file", "", "path of the client's file, if it is not in a usual place")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show the diff")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm the change without asking")
 }
 
 func runConnect(ctx context.Context, g *globals, id string, o connectOptions, screen *tty.Screen) error {

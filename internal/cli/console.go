@@ -23,7 +23,7 @@ import (
 type solitude struct{ alone bool }
 
 func (s *solitude) define(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&s.alone, "alone", false, "start the servers for this command, also where clients share a workbench")
+	cmd.Flags().BoolVar(&s.alone, "alone", false, "start the servers for this command, even if clients share a workbench")
 }
 
 // newConsole is what the commands have in common that use tools.

@@ -38,9 +38,9 @@ func newDaemon(g *globals) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&folder, "folder", "", "where servers run that no client names a folder for")
+	cmd.Flags().StringVar(&folder, "folder", "", "working folder of servers for which no client names one")
 	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
-	cmd.Flags().StringVar(&project, "project", "", "the configuration that was found in a working folder, and has to be trusted")
-	cmd.Flags().StringVar(&user, "user", "", "the user's own configuration, below that of --project; it need not exist")
+	cmd.Flags().StringVar(&project, "project", "", "configuration found in a working folder, which has to be trusted")
+	cmd.Flags().StringVar(&user, "user", "", "the user's own configuration, below that of --project; it may not exist yet")
 	return cmd
 }

@@ -17,10 +17,10 @@ func newDisconnect() *cobra.Command {
 	var o connectOptions
 	cmd := &cobra.Command{
 		Use:   "disconnect CLIENT",
-		Short: "Take the workbench out of the configuration of an MCP client",
-		Long: `Takes the workbench out of the servers of an MCP client, and nothing else. The difference is
-shown first. To restore the client's file as it was before 'connect', with servers that were
-taken out, use 'connect CLIENT --undo'.`,
+		Short: "Remove the workbench from an MCP client",
+		Long: `Remove the workbench from the servers of an MCP client, and nothing else. The diff is shown
+before anything is written. To restore the client's file as it was before 'connect',
+including servers that were removed, use 'connect CLIENT --undo'.`,
 		Example: `  mcp-workbench disconnect cursor
   mcp-workbench disconnect claude-code --project --dry-run`,
 		Args: func(cmd *cobra.Command, args []string) error {

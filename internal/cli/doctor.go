@@ -29,13 +29,12 @@ func newDoctor(g *globals) *cobra.Command {
 	var options doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor [TOOLBOX[/SERVER]...]",
-		Short: "Check the configuration and servers, and say what to do",
-		Long: `Check the configuration and its surroundings, tell which MCP clients have the workbench, and
-start every server to see how far it gets:
-whether its command is found, it starts, answers the handshake, and lists its tools. What
-fails is explained with the last lines of the server's stderr and what to do about it.
+		Short: "Check the configuration and servers, and explain failures",
+		Long: `Check the configuration and its environment, list the MCP clients that have the workbench,
+and start every server: is its command found, does it start, answer the handshake and list
+its tools? Failures are explained with the last lines of the server's stderr and a fix.
 
-It ends with 0 if everything works, and with 1 if something failed; warnings do not count.`,
+The exit status is 0 if everything works and 1 if something failed; warnings do not count.`,
 		Example: `  mcp-workbench doctor
   mcp-workbench doctor dev web/fetch
   mcp-workbench doctor --timeout 2m         for servers that download themselves first
@@ -49,8 +48,8 @@ It ends with 0 if everything works, and with 1 if something failed; warnings do 
 			return runDoctor(cmd.Context(), *g, options, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().BoolVar(&options.json, "json", false, "print everything as JSON")
-	cmd.Flags().DurationVar(&options.timeout, "timeout", 0, "how long each server may take (default: its timeouts.connect)")
+	cmd.Flags().BoolVar(&options.json, "json", false, "write the report as JSON")
+	cmd.Flags().DurationVar(&options.timeout, "timeout", 0, "time limit for each server (default: its timeouts.connect)")
 	return cmd
 }
 

@@ -20,8 +20,8 @@ import (
 type editFlags struct{ dryRun, yes bool }
 
 func (f *editFlags) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "ask nothing")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the diff and change nothing")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 }
 
 // edit is a change of the configuration that a person requested.

@@ -12,7 +12,7 @@ import (
 )
 
 func newEnable(g *globals) *cobra.Command {
-	return newSwitch(g, "enable", "Use a server again that was disabled", "Enabled", func(e *edit, path []string) error { return e.Remove(path) })
+	return newSwitch(g, "enable", "Enable a disabled server", "Enabled", func(e *edit, path []string) error { return e.Remove(path) })
 }
 
 // newSwitch makes 'enable' and 'disable', which differ in what they do to one key.
@@ -21,9 +21,9 @@ func newSwitch(g *globals, name, short, done string, change func(*edit, []string
 	cmd := &cobra.Command{
 		Use:   name + " REF...",
 		Short: short,
-		Long: short + `. The rest of the file stays as it is, comments
-included, and a workbench that runs takes the change over by itself. REF is TOOLBOX/SERVER,
-TOOLBOX for all of its servers, or the name of a server that only one toolbox has.`,
+		Long: short + `. The rest of the file is kept, including comments, and a
+running workbench reloads automatically. REF is TOOLBOX/SERVER, TOOLBOX for all of its
+servers, or the name of a server that only one toolbox has.`,
 		Example: fmt.Sprintf("  mcp-workbench %[1]s dev/github\n  mcp-workbench %[1]s dev", name),
 		Args:    atLeastOne(name + " takes what to " + name + ", such as dev/github"),
 

@@ -19,8 +19,8 @@ func newExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [CODE]",
 		Short: "Explain an error code, or list all of them",
-		Long: `Explain what an error code means: what happened, the usual causes, and what to do. The code
-stands in the last line of an error. Without a code, all of them are listed.`,
+		Long: `Explain an error code: what happened, the usual causes, and what to do. The code is in the
+last line of an error. Without CODE, list all codes.`,
 		Example: `  mcp-workbench explain
   mcp-workbench explain toolbox-not-found`,
 		Args:      atMostOne("one code"),

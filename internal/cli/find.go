@@ -22,8 +22,8 @@ func newFind(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "find QUERY",
 		Short: "Find tools by what they do",
-		Long: `Find tools by what they do, ranked as find_tools ranks them for a model. Servers that were
-never seen are connected for it.`,
+		Long: `Find tools by what they do, with the same ranking as find_tools. Servers that were never
+connected are started for it.`,
 		Example: `  mcp-workbench find read a file
   mcp-workbench find 'commits of a branch' --toolbox dev
   mcp-workbench find weather --limit 20 --json`,
@@ -48,8 +48,8 @@ never seen are connected for it.`,
 	}
 	cmd.Flags().StringVar(&options.Toolbox, "toolbox", "", "search this toolbox only")
 	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
-	cmd.Flags().IntVar(&options.Limit, "limit", usualFound, "how many tools to show, up to 50")
-	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON, as find_tools answers")
+	cmd.Flags().IntVar(&options.Limit, "limit", usualFound, "number of tools to show, up to 50")
+	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON, as find_tools returns it")
 	how.define(cmd)
 	return cmd
 }

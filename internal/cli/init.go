@@ -36,16 +36,16 @@ func newInit(g *globals) *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Make a configuration of the servers that clients have",
-		Long: `Looks for the configurations of MCP clients on this machine, groups their servers into
-toolboxes, and writes workbench-config.json. Secrets that stand in the clear move into a
+		Short: "Import the servers of your MCP clients",
+		Long: `Find the configuration files of MCP clients on this machine, group their servers into
+toolboxes, and write workbench-config.json. Secrets in plain text are moved to a
 workbench.env beside it, which only you can read. The clients' own files are not changed.
 
-What would be written is shown first. A configuration that is there already is added to;
-with --force it is replaced.
+The diff is shown before anything is written. Servers are added to an existing
+configuration; --force replaces it.
 
-With --json, all that is found and done is one JSON object, and nobody is asked: add --yes to
-have it written, or --dry-run to only see it.`,
+With --json, the result is one JSON object and nothing is asked: add --yes to write it,
+or --dry-run to only see it.`,
 		Example: `  mcp-workbench init
   mcp-workbench init --yes
   mcp-workbench init --from cursor --from ./.mcp.json --output team.json --dry-run
@@ -58,11 +58,11 @@ have it written, or --dry-run to only see it.`,
 			return runInit(cmd.Context(), g, o, screenOf(cmd), &initReport{})
 		},
 	}
-	cmd.Flags().StringArrayVar(&o.from, "from", nil, "a client or a file to take servers from; may be repeated (default: all clients that are found)")
-	cmd.Flags().StringVar(&o.output, "output", "", "the configuration to write (default: --config, $WORKBENCH_CONFIG, then the user's configuration folder)")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "take the proposal, and do not ask")
+	cmd.Flags().StringArrayVar(&o.from, "from", nil, "a client or a file to import servers from; may be repeated (default: all clients found)")
+	cmd.Flags().StringVar(&o.output, "output", "", "configuration to write (default: --config, $WORKBENCH_CONFIG, then your configuration folder)")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "accept the proposal without asking")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show what would be written")
-	cmd.Flags().BoolVar(&o.force, "force", false, "replace a configuration that is there, instead of adding to it")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace an existing configuration instead of adding to it")
 	cmd.Flags().BoolVar(&o.json, "json", false, "write JSON, and ask nothing")
 	_ = cmd.RegisterFlagCompletionFunc("from", completion.Clients)
 	return cmd

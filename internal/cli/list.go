@@ -21,10 +21,10 @@ func newList(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List the toolboxes and servers of the configuration",
-		Long: `List what is configured: toolboxes, servers, what each runs, whether it is enabled, and how
-many tools it had when it last ran. Where ./workbench-config.json is on top of your own
-file, both are listed. Nothing is started. Secrets are hidden.`,
+		Short:   "List the configured toolboxes and servers",
+		Long: `List the configured toolboxes and servers: what each server runs, whether it is enabled, and
+how many tools its cached list has. If ./workbench-config.json is on top of your own file,
+both are listed. Nothing is started. Secrets are masked.`,
 		Example: `  mcp-workbench list
   mcp-workbench list --json | jq '.toolboxes[].servers[].name'`,
 		Args: noArguments,

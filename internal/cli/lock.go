@@ -21,15 +21,15 @@ func newLock(g *globals) *cobra.Command {
 	var accepted []string
 	cmd := &cobra.Command{
 		Use:   "lock",
-		Short: "Write down which tools and instructions are approved",
-		Long: `Starts every server and writes the definitions of its tools and its instructions into workbench.lock,
-beside the file that has the server. Commit that file: a change is then seen in a review.
-With "locked": true in the configuration, only tools and instructions that are as the file has
-them can be seen and used.
+		Short: "Approve tools and instructions in workbench.lock",
+		Long: `Start every server and write the definitions of its tools and its instructions to
+workbench.lock, beside the configuration file that has the server. Commit that file, so that
+reviews show changes. With "locked": true in the configuration, only tools and instructions
+that match the file can be seen and used.
 
-A server that is not in the file yet is approved with all that it offers. Tools of other
-servers that are new or changed, and changed instructions, are approved only when --accept names
-them, or their server or toolbox; until then this command lists them and ends with 1.`,
+A server that is not in the file yet is approved with everything it offers. New or changed
+tools of other servers, and changed instructions, are approved only if --accept names them,
+their server or their toolbox; until then they are listed and the exit status is 1.`,
 		Example: `  mcp-workbench lock
   mcp-workbench lock --accept dev/shell/run
   mcp-workbench lock --accept dev/shell`,
@@ -38,7 +38,7 @@ them, or their server or toolbox; until then this command lists them and ends wi
 			return runLock(cmd.Context(), *g, accepted, cmd.OutOrStdout(), os.Stderr)
 		},
 	}
-	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "TOOLBOX/SERVER/TOOL, TOOLBOX/SERVER:instructions, TOOLBOX/SERVER or TOOLBOX to approve as they are now; may be repeated")
+	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "approve the current TOOLBOX/SERVER/TOOL, TOOLBOX/SERVER:instructions, TOOLBOX/SERVER or TOOLBOX; may be repeated")
 	completion.Register(cmd, "accept", completion.Tools(&g.Loader))
 	return cmd
 }

@@ -20,9 +20,9 @@ func newLogs() *cobra.Command {
 	var last int
 	logs := &cobra.Command{
 		Use:   "logs SERVER",
-		Short: "Show what a server of a running workbench wrote to stderr",
-		Long: `Show the last lines that a server wrote to stderr, over all its restarts, without
-secrets. A remote server has none. With --follow, also what it writes from now on.`,
+		Short: "Show the stderr of a server of a running workbench",
+		Long: `Show the last lines that a server wrote to stderr, across restarts, with secrets masked. A
+remote server has none. With --follow, keep printing new lines.`,
 		Example: `  mcp-workbench logs dev/github
   mcp-workbench logs github -f`,
 		Args: exactly("the name of one server"), ValidArgsFunction: completion.Running,
@@ -47,8 +47,8 @@ secrets. A remote server has none. With --follow, also what it writes from now o
 		},
 	}
 	which.define(logs)
-	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what the server writes from now on")
-	logs.Flags().IntVarP(&last, "lines", "n", 100, "how many of the last lines to show")
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new lines")
+	logs.Flags().IntVarP(&last, "lines", "n", 100, "number of last lines to show")
 	logs.Flags().BoolVar(&asJSON, "json", false, "write each line as a JSON object")
 	return logs
 }

@@ -17,13 +17,12 @@ func newPS() *cobra.Command {
 	ps := &cobra.Command{
 		Use:   "ps",
 		Short: "Show the running workbenches and the state of their servers",
-		Long: `Show the running workbenches, the state of their servers, and the requests that each server
-got in the last minutes: how many, how many failed, and how long half (P50) and 95 % (P95) of them
-took at most.`,
+		Long: `Show the running workbenches, the state of their servers, and the requests of the last
+minutes for each server: count, errors, and latency (median and 95th percentile).`,
 		Example: `  mcp-workbench ps
   mcp-workbench ps --tools   the requests by tool
   mcp-workbench ps --json
-  mcp-workbench top          the same, as it changes`,
+  mcp-workbench top          the same, refreshed`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := which.find(cmd.Context())

@@ -38,15 +38,15 @@ func newRecord(g *globals) *cobra.Command {
 	var o recordOptions
 	record := &cobra.Command{
 		Use:   "record FILE [TOOLBOX/SERVER | -- COMMAND [ARG...]]",
-		Short: "Serve a client and write down the session, without its secrets",
+		Short: "Record the session of a client, with secrets masked",
 		Long: `Serve an MCP client on stdin and stdout, and write every message of the session to a
-file of readable JSON lines that 'mcp-workbench replay' can play again. Put it into a
+file of readable JSON lines that 'mcp-workbench replay' can replay. Put the command into a
 client's configuration in place of the server.
 
-What is recorded is one configured server, or one that is given as a command line after
-'--', or the whole workbench if neither is named. Values of the configuration's secrets,
-members whose name says that they are secret, and well-known kinds of tokens are
-replaced by ` + secret.Mask + `. Other data stays: read the file before you pass it on.`,
+Record one configured server, a command line after '--', or the whole workbench if neither
+is given. Secrets of the configuration, members whose name says that they are secret, and
+well-known kinds of tokens are replaced by ` + secret.Mask + `. Other data stays: read the file before you
+share it.`,
 		Example: `  mcp-workbench record session.jsonl dev/github
   mcp-workbench record session.jsonl -- npx -y @modelcontextprotocol/server-everything
   mcp-workbench replay session.jsonl`,

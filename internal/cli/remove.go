@@ -18,13 +18,13 @@ func newRemove(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remove REF...",
 		Aliases: []string{"rm"},
-		Short:   "Take a server or a toolbox out of the configuration",
-		Long: `Take servers or whole toolboxes out of the configuration: out of the file that has them,
-./workbench-config.json or your own. The rest of the file stays as it is, comments included.
-REF is TOOLBOX/SERVER, TOOLBOX, or the name of a server that only one toolbox has.`,
+		Short:   "Remove a server or a toolbox from the configuration",
+		Long: `Remove servers or whole toolboxes from the file that has them, ./workbench-config.json or
+your own. The rest of the file is kept, including comments. REF is TOOLBOX/SERVER, TOOLBOX,
+or the name of a server that only one toolbox has.`,
 		Example: `  mcp-workbench remove dev/github
-  mcp-workbench remove github           if there is one only
-  mcp-workbench remove dev --dry-run    see what would go`,
+  mcp-workbench remove github           if only one toolbox has it
+  mcp-workbench remove dev --dry-run    see the diff`,
 		Args:              atLeastOne("remove takes what to remove, such as dev/github"),
 		ValidArgsFunction: completion.Servers(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {

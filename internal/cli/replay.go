@@ -19,22 +19,22 @@ func newReplay() *cobra.Command {
 	var timing, strict bool
 	replay := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "Serve a client from a recorded session, without the server",
-		Long: `Play the server's part of a session that 'mcp-workbench record' wrote, on stdin and
-stdout. A request is answered as the recorded one of the same method and arguments was,
-with its progress, messages and questions; asked again, it gets the next recorded answer,
-and the last one from then on. What the recording does not have is answered with an error
-that says what is different, and told on stderr.`,
+		Short: "Replay a recorded session to a client, without the server",
+		Long: `Play the server's part of a session that 'mcp-workbench record' wrote, on stdin and stdout.
+A request gets the response of the recorded request with the same method and arguments,
+with its progress, messages and questions. If it is repeated, it gets the next recorded
+response, and in the end always the last. A request that is not in the recording gets an
+error that says what differs; it is also reported on stderr.`,
 		Example: `  mcp-workbench replay session.jsonl
   mcp-workbench replay --timing demo.jsonl      as fast as it was
-  mcp-workbench replay --strict test.jsonl      exit with 1 if something did not match`,
+  mcp-workbench replay --strict test.jsonl      exit status 1 if something did not match`,
 		Args: exactly("one file, which 'mcp-workbench record' wrote"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runReplay(cmd.Context(), args[0], timing, strict, os.Stdin, os.Stdout, os.Stderr)
 		},
 	}
-	replay.Flags().BoolVar(&timing, "timing", false, "keep the pauses of the recording")
-	replay.Flags().BoolVar(&strict, "strict", false, "end with exit code 1 if something did not match")
+	replay.Flags().BoolVar(&timing, "timing", false, "keep the timing of the recording")
+	replay.Flags().BoolVar(&strict, "strict", false, "exit with status 1 if something did not match")
 	return replay
 }
 

@@ -18,7 +18,7 @@ import (
 type running struct{ pid int }
 
 func (r *running) define(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&r.pid, "pid", 0, "the workbench with this process id (default: the only one)")
+	cmd.Flags().IntVar(&r.pid, "pid", 0, "process id of the workbench (default: the only one)")
 }
 
 // find returns the selected workbenches, oldest first; at least one.

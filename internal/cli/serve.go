@@ -28,11 +28,11 @@ func newServe(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve many clients over HTTP",
-		Long: `Serves MCP over HTTP (Streamable HTTP) at /mcp, and each toolbox alone, with its tools
+		Long: `Serve MCP over HTTP (Streamable HTTP) at /mcp, and each toolbox alone, with its tools
 under their own names, at /mcp/TOOLBOX. All clients share the servers.
 
-Clients need a bearer token. The first start makes one and prints it, once;
-'mcp-workbench token' makes others.`,
+Clients need a bearer token. The first start creates one and prints it once;
+'mcp-workbench token' manages tokens.`,
 		Example: `  mcp-workbench serve                           on 127.0.0.1:7420
   mcp-workbench serve --listen 127.0.0.1:8080   on another port
   mcp-workbench serve --no-auth                 without tokens, on this machine only`,
@@ -44,7 +44,7 @@ Clients need a bearer token. The first start makes one and prints it, once;
 	cmd.Flags().StringVar(&options.listen, "listen", "", "address and port to listen on (default: the configuration's http.listen, or "+config.DefaultListen+")")
 	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
-	cmd.Flags().BoolVar(&options.noAuth, "no-auth", false, "ask for no token; on a loopback address only")
+	cmd.Flags().BoolVar(&options.noAuth, "no-auth", false, "require no token; on a loopback address only")
 	return cmd
 }
 

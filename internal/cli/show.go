@@ -11,12 +11,12 @@ func newShow(g *globals) *cobra.Command {
 	var how solitude
 	cmd := &cobra.Command{
 		Use:   "show REF",
-		Short: "Show all about a tool, a server or a toolbox",
-		Long: `Show all about a tool: what it does, its parameters, and what its server says of how it
-behaves. Of a server or a toolbox, show its instructions and tools.
+		Short: "Show a tool, a server or a toolbox in detail",
+		Long: `Show a tool: what it does, its parameters, and its server's hints about its behaviour. For a
+server or a toolbox, show the instructions and tools.
 
-REF is TOOLBOX/SERVER/TOOL, or any shorter form that names one thing alone: SERVER/TOOL
-or TOOL; TOOLBOX/SERVER or SERVER; TOOLBOX.`,
+REF is TOOLBOX/SERVER/TOOL, or any shorter form that is unambiguous: SERVER/TOOL or TOOL;
+TOOLBOX/SERVER or SERVER; TOOLBOX.`,
 		Example: `  mcp-workbench show dev/files/read
   mcp-workbench show read
   mcp-workbench show dev

@@ -26,9 +26,9 @@ func newRestart() *cobra.Command {
 	var which running
 	restart := &cobra.Command{
 		Use:   "restart SERVER",
-		Short: "End a server of a running workbench and start it again",
-		Long: `End a server with all that it started, and start it again. Its calls end with an error;
-a server that is backing off from failures is tried at once.`,
+		Short: "Restart a server of a running workbench",
+		Long: `Stop a server with all its child processes, and start it again. Its pending calls fail; a
+server in backoff is tried at once.`,
 		Example: `  mcp-workbench restart dev/github`,
 		Args:    exactly("the name of one server"), ValidArgsFunction: completion.Running,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,9 +62,9 @@ func newStop() *cobra.Command {
 	var all bool
 	stop := &cobra.Command{
 		Use:   "stop",
-		Short: "End a running workbench, with its servers",
-		Long: `End a running workbench as a signal would: calls may finish for a moment, servers are
-stopped, nothing is left. A client that still needs it starts it again.`,
+		Short: "Stop a running workbench and its servers",
+		Long: `Stop a running workbench as a signal would: pending calls get a moment to finish, servers
+are stopped, nothing is left. A client that still needs the workbench starts it again.`,
 		Example: `  mcp-workbench stop
   mcp-workbench stop --pid 4711
   mcp-workbench stop --all`,
@@ -93,6 +93,6 @@ stopped, nothing is left. A client that still needs it starts it again.`,
 		},
 	}
 	which.define(stop)
-	stop.Flags().BoolVar(&all, "all", false, "stop all of them")
+	stop.Flags().BoolVar(&all, "all", false, "stop all workbenches")
 	return stop
 }

@@ -24,10 +24,10 @@ import (
 func newToken(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Make, list and remove the tokens of clients over HTTP",
-		Long: `Clients that connect to 'mcp-workbench serve' show a token. Make one for each client, so
-that one can be removed without the others. Only a hash of a token is kept: it is shown
-once, when it is made. A server that runs notices changes within a second.`,
+		Short: "Create, list and remove the tokens of HTTP clients",
+		Long: `Clients of 'mcp-workbench serve' authenticate with a token. Create one for each client, so
+that each can be removed by itself. Only a hash is stored: a token is shown once, when it
+is created. A running server notices changes within a second.`,
 		Example: `  mcp-workbench token add laptop
   mcp-workbench token add ci --toolbox build --toolbox deploy
   mcp-workbench token list
@@ -46,12 +46,12 @@ func newTokenAdd(g *globals) *cobra.Command {
 	var lifetime string
 	cmd := &cobra.Command{
 		Use:   "add NAME",
-		Short: "Make a token and print it, once",
-		Long: `Make a token and print it on stdout; what to paste into a client goes to stderr. With
---toolbox the token is for those toolboxes only: the others do not exist for its client.
+		Short: "Create a token and print it once",
+		Long: `Create a token and print it to stdout; instructions for clients go to stderr. With
+--toolbox the token is limited to these toolboxes: the others do not exist for its client.
 
---for says what the token may do: calls (use the tools; the default), metrics (read
-counters and times), page (look into the workbench with a browser).`,
+--for says what the token permits: calls (use the tools; the default), metrics (read
+counters and durations), page (inspect the workbench in a browser).`,
 		Example: `  mcp-workbench token add laptop
   mcp-workbench token add ci --toolbox build --toolbox deploy --expires 90d
   mcp-workbench token add prometheus --for metrics`,
@@ -70,12 +70,12 @@ counters and times), page (look into the workbench with a browser).`,
 			return addToken(cmd.OutOrStdout(), cmd.ErrOrStderr(), g, grant)
 		},
 	}
-	cmd.Flags().StringSliceVar(&rights, "for", nil, "what the token is for: "+httpauth.JoinRights(httpauth.Rights)+"; may be repeated (default: calls)")
-	cmd.Flags().StringVar(&lifetime, "expires", "", "how long the token is valid, such as 12h or 90d (default: for ever)")
+	cmd.Flags().StringSliceVar(&rights, "for", nil, "what the token permits: "+httpauth.JoinRights(httpauth.Rights)+"; may be repeated (default: calls)")
+	cmd.Flags().StringVar(&lifetime, "expires", "", "lifetime of the token, such as 12h or 90d (default: unlimited)")
 	completion.Register(cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return strings.Split(httpauth.JoinRights(httpauth.Rights), ", "), cobra.ShellCompDirectiveNoFileComp
 	})
-	cmd.Flags().StringArrayVar(&grant.Toolboxes, "toolbox", nil, "a toolbox that the token is for; may be repeated (default: all)")
+	cmd.Flags().StringArrayVar(&grant.Toolboxes, "toolbox", nil, "limit the token to a toolbox; may be repeated (default: all)")
 	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
 	return cmd
 }
@@ -83,7 +83,7 @@ counters and times), page (look into the workbench with a browser).`,
 func newTokenList() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List the tokens: name, toolboxes, what for, and how long",
+		Short:   "List the tokens with toolboxes, permissions and expiry",
 		Example: "  mcp-workbench token list",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listTokens(cmd.OutOrStdout()) },
@@ -93,7 +93,7 @@ func newTokenList() *cobra.Command {
 func newTokenRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:     "remove NAME",
-		Short:   "Make a token worthless",
+		Short:   "Revoke a token",
 		Example: "  mcp-workbench token remove ci",
 		Args:    oneName("token remove"),
 		RunE: func(cmd *cobra.Command, args []string) error {

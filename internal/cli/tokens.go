@@ -19,10 +19,10 @@ import (
 func newTokens(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tokens [TOOLBOX]",
-		Short: "Estimate what tools cost of a model's context",
-		Long: `Estimate how many tokens each tool and server costs, in full and in brief, what the
-whole answer of open_toolbox costs for each toolbox, and what the workbench saves against
-listing all tools. Servers of which nothing is known yet are connected for it.`,
+		Short: "Estimate how many tokens of context tools cost",
+		Long: `Estimate how many tokens each tool and server costs, in full and in brief, what the whole
+answer of open_toolbox costs for each toolbox, and what the workbench saves compared with
+listing all tools. Servers that were never connected are started for it.`,
 		Example: `  mcp-workbench tokens
   mcp-workbench tokens dev`,
 		ValidArgsFunction: completion.One(completion.Toolboxes(&g.Loader)),

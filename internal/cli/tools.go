@@ -15,11 +15,10 @@ func newTools(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools [TOOLBOX[/SERVER]]",
 		Short: "List the tools of all toolboxes, or of one toolbox or server",
-		Long: `List the tools of all toolboxes, or of one toolbox or server. What servers offered when they
-were last seen is shown at once; servers that were never seen are connected for it.
---refresh asks all of them.
+		Long: `List the tools of all toolboxes, or of one toolbox or server. Tool lists are cached: only
+servers that were never connected are started. --refresh asks all of them.
 
-It ends with 0 if at least one server could be listed.`,
+The exit status is 0 if at least one server could be listed.`,
 		Example: `  mcp-workbench tools
   mcp-workbench tools dev
   mcp-workbench tools dev/git --refresh
@@ -35,7 +34,7 @@ It ends with 0 if at least one server could be listed.`,
 			return c.List(cmd.Context(), options)
 		},
 	}
-	cmd.Flags().BoolVar(&options.Refresh, "refresh", false, "ask the servers, also those that were seen before")
+	cmd.Flags().BoolVar(&options.Refresh, "refresh", false, "ask all servers instead of using the cache")
 	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON")
 	how.define(cmd)
 	return cmd

@@ -16,7 +16,7 @@ func newTop() *cobra.Command {
 	top := &cobra.Command{
 		Use:   "top",
 		Short: "Watch the servers of running workbenches",
-		Long:  `Show what 'mcp-workbench ps' shows, again and again. q or Ctrl-C ends it.`,
+		Long:  `Show the output of 'mcp-workbench ps' and keep it up to date. Press q or Ctrl-C to quit.`,
 		Example: `  mcp-workbench top
   mcp-workbench top --interval 5s`,
 		Args: noArguments,
@@ -29,7 +29,7 @@ func newTop() *cobra.Command {
 		},
 	}
 	which.define(top)
-	top.Flags().DurationVar(&every, "interval", time.Second, "how often to look")
+	top.Flags().DurationVar(&every, "interval", time.Second, "refresh interval")
 	top.Flags().BoolVar(&tools, "tools", false, toolsUsage)
 	return top
 }

@@ -24,16 +24,16 @@ func newTrust(g *globals) *cobra.Command {
 	var flags trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [FILE]",
-		Short: "Let a configuration in the working folder run programs",
-		Long: `Show what a configuration would run, ask, and remember the answer. Shown are, for each server,
-the file that would really run, its arguments and folder, the values of its variables, what it
-inherits of yours, and which variables of yours it sends elsewhere; and the values of the
-workbench.env beside the file. What looks like a secret is hidden. A file that is found
-in the working folder needs this if the folder is under version control, or if somebody
-else owns the file or its folder or can change them: somebody else may have written it.
-It is needed again when the file or the workbench.env beside it changes. A file that is
-named by --config or $WORKBENCH_CONFIG, or that lies in the user's configuration folder,
-is taken as it is.`,
+		Short: "Allow the configuration of a folder to run programs",
+		Long: `Show what a configuration would run, ask, and remember the answer. For each server this
+shows the program that would really run, its arguments and folder, the values of its
+variables, the variables it inherits from you, and those it sends elsewhere; and the values
+of the workbench.env beside the file. What looks like a secret is masked.
+
+A file in the working folder needs trust if the folder is under version control, or if
+somebody else owns or can change the file or its folder: somebody else may have written
+it. It needs trust again when it or the workbench.env beside it changes. A file named by
+--config or $WORKBENCH_CONFIG, and one in your configuration folder, needs none.`,
 		Example: `  mcp-workbench trust
   mcp-workbench trust project/workbench-config.json
   mcp-workbench trust --json
@@ -44,11 +44,11 @@ is taken as it is.`,
 			case len(args) > 1:
 				return &usageError{err: fmt.Errorf("trust takes one file, not %d", len(args))}
 			case flags.list && (len(args) > 0 || flags.revoke || flags.yes):
-				return &usageError{err: errors.New("--list goes with nothing else")}
+				return &usageError{err: errors.New("--list takes no file and no other flag but --json")}
 			case flags.revoke && flags.yes:
-				return &usageError{err: errors.New("--revoke asks nothing, so that it takes no --yes")}
+				return &usageError{err: errors.New("--revoke asks nothing and takes no --yes")}
 			case flags.revoke && flags.json:
-				return &usageError{err: errors.New("--revoke shows nothing, so that it takes no --json")}
+				return &usageError{err: errors.New("--revoke shows nothing and takes no --json")}
 			}
 			return nil
 		},
@@ -68,9 +68,9 @@ is taken as it is.`,
 		},
 	}
 	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&flags.json, "json", false, "write what would be shown as JSON, and do not ask; trusts nothing without --yes")
-	cmd.Flags().BoolVar(&flags.list, "list", false, "list the files that are trusted")
-	cmd.Flags().BoolVar(&flags.revoke, "revoke", false, "trust the file no longer")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "write the review as JSON without asking; trusts nothing without --yes")
+	cmd.Flags().BoolVar(&flags.list, "list", false, "list the trusted files")
+	cmd.Flags().BoolVar(&flags.revoke, "revoke", false, "revoke the trust of the file")
 	return cmd
 }
 

@@ -20,9 +20,9 @@ func newTry(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "try [TOOLBOX]",
 		Short: "Open a toolbox in the terminal and call one of its tools",
-		Long: `Do in the terminal what a client does: open a toolbox, list its tools, call one that
-needs no arguments and changes nothing, and say how long each step took. The first
-toolbox is taken if none is named.`,
+		Long: `Do what a client does: open a toolbox, list its tools, call one that needs no arguments
+and changes nothing, and show how long each step took. Without TOOLBOX, the first one is
+opened.`,
 		Example: `  mcp-workbench try
   mcp-workbench try dev`,
 		ValidArgsFunction: completion.One(completion.Toolboxes(&g.Loader)),

@@ -16,10 +16,9 @@ import (
 func newValidate(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate [FILE]",
-		Short: "Check a configuration file and report all that is wrong with it",
-		Long: `Check a file and report all that is wrong with it. Without FILE, those that count here are
-checked: ./workbench-config.json and your own, or the one that --config or
-$WORKBENCH_CONFIG names.`,
+		Short: "Check a configuration file and report every problem",
+		Long: `Check a file and report every problem. Without FILE, check the files in use here:
+./workbench-config.json and your own, or the one named by --config or $WORKBENCH_CONFIG.`,
 		Example: `  mcp-workbench validate
   mcp-workbench validate team/workbench-config.json`,
 		Args: atMostOne("one file"),
