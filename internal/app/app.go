@@ -1,4 +1,4 @@
-// Package app puts the workbench together from its parts, and takes it apart again.
+// Package app builds a workbench from its parts, serves clients with it, reloads it and stops it.
 package app
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Options say how the workbench is set up.
+// Options configure a workbench.
 type Options struct {
 	Config  *config.Config
 	Version string
@@ -43,7 +43,7 @@ type Options struct {
 	StateDir string        // where running process trees and definitions are noted; "" : nowhere
 	Log      *slog.Logger  // default: discard
 
-	// Toolbox is the only toolbox that is served; "": all.
+	// Toolbox is the only toolbox to serve; "": all.
 	Toolbox string
 
 	// Transparent lets a client see the servers' instructions instead of ours.
@@ -53,8 +53,8 @@ type Options struct {
 	// leads this workbench back to itself is refused.
 	Admit func(mark string) error
 
-	// Withheld says why files of the configuration may not or cannot be used. Clients are told
-	// so. Nothing of them is in Config, since what is not there cannot be started.
+	// Withheld tells clients why files of the configuration are not used. Config has nothing of
+	// these files, so nothing of them can be started.
 	Withheld string
 }
 
@@ -156,14 +156,14 @@ func (a *App) mode(audience front.Audience) config.ToolMode {
 	return a.config.Load().ToolMode
 }
 
-// passage makes the forwarder of an audience.
+// passage returns the forwarder of an audience, for everything except tools.
 func (a *App) passage(audience front.Audience) *passthrough.Forwarder {
 	return passthrough.New(passthrough.Options{
 		Router: a.router.Load(), Visible: a.view(audience), Mode: a.mode(audience), OpenedOnly: a.config.Load().ListOpened, Log: a.log,
 	})
 }
 
-// surface makes what an audience sees of the fleet as it is now.
+// surface returns the tools that an audience sees.
 func (a *App) surface(audience front.Audience) *metatool.Surface {
 	cfg := a.config.Load()
 	discovery := cfg.Discovery
@@ -197,9 +197,9 @@ func (a *App) view(audience front.Audience) metatool.Toolboxes {
 	return a.fleet.View(visible)
 }
 
-// Reload changes to another configuration, which was read and checked: servers whose
-// definition is the same go on, and clients are told if their list of tools changes. Withheld is
-// as in Options. On an error nothing has changed.
+// Reload switches to another checked configuration: servers whose definition did not change keep
+// running, and clients are notified if their list of tools changes. Withheld is as in Options. On an
+// error nothing has changed.
 func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if err := CheckToolbox(cfg, a.toolbox); err != nil && withheld == "" {
 		return err
@@ -231,19 +231,20 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	return nil
 }
 
-// Withhold changes what clients of a workbench are told that uses nothing of its configuration.
+// Withhold changes the notice to clients of a workbench that uses nothing of its configuration.
 func (a *App) Withhold(notice string) {
 	a.front.Change(func() { a.withheld.Store(notice) })
 }
 
-// Prefetch asks servers that were never seen what they offer, if the configuration says so.
+// Prefetch connects servers that were never connected to fill the cache, if the configuration says
+// so.
 func (a *App) Prefetch() {
 	if a.config.Load().Prefetch {
 		a.fleet.Prefetch(a.view(front.Audience{}).Toolboxes())
 	}
 }
 
-// definitionsDir is where definitions of tools are kept from one run to the next.
+// definitionsDir is the folder of the cache of tool definitions.
 func definitionsDir(stateDir string) string {
 	if stateDir == "" {
 		return ""
@@ -251,7 +252,7 @@ func definitionsDir(stateDir string) string {
 	return filepath.Join(stateDir, "definitions")
 }
 
-// CheckToolbox refuses a configuration without the toolbox that is to be served.
+// CheckToolbox refuses a configuration without the toolbox to serve.
 func CheckToolbox(cfg *config.Config, name string) error {
 	if name == "" {
 		return nil
@@ -285,14 +286,14 @@ func (a *App) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteClos
 	return a.front.ServeStdio(ctx, in, out, front.Pipe{})
 }
 
-// ServeBridged serves one of several clients that bridges connect, as ServeStdio does.
-// Call Prefetch before the first.
+// ServeBridged serves one of several clients over a connection, as ServeStdio does. Call Prefetch
+// before the first.
 func (a *App) ServeBridged(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error {
 	return a.front.ServeStdio(ctx, conn, conn, known)
 }
 
-// ServeHTTP serves clients that connect to the listener until ctx ends; it closes the
-// listener. Without a store of tokens they need none.
+// ServeHTTP serves the clients of a listener until ctx ends, and closes the listener. Without a
+// token store, clients need no token.
 func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *httpauth.Store) error {
 	a.Prefetch()
 	settings := a.config.Load().HTTP
@@ -326,8 +327,8 @@ func rules(settings config.HTTP) httpauth.Rules {
 	return httpauth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins}
 }
 
-// Stop ends all that New and clients started, in reverse order, in bounded time. Calling
-// it again returns what the first call did.
+// Stop stops everything that New and clients started, in reverse order, in bounded time. Further
+// calls return the result of the first.
 func (a *App) Stop(ctx context.Context) error {
 	a.stopping.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, stopTime)

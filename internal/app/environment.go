@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Environment makes the environment of a client that was not started from where the workbench
-// was; nil if it is the same. Call leave when the client is gone.
+// Environment returns the environment of a client; nil if it is that of the workbench. Call leave
+// when the client is gone.
 func (a *App) Environment(environ []string) (made *fleet.Environment, leave func()) {
 	if environ == nil || slices.Equal(environ, a.environ) {
 		return nil, func() {}
@@ -32,8 +32,8 @@ func (a *App) Environment(environ []string) (made *fleet.Environment, leave func
 	}
 }
 
-// configIn returns the configuration as it is in an environment, nil if it is that of the
-// workbench, and why some of it, or all, cannot be read there.
+// configIn returns the configuration loaded with an environment, nil if it is that of the workbench,
+// and why parts of it cannot be loaded.
 func (a *App) configIn(environ []string, own *config.Config) (cfg *config.Config, unread *config.Error) {
 	if a.load == nil {
 		return nil, nil
@@ -43,13 +43,13 @@ func (a *App) configIn(environ []string, own *config.Config) (cfg *config.Config
 		return nil, nil
 	}
 	if err != nil {
-		a.log.Warn("the configuration cannot be read with the variables of a client, which cannot use its servers therefore", "reason", err)
+		a.log.Warn("the configuration cannot be loaded with the environment of a client, which cannot use its servers", "reason", err)
 		unread = faultFor(err, own.Path)
 	}
 	return cfg, unread
 }
 
-// faultFor makes that a configuration cannot be read the fault of its servers.
+// faultFor turns the error of a configuration into the fault of its servers.
 func faultFor(err error, file string) *config.Error {
 	if fault, ok := errors.AsType[*config.Error](err); ok && len(fault.Problems) > 0 {
 		return fault
@@ -59,7 +59,7 @@ func faultFor(err error, file string) *config.Error {
 	}}}
 }
 
-// reloadEnvironments has all environments follow the configuration.
+// reloadEnvironments reloads the configuration of all environments.
 func (a *App) reloadEnvironments(own *config.Config) {
 	a.elsewhere.mu.Lock()
 	defer a.elsewhere.mu.Unlock()

@@ -2,7 +2,7 @@ package app
 
 import "github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 
-// NewSelf returns what workbenches with that state know themselves by.
+// NewSelf returns the identity by which workbenches with this state folder recognise themselves.
 func NewSelf(stateDir string) *hops.Self {
 	return hops.New(func() []byte { return hops.Key(stateDir) })
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
-// Inspector shows a workbench to commands of the same user, and steers it for them. It
-// implements control.Subject.
+// Inspector lets commands of the same user inspect and control a workbench. It implements
+// control.Subject.
 type Inspector struct {
 	App     *App
 	Serving string // whom; see control.Workbench
@@ -58,7 +58,7 @@ func (i Inspector) Inspect() control.Workbench {
 	return seen
 }
 
-// activity returns what was counted for each server that got requests, in the order of the configuration.
+// activity returns the counters of each server that got requests, in the order of the configuration.
 func (a *App) activity(now time.Time) []control.Activity {
 	all := []control.Activity{}
 	for _, box := range a.fleet.Toolboxes() {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// KnownServer is what is known of one server.
+// KnownServer is the tool list of a server, from the cache or from a connection.
 type KnownServer struct {
 	Toolbox, Server string
 	Tools           []catalog.Tool
@@ -19,28 +19,28 @@ type KnownServer struct {
 	Err             error    // why nothing is known
 }
 
-// KnownOptions say what Known is to find out. The zero value is all that is not known, for
-// a client that declares nothing.
+// KnownOptions say what Known has to find out. The zero value connects all servers without a cached
+// list, as a client without capabilities.
 type KnownOptions struct {
-	// Wanted reports whether a server is meant; nil: all are.
+	// Wanted selects servers; nil: all.
 	Wanted func(toolbox, server string) bool
-	// Refresh connects also those of which something is known, and waits for each as long as it
-	// may take. Else those that were never seen are waited for as Patience has it.
+	// Refresh also connects servers with a cached list, and waits for each up to its own limit.
+	// Otherwise Patience bounds the wait for servers that were never connected.
 	Refresh bool
-	// Stored connects none: those of which nothing is known have ErrNeverSeen.
+	// Stored connects no server: those without a cached list have ErrNeverSeen.
 	Stored bool
-	// Capabilities are those that servers are told, as for NewOnlooker; "": none.
+	// Capabilities are declared to servers, as for NewOnlooker; "": none.
 	Capabilities string
-	// Connecting is told which servers are connected, if any are, and returns what is told of
-	// each when it is done, by its place among them, from one goroutine at a time.
+	// Connecting is called with the servers that are about to be connected, if any. The function it
+	// returns is called for each when it is done, by index, from one goroutine at a time.
 	Connecting func(servers []KnownServer) (connected func(i int, server KnownServer))
 }
 
-// ErrNeverSeen says that nothing is known of a server, since it was never connected.
+// ErrNeverSeen says that a server was never connected, so there is no cached list.
 var ErrNeverSeen = errors.New("the server was never connected")
 
-// Known returns what is known of the servers that are served, in the order of the
-// configuration. Those of which nothing is are connected for it.
+// Known returns the tool lists of the servers, in the order of the configuration. Servers without a
+// cached list are connected.
 func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 	var servers, connect []*fleet.Server
 	for _, box := range a.view(front.Audience{}).Toolboxes() {
@@ -70,8 +70,8 @@ func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 	return known
 }
 
-// learn connects servers, and returns why that failed with some. Others says that something is
-// known of other servers.
+// learn connects servers and returns the errors of those that failed. Others reports whether other
+// servers have a cached list.
 func (a *App) learn(ctx context.Context, servers []*fleet.Server, others bool, options KnownOptions) map[*fleet.Server]error {
 	reasons := make(map[*fleet.Server]error)
 	if len(servers) == 0 {
@@ -110,8 +110,8 @@ func (a *App) learn(ctx context.Context, servers []*fleet.Server, others bool, o
 	return reasons
 }
 
-// knownOf is what is known of a server now. What was known before counts more than that it
-// cannot be connected, unless that was asked for.
+// knownOf returns the current list of a server. A cached list wins over an error of connecting,
+// unless a refresh was requested.
 func knownOf(server *fleet.Server, reason error) KnownServer {
 	known := KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Err: reason}
 	if offered := server.Offered(); offered != nil && reason == nil {
@@ -121,8 +121,8 @@ func knownOf(server *fleet.Server, reason error) KnownServer {
 	return known
 }
 
-// Shown returns what a client gets before it asks for anything: the instructions, and the
-// definitions of our own tools.
+// Shown returns what a client gets at the start: the instructions and the definitions of our own
+// tools.
 func (a *App) Shown() (instructions string, tools [][]byte) {
 	surface := a.surface(front.Audience{})
 	return surface.Instructions(), surface.MetaTools()

@@ -28,9 +28,8 @@ func restrictionsOf(cfg *config.Config) (*catalog.Restrictions, error) {
 	return nil, nil
 }
 
-// lockOf returns the lock that a configuration demands; nil if it demands none. Each file
-// decides on its own toolboxes alone: what it approves of a name that another file has, too,
-// is not approved there.
+// lockOf returns the lock of a configuration; nil if it requires none. Each file's lock applies to
+// its own toolboxes only, not to a toolbox of the same name in another file.
 func lockOf(cfg *config.Config) (*catalog.Lock, error) {
 	all, isLocked := &catalog.Lock{}, false
 	for _, file := range cfg.Files {
@@ -72,14 +71,14 @@ func lockOfFile(file config.File) (*catalog.Lock, error) {
 		if file.Assumed {
 			return nil, &toolbox.Error{
 				Code:    toolbox.LockMissing,
-				Message: fmt.Sprintf("%s cannot be read and may say 'locked', and there is no %s beside %s, so that nothing is approved", file.LockedBy, toolbox.LockFile, beside),
-				Hint:    "Mend " + file.LockedBy + " first.",
+				Message: fmt.Sprintf("%s cannot be read and may say 'locked', and there is no %s beside %s, so nothing is approved", file.LockedBy, toolbox.LockFile, beside),
+				Hint:    "Fix " + file.LockedBy + " first.",
 			}
 		}
 		return nil, &toolbox.Error{
 			Code:    toolbox.LockMissing,
-			Message: fmt.Sprintf("'locked' is true in %s, but there is no %s beside %s, so that nothing is approved", file.LockedBy, toolbox.LockFile, beside),
-			Hint:    "See what the servers offer, and approve it: mcp-workbench lock",
+			Message: fmt.Sprintf("'locked' is true in %s, but there is no %s beside %s, so nothing is approved", file.LockedBy, toolbox.LockFile, beside),
+			Hint:    "To review and approve what the servers offer: mcp-workbench lock",
 		}
 	}
 	return ParseLock(file.LockPath(), file.Lock)
@@ -91,29 +90,28 @@ func ParseLock(path string, data []byte) (*catalog.Lock, error) {
 	if err != nil {
 		return nil, &toolbox.Error{
 			Code:    toolbox.LockDamaged,
-			Message: fmt.Sprintf("%s is damaged, and approves nothing: %v", path, err),
-			Hint:    "Restore it from version control. Or remove it, run 'mcp-workbench lock', and look at what it approves.",
+			Message: fmt.Sprintf("%s is damaged and approves nothing: %v", path, err),
+			Hint:    "Restore it from version control. Or remove it, run 'mcp-workbench lock', and review what it approves.",
 			Cause:   err,
 		}
 	}
 	return lock, nil
 }
 
-// CheckLock says what is wrong with the locks that a configuration demands, if anything.
+// CheckLock returns the problem of the locks that a configuration requires, if there is one.
 func CheckLock(cfg *config.Config) error {
 	_, err := lockOf(cfg)
 	return err
 }
 
-// Offer is what one server offers, or why that is not known.
+// Offer is what one server offers, or the error of connecting it.
 type Offer struct {
 	Toolbox, Server string
 	Tools           *catalog.Snapshot // nil with an error
 	Err             error
 }
 
-// Offers connects all servers, and returns what they offer to any client, in the order of
-// the configuration.
+// Offers connects all servers and returns what they offer, in the order of the configuration.
 func (a *App) Offers(ctx context.Context) []Offer {
 	var servers []*fleet.Server
 	for _, box := range a.fleet.Toolboxes() {

@@ -12,15 +12,13 @@ import (
 const (
 	// ByPerson is what a client declares where a person answers: the commands that call tools.
 	ByPerson = `{"roots":{},"elicitation":{"form":{},"url":{}}}`
-	// ByAnyone is what a client declares that has everything, so that there is no tool that
-	// another sees and it does not.
+	// ByAnyone declares everything, so that every tool is visible.
 	ByAnyone = `{"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}},` +
 		`"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}}}`
 )
 
-// NewOnlooker makes a client that sees what a client sees that declares these capabilities,
-// but calls nothing. A server that asks for its roots is told that there are none; other
-// questions are refused. Close it.
+// NewOnlooker returns a client with these capabilities that lists but calls nothing. It has no
+// roots, and refuses other questions of servers. It must be closed.
 func NewOnlooker(capabilities string) *fleet.ClientProfile {
 	return fleet.NewClientProfile(fleet.ProfileOptions{
 		Capabilities: []byte(capabilities),

@@ -10,15 +10,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 )
 
-// UnseenPatience is how long servers that were never seen are waited for in all by who only
-// wants to know what there is.
+// UnseenPatience bounds the total wait for servers that were never connected, where only their lists
+// are needed.
 const UnseenPatience = metatool.ListPatience
 
-// ErrNotAwaited is why nothing is known of a server that was not waited for any longer.
+// ErrNotAwaited is the error of a server for which the wait ended.
 var ErrNotAwaited = fmt.Errorf("has not answered within %d s, and was never seen: its tools are not known", UnseenPatience/time.Second)
 
-// Patience bounds the wait for servers that were never seen. Until one server answered there is
-// nothing to go on with, so that the first answer is waited for as long as servers may take.
+// Patience bounds the wait for servers that were never connected. The first answer is awaited as
+// long as servers may take, since nothing can be shown before it.
 type Patience struct {
 	ctx       context.Context
 	giveUp    context.CancelCauseFunc
@@ -26,8 +26,8 @@ type Patience struct {
 	some, end atomic.Bool // a server is known; the time is over
 }
 
-// NewPatience begins a wait, which ends the context that is returned; known says that something
-// is known of other servers. End it.
+// NewPatience starts a wait, whose end cancels the returned context. Known reports whether other
+// servers have a cached list. Call End.
 func NewPatience(ctx context.Context, known bool) (context.Context, *Patience) {
 	p := &Patience{}
 	p.ctx, p.giveUp = context.WithCancelCause(ctx)
@@ -41,7 +41,7 @@ func NewPatience(ctx context.Context, known bool) (context.Context, *Patience) {
 	return p.ctx, p
 }
 
-// Judge is told how the wait for one server ended, and returns that as a person is to see it.
+// Judge takes the result of waiting for one server, and returns the error to show.
 func (p *Patience) Judge(err error) error {
 	if err == nil {
 		p.some.Store(true)

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Remembered returns what earlier runs saw of the servers of a configuration, in its order
-// and without those that were never seen. It starts nothing.
+// Remembered returns the cached tool lists of a configuration, in its order, without servers that
+// were never connected. It starts nothing.
 func Remembered(ctx context.Context, cfg *config.Config, stateDir string) ([]KnownServer, error) {
 	restrictions, err := restrictionsOf(cfg)
 	if err != nil {

@@ -75,11 +75,11 @@ func checkAddArguments(cmd *cobra.Command, args []string) error {
 	dash := cmd.ArgsLenAtDash()
 	switch {
 	case dash < 0 && len(args) == 0:
-		return &usageError{err: errors.New("add takes what to add: an address, a package, JSON, or a command after --")}
+		return &usageError{err: errors.New("add needs a source: a URL, a package, JSON, or a command after --")}
 	case dash < 0 && (len(args) > 2 || len(args) == 2 && importer.IsRunner(args[0])):
 		return &usageError{err: errors.New("add takes a name and one source; a command comes after --, as in: add NAME -- npx -y PACKAGE")}
 	case dash > 1:
-		return &usageError{err: errors.New("only a name can stand before --")}
+		return &usageError{err: errors.New("only a name can come before --")}
 	case dash >= 0 && len(args) == dash:
 		return &usageError{err: errors.New("a command is missing after --")}
 	}
@@ -152,7 +152,7 @@ func (a *addition) read(args []string, dash int, stdin io.Reader) (err error) {
 		return nil
 	}
 	if len(a.Servers) > 1 {
-		return &usageError{err: fmt.Errorf("the JSON holds %d servers, which have names of their own", len(a.Servers))}
+		return &usageError{err: fmt.Errorf("the JSON has %d servers, which have their own names", len(a.Servers))}
 	}
 	a.Servers[0].Name, a.Derived = names[0], false
 	return nil
@@ -229,7 +229,7 @@ func (a *addition) addServer(server clients.Server, names *configwrite.Names) er
 	a.moved = append(a.moved, names.Given()[before:]...)
 	for _, finding := range found {
 		if finding.Name == "" {
-			fmt.Fprintf(a.stderr, "What looks like a secret in %s does not fit into workbench.env, and stays in the configuration.\n", tty.CleanLine(finding.Where))
+			fmt.Fprintf(a.stderr, "A possible secret in %s does not fit into workbench.env, and stays in the configuration.\n", tty.CleanLine(finding.Where))
 			continue
 		}
 		a.storeVariable(finding.Name)
@@ -259,9 +259,9 @@ func (a *addition) report() {
 		for _, variable := range a.moved {
 			variables = append(variables, variable.Name)
 		}
-		fmt.Fprintf(a.screen, "Kept in workbench.env beside it, which only you can read: %s. Keep that file out of version control.\n", tty.CleanLine(strings.Join(variables, ", ")))
+		fmt.Fprintf(a.screen, "Stored in workbench.env beside it, which only you can read: %s. Keep that file out of version control.\n", tty.CleanLine(strings.Join(variables, ", ")))
 	}
-	fmt.Fprintf(a.screen, "To see whether it works: mcp-workbench doctor %s\n", trust.Quote(a.toolbox))
+	fmt.Fprintf(a.screen, "To check that it works: mcp-workbench doctor %s\n", trust.Quote(a.toolbox))
 }
 
 // makeToolbox adds a new toolbox.

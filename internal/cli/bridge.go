@@ -79,7 +79,7 @@ func (o bridgeOptions) server(address string) (config.Server, error) {
 		Timeouts: config.Timeouts{Connect: config.DefaultConnectTimeout, Call: remoteCallTime},
 	}
 	if parsed, err := url.Parse(address); err != nil || parsed.Host == "" {
-		return server, &usageError{err: errors.New("this is no address that can be used; it looks like http://127.0.0.1:7420/mcp")}
+		return server, &usageError{err: errors.New("this is not a usable URL; an example: http://127.0.0.1:7420/mcp")}
 	}
 	for _, header := range o.headers {
 		name, value, ok := strings.Cut(header, "=")

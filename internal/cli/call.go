@@ -29,7 +29,7 @@ func newCall(g *globals) *cobra.Command {
 				return &usageError{err: errors.New("call takes REF, the name of a tool, and its arguments")}
 			}
 			if options.Timeout < 0 {
-				return &usageError{err: errors.New("--timeout has to be more than nothing, such as 30s or 5m")}
+				return &usageError{err: errors.New("--timeout must be positive, such as 30s or 5m")}
 			}
 			return absolute(options.Roots)
 		},

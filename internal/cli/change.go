@@ -41,8 +41,8 @@ func agree(ctx context.Context, screen *tty.Screen, yes bool, question string) e
 	case errors.Is(err, tty.ErrNobody):
 		return &toolbox.Error{
 			Code:    toolbox.AnswerNeeded,
-			Message: "Nothing was changed: this is no terminal, and nobody can be asked",
-			Hint:    "Add --yes to agree to the change, or --dry-run to only see it.",
+			Message: "Nothing was changed: this is not a terminal, so nobody can be asked",
+			Hint:    "Add --yes to confirm the change, or --dry-run to only see it.",
 		}
 	case err != nil:
 		return err

@@ -1,5 +1,5 @@
-// Package cli is the command line: one file per command, each with what it parses and
-// what it runs.
+// Package cli is the command line: one file per command, with its flags, help and output. The work
+// is done by the packages below.
 package cli
 
 import (
@@ -25,11 +25,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
-// Version is the build's; the linker sets it for releases.
+// Version is the version of this build; the linker sets it for releases.
 var Version = "0.1.0-dev"
 
-// gcPercent is how much is allocated between two collections, as a share of what is in use, of
-// which there is little: with the usual 100, collecting took a tenth of the time of small calls.
+// gcPercent is the GOGC of this program. The heap is small: with the default of 100, garbage
+// collection took a tenth of the time of small calls.
 const gcPercent = 200
 
 // leaveProcessors leaves half of the processors to the client and the servers, unless GOMAXPROCS
@@ -41,8 +41,8 @@ func leaveProcessors() {
 	}
 }
 
-// Main runs the program and returns its exit code: 0, 1 for an error, 2 for a wrong
-// command line, 130 for a command that was interrupted. Serving ends with 0 on a signal.
+// Main runs the program and returns its exit status: 0, 1 for an error, 2 for a wrong command line,
+// 130 for an interrupted command. Serving ends with 0 on a signal.
 func Main(args []string) int {
 	if len(args) > 0 && args[0] == process.GuardName {
 		return process.GuardMain(args[1:])
@@ -52,7 +52,7 @@ func Main(args []string) int {
 		debug.SetGCPercent(gcPercent)
 	}
 	leaveProcessors()
-	// A client that is gone shows as an error of write, so that we can end in order.
+	// A client that is gone causes a write error, so that the program can end in order.
 	signal.Ignore(syscall.SIGPIPE)
 	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if service.OnTerminal() {
@@ -84,10 +84,10 @@ func Main(args []string) int {
 	return 1
 }
 
-// errShown ends a command with code 1 whose output tells what is wrong.
+// errShown ends a command with exit status 1 whose output already shows the problem.
 var errShown = errors.New("what is wrong was shown")
 
-// usageError is a command line that cannot be understood.
+// usageError is the error for a wrong command line.
 type usageError struct {
 	err     error
 	command string // whose help is pointed at; "": that of the program
@@ -151,7 +151,7 @@ An MCP client starts it and talks to it over stdin and stdout.`,
 	return root
 }
 
-// noArguments refuses what is neither a flag nor a command, with what may have been meant.
+// noArguments refuses an unknown command, with suggestions.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

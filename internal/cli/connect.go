@@ -112,7 +112,7 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 		after, err := client.Put(file, before, entry)
 		for _, known := range overlap.Removed {
 			if err == nil {
-				after, err = known.Source.Take(after, known.Name)
+				after, err = known.Source.RemoveServer(after, known.Name)
 			}
 		}
 		return after, err
@@ -127,22 +127,22 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 		return nil
 	}
 	if !o.project && o.file == "" && !clients.ThisMachine().HasClient(file) {
-		fmt.Fprintf(screen, "%s %s does not seem to be installed here: there is no %s yet.\n\n", screen.Paint(tty.Caution, "!"), client.Title, short(file))
+		fmt.Fprintf(screen, "%s %s does not seem to be installed here: %s does not exist.\n\n", screen.Paint(tty.Caution, "!"), client.Title, short(file))
 	}
 	remarks := func() { showStays(screen, overlap, client) }
 	if done, err := applyChange(ctx, c, client, sources, o, screen, remarks); !done || err != nil {
 		return err
 	}
-	sayConnected(screen, client, o, file, overlap)
+	reportConnected(screen, client, o, file, overlap)
 	return nil
 }
 
-// sayConnected tells how to go back, and what to do now.
-func sayConnected(screen *tty.Screen, client *clients.Client, o connectOptions, file string, overlap *importer.Overlap) {
+// reportConnected says how to undo the change, and what to do next.
+func reportConnected(screen *tty.Screen, client *clients.Client, o connectOptions, file string, overlap *importer.Overlap) {
 	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(tty.Good, "✓"), client.Title, tty.CleanLine(o.name), short(file))
-	fmt.Fprintf(screen, "  To go back: mcp-workbench connect %s --undo\n", client.ID)
+	fmt.Fprintf(screen, "  To undo: mcp-workbench connect %s --undo\n", client.ID)
 	showDoubled(screen, overlap, client)
-	fmt.Fprintf(screen, "\nNext: %s\nTo see that it works: %s\n", client.After, client.See)
+	fmt.Fprintf(screen, "\nNext: %s\nTo check that it works: %s\n", client.After, client.See)
 }
 
 // mode returns the permissions of a new file: a project's file is for everybody who works on it.
@@ -178,11 +178,10 @@ func findClient(id string) (*clients.Client, error) {
 	if client := clients.ByID(id); client != nil {
 		return client, nil
 	}
-	return nil, unknownClient(id, "is no client that is known")
+	return nil, unknownClient(id, "is not a known client")
 }
 
-// clientFile is the file to change. Where a client may read either of two, a person says
-// which.
+// clientFile returns the file to change. If a client may read several files, a person chooses.
 func clientFile(ctx context.Context, machine clients.Machine, client *clients.Client, o connectOptions, screen *tty.Screen) (string, error) {
 	if o.file != "" {
 		return filepath.Abs(o.file)
@@ -218,7 +217,7 @@ func clientFile(ctx context.Context, machine clients.Machine, client *clients.Cl
 	if errors.Is(err, tty.ErrNobody) {
 		return "", &toolbox.Error{
 			Code:    toolbox.ClientAmbiguous,
-			Message: client.Title + " may read any of these files, and it cannot be told which: " + strings.Join(files, ", "),
+			Message: client.Title + " may read any of these files, and it is not clear which: " + strings.Join(files, ", "),
 			Hint:    "Name the right one with --file. In the client, Settings, Developer, Edit Config shows a file, which may be the wrong one.",
 		}
 	}
@@ -228,8 +227,8 @@ func clientFile(ctx context.Context, machine clients.Machine, client *clients.Cl
 	return files[chosen], nil
 }
 
-// entry is how a client starts this workbench, and the configuration that it will use; ""
-// for the built-in one. A configuration that a client would not find by itself is named.
+// entry returns how a client starts this workbench, and the configuration that it will use; "" for
+// the built-in default. A configuration that the client would not find is passed with --config.
 func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (clients.Entry, string, error) {
 	program, err := clients.OwnPath()
 	if err != nil {
@@ -242,14 +241,14 @@ func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (c
 	}
 	if len(places) == 0 {
 		fmt.Fprintf(screen, "%s %s\n\n", screen.Paint(tty.Caution, "!"),
-			screen.Wrap("There is no configuration yet: the client will see the built-in servers. 'mcp-workbench init' makes one.", 2))
+			screen.Wrap("There is no configuration yet: the client will see the built-in servers. To create one: mcp-workbench init", 2))
 		return e, "", nil
 	}
 	// Where the user has a file, the client finds it, and that of the project where it is there.
 	path := places[len(places)-1].Path
 	switch places[len(places)-1].Origin {
 	case config.Local:
-		// Once it is named to the client, nobody asks any more whether it is trusted.
+		// A file named by --config needs no trust, so ask now.
 		if _, err := g.LoadAsking(ctx, screen.Writer); err != nil {
 			return e, "", err
 		}

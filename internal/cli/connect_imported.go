@@ -47,7 +47,7 @@ func showStays(screen *tty.Screen, o *importer.Overlap, client *clients.Client) 
 	}
 	if o.NoConfig {
 		fmt.Fprintf(screen, "%s %s\n", caution,
-			screen.Wrap(fmt.Sprintf("--remove-imported takes nothing out of %s: without a configuration, the workbench has none of its servers. To import them: mcp-workbench init", client.Title), 2))
+			screen.Wrap(fmt.Sprintf("--remove-imported removes nothing from %s: without a configuration, the workbench has none of its servers. To import them: mcp-workbench init", client.Title), 2))
 	}
 	if len(o.Stays) > 0 || o.NoConfig {
 		fmt.Fprintln(screen)
@@ -63,6 +63,6 @@ func showDoubled(screen *tty.Screen, o *importer.Overlap, client *clients.Client
 	for i, known := range o.Both {
 		names[i] = tty.CleanLine(known.Name)
 	}
-	fmt.Fprintf(screen, "  %s\n  To take that out there: mcp-workbench connect %s --remove-imported\n",
-		screen.Wrap(fmt.Sprintf("%s still starts %s itself as well, which the workbench has.", client.Title, strings.Join(names, ", ")), 2), client.ID)
+	fmt.Fprintf(screen, "  %s\n  To remove them there: mcp-workbench connect %s --remove-imported\n",
+		screen.Wrap(fmt.Sprintf("%s also starts %s itself, which the workbench has.", client.Title, strings.Join(names, ", ")), 2), client.ID)
 }

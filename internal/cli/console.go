@@ -19,14 +19,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
-// solitude is the flag of the commands that use tools.
+// solitude is the --alone flag of the commands that use tools.
 type solitude struct{ alone bool }
 
 func (s *solitude) define(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.alone, "alone", false, "start the servers for this command, even if clients share a workbench")
 }
 
-// newConsole is what the commands have in common that use tools.
+// newConsole makes the console of a command that uses tools.
 func (g *globals) newConsole(cmd *cobra.Command, how solitude) (*console.Console, error) {
 	found, log, err := g.loadForTerminal(cmd.Context(), cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
@@ -62,8 +62,8 @@ func (g *globals) loadForTerminal(ctx context.Context, out, stderr io.Writer) (*
 	return s, log, err
 }
 
-// dialShared connects a command to the workbench that clients share, which is started if the
-// configuration says that there is one. Otherwise one that a client has started is used.
+// dialShared connects a command to the shared workbench. It is started if the configuration says so;
+// otherwise only a running one is used.
 func (g *globals) dialShared(cfg *config.Config) (console.Dial, error) {
 	build, err := daemon.ThisBuild()
 	if err != nil {
@@ -95,7 +95,7 @@ func (g *globals) dialShared(cfg *config.Config) (console.Dial, error) {
 	}, nil
 }
 
-// screenOf is where a command shows what it does, and asks.
+// screenOf returns the screen of a command.
 func screenOf(cmd *cobra.Command) *tty.Screen {
 	return tty.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
 }

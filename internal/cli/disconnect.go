@@ -68,6 +68,6 @@ func runDisconnect(ctx context.Context, id string, o connectOptions, isNamed boo
 	if done, err := applyChange(ctx, c, client, sources, o, screen, func() {}); !done || err != nil {
 		return err
 	}
-	fmt.Fprintf(screen, "%s The workbench is no longer among the servers of %s.\n\nNext: %s\n", screen.Paint(tty.Good, "✓"), client.Title, client.After)
+	fmt.Fprintf(screen, "%s The workbench is removed from %s.\n\nNext: %s\n", screen.Paint(tty.Good, "✓"), client.Title, client.After)
 	return nil
 }

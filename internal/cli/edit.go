@@ -44,7 +44,7 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 		return nil, &toolbox.Error{
 			Code:    toolbox.ConfigNotFound,
 			Message: "There is no configuration yet",
-			Hint:    "Make one with 'mcp-workbench init' or 'mcp-workbench add', or name a file with --config.",
+			Hint:    "Create one with 'mcp-workbench init' or 'mcp-workbench add', or name a file with --config.",
 		}
 	}
 	var user *config.Config
@@ -160,7 +160,7 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 	}
 	e.show()
 	if remaining != nil {
-		fmt.Fprintf(os.Stderr, "The configuration has other mistakes, which this does not change:\n%s\n", tty.Clean(remaining.Error()))
+		fmt.Fprintf(os.Stderr, "The configuration has other errors, which this change leaves alone:\n%s\n", tty.Clean(remaining.Error()))
 	}
 	if e.flags.dryRun {
 		fmt.Fprintln(e.screen, "\nNothing was changed: this was a dry run.")
@@ -187,7 +187,7 @@ func (e *edit) remindOfTrust() error {
 		return err
 	}
 	if u != nil {
-		fmt.Fprintf(os.Stderr, "The file is not trusted yet, so nothing of it is run. Look at it, and then: %s\n", u.Command())
+		fmt.Fprintf(os.Stderr, "The file is not trusted yet, so nothing of it is run. Review it, and then run: %s\n", u.Command())
 	}
 	return nil
 }

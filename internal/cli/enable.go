@@ -15,7 +15,7 @@ func newEnable(g *globals) *cobra.Command {
 	return newSwitch(g, "enable", "Enable a disabled server", "Enabled", func(e *edit, path []string) error { return e.Remove(path) })
 }
 
-// newSwitch makes 'enable' and 'disable', which differ in what they do to one key.
+// newSwitch makes 'enable' and 'disable', which set or remove one key.
 func newSwitch(g *globals, name, short, done string, change func(*edit, []string) error) *cobra.Command {
 	var flags editFlags
 	cmd := &cobra.Command{

@@ -52,7 +52,7 @@ func errorCodes() []string {
 	return codes
 }
 
-// explanations returns that of the code that is asked for, else all.
+// explanations returns the section of a code, or all.
 func explanations(args []string) ([]docs.Section, error) {
 	all := docs.Errors()
 	if len(args) == 0 {
@@ -65,8 +65,8 @@ func explanations(args []string) ([]docs.Section, error) {
 	}
 	unknown := &toolbox.Error{
 		Code:    toolbox.UnknownCode,
-		Message: fmt.Sprintf("There is no error code '%s'", tty.CleanLine(args[0])),
-		Hint:    "See all of them: mcp-workbench explain",
+		Message: fmt.Sprintf("Unknown error code '%s'", tty.CleanLine(args[0])),
+		Hint:    "To list all codes: mcp-workbench explain",
 	}
 	if near := toolbox.Nearest(args[0], errorCodes(), 1); len(near) > 0 {
 		unknown.Hint = "Did you mean '" + near[0] + "'?"
@@ -117,8 +117,7 @@ func blocks(text string) []string {
 
 var pageLinks = regexp.MustCompile(`\[([^\]]+)\]\(([^)]+)\)`)
 
-// plainMarkdown takes out the marks that only a page needs. Those of code stay: they are
-// how a terminal shows where a command begins and ends.
+// plainMarkdown removes Markdown except code marks, which delimit commands in a terminal, too.
 func plainMarkdown(text string) string {
 	text = strings.ReplaceAll(text, "**", "")
 	return pageLinks.ReplaceAllString(text, "$1 (docs/$2)")

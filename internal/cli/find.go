@@ -30,7 +30,7 @@ connected are started for it.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Args: func(_ *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, "")) == "" {
-				return &usageError{err: errors.New("find takes a few words that say what the tool should do")}
+				return &usageError{err: errors.New("find needs a few words about what the tool should do")}
 			}
 			if options.Limit < 1 || options.Limit > mostFound {
 				return &usageError{err: errors.New("--limit takes a number from 1 to 50")}

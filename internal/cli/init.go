@@ -68,7 +68,7 @@ or --dry-run to only see it.`,
 	return cmd
 }
 
-// runInitJSON writes what is found and done, also if it could not be done.
+// runInitJSON writes the report as JSON, even after an error.
 func runInitJSON(cmd *cobra.Command, g *globals, o initOptions) error {
 	var report initReport
 	err := runInit(cmd.Context(), g, o, tty.New(io.Discard, nil, os.Getenv), &report)
@@ -78,7 +78,7 @@ func runInitJSON(cmd *cobra.Command, g *globals, o initOptions) error {
 	return errors.Join(writeJSON(cmd, report), err)
 }
 
-// runInit shows what it finds and does on the screen, and enters it into the report.
+// runInit imports servers, shows each step on the screen, and fills the report.
 func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen, report *initReport) error {
 	target, err := g.target(o.output)
 	if err != nil {
@@ -132,13 +132,13 @@ func (g *globals) target(output string) (string, error) {
 	}
 	return "", &toolbox.Error{
 		Code:    toolbox.PlaceUnknown,
-		Message: "The environment does not say where your configuration folder is",
+		Message: "HOME is not set, so there is no configuration folder",
 		Hint:    "Name the file to write with --output.",
 	}
 }
 
-// gather reads the servers of what was asked for; of all clients, if nothing was. Then a
-// file that cannot be read is only told of.
+// gather reads the servers of the named sources, or of all clients. In the latter case unreadable
+// files are only reported.
 func gather(ctx context.Context, target string, from []string) ([]clients.Source, error) {
 	machine := clients.ThisMachine()
 	var sources []clients.Source
@@ -190,7 +190,7 @@ func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) 
 		return client.Read(machine)
 	}
 	if !machine.Exists(name) {
-		return nil, unknownClient(name, "is neither a client that is known nor a file")
+		return nil, unknownClient(name, "is neither a known client nor a file")
 	}
 	file, err := filepath.Abs(name)
 	if err != nil {
@@ -217,9 +217,9 @@ func nothingFound(screen *tty.Screen) {
 Add a server yourself, in one of these ways:
   mcp-workbench add files -- npx -y @modelcontextprotocol/server-filesystem ~/Documents
   mcp-workbench add https://example.com/mcp
-Or take them from a file that you know of:
+Or import them from a file:
   mcp-workbench init --from FILE
-Or see first what the workbench does, with servers that are built in:
+Or try the built-in servers first:
   mcp-workbench try
 `)
 }
@@ -241,8 +241,8 @@ func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, pl
 	if o.json && !o.yes {
 		return false, &toolbox.Error{
 			Code:    toolbox.AnswerNeeded,
-			Message: "Nothing was changed: with --json nobody is asked",
-			Hint:    "Add --yes to agree to the change, or --dry-run to only see it.",
+			Message: "Nothing was changed: --json does not ask",
+			Hint:    "Add --yes to confirm the change, or --dry-run to only see it.",
 		}
 	}
 	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
@@ -254,7 +254,7 @@ func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, pl
 	return true, nil
 }
 
-// finishInit says what there is now.
+// finishInit reports what was written.
 func finishInit(screen *tty.Screen, target string, plan *importer.Plan, boxes []importer.Toolbox, isNew bool) {
 	fmt.Fprintf(screen, "\n%s %s is written.\n", screen.Paint(tty.Good, "✓"), short(target))
 	if len(plan.Variables) > 0 {
@@ -274,7 +274,7 @@ func finishInit(screen *tty.Screen, target string, plan *importer.Plan, boxes []
 	}
 }
 
-// showNext says what to do with the configuration.
+// showNext shows the next steps.
 func showNext(screen *tty.Screen, target string, sources []clients.Source) {
 	command := "mcp-workbench"
 	if target != config.UserPath(os.Getenv) {
@@ -282,15 +282,15 @@ func showNext(screen *tty.Screen, target string, sources []clients.Source) {
 	} else if places, err := config.Find("", os.Getenv); err == nil && len(places) > 0 && places[0].Origin == config.Local {
 		fmt.Fprintf(screen, "%s In this folder, %s is on top of it.\n", screen.Paint(tty.Caution, "!"), short(places[0].Path))
 	}
-	steps := [][]tty.Cell{{{Text: command + " doctor", Style: tty.Name}, {Text: "see that each server starts"}}}
+	steps := [][]tty.Cell{{{Text: command + " doctor", Style: tty.Name}, {Text: "check that each server starts"}}}
 	if client := toConnect(sources); client != "" {
-		steps = append(steps, []tty.Cell{{Text: command + " connect " + client, Style: tty.Name}, {Text: "let the client use the workbench"}})
+		steps = append(steps, []tty.Cell{{Text: command + " connect " + client, Style: tty.Name}, {Text: "add the workbench to the client"}})
 	}
 	fmt.Fprintln(screen, "\nNext:")
 	screen.Table(nil, steps)
 }
 
-// toConnect is the first client that does not have the workbench; "" if all have it.
+// toConnect returns the first client without the workbench; "" if all have it.
 func toConnect(sources []clients.Source) string {
 	has := make(map[*clients.Client]bool)
 	for _, source := range sources {
@@ -312,7 +312,7 @@ func toConnect(sources []clients.Source) string {
 	return "CLIENT"
 }
 
-// short is a path as people write it.
+// short abbreviates the home folder in a path.
 func short(path string) string {
 	path = tty.CleanLine(path)
 	home, err := os.UserHomeDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
-// showSources is the table of what was found.
+// showSources shows the sources as a table.
 func showSources(screen *tty.Screen, sources []clients.Source) {
 	rows := make([][]tty.Cell, len(sources))
 	for i, source := range sources {
@@ -33,17 +33,17 @@ func showSources(screen *tty.Screen, sources []clients.Source) {
 	screen.Table([]string{"CLIENT", "FILE", "SERVERS"}, rows)
 }
 
-// showPlan tells of what is not simply taken over.
+// showPlan shows what is not imported, and notes.
 func showPlan(screen *tty.Screen, plan *importer.Plan) {
 	if len(plan.Already) > 0 {
 		names := make([]string, len(plan.Already))
 		for i, known := range plan.Already {
 			names[i] = tty.CleanLine(known.Name)
 		}
-		fmt.Fprintf(screen, "\nThe configuration has %s already.\n", strings.Join(names, ", "))
+		fmt.Fprintf(screen, "\nAlready in the configuration: %s.\n", strings.Join(names, ", "))
 	}
 	if len(plan.Skipped) > 0 {
-		fmt.Fprintln(screen, "\nNot taken over:")
+		fmt.Fprintln(screen, "\nNot imported:")
 		for _, skipped := range plan.Skipped {
 			fmt.Fprintf(screen, "  %s '%s' of %s: %s\n", screen.Paint(tty.Caution, "!"),
 				tty.CleanLine(skipped.Name), tty.CleanLine(skipped.From), tty.CleanLine(skipped.Reason))
@@ -98,7 +98,7 @@ func askEach(ctx context.Context, screen *tty.Screen, plan *importer.Plan) ([]im
 	return plan.Assign(names), nil
 }
 
-// askValues asks for variables that are not set. Whoever has none at hand leaves it empty.
+// askValues asks for the values of unset variables; empty leaves them unset.
 func askValues(ctx context.Context, screen *tty.Screen, plan *importer.Plan) error {
 	for _, name := range plan.Unset() {
 		value, err := screen.Secret(ctx, "Value of "+name+"? (it is not shown; empty for later)")

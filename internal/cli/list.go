@@ -98,7 +98,7 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 	found := &listing{Toolboxes: []listedBox{}}
 	if len(places) == 0 {
 		found.add("", loader.OutlineOf(config.Default()), func(text string) string { return text })
-		found.recall(g.Cached(cmd.Context()))
+		found.addCached(g.Cached(cmd.Context()))
 		return found, nil
 	}
 	edits, err := g.beginEdits(cmd, editFlags{})
@@ -116,7 +116,7 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 			found.Toolboxes[i].File = found.Toolboxes[i].file
 		}
 	}
-	found.recall(g.Cached(cmd.Context()))
+	found.addCached(g.Cached(cmd.Context()))
 	files, err := g.ReadAll()
 	if err != nil {
 		return nil, err
@@ -124,12 +124,12 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 	wrong := false
 	for _, file := range files {
 		if file.Err == nil {
-			found.blame(file.Config)
+			found.addFaults(file.Config)
 		}
 		wrong = wrong || file.Err != nil || len(file.Config.Faults()) > 0
 	}
 	if wrong {
-		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has mistakes; see them with: mcp-workbench validate")
+		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has errors; to see them: mcp-workbench validate")
 	}
 	return found, nil
 }
@@ -169,8 +169,8 @@ func listServer(server config.PreviewServer, mask func(string) string) *listedSe
 	return one
 }
 
-// recall adds the tools that were seen before.
-func (l *listing) recall(known []app.KnownServer) {
+// addCached adds the cached tool lists.
+func (l *listing) addCached(known []app.KnownServer) {
 	for _, row := range l.rows {
 		for _, server := range known {
 			if server.Toolbox != row.box || server.Server != row.server.Name {
@@ -184,8 +184,8 @@ func (l *listing) recall(known []app.KnownServer) {
 	}
 }
 
-// blame adds what is wrong with servers.
-func (l *listing) blame(cfg *config.Config) {
+// addFaults adds the faults of servers.
+func (l *listing) addFaults(cfg *config.Config) {
 	for _, box := range cfg.Toolboxes {
 		for i := range box.Servers {
 			fault := box.Servers[i].Fault
@@ -203,7 +203,7 @@ func (l *listing) blame(cfg *config.Config) {
 
 func (l *listing) print(screen *tty.Screen) {
 	if len(l.files) == 0 {
-		fmt.Fprintln(screen, "There is no configuration yet; this is the built-in default. To make one: mcp-workbench init")
+		fmt.Fprintln(screen, "There is no configuration yet; this is the built-in default. To create one: mcp-workbench init")
 		l.printFile(screen, "")
 	}
 	for i, file := range l.files {
@@ -212,7 +212,7 @@ func (l *listing) print(screen *tty.Screen) {
 		}
 		fmt.Fprintln(screen, tty.CleanLine(file.Path))
 		if file.NotTrusted {
-			fmt.Fprintln(screen, "It is not trusted, and nothing of it is used. Look at it, and then run: "+trust.Quote("mcp-workbench", "trust", file.Path))
+			fmt.Fprintln(screen, "It is not trusted, and nothing of it is used. Review it, and then run: "+trust.Quote("mcp-workbench", "trust", file.Path))
 		}
 		l.printFile(screen, file.Path)
 	}

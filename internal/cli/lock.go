@@ -61,7 +61,7 @@ func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.W
 	if len(cfg.Files) == 0 {
 		return &toolbox.Error{
 			Code:    toolbox.ConfigNotFound,
-			Message: "There is no configuration to write a lock for",
+			Message: "There is no configuration to lock",
 			Hint:    "Write workbench-config.json, or name another file with --config.",
 		}
 	}

@@ -74,7 +74,7 @@ func (o *recordOptions) parse(args []string, dash int) error {
 	case len(args) == 0:
 		return &usageError{err: errors.New("record needs the name of a file")}
 	case len(args) > most:
-		return &usageError{err: fmt.Errorf("record does not take '%s'; a command line stands after '--'", args[most])}
+		return &usageError{err: fmt.Errorf("record does not take '%s'; a command line comes after '--'", args[most])}
 	case dash >= 0 && len(o.command) == 0:
 		return &usageError{err: errors.New("there is no command after '--'")}
 	}
@@ -85,7 +85,8 @@ func (o *recordOptions) parse(args []string, dash int) error {
 	return nil
 }
 
-// needClient refuses a terminal, where nobody speaks MCP. what is who serves.
+// needClient refuses a terminal on stdin, where no MCP client is. What is the beginning of the
+// message.
 func needClient(stdin *os.File, what string) error {
 	if !term.IsTerminal(int(stdin.Fd())) {
 		return nil
@@ -135,7 +136,7 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 	return errors.Join(err, failed)
 }
 
-// subject is what the recording says was recorded. Arguments of a command may hold secrets.
+// subject names what is recorded. Arguments of a command may be secret.
 func (o *recordOptions) subject() string {
 	switch {
 	case len(o.command) > 0:
@@ -161,7 +162,7 @@ func createRecording(o recordOptions) (*os.File, error) {
 	return file, err
 }
 
-// recorded is the configuration of what is recorded: a single server is served as itself.
+// recorded returns the configuration to record: a single server is served as itself.
 func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 	if len(o.command) > 0 {
 		return config.Empty().Only(config.Toolbox{Name: "recorded"}, config.Server{

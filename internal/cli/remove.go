@@ -25,7 +25,7 @@ or the name of a server that only one toolbox has.`,
 		Example: `  mcp-workbench remove dev/github
   mcp-workbench remove github           if only one toolbox has it
   mcp-workbench remove dev --dry-run    see the diff`,
-		Args:              atLeastOne("remove takes what to remove, such as dev/github"),
+		Args:              atLeastOne("remove needs a server or a toolbox, such as dev/github"),
 		ValidArgsFunction: completion.Servers(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			edits, err := g.beginEdits(cmd, flags)
@@ -72,7 +72,7 @@ func runRemove(ctx context.Context, edits []*edit, refs []string) error {
 	return nil
 }
 
-// finishRemoval writes one file without what was removed.
+// finishRemoval writes one file after removals.
 func (e *edit) finishRemoval(ctx context.Context, what string) error {
 	done, err := e.apply(ctx, "Remove "+what+"?")
 	if err != nil || !done {
@@ -80,7 +80,7 @@ func (e *edit) finishRemoval(ctx context.Context, what string) error {
 	}
 	e.reportDone("Removed %s from %s.", what, short(e.Path))
 	if left := e.Orphans(); len(left) > 0 {
-		fmt.Fprintf(e.screen, "Nothing refers to %s any more, which is still in %s.\n", tty.CleanLine(strings.Join(left, ", ")), short(config.EnvPath(e.Path)))
+		fmt.Fprintf(e.screen, "%s is no longer used, but still in %s.\n", tty.CleanLine(strings.Join(left, ", ")), short(config.EnvPath(e.Path)))
 	}
 	return nil
 }

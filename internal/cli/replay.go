@@ -57,7 +57,7 @@ func runReplay(ctx context.Context, path string, timing, strict bool, stdin, std
 	fmt.Fprintf(stderr, "mcp-workbench: replayed %s; not in the recording: %d; answers that differ: %d\n",
 		toolbox.Count(played.Answered, "request", "requests"), played.Unmatched, played.Different)
 	if strict && played.Unmatched+played.Different > 0 {
-		return &toolbox.Error{Code: toolbox.ReplayMismatch, Message: "The session was not the recorded one", Hint: "The lines above say what was different."}
+		return &toolbox.Error{Code: toolbox.ReplayMismatch, Message: "The session differed from the recording", Hint: "The differences are above."}
 	}
 	return nil
 }

@@ -81,11 +81,11 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 			return err
 		}
 		if created {
-			fmt.Fprintf(stderr, "Clients need a token. This one was made for all toolboxes, and is not shown again.\n\n%s\n", clients.HTTPSnippet(url, token))
+			fmt.Fprintf(stderr, "Clients need a token. This one is for all toolboxes, and is not shown again.\n\n%s\n", clients.HTTPSnippet(url, token))
 		}
 	}
 	if scheme == "http" && !service.IsLoopback(address) {
-		s.Log().Warn("tokens and answers go over the network as clear text; set http.tls, or put a proxy with TLS in front")
+		s.Log().Warn("tokens and responses go over the network in plain text; set http.tls, or use a proxy with TLS")
 	}
 	return s.Run(ctx, "http", func(ctx context.Context, workbench *app.App) error {
 		fmt.Fprintf(stderr, "mcp-workbench: listening on %s\n", url)
@@ -110,8 +110,8 @@ func tokensFor(address string, noAuth bool) (*httpauth.Store, error) {
 	if err == nil && !local && len(store.List()) == 0 {
 		return nil, &toolbox.Error{
 			Code:    toolbox.TokenNeeded,
-			Message: fmt.Sprintf("'%s' can be reached from elsewhere, and there is no token yet, which clients need then", address),
-			Hint:    "Make one first: mcp-workbench token add NAME",
+			Message: fmt.Sprintf("'%s' can be reached from elsewhere, where clients need a token, and there is none yet", address),
+			Hint:    "Create one first: mcp-workbench token add NAME",
 		}
 	}
 	return store, err

@@ -18,8 +18,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// runStdio serves MCP on stdin and stdout. A person who starts the program by hand is
-// told what it is instead: it would wait silently for a client that never comes.
+// runStdio serves MCP on stdin and stdout. In a terminal it prints an introduction instead of
+// waiting for a client that never comes.
 func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.Writer) error {
 	s, err := service.New(g.service(stderr))
 	if err != nil {
@@ -52,8 +52,8 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	})
 }
 
-// introduce tells a person what the program is, and the next few commands: others for
-// somebody who has just begun than for somebody who has a configuration.
+// introduce prints what the program is, and the next steps, which depend on whether there is a
+// configuration.
 func introduce(screen *tty.Screen, cfg *config.Config) {
 	fmt.Fprintf(screen, "%s %s: one MCP server in front of all your others.\n\n", screen.Paint(tty.Strong, "mcp-workbench"), Version)
 	if cfg.Path == "" {
@@ -61,9 +61,9 @@ func introduce(screen *tty.Screen, cfg *config.Config) {
 
 `)
 		nextSteps(screen, [][2]string{
-			{"mcp-workbench init", "take over the servers that your MCP clients have"},
-			{"mcp-workbench doctor", "see whether each of them works"},
-			{"mcp-workbench connect", "put the workbench into a client"},
+			{"mcp-workbench init", "import the servers of your MCP clients"},
+			{"mcp-workbench doctor", "check that each of them works"},
+			{"mcp-workbench connect", "add the workbench to a client"},
 		})
 		fmt.Fprint(screen, `
 No servers yet? 'mcp-workbench add --help' tells how to add one, and
@@ -77,7 +77,7 @@ No servers yet? 'mcp-workbench add --help' tells how to add one, and
 		fmt.Fprintln(screen)
 		nextSteps(screen, [][2]string{
 			{"mcp-workbench doctor", "see whether each server works"},
-			{"mcp-workbench connect", "put the workbench into a client"},
+			{"mcp-workbench connect", "add the workbench to a client"},
 			{"mcp-workbench list", "see what is configured; add and remove change it"},
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
-// restartTime and stopTime bound how long a command waits for what it ordered.
+// restartTime and stopTime bound the wait of a command.
 const (
 	restartTime = 2 * time.Minute
 	stopTime    = 30 * time.Second
@@ -45,7 +45,7 @@ server in backoff is tried at once.`,
 					return err
 				}
 				return &toolbox.Error{
-					Code: toolbox.RestartFailed, Message: fmt.Sprintf("Server '%s' did not start again: %v", server.Ref(), err),
+					Code: toolbox.RestartFailed, Message: fmt.Sprintf("Server '%s' did not restart: %v", server.Ref(), err),
 					Hint: "See: " + trust.Quote("mcp-workbench", "logs", server.Ref()), Cause: err,
 				}
 			}

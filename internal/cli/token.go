@@ -104,7 +104,7 @@ func newTokenRemove() *cobra.Command {
 			if err := store.Remove(args[0]); err != nil {
 				return err
 			}
-			fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "Token '%s' is removed. A server that runs refuses it within a second.\n", args[0])
+			fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "Token '%s' is removed. A running server refuses it within a second.\n", args[0])
 			return nil
 		},
 	}
@@ -150,14 +150,14 @@ func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 	}
 	fmt.Fprintln(out, token)
 	if grant.Rights != nil && !slices.Contains(grant.Rights, httpauth.Calls) {
-		fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n", grant.Name, httpauth.JoinRights(grant.Rights))
+		fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is created, for %s. It is not shown again.\n", grant.Name, httpauth.JoinRights(grant.Rights))
 		return nil
 	}
 	may := "all toolboxes"
 	if grant.Toolboxes != nil {
 		may = "the toolboxes " + trust.QuoteList(grant.Toolboxes)
 	}
-	fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is made, for %s. It is not shown again.\n\n", grant.Name, may)
+	fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is created, for %s. It is not shown again.\n\n", grant.Name, may)
 	if !tty.IsInteractive(out) {
 		token = "TOKEN" // what takes stdout has it; stderr may well end in a log
 	}
@@ -165,8 +165,8 @@ func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 	return nil
 }
 
-// tokenConfig returns the configuration in which the toolboxes of a token are. Without
-// toolboxes it only serves to know the address, and a file with mistakes does not matter.
+// tokenConfig returns the configuration with the toolboxes of a token. Without toolboxes only the
+// address is needed, and errors in the file do not matter.
 func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
 	s, err := g.Load(nil)
 	if len(toolboxes) == 0 {
@@ -223,7 +223,7 @@ func listTokens(out io.Writer) error {
 	}
 	tokens := store.List()
 	if len(tokens) == 0 {
-		fmt.Fprintln(out, "There are no tokens. Make one: mcp-workbench token add NAME")
+		fmt.Fprintln(out, "There are no tokens. To create one: mcp-workbench token add NAME")
 		return nil
 	}
 	table := tabwriter.NewWriter(tty.Cleaned(out), 0, 0, 2, ' ', 0)

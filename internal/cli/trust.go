@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
-// trustFlags say what to do with the records of trust.
+// trustFlags are the flags of trust.
 type trustFlags struct{ yes, list, revoke, json bool }
 
 func newTrust(g *globals) *cobra.Command {
@@ -74,7 +74,7 @@ it. It needs trust again when it or the workbench.env beside it changes. A file 
 	return cmd
 }
 
-// trustPath is the file that is named, else the one that would be found here.
+// trustPath returns the named file, else the one found here.
 func trustPath(g *globals, args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
@@ -125,7 +125,7 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 		if !tty.IsInteractive(out) {
 			return &toolbox.Error{
 				Code:    toolbox.AnswerNeeded,
-				Message: "There is no terminal to ask in, so the file was not trusted",
+				Message: "This is not a terminal, so nobody can be asked, and the file was not trusted",
 				Hint:    "Run the command in a terminal, or with --yes once you have looked at the file.",
 			}
 		}
@@ -133,11 +133,11 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 			return err
 		}
 	}
-	// What was shown is what is recorded, even if the file changed meanwhile.
+	// Record what was shown, even if the file has changed since.
 	if err := store.Add(shown.File()); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "It is trusted until it changes. A workbench that runs already takes it over by itself.")
+	fmt.Fprintln(out, "It is trusted until it changes. A running workbench uses it automatically.")
 	return nil
 }
 

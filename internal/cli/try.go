@@ -50,7 +50,7 @@ func runTry(ctx context.Context, g globals, name string, out, stderr io.Writer) 
 	return nil
 }
 
-// clientSnippet is what to paste into a client's configuration.
+// clientSnippet returns an entry to paste into a client's configuration.
 func clientSnippet(cfg *config.Config) string {
 	executable, err := os.Executable()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
-// runUndo takes the last change of a client's file back. What other programs changed since stays.
+// runUndo reverts the last change of a client's file. Later changes by other programs stay.
 func runUndo(ctx context.Context, id string, o connectOptions, screen *tty.Screen) error {
 	client, err := findClient(id)
 	if err != nil {
@@ -63,9 +63,9 @@ func reportUndo(screen *tty.Screen, u *clients.Undoing, client *clients.Client) 
 	case u.IsExact():
 		fmt.Fprintf(screen, "%s %s is as it was before.\n", good, short(u.Path))
 	case len(u.Undone.Kept) > 0:
-		fmt.Fprintf(screen, "%s What was still ours is taken back in %s; the rest is named above.\n", good, short(u.Path))
+		fmt.Fprintf(screen, "%s The rest of our change of %s is reverted; the exceptions are above.\n", good, short(u.Path))
 	default:
-		fmt.Fprintf(screen, "%s Our change of %s is taken back. What others changed since stays.\n", good, short(u.Path))
+		fmt.Fprintf(screen, "%s Our change of %s is reverted. Later changes by others stay.\n", good, short(u.Path))
 	}
 	fmt.Fprintf(screen, "\nNext: %s\n", client.After)
 }
@@ -84,8 +84,8 @@ func lastChange(ctx context.Context, client *clients.Client, o connectOptions, s
 	if err == nil && last == nil {
 		err = &toolbox.Error{
 			Code:    toolbox.NothingToUndo,
-			Message: "No change of " + client.Title + " is known that could be undone",
-			Hint:    "To take out the workbench: mcp-workbench disconnect " + client.ID,
+			Message: "There is no change of " + client.Title + " to undo",
+			Hint:    "To remove the workbench: mcp-workbench disconnect " + client.ID,
 		}
 	}
 	return store, last, err

@@ -66,7 +66,7 @@ func runValidate(g globals, out io.Writer) error {
 		if err != nil {
 			errs = append(errs, err)
 		} else if doubted != nil {
-			fmt.Fprintln(out, "It is not trusted, and nothing of it is used until it is. Look at it, and then run: "+doubted.Command())
+			fmt.Fprintln(out, "It is not trusted, and nothing of it is used until it is. Review it, and then run: "+doubted.Command())
 		}
 	}
 	return errors.Join(errs...)

@@ -139,7 +139,7 @@ func testHangup(t *testing.T, p pairing) {
 		t.Fatal(err)
 	}
 	err := rig.Eventually(sibling, func() error {
-		if !strings.Contains(b.Log(), "the configuration is the same as before") {
+		if !strings.Contains(b.Log(), "the configuration did not change") {
 			return errors.New("the file was not read again")
 		}
 		return nil

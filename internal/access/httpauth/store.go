@@ -155,7 +155,7 @@ func (s *Store) Remove(name string) error {
 }
 
 func unknownToken(name string, names []string) error {
-	hint := "There are no tokens. Make one: mcp-workbench token add NAME"
+	hint := "There are no tokens. To create one: mcp-workbench token add NAME"
 	if near := toolbox.Nearest(name, names, 1); len(near) > 0 {
 		hint = fmt.Sprintf("Did you mean '%s'?", near[0])
 	} else if len(names) > 0 {

@@ -153,11 +153,11 @@ func BrokenNotice(err error, others bool) string {
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		text = wrong.Brief()
 	}
-	what := "The configuration of the workbench cannot be used, so that no toolbox is available. "
+	what := "The configuration of the workbench cannot be used, so no toolbox is available. "
 	if others {
-		what = "A file of the workbench's configuration cannot be used, so that its toolboxes are not available. "
+		what = "A file of the workbench's configuration cannot be used, so its toolboxes are not available. "
 	}
-	return what + "The user has to mend it; it is then used at once, without a restart:\n\n" + text
+	return what + "The user has to fix it; it is then used at once, without a restart:\n\n" + text
 }
 
 // WriteProblems writes every problem of the configuration and its consequence. It bypasses the
@@ -167,7 +167,7 @@ func (s *Loaded) WriteProblems(stderr io.Writer) {
 		tty.Remark(stderr, s.Untrusted.Notice())
 	}
 	for _, err := range s.Broken {
-		fmt.Fprintf(stderr, "%s\nmcp-workbench: clients are told so until the file is mended\n", tty.Describe(err))
+		fmt.Fprintf(stderr, "%s\nmcp-workbench: clients get this message until the file is fixed\n", tty.Describe(err))
 	}
 	WriteFaults(stderr, s.Config)
 }

@@ -221,7 +221,7 @@ func (r *Review) Print(out io.Writer) {
 		}
 	}
 	if len(r.Unclear) > 0 {
-		fmt.Fprintf(out, "Variables decide what these keys of it mean, so read the file: %s\n", trust.QuoteList(r.Unclear))
+		fmt.Fprintf(out, "The values of these keys depend on variables, so read the file: %s\n", trust.QuoteList(r.Unclear))
 	}
 	r.printChanges(out)
 }
@@ -235,7 +235,7 @@ func (r *Review) printChanges(out io.Writer) {
 		fmt.Fprintln(out, "  "+change)
 	}
 	if r.isCompared && len(r.Changes) == 0 {
-		fmt.Fprintln(out, "  Nothing of what is shown here did: it may be a hidden value, a key that is not shown, or a comment.")
+		fmt.Fprintln(out, "  No line above changed: it may be a masked value, a key that is not shown, or a comment.")
 	}
 }
 

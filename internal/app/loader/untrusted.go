@@ -53,7 +53,7 @@ func CheckTrustAt(path string) (*Untrusted, error) {
 // characters, so what to do comes first.
 func (u *Untrusted) Notice() string {
 	text := "The configuration in the working folder is not trusted, so nothing of it is run. " +
-		"The user has to decide: look at the file, and run this command in a terminal; then the file is used at once:\n\n  " +
+		"The user has to decide: review the file, and run this command in a terminal; then the file is used at once:\n\n  " +
 		u.Command() + "\n\nWhy: " + u.why()
 	if u.damaged != nil {
 		text += "\n" + u.damaged.Error()
@@ -82,7 +82,7 @@ func (u *Untrusted) Refusal() error {
 	return &toolbox.Error{
 		Code:    toolbox.NotTrusted,
 		Message: trust.Quote(u.source.Path) + " is not trusted, and nothing of it was run: " + u.why(),
-		Hint:    "Look at the file, and then run: " + u.Command(),
+		Hint:    "Review the file, and then run: " + u.Command(),
 	}
 }
 
@@ -102,7 +102,7 @@ func (u *Untrusted) Ask(ctx context.Context, out io.Writer) error {
 	}
 	shown.Compare(u.verdict, trust.NewStore(config.StateDir()))
 	shown.Print(out)
-	fmt.Fprintf(out, "\nIt was found in the working folder: %s\n", tty.Clean(u.why()))
+	fmt.Fprintf(out, "\nIt is in the working folder: %s\n", tty.Clean(u.why()))
 	if err := ConfirmTrust(ctx, out); err != nil {
 		if errors.Is(err, errDeclined) {
 			return refused

@@ -67,7 +67,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 			return err
 		}
 		if err := errors.Join(daemon.Ready(output), output.Close()); err != nil {
-			s.log.Debug("who started this workbench is gone", "reason", err)
+			s.log.Debug("the process that started this workbench is gone", "reason", err)
 		}
 		workbench.Prefetch()
 		return daemon.Serve(ctx, daemon.ServeOptions{

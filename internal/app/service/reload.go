@@ -135,7 +135,7 @@ func (r *reloader) awaitTrust(ctx context.Context, u *loader.Untrusted) {
 			err = config.Watch(ctx, record, signalTo(r.records), signalTo(r.records))
 		}
 		if err != nil {
-			r.log.Warn("that the configuration is trusted will not be noticed; send SIGHUP then", "reason", err)
+			r.log.Warn("the trust record is not watched; send SIGHUP after trusting the configuration", "reason", err)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func (r *reloader) reload(ctx context.Context) {
 		case !next.IsUsable():
 			r.writeProblems()
 		case len(next.Kept) == 0:
-			r.log.Info("the configuration is the same as before")
+			r.log.Info("the configuration did not change")
 		}
 		return
 	case !r.current.IsUsable() && next.IsUsable() && r.mended != nil && r.mended(next.Config):
@@ -195,7 +195,7 @@ func (r *reloader) writeProblems() {
 // reportFailure says why the configuration, or a file of it, was not reloaded.
 func (r *reloader) reportFailure(err error) {
 	if !r.current.IsEmpty() {
-		r.log.Error("the configuration was not reloaded; the one before stays in use")
+		r.log.Error("the configuration was not reloaded; the previous one stays in use")
 		fmt.Fprintln(r.stderr, tty.Describe(err))
 		return
 	}

@@ -94,7 +94,7 @@ func (s *Service) Run(ctx context.Context, kind string, serve func(context.Conte
 	aside.Wait()
 	if stopErr := workbench.Stop(context.WithoutCancel(ctx)); stopErr != nil {
 		// The clients are gone and all that is left was killed: that is no failure of ours.
-		s.log.Warn("the end was not clean", "reason", stopErr)
+		s.log.Warn("the workbench did not stop cleanly", "reason", stopErr)
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (s *Service) answerCommands(ctx context.Context, subject control.Subject) {
 		err = control.Serve(ctx, dir, subject)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.Info("commands cannot look into this workbench", "reason", err)
+		s.log.Info("commands such as ps cannot inspect this workbench", "reason", err)
 	}
 }
 

@@ -83,7 +83,7 @@ func (b *sharing) passOrders(ctx context.Context) {
 				continue
 			}
 			if err := daemon.Tell(ctx, socket, key, daemon.Reload); err != nil {
-				b.service.log.Warn("the order to reload did not reach the shared workbench", "reason", err)
+				b.service.log.Warn("the shared workbench did not get the request to reload", "reason", err)
 			}
 		case <-ctx.Done():
 			return
@@ -115,7 +115,7 @@ func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, er
 			resume.Broken = 0
 		}
 	}
-	err := errors.New("it ended again and again")
+	err := errors.New("it ended repeatedly")
 	if resume.Broken < maxDeaths {
 		var conn relay.Conn
 		if conn, err = b.join(ctx, resume); err == nil {
@@ -126,7 +126,7 @@ func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, er
 		return nil, ctx.Err()
 	}
 	b.leaveShared()
-	tty.Remark(b.service.stderr, "the shared workbench cannot be used, so this client gets one of its own: "+err.Error())
+	tty.Remark(b.service.stderr, "the shared workbench cannot be used, so this client gets its own: "+err.Error())
 	return b.serveAlone(resume)
 }
 

@@ -15,7 +15,7 @@ type Bar struct {
 	shown  bool
 }
 
-// Bar begins one; nothing is seen of it until the first Show.
+// Bar makes a progress bar, which is invisible until the first Show.
 func (s *Screen) Bar() *Bar { return &Bar{screen: s} }
 
 // Show changes the bar. Without a total, there is only the message and the count.
@@ -34,7 +34,7 @@ func (b *Bar) Show(progress, total float64, message string) {
 	b.draw(text)
 }
 
-// Say shows what is waited for, while it is not known how far it is.
+// Say shows a message while the progress is unknown.
 func (b *Bar) Say(text string) {
 	if !b.screen.IsTerminal() {
 		return
@@ -51,7 +51,7 @@ func (b *Bar) draw(text string) {
 	b.shown = true
 }
 
-// Clear takes the bar away, so that something else can be written.
+// Clear removes the bar, so that something else can be written.
 func (b *Bar) Clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,7 +25,7 @@ func WriteJSON(out io.Writer, value any) error {
 	return err
 }
 
-// EscapeJSON escapes what a person cannot see in JSON that is valid, where it can only stand inside strings.
+// EscapeJSON escapes invisible characters in valid JSON, where they can only be inside strings.
 func EscapeJSON(text []byte) []byte {
 	text = hidden.AppendEscaped(nil, text)
 	isSeen := func(r rune) bool { // characters that fonts do not know are not hidden, but no help either

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Live is a block of lines that change in place while something goes on. Where that is not
-// possible, each line is written once, when it is done.
+// Live is a block of lines that update in place. Where that is not possible, each line is written
+// once, when it is done.
 type Live struct {
 	screen *Screen
 	mu     sync.Mutex
@@ -23,8 +23,7 @@ type Line struct {
 	done bool
 }
 
-// Live begins a block of so many lines. A block that is higher than the screen cannot
-// change in place.
+// Live starts a block of lines. A block higher than the screen cannot update in place.
 func (s *Screen) Live(lines int) *Live {
 	_, height := s.Size()
 	l := &Live{screen: s, inline: s.IsTerminal() && lines < height}

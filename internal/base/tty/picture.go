@@ -41,8 +41,7 @@ const (
 	pictureChunk = 4096 // base64 characters of one sequence, as the protocol demands
 )
 
-// Picture shows an image in place, and reports whether it did: the terminal has to be one
-// that can, and the image in a form that it takes.
+// Picture shows an image if the terminal supports its format, and reports whether it did.
 func (s *Screen) Picture(data []byte, name string) bool {
 	size, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil || s.pictures == noPictures || len(data) > maxPicture || size.Width*size.Height > maxPixels {

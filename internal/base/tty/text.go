@@ -13,9 +13,9 @@ import (
 // cutMark stands for what was left out.
 const cutMark = "…"
 
-// Clean makes a text of somebody else harmless: what would move the cursor, change colours
-// or hide something is taken out. Lines and tabs stay. Every text that is not our own goes through it, CleanLine, or
-// trust.Quote before it is written.
+// Clean makes foreign text harmless: it removes everything that moves the cursor, changes colours or
+// hides text. Lines and tabs stay. All foreign text passes through Clean, CleanLine or trust.Quote
+// before it is written.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\r' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
@@ -61,8 +61,8 @@ func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-runewidth.StringWidth(text)))
 }
 
-// Cleaned is a writer for commands that have no sequences of their own: everything is cleaned. A text of somebody else has to
-// be written at once.
+// Cleaned returns a writer that cleans everything, for commands without escape sequences of their
+// own. A foreign text has to be written in one call.
 func Cleaned(out io.Writer) io.Writer { return cleaned{out} }
 
 type cleaned struct{ out io.Writer }

@@ -1,5 +1,5 @@
-// Package tty shows a person what a command does: colour where it is wanted, tables
-// that fit, lines that change in place, and questions.
+// Package tty is the terminal of a person: colours, tables that fit, lines that update in place,
+// questions, error messages, and cleaning of foreign text.
 package tty
 
 import (
@@ -26,14 +26,14 @@ type Screen struct {
 	reading  *reading
 }
 
-// reading is a line that is still read although the question for it was given up.
+// reading is a pending read whose question was cancelled.
 type reading struct {
 	mu     sync.Mutex
 	unread chan answer // nil without one
 }
 
-// New makes a screen of what a command writes to and reads from. There is colour on
-// terminals alone, never with NO_COLOR; COLUMNS is the width of what is no terminal.
+// New makes a screen of the output and input of a command. Only terminals have colour, and not with
+// NO_COLOR; COLUMNS is the width if the output is not a terminal.
 func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
 	s := &Screen{Writer: out}
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
@@ -49,13 +49,13 @@ func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
 	return s
 }
 
-// IsTerminal reports that what is written is seen at once, and can be changed.
+// IsTerminal reports whether the output is a terminal.
 func (s *Screen) IsTerminal() bool { return s.file != nil }
 
-// IsInteractive reports that a person sees what is written and can answer.
+// IsInteractive reports whether a person sees the output and can answer.
 func (s *Screen) IsInteractive() bool { return s.keyboard != nil }
 
-// IsInteractive reports that a person sees what is written to out and can answer on stdin.
+// IsInteractive reports whether a person sees what is written to out and can answer on stdin.
 func IsInteractive(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))

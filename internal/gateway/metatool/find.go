@@ -159,7 +159,7 @@ func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 func (s *Surface) findHint(q findQuery, found findResult) string {
 	switch {
 	case found.doubtful:
-		return "These may not be what is asked for: use other words, or look into a toolbox with open_toolbox"
+		return "These may not match: use other words, or look into a toolbox with open_toolbox"
 	case len(found.hits) > 0:
 		return ""
 	case q.toolbox != "":

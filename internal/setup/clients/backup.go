@@ -13,18 +13,18 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
 
-// keptBackups is how many changes of a client's files can be looked up; older ones go.
+// keptBackups is the number of changes that are kept for a client; older ones are removed.
 const keptBackups = 20
 
-// What is kept of a change: the record, and the file as it was before and after.
+// The files of a backup: the record, and the content before and after the change.
 const (
 	recordSuffix  = ".json"
 	beforeSuffix  = ".backup"
 	writtenSuffix = ".written"
 )
 
-// Backups keeps what clients' files held before they were changed and after, in a folder for
-// this user only: what they hold may be secret.
+// Backups stores the content of clients' files before and after each change, in a folder for this
+// user only: it may be secret.
 type Backups struct{ Dir string }
 
 // Backup is one change of a file.
@@ -36,13 +36,13 @@ type Backup struct {
 	path string // of this record, without its ending
 }
 
-// Path is where the file's content from before the change is.
+// Path is the file with the content before the change.
 func (b *Backup) Path() string { return b.path + beforeSuffix }
 
-// Written returns what the change left.
+// Written returns the content after the change.
 func (b *Backup) Written() ([]byte, error) { return os.ReadFile(b.path + writtenSuffix) }
 
-// Before returns what the file held; nil if it was not there.
+// Before returns the content before the change; nil if the file did not exist.
 func (b *Backup) Before() ([]byte, error) {
 	if !b.Was {
 		return nil, nil
@@ -50,7 +50,7 @@ func (b *Backup) Before() ([]byte, error) {
 	return os.ReadFile(b.Path())
 }
 
-// Keep remembers a change that is about to be made. before is nil if the file is not there.
+// Keep stores a change that is about to be made. Before is nil if the file does not exist.
 func (s Backups) Keep(client, file string, before, after []byte, now time.Time) (*Backup, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err

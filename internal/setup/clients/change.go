@@ -89,7 +89,7 @@ func (c *Change) write() error {
 	case errors.Is(err, safefile.ErrChanged):
 		return &toolbox.Error{
 			Code:    toolbox.FileChanged,
-			Message: c.Path + " was changed by another program meanwhile, and was not written",
+			Message: c.Path + " was changed by another program in the meantime, and was not written",
 			Hint:    "Run the command again.",
 			Cause:   err,
 		}
@@ -108,8 +108,8 @@ func OpenBackups() (Backups, error) {
 	if dir == "" {
 		return Backups{}, &toolbox.Error{
 			Code:    toolbox.PlaceUnknown,
-			Message: "The environment does not say where your files are, so that nothing can be kept to go back to",
-			Hint:    "Set HOME, or XDG_STATE_HOME.",
+			Message: "HOME is not set, so no backup can be made",
+			Hint:    "Set HOME or XDG_STATE_HOME.",
 		}
 	}
 	return Backups{Dir: filepath.Join(dir, "clients")}, nil

@@ -1,6 +1,6 @@
-// Package clients knows the MCP clients that people have: where each keeps its servers, how
-// an entry is written there, and how to put the workbench among them or take it out again
-// without touching the rest of the file.
+// Package clients edits the configuration files of MCP clients: it knows where each client keeps its
+// servers and in which format, and adds or removes the workbench without touching the rest of the
+// file.
 package clients
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Client is one program that starts MCP servers.
+// Client is a program that starts MCP servers.
 type Client struct {
 	ID    string // as it is named on the command line
 	Title string // as people call it
@@ -70,7 +70,7 @@ const (
 // All returns the clients in the order in which they are shown.
 func All() []*Client { return table }
 
-// ByID finds a client by what people may call it; nil if there is none.
+// ByID finds a client by its name or an alias; nil if it is unknown.
 func ByID(id string) *Client {
 	id = strings.ToLower(strings.TrimSpace(id))
 	if meant, ok := synonyms[id]; ok {

@@ -29,7 +29,7 @@ func (v value) with(name string, held value, isHeld bool) value {
 	return value{kind: v.kind, members: members}
 }
 
-// saysNothing reports a value that means the same as none.
+// saysNothing reports whether a value means the same as a missing one.
 func (v value) saysNothing() bool {
 	return v.isEmpty() || v.kind == literal && v.text == "false"
 }

@@ -19,8 +19,8 @@ type Entry struct {
 	Args    []string
 }
 
-// Put returns what the client's file holds with the workbench in it. An entry that is
-// there already keeps the keys that are not ours, and the arguments that a person added.
+// Put returns the content of the client's file with the workbench in it. An existing entry keeps
+// foreign keys and arguments that a person added.
 func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
 	if formatOf(file) == shellFormat {
 		return putShell(data, e.keeping(shellCommand(shellBlock(data, e.Name)))), nil
@@ -59,19 +59,19 @@ func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
 	return after, nil
 }
 
-// Take returns what the client's file holds without a server of the user's.
-func (c *Client) Take(file string, data []byte, name string) ([]byte, error) {
-	return take(file, data, c.servers, name)
+// RemoveServer returns the content of the client's file without a server of the user.
+func (c *Client) RemoveServer(file string, data []byte, name string) ([]byte, error) {
+	return removeEntry(file, data, c.servers, name)
 }
 
-// Take returns what the source's file holds without one of its servers.
-func (s *Source) Take(data []byte, name string) ([]byte, error) {
-	return take(s.File, data, s.servers, name)
+// RemoveServer returns the content of the source's file without one of its servers.
+func (s *Source) RemoveServer(data []byte, name string) ([]byte, error) {
+	return removeEntry(s.File, data, s.servers, name)
 }
 
-func take(file string, data []byte, servers []string, name string) (after []byte, err error) {
+func removeEntry(file string, data []byte, servers []string, name string) (after []byte, err error) {
 	if formatOf(file) == shellFormat {
-		return takeShell(data, name), nil
+		return removeShell(data, name), nil
 	}
 	root, err := parse(file, data)
 	if err != nil {
@@ -82,9 +82,9 @@ func take(file string, data []byte, servers []string, name string) (after []byte
 	}
 	switch formatOf(file) {
 	case tomlFormat:
-		after, err = takeTOML(data, servers, name)
+		after, err = removeTOML(data, servers, name)
 	case yamlFormat:
-		after, err = takeYAML(data, servers[0], name)
+		after, err = removeYAML(data, servers[0], name)
 	default:
 		after, err = jsonc.Remove(data, entryPath(servers, name))
 	}
@@ -339,7 +339,7 @@ func (c *Client) RemoveWorkbench(file string, data []byte, name string, onlyName
 		if onlyNamed && entry != name {
 			continue
 		}
-		if data, err = c.Take(file, data, entry); err != nil {
+		if data, err = c.RemoveServer(file, data, entry); err != nil {
 			return nil, err
 		}
 	}

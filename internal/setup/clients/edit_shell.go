@@ -22,10 +22,10 @@ func putShell(data []byte, e Entry) []byte {
 	if strings.Contains(strings.ReplaceAll(string(data), "\r\n", "\n"), block) {
 		return data
 	}
-	return appendBlock(takeShell(data, e.Name), block)
+	return appendBlock(removeShell(data, e.Name), block)
 }
 
-func takeShell(data []byte, name string) []byte {
+func removeShell(data []byte, name string) []byte {
 	lines := textLines(data)
 	if block, ok := shellLines(lines, name); ok {
 		return joinWithout(lines, block.from, block.to)

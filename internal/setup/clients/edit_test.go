@@ -150,7 +150,7 @@ func TestPutIntoNothing(t *testing.T) {
 		if names, err := client.Entries(file, data); err != nil || len(names) != 1 {
 			t.Errorf("%s: %q, %v in\n%s", client.ID, names, err, data)
 		}
-		left, err := client.Take(file, data, "workbench")
+		left, err := client.RemoveServer(file, data, "workbench")
 		if err != nil || strings.Contains(string(left), "mcp-workbench") {
 			t.Errorf("%s: %v, left\n%s", client.ID, err, left)
 		}
@@ -175,7 +175,7 @@ func TestTake(t *testing.T) {
 		{"the last of a list", "continue", "c.yaml", "mcpServers:\n  - name: workbench\n    args:\n      - x\n", "mcpServers: []\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := ByID(test.id).Take(test.file, []byte(test.before), "workbench")
+			got, err := ByID(test.id).RemoveServer(test.file, []byte(test.before), "workbench")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +207,7 @@ func TestRefusesWhatItCannotEdit(t *testing.T) {
 // A line of a text may look like the beginning of a table.
 func TestTakeRefusesToTouchOtherThings(t *testing.T) {
 	before := "t = \"\"\"\n[mcp_servers.workbench]\n\"\"\"\n[mcp_servers.workbench]\ncommand = \"mcp-workbench\"\n"
-	got, err := ByID("codex").Take("c.toml", []byte(before), "workbench")
+	got, err := ByID("codex").RemoveServer("c.toml", []byte(before), "workbench")
 	if err == nil || !strings.Contains(err.Error(), "left as it is") {
 		t.Errorf("%v; got\n%s", err, got)
 	}
@@ -239,7 +239,7 @@ func FuzzPutAndTake(f *testing.F) {
 		if err != nil || canonical(without(was, client.servers, bench.Name)) != canonical(without(is, client.servers, bench.Name)) {
 			t.Fatalf("%q became %q: %v", before, after, err)
 		}
-		left, err := client.Take(file, after, bench.Name)
+		left, err := client.RemoveServer(file, after, bench.Name)
 		if err != nil {
 			return
 		}

@@ -10,12 +10,12 @@ import (
 
 // putTOML adds a table for the entry at the end of the file, in place of one that is there.
 func putTOML(data []byte, servers []string, name string, entry value) ([]byte, error) {
-	without, err := takeTOMLTables(data, servers, name)
+	without, err := removeTOMLTables(data, servers, name)
 	if err != nil && !errors.Is(err, errNoTable) {
 		return nil, err
 	}
 	if isInline(without, servers) {
-		return nil, errors.New("its servers stand in an inline table, to which TOML does not let anything be added")
+		return nil, errors.New("its servers are in an inline table, which TOML does not allow to extend")
 	}
 	var block strings.Builder
 	block.WriteString("[" + tomlPath(entryPath(servers, name)) + "]\n")
@@ -35,9 +35,9 @@ func isInline(data []byte, servers []string) bool {
 		!slices.ContainsFunc(textLines(data), func(line string) bool { return isBelow(tomlHeader(line), servers) })
 }
 
-// takeTOML removes an entry, whether it is a table, an inline table or dotted keys.
-func takeTOML(data []byte, servers []string, name string) ([]byte, error) {
-	if after, err := takeTOMLTables(data, servers, name); err == nil {
+// removeTOML removes an entry, whether it is a table, an inline table or dotted keys.
+func removeTOML(data []byte, servers []string, name string) ([]byte, error) {
+	if after, err := removeTOMLTables(data, servers, name); err == nil {
 		return after, nil
 	}
 	lines := textLines(data)
@@ -106,8 +106,8 @@ func isOnly(content map[string]any, path []string) bool {
 	return false
 }
 
-// takeTOMLTables removes the lines of the entry's table and of the tables below it.
-func takeTOMLTables(data []byte, servers []string, name string) ([]byte, error) {
+// removeTOMLTables removes the lines of the entry's table and of the tables below it.
+func removeTOMLTables(data []byte, servers []string, name string) ([]byte, error) {
 	lines := textLines(data)
 	tables := tomlTables(lines, entryPath(servers, name))
 	if len(tables) == 0 {

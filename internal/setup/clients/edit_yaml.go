@@ -15,7 +15,7 @@ var errYAMLLayout = errors.New("its layout is one that cannot be edited line by 
 func putYAML(data []byte, key, name string, entry value, there bool) ([]byte, error) {
 	if there {
 		var err error
-		if data, err = takeYAML(data, key, name); err != nil {
+		if data, err = removeYAML(data, key, name); err != nil {
 			return nil, err
 		}
 	}
@@ -63,8 +63,8 @@ func putYAML(data []byte, key, name string, entry value, there bool) ([]byte, er
 	return []byte(strings.Join(lines, "")), nil
 }
 
-// takeYAML removes the lines of an entry.
-func takeYAML(data []byte, key, name string) ([]byte, error) {
+// removeYAML removes the lines of an entry.
+func removeYAML(data []byte, key, name string) ([]byte, error) {
 	servers, err := findYAML(data, key)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Machine is what the places of files depend on.
+// Machine is the environment that the paths of clients' files depend on.
 type Machine struct {
 	OS     string // as runtime.GOOS
 	Getenv func(string) string
@@ -15,7 +15,7 @@ type Machine struct {
 	Glob   func(pattern string) []string // paths that match a pattern such as C:\Users\me\Claude_*
 }
 
-// ThisMachine is the one that the program runs on.
+// ThisMachine returns the machine that the program runs on.
 func ThisMachine() Machine {
 	return Machine{
 		OS: runtime.GOOS, Getenv: os.Getenv,
@@ -27,7 +27,7 @@ func ThisMachine() Machine {
 	}
 }
 
-// Home is the user's folder; "" if the environment does not tell.
+// Home is the user's home folder; "" if it is unknown.
 func (m Machine) Home() string {
 	if m.OS == "windows" {
 		return m.Getenv("USERPROFILE")
@@ -35,9 +35,9 @@ func (m Machine) Home() string {
 	return m.Getenv("HOME")
 }
 
-// Files returns where the client keeps the user's servers on this machine: the file that
-// is there, or the one to make. More than one means that the client may read either, and
-// that a person has to say which. None means that the environment does not tell.
+// Files returns the client's file with the user's servers: the existing one, or the one to create.
+// Several mean that the client may read any of them, and a person has to choose. None means that the
+// environment is incomplete.
 func (c *Client) Files(m Machine) []string {
 	places, fresh := c.places[m.OS], c.fresh
 	if places == nil {
@@ -67,8 +67,7 @@ func (c *Client) Files(m Machine) []string {
 	return nil
 }
 
-// ProjectFile returns where the client keeps the servers of a project in a folder; "" if
-// it knows no such file.
+// ProjectFile returns the client's file for a project in a folder; "" if the client has none.
 func (c *Client) ProjectFile(m Machine, folder string) string {
 	if len(c.project) == 0 {
 		return ""

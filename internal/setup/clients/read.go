@@ -19,8 +19,8 @@ const (
 	maxText = 1 << 20
 )
 
-// Server is what a client starts, in the workbench's own terms: references to variables
-// are ${VAR}, and everything else is text.
+// Server is a client's server in the format of the workbench: references to variables are ${VAR},
+// and everything else is literal.
 type Server struct {
 	Name      string
 	Command   string
@@ -51,7 +51,7 @@ type Source struct {
 	servers []string // path in the file
 }
 
-// Skipped is an entry that cannot be taken over.
+// Skipped is an entry that cannot be imported, and why.
 type Skipped struct{ Name, Reason string }
 
 // Read returns the user's servers of a client. A file that does not exist has none.
@@ -101,7 +101,7 @@ func (c *Client) ReadFile(m Machine, file string) ([]Source, error) {
 	return sources, nil
 }
 
-// readShell tells of a script that may add servers: it is not run to see which.
+// readShell reports a script that may add servers as skipped: it is not run to find out.
 func (c *Client) readShell(file string) ([]Source, error) {
 	data, err := ReadAll(file)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *Client) readShell(file string) ([]Source, error) {
 	}
 	source := Source{Client: c, File: file, Self: shellEntries(data)}
 	for _, name := range source.Self {
-		data = takeShell(data, name)
+		data = removeShell(data, name)
 	}
 	if strings.Contains(string(data), "mcp add") {
 		source.Skipped = []Skipped{{"mcp add", "the file is a script, which is not run to see what it adds"}}
@@ -117,8 +117,8 @@ func (c *Client) readShell(file string) ([]Source, error) {
 	return []Source{source}, nil
 }
 
-// ReadUnknown returns the servers of a file whose client is not known, by what it holds:
-// the first key under which clients keep servers counts.
+// ReadUnknown returns the servers of a file of an unknown client: those under the first key that any
+// client uses for servers.
 func ReadUnknown(m Machine, file string) ([]Source, error) {
 	root, err := readTree(file)
 	if err != nil {
@@ -140,7 +140,7 @@ func ReadUnknown(m Machine, file string) ([]Source, error) {
 	}
 }
 
-// guessSyntax takes references for what they look like; ${VAR} is the commonest.
+// guessSyntax guesses the syntax of references to variables; ${VAR} is the default.
 func guessSyntax(client *Client, root value) syntax {
 	if client.ID == "claude-code" { // it is only the first with "mcpServers"
 		if root.holds("${env:") || root.holds("${input:") || root.holds("${workspaceFolder") {
@@ -189,7 +189,7 @@ func readTree(path string) (value, error) {
 	return root, nil
 }
 
-// ReadAll returns what a client's file holds; nil for one that does not exist.
+// ReadAll returns the content of a client's file; nil if it does not exist.
 func ReadAll(path string) ([]byte, error) {
 	file, _, err := safefile.Open(path)
 	if os.IsNotExist(err) {

@@ -74,7 +74,7 @@ func TestRead(t *testing.T) {
 			content: `{"mcp": {"excluded": ["b"]}, "mcpServers": {"a": {"url": "https://h", "headers": {"X": "$TOKEN"}, "excludeTools": ["t"]},
 				"b": {"httpUrl": "https://h", "includeTools": ["x"]}, "c": {"command": "$(which x)"}}}`,
 			want: []Server{
-				{Name: "a", URL: "https://h", Transport: "sse", Headers: []Setting{{"X", "${TOKEN}"}}, Notes: []string{"its list of tools to leave out (excludeTools) is not taken over"}},
+				{Name: "a", URL: "https://h", Transport: "sse", Headers: []Setting{{"X", "${TOKEN}"}}, Notes: []string{"its list of excluded tools (excludeTools) is not imported"}},
 				{Name: "b", URL: "https://h", Tools: []string{"x"}, Disabled: true},
 			},
 			skipped: []Skipped{{"c", "it takes a value from the command $(which x)"}},

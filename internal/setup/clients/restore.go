@@ -134,7 +134,7 @@ func endLine(text, end string) string {
 func replaceEntry(file string, data []byte, servers []string, name string, want value) (after []byte, err error) {
 	switch formatOf(file) {
 	case shellFormat:
-		return appendBlock(takeShell(data, name), want.text), nil
+		return appendBlock(removeShell(data, name), want.text), nil
 	case tomlFormat:
 		after, err = putTOML(data, servers, name, want)
 	case yamlFormat:

@@ -189,12 +189,12 @@ func (s *Server) takeTools(v value) {
 func (s *Server) takeNotes(v value) {
 	for _, key := range []string{"disabledTools", "disabled_tools", "excludeTools"} {
 		if len(v.get(key).items) > 0 {
-			s.Notes = append(s.Notes, "its list of tools to leave out ("+key+") is not taken over")
+			s.Notes = append(s.Notes, "its list of excluded tools ("+key+") is not imported")
 		}
 	}
 	for _, key := range []string{"oauth", "auth", "headersHelper", "http_headers_helper"} {
 		if v.get(key).kind != nothing {
-			s.Notes = append(s.Notes, "its way to log in ("+key+") is not taken over")
+			s.Notes = append(s.Notes, "its login ("+key+") is not imported")
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (u *undoing) revert(servers []string) error {
 		}
 		if now, isThere := find(u.is.at(servers), entry.name); isThere {
 			if !same(now, entry.value) {
-				u.keep("'%s' is there again with other settings, and stays as it is", entry.name)
+				u.addKept("'%s' is there again with other settings, and stays as it is", entry.name)
 			}
 			continue
 		}
@@ -133,13 +133,13 @@ func (u *undoing) revert(servers []string) error {
 func (u *undoing) takeOut(servers []string, wrote member, now value) error {
 	if changed := strings.Join(changedKeys(wrote.value, now), ", "); changed != "" {
 		if !startsSame(wrote.value, now) {
-			u.keep("'%s' was changed since (%s): it leads to another program now, and stays", wrote.name, changed)
+			u.addKept("'%s' was changed since (%s): it leads to another program now, and stays", wrote.name, changed)
 			u.Stays = true
 			return nil
 		}
-		u.Edited = append(u.Edited, fmt.Sprintf("'%s' was changed since (%s), and is taken out all the same", wrote.name, changed))
+		u.Edited = append(u.Edited, fmt.Sprintf("'%s' was changed since (%s), and is removed all the same", wrote.name, changed))
 	}
-	after, err := take(u.file, u.data, servers, wrote.name)
+	after, err := removeEntry(u.file, u.data, servers, wrote.name)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (u *undoing) takeOut(servers []string, wrote member, now value) error {
 func (u *undoing) restoreKeys(servers []string, name string, before, wrote, now value) error {
 	if before.kind != object || now.kind != object {
 		if !same(wrote, now) {
-			u.keep("'%s' was changed since, and stays", name)
+			u.addKept("'%s' was changed since, and stays", name)
 			return nil
 		}
 		after, err := replaceEntry(u.file, u.data, servers, name, before)
@@ -175,7 +175,7 @@ func (u *undoing) restoreKeys(servers []string, name string, before, wrote, now 
 		}
 	}
 	if len(changed) > 0 {
-		u.keep("'%s' was changed since (%s); that stays", name, strings.Join(changed, ", "))
+		u.addKept("'%s' was changed since (%s); that stays", name, strings.Join(changed, ", "))
 	}
 	if same(want, now) {
 		return nil
@@ -229,7 +229,7 @@ func (u *undoing) means(data []byte, servers []string) bool {
 	return err == nil && same(tree, u.is)
 }
 
-func (u *undoing) keep(format string, args ...any) {
+func (u *undoing) addKept(format string, args ...any) {
 	u.Kept = append(u.Kept, fmt.Sprintf(format, args...))
 }
 

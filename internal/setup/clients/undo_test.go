@@ -112,13 +112,13 @@ func TestUndoComparesThreeWays(t *testing.T) {
 			`{"mcpServers": {"a": {"command": "x"}}}`, `{"mcpServers": {"workbench": {"command": "/w", "args": []}}}`,
 			`{"mcpServers": {"workbench": {"command": "/w", "args": ["--shared"]}}}`,
 			`{"mcpServers": {"a": {"command": "x"}}}`,
-			"+'workbench' was changed since (args), and is taken out all the same",
+			"+'workbench' was changed since (args), and is removed all the same",
 		},
 		{
 			"an entry with its arguments in the command goes", "opencode", "opencode.json",
 			`{}`, `{"mcp": {"workbench": {"type": "local", "command": ["/w"], "enabled": true}}}`,
 			`{"mcp": {"workbench": {"type": "local", "command": ["/w", "--shared"], "enabled": true}}}`, `{}`,
-			"+'workbench' was changed since (command), and is taken out all the same",
+			"+'workbench' was changed since (command), and is removed all the same",
 		},
 		{
 			"an entry that starts another program now stays", "opencode", "opencode.json",
@@ -219,7 +219,7 @@ func TestUndoInOtherFormats(t *testing.T) {
 			"[mcp_servers.workbench]\ncommand = \"/w\"\nstartup_timeout_sec = 30\n",
 			"[mcp_servers.workbench]\ncommand = \"/w\"\nstartup_timeout_sec = 60\n",
 			"",
-			"+'workbench' was changed since (startup_timeout_sec), and is taken out all the same",
+			"+'workbench' was changed since (startup_timeout_sec), and is removed all the same",
 		},
 		{
 			"a mapping", "goose", "config.yaml",
@@ -264,7 +264,7 @@ func TestUndoInOtherFormats(t *testing.T) {
 			"a script whose arguments were changed", "crush", "crushrc", "option a\n",
 			"option a\n\n# mcp-workbench begin: workbench\nmcp add workbench --command '/w w'\n# mcp-workbench end: workbench\n",
 			"option a\n\n# mcp-workbench begin: workbench\nmcp add workbench --command '/w w' --args --shared\n# mcp-workbench end: workbench\n",
-			"option a\n", "+'workbench' was changed since (all of it), and is taken out all the same",
+			"option a\n", "+'workbench' was changed since (all of it), and is removed all the same",
 		},
 		{
 			"a script that was changed", "crush", "crushrc", "",
@@ -304,7 +304,7 @@ func TestUndoEachOfSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fourth, err := client.Take(file, third, "a")
+	fourth, err := client.RemoveServer(file, third, "a")
 	if err != nil {
 		t.Fatal(err)
 	}

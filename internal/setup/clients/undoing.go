@@ -22,7 +22,7 @@ type Undoing struct {
 // NewUndoing prepares to take a change back. What other programs changed since stays.
 func NewUndoing(client *Client, last *Backup) (*Undoing, error) {
 	u := &Undoing{client: client, last: last}
-	u.Path, u.edit = last.File, u.takeBack
+	u.Path, u.edit = last.File, u.revert
 	var err error
 	if u.was, err = last.Before(); err != nil {
 		return nil, err
@@ -36,19 +36,19 @@ func NewUndoing(client *Client, last *Backup) (*Undoing, error) {
 	if u.Before == nil && last.Was {
 		return nil, &toolbox.Error{
 			Code:    toolbox.FileChanged,
-			Message: last.File + " is gone, so that there is nothing to take back",
-			Hint:    fmt.Sprintf("To have it as it was before, copy what is kept of it:\ncp '%s' '%s'", last.Path(), last.File),
+			Message: last.File + " is gone: there is nothing to revert",
+			Hint:    fmt.Sprintf("To restore it, copy the backup:\ncp '%s' '%s'", last.Path(), last.File),
 		}
 	}
-	u.After, err = u.takeBack(u.Before)
+	u.After, err = u.revert(u.Before)
 	return u, err
 }
 
 // Contents returns every known content of the file, for a masker.
 func (u *Undoing) Contents() [][]byte { return [][]byte{u.was, u.wrote, u.Before} }
 
-// takeBack returns the new content of the file, given what it holds now.
-func (u *Undoing) takeBack(now []byte) ([]byte, error) {
+// revert returns the new content of the file, given what it holds now.
+func (u *Undoing) revert(now []byte) ([]byte, error) {
 	if now == nil {
 		return nil, nil // the change created the file, and somebody removed it
 	}
@@ -69,7 +69,7 @@ func (u *Undoing) restore() error {
 		return err
 	}
 	if !bytes.Equal(now, u.Before) {
-		return &toolbox.Error{Code: toolbox.FileChanged, Message: u.Path + " was changed by another program meanwhile, and was not removed", Hint: "Run the command again."}
+		return &toolbox.Error{Code: toolbox.FileChanged, Message: u.Path + " was changed by another program in the meantime, and was not removed", Hint: "Run the command again."}
 	}
 	return os.Remove(u.Path)
 }
@@ -92,7 +92,7 @@ func (u *Undoing) Refused() error {
 
 // NextStep says how to remove the workbench from the file without an undo.
 func (u *Undoing) NextStep() string {
-	return "To take out every entry that starts a workbench: mcp-workbench disconnect " + u.client.ID
+	return "To remove every entry that starts a workbench: mcp-workbench disconnect " + u.client.ID
 }
 
 // IsExact reports that the file is as it was before the change.

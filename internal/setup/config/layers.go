@@ -181,7 +181,7 @@ func joinedSecrets(project, user *Config) []string {
 	found, names := &secrets{}, map[string]bool{}
 	for _, cfg := range []*Config{project, user} {
 		for _, value := range cfg.Secrets {
-			found.note(value)
+			found.addValue(value)
 		}
 		for _, box := range cfg.Toolboxes {
 			names[box.Name] = true

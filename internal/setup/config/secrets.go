@@ -18,7 +18,7 @@ type secrets struct{ values map[string]bool }
 // address, its password may well turn up without the rest.
 func (s *secrets) add(value string) {
 	for line := range strings.SplitSeq(value, "\n") {
-		s.note(strings.TrimSpace(line))
+		s.addValue(strings.TrimSpace(line))
 	}
 	s.addURL(value)
 }
@@ -45,20 +45,20 @@ func (s *secrets) addURL(address string) {
 	user, password, _ := strings.Cut(rest[:max(0, strings.LastIndex(rest, "@"))], ":")
 	for _, part := range []string{user, password} {
 		decoded, _ := url.PathUnescape(part)
-		s.note(part)
-		s.note(decoded)
+		s.addValue(part)
+		s.addValue(decoded)
 	}
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		_, part, _ := strings.Cut(pair, "=")
 		decoded, _ := url.QueryUnescape(part)
-		s.note(part)
-		s.note(decoded)
+		s.addValue(part)
+		s.addValue(decoded)
 	}
 }
 
-// note keeps a value unless it is too short or too plain to be a secret. A
+// addValue keeps a value unless it is too short or too plain to be a secret. A
 // boolean is too short.
-func (s *secrets) note(value string) {
+func (s *secrets) addValue(value string) {
 	if utf8.RuneCountInString(value) < 8 || secret.IsPath(value) || secret.IsNumber(value) {
 		return
 	}

@@ -14,8 +14,8 @@ import (
 // Variable is what a secret is called, and the secret.
 type Variable struct{ Name, Value string }
 
-// Names gives secrets their names. Taken tells what a name stands for already, in the
-// environment or in the file of variables: a name with another value is not used.
+// Names chooses the names of variables for secrets. Taken returns the current value of a name in the
+// environment or in workbench.env: a name with another value is not used.
 type Names struct {
 	Taken func(name string) (value string, ok bool)
 	given []Variable
@@ -30,17 +30,16 @@ type Finding struct {
 	Name  string // of the variable; "" if the secret had to stay
 }
 
-// Conceal returns a server's definition, which is a JSON object in the form of our
-// configuration, with its secrets replaced. One that no line of a file of variables can
-// hold stays, and its finding says so.
+// Conceal returns a server's definition with its secrets replaced by references. A secret that does
+// not fit into a line of workbench.env stays, and its finding says so.
 func Conceal(server string, entry []byte, names *Names) (result []byte, found []Finding, err error) {
 	root, err := hujson.Parse(slices.Concat(entry, []byte("\n")))
 	if err != nil {
-		return nil, nil, fmt.Errorf("the definition of server '%s' is no JSON", server)
+		return nil, nil, fmt.Errorf("the definition of server '%s' is not JSON", server)
 	}
 	object, ok := root.Value.(*hujson.Object)
 	if !ok {
-		return nil, nil, fmt.Errorf("the definition of server '%s' is no JSON object", server)
+		return nil, nil, fmt.Errorf("the definition of server '%s' is not a JSON object", server)
 	}
 	c := &concealer{server: server, names: names, result: entry}
 	for i := range object.Members {
@@ -89,7 +88,7 @@ func (c *concealer) each(key string, value *hujson.Value, replace func(where, na
 
 func (c *concealer) variable(where, name, value string) string {
 	if secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value) || secret.HasPassword(value) {
-		return c.take(where, name, value)
+		return c.refer(where, name, value)
 	}
 	return value
 }
@@ -100,19 +99,19 @@ func (c *concealer) header(where, name, value string) string {
 	isScheme := ok && slices.Contains([]string{"bearer", "basic", "token", "apikey"}, strings.ToLower(scheme))
 	switch {
 	case isScheme && strings.TrimSpace(credentials) != "":
-		return scheme + " " + c.take(where, c.own("TOKEN"), strings.TrimSpace(credentials))
+		return scheme + " " + c.refer(where, c.own("TOKEN"), strings.TrimSpace(credentials))
 	case secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value):
 		label := strings.TrimPrefix(strings.ToUpper(name), "X-")
 		if label == "AUTHORIZATION" {
 			label = "TOKEN"
 		}
-		return c.take(where, c.own(label), value)
+		return c.refer(where, c.own(label), value)
 	}
 	return value
 }
 
-// take gives a secret a name and returns the reference to it.
-func (c *concealer) take(where, name, value string) string {
+// refer gives a secret a name and returns the reference to it.
+func (c *concealer) refer(where, name, value string) string {
 	if !fitsLine(value) {
 		c.found = append(c.found, Finding{Where: where})
 		return value
@@ -156,7 +155,7 @@ func (n *Names) name(server, wanted, value string) string {
 	}
 }
 
-// use reports whether a name may stand for a value, and notes it if it is new.
+// use reports whether a name can be used for a value, and records a new one.
 func (n *Names) use(name, value string) bool {
 	if n.Taken != nil {
 		if is, ok := n.Taken(name); ok {

@@ -65,7 +65,7 @@ func Locate(outline *config.Preview, ref string) (Entry, error) {
 	}
 	return Entry{}, &toolbox.Error{
 		Code:    toolbox.AmbiguousName,
-		Message: fmt.Sprintf("'%s' may mean several things", tty.CleanLine(ref)),
+		Message: fmt.Sprintf("'%s' is ambiguous", tty.CleanLine(ref)),
 		Hint:    "Write one of these: " + strings.Join(choices, ", "),
 	}
 }
@@ -77,7 +77,7 @@ func notFound(ref string, names []string) error {
 	err := &toolbox.Error{
 		Code:    toolbox.ReferenceNotFound,
 		Message: fmt.Sprintf("There is no toolbox or server '%s' in the configuration", tty.CleanLine(ref)),
-		Hint:    "See what there is: mcp-workbench list",
+		Hint:    "To see what is configured: mcp-workbench list",
 	}
 	if near := toolbox.Nearest(ref, names, nearestNames); len(near) > 0 {
 		err.Hint = tty.CleanLine("Did you mean '" + strings.Join(near, "' or '") + "'?")

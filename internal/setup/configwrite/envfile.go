@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// AppendVariables adds variables to the content of a workbench.env, behind what is there.
+// AppendVariables appends variables to the content of a workbench.env.
 func AppendVariables(content []byte, variables []Variable) []byte {
 	result := bytes.Clone(content)
 	if len(result) > 0 && !bytes.HasSuffix(result, []byte("\n")) {

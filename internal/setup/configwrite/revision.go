@@ -1,5 +1,6 @@
-// Package configwrite writes a changed configuration and the variables beside it: only if it is valid and nobody else
-// changed it meanwhile, with secrets moved out of the clear, and so that a trusted file stays trusted.
+// Package configwrite edits and writes a configuration and its workbench.env: only if the result is
+// valid and no other program changed the files, with secrets moved to workbench.env, and so that a
+// trusted file stays trusted.
 package configwrite
 
 import (
@@ -15,8 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Revision is a configuration that is about to be changed, as it was read. It need not
-// exist yet.
+// Revision is a configuration as it was read, to be changed. It may not exist yet.
 type Revision struct {
 	Path  string
 	IsNew bool
@@ -25,7 +25,7 @@ type Revision struct {
 	source  *config.Source // of a new one, an empty draft
 }
 
-// Options are what a revision needs to know of the world.
+// Options are the environment of a revision.
 type Options struct {
 	StateDir string   // where trust is recorded and locks are kept; "" : nowhere
 	Environ  []string // what the configuration's variables are taken from first
@@ -34,7 +34,7 @@ type Options struct {
 	User *config.Config
 }
 
-// Content is what the two files hold, or shall hold. Env is nil without variables.
+// Content is the content of both files. Env is nil without variables.
 type Content struct{ Data, Env []byte }
 
 // Begin reads the configuration at path, if it exists.
@@ -56,7 +56,7 @@ func Begin(path string, options Options) (*Revision, error) {
 // Content returns what was read.
 func (r *Revision) Content() Content { return Content{r.source.Data, r.source.Env} }
 
-// Outline returns what the configuration names, also of one with mistakes.
+// Outline returns the names in the configuration, even if it has errors.
 func (r *Revision) Outline() (*config.Preview, error) {
 	if r.IsNew {
 		return &config.Preview{}, nil
@@ -64,8 +64,8 @@ func (r *Revision) Outline() (*config.Preview, error) {
 	return r.source.Preview(r.options.Environ)
 }
 
-// Variable tells what a name stands for, in the environment or in the file of variables.
-// A file that cannot be read has none: Check says what is wrong with it.
+// Variable returns the value of a variable, from the environment or from workbench.env. A file that
+// cannot be read has none: Check reports the problem.
 func (r *Revision) Variable(name string) (value string, ok bool) {
 	vars, err := r.source.Variables(r.options.Environ)
 	if err != nil {
@@ -75,9 +75,8 @@ func (r *Revision) Variable(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// Check refuses a content that is no valid configuration, with the configuration's own
-// error. Mistakes that were there before are no reason to refuse: the edit may be a part
-// of mending them. They are returned.
+// Check refuses an invalid configuration with its error. Errors that were there before are returned
+// instead: the edit may be part of fixing them.
 func (r *Revision) Check(next Content) (remaining *config.Error, err error) {
 	_, err = config.Strict(config.Draft(r.Path, next.Data, next.Env).LoadUnder(r.options.Environ, r.options.User))
 	if err == nil {
@@ -100,13 +99,13 @@ func (r *Revision) Check(next Content) (remaining *config.Error, err error) {
 	return now, nil
 }
 
-// Masker hides the secrets of both contents where they are shown.
+// Masker masks the secrets of both contents.
 func (r *Revision) Masker(next Content) *secret.Masker {
 	return secret.NewMasker(slices.Concat(r.secrets(r.Content()), r.secrets(next)))
 }
 
-// secrets returns the values that are not to be shown: those that a configuration that
-// loads knows of, and in any case those that look like some.
+// secrets returns the values to mask: the secrets of a configuration that loads, and values that
+// look like secrets.
 func (r *Revision) secrets(content Content) []string {
 	var values []string
 	if cfg, err := config.Draft(r.Path, content.Data, content.Env).Load(r.options.Environ); err == nil {
@@ -124,11 +123,11 @@ func (r *Revision) secrets(content Content) []string {
 	return values
 }
 
-// errChanged says that somebody else was faster.
+// errChanged is the error if another program changed the files.
 func (r *Revision) errChanged() error {
 	return &toolbox.Error{
 		Code:    toolbox.FileChanged,
-		Message: fmt.Sprintf("%s was changed by somebody else meanwhile, so nothing was written", r.Path),
+		Message: fmt.Sprintf("%s was changed by another program in the meantime; nothing was written", r.Path),
 		Hint:    "Run the command again.",
 	}
 }

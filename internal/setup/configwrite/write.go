@@ -73,8 +73,8 @@ func actual(path string) string {
 	return path
 }
 
-// lock keeps other revisions of the file out. It is kept with the state rather than beside
-// the file, which may lie in a project's folder.
+// lock excludes other revisions of the file. The lock is in the state folder, since the file may be
+// in a project's folder.
 func (r *Revision) lock(ctx context.Context) (release func(), err error) {
 	path := r.Path + ".lock"
 	if r.options.StateDir != "" {
@@ -98,8 +98,8 @@ func (r *Revision) lock(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// wasTrusted reports that the user trusts what was read, or that there was nothing: what
-// they now write themselves needs no further question.
+// wasTrusted reports whether the content read is trusted, or did not exist: what users write
+// themselves needs no question.
 func (r *Revision) wasTrusted() bool {
 	if r.IsNew {
 		return r.source.EnvInfo == nil
@@ -108,7 +108,7 @@ func (r *Revision) wasTrusted() bool {
 	return err == nil && verdict == trust.Trusted
 }
 
-// keepTrust records what was written, if it needs trust at all.
+// keepTrust records the trust of the new content, if it needs trust.
 func (r *Revision) keepTrust(next Content) error {
 	written, err := config.Read(r.Path)
 	if err != nil {

@@ -102,7 +102,7 @@ func (r *SourceReader) readSnippet(data []byte, err error) (*Addition, error) {
 		a.Servers = append(a.Servers, server)
 	}
 	if len(a.Servers) == 0 {
-		return nil, errUnclear("There is no server in the JSON that can be added", "See above why not.")
+		return nil, errUnclear("The JSON has no server that can be added", "See above why not.")
 	}
 	return a, nil
 }
@@ -111,7 +111,7 @@ func (r *SourceReader) readSnippet(data []byte, err error) (*Addition, error) {
 func (r *SourceReader) readPackage(source string) (clients.Server, error) {
 	name, from, ok := Package(source)
 	if !ok {
-		return clients.Server{}, errUnclear("It is not clear what to add: this is no address, no package and no JSON",
+		return clients.Server{}, errUnclear("It is not clear what to add: this is not a URL, a package or JSON",
 			"A command comes after --, as in: mcp-workbench add NAME -- npx -y PACKAGE")
 	}
 	if from != Unclear {
@@ -212,7 +212,7 @@ func (a *Addition) ChooseNames(box string, taken []string) error {
 			return &toolbox.Error{
 				Code:    toolbox.ServerExists,
 				Message: fmt.Sprintf("Toolbox '%s' has a server '%s' already", tty.CleanLine(box), tty.CleanLine(name)),
-				Hint: fmt.Sprintf("Give the new one another name, such as '%s', or take the old one out first: mcp-workbench remove %s",
+				Hint: fmt.Sprintf("Give the new one another name, such as '%s', or remove the old one first: mcp-workbench remove %s",
 					Unique(name, taken), trust.Quote(configwrite.Entry{Toolbox: box, Server: name}.String())),
 			}
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
-// Toolbox is a group of servers that are to be taken over.
+// Toolbox is a group of servers to import.
 type Toolbox struct {
 	Name        string
 	Description string // models read it to decide whether to open the toolbox
 	Servers     []*Server
 }
 
-// rule says which words make a server belong to a toolbox. The first rule that fits
-// counts, so that those about one thing stand before those about many.
+// rule assigns servers to a toolbox by words. The first matching rule wins, so specific rules come
+// first.
 type rule struct {
 	toolbox, description string
 	words                []string
@@ -102,7 +102,7 @@ func (p *Plan) Assign(names []string) []Toolbox {
 	return boxes
 }
 
-// Toolbox is the name that is proposed for a server.
+// Toolbox returns the proposed toolbox of a server.
 func (s *Server) Toolbox() string { return ruleFor(s).toolbox }
 
 func put(boxes []Toolbox, r rule, server *Server) []Toolbox {
@@ -159,8 +159,8 @@ func split(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// beginning is how a new configuration begins. Both keys change what the workbench does
-// without them, so that the file says why they are there.
+// beginning is the start of a new configuration. Both keys change defaults, so comments explain
+// them.
 const beginning = `{
   // use_tool opens what it needs: scripts and one-shot clients cannot open a toolbox first.
   "autoOpen": true,

@@ -11,8 +11,8 @@ import (
 // shortestMasked keeps a masker from hiding every "a" because somebody's password is one.
 const shortestMasked = 4
 
-// Masker hides what looks like a secret anywhere in a client's file, as it was or is to be,
-// since a difference shows more than the lines that change.
+// Masker masks what looks like a secret anywhere in a client's file, since a diff shows more than
+// the changed lines.
 func Masker(file string, contents [][]byte, sources []clients.Source) *secret.Masker {
 	var values []string
 	add := func(value string) {
@@ -44,7 +44,7 @@ func Masker(file string, contents [][]byte, sources []clients.Source) *secret.Ma
 	return secret.NewMasker(values)
 }
 
-// MaskedEnv is the content of a workbench.env with all values hidden; nil stays nil.
+// MaskedEnv returns the content of a workbench.env with all values masked; nil for nil.
 func MaskedEnv(content []byte) []byte {
 	if content == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 )
 
-// Given is what a plan is made from.
+// Given is the input of a plan.
 type Given struct {
 	Sources []clients.Source
 	Config  []byte                           // the configuration as it is; nil if there is none
@@ -23,7 +23,7 @@ type Given struct {
 	Lookup  func(name string) (string, bool) // the environment, which wins over that file
 }
 
-// Plan is what would be in the configuration.
+// Plan is the result of an import.
 type Plan struct {
 	Servers   []*Server              // that are new, in the order in which they were found
 	Already   []Known                // that the configuration has
@@ -34,7 +34,7 @@ type Plan struct {
 	existing existing
 }
 
-// Server is one that is to be taken over.
+// Server is a server to import.
 type Server struct {
 	Name  string
 	From  []string // the clients that have it
@@ -53,7 +53,7 @@ type Known struct {
 	Disabled        bool // in the configuration: the client cannot do without its own yet
 }
 
-// Skipped is a server that cannot be taken over, and why.
+// Skipped is a server that cannot be imported, and why.
 type Skipped struct{ From, Name, Reason string }
 
 // reasonSelf is why a workbench is not its own server.
@@ -83,7 +83,7 @@ func NewPlan(g Given) (*Plan, error) {
 			p.Skipped = append(p.Skipped, Skipped{title(source), name, reasonSelf})
 		}
 		for _, server := range source.Servers {
-			if err := p.take(g, names, source, server, same); err != nil {
+			if err := p.addServer(g, names, source, server, same); err != nil {
 				return nil, err
 			}
 		}
@@ -91,14 +91,14 @@ func NewPlan(g Given) (*Plan, error) {
 	p.Variables = append(names.Given(), p.Variables...)
 	p.findUnset(g)
 	if slices.ContainsFunc(p.Servers, func(s *Server) bool { return s.atHome }) {
-		p.note(`Servers that are yours in every project run in your home folder ("cwd": "~"), so that clients in different folders can share them (--shared). To run one in the folder of its client, remove its cwd.`)
+		p.addNote(`Servers that are yours in every project run in your home folder ("cwd": "~"), so that clients in different folders can share them (--shared). To run one in the folder of its client, remove its cwd.`)
 	}
 	return p, nil
 }
 
-// take puts one server of a source where it belongs. Those with the same definition are
-// one, whatever their names.
-func (p *Plan) take(g Given, names *configwrite.Names, source *clients.Source, server clients.Server, same map[string]*Server) error {
+// addServer adds one server of a source to the plan. Servers with the same definition are one,
+// whatever their names.
+func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Source, server clients.Server, same map[string]*Server) error {
 	raw, err := encode(server)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (p *Plan) take(g Given, names *configwrite.Names, source *clients.Source, s
 		known.definition.Disabled = known.definition.Disabled && server.Disabled
 		known.atHome = known.atHome && runsAnywhere(source, server)
 		if known.definition.Name != server.Name {
-			p.note("'%s' of %s is the same server as '%s'.", own, title(source), known.Name)
+			p.addNote("'%s' of %s is the same server as '%s'.", own, title(source), known.Name)
 		}
 		return nil
 	}
@@ -128,17 +128,17 @@ func (p *Plan) take(g Given, names *configwrite.Names, source *clients.Source, s
 		p.Skipped = append(p.Skipped, Skipped{title(source), own, reason})
 		return nil
 	}
-	p.keep(g, names, findings, server.Name)
+	p.storeValues(g, names, findings, server.Name)
 	for _, note := range server.Notes {
-		p.note("'%s' of %s: %s.", server.Name, title(source), note)
+		p.addNote("'%s' of %s: %s.", server.Name, title(source), note)
 	}
 	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry, atHome: runsAnywhere(source, server)}
 	switch {
 	case p.isTaken(server.Name):
 		added.Name = p.freeName(source, server.Name)
-		p.note("'%s' of %s is another server than the '%s' before it, and is called '%s'.", own, title(source), server.Name, added.Name)
+		p.addNote("'%s' of %s is another server than the '%s' before it, and is called '%s'.", own, title(source), server.Name, added.Name)
 	case own != server.Name:
-		p.note("'%s' of %s is called '%s', since a slash stands between toolbox, server and tool.", own, title(source), server.Name)
+		p.addNote("'%s' of %s is called '%s', since a slash stands between toolbox, server and tool.", own, title(source), server.Name)
 	}
 	same[key] = added
 	p.Servers = append(p.Servers, added)
@@ -156,12 +156,12 @@ func runsAnywhere(source *clients.Source, server clients.Server) bool {
 		!isPath(server.Command) && !slices.ContainsFunc(server.Args, isPath)
 }
 
-// keep stores values that the environment happens to have under the same name as well: a
-// client that is started from a desktop does not have them. It tells of what had to stay.
-func (p *Plan) keep(g Given, names *configwrite.Names, findings []configwrite.Finding, server string) {
+// storeValues stores values that only the environment of this terminal has: a client started from a
+// desktop does not have them. It adds notes about secrets that stay.
+func (p *Plan) storeValues(g Given, names *configwrite.Names, findings []configwrite.Finding, server string) {
 	for _, finding := range findings {
 		if finding.Name == "" {
-			p.note("A secret of '%s' (%s) does not fit into workbench.env, and stays in the configuration.", server, finding.Where)
+			p.addNote("A secret of '%s' (%s) does not fit into workbench.env, and stays in the configuration.", server, finding.Where)
 			continue
 		}
 		isNew := slices.ContainsFunc(names.Given(), func(v configwrite.Variable) bool { return v.Name == finding.Name })
@@ -197,7 +197,7 @@ func (p *Plan) freeName(source *clients.Source, name string) string {
 	}
 }
 
-func (p *Plan) note(format string, args ...any) {
+func (p *Plan) addNote(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
@@ -226,7 +226,7 @@ func (p *Plan) findUnset(g Given) {
 		}
 	}
 	if len(borrowed) > 0 {
-		p.note("%s comes from this terminal's environment. Clients that are started from the desktop do not have it: put it into workbench.env for them.", strings.Join(borrowed, ", "))
+		p.addNote("%s comes from this terminal's environment. Clients that are started from the desktop do not have it: put it into workbench.env for them.", strings.Join(borrowed, ", "))
 	}
 }
 
@@ -251,7 +251,7 @@ func (p *Plan) Set(name, value string) {
 	}
 }
 
-// wrong says why a configuration would refuse an entry; "" if it would not.
+// wrong says why a configuration would refuse an entry; "" if it is valid.
 func wrong(name string, entry []byte, address string) string {
 	value := "1"
 	if strings.HasPrefix(address, "${") {

@@ -37,14 +37,14 @@ func Address(address string) (clients.Server, error) {
 	if err != nil || u.Host == "" {
 		return clients.Server{}, &toolbox.Error{
 			Code:    toolbox.AddSourceUnclear,
-			Message: "This is no address of a server", // not shown: it may hold a password
+			Message: "This is not the URL of a server", // not shown: it may hold a password
 			Hint:    "An address looks like https://example.com/mcp",
 		}
 	}
 	return clients.Server{Name: hostName(u.Hostname()), URL: address}, nil
 }
 
-// IsAddress reports what is meant as a URL.
+// IsAddress reports whether a text is meant as a URL.
 func IsAddress(text string) bool {
 	lower := strings.ToLower(text)
 	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
@@ -108,7 +108,7 @@ func fromPyPI(name string) clients.Server {
 	return server
 }
 
-// Unique returns a name that is not taken, by a number behind it.
+// Unique returns a free name, with a number appended if needed.
 func Unique(name string, taken []string) string {
 	unique := name
 	for n := 2; slices.Contains(taken, unique); n++ {

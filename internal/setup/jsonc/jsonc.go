@@ -1,5 +1,5 @@
-// Package jsonc changes single values of a JSON file with comments: whatever is not
-// changed stays as it is, byte for byte.
+// Package jsonc edits single values of a JSON file with comments; the rest of the file is kept byte
+// for byte.
 package jsonc
 
 import (
@@ -15,10 +15,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Set gives the member at path a value, which is laid out as the rest of the file is.
-// Objects that are missing on the way are made, and new members come last. A source of
-// nothing but space counts as an empty object. A value that is the same already changes
-// nothing.
+// Set sets the member at path to a value, in the layout of the file. Missing objects are created,
+// and new members come last. Blank text counts as an empty object. An equal value changes nothing.
 func Set(source []byte, path []string, value []byte) ([]byte, error) {
 	return set(source, path, value, &addition{}, math.MaxInt)
 }
@@ -48,7 +46,7 @@ func set(source []byte, path []string, value []byte, with *addition, index int) 
 	}
 	added, err := parse(value)
 	if err != nil {
-		return nil, fmt.Errorf("the new value of %s is no JSON: %w", Dotted(path), err)
+		return nil, fmt.Errorf("the new value of %s is not JSON: %w", Dotted(path), err)
 	}
 	if i := slices.IndexFunc(path, func(key string) bool { return !utf8.ValidString(key) }); i >= 0 {
 		return nil, fmt.Errorf("the key %q is not valid UTF-8", path[i])
@@ -79,8 +77,8 @@ func set(source []byte, path []string, value []byte, with *addition, index int) 
 	return d.finish()
 }
 
-// Remove takes out the member at path with its comma and the comments that belong to it:
-// those on its line, and those directly above. What is not there needs no removal.
+// Remove removes the member at path with its comma and its comments: those on its line and directly
+// above. A missing member is not an error.
 func Remove(source []byte, path []string) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, errors.New("the whole file cannot be removed")
@@ -106,12 +104,12 @@ func Remove(source []byte, path []string) ([]byte, error) {
 	return d.finish()
 }
 
-// ShapeError is a value that is in the way because it is no object.
+// ShapeError is the error for a value on the path that is not an object.
 type ShapeError struct{ Path []string }
 
 func (e *ShapeError) Error() string { return Dotted(e.Path) + " is not an object" }
 
-// SyntaxError says where a file is no JSON. It quotes nothing, since that may be a secret.
+// SyntaxError says where a file is not JSON. It quotes nothing, since that may be a secret.
 type SyntaxError struct{ Line, Column int }
 
 func (e *SyntaxError) Error() string {

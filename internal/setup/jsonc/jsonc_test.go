@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 		{"a key that is there twice", set(`{"a": 1, "a": 2}`, "a", "1"), "a is there twice; remove one of them"},
 		{"removing a key that is there twice", remove(`{"a": 1, "a": 2}`, "a"), "a is there twice; remove one of them"},
 		{"no JSON", set("{\n  \"token\": secret\n}", "a", "1"), "invalid JSON at line 2, column 12"},
-		{"a value that is no JSON", set(`{}`, "a", "x"), "the new value of a is no JSON: invalid JSON at line 1, column 1"},
+		{"a value that is no JSON", set(`{}`, "a", "x"), "the new value of a is not JSON: invalid JSON at line 1, column 1"},
 		{"too deep", set(strings.Repeat("[", 501), "a", "1"), "the JSON is nested more than 500 levels deep"},
 		{"removing from what is no object", remove(`{"a": 1}`, "a.b"), "a is not an object"},
 	} {

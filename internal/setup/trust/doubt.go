@@ -16,8 +16,8 @@ var markers = []string{
 	".git", ".hg", ".svn", ".jj", ".sl", ".bzr", ".pijul", "_darcs", ".fslckout", "_FOSSIL_", "CVS",
 }
 
-// Doubt says why somebody else may have written a file that was found in the working
-// folder, or "" if nothing speaks for it. What cannot be examined is doubted.
+// Doubt says why somebody else may have written a file in the working folder; "" if there is no
+// reason. A file that cannot be examined is doubted.
 func Doubt(f File) string {
 	ways := []string{f.Path}
 	if f.EnvInfo != nil {

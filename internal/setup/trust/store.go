@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Store keeps what was trusted: one file per configuration, which is replaced as a whole.
-// So two processes never spoil each other's records, and need no lock.
+// Store keeps the trust records: one file per configuration, replaced atomically, so that concurrent
+// processes need no lock.
 type Store struct {
 	folder string // "" if there is no place for records
 }
@@ -40,7 +40,7 @@ type Record struct {
 	Shown  []string  `json:"shown,omitempty"` // what its user saw of it
 }
 
-// Verdict is what the records say about a file.
+// Verdict is the result of looking a file up in the records.
 type Verdict int
 
 // The verdicts.
@@ -55,8 +55,8 @@ const (
 	maxRecord    = 1 << 20
 )
 
-// Check looks a file up. An error says that its record cannot be used; the verdict is
-// Unknown then.
+// Check looks a file up. If its record cannot be used, the verdict is Unknown and the error says
+// why.
 func (s *Store) Check(f File) (Verdict, error) {
 	if s.folder == "" {
 		return Unknown, nil
@@ -77,7 +77,7 @@ func (s *Store) Check(f File) (Verdict, error) {
 	return Trusted, nil
 }
 
-// Shown returns what a person saw of a file when it was trusted; nil if that is not known.
+// Shown returns the review that a person saw when the file was trusted; nil if it is unknown.
 func (s *Store) Shown(path string) []string {
 	path, err := identity(path)
 	if err != nil || s.folder == "" {
@@ -90,8 +90,7 @@ func (s *Store) Shown(path string) []string {
 	return record.Shown
 }
 
-// Await returns where the record of a file is, or will be, in a folder that is there from
-// now on, so that it can be watched.
+// Await returns the path of a file's record, and creates its folder so that it can be watched.
 func (s *Store) Await(path string) (record string, err error) {
 	if s.folder == "" {
 		return "", errNoFolder
@@ -153,8 +152,7 @@ func (s *Store) write(name string, content []byte) error {
 	return syncFolder(s.folder)
 }
 
-// Revoke forgets a file, whatever its content and that of its record; known says whether
-// there was a record.
+// Revoke removes the record of a file. Known reports whether there was one.
 func (s *Store) Revoke(path string) (known bool, err error) {
 	if s.folder == "" {
 		return false, nil
@@ -207,7 +205,7 @@ func (s *Store) List() ([]Record, error) {
 	return records, errors.Join(errs...)
 }
 
-// read returns a record that nobody else can have written and that is whole.
+// read returns a record that is complete and that nobody else can have written.
 func (s *Store) read(name string) (Record, error) {
 	path := filepath.Join(s.folder, name)
 	content, info, err := safefile.Read(path, maxRecord)
@@ -222,7 +220,7 @@ func (s *Store) read(name string) (Record, error) {
 	}
 	var record Record
 	if err := json.Unmarshal(content, &record); err != nil {
-		return Record{}, damaged(path, "it is no valid JSON of a record")
+		return Record{}, damaged(path, "it is not a valid record")
 	}
 	sum, err := hex.DecodeString(record.SHA256)
 	if err != nil || len(sum) != sha256.Size {

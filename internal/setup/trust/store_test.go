@@ -138,8 +138,8 @@ func TestDamagedRecordIsNoTrust(t *testing.T) {
 		name, want string
 		damage     func(t *testing.T, record string)
 	}{
-		{"empty", "no valid JSON", func(t *testing.T, record string) { write(t, record, "") }},
-		{"cut", "no valid JSON", func(t *testing.T, record string) { write(t, record, `{"path":"/`) }},
+		{"empty", "not a valid record", func(t *testing.T, record string) { write(t, record, "") }},
+		{"cut", "not a valid record", func(t *testing.T, record string) { write(t, record, `{"path":"/`) }},
 		{"large", "larger than", func(t *testing.T, record string) { write(t, record, strings.Repeat(" ", maxRecord+1)) }},
 		{"no sum", "'sha256'", func(t *testing.T, record string) { write(t, record, `{"path":"/x"}`) }},
 		{"short sum", "'sha256'", func(t *testing.T, record string) { write(t, record, `{"path":"/x","sha256":"00"}`) }},

@@ -1,5 +1,5 @@
-// Package trust decides whether a configuration that merely lay in the working folder
-// may run what it says, and remembers what its user answered.
+// Package trust decides whether a configuration found in the working folder may run programs, and
+// records the user's answer.
 package trust
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// File is a configuration and the variables beside it, as they were read. Whoever parses
-// it must parse these bytes: a file that is read again may be another one by then.
+// File is a configuration and its workbench.env, as they were read. Parse these bytes, not the file
+// again: it may have changed by then.
 type File struct {
 	Path    string // absolute
 	Content []byte
@@ -33,8 +33,8 @@ func FileOf(source *config.Source) File {
 	return File{Path: source.Path, Content: source.Data, Info: source.Info, Env: source.Env, EnvInfo: source.EnvInfo}
 }
 
-// digest stands for the content of both. Lengths keep the end of one from being taken
-// for the beginning of the other, and an empty file from being taken for none.
+// digest is the hash of both contents. The lengths separate them, and distinguish an empty file from
+// a missing one.
 func (f File) digest() string {
 	hash := sha256.New()
 	add := func(content []byte) {

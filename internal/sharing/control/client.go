@@ -35,8 +35,8 @@ type Client struct {
 	http   *http.Client
 }
 
-// Find returns the running workbenches of the folder, oldest first. One that is there but
-// does not answer is reported in the error; the others are returned anyway.
+// Find returns the running workbenches, oldest first. Those that do not answer are reported in the
+// error; the others are returned anyway.
 func Find(ctx context.Context, dir runtimedir.Dir) (found []*Client, err error) {
 	for _, path := range sockets(dir) {
 		client := newClient(path)
@@ -107,7 +107,7 @@ func (c *Client) Refresh(ctx context.Context) (Workbench, error) {
 	return c.Status, err
 }
 
-// Restart ends a server and starts it again; it returns when that is done.
+// Restart restarts a server and waits for it.
 func (c *Client) Restart(ctx context.Context, server Server) error {
 	body, err := c.send(ctx, http.MethodPost, restartPath, about(server))
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Client) Restart(ctx context.Context, server Server) error {
 	return body.Close()
 }
 
-// Stop begins the end of the workbench, and waits for it.
+// Stop stops the workbench and waits for its end.
 func (c *Client) Stop(ctx context.Context) error {
 	body, err := c.send(ctx, http.MethodPost, stopPath, nil)
 	if err != nil {
@@ -168,7 +168,7 @@ func about(server Server) url.Values {
 	return url.Values{toolboxParameter: {server.Toolbox}, serverParameter: {server.Name}}
 }
 
-// send returns the body of an answer; an answer that is an error is one.
+// send returns the body of a response; an error response is an error.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://workbench"+path+"?"+query.Encode(), nil)
 	if err != nil {

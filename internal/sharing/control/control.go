@@ -1,5 +1,5 @@
-// Package control lets the commands of a user look into running workbenches and steer them,
-// over a socket of each in the user's runtime folder: HTTP with JSON, for this user alone.
+// Package control lets commands inspect and control the running workbenches of a user: HTTP with
+// JSON over a socket of each in the user's runtime folder.
 package control
 
 import (
@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Shared is what a workbench says of itself that clients share.
+// Shared is the Serving of a workbench that clients share.
 const Shared = "shared"
 
-// Workbench is one running program with what it has to do with servers.
+// Workbench is the state of a running workbench and its servers.
 type Workbench struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
@@ -76,7 +76,7 @@ type Server struct {
 	Why       Why       `json:"why,omitzero"` // it is a copy of its own
 }
 
-// Why says what the clients of a session have in common that keeps others from sharing it.
+// Why says what the clients of a server have in common, and why others get another copy.
 type Why struct {
 	Folder       string   `json:"folder,omitempty"`       // where they work, and the server runs
 	Roots        []string `json:"roots,omitzero"`         // their roots, for which the server asked
@@ -105,7 +105,7 @@ type Subject interface {
 	Journal(toolbox, server string, number uint64) (lines []Line, next uint64, more <-chan struct{}, err error)
 	// Restart ends a server and starts it again.
 	Restart(ctx context.Context, toolbox, server string) error
-	// End begins the end of the program.
+	// End starts to end the program.
 	End()
 }
 
@@ -122,5 +122,5 @@ const (
 	followParameter  = "follow"
 )
 
-// prefix begins the name of every control socket; the process id follows.
+// prefix is the prefix of the names of control sockets; the process id follows.
 const prefix = "control-"

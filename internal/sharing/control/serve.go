@@ -112,7 +112,7 @@ func handler(subject Subject) http.Handler {
 	return mux
 }
 
-// answer writes a value. That the command is gone is no matter.
+// answer writes a value. It is fine if the command is gone.
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))

@@ -35,14 +35,14 @@ const (
 	maxStarts   = 3
 )
 
-// SocketName is the name of the socket of the workbench with that key. The key itself is
-// told with the hello.
+// SocketName is the name of the socket of the workbench with a key. The key itself is sent with the
+// hello.
 func SocketName(key string) string { return "d-" + key[:16] + ".sock" }
 
 const lockName = "start.lock"
 
-// Connect begins a session with the workbench, which it starts if it is not there. Of
-// several who do that at once, one starts it. It blocks, in bounded time.
+// Connect opens a session with the workbench, which it starts if needed. Of several concurrent
+// callers, one starts it. It blocks for a bounded time.
 func Connect(ctx context.Context, t Target, hello Hello) (relay.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
@@ -70,10 +70,10 @@ func Connect(ctx context.Context, t Target, hello Hello) (relay.Conn, error) {
 // Socket is the path of the workbench's socket.
 func (t Target) Socket() string { return t.Dir.Path(SocketName(t.Key)) }
 
-// IsGone reports whether an error of Join says that there is no workbench, or none any more.
+// IsGone reports whether an error of Join means that the workbench does not run, or no longer.
 func IsGone(err error) bool { return runtimedir.IsAbsent(err) || errors.Is(err, errEnding) }
 
-// Join begins a session with the workbench that listens on a socket.
+// Join opens a session with the workbench that listens on a socket.
 func Join(ctx context.Context, path string, hello Hello) (relay.Conn, error) {
 	conn, err := runtimedir.Dial(ctx, path)
 	if err != nil {
@@ -89,7 +89,7 @@ func Join(ctx context.Context, path string, hello Hello) (relay.Conn, error) {
 // awaitPause is between two looks whether a workbench is there.
 const awaitPause = 100 * time.Millisecond
 
-// Await is Join that waits for a workbench that is not there, for the time given.
+// Await is Join with a time limit for a workbench that does not listen yet.
 func Await(ctx context.Context, path string, limit time.Duration, hello Hello) (relay.Conn, error) {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -120,11 +120,11 @@ func Tell(ctx context.Context, path, key string, order Order) error {
 	return conn.Close()
 }
 
-// ready is what a workbench writes to its output when it listens. Anything else says why it
-// does not.
+// ready is what a workbench writes to its output when it listens. Any other output is an error
+// message.
 const ready = "ready\n"
 
-// Ready tells who started this program that it listens.
+// Ready tells the process that started this program that it listens.
 func Ready(out io.Writer) error {
 	_, err := io.WriteString(out, ready)
 	return err
@@ -140,7 +140,7 @@ func ReadKey(in io.Reader) (string, error) {
 	return key, err
 }
 
-// maxReason bounds what is repeated of a workbench that did not start.
+// maxReason bounds the quoted output of a workbench that did not start.
 const maxReason = 4 << 10
 
 // start starts this program as a workbench of its own, which outlives us, and waits until

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// helloVersion is that of what is said before a session begins, and beside it.
+// helloVersion is the version of the protocol before and beside a session.
 const helloVersion = 1
 
-// Hello is the line with which a client's bridge begins.
+// Hello is the first line that a client's bridge sends.
 type Hello struct {
 	Protocol int    `json:"mcp-workbench"`
 	Key      string `json:"key,omitempty"`     // of the workbench that it looks for; "": any
@@ -39,7 +39,7 @@ type Place struct {
 	Server  string `json:"server"`
 }
 
-// Order is what a workbench can be told by its user.
+// Order is a request to a workbench other than a session.
 type Order string
 
 // The orders.
@@ -62,15 +62,15 @@ const (
 	helloTime = 5 * time.Second
 )
 
-// RefusedError says that a workbench is there, but not for this client.
+// RefusedError says that a workbench refuses this client.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return "the workbench refused the client: " + e.Reason }
 
-// errEnding says that a workbench was about to end when it was reached.
+// errEnding says that a workbench was about to end.
 var errEnding = errors.New("the workbench was just ending")
 
-// greet begins a session on a connection to a workbench.
+// greet opens a session on a connection to a workbench.
 func greet(conn net.Conn, hello Hello) error {
 	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {
 		return err
@@ -95,8 +95,8 @@ func greet(conn net.Conn, hello Hello) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-// errNotUs says that who is at the other end speaks another language.
-var errNotUs = errors.New("what listens on this socket is no workbench that this one understands")
+// errNotUs says that the program at the other end does not speak this protocol.
+var errNotUs = errors.New("the program on this socket is not a compatible workbench")
 
 func writeLine(conn net.Conn, value any) error {
 	data, err := json.Marshal(value)
@@ -107,8 +107,7 @@ func writeLine(conn net.Conn, value any) error {
 	return err
 }
 
-// readLine reads one line. Neither side says more before it was answered, so that nothing
-// can follow the line.
+// readLine reads one line. Neither side sends more before the answer, so nothing follows the line.
 func readLine(conn net.Conn, value any) error {
 	var line []byte
 	chunk := make([]byte, 4<<10)

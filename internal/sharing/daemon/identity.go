@@ -1,5 +1,5 @@
-// Package daemon is the workbench that clients of one user share: what two of them must
-// have in common for that, how it is found and started, and how it serves them.
+// Package daemon is the workbench that clients of one user share: which clients share one, how it is
+// found and started, and how it serves them.
 package daemon
 
 import (
@@ -27,7 +27,7 @@ type Identity struct {
 	Environ []string
 }
 
-// Build tells builds of the program apart that have the same version.
+// Build distinguishes builds of the program with the same version.
 type Build struct {
 	path     string
 	size     int64
@@ -48,7 +48,7 @@ func ThisBuild() (Build, error) {
 	return Build{path, info.Size(), info.ModTime()}, nil
 }
 
-// Key names the workbench of an identity. It tells nothing of what it was made from.
+// Key names the workbench of an identity. It is a hash, and reveals nothing.
 func (i Identity) Key() string {
 	sum := sha256.New()
 	write(sum, "mcp-workbench", fmt.Sprint(helloVersion), i.Version, i.Build.path, fmt.Sprint(i.Build.size), i.Build.modified.UTC().Format(time.RFC3339Nano))
@@ -69,8 +69,8 @@ func write(sum hash.Hash, texts ...string) {
 	}
 }
 
-// ours are variables that make a difference to the workbench itself: where it keeps what it
-// knows, and how it reaches servers that are remote.
+// ours are the variables that affect the workbench itself: its state folder, and how it reaches
+// remote servers.
 var ours = []string{
 	"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",

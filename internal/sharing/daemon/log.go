@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// maxLog is how long a log may grow; then it begins anew, and the one before is kept.
+// maxLog is the size at which a log is rotated; the previous one is kept.
 const maxLog = 1 << 20
 
-// keptLogs is for how long a log is kept that nobody writes to any more.
+// keptLogs is how long an unused log is kept.
 const keptLogs = 14 * 24 * time.Hour
 
 // LogPath is the file that the workbench with that key logs to.
@@ -29,7 +29,7 @@ type Log struct {
 	size int64
 }
 
-// OpenLog opens a log, which it makes if needed, and removes old ones beside it.
+// OpenLog opens or creates a log, and removes old ones beside it.
 func OpenLog(path string) (*Log, error) {
 	file, err := openLog(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *Log) Write(data []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.size+int64(len(data)) > maxLog && l.size > 0 {
-		if err := l.turn(); err != nil {
+		if err := l.rotate(); err != nil {
 			return 0, err
 		}
 	}
@@ -74,8 +74,8 @@ func (l *Log) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// turn begins the log anew. Called with mu held.
-func (l *Log) turn() error {
+// rotate starts a new log. It is called with mu held.
+func (l *Log) rotate() error {
 	before := l.path + ".1"
 	if err := os.Remove(before); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

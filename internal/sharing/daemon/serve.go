@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// ServeOptions say whom a workbench serves, and how.
+// ServeOptions configure the shared workbench.
 type ServeOptions struct {
 	Listener net.Listener // closed in the end
 	Key      string       // that clients have to name
@@ -24,8 +24,8 @@ type ServeOptions struct {
 	Idle     time.Duration // after which without a client it ends
 	// NewIdle brings another Idle, which holds from then on; nil: it never does.
 	NewIdle <-chan time.Duration
-	// Session serves one client until it closes its side or ctx ends, in bounded time then.
-	// What the hello says of the client is in known, as far as it can be.
+	// Session serves one client until it closes its side, or for a bounded time after ctx ends.
+	// Known is what the hello says about the client.
 	Session func(ctx context.Context, conn io.ReadWriteCloser, hello *Hello, known front.Pipe) error
 	Reload  func() // does not block
 	Log     *slog.Logger
@@ -47,8 +47,8 @@ type server struct {
 	stopping bool // nobody is let in any more
 }
 
-// Serve serves clients until there has been none for a while, it is told to stop, or ctx
-// ends; sessions that are under way get their time to end.
+// Serve serves clients until there has been none for the idle time, a stop is requested, or ctx
+// ends. Open sessions get time to end.
 func Serve(ctx context.Context, options ServeOptions) error {
 	s := &server{options: options, changed: make(chan struct{}, 1)}
 	serving, stop := context.WithCancel(ctx)
@@ -108,7 +108,7 @@ func (s *server) look() (clients int, stopping bool) {
 	return s.clients, s.stopping
 }
 
-// retire lets nobody in any more, unless somebody is there.
+// retire refuses further clients, unless one is connected.
 func (s *server) retire() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *server) receive(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }() // again, after a session
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
 	defer stop()
-	hello, refusal := s.hear(conn)
+	hello, refusal := s.readHello(conn)
 	if hello == nil {
 		return
 	}
@@ -167,8 +167,8 @@ func (s *server) receive(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// hear reads the hello; nil if there is none that could be answered.
-func (s *server) hear(conn net.Conn) (hello *Hello, refusal string) {
+// readHello reads the hello; nil if there is none to answer.
+func (s *server) readHello(conn net.Conn) (hello *Hello, refusal string) {
 	if err := runtimedir.CheckPeer(conn); err != nil {
 		s.options.Log.Warn("refused a client", "reason", err)
 		return nil, ""
@@ -231,7 +231,7 @@ func (s *server) enter() bool {
 		return false
 	}
 	s.clients++
-	s.tell()
+	s.signalChange()
 	return true
 }
 
@@ -239,17 +239,17 @@ func (s *server) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clients--
-	s.tell()
+	s.signalChange()
 }
 
 func (s *server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopping = true
-	s.tell()
+	s.signalChange()
 }
 
-func (s *server) tell() {
+func (s *server) signalChange() {
 	select {
 	case s.changed <- struct{}{}:
 	default:

@@ -88,11 +88,11 @@ func idEnd(data []byte) int {
 // cannot be taken for a message.
 const markPrefix = "#opened "
 
-// Farewell is the last line of a workbench that was told to end. It is not to be made anew
-// before the client needs it.
+// Farewell is the last line of a workbench that ends on request. The relay does not reconnect before
+// the client needs it.
 const Farewell = "#ended\n"
 
-// Mark is the line that says that the client opened a toolbox.
+// Mark returns the line that says that the client opened a toolbox.
 func Mark(toolbox string) []byte {
 	return append(wire.AppendString([]byte(markPrefix), toolbox), '\n')
 }

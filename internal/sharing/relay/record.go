@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// record is what is known of the client's session: enough to make it anew, and to answer
-// what was in flight when a connection broke off. It is safe for concurrent use.
+// record is the state of the client's session: enough to restore it on a new connection, and to
+// answer the requests in flight when a connection breaks. It is safe for concurrent use.
 type record struct {
 	mu      sync.Mutex
 	current *link // that messages of the client may be sent on; nil while there is none
@@ -48,7 +48,7 @@ type subscription struct {
 	request []byte
 }
 
-// Limits of what is remembered. What is beyond is not made anew.
+// Limits of the recorded state. What exceeds them is not restored.
 const (
 	maxSubscriptions = 10_000
 	maxQuestions     = 10_000
@@ -85,7 +85,7 @@ func (c *record) sending(l *link, frame wire.Frame) (requests []string, ok bool)
 		return nil, false
 	}
 	for i, message := range messages {
-		if key := c.note(l, frames[i], message); key != "" {
+		if key := c.trackRequest(l, frames[i], message); key != "" {
 			requests = append(requests, key)
 		}
 	}
@@ -139,8 +139,8 @@ func elements(frame wire.Frame) (frames []wire.Frame) {
 	return frames
 }
 
-// note returns the key of a request that is to be answered. It is called with mu held.
-func (c *record) note(l *link, frame wire.Frame, message wire.Message) (noted string) {
+// trackRequest records a request and returns its key; "" if it needs no answer. It is called with mu held.
+func (c *record) trackRequest(l *link, frame wire.Frame, message wire.Message) (noted string) {
 	method := string(message.Method)
 	switch {
 	case message.IsResponse():

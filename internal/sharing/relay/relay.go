@@ -1,5 +1,5 @@
-// Package relay carries one client's messages to a workbench and back over a connection
-// that may break: then it makes another one, and the client's session anew.
+// Package relay forwards one client's messages to a workbench and back. If the connection breaks, it
+// reconnects and restores the client's session.
 package relay
 
 import (
@@ -14,28 +14,27 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Conn is a connection to a workbench. Closing it ends a read that is under way.
+// Conn is a connection to a workbench. Close ends a pending read.
 type Conn interface {
 	io.ReadWriteCloser
-	// CloseWrite says that nothing more will be written.
+	// CloseWrite closes the sending direction.
 	CloseWrite() error
 }
 
-// Options say between what a relay stands.
+// Options are the two ends of a relay.
 type Options struct {
 	In  io.ReadCloser  // what the client writes; the relay closes it
 	Out io.WriteCloser // what the client reads; the relay closes it
 
-	// Dial connects to the workbench, which is to go on with the session as Resume says. It
-	// is called again whenever the connection broke off. It blocks, until ctx ends.
+	// Dial connects to the workbench, which continues the session of Resume. It is called again
+	// whenever the connection breaks. It may block until ctx ends.
 	Dial func(ctx context.Context, resume Resume) (Conn, error)
 
 	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
 	Log        *slog.Logger // default: discard
 }
 
-// Resume is what a workbench has to know of the session that it is to go on with. The zero
-// value begins one.
+// Resume is the state of the session that a workbench continues. The zero value starts a new one.
 type Resume struct {
 	Opened    []string // toolboxes that the client opened, in that order
 	LastAsked uint64   // the last question that the client was asked
@@ -83,11 +82,11 @@ type relay struct {
 	lastCall *time.Timer // after which no answers are waited for; nil unless done
 }
 
-// ErrBroken says that no connection to the workbench lasts.
-var ErrBroken = errors.New("the connection to the workbench broke off again and again")
+// ErrBroken says that connections to the workbench keep breaking.
+var ErrBroken = errors.New("the connection to the workbench broke repeatedly")
 
-// Run relays until the client closes its side or ctx ends, and passes on what the workbench
-// answers to what was read by then. An error is that of Dial, or ErrBroken.
+// Run relays until the client closes its side or ctx ends, and still forwards the responses to what
+// was read by then. Errors are those of Dial, or ErrBroken.
 func Run(ctx context.Context, options Options) error {
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
@@ -163,8 +162,8 @@ func (r *relay) flush() {
 	}
 }
 
-// serve passes on what the workbench says, on one connection after the other, until the
-// client is done.
+// serve forwards the messages of the workbench, on one connection after the other, until the client
+// is done.
 func (r *relay) serve() error {
 	broken := 0
 	for {
@@ -241,12 +240,12 @@ func (r *relay) connect(resume Resume) error {
 	case <-r.wanted:
 	default:
 	}
-	tell(r.changed)
+	putToken(r.changed)
 	return nil
 }
 
-// tell leaves a token, if there is none yet.
-func tell(tokens chan struct{}) {
+// putToken puts a token into the channel unless it holds one.
+func putToken(tokens chan struct{}) {
 	select {
 	case tokens <- struct{}{}:
 	default:
@@ -371,7 +370,7 @@ func (r *relay) await() *link {
 		if link := r.current(); link != nil {
 			return link
 		}
-		tell(r.wanted)
+		putToken(r.wanted)
 		select {
 		case <-r.changed:
 		case <-r.over.Done():

@@ -1,5 +1,5 @@
-// Package runtimedir is the folder where a user's running workbenches are found: sockets
-// that nobody else can reach or put there.
+// Package runtimedir manages the folder with the sockets of a user's running workbenches, which no
+// other user can reach or create.
 package runtimedir
 
 import (
@@ -24,10 +24,9 @@ var ErrInUse = errors.New("another program listens on this socket")
 // longestName is how long the name of a socket may be.
 const longestName = 32
 
-// Open returns the folder, which it makes if needed: $XDG_RUNTIME_DIR/mcp-workbench; where
-// there is none, a folder beside the state; and where the name of that is too long for a
-// socket, one for this user in the folder of temporary files. One that somebody else made
-// or can change is not used.
+// Open returns the folder and creates it if needed: $XDG_RUNTIME_DIR/mcp-workbench, else a folder
+// beside the state, else, if that path is too long for a socket, one for this user in the folder for
+// temporary files. A folder that another user created or can change is refused.
 func Open(getenv func(string) string, stateDir string) (Dir, error) {
 	var problems error
 	for _, path := range candidates(getenv, stateDir) {
@@ -68,7 +67,7 @@ func longestPath() int {
 	return 107
 }
 
-// secure makes the folder, and refuses one that is not the user's alone.
+// secure creates the folder, and refuses one that other users can change.
 func secure(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -92,9 +91,8 @@ func secure(path string) error {
 // Path returns the path of a file in the folder.
 func (d Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
-// Listen listens on a socket in the folder, for this user alone. It takes the place of one
-// that a program left when it was killed; whoever calls it sees to it that nobody else does
-// at the same time. Closing the listener removes the socket.
+// Listen listens on a socket in the folder, for this user alone. It replaces the socket of a killed
+// program; callers must prevent concurrent calls. Closing the listener removes the socket.
 func (d Dir) Listen(name string) (net.Listener, error) {
 	path := d.Path(name)
 	conn, err := net.Dial("unix", path)
@@ -127,13 +125,13 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
-// IsAbsent reports whether an error of Dial says that nobody listens there.
+// IsAbsent reports whether an error of Dial means that no program listens there.
 func IsAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || isRefused(err)
 }
 
-// CheckPeer makes sure that the program at the other end of a socket is this user's, where
-// the system tells. Elsewhere the folder has to keep others out.
+// CheckPeer checks that the program at the other end of a socket belongs to this user, where the
+// system can tell. Elsewhere the permissions of the folder have to suffice.
 func CheckPeer(conn net.Conn) error {
 	raw, ok := conn.(syscall.Conn)
 	if !ok {
@@ -149,7 +147,7 @@ func CheckPeer(conn net.Conn) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("the system does not tell whose program is at the other end of the socket: %w", err)
+		return fmt.Errorf("the system does not say whose program is at the other end of the socket: %w", err)
 	case known && uid != os.Geteuid():
 		return fmt.Errorf("the program at the other end of the socket belongs to another user (%d)", uid)
 	}

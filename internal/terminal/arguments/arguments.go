@@ -1,5 +1,5 @@
-// Package arguments makes the arguments of a tool from what a person typed, and checks
-// them against the tool's schema.
+// Package arguments parses the arguments of a tool from the command line, checks them against its
+// schema, and completes them.
 package arguments
 
 import (
@@ -26,7 +26,7 @@ const maxInput = 64 << 20
 func Parse(words []string, inputSchema wire.Payload, stdin io.Reader) ([]byte, error) {
 	p := parser{schema: schema{inputSchema, inputSchema}.follow(), stdin: stdin, given: make(map[string]bool)}
 	for _, word := range words {
-		if err := p.take(word); err != nil {
+		if err := p.parseWord(word); err != nil {
 			return nil, err
 		}
 	}
@@ -40,7 +40,7 @@ type parser struct {
 	given  map[string]bool // keys that a 'key=value' had before
 }
 
-func (p *parser) take(word string) error {
+func (p *parser) parseWord(word string) error {
 	switch {
 	case word == "-":
 		return p.takeInput("stdin", p.stdin)
@@ -105,7 +105,7 @@ func (p *parser) set(key, value string, raw bool) error {
 	for _, name := range path[:len(path)-1] {
 		next, ok := at.inner(name)
 		if !ok {
-			return invalid(fmt.Sprintf("'%s' cannot be set: '%s' has a value that is no object", key, name), "", nil)
+			return invalid(fmt.Sprintf("'%s' cannot be set: '%s' has a value that is not an object", key, name), "", nil)
 		}
 		at = next
 	}

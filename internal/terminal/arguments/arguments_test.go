@@ -95,7 +95,7 @@ func TestParseRefuses(t *testing.T) {
 		{[]string{"sizes=1", "sizes=big"}, "Parameter 'sizes' takes a list of a whole number, not 'big'"},
 		{[]string{"text=a", "text=b"}, "'text' is given more than once"},
 		{[]string{"text:=a"}, "The value of 'text' cannot be read as JSON: a"},
-		{[]string{"text=a", "text.b=c"}, "'text.b' cannot be set: 'text' has a value that is no object"},
+		{[]string{"text=a", "text.b=c"}, "'text.b' cannot be set: 'text' has a value that is not an object"},
 		{[]string{`{"a":`}, "The arguments cannot be read as JSON"},
 		{[]string{"-"}, "The content of stdin: an object is expected, not an array"},
 		{[]string{"@/nowhere/at/all"}, "/nowhere/at/all"},

@@ -21,9 +21,9 @@ const (
 	shownEnum   = 10 // values of an enum
 )
 
-// Check says what is wrong with arguments, a JSON object, by the tool's schema. Notes are
-// about what the schema permits but is probably not meant. Where the schema itself cannot
-// be used, it is left to the server.
+// Check checks a JSON object of arguments against the tool's schema. Notes are about what the schema
+// permits but is probably a mistake. If the schema itself is unusable, the check is left to the
+// server.
 func Check(arguments []byte, inputSchema wire.Payload) (problems, notes []string) {
 	c := checker{}
 	c.check("", wire.Raw(arguments), schema{inputSchema, inputSchema}.follow(), 0)

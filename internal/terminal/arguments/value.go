@@ -30,8 +30,8 @@ func parseValue(key, text string, raw bool, s schema) (value []byte, isElement b
 	return nil, false, invalid(fmt.Sprintf("Parameter '%s' takes %s, not '%s'", key, describeTypes(types), text), "", nil)
 }
 
-// Value makes JSON of one typed value by its schema; ok is false if that takes nothing that
-// the text can stand for.
+// Value converts one typed value to JSON by its schema; ok is false if the schema permits no such
+// value.
 func Value(text string, valueSchema wire.Payload) (value []byte, ok bool) {
 	literal, err := wire.ParseValue([]byte(text))
 	value = scalar(text, literal, err == nil && text != "", schema{valueSchema, valueSchema})

@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/localclient"
 )
 
-// CallOptions say what Call calls, and what becomes of the result.
+// CallOptions are the options of Call.
 type CallOptions struct {
 	Ref     string
 	Words   []string // see arguments.Parse
@@ -31,7 +31,7 @@ type CallOptions struct {
 	Roots   []string      // folders that the server is told
 }
 
-// Call calls a tool and shows what it answers.
+// Call calls a tool and shows its result.
 func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	at, err := c.locate(ctx, options.Ref)
 	if err != nil {
@@ -215,7 +215,7 @@ func (r *running) call(ctx context.Context, session *Session, tool catalog.Tool,
 		return result, ctx.Err()
 	case within.Err() != nil:
 		return result, &toolbox.Error{
-			Code: toolbox.CallTimedOut, Message: fmt.Sprintf("Tool '%s' did not answer within %s, and was told to stop", ref, timeout),
+			Code: toolbox.CallTimedOut, Message: fmt.Sprintf("Tool '%s' did not answer within %s, and was cancelled", ref, timeout),
 			Hint: "Give it more time with --timeout, such as --timeout 5m.",
 		}
 	case refused && failure.Code == protocol.CodeURLElicitationRequired:

@@ -42,7 +42,7 @@ type entry struct {
 // Ref is the full name of the tool.
 func (e entry) Ref() string { return e.String() + "/" + e.tool.Name }
 
-// catalogue is what is known of some servers.
+// catalogue is the tool lists of some servers.
 type catalogue []app.KnownServer
 
 func (k catalogue) entries() (all []entry) {
@@ -54,7 +54,7 @@ func (k catalogue) entries() (all []entry) {
 	return all
 }
 
-// unreachable returns the servers of which nothing is known.
+// unreachable returns the servers without a tool list.
 func (k catalogue) unreachable() (all []app.KnownServer) {
 	for _, server := range k {
 		if server.Err != nil {

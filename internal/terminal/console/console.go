@@ -1,5 +1,5 @@
-// Package console is a client of the workbench for a person at a terminal: it finds tools
-// by what was typed, calls them, asks what servers ask, and shows what comes back.
+// Package console is the client for a person at a terminal: it finds tools, calls them, asks the
+// questions of servers, and shows results.
 package console
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/localclient"
 )
 
-// Options say for whom a console works, and with which configuration.
+// Options configure a console.
 type Options struct {
 	Config   *config.Config
 	Version  string
@@ -32,13 +32,13 @@ type Options struct {
 	Err *tty.Screen // for progress, problems and questions
 }
 
-// Console is what the commands share that use tools.
+// Console is shared by the commands that use tools.
 type Console struct{ Options }
 
 // New makes a console. Nothing is started.
 func New(options Options) *Console { return &Console{options} }
 
-// capabilities are what servers are told: a person can be asked, and works in folders.
+// capabilities returns the declared client capabilities: elicitation and roots.
 func capabilities(canBeAsked, hasRoots bool) []byte {
 	declared := []byte("{")
 	if hasRoots {
@@ -53,8 +53,8 @@ func capabilities(canBeAsked, hasRoots bool) []byte {
 	return append(declared, '}')
 }
 
-// workbench makes one of a configuration, in which tools are used in the same way whatever
-// clients see, and results are not cut.
+// workbench makes a workbench that serves tools in proxy mode with uncut results, whatever mode
+// clients see.
 func (c *Console) workbench(cfg *config.Config) (*app.App, error) {
 	own := *cfg
 	own.ToolMode, own.Prefetch = config.Proxy, false
@@ -68,16 +68,16 @@ type Session struct {
 	client    *localclient.Client
 }
 
-// Handlers hear what comes unasked; see localclient.Options.
+// Handlers receive notifications and requests of servers; see localclient.Options.
 type Handlers struct {
 	Progress, Log func(params wire.Payload)
-	// Elicit answers a server's question to the person; nil: there is nobody to ask.
+	// Elicit answers a server's question to the person; nil: nobody can be asked.
 	Elicit func(ctx context.Context, params wire.Payload) ([]byte, error)
-	// Roots returns the folders that servers are told when they ask; nil: they cannot.
+	// Roots returns the folders for roots/list; nil: the capability is not declared.
 	Roots func() []string
 }
 
-// Open begins a session with a workbench of that configuration. Close it.
+// Open opens a session with a workbench of its own. It must be closed.
 func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handlers) (*Session, error) {
 	workbench, err := c.workbench(cfg)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handler
 	return &Session{workbench, client}, nil
 }
 
-// connect begins a session with whoever serves it.
+// connect opens a session.
 func (c *Console) connect(ctx context.Context, cfg *config.Config, serve serveFunc, handlers Handlers) (*localclient.Client, error) {
 	return localclient.Connect(ctx, localclient.Options{
 		Serve: serve, Name: "mcp-workbench-terminal", Version: c.Version,
@@ -156,7 +156,7 @@ type ResultError struct{ Text string }
 
 func (e *ResultError) Error() string { return e.Text }
 
-// Close ends the session, and its workbench if that is its own.
+// Close ends the session, and its own workbench if it has one.
 func (s *Session) Close(ctx context.Context) error {
 	err := s.client.Close()
 	if s.workbench != nil {

@@ -210,7 +210,7 @@ func TestTakeOfAField(t *testing.T) {
 		{"on", "Yes", "true", ""},
 		{"on", "maybe", "", "Type y or n."},
 	} {
-		value, problem := fields[test.field].take(test.typed)
+		value, problem := fields[test.field].parse(test.typed)
 		if problem != test.problem || problem == "" && string(value) != test.value {
 			t.Errorf("%s %q: got %s, %q; want %s, %q", test.field, test.typed, value, problem, test.value, test.problem)
 		}

@@ -9,8 +9,8 @@ import (
 // maxFaults is how many faulty servers a warning names.
 const maxFaults = 5
 
-// warnOfFaults tells of servers whose definition is wrong, other than the one that is needed.
-// What is wrong with that one is an error, and told then.
+// warnOfFaults warns of servers with a wrong definition, except the one that is needed: its fault is
+// an error later.
 func (c *Console) warnOfFaults(needed place) {
 	found := 0
 	for _, box := range c.Config.Toolboxes {

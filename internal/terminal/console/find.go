@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// FindOptions say what Find looks for.
+// FindOptions are the options of Find.
 type FindOptions struct {
 	Query   string
 	Toolbox string // "": all
@@ -18,8 +18,8 @@ type FindOptions struct {
 	JSON    bool
 }
 
-// Find shows the tools that do what is asked for, as find_tools ranks them. Servers that
-// were never seen are connected first, so that they are found, too.
+// Find shows the tools that match a query, ranked as by find_tools. Servers that were never
+// connected are connected first.
 func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 	wanted, err := c.toolboxOnly(options.Toolbox)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *Console) showFound(found wire.Payload) {
 	c.Out.Table([]string{"TOOL", "DESCRIPTION"}, rows)
 	switch {
 	case doubtful:
-		fmt.Fprintln(c.Err, "These may not be what is asked for: use other words, or list all tools: mcp-workbench tools")
+		fmt.Fprintln(c.Err, "These may not match: use other words, or list all tools: mcp-workbench tools")
 	case !found.Member("more").IsAbsent():
 		fmt.Fprintln(c.Err, "There are more that fit: --limit shows them.")
 	}

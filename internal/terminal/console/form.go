@@ -155,7 +155,7 @@ func (r *running) ask(ctx context.Context, f field) ([]byte, error) {
 			fmt.Fprintln(r.Err, "  An answer is needed.")
 			continue
 		}
-		value, problem := f.take(typed)
+		value, problem := f.parse(typed)
 		if problem == "" {
 			return value, nil
 		}
@@ -208,8 +208,8 @@ func (f field) defaultTitle(fallback wire.Payload) string {
 	return shown(fallback)
 }
 
-// take makes a value of what was typed, or says what is wrong with it.
-func (f field) take(typed string) (value []byte, problem string) {
+// parse converts what was typed to a value, or returns the problem.
+func (f field) parse(typed string) (value []byte, problem string) {
 	if f.several {
 		list := []byte("[")
 		for part := range strings.SplitSeq(typed, ",") {

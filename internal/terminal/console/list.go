@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
-// ListOptions say what List lists.
+// ListOptions are the options of List.
 type ListOptions struct {
 	Of      string // TOOLBOX, TOOLBOX/SERVER or SERVER; "": all
 	Refresh bool   // ask the servers, also those that were seen before

@@ -54,8 +54,7 @@ func match(ref string, entries []entry) (found []entry) {
 	return found
 }
 
-// Named returns the tool that a reference names among what is known; ok is false if it names
-// none, or several.
+// Named returns the tool that a reference names; ok is false if there is none, or several.
 func Named(ref string, known []app.KnownServer) (tool catalog.Tool, ok bool) {
 	found := match(ref, catalogue(known).entries())
 	if len(found) != 1 {
@@ -164,7 +163,7 @@ func (c *Console) nothingConfigured() error {
 	return &toolbox.Error{
 		Code:    toolbox.NothingConfigured,
 		Message: "There is no server to use in " + where,
-		Hint:    "To take over the servers of your clients: mcp-workbench init\nTo add one: mcp-workbench add",
+		Hint:    "To import the servers of your clients: mcp-workbench init\nTo add one: mcp-workbench add",
 	}
 }
 

@@ -17,7 +17,7 @@ func (c *Console) show(result wire.Payload, e entry, options CallOptions) error 
 	failed := &toolbox.Error{
 		Code:    toolbox.ToolError,
 		Message: fmt.Sprintf("Tool '%s' answered with an error", tty.CleanLine(e.Ref())),
-		Hint:    "What it says is above. For what it takes: mcp-workbench show " + e.Ref(),
+		Hint:    "Its answer is above. Its parameters: mcp-workbench show " + e.Ref(),
 	}
 	if options.JSON {
 		if _, err := fmt.Fprintf(c.Out, "%s\n", tty.EscapeJSON(result.Bytes())); err != nil {
@@ -46,7 +46,7 @@ func (c *Console) show(result wire.Payload, e entry, options CallOptions) error 
 	return nil
 }
 
-// presenter shows the content of a result on a screen, and puts into files what is no text.
+// presenter shows the content of a result on a screen, and saves everything but text to files.
 type presenter struct {
 	screen *tty.Screen
 	files  folder

@@ -18,18 +18,18 @@ import (
 
 // This file is about sessions with the workbench that clients share.
 
-// Dial connects to the workbench that clients share, for a session that sees only the servers
-// given; nil: all. ErrNotShared says that there is none.
+// Dial connects to the shared workbench, for a session that sees only the given servers; nil: all.
+// It returns ErrNotShared if there is none.
 type Dial func(ctx context.Context, servers []toolbox.Ref) (Conn, error)
 
-// Conn is a connection to a workbench. Closing it ends a read that is under way.
+// Conn is a connection to a workbench. Close ends a pending read.
 type Conn interface {
 	io.ReadWriteCloser
-	// CloseWrite says that nothing more will be written.
+	// CloseWrite closes the sending direction.
 	CloseWrite() error
 }
 
-// ErrNotShared says that clients share no workbench.
+// ErrNotShared says that there is no shared workbench.
 var ErrNotShared = errors.New("no workbench is shared")
 
 // endTime is how long a shared workbench may take to end a session.
@@ -37,8 +37,8 @@ const endTime = 5 * time.Second
 
 type serveFunc func(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error
 
-// OpenShared begins a session that sees only some servers (nil: all) with the workbench that
-// clients share, or else with one of its own. Close it.
+// OpenShared opens a session that sees only some servers (nil: all) with the shared workbench, or
+// else with one of its own. It must be closed.
 func (c *Console) OpenShared(ctx context.Context, servers []place, handlers Handlers) (*Session, error) {
 	if session, err := c.join(ctx, servers, handlers); session != nil || err != nil {
 		return session, err
@@ -61,7 +61,7 @@ func (c *Console) join(ctx context.Context, servers []place, handlers Handlers) 
 		return session, err
 	}
 	if !errors.Is(err, ErrNotShared) {
-		fmt.Fprintf(c.Err, "mcp-workbench: the shared workbench cannot be used, so this command starts what it needs itself: %s\n", tty.Clean(err.Error()))
+		fmt.Fprintf(c.Err, "mcp-workbench: the shared workbench cannot be used, so this command starts its servers itself: %s\n", tty.Clean(err.Error()))
 	}
 	c.Dial = nil
 	return nil, nil

@@ -124,7 +124,7 @@ func (t *trial) callSafeTool(ctx context.Context, tools []OfferedTool) error {
 		fmt.Fprintln(t.out, indent(answer))
 		return nil
 	}
-	fmt.Fprintln(t.out, "No tool here says that it changes nothing and needs no arguments, so none was called.")
+	fmt.Fprintln(t.out, "No tool here is marked read-only and needs no arguments, so none was called.")
 	return nil
 }
 

@@ -1,5 +1,5 @@
-// Package doctor examines a workbench for a person who wonders why something does not work:
-// its configuration and folders, and each server step by step, with what to do.
+// Package doctor diagnoses a workbench: its configuration, its folders, the clients, and each server
+// step by step, with advice.
 package doctor
 
 import (
@@ -11,7 +11,7 @@ import (
 // Verdict is what came of a check.
 type Verdict string
 
-// The verdicts. A warning is no failure: everything works, but probably not as it is meant.
+// The verdicts. With a warning everything works, but probably not as intended.
 const (
 	Fine    Verdict = "ok"
 	Warning Verdict = "warning"
@@ -35,7 +35,7 @@ type Check struct {
 	Fix     string  `json:"fix,omitempty"`
 }
 
-// Server is what was found about one server.
+// Server is the result for one server.
 type Server struct {
 	Toolbox  string   `json:"toolbox"`
 	Name     string   `json:"server"`
@@ -76,7 +76,7 @@ type Millis int64
 
 func millis(d time.Duration) Millis { return Millis(d.Milliseconds()) }
 
-// NewReport puts together what was found.
+// NewReport summarises the results.
 func NewReport(checks []Check, servers []Server) *Report {
 	if servers == nil {
 		servers = []Server{} // scripts expect a list

@@ -215,7 +215,7 @@ func TestNoteOfFoldersOfShells(t *testing.T) {
 		{"built in", config.Server{Builtin: "clock"}, "built in", false},
 	}
 	for _, test := range tests {
-		if got := e.note(&Patient{"a", test.server}, steps(test.path)); (got != "") != test.isNoted {
+		if got := e.desktopNote(&Patient{"a", test.server}, steps(test.path)); (got != "") != test.isNoted {
 			t.Errorf("%s: the note is %q", test.name, got)
 		}
 	}
@@ -242,7 +242,7 @@ func TestClientsAreNoFault(t *testing.T) {
 		found []clients.Standing
 		want  Check
 	}{
-		{"nobody", nil, Check{Verdict: Skipped, Detail: "no MCP client was found on this machine", Fix: "For those that are known: mcp-workbench connect"}},
+		{"nobody", nil, Check{Verdict: Skipped, Detail: "no MCP client was found on this machine", Fix: "To list the known clients: mcp-workbench connect"}},
 		{
 			"none connected",
 			[]clients.Standing{{Client: cursor, Problem: errors.New("broken")}, {Client: retired}, {Client: code}, {Client: code}},

@@ -23,7 +23,7 @@ const (
 	maxStderr = 10
 )
 
-// Examiner starts servers by a workbench, and looks at how that goes.
+// Examiner starts servers in a workbench and observes each step.
 type Examiner struct {
 	Named string // the configuration that a person named, for the commands that are suggested; "" for none
 
@@ -41,9 +41,9 @@ func NewExaminer(workbench *app.App, cfg *config.Config, environ []string) *Exam
 	}
 }
 
-// Examine examines all patients, and returns what was found in their order. show is called
-// with the number of a patient whenever something about it changed, and for the last time
-// when it is done; calls for several come at once.
+// Examine examines all patients and returns the results in their order. Show is called with the
+// index of a patient on each change, and a last time when it is done; calls for several patients are
+// concurrent.
 func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i int, server Server, done bool)) []Server {
 	// As the commands do that list and call tools, so that they agree on what there is.
 	profile := app.NewOnlooker(app.ByPerson)
@@ -108,7 +108,7 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 	for _, warning := range lease.Tools.Warnings {
 		found.Warnings = append(found.Warnings, e.masker.Mask(warning))
 	}
-	found.Note = e.note(patient, found.Steps)
+	found.Note = e.desktopNote(patient, found.Steps)
 	return found
 }
 
@@ -141,9 +141,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// note tells of a command that is found here, but perhaps not by a workbench that a client
+// desktopNote warns of a command that is found here, but perhaps not by a workbench that a client
 // on a desktop starts, which did not read the files of a shell.
-func (e *Examiner) note(patient *Patient, steps []Step) string {
+func (e *Examiner) desktopNote(patient *Patient, steps []Step) string {
 	command := patient.Config.Command
 	if command == "" || filepath.Base(command) != command || len(steps) == 0 || e.home == "" || patient.setsPath() {
 		return ""

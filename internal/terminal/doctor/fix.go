@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 )
 
-// fix says what to do about a start that failed with err, having printed stderr.
+// fix returns advice for a start that failed with err and printed stderr.
 func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr []string) string {
 	if ctx.Err() != nil {
 		return ""
@@ -204,8 +204,7 @@ func recognise(stderr []string) string {
 	return ""
 }
 
-// complaints are what programs that start servers say, with what to do. The first that
-// matches counts.
+// complaints are messages of programs that start servers, with advice. The first match wins.
 var complaints = []struct {
 	pattern string
 	advice  string

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Patient is one server that is to be examined, or left out because it is disabled.
+// Patient is a server to examine, or a disabled one to leave out.
 type Patient struct {
 	Toolbox string
 	Config  config.Server
@@ -27,8 +27,8 @@ func (p *Patient) setsPath() bool {
 	return false
 }
 
-// Plan returns the servers that are wanted, in the order of the configuration. Each of the
-// names is TOOLBOX or TOOLBOX/SERVER; without any, all servers are wanted.
+// Plan returns the servers to examine, in the order of the configuration. Names are TOOLBOX or
+// TOOLBOX/SERVER; without names, all servers.
 func Plan(cfg *config.Config, names []string) ([]Patient, error) {
 	for _, name := range names {
 		if err := check(cfg, name); err != nil {

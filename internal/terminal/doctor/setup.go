@@ -25,8 +25,7 @@ const (
 	checkClient = "clients"
 )
 
-// Configuration checks a configuration that was read. The places tell how its files were
-// found.
+// Configuration checks a loaded configuration and the places of its files.
 func Configuration(cfg *config.Config, places []config.Place) []Check {
 	var checks []Check
 	if len(places) == 0 {
@@ -133,7 +132,7 @@ func Unusable(err error) []Check {
 	return checks
 }
 
-// OtherFaults are warnings of what is wrong inside servers that are not examined.
+// OtherFaults warns of faults of servers that are not examined.
 func OtherFaults(cfg *config.Config, patients []Patient) (checks []Check) {
 	for _, box := range cfg.Toolboxes {
 		for i := range box.Servers {
@@ -180,7 +179,7 @@ func failed(name string, err error) Check {
 	return check
 }
 
-// StateFolder checks the folder for what has to outlive the workbench; "" stands for none.
+// StateFolder checks the state folder; "": there is none.
 func StateFolder(dir string) Check {
 	const forgets = "changes of tools are not noticed, and trust and tokens cannot be kept"
 	if dir == "" {
@@ -202,8 +201,8 @@ func StateFolder(dir string) Check {
 	return Check{Name: checkState, Verdict: Fine, Detail: dir + " can be written"}
 }
 
-// Clients tells which clients have the workbench. None is no fault: it may be served over
-// HTTP, or not be connected yet.
+// Clients reports which clients have the workbench. None is fine: it may be served over HTTP, or not
+// be connected yet.
 func Clients(found []clients.Standing) Check {
 	var having, without []string
 	next := ""
@@ -226,7 +225,7 @@ func Clients(found []clients.Standing) Check {
 	case len(without) > 0:
 		return Check{Name: checkClient, Verdict: Skipped, Detail: "none has the workbench yet, of " + strings.Join(without, ", "), Fix: next}
 	}
-	return Check{Name: checkClient, Verdict: Skipped, Detail: "no MCP client was found on this machine", Fix: "For those that are known: mcp-workbench connect"}
+	return Check{Name: checkClient, Verdict: Skipped, Detail: "no MCP client was found on this machine", Fix: "To list the known clients: mcp-workbench connect"}
 }
 
 func appendNew(list []string, text string) []string {

@@ -25,7 +25,7 @@ func mark(screen *tty.Screen, v Verdict) string {
 // indent is where details begin, below the name of what they belong to.
 const indent = "    "
 
-// ShowChecks writes the checks, with what to do about those that are not fine.
+// ShowChecks writes the checks, with advice for those that failed.
 func ShowChecks(screen *tty.Screen, checks []Check) {
 	for _, check := range checks {
 		fmt.Fprintf(screen, "%s %s\n", mark(screen, check.Verdict), screen.Wrap(check.Name+": "+tty.Clean(check.Detail), 2))
@@ -85,7 +85,7 @@ func underWay(screen *tty.Screen, steps []Step) string {
 	return strings.Join(texts, "  ")
 }
 
-// ShowTroubles writes what there is to say of servers beyond their titles.
+// ShowTroubles writes the details and advice below the titles of servers.
 func ShowTroubles(screen *tty.Screen, servers []Server) {
 	for _, server := range servers {
 		if server.Verdict != Failed && len(server.Warnings) == 0 {

@@ -1,5 +1,5 @@
-// Package localclient is an MCP client in the same process as the server that it speaks
-// to. What it gets stays as it was sent.
+// Package localclient is an MCP client in the same process as its server. It returns messages
+// unchanged.
 package localclient
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Options say whom a client speaks to, and who hears what comes unasked. The functions
-// that are nil hear nothing.
+// Options are the server of a client, and handlers of notifications and requests; nil handlers are
+// not called.
 type Options struct {
 	// Serve serves one client until it closes its side. It closes in and out.
 	Serve func(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error
@@ -29,8 +29,8 @@ type Options struct {
 	Progress func(params wire.Payload)
 	Log      func(params wire.Payload)
 
-	// Answer answers a request of the server. It may take its time: ctx ends when no answer
-	// is wanted any more. By default all requests but ping are refused.
+	// Answer answers a request of the server. It may block: ctx ends when the answer is no longer
+	// needed. By default all requests but ping are refused.
 	Answer func(ctx context.Context, method string, params wire.Payload) (result []byte, err error)
 }
 
@@ -63,7 +63,7 @@ func (e *Error) Error() string { return e.Message }
 
 var errEnded = errors.New("the workbench ended the session")
 
-// Connect begins a session. Close it.
+// Connect opens a session. It must be closed.
 func Connect(ctx context.Context, options Options) (*Client, error) {
 	toServer, out := io.Pipe()
 	in, fromServer := io.Pipe()
@@ -97,8 +97,8 @@ func (c *Client) handshake(ctx context.Context) error {
 	return c.write(wire.Notification(protocol.NotifyInitialized, nil))
 }
 
-// Call calls a tool and returns its result as it came. The arguments are a JSON object on
-// one line. When ctx ends, the server is told that the call is cancelled.
+// Call calls a tool and returns its result unchanged. The arguments are a JSON object on one line.
+// When ctx ends, the call is cancelled.
 func (c *Client) Call(ctx context.Context, tool string, arguments []byte) (wire.Payload, error) {
 	return c.request(ctx, protocol.MethodToolsCall, func(id uint64) []byte {
 		params := wire.AppendMember([]byte("{"), "name", tool)
@@ -174,13 +174,13 @@ func (c *Client) read(in *io.PipeReader) {
 			err = errEnded
 		}
 		in.CloseWithError(err)
-		c.end(err)
+		c.failPending(err)
 		return
 	}
 }
 
-// end answers all who still wait.
-func (c *Client) end(reason error) {
+// failPending ends all pending requests with a reason.
+func (c *Client) failPending(reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = reason

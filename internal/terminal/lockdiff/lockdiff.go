@@ -40,7 +40,7 @@ func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, erro
 	if i := slices.Index(used, false); i >= 0 {
 		return &toolbox.Error{
 			Code:    toolbox.ToolNotFound,
-			Message: fmt.Sprintf("--accept %s names no tool that is offered; nothing was written", trust.Quote(accepted[i])),
+			Message: fmt.Sprintf("--accept %s matches no tool; nothing was written", trust.Quote(accepted[i])),
 			Hint:    "Name it as TOOLBOX/SERVER/TOOL, as 'mcp-workbench lock' lists it.",
 		}
 	}
@@ -226,7 +226,7 @@ func (l *lockFile) write(path string) error {
 			return &toolbox.Error{
 				Code:    toolbox.LockNotWritten,
 				Message: fmt.Sprintf("%s was not written: %v", path, err),
-				Hint:    "The lock lies beside the configuration; its folder must be yours to write.",
+				Hint:    "The lock is beside the configuration; you must be able to write to its folder.",
 				Cause:   err,
 			}
 		}
@@ -243,14 +243,14 @@ func (l *lockFile) write(path string) error {
 		errs = append(errs, &toolbox.Error{
 			Code:    toolbox.ToolsNotApproved,
 			Message: l.waitingFor() + " not as the lock has it, and not approved",
-			Hint:    "Look at what the server says now; then, for example: " + trust.Quote(command...),
+			Hint:    "Review what the server offers now; then, for example: " + trust.Quote(command...),
 		})
 	}
 	if l.failed > 0 {
 		errs = append(errs, &toolbox.Error{
 			Code:    toolbox.ServersFailed,
-			Message: toolbox.Count(l.failed, "server", "servers") + " could not be asked; what the lock had of it stays",
-			Hint:    "The reasons stand above.",
+			Message: toolbox.Count(l.failed, "server", "servers") + " could not be asked; the old entries of the lock stay",
+			Hint:    "The reasons are above.",
 		})
 	}
 	return errors.Join(errs...)

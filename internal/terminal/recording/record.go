@@ -26,7 +26,7 @@ type Recorder struct {
 	n   int
 }
 
-// NewRecorder begins a recording. The secrets are hidden in it.
+// NewRecorder starts a recording with secrets masked.
 func NewRecorder(dst io.Writer, header Header, secrets *secret.Masker) (*Recorder, error) {
 	header.Format = format
 	first, err := json.Marshal(header)
@@ -102,15 +102,15 @@ func (s *splitter) feed(data []byte) {
 			return
 		}
 		if s.skipped > 0 || len(bytes.TrimSpace(s.rest)) > 0 {
-			s.recorder.keep(s.from, s.rest, s.skipped)
+			s.recorder.writeMessage(s.from, s.rest, s.skipped)
 		}
 		s.rest, s.skipped = s.rest[:0], 0
 		data = data[at+1:]
 	}
 }
 
-// keep writes one message down.
-func (r *Recorder) keep(from Side, message []byte, skipped int64) {
+// writeMessage records one message.
+func (r *Recorder) writeMessage(from Side, message []byte, skipped int64) {
 	l := line{At: math.Round(time.Since(r.began).Seconds()*1e6) / 1e6, From: from, Skipped: skipped}
 	if skipped == 0 {
 		// On a copy, since the bytes are the splitter's.

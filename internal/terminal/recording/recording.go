@@ -22,7 +22,7 @@ import (
 // format is the version of the lines' layout.
 const format = 1
 
-// Side is who sent a message.
+// Side is the sender of a message.
 type Side string
 
 // The sides.
@@ -31,7 +31,7 @@ const (
 	Server Side = "server"
 )
 
-// Header says what was recorded.
+// Header describes the recording.
 type Header struct {
 	Format int       `json:"recording"`
 	By     string    `json:"by"` // program and version
@@ -39,8 +39,8 @@ type Header struct {
 	Server string    `json:"server"`
 }
 
-// line is one message as it is kept. What is no JSON is kept as text, and of what is too
-// long, only the size.
+// line is one recorded message. Invalid JSON is kept as text; of a message that is too long, only
+// the size is kept.
 type line struct {
 	At      float64         `json:"at"`
 	From    Side            `json:"from"`
@@ -84,7 +84,7 @@ func Read(src io.Reader) (*Recording, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
-		if err = r.take(number, frame.Bytes()); err != nil && !frame.IsCut() {
+		if err = r.addLine(number, frame.Bytes()); err != nil && !frame.IsCut() {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 	}
@@ -94,7 +94,7 @@ func Read(src io.Reader) (*Recording, error) {
 	return r, nil
 }
 
-func (r *Recording) take(number int, text []byte) error {
+func (r *Recording) addLine(number int, text []byte) error {
 	if number == 1 {
 		if err := json.Unmarshal(text, &r.Header); err != nil {
 			return err

@@ -35,7 +35,7 @@ type Player struct {
 	count     Count
 }
 
-// Count says how a replay went.
+// Count is the result of a replay.
 type Count struct {
 	Answered  int // requests that the recording had
 	Unmatched int // requests that it had not
@@ -150,8 +150,8 @@ func (p *Player) request(ctx context.Context, request wire.Message, out *wire.Wr
 	return nil
 }
 
-// find takes the first scene that fits and was not played, else the last one that was:
-// what is asked again is answered again. Without one, it says what is different.
+// find returns the first matching scene that was not played, else the last one that was, so that a
+// repeated request is answered again. Without a match, it says what differs.
 func (p *Player) find(request wire.Message) (found *scene, reason string) {
 	method, asked := string(request.Method), arguments(request.Params)
 	p.mu.Lock()
