@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// How much a tool gains, as a share of what its words count.
+// Bonuses on the score of a tool.
 const (
 	// clauseWeight is the bonus of the best tool for a clause, as a share of the highest score for the whole query. It
 	// lets a request of several steps find a tool for each step.
