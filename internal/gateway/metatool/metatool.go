@@ -163,7 +163,7 @@ func connectUnseen(request Request, unseen []*fleet.Server) error {
 	until := request.Session.WaitUntil(ListPatience)
 	if !time.Now().Before(until) {
 		for _, server := range unseen {
-			server.For(profile).Begin()
+			server.For(profile).StartInBackground()
 		}
 		return nil
 	}

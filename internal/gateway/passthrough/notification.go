@@ -73,7 +73,7 @@ func (f *Forwarder) LearnTask(session Session, ref toolbox.Ref, result wire.Payl
 	o := origin{ref.Toolbox, ref.Server}
 	session.Memory().learnTask(id, o)
 	if server := f.findServer(o); server != nil {
-		server.MadeTask(session.Profile(), id)
+		server.RecordTask(session.Profile(), id)
 	}
 }
 

@@ -152,7 +152,7 @@ func (r *routing) learnCreatedTask(result wire.Payload) {
 	}
 	if id, ok := createdTask(result); ok {
 		r.memory.learnTask(id, originOf(r.server))
-		r.server.MadeTask(r.Session.Profile(), id)
+		r.server.RecordTask(r.Session.Profile(), id)
 	}
 }
 

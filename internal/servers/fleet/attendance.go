@@ -98,12 +98,12 @@ func (s *Server) abandon() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.isAttended(s) {
-		v.end(s)
+		v.remove(s)
 	}
 }
 
-// end takes a variant out of use. Called with mu held.
-func (v *variants) end(s *Server) {
+// remove takes a variant out of use. Called with mu held.
+func (v *variants) remove(s *Server) {
 	if v.byKey[s.key] == s { // there may be another one by now
 		delete(v.byKey, s.key)
 	}

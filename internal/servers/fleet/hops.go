@@ -57,8 +57,8 @@ func isSameFile(command, executable string) bool {
 // see the mark before anything else.
 var errUnmarked = errors.New("it is a workbench, and has not been told which ones are before it")
 
-// meet learns who the server is.
-func (s *Server) meet(session *downstream.Session, options downstream.Options) error {
+// identify learns whether the server is a workbench.
+func (s *Server) identify(session *downstream.Session, options downstream.Options) error {
 	isWorkbench := session.ServerName() == protocol.OwnName
 	s.habits.isWorkbench.Store(isWorkbench)
 	s.habits.isOther.Store(!isWorkbench)

@@ -219,7 +219,7 @@ func (s *Server) discard(in *instance) {
 	s.stopping++
 	s.mu.Unlock()
 	if in.process != nil {
-		s.end(in.process)
+		s.stopProcess(in.process)
 	}
 	if in.session != nil {
 		in.session.Close()
@@ -230,7 +230,7 @@ func (s *Server) discard(in *instance) {
 	s.mu.Unlock()
 }
 
-func (s *Server) end(child *process.Process) {
+func (s *Server) stopProcess(child *process.Process) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	if err := child.Stop(ctx); err != nil {
@@ -251,7 +251,7 @@ func (in *instance) pid() int {
 func (s *Server) refresh(in *instance) {
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	defer cancel()
-	snapshot, err := s.list(ctx, in.session)
+	snapshot, err := s.readTools(ctx, in.session)
 	if err != nil {
 		s.log.Warn("could not read the changed tools; the old list stays", "reason", s.explain(in.process, err, s.config.Timeouts.Connect))
 		return

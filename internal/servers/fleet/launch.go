@@ -79,8 +79,8 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 	s.mu.Lock()
 	s.last = child
 	s.mu.Unlock()
-	s.progress.next(StepStart, s.commandFound(child))
-	s.progress.next(StepHandshake, fmt.Sprintf("process %d", child.PID()))
+	s.progress.nextStep(StepStart, s.commandFound(child))
+	s.progress.nextStep(StepHandshake, fmt.Sprintf("process %d", child.PID()))
 	in := newInstance(child)
 	options := s.sessionOptions(in, opening)
 	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
@@ -101,7 +101,7 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 func (s *Server) sessionOptions(in *instance, opening downstream.Opening) downstream.Options {
 	return downstream.Options{
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
-		Capabilities: s.capabilities, Asked: s.asked, Noticed: s.notices(in),
+		Capabilities: s.capabilities, Asked: s.handleQuestion, Noticed: s.notificationHandler(in),
 		Modern: s.modern, Opening: opening,
 		ToolsChanged: func() { signal(in.changed) }, Hops: s.mark(), MarkMessages: s.mayForward(), Log: s.log,
 	}
@@ -113,20 +113,20 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	if in.session, err = downstream.Connect(ctx, options); err != nil {
 		return err
 	}
-	s.progress.next(StepTools, s.agreed(in.session))
+	s.progress.nextStep(StepTools, s.agreed(in.session))
 	s.habits.learnEras(in.session.Eras())
-	if err := s.meet(in.session, options); err != nil {
+	if err := s.identify(in.session, options); err != nil {
 		return err
 	}
 	s.setLevel(in.session)
-	tools, err := s.list(ctx, in.session)
+	tools, err := s.readTools(ctx, in.session)
 	if err != nil {
 		return err
 	}
-	s.tellBegun(in.session) // not before: a start that fails in the middle is no news to anyone
+	s.announceSession(in.session) // not before: a start that fails in the middle is no news to anyone
 	in.tools.Store(tools)
 	s.startLists(ctx, in)
-	s.progress.end(toolbox.Count(len(tools.Tools), "tool", "tools"))
+	s.progress.endStep(toolbox.Count(len(tools.Tools), "tool", "tools"))
 	in.ready = time.Now()
 	return nil
 }
@@ -143,8 +143,8 @@ func (s *Server) setLevel(session *downstream.Session) {
 	}
 }
 
-// tellBegun tells the clients that the server knows nothing of what they did before.
-func (s *Server) tellBegun(session *downstream.Session) {
+// announceSession tells the clients that the server knows nothing of what they did before.
+func (s *Server) announceSession(session *downstream.Session) {
 	for _, p := range s.clients() {
 		if p.options.Began != nil {
 			p.options.Began(s.configured(), session)
@@ -152,9 +152,9 @@ func (s *Server) tellBegun(session *downstream.Session) {
 	}
 }
 
-// list reads the server's tools, keeps them, and notices what changed since they were last
+// readTools reads the server's tools, keeps them, and notices what changed since they were last
 // read.
-func (s *Server) list(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
+func (s *Server) readTools(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
 	definitions, note, err := session.ListTools(ctx)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 		environ = s.differs.environ
 	}
 	spec.Env, withheld = process.Environment(environ, inherit, extra)
-	if folder := cmp.Or(s.folder, s.fleet.options.Folder); folder != "" && minds(&s.config) {
+	if folder := cmp.Or(s.folder, s.fleet.options.Folder); folder != "" && dependsOnFolder(&s.config) {
 		spec.Dir = folder
 		if i := slices.IndexFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") }); i >= 0 {
 			spec.Env[i] = "PWD=" + folder // ours names another one

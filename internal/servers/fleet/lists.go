@@ -49,7 +49,7 @@ func (s *Server) startLists(ctx context.Context, in *instance) {
 	first := make(chan struct{})
 	go func() { // ends with stopLists
 		defer close(in.lister.done)
-		s.tellLists(s.readLists(life, in.session, declaredLists(in.session.Capabilities())))
+		s.announceLists(s.readLists(life, in.session, declaredLists(in.session.Capabilities())))
 		close(first)
 		s.followLists(life, in)
 	}()
@@ -75,8 +75,8 @@ func (in *instance) stopLists() {
 	}
 }
 
-// announce takes in that the server said that lists changed.
-func (l *lister) announce(message wire.Message) {
+// addNotice records that the server said that lists changed.
+func (l *lister) addNotice(message wire.Message) {
 	notice := wire.Message{Method: []byte(string(message.Method)), Params: wire.Raw([]byte(string(message.Params.Bytes())))}
 	if message.Params.IsAbsent() {
 		notice.Params = wire.Payload{}
@@ -93,7 +93,7 @@ func (l *lister) announce(message wire.Message) {
 	signal(l.wake)
 }
 
-func (l *lister) take() []wire.Message {
+func (l *lister) takeNotices() []wire.Message {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	notices := l.notices
@@ -110,7 +110,7 @@ func (s *Server) followLists(ctx context.Context, in *instance) {
 		case <-ctx.Done():
 			return
 		}
-		notices := in.lister.take()
+		notices := in.lister.takeNotices()
 		var changed []*catalog.ListKind
 		for _, kind := range declaredLists(in.session.Capabilities()) {
 			for _, notice := range notices {
@@ -125,7 +125,7 @@ func (s *Server) followLists(ctx context.Context, in *instance) {
 				p.options.Notice(s.configured(), notice)
 			}
 		}
-		s.tellLists(others)
+		s.announceLists(others)
 		rest := time.NewTimer(refreshPause)
 		select {
 		case <-rest.C:
@@ -209,8 +209,8 @@ func (s *Server) readList(ctx context.Context, session *downstream.Session, kind
 	return list
 }
 
-// tellLists tells clients whose lists may be others now.
-func (s *Server) tellLists(changed []string) {
+// announceLists tells clients whose lists may be others now.
+func (s *Server) announceLists(changed []string) {
 	for _, notification := range changed {
 		s.fleet.options.ListsChanged(s.configured(), notification)
 	}
@@ -219,18 +219,18 @@ func (s *Server) tellLists(changed []string) {
 // ListsFor returns what a configured server listed last as far as the client may see it: in this
 // run, or in an earlier one. It starts nothing, and may read a file.
 func (s *Server) ListsFor(p *ClientProfile) catalog.Lists {
-	return s.look(p).lists()
+	return s.preview(p).lists()
 }
 
 // OfferedFor is Offered for a client. It does not give the client a part in any session.
 func (s *Server) OfferedFor(p *ClientProfile) *catalog.Snapshot {
-	return s.look(p).Offered()
+	return s.preview(p).Offered()
 }
 
 // SessionFor returns the session that a client would use now, to look at it; nil if there is none.
 // It does not count as a use of the server, and gives the client no part in it.
 func (s *Server) SessionFor(p *ClientProfile) *downstream.Session {
-	variant := s.existing(p)
+	variant := s.existingVariant(p)
 	if variant == nil {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (l *Lease) ListWarnings() (warnings []string) {
 
 // listFolder tells apart the working folders for which a server may list other resources.
 func (s *Server) listFolder(folder string) string {
-	if !minds(&s.config) {
+	if !dependsOnFolder(&s.config) {
 		return ""
 	}
 	if folder = cmp.Or(folder, s.fleet.options.Folder); folder == "" {

@@ -48,19 +48,19 @@ func (p *progress) restart(first string) {
 	p.steps, p.begun = []Step{{Name: first}}, time.Now()
 }
 
-// next ends a step with what came of it, and begins another.
-func (p *progress) next(name, detail string) {
+// nextStep ends a step with what came of it, and begins another.
+func (p *progress) nextStep(name, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.finish(detail)
-	p.begin(name)
+	p.finishStep(detail)
+	p.appendStep(name)
 }
 
-// end ends the last step.
-func (p *progress) end(detail string) {
+// endStep ends the last step.
+func (p *progress) endStep(detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.finish(detail)
+	p.finishStep(detail)
 }
 
 // fail ends the last step as the one that the start failed at. Only the first call counts.
@@ -68,18 +68,18 @@ func (p *progress) fail() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if last := &p.steps[len(p.steps)-1]; !last.Failed {
-		p.finish("")
+		p.finishStep("")
 		last.Done, last.Failed = false, true
 	}
 }
 
-// begin is called with mu held.
-func (p *progress) begin(name string) {
+// appendStep begins a step. Called with mu held.
+func (p *progress) appendStep(name string) {
 	p.steps, p.begun = append(p.steps, Step{Name: name}), time.Now()
 }
 
-// finish is called with mu held.
-func (p *progress) finish(detail string) {
+// finishStep ends the last step. Called with mu held.
+func (p *progress) finishStep(detail string) {
 	last := &p.steps[len(p.steps)-1]
 	last.Done, last.Took = true, time.Since(p.begun)
 	if detail != "" {
@@ -96,16 +96,16 @@ func (p *progress) during(name string, change func(last *Step)) {
 	}
 }
 
-// after is next if the last step is this one and under way.
+// after is nextStep if the last step is this one and under way.
 func (p *progress) after(name, following, detail string) {
 	p.during(name, func(*Step) {
-		p.finish(detail)
-		p.begin(following)
+		p.finishStep(detail)
+		p.appendStep(following)
 	})
 }
 
-// taken returns the steps as they are now.
-func (p *progress) taken() []Step {
+// snapshot returns the steps as they are now.
+func (p *progress) snapshot() []Step {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	steps := append([]Step(nil), p.steps...)

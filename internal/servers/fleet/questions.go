@@ -11,14 +11,14 @@ import (
 
 // This file takes what servers ask and tell to the clients that it is for.
 
-// asked takes a question of the server to the client that it is for. Where that cannot be
+// handleQuestion takes a question of the server to the client that it is for. Where that cannot be
 // told it is refused, and from then on each client has a session of its own.
-func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several bool) {
+func (s *Server) handleQuestion(q *downstream.Question, caller downstream.Caller, several bool) {
 	if q.Method == protocol.MethodRootsList {
-		s.askedRoots(q, caller, several)
+		s.handleRootsQuestion(q, caller, several)
 		return
 	}
-	if s.askOwner(q, caller) {
+	if s.askTaskOwner(q, caller) {
 		return
 	}
 	if caller != nil {
@@ -38,10 +38,10 @@ func (s *Server) asked(q *downstream.Question, caller downstream.Caller, several
 	}
 }
 
-// askedRoots has the server told the roots of one of its clients: the one whose call it works
+// handleRootsQuestion has the server told the roots of one of its clients: the one whose call it works
 // on, or else the first. What it answers may depend on them from then on, so that clients with
 // other roots leave the session.
-func (s *Server) askedRoots(q *downstream.Question, caller downstream.Caller, several bool) {
+func (s *Server) handleRootsQuestion(q *downstream.Question, caller downstream.Caller, several bool) {
 	clients := s.clients()
 	var told *ClientProfile
 	ask := func(q *downstream.Question) { q.RefuseUnsupported() }
@@ -122,21 +122,21 @@ func (f *Fleet) AsksForRoots() bool {
 	return false
 }
 
-// notices returns what takes the notifications of an instance. That lists changed is told when
+// notificationHandler returns what takes the notifications of an instance. That lists changed is told when
 // they were read again; see followLists.
-func (s *Server) notices(in *instance) func(message wire.Message, caller downstream.Caller, several bool) {
+func (s *Server) notificationHandler(in *instance) func(message wire.Message, caller downstream.Caller, several bool) {
 	return func(message wire.Message, caller downstream.Caller, several bool) {
 		switch string(message.Method) {
 		case protocol.NotifyResourcesList, protocol.NotifyPromptsList:
-			in.lister.announce(message)
+			in.lister.addNotice(message)
 		default:
-			s.noticed(message, caller, several)
+			s.handleNotification(message, caller, several)
 		}
 	}
 }
 
-// noticed takes a notification of the server to those that it is for.
-func (s *Server) noticed(message wire.Message, caller downstream.Caller, several bool) {
+// handleNotification takes a notification of the server to those that it is for.
+func (s *Server) handleNotification(message wire.Message, caller downstream.Caller, several bool) {
 	switch string(message.Method) {
 	case protocol.NotifyResourceUpdated, protocol.NotifyTasks:
 		for _, p := range s.clients() {
@@ -144,7 +144,7 @@ func (s *Server) noticed(message wire.Message, caller downstream.Caller, several
 		}
 		return
 	}
-	if s.tellOwner(message) {
+	if s.notifyTaskClients(message) {
 		return
 	}
 	clients := s.clients()

@@ -150,7 +150,7 @@ func TestRemoteServerThatIsGone(t *testing.T) {
 
 func TestRemoteServerThatIsSilent(t *testing.T) {
 	h := newHub(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the client is not noticed
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the client is not handleNotification
 		<-r.Context().Done()
 	}))
 	for transport, want := range map[string]string{

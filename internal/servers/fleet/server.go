@@ -206,8 +206,8 @@ func (s *Server) Lease(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// Begin starts the server if it is not there, and does not wait for it.
-func (s *Server) Begin() {
+// StartInBackground starts the server if it is not there, and does not wait for it.
+func (s *Server) StartInBackground() {
 	if lease, _, _ := s.leaseNow(); lease != nil { // why it cannot be started is told to who uses it
 		lease.Release()
 	}

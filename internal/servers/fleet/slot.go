@@ -174,7 +174,7 @@ func (v *variants) shed(account string) {
 	if count < accountVariants || oldest == nil {
 		return
 	}
-	v.end(oldest)
+	v.remove(oldest)
 }
 
 func (s *Server) isUp() bool {

@@ -111,7 +111,7 @@ func (s *Server) Status() Status {
 	defer s.mu.Unlock()
 	status := Status{
 		Toolbox: s.toolbox, Server: s.Name(), State: s.state(),
-		Restarts: max(s.starts-1, 0), Calls: s.calls, Steps: s.progress.taken(),
+		Restarts: max(s.starts-1, 0), Calls: s.calls, Steps: s.progress.snapshot(),
 		Clients: clients, For: common,
 	}
 	if s.offered != nil {

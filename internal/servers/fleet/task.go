@@ -73,9 +73,9 @@ func (t *taskOwners) find(id string) (maker *ClientProfile, known bool) {
 	return maker, known
 }
 
-// MadeTask says that the server made a task for the client.
-func (s *Server) MadeTask(p *ClientProfile, id string) {
-	variant := s.existing(p)
+// RecordTask says that the server made a task for the client.
+func (s *Server) RecordTask(p *ClientProfile, id string) {
+	variant := s.existingVariant(p)
 	if p == nil || variant == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (s *Server) HidesTask(p *ClientProfile, id string) bool {
 		return false
 	}
 	isOthers := func(maker *ClientProfile) bool { return maker == nil || maker.options.Person != p.options.Person }
-	variant, remote := s.existing(p), s.config.URL != ""
+	variant, remote := s.existingVariant(p), s.config.URL != ""
 	shares := remote || variant != nil && variant.isOfOthers(p)
 	if variant != nil {
 		if maker, known := variant.tasks.find(id); known {
@@ -121,9 +121,9 @@ func (s *Server) isOfOthers(p *ClientProfile) bool {
 	return s.people.hasOthers(p.options.Person)
 }
 
-// askOwner takes a question that belongs to a task to the one whose task it is. It reports false if the
+// askTaskOwner takes a question that belongs to a task to the one whose task it is. It reports false if the
 // session is one person's anyway.
-func (s *Server) askOwner(q *downstream.Question, caller downstream.Caller) bool {
+func (s *Server) askTaskOwner(q *downstream.Question, caller downstream.Caller) bool {
 	id, ok := downstream.TaskIn(q.Method, q.Params)
 	if !ok {
 		return false
@@ -160,9 +160,9 @@ func (s *Server) askOwner(q *downstream.Question, caller downstream.Caller) bool
 	return true
 }
 
-// tellOwner takes a notification about a task to all clients, which know whether it is for them. It reports
+// notifyTaskClients takes a notification about a task to all clients, which know whether it is for them. It reports
 // false if the session is one person's anyway.
-func (s *Server) tellOwner(message wire.Message) bool {
+func (s *Server) notifyTaskClients(message wire.Message) bool {
 	v := &s.configured().variants
 	v.mu.Lock()
 	several, clients := s.people.several, v.clientsOf(s)

@@ -21,7 +21,7 @@ func TestTasksAreForThePersonThatMadeThem(t *testing.T) {
 	if server.HidesTask(alice.ClientProfile, "1") || server.HidesTask(nil, "1") {
 		t.Error("a task is hidden from the only person")
 	}
-	server.MadeTask(alice.ClientProfile, "1")
+	server.RecordTask(alice.ClientProfile, "1")
 	if !server.HidesTask(bob.ClientProfile, "1") {
 		t.Error("who never used the server is shown a task of another person")
 	}
@@ -47,8 +47,8 @@ func TestTasksAreForThePersonThatMadeThem(t *testing.T) {
 	if !server.HidesTask(alice.ClientProfile, "2") {
 		t.Error("what the other person may have left is shown")
 	}
-	server.MadeTask(again.ClientProfile, "1")
-	server.MadeTask(person(t, "carol", "").ClientProfile, "1") // a server that begins anew with its ids
+	server.RecordTask(again.ClientProfile, "1")
+	server.RecordTask(person(t, "carol", "").ClientProfile, "1") // a server that begins anew with its ids
 	if !server.HidesTask(alice.ClientProfile, "1") {
 		t.Error("an id that was given again is still that of the first")
 	}
@@ -67,7 +67,7 @@ func TestTasksOfOtherSessions(t *testing.T) {
 		alice, bob := person(t, "alice", `{"elicitation":{}}`), person(t, "bob", `{"sampling":{}}`)
 		server.For(alice.ClientProfile)
 		server.For(bob.ClientProfile)
-		server.MadeTask(alice.ClientProfile, "1")
+		server.RecordTask(alice.ClientProfile, "1")
 		if !server.HidesTask(bob.ClientProfile, "1") {
 			t.Error("another person's task is reached by another session")
 		}
@@ -80,7 +80,7 @@ func TestTasksOfOtherSessions(t *testing.T) {
 			t.Errorf("%q: of one's own task of another session, hidden is %v", test.url, got)
 		}
 		// The same id in sessions of their own: each has its own, and it leads nobody to another's.
-		server.MadeTask(bob.ClientProfile, "1")
+		server.RecordTask(bob.ClientProfile, "1")
 		if server.HidesTask(alice.ClientProfile, "1") || server.HidesTask(bob.ClientProfile, "1") {
 			t.Error("who made a task does not reach it")
 		}
@@ -121,7 +121,7 @@ func TestQuestionOfATaskReachesItsOwner(t *testing.T) {
 	server := r.server(t, "S")
 	alice, bob := person(t, "alice", `{"elicitation":{}}`), person(t, "bob", `{"elicitation":{}}`)
 	<-alice.begin(t, server, "make")
-	server.MadeTask(alice.ClientProfile, "7")
+	server.RecordTask(alice.ClientProfile, "7")
 	end := bob.begin(t, server, "ask")
 	(<-alice.asked).RefuseUnsupported()
 	<-end
@@ -143,7 +143,7 @@ func TestReloadKeepsWhoseTasksAre(t *testing.T) {
 	alice, bob := person(t, "alice", ""), person(t, "bob", "")
 	server.For(alice.ClientProfile)
 	server.For(bob.ClientProfile)
-	server.MadeTask(alice.ClientProfile, "1")
+	server.RecordTask(alice.ClientProfile, "1")
 	f.Apply(&config.Config{Toolboxes: []config.Toolbox{{Name: "T", Servers: []config.Server{{Name: "S", Command: "x"}, {Name: "N", Command: "x"}}}}})
 	box, _ = f.Toolbox("T")
 	if same := box.Servers[0]; same.HidesTask(alice.ClientProfile, "1") || !same.HidesTask(bob.ClientProfile, "1") {

@@ -50,7 +50,7 @@ func (s *Server) folderFor(p *ClientProfile) string {
 	if d := p.options.Environment.differs(s); d != nil {
 		definition = &d.config
 	}
-	if !minds(definition) {
+	if !dependsOnFolder(definition) {
 		return ""
 	}
 	return p.options.Folder
@@ -65,9 +65,9 @@ func (s *Server) hopsFor(p *ClientProfile) string {
 	return p.options.Hops
 }
 
-// minds reports whether it makes a difference to the server in which folder its clients work: a remote server does not
+// dependsOnFolder reports whether it makes a difference to the server in which folder its clients work: a remote server does not
 // know it, and most built-in servers do not use it.
-func minds(server *config.Server) bool {
+func dependsOnFolder(server *config.Server) bool {
 	return server.Dir == "" && server.URL == "" && (server.Builtin == "" || builtin.WorksInFolder(server.Builtin))
 }
 
@@ -102,9 +102,9 @@ type variants struct {
 	tasks taskOwners // of all
 }
 
-// existing returns the server as the client would use it, if there is such a one already. It gives
+// existingVariant returns the server as the client would use it, if there is such a one already. It gives
 // the client no part in it.
-func (s *Server) existing(p *ClientProfile) *Server {
+func (s *Server) existingVariant(p *ClientProfile) *Server {
 	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
 		return s
 	}
@@ -123,20 +123,20 @@ func (s *Server) existing(p *ClientProfile) *Server {
 	return s.variants.byKey[key] // nil if there is none
 }
 
-// look returns the server as the client would use it, to see what is remembered of it. Where there is
+// preview returns the server as the client would use it, to see what is remembered of it. Where there is
 // none it is one to look at only, which nobody has a part in.
-func (s *Server) look(p *ClientProfile) *Server {
-	if variant := s.existing(p); variant != nil {
+func (s *Server) preview(p *ClientProfile) *Server {
+	if variant := s.existingVariant(p); variant != nil {
 		return variant
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return s.variant(p, p.key(s, s.variants.isRooted()))
+	return s.newVariant(p, p.key(s, s.variants.isRooted()))
 }
 
-// refused returns a server for a client that can have none.
-func (s *Server) refused(p *ClientProfile, why error) *Server {
-	variant := s.variant(p, p.key(s, false))
+// refusedVariant returns a server for a client that can have none.
+func (s *Server) refusedVariant(p *ClientProfile, why error) *Server {
+	variant := s.newVariant(p, p.key(s, false))
 	variant.refusal = why
 	return variant
 }
@@ -174,13 +174,13 @@ func (s *Server) For(p *ClientProfile) *Server {
 	}
 	if p.closed {
 		if p.options.Environment.differs(s) != nil {
-			return s.refused(p, errDeserted)
+			return s.refusedVariant(p, errDeserted)
 		}
 		return s
 	}
 	next := s.variants.join(s, p)
 	if next == nil {
-		return s.refused(p, errTooMany)
+		return s.refusedVariant(p, errTooMany)
 	}
 	p.servers[s] = next
 	if ok && used != next {
@@ -219,7 +219,7 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 		case ok:
 			variant = known
 		case len(v.byKey) < maxVariants || v.makeRoom():
-			variant = s.variant(p, key)
+			variant = s.newVariant(p, key)
 			if v.byKey == nil {
 				v.byKey = make(map[variantKey]*Server)
 			}
@@ -257,13 +257,13 @@ func (v *variants) makeRoom() bool {
 		}
 	}
 	if oldest != nil {
-		v.end(oldest)
+		v.remove(oldest)
 	}
 	return oldest != nil
 }
 
-// variant makes a variant of a configured server.
-func (s *Server) variant(p *ClientProfile, key variantKey) *Server {
+// newVariant makes a variant of a configured server.
+func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	definition := s.config
 	differs := p.options.Environment.differs(s)
 	if differs != nil {
