@@ -60,11 +60,11 @@ func Connect(ctx context.Context, t Target, hello Hello) (relay.Conn, error) {
 		if conn, err = Join(ctx, t.Socket(), hello); err == nil || !IsGone(err) {
 			return conn, err
 		}
-		if err = t.start(ctx); err != nil {
+		if err := t.start(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return nil, err
+	return Join(ctx, t.Socket(), hello)
 }
 
 // Socket is the path of the workbench's socket.

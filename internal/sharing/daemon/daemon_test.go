@@ -186,6 +186,13 @@ func TestWorkbenchThatDoesNotStart(t *testing.T) {
 	}
 }
 
+func TestWorkbenchThatEndsAtOnce(t *testing.T) {
+	target := newTarget(t, "ready")
+	if conn, err := Connect(t.Context(), target, Hello{}); err == nil || !IsGone(err) {
+		t.Errorf("the connection is %v, error %v", conn, err)
+	}
+}
+
 func TestReadKey(t *testing.T) {
 	if key, err := ReadKey(strings.NewReader(testKey + "\n")); err != nil || key != testKey {
 		t.Errorf("%s, %v", key, err)
