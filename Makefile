@@ -28,9 +28,7 @@ build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/mcp-workbench ./cmd/mcp-workbench
 
 # The tests of whole workbenches one package after another: each of them fills a machine.
-# Without the race detector pipes are read and written by other code, which is tested by itself.
 test:
-	go test ./internal/mcp/wire/
 	go test -race $$(go list ./... | grep -v /test/)
 	go test -race -p 1 ./test/...
 

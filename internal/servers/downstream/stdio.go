@@ -87,20 +87,19 @@ func (t *stdio) watchWriter() {
 
 // send waits in the background for a server that does not read.
 func (t *stdio) send(request outgoing) {
-	if request.spent {
-		t.post(wire.Spender{Writer: t.writer}, request.message, request.id)
-		return
+	if request.owned {
+		if !t.writer.TryWriteOwned(request.message) {
+			t.sendLater(request.id, request.message, t.writer.WriteOwned)
+		}
+	} else if !t.writer.TryWrite(request.message) {
+		t.sendLater(request.id, request.message, t.writer.Write)
 	}
-	t.post(t.writer, request.message, request.id)
 }
 
-func (t *stdio) post(to wire.Sink, message []byte, id uint64) {
-	if to.TryWrite(message) {
-		return
-	}
+func (t *stdio) sendLater(id uint64, message []byte, write func(context.Context, []byte) error) {
 	s := t.session
 	s.run(func() {
-		if err := to.Write(s.life, message); err != nil {
+		if err := write(s.life, message); err != nil {
 			s.fail(id, fmt.Errorf("%w: %w", ErrInputBroken, err))
 		}
 	})
@@ -117,7 +116,7 @@ func (t *stdio) reply(message []byte) bool { return t.writer.TryWrite(message) }
 
 func (t *stdio) forget(uint64) {}
 
-func (t *stdio) cancel(id uint64, notice []byte) { t.post(t.writer, notice, id) }
+func (t *stdio) cancel(id uint64, notice []byte) { t.send(outgoing{id: id, message: notice}) }
 
 func (t *stdio) isUnread() bool {
 	if t.taken == nil {

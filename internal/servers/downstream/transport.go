@@ -46,7 +46,7 @@ type outgoing struct {
 	method  string
 	name    string      // of the tool that is called; "" for other requests
 	header  http.Header // that a call over HTTP has of its own; nil for none
-	spent   bool        // nobody else has a part of the message's memory
+	owned   bool        // see wire.Writer.WriteOwned
 }
 
 // newTransport makes the transport that the session's options ask for.
