@@ -27,7 +27,7 @@ func Ambiguous(method string, params wire.Payload) string {
 
 // AmbiguousMembers checks the members of one object.
 func AmbiguousMembers(object wire.Payload) string {
-	var seen []string
+	seen := make([]string, 0, 8) // stays on the stack
 	for name := range object.Members() {
 		key, decides := protocol.DecisiveKey(name)
 		if problem := AmbiguousKey(key, seen); problem != "" {
