@@ -14,6 +14,7 @@ import (
 // Direction says which way a line went through a tap.
 type Direction byte
 
+// The directions, as they are recorded.
 const (
 	Down Direction = '>' // from the client to the server
 	Up   Direction = '<' // from the server to the client
