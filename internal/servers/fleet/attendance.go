@@ -9,17 +9,14 @@ import (
 	"time"
 )
 
-// lingerTime is how long a session that several clients may share is kept for the next, or
-// as long as a shared workbench is, if that is longer.
+// lingerTime is how long a shareable session is kept for the next client, unless a shared workbench is kept for longer.
 const lingerTime = time.Minute
 
 // errDeserted is why a variant ends.
 var errDeserted = errors.New("no client is left that could use it")
 
-// Rest says that the client has not been heard of for so long that nothing is kept for it
-// alone: variants end that no other client is there for. It stays a client: when the client is
-// heard of again, call Return first, and what it needs then starts again. The client must not
-// use a server meanwhile.
+// Rest says that the client has been silent for so long that nothing is kept for it alone: variants without any other
+// client end. Call Return before the client uses a server again; what it needs starts again then.
 func (p *ClientProfile) Rest() {
 	p.away.Store(true)
 	p.mu.Lock()
@@ -31,8 +28,7 @@ func (p *ClientProfile) Rest() {
 	}
 }
 
-// Return says that the client is there again. Without a Rest before, it costs next to
-// nothing.
+// Return says that the client is back. It costs next to nothing without a Rest before.
 func (p *ClientProfile) Return() {
 	if !p.away.Load() {
 		return
@@ -43,7 +39,7 @@ func (p *ClientProfile) Return() {
 		return
 	}
 	p.away.Store(false)
-	// Whoever abandons a variant from now on sees that we are there.
+	// A concurrent abandon sees from now on that the client is there.
 	for server, variant := range p.servers {
 		if server.variants.has(variant, p) {
 			continue
@@ -52,7 +48,7 @@ func (p *ClientProfile) Return() {
 	}
 }
 
-// has reports whether a client has a part in a variant.
+// has reports whether a client belongs to a variant.
 func (v *variants) has(variant *Server, p *ClientProfile) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -60,8 +56,7 @@ func (v *variants) has(variant *Server, p *ClientProfile) bool {
 	return ok
 }
 
-// isAttended reports whether a client is there that has a part in the variant. Called with mu
-// held.
+// isAttended reports whether a variant has a client that is not away. Called with mu held.
 func (v *variants) isAttended(variant *Server) bool {
 	for p := range v.members[variant] {
 		if !p.away.Load() {
@@ -71,7 +66,7 @@ func (v *variants) isAttended(variant *Server) bool {
 	return false
 }
 
-// leave ends a client's part in the server, which ends if nobody is there for it.
+// leave removes a client from the server, which ends if no client is left.
 func (s *Server) leave(p *ClientProfile) {
 	v := &s.configured().variants
 	v.mu.Lock()
@@ -89,7 +84,7 @@ func (s *Server) leave(p *ClientProfile) {
 	}
 }
 
-// abandon ends a variant that nobody is there for. The configured server itself goes on.
+// abandon ends a variant without clients. The configured server itself goes on.
 func (s *Server) abandon() {
 	if s.origin == nil {
 		return
@@ -111,8 +106,8 @@ func (v *variants) remove(s *Server) {
 	s.dismiss()
 }
 
-// callers are the clients that an instance has done something for, and that may count on
-// what it remembers: a browser's page, the variables of a session, a transaction.
+// callers are the clients that called an instance, and may rely on its state: a browser's page, the variables of a
+// session, a transaction.
 type callers struct {
 	last atomic.Pointer[ClientProfile] // is in all
 
@@ -120,8 +115,7 @@ type callers struct {
 	all map[*ClientProfile]struct{}
 }
 
-// Called says that the lease is used for something that the client asked for. It is to be
-// called before the lease is released.
+// Called records that the lease is used for a request of the client. Call it before the lease is released.
 func (l *Lease) Called(p *ClientProfile) {
 	c := &l.instance.callers
 	if p == nil || c.last.Load() == p {
@@ -146,7 +140,7 @@ func (c *callers) remove(p *ClientProfile) {
 	}
 }
 
-// areThere reports whether one of them is there.
+// areThere reports whether one of them is not away.
 func (c *callers) areThere() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,8 +152,7 @@ func (c *callers) areThere() bool {
 	return false
 }
 
-// callerLeft has the server look whether it is idle: a caller has left for good, or is away
-// if that is nil.
+// callerLeft makes the server check whether it is idle, because a client left for good; nil: because one is away.
 func (s *Server) callerLeft(p *ClientProfile) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +165,7 @@ func (s *Server) callerLeft(p *ClientProfile) {
 	signal(s.running.left)
 }
 
-// idleLimit is after how long the server is stopped that nobody uses; 0: never.
+// idleLimit returns after which idle time the server is stopped; 0: never.
 func (s *Server) idleLimit() time.Duration {
 	if s.config.Timeouts.Idle < 0 {
 		return s.fleet.options.Idle

@@ -11,52 +11,48 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// ClientProfile is a client as the fleet knows it. Servers are told what their client can be
-// asked, and may ask it, so that only clients that are alike share a session with a
-// server; see variantKey.
+// ClientProfile is what the fleet knows of a client. A server learns the capabilities of its client and may send it
+// requests, so only clients with equal profiles share a session with a server; see variantKey.
 type ClientProfile struct {
 	options  ProfileOptions
-	declared string // the capabilities, the same for all that mean the same; "" for none
-	number   uint64 // tells clients apart
-	hasRoots bool   // it declared that it can be asked for its roots
+	declared string // the capabilities in canonical form; "" for none
+	number   uint64 // identifies the client
+	hasRoots bool   // it declared the capability 'roots'
 	away     atomic.Bool
 
 	mu      sync.Mutex
-	roots   []byte              // the client's roots; nil while they are not known
+	roots   []byte              // nil while they are not known
 	servers map[*Server]*Server // the variant of each configured server that it uses
 	closed  bool
 	level   []byte // params of the last logging/setLevel; nil without one
 }
 
-// ProfileOptions say what a client is like, and where it hears. The functions must not block.
+// ProfileOptions describe a client, and how to reach it. The functions must not block.
 type ProfileOptions struct {
 	Capabilities []byte // as the client declared them; nil: none
-	// Modern says that the client is of the era without sessions. A server of both eras is
-	// spoken to in that of its client.
+	// Modern says that the client is of the era without sessions. A dual-era server is addressed in the client's era.
 	Modern bool
-	// Folder is where the client works. A server for which the configuration names none runs
-	// there, so that clients in other folders do not share it. Default: the workbench's own.
+	// Folder is the client's working folder. A server without a configured folder runs there, so clients in other folders
+	// do not share it. Default: the folder of the workbench.
 	Folder string
-	// Environment is that of the client; a server that it makes a difference to is not shared
-	// with clients of another one. Default: the fleet's own.
+	// Environment is the client's environment. A server that depends on it is not shared with clients of another one.
+	// Default: the environment of the fleet.
 	Environment *Environment
-	// Foreign says that the client may be another person's than other clients, and Person who that
-	// is, if it is known. What a server lists to a client with roots is shown to others only if they
-	// are the same person's and declare the same.
+	// Foreign says that the client may belong to another person than other clients, and Person who that is, if known.
+	// Lists of a server for a client with roots are shown only to clients of the same person and capabilities.
 	Foreign bool
 	Person  string
-	// Account is on whose account the sessions go that are needed for this client alone: a limited number, so that
-	// nobody has servers started without end. Default: the user of the workbench.
+	// Account is charged with the sessions that this client does not share; their number is limited per account. Default:
+	// the user of the workbench.
 	Account string
-	// Hops is the mark of the client's connection, if it is a workbench. Servers that may be
-	// workbenches as well are reached with it, and so shared only by clients with the same.
+	// Hops is the mark of the client's connection, if the client is a workbench. It is passed on to servers that may be
+	// workbenches too, so only clients with the same mark share them.
 	Hops string
-	// Ask puts a question to the client that belongs to none of its requests.
+	// Ask sends a question to the client that does not belong to any of its requests.
 	Ask func(*downstream.Question)
-	// Notice gets a notification of a configured server that belongs to no request.
+	// Notice gets the notifications of a configured server that do not belong to a request.
 	Notice func(*Server, wire.Message)
-	// Began is told of a session with a configured server that has just begun, perhaps in
-	// the place of one that ended. Default: nothing.
+	// Began is called when a session with a configured server begins, perhaps in place of one that ended. Default: nothing.
 	Began func(*Server, *downstream.Session)
 }
 
@@ -71,7 +67,7 @@ func NewClientProfile(options ProfileOptions) *ClientProfile {
 	}
 }
 
-// canonical writes capabilities in one way, whatever the order of their keys and the spaces.
+// canonical returns capabilities independent of the order of keys and of spaces.
 func canonical(capabilities []byte) string {
 	var value any
 	if json.Unmarshal(capabilities, &value) != nil {
@@ -95,7 +91,7 @@ func (p *ClientProfile) Capabilities() wire.Payload {
 	return wire.Raw(p.options.Capabilities)
 }
 
-// Close ends the client's part in all sessions. Those that nobody else has a part in end.
+// Close removes the client from all sessions. Sessions without any other client end.
 func (p *ClientProfile) Close() {
 	p.away.Store(true) // for good
 	p.mu.Lock()
@@ -107,8 +103,8 @@ func (p *ClientProfile) Close() {
 	}
 }
 
-// RootsChanged tells servers that the client's roots are others now: those that it shares
-// with nobody. From a session that it shares it moves instead, once they are known; see SetRoots.
+// RootsChanged notifies the servers that the client does not share that its roots changed. It leaves shared sessions once
+// the new roots are known; see SetRoots.
 func (p *ClientProfile) RootsChanged(params []byte) {
 	p.mu.Lock()
 	var own []*Server
@@ -128,8 +124,7 @@ func (p *ClientProfile) RootsChanged(params []byte) {
 	}
 }
 
-// SetLogLevel has servers that are yet to be started told the level, too; params are those
-// of logging/setLevel.
+// SetLogLevel sets the log level for servers that start later; params are those of logging/setLevel.
 func (p *ClientProfile) SetLogLevel(params []byte) {
 	p.mu.Lock()
 	p.level = bytes.Clone(params)
@@ -142,8 +137,8 @@ func (p *ClientProfile) logLevel() []byte {
 	return p.level
 }
 
-// SetRoots says what the client's roots are, so that it can share sessions with clients
-// that have the same. If they are others than before, it leaves those who have not.
+// SetRoots records the client's roots, so that it can share sessions with clients that have the same. If they changed, it
+// leaves sessions that it shared with clients of the old roots.
 func (p *ClientProfile) SetRoots(roots []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

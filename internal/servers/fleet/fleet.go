@@ -1,6 +1,6 @@
-// Package fleet looks after every configured server's life: it starts a server when
-// it is first needed, once for all who wait, starts it again after it died, backs
-// off from one that keeps failing, and stops it.
+// Package fleet runs the configured servers. It starts a server on first use, once for all who wait for it, restarts it
+// after a crash, backs off while it keeps failing, and stops it when it is idle or no longer configured. Clients that
+// differ in what a server can notice get sessions of their own.
 package fleet
 
 import (
@@ -20,38 +20,36 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Options say what a fleet works with.
+// Options configure a Fleet.
 type Options struct {
 	Config     *config.Config
 	Host       *process.Host
-	Executable string       // this program, which also plays the built-in servers
-	Environ    []string     // what children may inherit from
-	Folder     string       // where servers run for which neither the configuration nor a client names one; default: ours
-	Version    string       // told to servers
+	Executable string       // this program, which also runs the built-in servers
+	Environ    []string     // that servers may inherit from
+	Folder     string       // working folder of servers without a configured one, unless the client has one; default: our own
+	Version    string       // sent to servers
 	Log        *slog.Logger // default: discard
 
-	// Idle is timeouts.idle for servers whose configuration does not say it. Default: never.
+	// Idle is the timeouts.idle of servers that do not configure it. Default: never.
 	Idle time.Duration
-	// Hops marks connections to servers. Default: they have the marks of the clients' own.
+	// Hops marks connections to servers. Default: the marks of the clients are passed on.
 	Hops *hops.Self
 
-	// Baseline notices definitions that change. Default: one of this fleet's own, which
-	// is forgotten with it.
+	// Baseline detects changed tool definitions. Default: one in memory.
 	Baseline *catalog.Baseline
 
-	// Copies keeps what servers offer from one run to the next. Default: nothing is kept.
+	// Copies caches tools and lists between runs. Default: no cache.
 	Copies *catalog.Copies
 
 	// Restrictions say which tools clients may see and use; nil: all. See Restrict.
 	Restrictions *catalog.Restrictions
 
-	// ToolsChanged is called when the tools of a running server changed, and when a server
-	// came up with others than it had offered before, those who wait for its start coming
-	// later. It must not block. Default: nothing.
+	// ToolsChanged is called when the tools of a running server change, and when a server starts with other tools than
+	// before; then before those who wait for the start. It must not block. Default: nothing.
 	ToolsChanged func(toolbox string)
 
-	// ListsChanged is called when what a configured server lists besides tools may be another
-	// for clients than before, with the notification that says so. As above.
+	// ListsChanged is called when the other lists of a configured server may have changed for clients, with the
+	// notification that says so. It must not block. Default: nothing.
 	ListsChanged func(server *Server, notification string)
 }
 
@@ -63,7 +61,7 @@ type Fleet struct {
 	masker       atomic.Pointer[secret.Masker]
 	restrictions atomic.Pointer[catalog.Restrictions]
 
-	prefetches atomic.Int64 // rounds that were begun
+	prefetches atomic.Int64 // rounds so far
 
 	names toolbox.Names
 	views views
@@ -73,21 +71,20 @@ type Fleet struct {
 	work sync.WaitGroup // one goroutine per server that is starting or running
 
 	mu           sync.Mutex
-	stopped      bool // no goroutine may be added to work any more
+	stopped      bool // no goroutine may be added to work
 	environments map[*Environment]struct{}
 	apart        apart
-	past         []string // secrets of the configuration before, which dismissed servers may still tell
+	past         []string // secrets of the previous configuration, which dismissed servers may still print
 }
 
-// table is what one configuration makes of the fleet. It never changes.
+// table holds the toolboxes of one configuration. It never changes.
 type table struct {
 	config    *config.Config
 	toolboxes []*Toolbox
 	byName    map[string]*Toolbox
 }
 
-// stopTime is how long the stop of one server may take before everything of it is
-// killed at once.
+// stopTime is how long a server may take to stop before all its processes are killed.
 const stopTime = 1500 * time.Millisecond
 
 // New makes a fleet; it starts nothing.
@@ -115,9 +112,8 @@ func New(options Options) *Fleet {
 	return f
 }
 
-// Apply changes the fleet to another configuration. Servers whose definition is the same
-// go on as they are, with their calls; the others are dismissed: they end when their calls
-// have. It starts nothing and does not block.
+// Apply reloads the configuration. Servers with an unchanged definition keep running, with their calls; the others are
+// dismissed: they end when their calls have ended. It starts nothing and does not block.
 func (f *Fleet) Apply(cfg *config.Config) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,7 +131,7 @@ func (f *Fleet) Apply(cfg *config.Config) {
 	}
 }
 
-// mask has all secrets masked that are known. Called with mu held.
+// mask updates the masker with all known secrets. Called with mu held.
 func (f *Fleet) mask() {
 	secrets := slices.Concat(f.table.Load().config.Secrets, f.past)
 	for e := range f.environments {
@@ -145,8 +141,7 @@ func (f *Fleet) mask() {
 	f.masker.Store(secret.NewMasker(secrets))
 }
 
-// tabulate makes the table of a configuration, with the servers of the one before as far
-// as they are the same.
+// tabulate makes the table of a configuration, and reuses the unchanged servers of the previous one.
 func (f *Fleet) tabulate(cfg *config.Config, before *table) *table {
 	t := &table{config: cfg, byName: make(map[string]*Toolbox)}
 	for _, box := range cfg.Toolboxes {
@@ -186,8 +181,7 @@ func (f *Fleet) Toolbox(name string) (*Toolbox, bool) {
 	return t, ok
 }
 
-// Stop stops all servers in parallel, and waits for them until ctx ends. Nothing can
-// be started afterwards.
+// Stop stops all servers in parallel, and waits for them until ctx ends. No server can be started afterwards.
 func (f *Fleet) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	f.stopped = true

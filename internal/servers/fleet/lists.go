@@ -18,16 +18,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// This file is about what servers list besides tools: it is read when a server has started,
-// and kept, so that clients get these lists without a server being started for them.
+// This file reads and caches the lists of servers besides tools, so that clients get them without starting a server.
 
 const (
-	// listTime is how long a server that is up may take for one list.
+	// listTime is how long a running server may take for one list.
 	listTime = 30 * time.Second
-	// listsPatience is how long a start waits for the lists, so that who opened a toolbox finds
-	// them. A server that took longer is not waited for again.
+	// listsPatience is how long a start waits for the lists, so that a client that opens a toolbox finds them. The starts
+	// of a server that took longer once do not wait again.
 	listsPatience = 5 * time.Second
-	// maxScopes is for how many folders and circles of clients a server's lists are in memory.
+	// maxScopes is for how many folders and circles of clients the lists of a server are in memory.
 	maxScopes = 20
 )
 
@@ -41,8 +40,8 @@ type lister struct {
 	notices []wire.Message // that lists changed, each method once
 }
 
-// startLists reads the lists of a server that has just started, and waits for them a while.
-// They are read again when it says that they changed, until stopLists.
+// startLists reads the lists of a server that has just started, and waits for them for a while. They are read again when
+// the server notifies that they changed, until stopLists.
 func (s *Server) startLists(ctx context.Context, in *instance) {
 	life, stop := context.WithCancel(s.fleet.life)
 	in.lister.stop, in.lister.done = stop, make(chan struct{})
@@ -75,7 +74,7 @@ func (in *instance) stopLists() {
 	}
 }
 
-// addNotice records that the server said that lists changed.
+// addNotice queues a notification that a list changed.
 func (l *lister) addNotice(message wire.Message) {
 	notice := wire.Message{Method: []byte(string(message.Method)), Params: wire.Raw([]byte(string(message.Params.Bytes())))}
 	if message.Params.IsAbsent() {
@@ -101,8 +100,8 @@ func (l *lister) takeNotices() []wire.Message {
 	return notices
 }
 
-// followLists reads lists again that changed, and then tells those who share the session: they
-// are to get the new list when they ask for it. Between two readings it rests for a while.
+// followLists reads changed lists again, and then notifies the clients of the session, so that they get the new list when
+// they ask for it. It pauses between two readings.
 func (s *Server) followLists(ctx context.Context, in *instance) {
 	for {
 		select {
@@ -135,7 +134,7 @@ func (s *Server) followLists(ctx context.Context, in *instance) {
 	}
 }
 
-// declaredLists returns the kinds of lists that a server has.
+// declaredLists returns the lists that a server declares.
 func declaredLists(capabilities wire.Payload) (kinds []*catalog.ListKind) {
 	for _, kind := range catalog.ListKinds {
 		if kind.IsDeclared(capabilities) {
@@ -145,8 +144,8 @@ func declaredLists(capabilities wire.Payload) (kinds []*catalog.ListKind) {
 	return kinds
 }
 
-// readLists reads lists of a server, in parallel, keeps each as it comes, and returns the notifications for
-// those that are others than before. A list that cannot be read stays what it was.
+// readLists reads lists of a server in parallel, keeps each as it comes, and returns the notifications for those that
+// changed. A list that cannot be read stays as it was.
 func (s *Server) readLists(ctx context.Context, session *downstream.Session, kinds []*catalog.ListKind) (changed []string) {
 	before := s.lists()
 	kept := make(catalog.Lists)
@@ -185,8 +184,7 @@ func (s *Server) readLists(ctx context.Context, session *downstream.Session, kin
 	return changed
 }
 
-// readList reads one list; nil if that fails. That a server does not know the method is nothing
-// unusual: templates have no capability of their own.
+// readList reads one list; nil if that fails. An unknown method is usual: templates have no capability of their own.
 func (s *Server) readList(ctx context.Context, session *downstream.Session, kind *catalog.ListKind) *catalog.List {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
@@ -209,26 +207,26 @@ func (s *Server) readList(ctx context.Context, session *downstream.Session, kind
 	return list
 }
 
-// announceLists tells clients whose lists may be others now.
+// announceLists reports which lists may have changed for clients.
 func (s *Server) announceLists(changed []string) {
 	for _, notification := range changed {
 		s.fleet.options.ListsChanged(s.configured(), notification)
 	}
 }
 
-// ListsFor returns what a configured server listed last as far as the client may see it: in this
-// run, or in an earlier one. It starts nothing, and may read a file.
+// ListsFor returns the cached lists of a configured server that the client may see, from this run or an earlier one. It
+// starts nothing, and may read a file.
 func (s *Server) ListsFor(p *ClientProfile) catalog.Lists {
 	return s.preview(p).lists()
 }
 
-// OfferedFor is Offered for a client. It does not give the client a part in any session.
+// OfferedFor is Offered for a client. It does not add the client to a session.
 func (s *Server) OfferedFor(p *ClientProfile) *catalog.Snapshot {
 	return s.preview(p).Offered()
 }
 
-// SessionFor returns the session that a client would use now, to look at it; nil if there is none.
-// It does not count as a use of the server, and gives the client no part in it.
+// SessionFor returns the session that a client would use now, for inspection; nil if there is none. It does not count as a
+// use of the server, and does not add the client to the session.
 func (s *Server) SessionFor(p *ClientProfile) *downstream.Session {
 	variant := s.existingVariant(p)
 	if variant == nil {
@@ -242,7 +240,7 @@ func (s *Server) SessionFor(p *ClientProfile) *downstream.Session {
 	return variant.running.session
 }
 
-// lists returns what the server listed to this client, or what is remembered for it.
+// lists returns the lists that the server sent in this session, or the cached ones.
 func (s *Server) lists() catalog.Lists {
 	s.mu.Lock()
 	listed := s.listed
@@ -253,7 +251,7 @@ func (s *Server) lists() catalog.Lists {
 	return s.rememberedLists(s.circle, s.listFolder(s.folder))
 }
 
-// ListWarnings say what is wrong with what the server lists besides tools.
+// ListWarnings returns the problems of the server's lists besides tools.
 func (l *Lease) ListWarnings() (warnings []string) {
 	lists := l.server.lists()
 	for _, kind := range catalog.ListKinds {
@@ -275,8 +273,8 @@ func (s *Server) listFolder(folder string) string {
 	return folder
 }
 
-// listScope says what lists of a kind belong to besides the server: those who may see them, and of
-// resources the folder. What else a server lists does not depend on that, as its tools do not.
+// listScope is what cached lists depend on besides the server: the circle of clients that may see them, and for resources
+// the folder.
 type listScope struct{ circle, folder string }
 
 func scopeOf(kind *catalog.ListKind, circle, folder string) listScope {
@@ -286,8 +284,8 @@ func scopeOf(kind *catalog.ListKind, circle, folder string) listScope {
 	return listScope{circle, folder}
 }
 
-// rememberedLists returns what is known of the lists of a server that was not started yet for
-// its client: what those of its circle were told, or else what is for all.
+// rememberedLists returns the cached lists of a server that was not started yet for its client: those for the circle of
+// the client, or else those for all clients.
 func (s *Server) rememberedLists(circle, folder string) catalog.Lists {
 	m := s.memory
 	m.mu.Lock()
@@ -305,7 +303,7 @@ func (s *Server) rememberedLists(circle, folder string) catalog.Lists {
 	return known
 }
 
-// listsOf returns what is kept of a scope. Called with the memory's mu held.
+// listsOf returns the cached lists of a scope. Called with the memory's mu held.
 func (s *Server) listsOf(scope listScope) catalog.Lists {
 	m := s.memory
 	lists, looked := m.lists[scope]
@@ -319,7 +317,7 @@ func (s *Server) listsOf(scope listScope) catalog.Lists {
 	return lists
 }
 
-// rememberLists keeps what the server lists now, for its other clients and for the next run.
+// rememberLists caches the lists for other clients and for the next run.
 func (s *Server) rememberLists(listed catalog.Lists) {
 	m, folder, circle := s.memory, s.listFolder(s.folder), ""
 	if s.configured().variants.isRooted() {

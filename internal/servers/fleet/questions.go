@@ -9,10 +9,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// This file takes what servers ask and tell to the clients that it is for.
+// This file routes questions and notifications of servers to clients.
 
-// handleQuestion takes a question of the server to the client that it is for. Where that cannot be
-// told it is refused, and from then on each client has a session of its own.
+// handleQuestion routes a question of the server to its client. If the client cannot be determined, the question is
+// refused, and from then on each client has a session of its own.
 func (s *Server) handleQuestion(q *downstream.Question, caller downstream.Caller, several bool) {
 	if q.Method == protocol.MethodRootsList {
 		s.handleRootsQuestion(q, caller, several)
@@ -38,9 +38,8 @@ func (s *Server) handleQuestion(q *downstream.Question, caller downstream.Caller
 	}
 }
 
-// handleRootsQuestion has the server told the roots of one of its clients: the one whose call it works
-// on, or else the first. What it answers may depend on them from then on, so that clients with
-// other roots leave the session.
+// handleRootsQuestion asks one of the clients for its roots: the one whose call the server works on, or else the first.
+// From then on the server's responses may depend on them, so clients with other roots leave the session.
 func (s *Server) handleRootsQuestion(q *downstream.Question, caller downstream.Caller, several bool) {
 	clients := s.clients()
 	var told *ClientProfile
@@ -52,7 +51,7 @@ func (s *Server) handleRootsQuestion(q *downstream.Question, caller downstream.C
 		told, _ = caller.Profile().(*ClientProfile)
 		ask = caller.Ask
 	}
-	// A client that cannot be asked tells nothing, as all that may share the session with it.
+	// A client without roots shares the session only with clients that have none either.
 	isTold := told != nil && told.hasRoots && (caller != nil || !told.options.Modern)
 	if isTold && !s.reserve(told, several) {
 		q.Refuse(protocol.CodeInternalError, "Clients with different roots used this session, and none is known to be the one to ask")
@@ -61,9 +60,9 @@ func (s *Server) handleRootsQuestion(q *downstream.Question, caller downstream.C
 	ask(q)
 }
 
-// reserve has the session be for clients with the roots of one of them. It returns false if
-// that is not possible: calls of several that are under way cannot be told apart, so that
-// nobody stays; or the session is reserved for others already, and a call of before goes on.
+// reserve limits the session to clients with the roots of one of them. It returns false if that is not possible: the
+// calls of several clients are under way and cannot be told apart, so all of them leave; or the session is reserved for
+// other clients already, and an earlier call is still under way.
 func (s *Server) reserve(told *ClientProfile, several bool) bool {
 	v := &s.configured().variants
 	v.mu.Lock()
@@ -109,8 +108,7 @@ func (p *ClientProfile) knownRoots() []byte {
 	return p.roots
 }
 
-// AsksForRoots reports whether a server asked for roots, so that those of a client decide
-// whom it shares the server with.
+// AsksForRoots reports whether any server asked for roots, so that clients share it by their roots.
 func (f *Fleet) AsksForRoots() bool {
 	for _, box := range f.Toolboxes() {
 		for _, server := range box.Servers {
@@ -122,8 +120,8 @@ func (f *Fleet) AsksForRoots() bool {
 	return false
 }
 
-// notificationHandler returns what takes the notifications of an instance. That lists changed is told when
-// they were read again; see followLists.
+// notificationHandler returns the handler of the notifications of an instance. Changes of lists are announced when the
+// lists have been read again; see followLists.
 func (s *Server) notificationHandler(in *instance) func(message wire.Message, caller downstream.Caller, several bool) {
 	return func(message wire.Message, caller downstream.Caller, several bool) {
 		switch string(message.Method) {
@@ -135,7 +133,7 @@ func (s *Server) notificationHandler(in *instance) func(message wire.Message, ca
 	}
 }
 
-// handleNotification takes a notification of the server to those that it is for.
+// handleNotification routes a notification of the server to its clients.
 func (s *Server) handleNotification(message wire.Message, caller downstream.Caller, several bool) {
 	switch string(message.Method) {
 	case protocol.NotifyResourceUpdated, protocol.NotifyTasks:

@@ -89,7 +89,7 @@ type attempt struct {
 	err  error // set before done is closed
 }
 
-// failure is why a server is not there, and until when that is not tried again.
+// failure is why a server is not available, and when the next start may be tried.
 type failure struct {
 	err   error
 	of    *instance // the one that crashed; nil if the start failed
@@ -101,7 +101,7 @@ type failure struct {
 const (
 	firstDelay = 500 * time.Millisecond
 	lastDelay  = 10 * time.Second
-	// steadyAfter is how long a server has to be up for its failures to be forgotten.
+	// steadyAfter is how long a server has to be up until its failures are reset.
 	steadyAfter = 10 * time.Second
 )
 
@@ -126,7 +126,7 @@ func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *
 	return s
 }
 
-// dismiss lets a server and its variants end when their calls have.
+// dismiss ends a server and its variants when their calls have ended.
 func (s *Server) dismiss() {
 	s.dismissing.Do(func() { close(s.dismissed) })
 	if s.origin == nil {
@@ -145,7 +145,7 @@ func (s *Server) isDismissed() bool {
 	}
 }
 
-// dismissal is why a server was dismissed.
+// dismissal returns why a server was dismissed.
 func (s *Server) dismissal() error {
 	if s.origin != nil && !s.origin.isDismissed() {
 		return errDeserted
@@ -159,8 +159,7 @@ func (s *Server) Name() string { return s.config.Name }
 // Toolbox returns the name of the toolbox that the server is in.
 func (s *Server) Toolbox() string { return s.toolbox }
 
-// Fault returns what is wrong with the server's definition, so that it is never started; nil
-// if nothing is.
+// Fault returns the error in the server's definition, because of which it is never started; nil if there is none.
 func (s *Server) Fault() *config.Error { return s.config.Fault }
 
 // Permits reports whether the configuration lets a tool of that name be used that the
@@ -174,8 +173,8 @@ func (s *Server) Denies(tool string) bool {
 	return s.fleet.restrictions.Load().Deny(toolbox.Ref{Toolbox: s.toolbox, Server: s.Name(), Name: tool})
 }
 
-// Offered returns the tools that were last seen, perhaps in an earlier run or by another
-// client, which the snapshot says then; nil if the server was never seen. It may read a file.
+// Offered returns the tools last seen; nil if the server was never seen. The snapshot says whether they are from an
+// earlier run or from another client. It may read a file.
 func (s *Server) Offered() *catalog.Snapshot {
 	s.mu.Lock()
 	offered := s.offered
@@ -186,9 +185,9 @@ func (s *Server) Offered() *catalog.Snapshot {
 	return s.remembered()
 }
 
-// Lease returns the running server, which it starts if needed. All who call it
-// meanwhile share that start, which goes on when one of them gives up. It blocks
-// until the server is there, its start failed, or ctx ends. Release the lease.
+// Lease returns a lease of the running server, which it starts if needed. Concurrent callers share one start, which
+// continues when one of them gives up. It blocks until the server is ready, the start failed, or ctx ends. Release the
+// lease.
 func (s *Server) Lease(ctx context.Context) (*Lease, error) {
 	for {
 		lease, pending, err := s.leaseNow()
@@ -206,9 +205,9 @@ func (s *Server) Lease(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// StartInBackground starts the server if it is not there, and does not wait for it.
+// StartInBackground starts the server unless it is running, and does not wait for it.
 func (s *Server) StartInBackground() {
-	if lease, _, _ := s.leaseNow(); lease != nil { // why it cannot be started is told to who uses it
+	if lease, _, _ := s.leaseNow(); lease != nil { // the next use reports why it cannot be started
 		lease.Release()
 	}
 }
@@ -223,8 +222,8 @@ func (s *Server) TryLease() *Lease {
 	return s.running.lease(s)
 }
 
-// isReady reports whether there is a session to use. One that has just ended is put
-// aside at once: who saw its end must get a new one. Called with mu held.
+// isReady reports whether there is a session to use. A session that has just ended is retired at once: a caller that saw
+// its end must get a new one. Called with mu held.
 func (s *Server) isReady() bool {
 	if s.running == nil {
 		return false
@@ -235,8 +234,8 @@ func (s *Server) isReady() bool {
 	return s.running != nil
 }
 
-// leaseNow returns the lease of a server that is ready, or the start to wait for. A server
-// with a fault is never started: another configuration makes another server of it.
+// leaseNow returns the lease of a server that is ready, or the start to wait for. A faulty server is never started: a
+// reload replaces it.
 func (s *Server) leaseNow() (*Lease, *attempt, error) {
 	if s.refusal != nil {
 		return nil, nil, s.refusal
@@ -291,7 +290,7 @@ func (s *Server) leaseOrStart(start bool) (*Lease, *attempt, error) {
 	return nil, pending, nil
 }
 
-// BackoffError is the last failure of a server that is not tried again just yet.
+// BackoffError is the last failure of a server that is not started again yet.
 type BackoffError struct {
 	Err   error
 	Since time.Time // of the first failure in a row
@@ -306,11 +305,11 @@ func (e *BackoffError) Error() string {
 // Unwrap returns the failure.
 func (e *BackoffError) Unwrap() error { return e.Err }
 
-// live is the goroutine of one life of the server: from its start to its end.
+// live is the goroutine of one life of the server, from its start to its end.
 func (s *Server) live(pending *attempt) {
 	defer s.vacate()
 	defer s.lives.Add(-1)
-	before := s.Offered() // the start replaces what is remembered
+	before := s.Offered() // the start replaces the cache
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	in, err := s.launch(ctx)
 	cancel()
@@ -357,10 +356,10 @@ func delay(exponent int) time.Duration {
 	return min(firstDelay<<min(max(exponent, 0), 10), lastDelay)
 }
 
-// crashed records that a server which had been ready is gone. Its first crash costs
-// nothing: the next use starts it again at once. Called with mu held.
+// crashed records that a ready server has ended. There is no backoff after the first crash: the next use starts it again
+// at once. Called with mu held.
 func (s *Server) crashed(in *instance, reason error) {
-	if s.running != in { // recorded already, perhaps in less plain words
+	if s.running != in { // recorded already, perhaps with a less precise reason
 		if s.failure != nil && s.failure.of == in {
 			s.failure.err = reason
 		}

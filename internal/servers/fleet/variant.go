@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// variantKey is what clients have in common that share a session with a server. The zero
-// value is that of the configured server itself.
+// variantKey is equal for clients that share a session with a server. The zero value is the key of the configured server
+// itself.
 type variantKey struct {
 	modern       bool   // clients of the modern era
 	folder       string // of the clients, where the server runs there; "": it does not depend on it
@@ -25,8 +25,7 @@ type variantKey struct {
 	alone        uint64 // the number of the one client that it is for; 0: all that have the rest in common
 }
 
-// key returns what the client has in common with those that it may share a session with;
-// rooted says that the server asks for roots. Called with mu held.
+// key returns the client's key for a server; rooted says that the server asks for roots. Called with mu held.
 func (p *ClientProfile) key(s *Server, rooted bool) variantKey {
 	key := variantKey{modern: p.options.Modern, folder: s.folderFor(p), hops: s.hopsFor(p), capabilities: p.declared}
 	if d := p.options.Environment.differs(s); d != nil {
@@ -36,7 +35,7 @@ func (p *ClientProfile) key(s *Server, rooted bool) variantKey {
 	case s.variants.asks.Load():
 		key.alone = p.number
 	case !rooted || !p.hasRoots:
-	case p.roots == nil: // what they are, a session would tell all who share it
+	case p.roots == nil: // a shared session would reveal them to all its clients
 		key.alone = p.number
 	default:
 		key.roots = string(p.roots)
@@ -44,7 +43,7 @@ func (p *ClientProfile) key(s *Server, rooted bool) variantKey {
 	return key
 }
 
-// folderFor returns the client's folder if it makes a difference to the server.
+// folderFor returns the client's folder if the server depends on it.
 func (s *Server) folderFor(p *ClientProfile) string {
 	definition := &s.config
 	if d := p.options.Environment.differs(s); d != nil {
@@ -56,8 +55,7 @@ func (s *Server) folderFor(p *ClientProfile) string {
 	return p.options.Folder
 }
 
-// hopsFor returns the mark of the client's connection if it makes a difference to the server:
-// what is no workbench leads nowhere.
+// hopsFor returns the mark of the client's connection if the server may be a workbench, which passes it on.
 func (s *Server) hopsFor(p *ClientProfile) string {
 	if s.config.Builtin != "" || s.habits.isOther.Load() {
 		return ""
@@ -65,29 +63,27 @@ func (s *Server) hopsFor(p *ClientProfile) string {
 	return p.options.Hops
 }
 
-// dependsOnFolder reports whether it makes a difference to the server in which folder its clients work: a remote server does not
-// know it, and most built-in servers do not use it.
+// dependsOnFolder reports whether a server depends on the working folder of its clients. A remote server does not know
+// it, and of the built-in servers only 'files' uses it.
 func dependsOnFolder(server *config.Server) bool {
 	return server.Dir == "" && server.URL == "" && (server.Builtin == "" || builtin.WorksInFolder(server.Builtin))
 }
 
 func (s *Server) isPrivate() bool { return s.private.Load() }
 
-// maxVariants is how many sessions with one server there may be at once. Those that nobody is there
-// for make room. Without them, further clients use it as clients that cannot be asked anything, and
-// are refused if they cannot share the configured one; see isApart.
+// maxVariants is how many sessions with one server there may be at once. Variants without clients make room. If there are
+// none, further clients use the configured server as clients without capabilities, and are refused if they cannot share
+// it; see isApart.
 const maxVariants = 200
 
 var errTooMany = fmt.Errorf("%d copies of it are there for other clients, which is the limit, and none is for the folder and the environment variables "+
 	"of this client: close clients that are not needed, or give the server a 'cwd'", maxVariants)
 
-// isApart reports whether the configured server is another one than that for clients of this key,
-// so that it must not stand in for it.
+// isApart reports whether clients of this key must not use the configured server instead of their variant.
 func (k *variantKey) isApart() bool { return k.environment != "" || k.folder != "" || k.hops != "" }
 
-// variants of a configured server are servers of the same definition whose sessions are
-// for other clients. The configured one itself is for those of the legacy era that declare
-// nothing.
+// variants are servers of the same definition whose sessions are for other clients. The configured server itself is for
+// clients of the legacy era without capabilities.
 type variants struct {
 	asks atomic.Bool // it asks questions that nobody can tell whom they are for
 
@@ -102,8 +98,8 @@ type variants struct {
 	tasks taskOwners // of all
 }
 
-// existingVariant returns the server as the client would use it, if there is such a one already. It gives
-// the client no part in it.
+// existingVariant returns the variant that the client would use; nil if it does not exist yet. It does not add the client
+// to it.
 func (s *Server) existingVariant(p *ClientProfile) *Server {
 	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
 		return s
@@ -123,8 +119,8 @@ func (s *Server) existingVariant(p *ClientProfile) *Server {
 	return s.variants.byKey[key] // nil if there is none
 }
 
-// preview returns the server as the client would use it, to see what is remembered of it. Where there is
-// none it is one to look at only, which nobody has a part in.
+// preview returns the variant that the client would use, to look at its cache. If it does not exist yet, the returned
+// variant is for this purpose only, and has no clients.
 func (s *Server) preview(p *ClientProfile) *Server {
 	if variant := s.existingVariant(p); variant != nil {
 		return variant
@@ -134,14 +130,14 @@ func (s *Server) preview(p *ClientProfile) *Server {
 	return s.newVariant(p, p.key(s, s.variants.isRooted()))
 }
 
-// refusedVariant returns a server for a client that can have none.
+// refusedVariant returns a variant that cannot be used, for a client that is refused.
 func (s *Server) refusedVariant(p *ClientProfile, why error) *Server {
 	variant := s.newVariant(p, p.key(s, false))
 	variant.refusal = why
 	return variant
 }
 
-// FaultFor is Fault of the server as the client uses it.
+// FaultFor is Fault for the variant of a client.
 func (s *Server) FaultFor(p *ClientProfile) *config.Error {
 	if p != nil {
 		if d := p.options.Environment.differs(s); d != nil {
@@ -151,7 +147,7 @@ func (s *Server) FaultFor(p *ClientProfile) *config.Error {
 	return s.config.Fault
 }
 
-// circle names those who may see what a server that asks for roots lists to the client; "": all.
+// circle identifies the clients that may see the lists that a server which asks for roots sends to this one; "": all.
 func (p *ClientProfile) circle() string {
 	if !p.options.Foreign || !p.hasRoots {
 		return ""
@@ -159,8 +155,8 @@ func (p *ClientProfile) circle() string {
 	return strconv.Quote(p.options.Person) + " " + p.declared
 }
 
-// For returns the server as the client uses it; a nil client declares nothing, and a server
-// with a fault is the same to all whose environment does not mend it.
+// For returns the variant of the server that the client uses. A nil profile has no capabilities. A faulty server has no
+// variants, except for clients whose environment corrects the fault.
 func (s *Server) For(p *ClientProfile) *Server {
 	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
 		return s
@@ -189,8 +185,8 @@ func (s *Server) For(p *ClientProfile) *Server {
 	return next
 }
 
-// LeaseFor is Lease of the server as the client uses it. While that starts it may turn out to
-// be for others, so that the client gets another one.
+// LeaseFor is Lease for the variant of a client. If the start shows that the client needs another variant, it gets that
+// one.
 func (s *Server) LeaseFor(ctx context.Context, p *ClientProfile) (*Lease, error) {
 	for {
 		used := s.For(p)
@@ -204,8 +200,7 @@ func (s *Server) LeaseFor(ctx context.Context, p *ClientProfile) (*Lease, error)
 	}
 }
 
-// join returns the variant for a client, which has a part in it from now on; nil if there are too
-// many. Called with the client's mu held.
+// join adds a client to its variant, and returns it; nil if the limit is reached. Called with the client's mu held.
 func (v *variants) join(s *Server, p *ClientProfile) *Server {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -247,8 +242,8 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 	return variant
 }
 
-// makeRoom ends the variant that nobody has been there for the longest. It reports whether there
-// was one. Called with mu held.
+// makeRoom removes the variant that has been without clients for the longest time, and reports whether there was one.
+// Called with mu held.
 func (v *variants) makeRoom() bool {
 	var oldest *Server
 	for _, variant := range v.byKey {
@@ -287,16 +282,15 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	return variant
 }
 
-// rekey has a variant that only this client has a part in be for all that have in common with
-// it what it is like now. It reports whether that was so, and there is no other for them.
-// Called with the client's mu held.
+// rekey moves a variant to the current key of its only client, so that others can join. It reports false if the variant
+// has other clients, or the key has another variant. Called with the client's mu held.
 func (v *variants) rekey(variant *Server, p *ClientProfile) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.members[variant]) == 1 && v.move(variant, p.key(variant.configured(), v.rooted))
 }
 
-// seclude has a variant be for one client alone. It reports whether no other had a part in it.
+// seclude limits a variant to one client. It reports false if the variant has other clients.
 func (v *variants) seclude(variant *Server, p *ClientProfile) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -305,7 +299,7 @@ func (v *variants) seclude(variant *Server, p *ClientProfile) bool {
 	return len(v.members[variant]) == 1 && v.move(variant, key)
 }
 
-// move changes whom a variant is for, unless there is one for them. Called with mu held.
+// move changes the key of a variant, unless the key is taken. Called with mu held.
 func (v *variants) move(variant *Server, key variantKey) bool {
 	if _, taken := v.byKey[key]; taken || variant.origin == nil || v.byKey[variant.key] != variant {
 		return false
@@ -323,8 +317,7 @@ func (v *variants) isRooted() bool {
 	return v.rooted
 }
 
-// drop ends a client's part in a variant of a server, if it still has one: its next use is
-// that of another variant.
+// drop removes the client from a variant of a server, if it is in it: its next use is of another variant.
 func (p *ClientProfile) drop(variant *Server) {
 	p.mu.Lock()
 	has := p.servers[variant.configured()] == variant
@@ -356,8 +349,7 @@ func (s *Server) allVariants() []*Server {
 	return all
 }
 
-// clients returns those that have a part in the server, in the order in which they came, but
-// those that are away last.
+// clients returns the clients of the server in the order in which they came, those that are away last.
 func (s *Server) clients() []*ClientProfile {
 	v := &s.configured().variants
 	v.mu.Lock()
