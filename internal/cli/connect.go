@@ -178,7 +178,7 @@ func findClient(id string) (*clients.Client, error) {
 	if client := clients.ByID(id); client != nil {
 		return client, nil
 	}
-	return nil, unknownClient(id, "is not a known client")
+	return nil, unknownClient(id, "Unknown client '%s'")
 }
 
 // clientFile returns the file to change. If a client may read several files, a person chooses.

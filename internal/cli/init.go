@@ -190,7 +190,7 @@ func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) 
 		return client.Read(machine)
 	}
 	if !machine.Exists(name) {
-		return nil, unknownClient(name, "is neither a known client nor a file")
+		return nil, unknownClient(name, "'%s' is neither a known client nor a file")
 	}
 	file, err := filepath.Abs(name)
 	if err != nil {
@@ -199,14 +199,14 @@ func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) 
 	return clients.ReadUnknown(machine, file)
 }
 
-func unknownClient(name, what string) error {
+func unknownClient(name, message string) error {
 	hint := "The clients are " + strings.Join(clients.IDs(), ", ") + "."
 	if near := toolbox.Nearest(name, clients.IDs(), 1); len(near) > 0 {
 		hint = "Did you mean '" + near[0] + "'? " + hint
 	}
 	return &toolbox.Error{
 		Code:    toolbox.ClientUnknown,
-		Message: fmt.Sprintf("'%s' %s", tty.CleanLine(name), what),
+		Message: fmt.Sprintf(message, tty.CleanLine(name)),
 		Hint:    hint,
 	}
 }
