@@ -139,7 +139,7 @@ func New(options Options) (*App, error) {
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: a.surface, Passage: a.passage, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit,
+		Surface: a.surface, Forwarder: a.forwarder, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit,
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil
@@ -156,8 +156,8 @@ func (a *App) mode(audience front.Audience) config.ToolMode {
 	return a.config.Load().ToolMode
 }
 
-// passage returns the forwarder of an audience, for everything except tools.
-func (a *App) passage(audience front.Audience) *passthrough.Forwarder {
+// forwarder returns the forwarder of an audience, for everything except tools.
+func (a *App) forwarder(audience front.Audience) *passthrough.Forwarder {
 	return passthrough.New(passthrough.Options{
 		Router: a.router.Load(), Visible: a.view(audience), Mode: a.mode(audience), OpenedOnly: a.config.Load().ListOpened, Log: a.log,
 	})

@@ -36,7 +36,7 @@ func (b *batch) respond(r response) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if encoded := r.encode(); encoded != nil {
-		b.responses = append(b.responses, b.keep(r.id, bytes.TrimSuffix(encoded, []byte("\n"))))
+		b.responses = append(b.responses, b.keepResponse(r.id, bytes.TrimSuffix(encoded, []byte("\n"))))
 	}
 	if b.waiting--; b.waiting > 0 {
 		return
@@ -50,9 +50,9 @@ func (b *batch) respond(r response) {
 	b.to.respond(response{batch: append(array, "]\n"...)})
 }
 
-// keep reserves room for a response until the last one is there, or replaces it by an error.
+// keepResponse reserves room for a response until the last one is there, or replaces it by an error.
 // Called with mu held.
-func (b *batch) keep(id, encoded []byte) []byte {
+func (b *batch) keepResponse(id, encoded []byte) []byte {
 	if size := int64(len(encoded)); b.room.reserve(b.account, size) {
 		b.taken += size
 		return encoded

@@ -95,7 +95,7 @@ func newRoutedClient(tb testing.TB, era string, router *call.Router) *echoClient
 			Surface: func(Audience) *metatool.Surface {
 				return metatool.New(metatool.Options{Router: router, Visible: servers, Mode: config.Proxy})
 			},
-			Passage: func(Audience) *passthrough.Forwarder {
+			Forwarder: func(Audience) *passthrough.Forwarder {
 				return passthrough.New(passthrough.Options{Router: router, Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
 			},
 		}).ServeStdio(context.Background(), in, out, Pipe{})

@@ -30,9 +30,9 @@ import (
 type Options struct {
 	// Surface makes the tools that an audience sees. It is called again after a Change.
 	Surface func(Audience) *metatool.Surface
-	// Passage makes the routes of an audience to everything except tools. It is called again after
+	// Forwarder makes the routes of an audience to everything except tools. It is called again after
 	// a Change.
-	Passage func(Audience) *passthrough.Forwarder
+	Forwarder func(Audience) *passthrough.Forwarder
 	// Admit refuses a client by the mark of its connection; see package hops. Default: all are
 	// admitted.
 	Admit func(mark string) error
@@ -75,9 +75,9 @@ type Server struct {
 }
 
 type audienceSurface struct {
-	audience Audience
-	surface  *metatool.Surface
-	passage  *passthrough.Forwarder
+	audience  Audience
+	surface   *metatool.Surface
+	forwarder *passthrough.Forwarder
 }
 
 // New makes a server.
@@ -105,7 +105,7 @@ func (s *Server) admit(mark string) error {
 	return s.options.Admit(mark)
 }
 
-// add adds a session, and sets its surface and passage.
+// add adds a session, and sets its surface and forwarder.
 func (s *Server) add(client *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,11 +123,11 @@ func (s *Server) remove(client *session) {
 // go.
 const maxSurfaces = 100
 
-// show sets the surface and passage of a client. Called with mu held.
+// show sets the surface and forwarder of a client. Called with mu held.
 func (s *Server) show(client *session) {
 	shown := s.surfaceFor(client.audience)
 	client.surface.Store(shown.surface)
-	client.passage.Store(shown.passage)
+	client.forwarder.Store(shown.forwarder)
 }
 
 // surfaceFor returns the surface of an audience, which is made if needed. Called with mu held.
@@ -140,7 +140,7 @@ func (s *Server) surfaceFor(audience Audience) audienceSurface {
 	if len(s.surfaces) == maxSurfaces {
 		s.surfaces = slices.Delete(s.surfaces, 0, 1)
 	}
-	made := audienceSurface{audience, s.options.Surface(audience), s.options.Passage(audience)}
+	made := audienceSurface{audience, s.options.Surface(audience), s.options.Forwarder(audience)}
 	s.surfaces = append(s.surfaces, made)
 	return made
 }
@@ -155,8 +155,8 @@ func (s *Server) Change(apply func()) {
 		resources, prompts []*catalog.List
 	}
 	see := func(client *session) seen {
-		way := client.passage.Load()
-		return seen{client.surface.Load().Listed(client), way.CachedLists(client, protocol.NotifyResourcesList), way.CachedLists(client, protocol.NotifyPromptsList)}
+		forwarder := client.forwarder.Load()
+		return seen{client.surface.Load().Listed(client), forwarder.CachedLists(client, protocol.NotifyResourcesList), forwarder.CachedLists(client, protocol.NotifyPromptsList)}
 	}
 	before := make(map[*session]seen, len(s.sessions))
 	for client := range s.sessions {
@@ -195,7 +195,7 @@ func (s *Server) ListsChanged(server *fleet.Server, notification string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.sessions {
-		if client.live.Load() && client.passage.Load().NeedsNotification(client, server, notification, client.news.areExpected()) && !client.news.holdBack(notification) {
+		if client.live.Load() && client.forwarder.Load().NeedsNotification(client, server, notification, client.news.areExpected()) && !client.news.holdBack(notification) {
 			client.notifyListChanged(notification)
 		}
 	}

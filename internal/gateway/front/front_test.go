@@ -32,7 +32,7 @@ func newServer(options Options) *Server {
 	options.Surface = func(Audience) *metatool.Surface {
 		return metatool.New(metatool.Options{Visible: servers, Mode: config.Dynamic})
 	}
-	options.Passage = func(Audience) *passthrough.Forwarder {
+	options.Forwarder = func(Audience) *passthrough.Forwarder {
 		return passthrough.New(passthrough.Options{Visible: servers, Mode: config.Dynamic, Log: slog.New(slog.DiscardHandler)})
 	}
 	options.Version = "1.2.3"

@@ -97,7 +97,7 @@ func (e exchange) answerJSON(status int, answer spilledMessage) {
 func streamPOST(ctx context.Context, out *output, client *httpSession, st *stream) {
 	lost := st.attach()
 	client.posts.keep(st)
-	out.begin()
+	out.writeHeader()
 	if client.primes() {
 		out.prime(st, 0)
 	}
@@ -128,7 +128,7 @@ func (h *httpServer) get(e exchange) {
 	defer client.idle.release()
 	out := newOutput(e.w)
 	lost := st.attach()
-	out.begin()
+	out.writeHeader()
 	if client.primes() {
 		out.prime(st, sequence)
 	}
@@ -195,8 +195,8 @@ func (o *output) Write(data []byte) (written int, err error) {
 	return written, err
 }
 
-// begin sends the headers of a stream of events.
-func (o *output) begin() {
+// writeHeader sends the headers of a stream of events.
+func (o *output) writeHeader() {
 	header := o.w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("X-Accel-Buffering", "no") // nginx would keep events back

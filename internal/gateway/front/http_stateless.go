@@ -139,7 +139,7 @@ func (e exchange) answerModern(st *stream, accepted accepts) (gone bool) {
 		out := newOutput(e.w)
 		out.unnumbered = true
 		lost := st.attach()
-		out.begin()
+		out.writeHeader()
 		st.pump(e.r.Context(), out, 0, lost)
 		return true
 	case bodyless:

@@ -268,7 +268,7 @@ func TestHTTPStreamGoesOnAfterABreak(t *testing.T) {
 	}
 	in, _ = lines(t, func(w http.ResponseWriter, r *http.Request) {
 		out := newOutput(w)
-		out.begin()
+		out.writeHeader()
 		st.pump(r.Context(), out, sequence, st.attach())
 	})
 	expect(t, in, "id: 1-2\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"n/2\"}\n\nid: 1-3\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")

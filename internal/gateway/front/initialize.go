@@ -45,11 +45,11 @@ func (s *session) initialize(message wire.Message, to replyPath) {
 		s.requests.unanswered.Done()
 	}
 	if s.isUnmarked(message.Params.Member("clientInfo")) {
-		respond(s.passage.Load().KnownCapabilities(s))
+		respond(s.forwarder.Load().KnownCapabilities(s))
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.requests.life, capabilitiesTime)
-	s.passage.Load().Capabilities(ctx, s, func(ours []byte) {
+	s.forwarder.Load().Capabilities(ctx, s, func(ours []byte) {
 		cancel()
 		respond(ours)
 	})

@@ -78,7 +78,7 @@ func (r *request) handle(message *wire.Message) {
 			r.refuse(protocol.CodeInvalidParams, problem)
 			return
 		}
-		r.session.passage.Load().Handle(passthrough.Request{
+		r.session.forwarder.Load().Handle(passthrough.Request{
 			Method: r.method, Params: message.Params, Session: r, Canceller: &r.canceller.Canceller, Replier: r,
 		})
 	}
@@ -146,7 +146,7 @@ func (r *request) Notify(method string, params []byte) error {
 	return r.reply.to.notify(outgoing{method: method, params: params})
 }
 
-// Ask implements call.Client: a question goes the way of the response, or becomes the response.
+// Ask implements call.Client: a question takes the path of the response, or becomes the response.
 func (r *request) Ask(question *downstream.Question) {
 	if r.suspension.binding != 0 {
 		r.suspendFor(question)
@@ -164,7 +164,7 @@ func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox)
 // MarkOpen implements metatool.Session.
 func (r *request) MarkOpen(toolbox string) (first bool) { return r.session.MarkOpen(toolbox) }
 
-// HoldNews implements metatool.Session: news that the request causes go the way of its response,
+// HoldNews implements metatool.Session: news that the request causes take the path of its response,
 // which may be the only one to a client over HTTP.
 func (r *request) HoldNews() (release func()) {
 	return r.session.news.hold(func(method string) { _ = r.Notify(method, nil) }) // fails only with the session
@@ -184,22 +184,22 @@ func (r *request) Results() *metatool.Results { return r.session.results }
 // Memory implements passthrough.Session.
 func (r *request) Memory() *passthrough.Memory { return r.session.memory }
 
-// Answer implements metatool.Answerer. The passage learns of a tool's result which tasks and
-// resources it names, and has its links lead where the client finds them.
+// Answer implements metatool.Answerer. The forwarder learns from a tool's result which task the
+// server made, and rewrites links to resources that the client knows by another URI.
 func (r *request) Answer(answer metatool.Answer) {
 	if result := answer.Outcome.Result; !result.IsAbsent() {
-		way := r.session.passage.Load()
+		forwarder := r.session.forwarder.Load()
 		if r.mayTask {
-			way.LearnTask(r, answer.From, result)
+			forwarder.LearnTask(r, answer.From, result)
 		}
-		if edits := way.LinkEdits(r, answer.From, result); len(edits) > 0 {
+		if edits := forwarder.LinkEdits(r, answer.From, result); len(edits) > 0 {
 			answer.Outcome.Result = wire.Raw(wire.AppendEdited(nil, result, edits...))
 		}
 	}
 	r.finish(answer)
 }
 
-// Reply implements call.Replier, for requests that took the passage.
+// Reply implements call.Replier, for requests that a forwarder handled.
 func (r *request) Reply(outcome call.Outcome, cancelled error) {
 	r.finish(metatool.Answer{Outcome: outcome, Cancelled: cancelled})
 }
@@ -225,7 +225,7 @@ func (r *request) respond(answer metatool.Answer) {
 	s.isOver = true
 	open, to, isWaiting := s.takeOpen(), r.reply, s.isWaiting
 	if isWaiting {
-		s.keep(answer)
+		s.keepAnswer(answer)
 	}
 	s.mu.Unlock()
 	if !isWaiting {

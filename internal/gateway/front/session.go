@@ -27,10 +27,10 @@ type session struct {
 	log      *slog.Logger
 	notifier notifier // sends what does not belong to a request
 
-	surface atomic.Pointer[metatool.Surface]
-	passage atomic.Pointer[passthrough.Forwarder]
-	memory  *passthrough.Memory
-	results *metatool.Results // nil if results are not kept for the client
+	surface   atomic.Pointer[metatool.Surface]
+	forwarder atomic.Pointer[passthrough.Forwarder]
+	memory    *passthrough.Memory
+	results   *metatool.Results // nil if results are not kept for the client
 
 	declaration declaration
 	profile     atomic.Pointer[fleet.ClientProfile] // nil before initialize
@@ -116,7 +116,7 @@ func (s *session) setHops(mark string) {
 }
 
 // isUnmarked reports whether the client is a workbench that has not shown its mark yet. It shows
-// it when it knows that we are a workbench, too. Until then nothing may be started for it: it
+// it when it knows that it talks to a workbench. Until then nothing may be started for it: it
 // may be this very workbench.
 func (s *session) isUnmarked(info wire.Payload) bool {
 	name, _ := info.Member("name").Name()
@@ -141,7 +141,7 @@ func (s *session) leaveFleet() {
 	if s.results != nil {
 		s.results.Close()
 	}
-	s.passage.Load().ClientLeft(s)
+	s.forwarder.Load().ClientLeft(s)
 	if profile := s.profile.Load(); profile != nil {
 		profile.Close()
 	}
@@ -149,12 +149,12 @@ func (s *session) leaveFleet() {
 
 // serverBegan gives a server's new session what the one before knew of the client.
 func (s *session) serverBegan(server *fleet.Server, session *downstream.Session) {
-	s.passage.Load().SessionBegan(s, server, session)
+	s.forwarder.Load().SessionBegan(s, server, session)
 }
 
 // forwardNotice sends a server's notification that belongs to no request.
 func (s *session) forwardNotice(server *fleet.Server, message wire.Message) {
-	params, ok := s.passage.Load().Notification(s, server, message)
+	params, ok := s.forwarder.Load().Notification(s, server, message)
 	if !ok {
 		return
 	}
@@ -201,7 +201,7 @@ func (s *session) WaitUntil(limit time.Duration) time.Time {
 
 // Links implements metatool.Session.
 func (s *session) Links(ref toolbox.Ref, definition wire.Payload) []wire.Edit {
-	return s.passage.Load().DefinitionEdits(s, ref, definition)
+	return s.forwarder.Load().DefinitionEdits(s, ref, definition)
 }
 
 // Results implements metatool.Keeper.
@@ -279,7 +279,7 @@ func (s *session) cancelNamed(params wire.Payload) {
 // forwardNotification sends a notification that the protocol does not know to the only server
 // that it can be for.
 func (s *session) forwardNotification(message wire.Message) {
-	if servers := s.passage.Load().Servers(s); len(servers) == 1 {
+	if servers := s.forwarder.Load().Servers(s); len(servers) == 1 {
 		if lease := servers[0].For(s.Profile()).TryLease(); lease != nil {
 			lease.Session.Notify(string(message.Method), message.Params.Bytes())
 			lease.Release()

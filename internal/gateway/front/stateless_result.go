@@ -26,7 +26,7 @@ func (c *statelessClient) raise(method string, answer metatool.Answer) metatool.
 		answer.Text = era.RaiseResult(method, result, wire.Raw(c.server.info())).Bytes()
 	case !answer.Outcome.Error.IsAbsent():
 		answer.Outcome = c.raiseError(method, answer.Outcome.Error)
-	case answer.Outcome.Result.Member(protocol.ResultType).IsAbsent(): // made of several servers' by the passage
+	case answer.Outcome.Result.Member(protocol.ResultType).IsAbsent(): // made of several servers' by the forwarder
 		answer.Outcome.Result = era.RaiseResult(method, answer.Outcome.Result, wire.Payload{})
 	}
 	return answer
@@ -63,12 +63,12 @@ func (s *session) hints() []byte {
 // discover answers server/discover. The capabilities of servers may have to be found out first.
 func (c *statelessClient) discover(r *request) {
 	if c.unmarked {
-		r.respond(metatool.Answer{Text: c.discovery(c.passage.Load().KnownCapabilities(c))})
+		r.respond(metatool.Answer{Text: c.discovery(c.forwarder.Load().KnownCapabilities(c))})
 		return
 	}
 	cancelled, stop := r.canceller.Context()
 	ctx, cancel := context.WithTimeout(cancelled, capabilitiesTime)
-	c.passage.Load().Capabilities(ctx, c, func(ours []byte) {
+	c.forwarder.Load().Capabilities(ctx, c, func(ours []byte) {
 		cancel()
 		stop()
 		r.respond(metatool.Answer{Text: c.discovery(ours)})

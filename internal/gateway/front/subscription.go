@@ -139,7 +139,7 @@ func (w subscriptionFilter) tasks() bool {
 
 // agree returns the part of a filter that servers offer, and subscribes to it.
 func (s *subscriptions) agree(ctx context.Context, sub *subscription, wants subscriptionFilter) subscriptionFilter {
-	ours := wire.Raw(s.session.passage.Load().KnownCapabilities(s.session))
+	ours := wire.Raw(s.session.forwarder.Load().KnownCapabilities(s.session))
 	can := func(area, what string) bool { return string(ours.Member(area).Member(what).Bytes()) == "true" }
 	agreed := subscriptionFilter{
 		tools:     wants.tools && can("tools", "listChanged"),
@@ -194,7 +194,7 @@ func (s *subscriptions) subscribe(ctx context.Context, sub *subscription, topic 
 // unsubscribe ends the updates of a topic; nobody waits for the answer.
 func (s *subscriptions) unsubscribe(topic downstream.Topic) {
 	method, params := topic.Unsubscribe()
-	s.session.passage.Load().Subscribe(passthrough.Request{
+	s.session.forwarder.Load().Subscribe(passthrough.Request{
 		Method: method, Params: wire.Raw(params), Session: s.session, Canceller: &call.Canceller{}, Replier: make(replies, 1),
 	})
 }
@@ -218,7 +218,7 @@ func (s *subscriptions) requestUpdates(ctx context.Context, topic downstream.Top
 	var canceller call.Canceller
 	answered := make(replies, 1)
 	method, params := topic.Subscribe()
-	s.session.passage.Load().Subscribe(passthrough.Request{
+	s.session.forwarder.Load().Subscribe(passthrough.Request{
 		Method: method, Params: wire.Raw(params), Session: s.session, Canceller: &canceller, Replier: answered,
 	})
 	select {

@@ -205,8 +205,8 @@ func (r *request) abandon(cause error) {
 
 var errUnanswered = errors.New("the client did not answer the server's questions in time")
 
-// keep keeps an answer until the client comes back. Called with mu held.
-func (s *suspension) keep(answer metatool.Answer) {
+// keepAnswer keeps an answer until the client comes back. Called with mu held.
+func (s *suspension) keepAnswer(answer metatool.Answer) {
 	if len(answer.Text)+len(answer.Outcome.Result.Bytes())+len(answer.Outcome.Error.Bytes()) > maxKept {
 		answer = metatool.Answer{Error: &metatool.Error{
 			Code: protocol.CodeInternalError, Message: "The answer came before the questions were answered, and was too long to be kept. The call has run.",
