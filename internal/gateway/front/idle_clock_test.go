@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
 func TestIdleClock(t *testing.T) {
@@ -26,17 +26,27 @@ func TestIdleClock(t *testing.T) {
 	})
 }
 
-func TestHTTPSessionIsNotIdleWhileACallOutlastsItsPOST(t *testing.T) {
+// idleWatch is a reply path that asks whether the session is idle when the response comes.
+type idleWatch struct {
+	noAnswer
+	client *session
+	isIdle bool
+}
+
+func (w *idleWatch) respond(response) { _, w.isIdle = w.client.idle.idleFor() }
+
+// A request counts until its response, however long its HTTP request lasts.
+func TestSessionIsNotIdleWhileARequestIsInFlight(t *testing.T) {
 	client := newHTTPSession(newServer(Options{}), newSpillBuffer().of(""), "", Audience{})
-	client.idle.hold() // as dispatch does
-	r := &request{session: client.session, reply: reply{to: noAnswer{}, key: "1"}}
-	if _, ok := client.requests.add("1", r); !ok {
-		t.Fatal("the request was refused")
+	message, err := wire.Parse(wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, isIdle := client.idle.idleFor(); isIdle {
+	watch := &idleWatch{client: client.session}
+	client.dispatch(&message, watch)
+	if watch.isIdle {
 		t.Error("idle with a request in flight")
 	}
-	r.respond(metatool.Answer{Text: []byte("{}")})
 	if _, isIdle := client.idle.idleFor(); !isIdle {
 		t.Error("not idle without a request")
 	}

@@ -1,7 +1,6 @@
 package front
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -291,6 +290,50 @@ func TestCancelledRequestEndsItsCall(t *testing.T) {
 	})
 }
 
+// A client that has a call waiting for its answers is not dropped as idle.
+func TestClientOfACallThatWaitsIsNotIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newSuspendBench(t)
+		w, to := b.start("me", `{"name":"t"}`)
+		w.Ask(newAsked("roots/list", "").Question)
+		<-time.After(suspendTime / 2) // of the bubble
+		b.statelessClients.sweep(time.Minute)
+		if len(b.statelessClients.all()) != 1 {
+			t.Error("the client was dropped")
+		}
+		w.Answer(metatool.Answer{Text: []byte(`{}`)})
+		b.retry("me", `{"name":"t","requestState":`+stateOf(t, to.only(t))+`}`).only(t)
+		<-time.After(2 * time.Minute) // of the bubble
+		b.statelessClients.sweep(time.Minute)
+		if len(b.statelessClients.all()) != 0 {
+			t.Error("the client is still there after its call")
+		}
+	})
+}
+
+func TestNothingFollowsAResponse(t *testing.T) {
+	b := newSuspendBench(t)
+	w, to := b.start("me", `{"name":"t"}`)
+	_ = w.Notify("before", nil)
+	w.Answer(metatool.Answer{Text: []byte(`{}`)})
+	_ = w.Notify("after", nil)
+	if len(to.notices) != 1 || !strings.Contains(to.notices[0], "before") {
+		t.Errorf("the client got %q, want what came before the response", to.notices)
+	}
+}
+
+func TestStatelessClientIsNotAskedWithoutARequest(t *testing.T) {
+	b := newSuspendBench(t)
+	w, to := b.start("me", `{"name":"t"}`)
+	question := newAsked("roots/list", "")
+	w.session.Ask(question.Question)
+	if len(question.got) != 1 || !strings.HasSuffix(question.got[0], "true") {
+		t.Errorf("the server got %q, want that the client cannot be asked", question.got)
+	}
+	w.Answer(metatool.Answer{Text: []byte(`{}`)})
+	to.only(t)
+}
+
 // A cancellation of the request that continues a suspended one reaches it.
 func TestCancelledRequestEndsTheCallThatItContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -318,33 +361,6 @@ func TestCancelledRequestEndsTheCallThatItContinues(t *testing.T) {
 	})
 }
 
-func TestBinding(t *testing.T) {
-	of := func(params string) digest { return bind("me", "tools/call", wire.Raw([]byte(params))) }
-	base := of(`{"name":"t","arguments":{"a":[1,{"b":"x"}],"c":null}}`)
-	for _, same := range []string{
-		`{"arguments":{"c":null,"a":[ 1,{"b":"\u0078"} ]},"name":"t"}`,
-		`{"name":"t","_meta":{"a":1},"inputResponses":{},"requestState":"s","arguments":{"a":[1,{"b":"x"}],"c":null}}`,
-	} {
-		if of(same) != base {
-			t.Errorf("%s is bound to something else", same)
-		}
-	}
-	for _, other := range []string{
-		`{"name":"t","arguments":{"a":[1,{"b":"y"}],"c":null}}`, `{"name":"t","arguments":{"a":[1],"c":null}}`,
-		`{"name":"t","arguments":{"a":[1,{"b":"x"}]}}`, `{"name":"t"}`, `{}`, `{"name":"t","arguments":{"a":["1",{"b":"x"}],"c":null}}`,
-		`{"name":"t","arguments":{"a":[{"b":"x"},1],"c":null}}`, `{"name":"t","arguments":{"a":[1,{"x":"b"}],"c":null}}`,
-		`{"name":"t","arguments":{"a":[1,["b","x"]],"c":null}}`, `{"name":"t","arguments":{"a":[1,{"b":"x"}],"c":"null"}}`,
-		`{"name":"t","arguments":{"a":[1,{"b":"\u0079"}],"c":null}}`, `{"name":"t","arguments":{"c":[1,{"b":"x"}],"a":null}}`,
-	} {
-		if of(other) == base {
-			t.Errorf("%s is bound to the same", other)
-		}
-	}
-	if bind("you", "tools/call", wire.Raw([]byte(`{}`))) == of(`{}`) || bind("me", "prompts/get", wire.Raw([]byte(`{}`))) == of(`{}`) {
-		t.Error("the caller and the method do not matter")
-	}
-}
-
 func FuzzState(f *testing.F) {
 	p := newSuspendedCalls()
 	f.Add(p.sign(stateNumber{}, time.Unix(1<<40, 0), 0))
@@ -352,19 +368,6 @@ func FuzzState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state string) {
 		if w, ok := p.claim(state, bind("me", "m", wire.Payload{})); ok || w != nil {
 			t.Error("a request was found that nobody suspended")
-		}
-	})
-}
-
-func FuzzBind(f *testing.F) {
-	f.Add([]byte(`{"a":[1,{"b":"x"}],"_meta":{}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		value, err := wire.ParseValue(bytes.Clone(data))
-		if err != nil {
-			return
-		}
-		if bind("", "", value) != bind("", "", wire.Raw(bytes.Clone(value.Bytes()))) {
-			t.Error("the same value is bound to two things")
 		}
 	})
 }
