@@ -13,7 +13,7 @@ import (
 // The same as find_tools has.
 const (
 	usualFound = 5
-	mostFound  = 50
+	mostFound  = 50 // tools that one search returns; a larger --limit is refused
 )
 
 func newFind(g *globals) *cobra.Command {

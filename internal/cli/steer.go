@@ -18,8 +18,8 @@ import (
 
 // restartTime and stopTime bound the wait of a command.
 const (
-	restartTime = 2 * time.Minute
-	stopTime    = 30 * time.Second
+	restartTime = 2 * time.Minute  // for a server to start again; then the command reports an error
+	stopTime    = 30 * time.Second // for a workbench to end; then the command reports an error
 )
 
 func newRestart() *cobra.Command {

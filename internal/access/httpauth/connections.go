@@ -15,7 +15,7 @@ import (
 
 // Limits of the connections of one server.
 const (
-	maxConnections = 16_384
+	maxConnections = 16_384 // connections of one server; at the limit the one without a valid token for longest is closed
 	// ownDescriptors is the part of the process's file descriptors that connections may
 	// use, as a divisor: the rest is for servers, files and logs.
 	ownDescriptors = 2

@@ -28,4 +28,4 @@ func ParseLifetime(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("--expires needs a time such as 12h or 90d, not '%.50s'", text)
 }
 
-const maxLifetimeDays = 36_500
+const maxLifetimeDays = 36_500 // days that a token can be valid

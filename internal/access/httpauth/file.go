@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-const maxFile = 1 << 20
+const maxFile = 1 << 20 // size of the token file; a larger one is an error
 
 // tokenFile is what the file holds. Absent toolboxes mean all of them, so an empty list
 // must not become an absent one when it is written.

@@ -11,8 +11,8 @@ import (
 const (
 	wrongRate    = rate.Limit(1) // a second
 	wrongBurst   = 10
-	maxAddresses = 4096
-	sweepEvery   = time.Second
+	maxAddresses = 4096        // addresses whose wrong tokens are counted apart; others share one count
+	sweepEvery   = time.Second // between two looks for addresses to forget
 )
 
 // limiter counts wrong tokens by the address they came from. The table is bounded: when

@@ -14,7 +14,7 @@ const (
 
 	// The names of headers with this prefix come from the tools' schemas.
 	paramPrefix     = "mcp-param-"
-	maxParamHeaders = 64
+	maxParamHeaders = 64 // Mcp-Param headers that a page may send
 )
 
 // checkOrigin says why a request is refused for the page it comes from, or "". The host

@@ -28,10 +28,10 @@ const (
 
 	tokenPrefix = "mcpw_" // lets scanners for leaked secrets know one
 	tokenBytes  = 32
-	maxTokens   = 1000
-	maxName     = 64
-	lockWait    = 5 * time.Second
-	lookEvery   = time.Second
+	maxTokens   = 1000            // tokens in the file; a further one is refused
+	maxName     = 64              // characters of a token name
+	lockWait    = 5 * time.Second // for another command that writes the token file; then an error
+	lookEvery   = time.Second     // between two looks at the token file
 )
 
 // Store keeps the tokens in one file, which several processes may use at once: it is

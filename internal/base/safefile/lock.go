@@ -12,7 +12,7 @@ import (
 // ErrLocked says that another process or goroutine held the lock for the whole wait.
 var ErrLocked = errors.New("another program is using it; try again")
 
-const lockPoll = 10 * time.Millisecond
+const lockPoll = 10 * time.Millisecond // between two attempts to lock a file
 
 // Lock locks the file at path, which it creates with mode 0600 and leaves behind. It waits for other holders at most for
 // the given time. Lock a file beside the one to be guarded: a file that is replaced takes its lock along. The lock also

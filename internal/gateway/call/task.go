@@ -15,9 +15,9 @@ import (
 
 // Poll intervals.
 const (
-	usualPoll    = time.Second
-	shortestPoll = 100 * time.Millisecond
-	longestPoll  = 30 * time.Second
+	usualPoll    = time.Second            // between two polls of a task that names no interval
+	shortestPoll = 100 * time.Millisecond // between two polls of a task, whatever it asks for
+	longestPoll  = 30 * time.Second       // between two polls of a task, whatever it asks for
 )
 
 // task is a task that the server created for a request. Only one goroutine uses it at a time.

@@ -47,16 +47,16 @@ const (
 
 // Limits of one connection.
 const (
-	headerTime    = 10 * time.Second // for the headers of a request
-	idleTime      = 2 * time.Minute  // between two requests
-	bodyTime      = 2 * time.Minute  // for the body of a request
-	bodyPause     = 10 * time.Second // without a byte of it
-	bodyWait      = 10 * time.Second // for memory to read a large one
-	maxHeader     = 32 << 10
-	defaultIdle   = time.Hour
-	defaultAway   = 10 * time.Minute
-	sweepInterval = 15 * time.Second // at most; see sweep
-	sweepPause    = 10 * time.Millisecond
+	headerTime    = 10 * time.Second      // for the headers of a request
+	idleTime      = 2 * time.Minute       // between two requests
+	bodyTime      = 2 * time.Minute       // for the body of a request
+	bodyPause     = 10 * time.Second      // without a byte of it
+	bodyWait      = 10 * time.Second      // for memory to read a large one
+	maxHeader     = 32 << 10              // size of the headers of a request; larger ones are refused with 431
+	defaultIdle   = time.Hour             // without a request before a session ends; http.sessionIdle
+	defaultAway   = 10 * time.Minute      // without a request before the servers of one client end; http.clientIdle
+	sweepInterval = 15 * time.Second      // at most; see sweep
+	sweepPause    = 10 * time.Millisecond // between two sessions that are ended by one sweep
 	// closeTime is for the last bytes of responses at the end.
 	closeTime = 300 * time.Millisecond
 )

@@ -17,7 +17,7 @@ import (
 // Requests with a body of more than smallBody share a budget of memory; one account has a part of it at most.
 const (
 	smallBody   = 64 << 10
-	bodyBudget  = 64 << 20
+	bodyBudget  = 64 << 20 // memory for large request bodies of all clients; further ones wait
 	bodyAccount = bodyBudget / 4
 )
 

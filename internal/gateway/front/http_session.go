@@ -32,8 +32,8 @@ type postStreams struct {
 
 // Limits of streams that clients may come back for.
 const (
-	resumeTime   = 2 * time.Minute
-	maxResumable = 64 // in a session
+	resumeTime   = 2 * time.Minute // for a client to come back for a stream; then it is dropped
+	maxResumable = 64              // in a session
 )
 
 func newHTTPSession(server *Server, spill *spillShare, owner string, audience Audience) *httpSession {

@@ -49,8 +49,8 @@ type subscriptionFilter struct {
 const (
 	maxSubscriptions    = 1000 // of one client
 	maxSubscribedTopics = 1000 // and tasks, of one subscription
-	maxEarly            = 100
-	maxSubscribing      = 8 // at once, for one subscription
+	maxEarly            = 100  // notifications held before a subscription is acknowledged; further ones are dropped
+	maxSubscribing      = 8    // at once, for one subscription
 )
 
 func newSubscriptions(client *session) *subscriptions {

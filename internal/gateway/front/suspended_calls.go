@@ -30,10 +30,10 @@ type stateNumber [16]byte
 
 // Limits of requests that wait.
 const (
-	suspendTime       = 10 * time.Minute
-	maxSuspended      = 1000
-	maxSuspendedOfOne = 100      // caller
-	maxSuspendedBytes = 64 << 20 // of questions
+	suspendTime       = 10 * time.Minute // for the answers to a suspended call; then it is cancelled
+	maxSuspended      = 1000             // suspended calls of all clients; beyond, questions are refused
+	maxSuspendedOfOne = 100              // caller
+	maxSuspendedBytes = 64 << 20         // of questions
 )
 
 func newSuspendedCalls() *suspendedCalls {

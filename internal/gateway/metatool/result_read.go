@@ -25,7 +25,7 @@ const (
 	// Longer lines are searched in pieces: some patterns are slow, and between two pieces the
 	// search can be stopped.
 	matchPiece = 16 << 10
-	matchTime  = 2 * time.Second
+	matchTime  = 2 * time.Second // for one search in a kept result; then the answer says where to go on
 )
 
 // offersRead reports whether large results are kept for the session's client, or without a session, for any client.

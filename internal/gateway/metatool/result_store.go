@@ -13,8 +13,8 @@ import (
 const (
 	keptResults = 32 // of one client
 	keptBytes   = 64 << 20
-	keptInAll   = 256 << 20 // bytes of all clients
-	keptTime    = 30 * time.Minute
+	keptInAll   = 256 << 20        // bytes of all clients
+	keptTime    = 30 * time.Minute // that a large result is kept
 )
 
 // ResultStore keeps results that are too large to be sent whole. It is safe for concurrent use.

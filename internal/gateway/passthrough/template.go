@@ -4,8 +4,8 @@ import "strings"
 
 // Limits of matching. A template beyond them matches nothing, so that no server can make the lookup of a URI expensive.
 const (
-	maxTemplateRuns = 32
-	maxMatchedURI   = 8 << 10
+	maxTemplateRuns = 32      // expressions of a URI template; one with more matches nothing
+	maxMatchedURI   = 8 << 10 // size of a URI that is matched; a longer one matches nothing
 )
 
 // template is a URI template of RFC 6570 that URIs are matched against. Like the SDKs that servers are built with, it is

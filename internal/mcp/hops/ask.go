@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	askTime   = 5 * time.Second
-	maxAnswer = 64 << 10
+	askTime   = 5 * time.Second // for an address of this machine to answer
+	maxAnswer = 64 << 10        // size of its answer that is read
 )
 
 // Ask asks a server over HTTP whether a connection with that mark would lead a workbench back to

@@ -69,8 +69,8 @@ const eventChunk = 16 << 10
 
 // Limits of the fields beside the data. What is longer counts as not given.
 const (
-	longestField = 4 << 10
-	longestHead  = 16 // of a field's name, with a byte order mark before it
+	longestField = 4 << 10 // size of a field of an event other than its data; a longer one is skipped
+	longestHead  = 16      // of a field's name, with a byte order mark before it
 )
 
 const byteOrderMark = "\xef\xbb\xbf"

@@ -16,8 +16,8 @@ var names struct {
 }
 
 const (
-	maxNames      = 1000
-	maxNameLength = 256
+	maxNames      = 1000 // names that are kept as strings; others are allocated each time
+	maxNameLength = 256  // size of a name that is kept
 )
 
 // Name is a text that is likely to come again: for one that is known, it allocates nothing.

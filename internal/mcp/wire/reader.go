@@ -56,7 +56,7 @@ type Reader struct {
 // as large as the one before it needed, within longestGuess.
 const (
 	chunkSize    = 64 << 10
-	longestGuess = 4 << 20
+	longestGuess = 4 << 20 // buffer that is reserved ahead for a long message; a longer one grows it
 	// longestWait is up to which length a line is expected to be followed by one alike, which
 	// is then read to where it belongs at once. That buffer, too, stays while the reader waits.
 	longestWait = 256 << 10

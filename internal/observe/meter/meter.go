@@ -14,7 +14,7 @@ import (
 const (
 	Window   = slots * slotTime
 	slots    = 10
-	slotTime = 30 * time.Second
+	slotTime = 30 * time.Second // that one slot of the last minutes covers
 )
 
 // maxRows limits the tools and methods of one server that are counted apart; all others share a row.

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-const maxZones = 50
+const maxZones = 50 // time zones in one answer
 
 // clock serves the time.
 type clock struct {

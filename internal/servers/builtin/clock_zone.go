@@ -19,7 +19,7 @@ var zonesText string
 
 var zoneNames = sync.OnceValue(func() []string { return strings.Fields(zonesText) })
 
-const maxZoneLength = 64
+const maxZoneLength = 64 // characters of a time zone; a longer one is refused
 
 // zone finds a zone by its IANA name, in any case and with spaces for
 // underscores, or by its offset from UTC. The empty name is the local zone.

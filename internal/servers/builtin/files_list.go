@@ -13,8 +13,8 @@ import (
 
 const (
 	defaultListed = 200
-	maxListed     = 2000
-	maxDepth      = 64
+	maxListed     = 2000 // entries of one listing; the answer says that there are more
+	maxDepth      = 64   // levels of folders that are listed or searched
 )
 
 type listInput struct {

@@ -17,9 +17,9 @@ import (
 
 const (
 	defaultLines = 2000
-	maxLines     = 20_000
-	maxOffset    = 1 << 30
-	sniffBytes   = 8000 // looked at to tell text from binary, as git does
+	maxLines     = 20_000  // lines of one read
+	maxOffset    = 1 << 30 // the last line that a read can start at
+	sniffBytes   = 8000    // looked at to tell text from binary, as git does
 )
 
 type readInput struct {

@@ -18,8 +18,8 @@ import (
 
 const (
 	defaultMatches = 100
-	maxMatches     = 1000
-	maxQuery       = 1000
+	maxMatches     = 1000     // matches of one search; the answer says that there are more
+	maxQuery       = 1000     // characters of a search pattern; a longer one is refused
 	shownBefore    = 100      // bytes of a long line before the match
 	shownLine      = 400      // bytes of a long line in all
 	pieceBytes     = 64 << 10 // of a long line, matched at once

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	maxGlobLength = 256
-	maxGlobForms  = 64 // after braces are written out
+	maxGlobLength = 256 // characters of a glob; a longer one is refused
+	maxGlobForms  = 64  // after braces are written out
 )
 
 // glob matches slash-separated paths. Without a slash it looks at the last

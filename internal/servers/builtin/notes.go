@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxNoteBytes   = 16 << 10
-	maxTitleLength = 200
-	maxTags        = 16
-	maxTagLength   = 50
+	maxNoteBytes   = 16 << 10 // size of a note; a larger one is refused
+	maxTitleLength = 200      // characters of a title
+	maxTags        = 16       // tags of a note
+	maxTagLength   = 50       // characters of a tag
 	defaultRecall  = 10
-	maxRecall      = 100
+	maxRecall      = 100     // notes in one answer
 	maxAnswerBytes = 100_000 // of notes in one answer
 )
 

@@ -18,9 +18,9 @@ import (
 
 const (
 	notesVersion  = 1
-	maxNotes      = 5000
-	maxNotesBytes = 8 << 20
-	lockWait      = 5 * time.Second
+	maxNotes      = 5000            // notes in a store; a further one is refused
+	maxNotesBytes = 8 << 20         // size of all notes; a further one is refused
+	lockWait      = 5 * time.Second // for another process that writes the notes; then an error
 )
 
 // note is one thing remembered.

@@ -34,8 +34,8 @@ type Change struct {
 // Limits of what is remembered of one server: what it offers, and what it offered once.
 // Without the second, a server with new names at every start would fill the disk.
 const (
-	maxOffered  = 10_000
-	maxVanished = 1_000
+	maxOffered  = 10_000 // tools of a server whose changes are detected
+	maxVanished = 1_000  // tools that are remembered after they vanished; further ones are forgotten
 )
 
 // seen is what is remembered of one server.

@@ -42,8 +42,8 @@ type Lists map[*ListKind]*List
 
 // Limits of one list. They are beyond what clients can make use of.
 const (
-	maxListEntries = 20_000
-	maxListBytes   = 8 << 20
+	maxListEntries = 20_000  // entries of a cached list; the rest is cut off, with a warning
+	maxListBytes   = 8 << 20 // size of a cached list; the rest is cut off, with a warning
 )
 
 // NewList makes a list of what a server answered. The server's name is for the warnings.

@@ -42,12 +42,12 @@ const (
 	// maxStoredFiles bounds the folder: each change of a server's configuration begins a
 	// new file. Those that were not used for the longest time go.
 	maxStoredFiles = 1_000
-	maxStoredBytes = 256 << 20
+	maxStoredBytes = 256 << 20 // size of all cached files; the least recently used is deleted
 
 	seenSuffix = ".json"
 	// An unfinished file of this age was left by a crash.
 	unfinished    = ".new"
-	unfinishedAge = time.Hour
+	unfinishedAge = time.Hour // after which an unfinished temporary file is deleted
 )
 
 func (st store) path(key Hash) string { return filepath.Join(st.folder, key.String()+st.suffix) }

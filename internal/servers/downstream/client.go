@@ -16,13 +16,13 @@ import (
 // Limits of the HTTP client. There is none for the time until an answer begins: a call may
 // take long, and the session watches over it.
 const (
-	dialTime        = 10 * time.Second
-	tlsTime         = 10 * time.Second
+	dialTime        = 10 * time.Second // to connect to a remote server
+	tlsTime         = 10 * time.Second // for a TLS handshake
 	idleTime        = 90 * time.Second // after which an unused connection is closed
-	maxHeader       = 64 << 10
-	maxConnections  = 512 // to one server; further requests wait for one of them
-	maxIdle         = 64  // of these that are kept for later
-	maxRedirects    = 5
+	maxHeader       = 64 << 10         // size of the headers of a response; larger ones fail the request
+	maxConnections  = 512              // to one server; further requests wait for one of them
+	maxIdle         = 64               // of these that are kept for later
+	maxRedirects    = 5                // redirects of a request; a further one fails it
 	connectionCheck = 30 * time.Second // of silence, after which an HTTP/2 connection is tested
 )
 

@@ -92,7 +92,7 @@ type Session struct {
 	watchdog  *time.Timer // ends silent requests; nil while none may be due
 }
 
-const defaultPatience = 5 * time.Minute
+const defaultPatience = 5 * time.Minute // without a sign of life before a call fails; timeouts.call
 
 // endless is how many times the limit a message may be long before the server is given
 // up: it would be read for ever, and never answer again.

@@ -14,8 +14,8 @@ import (
 
 // Limits of what is read and repeated of a refusal.
 const (
-	maxRefusal = 64 << 10
-	maxWords   = 300
+	maxRefusal = 64 << 10 // size of an error page that is read
+	maxWords   = 300      // characters of an error page that an error quotes
 )
 
 // StatusError is an HTTP response that is not the answer that was asked for.

@@ -16,9 +16,9 @@ import (
 
 // Pauses before a stream is opened again, where the server asks for none.
 const (
-	firstPause   = time.Second
-	lastPause    = 10 * time.Second
-	longestRetry = time.Minute // that a server may ask for
+	firstPause   = time.Second      // before a stream is opened again; it doubles
+	lastPause    = 10 * time.Second // the longest pause before a stream is opened again
+	longestRetry = time.Minute      // that a server may ask for
 	// listenTime is how long a session waits for the stream of the server's own messages.
 	// Some servers answer at once, and others with the first message.
 	listenTime = 250 * time.Millisecond

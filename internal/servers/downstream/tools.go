@@ -12,8 +12,8 @@ import (
 
 // Limits of one listing. They are beyond what an honest server sends.
 const (
-	maxPages   = 1000
-	maxEntries = 100_000
+	maxPages   = 1000              // pages of a tool list; the rest is cut off, with a warning
+	maxEntries = 100_000           // tools of a server; the rest is cut off, with a warning
 	maxListed  = wire.DefaultLimit // bytes; one page more may be read
 )
 

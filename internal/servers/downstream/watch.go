@@ -17,8 +17,8 @@ import (
 // Limits of the requests for updates that are in flight. Over HTTP each is a connection.
 // Beyond them one takes the place of all others.
 const (
-	maxRemoteWatches = 4
-	maxLocalWatches  = 500
+	maxRemoteWatches = 4   // open subscription requests to a remote server; beyond, one is replaced by one for all
+	maxLocalWatches  = 500 // open subscription requests to a process; beyond, one is replaced by one for all
 )
 
 // acknowledgeTime is how long a server may take to say what it agrees to. It comes at once from

@@ -14,8 +14,8 @@ import (
 
 // Limits of what an error repeats of a server's words.
 const (
-	maxReason      = 64 << 10
-	maxStderrLines = 5
+	maxReason      = 64 << 10 // size of the reason that an error quotes; the rest is cut
+	maxStderrLines = 5        // lines of stderr that an error quotes
 	// exitTime is how long we wait for the exit status of a process whose output
 	// ended, so that the error can name it.
 	exitTime = 500 * time.Millisecond

@@ -97,8 +97,8 @@ const refreshPause = 250 * time.Millisecond
 // drainTime is how long the calls of a dismissed server may still take, and drainPause
 // how often we look whether they are done.
 const (
-	drainTime  = 30 * time.Second
-	drainPause = 50 * time.Millisecond
+	drainTime  = 30 * time.Second      // for calls of a server that left the configuration; then they end with it
+	drainPause = 50 * time.Millisecond // between two checks whether such calls have ended
 )
 
 // watch stays with a running server until it ends, for whatever reason, and leaves

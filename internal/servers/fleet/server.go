@@ -99,8 +99,8 @@ type failure struct {
 
 // Backoff doubles from the first delay to the last.
 const (
-	firstDelay = 500 * time.Millisecond
-	lastDelay  = 10 * time.Second
+	firstDelay = 500 * time.Millisecond // after the first failed start; it doubles
+	lastDelay  = 10 * time.Second       // the longest pause between two starts
 	// steadyAfter is how long a server has to be up until its failures are reset.
 	steadyAfter = 10 * time.Second
 )

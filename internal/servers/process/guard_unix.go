@@ -27,7 +27,7 @@ const (
 	// A guard that died before steadyLife counts as failed; after maxGuardFailures
 	// in a row no other is tried.
 	steadyLife       = 10 * time.Second
-	maxGuardFailures = 3
+	maxGuardFailures = 3 // guards that died young; then no other is started, and the log says so
 
 	// lifelineFD is the guard's end of the pipe that ends with the workbench. It is
 	// the first of exec.Cmd.ExtraFiles.

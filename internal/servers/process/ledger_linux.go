@@ -21,7 +21,7 @@ const (
 	// A ledger file gets its name once it is locked. An unfinished one of this age
 	// was left by a crash.
 	unfinished    = ".new"
-	unfinishedAge = time.Hour
+	unfinishedAge = time.Hour // after which an unfinished ledger file is deleted
 
 	// leftoverLimit bounds what a start spends on the runs before it.
 	leftoverLimit = 5 * time.Second

@@ -19,7 +19,7 @@ const (
 
 	// How long killed processes may take to vanish before the next pass.
 	minKillPause = 10 * time.Millisecond
-	maxKillPause = 250 * time.Millisecond
+	maxKillPause = 250 * time.Millisecond // the longest wait for killed processes to vanish
 
 	maxDescent = 1024 // generations between the workbench and a process
 )

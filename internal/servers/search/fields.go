@@ -31,7 +31,7 @@ var fieldWeights = [fieldCount]float64{
 const (
 	maxFieldText   = 16 << 10 // bytes of one text
 	maxSchemaText  = 32 << 10 // bytes of all texts of a schema
-	maxSchemaDepth = 5
+	maxSchemaDepth = 5        // levels of a schema that are indexed
 )
 
 // eachText calls visit for the texts of a document.

@@ -8,10 +8,10 @@ import (
 // Limits of the work for one query.
 const (
 	maxQuery      = 4 << 10 // bytes; the rest is not looked at
-	maxQueryWords = 200
-	maxClauses    = 32  // what follows belongs to the last one
-	maxTypos      = 8   // words that are compared with all terms of their letter
-	maxQuoted     = 100 // bytes in quotes; longer text is not an argument, or the quote has no end
+	maxQueryWords = 200     // words of a query; further ones are ignored
+	maxClauses    = 32      // what follows belongs to the last one
+	maxTypos      = 8       // words that are compared with all terms of their letter
+	maxQuoted     = 100     // bytes in quotes; longer text is not an argument, or the quote has no end
 )
 
 // queryWord is a word to look up.

@@ -15,8 +15,8 @@ import (
 
 // maxFile and maxText are how long a file may be: JSON, and the others.
 const (
-	maxFile = 16 << 20
-	maxText = 1 << 20
+	maxFile = 16 << 20 // size of a JSON file of a client; a larger one is an error
+	maxText = 1 << 20  // size of a TOML or YAML file of a client; a larger one is an error
 )
 
 // Server is a client's server in the format of the workbench: references to variables are ${VAR},

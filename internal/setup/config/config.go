@@ -30,8 +30,8 @@ const (
 	// IdleUnset says that the file says nothing.
 	IdleUnset = time.Duration(-1)
 
-	DefaultConnectTimeout = 30 * time.Second
-	DefaultCallTimeout    = 5 * time.Minute
+	DefaultConnectTimeout = 30 * time.Second // for a server to start and list its tools; timeouts.connect
+	DefaultCallTimeout    = 5 * time.Minute  // without a sign of life before a call fails; timeouts.call
 	DefaultMaxMessageSize = 64 << 20
 )
 

@@ -13,8 +13,8 @@ import (
 // Values that hold where the file says nothing.
 const (
 	DefaultListen      = "127.0.0.1:7420"
-	DefaultSessionIdle = time.Hour
-	DefaultClientIdle  = 10 * time.Minute
+	DefaultSessionIdle = time.Hour        // without a request before a session ends; http.sessionIdle
+	DefaultClientIdle  = 10 * time.Minute // without a request before the servers of one client end; http.clientIdle
 )
 
 // HTTP is how 'serve' listens. What it says of hosts and origins is checked for each

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-const maxFileSize = 16 << 20
+const maxFileSize = 16 << 20 // size of a configuration file; a larger one is an error
 
 // Load reads the configuration file at path, and variables from the workbench.env
 // beside it. environ has the form of os.Environ and wins over that file. What is wrong inside

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	lockWait = 5 * time.Second
-	pattern  = ".workbench-*" // of temporary files
+	lockWait = 5 * time.Second // for another command that writes the configuration; then an error
+	pattern  = ".workbench-*"  // of temporary files
 )
 
 // Write replaces both files, the variables first: a workbench that runs reads the

@@ -52,7 +52,7 @@ const (
 
 const (
 	recordSuffix = ".json"
-	maxRecord    = 1 << 20
+	maxRecord    = 1 << 20 // size of a trust record; a larger one counts as damaged
 )
 
 // Check looks a file up. If its record cannot be used, the verdict is Unknown and the error says

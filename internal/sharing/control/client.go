@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	answerTime  = 5 * time.Second
-	maxAnswer   = 16 << 20
-	maxLogLine  = 64 << 10
-	maxInFolder = 1000
+	answerTime  = 5 * time.Second // for a running workbench to answer; then it is reported as silent
+	maxAnswer   = 16 << 20        // size of its answer; a longer one is an error
+	maxLogLine  = 64 << 10        // size of a log line; a longer one ends the output
+	maxInFolder = 1000            // sockets looked at in the runtime folder; others are ignored
 )
 
 // Client talks to one running workbench.

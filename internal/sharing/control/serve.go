@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	headerTime = 5 * time.Second
-	writeTime  = 10 * time.Second
-	closeTime  = time.Second
-	maxClients = 32
+	headerTime = 5 * time.Second  // for the headers of a request
+	writeTime  = 10 * time.Second // for an answer to be read
+	closeTime  = time.Second      // for open requests when the workbench ends
+	maxClients = 32               // commands served at once; others wait
 )
 
 // Serve answers commands about a workbench until ctx ends.

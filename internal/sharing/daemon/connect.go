@@ -29,10 +29,10 @@ type Target struct {
 
 // Bounds of finding a workbench.
 const (
-	connectTime = 20 * time.Second
-	startTime   = 15 * time.Second
+	connectTime = 20 * time.Second // to find or start the shared workbench; then the client is served by its own process
+	startTime   = 15 * time.Second // for a new workbench to listen; then its start has failed
 	lockTime    = 17 * time.Second // for others who start one
-	maxStarts   = 3
+	maxStarts   = 3                // attempts to start one; then the client is served by its own process
 )
 
 // SocketName is the name of the socket of the workbench with a key. The key itself is sent with the

@@ -58,8 +58,8 @@ type welcome struct {
 
 // Limits of the exchange.
 const (
-	maxHello  = 4 << 20
-	helloTime = 5 * time.Second
+	maxHello  = 4 << 20         // size of the first line of a connection; a longer one ends it
+	helloTime = 5 * time.Second // for the first line of a connection; then it ends
 )
 
 // RefusedError says that a workbench refuses this client.

@@ -50,10 +50,10 @@ type subscription struct {
 
 // Limits of the recorded state. What exceeds them is not restored.
 const (
-	maxSubscriptions = 10_000
-	maxQuestions     = 10_000
-	maxOpened        = 10_000
-	maxAgain         = 64 << 10
+	maxSubscriptions = 10_000   // subscriptions that are restored; further ones are lost with the workbench
+	maxQuestions     = 10_000   // open questions that are withdrawn; further ones stay open
+	maxOpened        = 10_000   // opened toolboxes that are restored; further ones have to be opened again
+	maxAgain         = 64 << 10 // size of a message that is kept to be sent again; a longer one is not restored
 )
 
 func newRecord() record {

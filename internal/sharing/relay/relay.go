@@ -55,13 +55,13 @@ const (
 	// Connections in a row that broke off before that: how many there may be, and how long
 	// the pause is after the second; it doubles.
 	maxBroken  = 8
-	firstPause = 100 * time.Millisecond
+	firstPause = 100 * time.Millisecond // before the second attempt to connect again; it doubles
 
 	// How a relay ends, in at most the sum of these.
-	answerTime = 3 * time.Second // for what the workbench still has to say
-	partTime   = time.Second     // of these, for what the client had to say
-	flushTime  = 300 * time.Millisecond
-	readTime   = 100 * time.Millisecond
+	answerTime = 3 * time.Second        // for what the workbench still has to say
+	partTime   = time.Second            // of these, for what the client had to say
+	flushTime  = 300 * time.Millisecond // for the last messages of both sides
+	readTime   = 100 * time.Millisecond // for a read in progress when the relay ends
 )
 
 // relay is between one client and one workbench at a time.

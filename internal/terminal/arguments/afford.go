@@ -5,8 +5,8 @@ import "github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 // Limits of a schema that arguments are checked against as a whole. A server may send any,
 // also one that leads in a circle, which would end the program.
 const (
-	maxApplied  = 2000 // schemas that apply to one value
-	maxSchema   = 4 << 20
+	maxApplied  = 2000    // schemas that apply to one value
+	maxSchema   = 4 << 20 // size of a schema that is checked as a whole; larger ones are left to the server
 	maxSubjects = 100_000 // values in a schema
 )
 

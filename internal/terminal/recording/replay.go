@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	maxWaiting  = 1000     // scenes that go on at the same time
-	outputQueue = 32 << 20 // bytes that may wait for a client
-	flushTime   = 2 * time.Second
+	maxWaiting  = 1000            // scenes that go on at the same time
+	outputQueue = 32 << 20        // bytes that may wait for a client
+	flushTime   = 2 * time.Second // to write the last messages when a replay ends; the rest is dropped
 )
 
 // Player plays the server's part of a recording to one client.
