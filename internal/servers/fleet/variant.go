@@ -64,7 +64,7 @@ func (s *Server) hopsFor(p *ClientProfile) string {
 }
 
 // dependsOnFolder reports whether a server depends on the working folder of its clients. A remote server does not know
-// it, and of the built-in servers only 'files' uses it.
+// it, and most built-in servers do not use it.
 func dependsOnFolder(server *config.Server) bool {
 	return server.Dir == "" && server.URL == "" && (server.Builtin == "" || builtin.WorksInFolder(server.Builtin))
 }
