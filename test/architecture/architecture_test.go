@@ -160,3 +160,21 @@ func eachFile(t *testing.T, visit func(name, file string)) {
 		t.Fatal("this test must run in the repository: ", err)
 	}
 }
+
+// maxLines is how long a file of the program may be.
+const maxLines = 400
+
+func TestFilesAreShort(t *testing.T) {
+	eachFile(t, func(name, file string) {
+		if isOutside(name) || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > maxLines {
+			t.Errorf("%s has %d lines, more than %d: split it", file, n, maxLines)
+		}
+	})
+}
