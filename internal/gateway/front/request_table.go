@@ -119,13 +119,6 @@ func (t *requestTable) answered() <-chan struct{} {
 	return answered
 }
 
-// busy reports whether requests are in flight.
-func (t *requestTable) busy() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.byKey) > 0
-}
-
 // idKey makes an id comparable: strings may be escaped in different ways.
 func idKey(id wire.Payload) string {
 	if text, ok := id.Text(); ok {

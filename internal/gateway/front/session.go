@@ -210,20 +210,6 @@ func (s *session) Results() *metatool.Results { return s.results }
 // Memory implements passthrough.Session.
 func (s *session) Memory() *passthrough.Memory { return s.memory }
 
-// receive handles one frame; responses go to the reply path.
-func (s *session) receive(frame wire.Frame, to replyPath) {
-	if frame.IsBatch() {
-		s.receiveBatch(frame, to)
-		return
-	}
-	message, err := wire.Parse(frame)
-	if err != nil {
-		to.respond(rejection(frame, err))
-		return
-	}
-	s.dispatch(&message, to)
-}
-
 // dispatch starts what a message asks for.
 func (s *session) dispatch(message *wire.Message, to replyPath) {
 	if message.Repaired {

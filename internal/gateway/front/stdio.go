@@ -157,7 +157,7 @@ func (p *pipe) read(in io.Reader) error {
 // receiveLegacy handles a frame of a client of the legacy era.
 func (p *pipe) receiveLegacy(frame wire.Frame) {
 	if frame.IsBatch() {
-		p.session.receive(frame, p)
+		p.session.receiveBatch(frame, p)
 		return
 	}
 	message, err := wire.Parse(frame)

@@ -20,7 +20,7 @@ const (
 // receive handles a frame of a client that has not chosen the legacy era.
 func (p *pipe) receive(frame wire.Frame) {
 	if frame.IsBatch() {
-		p.session.receive(frame, p)
+		p.session.receiveBatch(frame, p)
 		return
 	}
 	message, err := wire.Parse(frame)
