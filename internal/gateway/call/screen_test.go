@@ -1,6 +1,7 @@
 package call
 
 import (
+	"errors"
 	"os"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestScreenedRequestStartsNothing(t *testing.T) {
 	} {
 		seen.ended, seen.names = nil, nil
 		send()
-		if got := await(t, c.replies); got.err != refusal {
+		if got := await(t, c.replies); !errors.Is(got.err, refusal) {
 			t.Errorf("the reply is %+v", got)
 		}
 		if end, name := seen.only(); end.Status != StatusRefused || name != "T S tools/call x" {

@@ -179,7 +179,7 @@ func TestOtherMethodsPassTheStages(t *testing.T) {
 	}
 	refusal = &Failure{Message: "not today"}
 	seen.ended = nil
-	if got := read(); got.err != refusal {
+	if got := read(); !errors.Is(got.err, refusal) {
 		t.Errorf("the reply is %+v", got)
 	}
 	if end, _ := seen.only(); end.Status != StatusRefused {
@@ -202,7 +202,7 @@ func TestStageSeesTheCallAndRefuses(t *testing.T) {
 		admitter(func(*Call) Verdict { return Verdict{Refusal: refusal} }),
 		admitter(func(*Call) Verdict { t.Error("asked after a refusal"); return Verdict{} }),
 	}}), servers, "x")
-	if got := await(t, c.replies); got.err != refusal {
+	if got := await(t, c.replies); !errors.Is(got.err, refusal) {
 		t.Errorf("the reply is %+v", got)
 	}
 	if end, _ := seen.only(); end.Status != StatusRefused {
@@ -270,7 +270,7 @@ func TestStagesWaitForAPerson(t *testing.T) {
 				}
 			}
 			got := await(t, c.replies)
-			if end, _ := seen.only(); end.Status != test.want || (test.want == StatusRefused) != (got.err == refusal) {
+			if end, _ := seen.only(); end.Status != test.want || (test.want == StatusRefused) != errors.Is(got.err, refusal) {
 				t.Errorf("it ended with %s, %v, want %s", end.Status, got.err, test.want)
 			}
 		})
