@@ -6,23 +6,21 @@ import (
 	"time"
 )
 
-// Under load, several messages arrive in one read. What is sent for the first ones need not
-// be written by itself, since more is about to follow: writers hold it until the reader
-// has handed out all of them, and then write it in one piece. That saves a system call for
-// each message, here and where it is read.
+// Under load, one read returns several messages. Writers hold what is sent for the first of them until the reader has
+// handed out the last, and then write it in one piece. That saves a system call for each message, here and where it is
+// read.
 
-// longestHold is how long a message is held, and twice that at most, if a reader does not get on.
+// longestHold is how long a message is held if a reader is stuck; it may take twice as long.
 const longestHold = 5 * time.Millisecond
 
-// Up to how many bytes a writer holds: of the first ones, so that a peer that could begin with
-// them is not kept idle, and from then on.
+// The most bytes that a writer holds: at first, so that the peer can start early, and from then on.
 const (
 	firstHold = 512
 	holdSize  = 2 << 10
 )
 
-// bursts are all that is held. Readers do not know the writers of what they lead to, so that
-// a burst of any reader holds what is written anywhere, and its end sends all of it.
+// bursts is global because a reader does not know which writers its messages lead to: a burst of any reader holds what
+// is written anywhere, and its end sends all of it. A session that is stuck delays the others by twice longestHold at most.
 var bursts struct {
 	open atomic.Int32 // readers in the middle of one; changed with mu held
 
@@ -30,8 +28,8 @@ var bursts struct {
 	holding []*Writer
 }
 
-// hold has the writer told when the burst ends, and reports whether there is one. It is
-// called with the writer's mu held.
+// hold registers the writer for the end of the burst, and reports whether there is one. It is called with the writer's
+// mu held.
 func hold(w *Writer) bool {
 	if bursts.open.Load() == 0 {
 		return false
@@ -45,14 +43,14 @@ func hold(w *Writer) bool {
 	return true
 }
 
-// burst is that of one reader. The zero value is ready.
+// burst is the burst of one reader. The zero value is ready.
 type burst struct {
 	open  atomic.Bool
-	count atomic.Uint64 // of bursts so far
+	count atomic.Uint64 // bursts so far
 
-	// guard ends a burst of a reader that does not get on. It is not set and stopped for each of
-	// them, which would wake a thread each time: it looks after a while whether the one that it
-	// was set for is still open, and otherwise looks again.
+	// guard ends the burst of a reader that is stuck. Setting and stopping it for each burst would wake a thread each
+	// time, so it runs on: when it fires, it ends the burst that it was set for if that is still open, and is set again
+	// for a newer one.
 	guard   *time.Timer
 	guarded atomic.Bool   // guard is set
 	looked  atomic.Uint64 // the burst that it was set for

@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// names are texts that come again and again, such as those of tools and methods, so that each
-// is in memory once. None is forgotten, and nothing more is taken when they are too many,
-// whoever sends them.
+// names interns texts that recur, such as the names of tools and methods. Nothing is evicted, and nothing is added once
+// there are maxNames, whoever sends them.
 var names struct {
 	known atomic.Pointer[map[string]string] // is never changed, only replaced
 	mu    sync.Mutex                        // held to replace it
@@ -20,7 +19,7 @@ const (
 	maxNameLength = 256  // size of a name that is kept
 )
 
-// Name is a text that is likely to come again: for one that is known, it allocates nothing.
+// Name returns the text as a string that is interned. It allocates nothing for a known one.
 func Name(text []byte) string {
 	known := names.known.Load()
 	if known != nil {

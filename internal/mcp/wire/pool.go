@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// Buffers of large messages are used again. Making one anew has it cleared, and a few of
-// them are enough to start the garbage collector, which together took longer than all else
-// that is done with such a message.
+// Buffers of large messages are pooled. A new buffer has to be cleared, and a few of them start the garbage collector;
+// together that took longer than everything else that is done with such a message.
 const (
 	smallestPooled = 14 // as a power of two, as are the others
 	largestPooled  = 22
