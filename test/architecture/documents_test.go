@@ -42,3 +42,60 @@ func TestDocumentsAndTargetsAreListed(t *testing.T) {
 		}
 	}
 }
+
+// Every relative link of the documents leads to a file that exists and, with an anchor, to a heading of it.
+func TestLinksResolve(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "test/script/README.md"} {
+		pages = append(pages, filepath.Join("../..", name))
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	found := 0
+	for _, page := range pages {
+		text, _ := readDocument(t, page)
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
+			target, anchor, _ := strings.Cut(match[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			found++
+			to := page
+			if target != "" {
+				to = filepath.Join(filepath.Dir(page), target)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s, which does not exist", page, match[1])
+				continue
+			}
+			if anchor == "" {
+				continue
+			}
+			if _, anchors := readDocument(t, to); !anchors[anchor] {
+				t.Errorf("%s links to %s, which has no such heading", page, match[1])
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("found only %d links: are they written in another form?", found)
+	}
+}
+
+// readDocument returns the text of a document without its code, and the anchors of its headings, as GitHub makes them.
+func readDocument(t *testing.T, page string) (text string, anchors map[string]bool) {
+	t.Helper()
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(string(data), "")
+	anchors = make(map[string]bool)
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(text, -1) {
+		anchor := strings.ToLower(strings.TrimSpace(heading[1]))
+		anchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(anchor, "")
+		anchors[strings.ReplaceAll(anchor, " ", "-")] = true
+	}
+	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, ""), anchors
+}
