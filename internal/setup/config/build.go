@@ -9,21 +9,20 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// builder makes the configuration from a checked tree, and judges what one key
-// alone does not show. It runs on a tree with errors too, so that these are
-// reported with the others; what it makes of it is thrown away then, or of a server
-// with errors stripped.
+// builder makes the configuration from a checked tree and checks the rules that involve more than one key. It also runs
+// on a tree with errors, so that all errors are reported together. The result is then discarded; a server with errors
+// is stripped instead.
 type builder struct {
 	opts    ParseOptions
-	from    string // the name of the file, for rules of the policy
+	from    string // file name, for policy rules
 	report  *report
 	secrets *secrets
-	names   map[string]bool // of toolboxes, servers and tools: never secret
+	names   map[string]bool // of toolboxes, servers and tools: never masked as secrets
 	servers []string        // the paths of all servers, in file order
 	mode    ToolMode
 }
 
-// inherited is what a server takes over from its toolbox and the file.
+// inherited holds the settings that a server inherits from its toolbox and the file.
 type inherited struct {
 	timeouts Timeouts
 	env      InheritEnv
@@ -48,7 +47,7 @@ func (b *builder) config(root node) *Config {
 	return cfg
 }
 
-// settings reads the keys at the top, but for those that name toolboxes.
+// settings reads the top-level keys, except those that name toolboxes.
 func (b *builder) settings(root *node) *Config {
 	cfg := &Config{ToolMode: Proxy, LogLevel: root.get("logLevel").string(), MaxMessageSize: DefaultMaxMessageSize}
 	if mode := root.get("toolMode").string(); mode != "" {
@@ -121,7 +120,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 	return s
 }
 
-// strip takes out of servers with errors all that could be run, and leaves the errors.
+// strip removes everything that could be run from servers with errors, and keeps the errors.
 func (b *builder) strip(cfg *Config, file string) {
 	faults := b.report.faults()
 	if len(faults) == 0 {
@@ -142,7 +141,7 @@ func (b *builder) strip(cfg *Config, file string) {
 	}
 }
 
-// name notes a name, and refuses one that dynamic mode cannot take apart again.
+// name records a name, and rejects one that dynamic mode could not split again.
 func (b *builder) name(m member, p place) {
 	b.names[m.name] = true
 	if b.mode == Dynamic && strings.Contains(m.name, "__") {
@@ -163,7 +162,7 @@ func (b *builder) home(n *node, p place) string {
 	return inHome(name, b.opts.Home)
 }
 
-// inHome puts the home folder in the place of a leading ~.
+// inHome replaces a leading ~ with the home folder.
 func inHome(name, home string) string {
 	if !isInHome(name) || home == "" {
 		return name
@@ -175,8 +174,8 @@ func isInHome(name string) bool {
 	return name == "~" || strings.HasPrefix(name, "~/") || strings.HasPrefix(name, "~"+string(filepath.Separator))
 }
 
-// transport returns how to speak to the server, after checking that its two
-// spellings agree with each other and with the kind of server.
+// transport returns the server's transport, after checking that its two spellings agree with each other and with the
+// kind of server.
 func (b *builder) transport(n *node, p place) string {
 	var chosen string
 	for _, key := range []string{"transport", "type"} {
@@ -204,7 +203,7 @@ func (b *builder) transport(n *node, p place) string {
 	return chosen
 }
 
-// warnUseless points out keys that do nothing for this kind of server.
+// warnUseless warns about keys that have no effect for this kind of server.
 func (b *builder) warnUseless(n *node, p place) {
 	useless, with := []string{"headers"}, "no 'url'"
 	if n.get("url") != nil {
@@ -218,8 +217,8 @@ func (b *builder) warnUseless(n *node, p place) {
 	}
 }
 
-// collectSecrets notes what is secret by its place in the file. What came
-// through a variable was noted when it was expanded.
+// collectSecrets records values that are secret because of their place in the file. Values of variables were recorded
+// when they were expanded.
 func (b *builder) collectSecrets(server *node) {
 	for _, m := range server.get("env").entries() {
 		b.secrets.add(m.value.resolved())
@@ -232,7 +231,7 @@ func (b *builder) collectSecrets(server *node) {
 	}
 }
 
-// with returns what is inherited below n, which may override it.
+// with returns the inherited settings with the overrides of n.
 func (i inherited) with(n *node) inherited {
 	timeouts := n.get("timeouts")
 	timeouts.duration("connect", &i.timeouts.Connect)
@@ -244,7 +243,7 @@ func (i inherited) with(n *node) inherited {
 	return i
 }
 
-// The following read a value that may be absent, or of a kind that was reported.
+// The following methods read a value that may be absent, or whose kind was already reported as wrong.
 
 func (n *node) string() string {
 	if n == nil || n.kind != kindString {
@@ -253,7 +252,7 @@ func (n *node) string() string {
 	return n.text
 }
 
-// resolved returns a string without the unexpanded rest of a disabled server.
+// resolved returns a string, without the unexpanded rest in a disabled server.
 func (n *node) resolved() string {
 	if n.unresolved {
 		return ""

@@ -8,11 +8,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// checker compares the file with the description of its keys.
+// checker checks the file against the descriptions of its keys.
 type checker struct{ report *report }
 
-// place says where a value is, in the two ways that messages need: what it
-// belongs to and the field of that, and the path from the root.
+// place is the position of a value in the two forms that messages need: its subject with the field, and the path from
+// the root.
 type place struct {
 	subject string // Configuration, Toolbox 'T' or Server 'S' in toolbox 'T'
 	field   *path  // from the subject; nil for the subject itself
@@ -29,7 +29,7 @@ func (p place) element(index int) place {
 	return place{p.subject, p.field.element(index), p.at.element(index)}
 }
 
-// entry returns the place of a toolbox or server, which is a subject of its own.
+// entry returns the place of a toolbox or server. It is a subject of its own.
 func (p place) entry(noun, name string) place {
 	subject := noun + " " + quote(name)
 	if p.subject != rootPlace.subject {
@@ -38,12 +38,12 @@ func (p place) entry(noun, name string) place {
 	return place{subject: subject, at: p.at.member(name)}
 }
 
-// numbered returns the place of an element of an array, which is a subject of its own.
+// numbered returns the place of an array element. It is a subject of its own.
 func (p place) numbered(noun string, index int) place {
 	return place{subject: fmt.Sprintf("%s %d", noun, index+1), at: p.at.element(index)}
 }
 
-// says starts a message about the place's field.
+// says starts a message about the field of the place.
 func (p place) says(rest string) string {
 	return fmt.Sprintf("%s: '%s' %s", p.subject, p.field, rest)
 }
@@ -59,7 +59,7 @@ func checkRoot(root node, r *report) {
 	c.object(&root, root.offset, &rootObject, rootPlace)
 }
 
-// object checks an object with fixed keys; offset is where it is named.
+// object checks an object with fixed keys. offset is the position to report it at.
 func (c *checker) object(n *node, offset int, o *object, p place) {
 	for i := range n.members {
 		m := &n.members[i]
@@ -79,8 +79,7 @@ func (c *checker) object(n *node, offset int, o *object, p place) {
 	}
 }
 
-// missingHint notices the file of another MCP client, which has servers but no
-// toolboxes.
+// missingHint recognises the configuration file of another MCP client: it has servers but no toolboxes.
 func missingHint(n *node, k *key) string {
 	if k.name == "toolboxes" && n.get("mcpServers") != nil {
 		return `put the servers into a toolbox: {"toolboxes": {"main": {"description": "…", "mcpServers": {…}}}}`
@@ -114,7 +113,7 @@ func (c *checker) unknownKey(m *member, o *object, p place) {
 	c.report.warn(m.offset, below.at, message+" is ignored", hint)
 }
 
-// oneOf checks that exactly one of the object's alternatives is there.
+// oneOf checks that exactly one of the object's alternatives is present.
 func (c *checker) oneOf(n *node, offset int, o *object, p place) {
 	names := o.oneOf
 	var given []member
@@ -164,7 +163,7 @@ func (c *checker) value(n *node, k *key, p place) {
 	}
 }
 
-// element checks an element of an array of objects.
+// element checks one element of an array of objects.
 func (c *checker) element(n *node, k *key, p place) {
 	if n.kind != kindObject {
 		c.report.fail(n.offset, p.at, p.subject+" must be an object (found "+n.kind.String()+")", exampleHint(k))
@@ -212,7 +211,7 @@ func (c *checker) text(n *node, k *key, p place) {
 	}
 }
 
-// entries checks an object whose keys are names.
+// entries checks an object whose keys are user-defined names.
 func (c *checker) entries(n *node, k *key, p place) {
 	e := k.entries
 	folded := map[string]string{}
@@ -252,7 +251,7 @@ func (c *checker) entryName(m *member, e *entries, folded map[string]string, p p
 	folded[lower] = m.name
 }
 
-// entryText checks the value of a variable or header. Messages never show it.
+// entryText checks the value of a variable or header. Messages never contain it.
 func (c *checker) entryText(n *node, e *entries, p place) {
 	if n.kind != kindString {
 		c.report.fail(n.offset, p.at, p.says("must be a string (found "+n.kind.String()+")"), "put the value into double quotes")

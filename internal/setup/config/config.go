@@ -1,6 +1,5 @@
-// Package config reads the configuration file: it finds it, parses it, expands
-// variables, reports every problem with its position, and describes the file's
-// keys as a JSON Schema.
+// Package config reads the configuration file: it finds and parses the file, expands variables, reports every problem
+// with its position, and generates the JSON Schema of the keys.
 package config
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// ToolMode is how the tools of the toolboxes are shown to a client.
+// ToolMode is how a client sees the tools of the toolboxes.
 type ToolMode string
 
 // The modes.
@@ -22,24 +21,24 @@ const (
 	Direct  ToolMode = "direct"  // natively, all of them, without the meta-tools
 )
 
-// Values that hold where the file says nothing.
+// Defaults of keys that the file does not set.
 const (
-	// DefaultIdle is timeouts.idle of a workbench that serves several clients, where the file
-	// says nothing. With one client, whose end ends everything, servers stay.
+	// DefaultIdle is the default of timeouts.idle in a workbench with several clients. With a single client, servers
+	// run until it leaves.
 	DefaultIdle = 30 * time.Minute
-	// IdleUnset says that the file says nothing.
+	// IdleUnset marks timeouts.idle as not set in the file.
 	IdleUnset = time.Duration(-1)
 
 	DefaultConnectTimeout = 30 * time.Second // for a server to start and list its tools; timeouts.connect
-	DefaultCallTimeout    = 5 * time.Minute  // without a sign of life before a call fails; timeouts.call
+	DefaultCallTimeout    = 5 * time.Minute  // for a call without any sign of life; timeouts.call
 	DefaultMaxMessageSize = 64 << 20
 )
 
-// Config is a configuration with every variable expanded and every setting resolved. It
-// is valid but for servers that have a Fault; see Strict.
+// Config is a configuration with every variable expanded and every setting resolved. It is valid except for servers
+// that have a Fault; see Strict.
 type Config struct {
-	Path           string    // absolute path of the file that the keys at the top are from; "" if there is none
-	Files          []File    // all that it was read from, in the order of their toolboxes
+	Path           string    // absolute path of the file with the top-level keys; "" without a file
+	Files          []File    // all files that were read, in the order of their toolboxes
 	ToolMode       ToolMode  // Proxy unless set
 	Toolboxes      []Toolbox // in file order
 	LogLevel       string    // debug, info, warn or error; "" if not set
@@ -48,44 +47,42 @@ type Config struct {
 	Policy         Policy
 	HTTP           HTTP
 	Shared         Shared
-	ListOpened     bool       // list prompts, resources and templates of opened toolboxes only
-	Prefetch       bool       // ask servers that were never seen what they offer
+	ListOpened     bool       // list only prompts, resources and templates of opened toolboxes
+	Prefetch       bool       // start servers without a cached catalogue once, to list what they offer
 	Locked         bool       // offer only tools that the lock approves; see Files
-	LockAssumed    bool       // where Locked: the file may say so, but cannot be read; see Withheld
-	Timeouts       Timeouts   // what toolboxes inherit
-	InheritEnv     InheritEnv // the same
-	Warnings       []Problem  // what was accepted but is probably not meant, in file order
+	LockAssumed    bool       // with Locked: assumed because the file cannot be read; see Withheld
+	Timeouts       Timeouts   // inherited by toolboxes
+	InheritEnv     InheritEnv // likewise
+	Warnings       []Problem  // accepted but probably unintended, in file order
 	Secrets        []string   // values that must not be shown, longest first
 	Variables      []string   // names that ${VAR} asked for, set or not, sorted
-	OuterVariables []string   // of these, the ones that were asked for outside of servers
+	OuterVariables []string   // the subset that is used outside of servers
 }
 
-// File is one file that a configuration was read from, with what counts for its toolboxes
-// alone.
+// File is one file that a configuration was read from, with the settings that apply to its toolboxes only.
 type File struct {
 	Path      string   // absolute
-	Toolboxes []string // by name and in order, also those that are not used
+	Toolboxes []string // names in file order, including unused ones
 	Locked    bool
-	LockedBy  string // where Locked: the file that says so, this one or the user's
-	Assumed   bool   // where Locked: the user's file may say so, but cannot be read
-	Lock      []byte // where Locked: content of the file LockPath; nil without one
+	LockedBy  string // with Locked: the file that sets it, this one or the user's
+	Assumed   bool   // with Locked: assumed because the user's file cannot be read
+	Lock      []byte // with Locked: content of the file LockPath; nil without one
 }
 
 // Toolbox is a named group of servers.
 type Toolbox struct {
 	Name        string
-	File        string   // absolute path of the file that it is from; "" if there is none
+	File        string   // absolute path of its file; "" without one
 	Description string   // "" if not set
 	Servers     []Server // in file order, disabled ones included
 }
 
-// Server is one downstream server. Exactly one of Builtin, Command and URL is set, and none
-// if it has a Fault.
+// Server is one downstream server. Exactly one of Builtin, Command and URL is set, or none if it has a Fault.
 type Server struct {
 	Name string
 
-	// Fault is what is wrong inside the server; nil if nothing is. Such a server counts as
-	// one that cannot connect, and nothing is left of it that could be run.
+	// Fault holds the mistakes inside the server, or nil. A faulty server counts as unable to connect, and nothing that
+	// could be run is left in it.
 	Fault *Error
 
 	Builtin string // one of the workbench's own servers: files, notes or clock
@@ -98,9 +95,9 @@ type Server struct {
 	URL     string
 	Headers []Variable // in file order
 
-	Transport    string // "stdio", "http" or "sse"; "" leaves it to Command and URL
+	Transport    string // "stdio", "http" or "sse"; "" derives it from Command and URL
 	Filter       toolbox.Filter
-	Timeouts     Timeouts   // the server's own, else its toolbox's, the file's, the defaults
+	Timeouts     Timeouts   // the server's own, else its toolbox's, the file's or the defaults
 	InheritEnv   InheritEnv // resolved in the same order
 	Disabled     bool
 	KeepDetached bool
@@ -109,36 +106,34 @@ type Server struct {
 // Variable is a name with its value: an environment variable or an HTTP header.
 type Variable struct{ Name, Value string }
 
-// Timeouts bound what a server may take. Idle zero means that an idle server is
-// never stopped; below zero (IdleUnset), the file does not say it.
+// Timeouts are the time limits of a server. A zero Idle never stops an idle server; a negative one (IdleUnset) means
+// that the file does not set it.
 type Timeouts struct{ Connect, Call, Idle time.Duration }
 
 func defaultTimeouts() Timeouts {
 	return Timeouts{Connect: DefaultConnectTimeout, Call: DefaultCallTimeout, Idle: IdleUnset}
 }
 
-// InheritEnv says which variables of the workbench's own environment a server
-// gets beyond the usual short list: all, or those that match a pattern such as
-// "AWS_*".
+// InheritEnv selects the environment variables that a server inherits from the workbench in addition to the usual short
+// list: all, or those that match a pattern such as "AWS_*".
 type InheritEnv struct {
 	All      bool
 	Patterns []string
 }
 
-// ParseOptions is what Parse needs to know of the world around the file.
+// ParseOptions is the context in which Parse reads a file.
 type ParseOptions struct {
 	Dir    string                      // the file's folder, where a relative cwd starts
-	Lookup func(string) (string, bool) // variables for ${VAR}; nil means that none is set
-	Home   string                      // what ~ stands for; without it, ~ is an error
-	User   *Config                     // of a project's file: the user's own, whose keys at the top count
+	Lookup func(string) (string, bool) // looks up variables for ${VAR}; nil: none is set
+	Home   string                      // replaces ~; without it, ~ is an error
+	User   *Config                     // for a project's file: the user's own configuration, whose top-level keys apply
 }
 
 var byteOrderMark = []byte("\uFEFF")
 
-// Parse reads a configuration from data; name is the file's name in errors. It
-// touches neither files nor the environment. What is wrong inside one server is that
-// server's Fault. An error, which is always an *Error and then holds all that is wrong, is
-// for a file that cannot be read as a configuration.
+// Parse reads a configuration from data; name is the file name in errors. Parse accesses neither files nor the
+// environment. A mistake inside one server becomes that server's Fault. Parse returns an error, always an *Error with
+// all mistakes, if the file cannot be used as a configuration.
 func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	if opts.Lookup == nil {
 		opts.Lookup = func(string) (string, bool) { return "", false }
@@ -168,8 +163,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 //go:embed default.json
 var defaultFile []byte
 
-// Default returns the configuration that is used when there is no file: one
-// toolbox with the built-in servers.
+// Default returns the configuration used without a file: one toolbox with the built-in servers.
 func Default() *Config {
 	cfg, err := Parse("default.json", defaultFile, ParseOptions{})
 	if err != nil {
@@ -178,7 +172,7 @@ func Default() *Config {
 	return cfg
 }
 
-// Empty returns a configuration without toolboxes, for a file that may not be used.
+// Empty returns a configuration without toolboxes, for a file that must not be used.
 func Empty() *Config {
 	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, Timeouts: defaultTimeouts(), Discovery: Discovery{Search: true}, HTTP: defaultHTTP(), Shared: Shared{Idle: DefaultSharedIdle}}
 }

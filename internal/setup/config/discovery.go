@@ -6,46 +6,46 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Discovery is how clients find tools, and how much of an answer they get at once.
+// Discovery configures how clients find tools, and how much of a result they receive at once.
 type Discovery struct {
-	Search         bool          // offers find_tools
-	AutoOpen       bool          // every toolbox counts as open
-	OpenBrief      bool          // open_toolbox answers in brief where the call does not say how
-	MaxResultBytes int           // of what is larger, clients get the head; 0: no limit
+	Search         bool          // offer find_tools
+	AutoOpen       bool          // treat every toolbox as open
+	OpenBrief      bool          // default of open_toolbox: list names and summaries only
+	MaxResultBytes int           // larger results are cut to their head; 0: no limit
 	Pinned         []toolbox.Ref // tools that are also offered natively, in order
 }
 
 var searchKey = key{
 	name: "search", kinds: []kind{kindBoolean}, fallback: "true",
-	description: "Offers the tool find_tools, which searches the tools of all toolboxes. It is not there in direct mode.",
+	description: "Offers the tool find_tools, which searches the tools of all toolboxes. Direct mode does not have it.",
 }
 
 var autoOpenKey = key{
 	name: "autoOpen", kinds: []kind{kindBoolean}, fallback: "false",
-	description: "Lets use_tool run tools of toolboxes that were not opened: only the server that the call is for is started. Clients that make one call and leave need it. It has no effect in direct mode.",
+	description: "Lets use_tool call tools of toolboxes that were not opened; a call starts only the server that it needs. Clients that connect for a single call need it. It has no effect in direct mode.",
 }
 
 var openDetailKey = key{
 	name: "openDetail", kinds: []kind{kindString}, enum: []string{"full", "brief"}, fallback: `"full"`,
-	description: "How open_toolbox describes tools where the call does not say it: \"full\" with the servers' own definitions, \"brief\" with a signature and a line of description each. The full definition of single tools is available on request.",
+	description: "The default detail of open_toolbox: \"full\" returns the servers' own tool definitions, \"brief\" a signature and one line of description per tool. The full definitions of single tools are available on request.",
 }
 
 var resultsKey = key{
 	name: "results", kinds: []kind{kindObject}, members: &resultsObject, example: `{"maxBytes": "32KiB"}`,
-	description: "What becomes of large results of tools. Without it they are passed on as they are. It has no effect in direct mode.",
+	description: "How large tool results are handled. Without it they are forwarded unchanged. It has no effect in direct mode.",
 }
 
 var resultsObject = object{keys: []key{{
 	name: "maxBytes", kinds: []kind{kindInteger, kindString}, check: checkResultSize, pattern: sizePattern, example: `"32KiB"`,
-	description: "The largest result that is passed on whole, in bytes or with a unit such as \"32KiB\"; from 4KiB to 1GiB. A larger one is kept for a while: the client gets its head and reads on with read_result.",
+	description: "The maximum size of a result that is forwarded whole, in bytes or with a unit such as \"32KiB\"; from 4KiB to 1GiB. A larger result is stored for a while: the client receives its head and reads the rest with read_result.",
 }}}
 
 var pinnedKey = key{
 	name: "pinned", kinds: []kind{kindArray}, nonEmpty: true, check: checkPinned, pattern: `^[^/].*/.+/.+|\$\{`, example: `["dev/files/read_file"]`,
-	description: "Tools that are offered natively beside open_toolbox and use_tool, each as \"toolbox/server/tool\". It has no effect in direct mode, which offers all.",
+	description: "Tools that are also offered as native tools beside open_toolbox and use_tool, each as \"toolbox/server/tool\". It has no effect in direct mode, which offers all tools natively.",
 }
 
-// checkResultSize refuses limits so small that what stands for a result is no smaller.
+// checkResultSize rejects limits below the size of the text that replaces a large result.
 func checkResultSize(text string) string {
 	if size, ok := parseSize(text); !ok || size < 4<<10 || size > 1<<30 {
 		return `must be a number of bytes or a size such as "32KiB", from 4KiB to 1GiB`
@@ -60,7 +60,7 @@ func checkPinned(text string) string {
 	return ""
 }
 
-// splitPinned returns the parts of a pinned tool; there are three unless one is missing.
+// splitPinned splits a pinned tool into its three parts; fewer if one is missing.
 func splitPinned(text string) []string {
 	parts := strings.SplitN(text, "/", 3)
 	for _, part := range parts {
@@ -71,7 +71,7 @@ func splitPinned(text string) []string {
 	return parts
 }
 
-// discovery reads all but the pinned tools, which depend on the toolboxes.
+// discovery reads everything except the pinned tools, which depend on the toolboxes.
 func discovery(root *node) Discovery {
 	d := Discovery{Search: true, AutoOpen: root.get("autoOpen").isTrue(), OpenBrief: root.get("openDetail").string() == "brief"}
 	if search := root.get("search"); search != nil {
@@ -99,8 +99,8 @@ func (b *builder) allPinned(root *node, boxes []Toolbox) (refs []toolbox.Ref) {
 	return refs
 }
 
-// pinned finds the server of a pinned tool. Names may hold slashes themselves, so that the
-// configured ones decide where a name ends. Which tools a server has is not known here.
+// pinned finds the server of a pinned tool. Names may contain slashes, so the configured names decide where each name
+// ends. The server's tools are not known here.
 func (b *builder) pinned(n *node, p place, boxes []Toolbox) (toolbox.Ref, bool) {
 	if n.kind != kindString || n.unresolved || len(splitPinned(n.text)) < 3 {
 		return toolbox.Ref{}, false

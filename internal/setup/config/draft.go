@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Draft is a source as it would be read once it is written; env is nil without variables
-// beside it. Whoever writes it keeps both files to their user.
+// Draft returns a source as it would be read after being written. env is nil without variables beside the file. The
+// writer has to keep both files private to their user.
 func Draft(path string, data, env []byte) *Source {
 	s := &Source{Path: path, Data: data, Info: draftInfo(filepath.Base(path))}
 	if env != nil {
@@ -18,20 +18,20 @@ func Draft(path string, data, env []byte) *Source {
 	return s
 }
 
-// NotYet is the draft of a file that does not exist: only the variables beside it are read.
+// NotYet returns the draft of a file that does not exist: only the variables beside it are read.
 func NotYet(path string) (*Source, error) {
 	s := Draft(path, nil, nil)
 	return s, s.readEnv()
 }
 
-// EnvPath is where the variables of a configuration are kept.
+// EnvPath returns the path of the variables of a configuration.
 func EnvPath(path string) string { return (&Source{Path: path}).envPath() }
 
-// UserPath is where the user's own configuration is looked for, whether it is there or
-// not; "" if the environment does not tell.
+// UserPath returns the path of the user's own configuration, whether it exists or not; "" if the environment names no
+// home folder.
 func UserPath(getenv func(string) string) string { return userPath(runtime.GOOS, getenv) }
 
-// Variables returns what workbench.env sets, with the environment over it.
+// Variables returns the variables of workbench.env, overridden by the environment.
 func (s *Source) Variables(environ []string) (map[string]string, error) {
 	vars, _, err := s.variables()
 	if err == nil {
@@ -40,7 +40,7 @@ func (s *Source) Variables(environ []string) (map[string]string, error) {
 	return vars, err
 }
 
-// draftInfo is the name of a file that is not written yet.
+// draftInfo is the file info of a file that is not written yet.
 type draftInfo string
 
 func (d draftInfo) Name() string     { return string(d) }

@@ -5,14 +5,14 @@ import (
 	"net/netip"
 )
 
-// Endpoint returns the URL at which clients reach the workbench, as far as the configuration says: a
-// proxy in front of it is unknown.
+// Endpoint returns the URL at which clients reach the workbench according to the configuration. It knows of no proxy in
+// front.
 func (h HTTP) Endpoint() string {
 	host, port, err := net.SplitHostPort(h.Listen)
 	if err != nil {
 		return "http://" + DefaultListen + "/mcp"
 	}
-	// A certificate is for a name, which the unspecified address does not have.
+	// A certificate names a host, and the unspecified address has no name.
 	addr, err := netip.ParseAddr(host)
 	isEverywhere := host == "" || err == nil && addr.IsUnspecified()
 	switch {
@@ -22,7 +22,7 @@ func (h HTTP) Endpoint() string {
 		host = "localhost"
 	}
 	if len(host) > 1 && host[0] == '[' {
-		host = host[1 : len(host)-1] // JoinHostPort has its own brackets
+		host = host[1 : len(host)-1] // JoinHostPort adds its own brackets
 	}
 	scheme := "http"
 	if h.TLS.Cert != "" {

@@ -10,10 +10,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// EnvFileName is the file of variables beside a configuration.
+// EnvFileName is the name of the file with variables beside a configuration.
 const EnvFileName = "workbench.env"
 
-// variables returns those of the workbench.env, which may be missing.
+// variables returns the variables of workbench.env, which may be missing.
 func (s *Source) variables() (map[string]string, []Problem, error) {
 	if s.EnvInfo == nil {
 		return map[string]string{}, nil, nil
@@ -32,9 +32,8 @@ func (s *Source) variables() (map[string]string, []Problem, error) {
 	return vars, warnings, nil
 }
 
-// parseEnvFile reads lines such as KEY=value, export KEY='value' or # comment.
-// Quoted text is taken as it stands; without quotes, a # after a space starts a
-// comment, as in a shell. The last of two lines for one key holds.
+// parseEnvFile parses lines such as KEY=value, export KEY='value' or # comment. Quoted text is literal. Without quotes,
+// a # after a space starts a comment, as in a shell. The last line of a key wins.
 func parseEnvFile(data []byte) (map[string]string, []Problem) {
 	vars := map[string]string{}
 	var problems []Problem
@@ -56,7 +55,7 @@ func parseEnvFile(data []byte) (map[string]string, []Problem) {
 	return vars, problems
 }
 
-// parseEnvLine says what is wrong without showing the line, which may hold a secret.
+// parseEnvLine returns the mistake without showing the line, which may contain a secret.
 func parseEnvLine(line string) (name, value, wrong string) {
 	if rest, ok := strings.CutPrefix(line, "export"); ok && rest != strings.TrimLeft(rest, " \t") {
 		line = strings.TrimLeft(rest, " \t")

@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// expansion is a string with its variables replaced, and what was noticed.
+// expansion is a string with its variables replaced, and everything to report about it.
 type expansion struct {
 	text     string
-	values   []string // what variables and used defaults put in
-	unset    []string // variables without value or default
-	unclosed []string // the name-like text after each ${ that has no closing brace
-	literal  []string // look-alikes that stay as they are
+	values   []string // inserted by variables and defaults
+	unset    []string // variables without a value or default
+	unclosed []string // name-like text after each ${ without a closing brace
+	literal  []string // look-alikes, left unchanged
 }
 
-// expand replaces ${VAR} and ${VAR:-default} in one pass: a value is never
-// looked at again. $${ is a literal ${, and any other ${…} stays. A ${ that
-// stays needs a closing brace of its own, so that a forgotten brace is noticed
-// even where a later variable happens to bring one.
+// expand replaces ${VAR} and ${VAR:-default} in one pass and never expands a value again. $${ is a literal ${, and any
+// other ${…} stays unchanged. An unchanged ${ needs a closing brace of its own, so that a missing brace is detected
+// even if a later variable contains one.
 func expand(s string, lookup func(string) (string, bool)) expansion {
 	if !strings.Contains(s, "${") {
 		return expansion{text: s}
@@ -55,13 +54,13 @@ func expand(s string, lookup func(string) (string, bool)) expansion {
 	return e
 }
 
-// stay notes a ${ that is left as it is and now waits for its brace.
+// stay records a ${ that is left unchanged and still needs its closing brace.
 func (e *expansion) stay(shown, name string) {
 	e.literal = addOnce(e.literal, shown)
 	e.unclosed = append(e.unclosed, name)
 }
 
-// resolve returns what takes the reference's place.
+// resolve returns the replacement of the reference.
 func (e *expansion) resolve(ref reference, lookup func(string) (string, bool)) string {
 	for range strings.Count(ref.fallback, "${") - strings.Count(ref.fallback, "$${") {
 		e.stay("${"+ref.name+":-${…}}", ref.name)
@@ -78,7 +77,7 @@ func (e *expansion) resolve(ref reference, lookup func(string) (string, bool)) s
 	return value
 }
 
-// addOnce bounds what one string can report.
+// addOnce limits how much one string can report.
 func addOnce(list []string, item string) []string {
 	const most = 20
 	if len(list) == most || slices.Contains(list, item) {
@@ -87,18 +86,17 @@ func addOnce(list []string, item string) []string {
 	return append(list, item)
 }
 
-// reference is what follows a "${".
+// reference is the text after a "${".
 type reference struct {
 	name        string
 	fallback    string
 	hasFallback bool
-	size        int    // in bytes, with ${ and }; 0 if this is no reference to a variable
-	shown       string // what a message may show if it is none
+	size        int    // in bytes, with ${ and }; 0 if this is not a reference
+	shown       string // otherwise the part that a message may show
 }
 
-// parseReference reads [A-Z_][A-Z0-9_]* and then } or :-default}. If s holds
-// something else, only its name-like start is kept: the rest may be part of a
-// password, and messages must not show it.
+// parseReference parses [A-Z_][A-Z0-9_]* followed by } or :-default}. For other text only the name-like start is kept:
+// the rest may be part of a password, and messages must not show it.
 func parseReference(s string) reference {
 	inner := s[len("${"):]
 	end := 0

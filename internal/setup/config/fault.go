@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Faults returns what is wrong inside servers, one error for each file that they come
-// from, in the order of that file; nil if nothing is.
+// Faults returns the mistakes inside servers, one error per file in the order of that file, or nil.
 func (c *Config) Faults() []*Error {
 	var faults []*Error
 	for _, box := range c.Toolboxes {
@@ -37,8 +36,8 @@ func addFault(faults []*Error, fault *Error) []*Error {
 	return append(faults, &Error{Code: fault.Code, File: fault.File, Problems: slices.Clone(fault.Problems)})
 }
 
-// Strict refuses a configuration in which anything is wrong, be it inside of one server. It
-// takes what Parse and Load return.
+// Strict rejects a configuration with any mistake, including those inside one server. Its arguments are the results of
+// Parse and Load.
 func Strict(cfg *Config, err error) (*Config, error) {
 	if err != nil {
 		return nil, err

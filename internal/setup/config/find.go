@@ -17,20 +17,19 @@ type Origin int
 // The origins.
 const (
 	Named Origin = iota // by the command line or the environment
-	Local               // it lies in the working folder, whoever put it there: the project's
+	Local               // in the working folder, whoever put it there: the project's
 	User                // in the user's configuration folder
 )
 
-// Place is where a configuration file is, or would be looked for.
+// Place is the path at which a configuration file is, or is searched.
 type Place struct {
 	Path   string // absolute
 	Origin Origin
 }
 
-// Find returns the configuration files that count, in the order of their toolboxes: the
-// explicit one or that of $WORKBENCH_CONFIG alone, which count even if they do not exist, so
-// that Load reports it. Else workbench-config.json in the working folder and the one in the
-// user's configuration folder, those that exist.
+// Find returns the configuration files to use, in the order of their toolboxes. The explicit file or that of
+// $WORKBENCH_CONFIG is used alone, even if it does not exist, so that Load reports it. Otherwise Find returns the
+// existing ones of workbench-config.json in the working folder and in the user's configuration folder.
 func Find(explicit string, getenv func(string) string) ([]Place, error) {
 	return find(runtime.GOOS, explicit, getenv)
 }
@@ -40,7 +39,7 @@ func find(goos, explicit string, getenv func(string) string) ([]Place, error) {
 	return Existing(places), err
 }
 
-// Candidates returns the places that Find looks at, whether there is a file or not.
+// Candidates returns the places that Find searches, whether a file exists or not.
 func Candidates(explicit string, getenv func(string) string) ([]Place, error) {
 	return candidates(runtime.GOOS, explicit, getenv)
 }
@@ -69,8 +68,7 @@ func candidates(goos, explicit string, getenv func(string) string) ([]Place, err
 	return []Place{{local, Local}, {users, User}}, nil
 }
 
-// Existing returns those places that have a file. One file that is in both places, by a
-// link, counts once, as the user's.
+// Existing returns the places that have a file. A file in both places, through a link, counts once, as the user's.
 func Existing(places []Place) []Place {
 	var there []Place
 	for _, place := range places {
@@ -91,13 +89,13 @@ func userPath(goos string, getenv func(string) string) string {
 	return ""
 }
 
-// isThere counts a file that cannot be looked at: Load will say what is wrong.
+// isThere also accepts a file that cannot be examined: Load reports the reason.
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// isSame reports that two paths lead to one file or folder.
+// isSame reports whether two paths lead to the same file or folder.
 func isSame(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {
@@ -114,8 +112,8 @@ func absError(err error) error {
 	return fmt.Errorf("finding the current folder: %w", err)
 }
 
-// userConfigDir returns "" if the environment does not tell. os.UserConfigDir is
-// not used: on macOS it names a folder that command-line tools do not use.
+// userConfigDir returns "" if the environment names no home folder. It does not use os.UserConfigDir, which on macOS
+// returns a folder that command-line tools do not use.
 func userConfigDir(goos string, getenv func(string) string) string {
 	if goos == "windows" {
 		return getenv("AppData")

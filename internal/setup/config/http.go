@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// Values that hold where the file says nothing.
+// Defaults of keys that the file does not set.
 const (
 	DefaultListen      = "127.0.0.1:7420"
-	DefaultSessionIdle = time.Hour        // without a request before a session ends; http.sessionIdle
-	DefaultClientIdle  = 10 * time.Minute // without a request before the servers of one client end; http.clientIdle
+	DefaultSessionIdle = time.Hour        // for a session without requests; http.sessionIdle
+	DefaultClientIdle  = 10 * time.Minute // for the servers of one client without requests; http.clientIdle
 )
 
-// HTTP is how 'serve' listens. What it says of hosts and origins is checked for each
-// request, so that it can change while the program runs; the rest holds from the start.
+// HTTP is the configuration of 'serve'. Hosts and origins are checked for each request and can change while the program
+// runs; everything else is read at the start.
 type HTTP struct {
 	Listen         string   // address and port; the address is "" for all
 	AllowedHosts   []string // names and addresses, without a port
 	AllowedOrigins []string // such as https://app.example.com, in small letters
 	TLS            TLS
-	SessionIdle    time.Duration // after which an unused session ends; never zero
-	ClientIdle     time.Duration // after which nothing runs for an unused session alone; never zero
+	SessionIdle    time.Duration // ends an unused session; never zero
+	ClientIdle     time.Duration // stops the servers that run for one unused session only; never zero
 }
 
-// TLS names the files of the certificate, by absolute paths. Without one, both are "".
+// TLS holds the absolute paths of the certificate and its key; "" without TLS.
 type TLS struct{ Cert, Key string }
 
 func defaultHTTP() HTTP {
@@ -37,44 +37,44 @@ func defaultHTTP() HTTP {
 
 var httpKey = key{
 	name: "http", kinds: []kind{kindObject}, members: &httpObject, example: `{"listen": "127.0.0.1:7420"}`,
-	description: "How 'mcp-workbench serve' listens for clients over HTTP. Nothing of it matters to a workbench that a client starts.",
+	description: "The HTTP settings of 'mcp-workbench serve'. They have no effect on a workbench that a client starts.",
 }
 
 var httpObject = object{keys: []key{
 	{
 		name: "listen", kinds: []kind{kindString}, check: checkListen, pattern: `:[0-9]+$|\$\{`, example: `"127.0.0.1:7420"`, fallback: `"127.0.0.1:7420"`,
-		description: "The address and port to listen on. With ':7420' that is every address of the machine.",
+		description: "The address and port to listen on. ':7420' listens on every address of the machine.",
 	},
 	{
 		name: "allowedHosts", kinds: []kind{kindArray}, nonEmpty: true, check: checkHost, pattern: `^\[?[A-Za-z0-9:._-]+\]?$|\$\{`, example: `["mcp.example.com"]`,
-		description: "Further names by which requests may call the workbench, on any port: what a reverse proxy passes on, or the machine's name. Allowed anyway are localhost and 127.0.0.1 on this machine, and from elsewhere the address that is connected to.",
+		description: "Additional host names that requests may use, on any port, such as the one that a reverse proxy forwards or the machine's name. Always allowed are localhost and 127.0.0.1 on this machine and, from elsewhere, the address that the client connects to.",
 	},
 	{
 		name: "allowedOrigins", kinds: []kind{kindArray}, nonEmpty: true, check: checkOrigin, pattern: `^[a-z][a-z0-9+.-]*://[^/*]+$|\$\{`, example: `["https://app.example.com"]`,
-		description: "The origins of web pages that may use the workbench from a browser. They still need a token.",
+		description: "The origins of web pages that may use the workbench from a browser. Their requests still need a token.",
 	},
 	{
 		name: "tls", kinds: []kind{kindObject}, members: &tlsObject, example: `{"cert": "cert.pem", "key": "key.pem"}`,
-		description: "The certificate to serve HTTPS with. Without it, the workbench serves HTTP.",
+		description: "The certificate for HTTPS. Without it, the workbench serves HTTP.",
 	},
 	{
 		name: "sessionIdle", kinds: []kind{kindString}, check: checkPositiveDuration, pattern: durationPattern, example: `"1h"`, fallback: `"1h"`,
-		description: "After how long without a request the session of a client ends.",
+		description: "How long a client's session lasts without a request.",
 	},
 	{
 		name: "clientIdle", kinds: []kind{kindString}, check: checkPositiveDuration, pattern: durationPattern, example: `"10m"`, fallback: `"10m"`,
-		description: "After how long without a request, and with no stream open, servers are stopped that run for this client alone. Its session goes on; what it needs starts again with its next request.",
+		description: "How long servers that run for one client only keep running without a request or an open stream. The session continues, and its next request restarts the servers that it needs.",
 	},
 }}
 
 var tlsObject = object{keys: []key{
 	{
 		name: "cert", kinds: []kind{kindString}, nonEmpty: true, required: "must name the file 'http.tls.cert'", example: `"cert.pem"`,
-		description: "The file with the certificate and those that vouch for it, in PEM form, from the configuration file's folder; a leading ~/ is the home folder.",
+		description: "The file with the certificate and its chain in PEM format, relative to the configuration file's folder; a leading ~/ is the home folder.",
 	},
 	{
 		name: "key", kinds: []kind{kindString}, nonEmpty: true, required: "must name the file 'http.tls.key'", example: `"key.pem"`,
-		description: "The file with the certificate's private key, in PEM form, from the configuration file's folder; a leading ~/ is the home folder.",
+		description: "The file with the certificate's private key in PEM format, relative to the configuration file's folder; a leading ~/ is the home folder.",
 	},
 }}
 
@@ -97,7 +97,7 @@ func (b *builder) http(n *node) HTTP {
 	return h
 }
 
-// file returns a file's absolute name; a relative one starts in the configuration's folder.
+// file returns the absolute path of a file; a relative one starts in the configuration's folder.
 func (b *builder) file(n *node, p place) string {
 	name := b.home(n, p)
 	if name == "" || filepath.IsAbs(name) {
@@ -134,8 +134,7 @@ func checkHost(text string) string {
 	return "must be a host name or an IP address"
 }
 
-// checkOrigin asks for the form in which a browser sends an origin, since any other would
-// never match.
+// checkOrigin requires the form in which browsers send an origin, since any other would never match.
 func checkOrigin(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -156,8 +155,7 @@ func isAddress(text string) bool {
 	return err == nil && addr.Zone() == ""
 }
 
-// isHostName accepts the names that the DNS has, without a dot at the end. What ends in a
-// number is an address, or a mistyped one.
+// isHostName accepts DNS names without a trailing dot. A name that ends in a number is an address, or a mistyped one.
 func isHostName(text string) bool {
 	for label := range strings.SplitSeq(text, ".") {
 		isOdd := func(r rune) bool { return r >= 0x80 || !isNameByte(byte(r)) && r != '-' }

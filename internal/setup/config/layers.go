@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// projectRule is what a top-level key of a project's file does where the user has a file, too.
+// projectRule defines the effect of a top-level key in a project's file when the user has a file, too.
 type projectRule struct {
 	key    string // with dots, such as results.maxBytes
-	counts string // when its value counts, for people
-	// stricter reports whether the project's value leaves less than the user's, and isSame
-	// whether it makes no difference.
+	counts string // when the value applies, for people
+	// stricter reports whether the project's value allows less than the user's, isSame whether both are equivalent.
 	stricter, isSame func(user, project *Config) bool
-	// tighten takes the project's value over.
+	// tighten applies the project's value.
 	tighten func(into, project *Config)
-	inBox   bool // the key can be written in a toolbox instead
+	inBox   bool // the key can be set in a toolbox instead
 }
 
-// projectRules are the keys by which a project can tighten what the user has. All others are the
-// user's alone, those that are new, too.
+// projectRules are the keys with which a project can tighten the user's settings. All other keys, including new ones,
+// belong to the user.
 var projectRules = []projectRule{
 	limit("maxMessageSize", "if it is smaller", func(c *Config) *int { return &c.MaxMessageSize }),
 	limit("results.maxBytes", "if it is smaller, or the user has none", func(c *Config) *int { return &c.Discovery.MaxResultBytes }),
@@ -49,7 +48,7 @@ var projectRules = []projectRule{
 	},
 }
 
-// limit is the rule of a number of which less is stricter, and 0 no limit at all.
+// limit is the rule of a number for which lower is stricter and 0 means no limit.
 func limit(key, counts string, of func(*Config) *int) projectRule {
 	return projectRule{
 		key: key, counts: counts,
@@ -72,7 +71,7 @@ func isStricter[T int | time.Duration](user, project T) bool {
 	return project > 0 && (user <= 0 || project < user)
 }
 
-// isWithin reports whether nothing is inherited that the other does not inherit as well.
+// isWithin reports whether the other inherits everything that this one inherits.
 func (i InheritEnv) isWithin(other InheritEnv) bool {
 	if other.All {
 		return true
@@ -80,8 +79,8 @@ func (i InheritEnv) isWithin(other InheritEnv) bool {
 	return !i.All && !slices.ContainsFunc(i.Patterns, func(pattern string) bool { return !slices.Contains(other.Patterns, pattern) })
 }
 
-// under returns the settings that hold for a project's toolboxes: the user's, tightened by
-// the project's own. What else the project sets is warned of.
+// under returns the settings of a project's toolboxes: the user's, tightened by the project's. It warns about
+// everything else that the project sets.
 func (b *builder) under(user, own *Config, root *node) *Config {
 	top := *user
 	top.Path, top.Files, top.Toolboxes, top.Warnings, top.Secrets, top.Variables = "", nil, nil, nil, nil, nil
@@ -104,7 +103,7 @@ func (b *builder) under(user, own *Config, root *node) *Config {
 	return &top
 }
 
-// tighten takes one setting of the project over, or warns that it does not count.
+// tighten applies one setting of the project, or warns that it has no effect.
 func (b *builder) tighten(user, own, top *Config, m *member, p place) {
 	hint := "the keys at the top are those of your own " + user.Path + "; a project can add toolboxes, and tighten limits"
 	at := slices.IndexFunc(projectRules, func(rule projectRule) bool { return rule.key == p.field.String() })
@@ -122,9 +121,8 @@ func (b *builder) tighten(user, own, top *Config, m *member, p place) {
 	b.report.warn(m.offset, p.at, p.says("of a project's file does not count"), hint)
 }
 
-// Join returns the configuration of a project on top of that of its user: the toolboxes of
-// both, the project's first, without those of the user's that have a name of the project's.
-// The project's must have been read with the user's at hand; see ParseOptions.User.
+// Join merges a project's configuration with that of its user: the toolboxes of both, the project's first, without
+// those of the user whose names the project uses. The project's file must have been read with ParseOptions.User.
 func Join(project, user *Config) *Config {
 	joined := *project
 	joined.Path, joined.Locked, joined.Timeouts, joined.InheritEnv = user.Path, user.Locked, user.Timeouts, user.InheritEnv
@@ -137,7 +135,7 @@ func Join(project, user *Config) *Config {
 	}
 	joined.Discovery.Pinned = nil
 	for _, ref := range user.Discovery.Pinned {
-		if !project.has(ref.Toolbox) { // the user pinned another tool than that of the project
+		if !project.has(ref.Toolbox) { // the user pinned a tool of another toolbox than the project's
 			joined.Discovery.Pinned = append(joined.Discovery.Pinned, ref)
 		}
 	}
@@ -152,8 +150,8 @@ func joinedNames(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
-// ProjectPath is the path of the project's file that is on top of the user's; "" if the
-// configuration is of one file.
+// ProjectPath returns the path of the project's file that is merged with the user's; "" for a configuration of one
+// file.
 func (c *Config) ProjectPath() string {
 	if len(c.Files) < 2 {
 		return ""
@@ -165,7 +163,7 @@ func (c *Config) has(name string) bool {
 	return slices.ContainsFunc(c.Toolboxes, func(box Toolbox) bool { return box.Name == name })
 }
 
-// inFile returns problems that name the configuration's file, since there is another one.
+// inFile returns the problems with the name of their file, needed once there are two.
 func (c *Config) inFile(problems []Problem) []Problem {
 	located := slices.Clone(problems)
 	for i := range located {
@@ -176,7 +174,7 @@ func (c *Config) inFile(problems []Problem) []Problem {
 	return located
 }
 
-// joinedSecrets are those of both, but for names in either.
+// joinedSecrets returns the secrets of both, except names of either.
 func joinedSecrets(project, user *Config) []string {
 	found, names := &secrets{}, map[string]bool{}
 	for _, cfg := range []*Config{project, user} {

@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// maxDepth bounds nesting. The file's own shape needs 7 levels; the parser is
-// recursive, and its stack is not to be overflowed by a file of brackets.
+// maxDepth is the nesting of a configuration file; a deeper one is an error. The file's structure needs 7 levels. The
+// parser is recursive, and a file of brackets must not overflow its stack.
 const maxDepth = 100
 
-// tokens is what a look at the text without its grammar tells: where a string or
-// comment is broken, and which brackets are open at the end.
+// tokens is the result of reading the text without its grammar: the broken string or comment, and the brackets still
+// open at the end.
 type tokens struct {
-	open    []int // offsets of brackets that are not closed
+	open    []int // offsets of unclosed brackets
 	fault   *fault
-	tooDeep bool // the fault is nesting, and parsing is out of the question
+	tooDeep bool // the fault is the nesting, and the text must not be parsed
 }
 
-// fault is a broken token: where it starts, and what is wrong at which place.
+// fault is a broken token: its start, and the position of the mistake.
 type fault struct {
 	token, offset int
 	message, hint string
@@ -70,7 +70,7 @@ func lexString(data []byte, start int) (int, *fault) {
 	return 0, &fault{start, start, "the string that starts here is not closed", ""}
 }
 
-// escapeSize returns the length of the escape at the start of data, 0 if it is none.
+// escapeSize returns the length of the escape at the start of data, or 0.
 func escapeSize(data []byte) int {
 	switch {
 	case len(data) >= 2 && bytes.IndexByte([]byte(`"\/bfnrt`), data[1]) >= 0:
@@ -81,7 +81,7 @@ func escapeSize(data []byte) int {
 	return 0
 }
 
-// lexComment returns the end of the comment at start, or of the slash if it is none.
+// lexComment returns the end of the comment at start, or of the slash if no comment starts there.
 func lexComment(data []byte, start int) (int, *fault) {
 	rest := data[start:]
 	switch {

@@ -14,9 +14,9 @@ import (
 
 const maxFileSize = 16 << 20 // size of a configuration file; a larger one is an error
 
-// Load reads the configuration file at path, and variables from the workbench.env
-// beside it. environ has the form of os.Environ and wins over that file. What is wrong inside
-// one server is that server's Fault; an error is an *Error unless the current folder cannot be found.
+// Load reads the configuration file at path, and variables from the workbench.env beside it. environ has the form of
+// os.Environ and overrides that file. A mistake inside one server becomes that server's Fault. Errors are of type
+// *Error unless the current folder cannot be determined.
 func Load(path string, environ []string) (*Config, error) {
 	source, err := Read(path)
 	if err != nil {
@@ -25,24 +25,24 @@ func Load(path string, environ []string) (*Config, error) {
 	return source.Load(environ)
 }
 
-// Source is a configuration file and the workbench.env beside it as they were read.
-// Whoever judges it before it is parsed thus judges the very bytes that are parsed.
+// Source holds the bytes of a configuration file and of the workbench.env beside it. A check before parsing thus sees
+// the same bytes as the parser.
 type Source struct {
 	Path string // absolute
 	Data []byte
 	Info fs.FileInfo
 
-	// Named says that a person named the file, which is why nobody judges whether it may be used.
+	// Named marks a file that a person named explicitly; it needs no consent.
 	Named bool
 
 	Env     []byte
 	EnvInfo fs.FileInfo // nil if there is no workbench.env
 
 	lock      []byte // nil if there is no workbench.lock
-	lockError error  // why it cannot be read; nobody may need it
+	lockError error  // why it cannot be read; reported only if the lock is needed
 }
 
-// Read reads what Load needs, without looking into it. The error is as that of Load.
+// Read reads everything that Load needs, without parsing it. Its errors are those of Load.
 func Read(path string) (*Source, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func Read(path string) (*Source, error) {
 	return s, s.readEnv()
 }
 
-// ReadAt is Read for a place where a file was found.
+// ReadAt is Read for a place that Find returned.
 func ReadAt(place Place) (*Source, error) {
 	s, err := Read(place.Path)
 	if err == nil {
@@ -65,7 +65,7 @@ func ReadAt(place Place) (*Source, error) {
 	return s, err
 }
 
-// readEnv reads the variables, if there are any.
+// readEnv reads the variables, if the file exists.
 func (s *Source) readEnv() error {
 	if !isThere(s.envPath()) {
 		return nil
@@ -79,11 +79,10 @@ func (s *Source) readEnv() error {
 
 func (s *Source) envPath() string { return filepath.Join(filepath.Dir(s.Path), EnvFileName) }
 
-// Load parses what was read.
+// Load parses the source.
 func (s *Source) Load(environ []string) (*Config, error) { return s.LoadUnder(environ, nil) }
 
-// LoadUnder parses what was read of a project's file; user is the user's own configuration,
-// nil without one.
+// LoadUnder parses the source as a project's file. user is the user's own configuration, or nil.
 func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 	vars, warnings, err := s.variables()
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 	return cfg, nil
 }
 
-// exposed warns of a file that others can change.
+// exposed warns about a file that other users can change.
 func (s *Source) exposed() []Problem {
 	if s.Info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" {
 		return []Problem{{
@@ -144,10 +143,10 @@ func (s *Source) exposed() []Problem {
 	return nil
 }
 
-// LockPath is where the lock of the file's toolboxes is kept.
+// LockPath returns the path of the lock of the file's toolboxes.
 func (f File) LockPath() string { return filepath.Join(filepath.Dir(f.Path), toolbox.LockFile) }
 
-// ReadLock returns the content of the lock; nil if there is none. It does not look into it.
+// ReadLock returns the unparsed content of the lock, or nil without one.
 func (f File) ReadLock() ([]byte, error) {
 	path := f.LockPath()
 	if !isThere(path) {
@@ -160,7 +159,7 @@ func (f File) ReadLock() ([]byte, error) {
 	return data, nil
 }
 
-// readFile returns a file's content, within the limit. Devices and named pipes are refused at once.
+// readFile returns the content of a file within the limit. It rejects devices and named pipes at once.
 func readFile(path string) ([]byte, fs.FileInfo, error) {
 	data, info, err := safefile.Read(path, maxFileSize)
 	if err != nil && info != nil && info.IsDir() {
@@ -171,8 +170,8 @@ func readFile(path string) ([]byte, fs.FileInfo, error) {
 
 var errIsFolder = errors.New("it is a directory")
 
-// unreadable tells the person who named the file. The operation and the path are left
-// out of the reason, since the error names the file.
+// unreadable returns the error for the person who named the file. It drops the operation and the path from the reason,
+// since the error names the file.
 func unreadable(path string, err error) *Error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
@@ -191,8 +190,8 @@ func unreadable(path string, err error) *Error {
 	return &Error{Code: code, File: path, Problems: []Problem{{Message: "Cannot read the file: " + reason, Hint: hint}}}
 }
 
-// addEnviron puts the process environment over what vars holds. Names have no
-// case on Windows, and ${VAR} is written in capitals.
+// addEnviron overrides vars with the process environment. On Windows names are case-insensitive, and ${VAR} uses
+// capitals.
 func addEnviron(vars map[string]string, environ []string) {
 	for _, entry := range environ {
 		name, value, ok := strings.Cut(entry, "=")
@@ -213,7 +212,7 @@ func homeDir(vars map[string]string) string {
 	return vars["HOME"]
 }
 
-// shellQuote returns a path as one word of a shell command.
+// shellQuote quotes a path as one word of a shell command.
 func shellQuote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

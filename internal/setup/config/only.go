@@ -1,6 +1,6 @@
 package config
 
-// Only returns a configuration of one server alone, in direct mode: a client sees the server as it is.
+// Only returns a configuration with a single server in direct mode: a client sees the server unchanged.
 func (c *Config) Only(box Toolbox, server Server) *Config {
 	narrowed := *c
 	server.Disabled = false

@@ -8,17 +8,17 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Policy says which tools may be used. The zero value allows all.
+// Policy denies tools. The zero value allows all.
 type Policy struct {
-	Rules []PolicyRule // of all files; their order has no meaning
+	Rules []PolicyRule // of all files; the order has no meaning
 }
 
 // PolicyRule denies tools.
 type PolicyRule struct {
 	Tools   []toolbox.Pattern
 	Because string // may be empty
-	File    string // that it is from
-	Line    int    // in the file; 0 for a rule that is only assumed, see Withheld
+	File    string // the file that contains it
+	Line    int    // in the file; 0 for an assumed rule, see Withheld
 }
 
 // Match returns the first pattern of the rule that matches a tool.
@@ -33,7 +33,7 @@ func (r *PolicyRule) Match(ref toolbox.Ref) (toolbox.Pattern, bool) {
 
 var policyKey = key{
 	name: "policy", kinds: []kind{kindObject}, members: &policyObject, example: `{"rules": [{"tools": "prod/*", "then": "deny"}]}`,
-	description: "Which tools may be used. An unknown key in it is an error, since a rule that is only partly understood could allow too much.",
+	description: "The tools that may be used. An unknown key in it is an error, since a partly understood rule could allow too much.",
 }
 
 var policyObject = object{isStrict: true, keys: []key{{
@@ -46,15 +46,15 @@ var policyRuleObject = object{isStrict: true, keys: []key{
 	{
 		name: "tools", kinds: []kind{kindString, kindArray}, nonEmpty: true, check: func(text string) string { return toolbox.Pattern(text).Check() },
 		required: "must have a 'tools' field, which is a pattern or a list of patterns", example: `["prod/*", "*/github/delete_*"]`,
-		description: "Which tools the rule is about: a pattern, or a list of patterns, for \"toolbox/server/tool\". A \"*\" matches any characters, \"/\" included, \"\\\\\" escapes the next character, and nothing else is special.",
+		description: "The tools of the rule: a pattern or a list of patterns for \"toolbox/server/tool\". A \"*\" matches any characters, \"/\" included, \"\\\\\" escapes the next character, and nothing else is special.",
 	},
 	{
 		name: "then", kinds: []kind{kindString}, enum: []string{"deny"}, required: "must have a 'then' field",
-		description: "What becomes of these tools: with \"deny\" they are neither listed nor found, and cannot be called.",
+		description: "The effect of the rule: with \"deny\" the tools are neither listed nor found, and cannot be called.",
 	},
 	{
 		name: "because", kinds: []kind{kindString}, example: `"production is read-only"`,
-		description: "The reason, which the error of a call repeats.",
+		description: "The reason, shown in the error of a denied call.",
 	},
 }}
 
@@ -74,7 +74,7 @@ func eachRule(root *node, visit func(rule *node, p place)) {
 	}
 }
 
-// eachPattern calls visit with every pattern of a rule: 'tools' is one string or several.
+// eachPattern calls visit with every pattern of a rule: 'tools' is a string or an array.
 func eachPattern(rule *node, p place, visit func(pattern *node, p place)) {
 	tools := rule.get("tools")
 	p = p.member("tools")
@@ -89,7 +89,7 @@ func eachPattern(rule *node, p place, visit func(pattern *node, p place)) {
 	}
 }
 
-// policy reads the rules. What is wrong with one key alone was reported.
+// policy reads the rules. Mistakes in single keys are already reported.
 func (b *builder) policy(root *node) (policy Policy) {
 	eachRule(root, func(n *node, p place) {
 		rule := PolicyRule{Because: n.get("because").string(), File: b.from, Line: b.report.line(n.offset)}
@@ -103,7 +103,7 @@ func (b *builder) policy(root *node) (policy Policy) {
 	return policy
 }
 
-// warnOfPolicy points out patterns of the file that match nothing, and tools that are both pinned and denied.
+// warnOfPolicy warns about patterns that match nothing, and about tools that are both pinned and denied.
 func (b *builder) warnOfPolicy(root *node, boxes []Toolbox, pinned []toolbox.Ref) {
 	if user := b.opts.User; user != nil {
 		boxes, pinned = slices.Concat(boxes, user.Toolboxes), user.Discovery.Pinned
@@ -127,7 +127,7 @@ func (b *builder) warnOfPolicy(root *node, boxes []Toolbox, pinned []toolbox.Ref
 	})
 }
 
-// unmatchedPattern ends the warning of a pattern that matches nothing.
+// unmatchedPattern is the end of the warning about a pattern that matches nothing.
 const unmatchedPattern = " matches no toolbox and server that is configured"
 
 func mayMatch(pattern toolbox.Pattern, boxes []Toolbox) bool {
@@ -136,7 +136,7 @@ func mayMatch(pattern toolbox.Pattern, boxes []Toolbox) bool {
 	})
 }
 
-// patternHint suggests what may have been meant by a pattern that matches nothing.
+// patternHint suggests a correction of a pattern that matches nothing.
 func patternHint(text string, boxes []Toolbox) string {
 	if whole := strings.TrimSuffix(text, "/") + "/*"; mayMatch(toolbox.Pattern(whole), boxes) {
 		return "to deny all of it, write " + quote(whole)
@@ -152,7 +152,7 @@ func patternHint(text string, boxes []Toolbox) string {
 	return `a pattern is "toolbox/server/tool", in which '*' matches any characters`
 }
 
-// WarningsBeside returns the warnings of a user's file that hold where a project's file is on top of it: a pattern that
+// WarningsBeside returns the warnings of a user's file that remain valid with a project's file on top: a pattern that
 // matches none of the user's toolboxes may match one of the project's.
 func (c *Config) WarningsBeside(project *Config) []Problem {
 	warnings := slices.Clone(c.Warnings)
@@ -168,7 +168,7 @@ func (c *Config) WarningsBeside(project *Config) []Problem {
 	return warnings
 }
 
-// assumedPolicy is that of a file which may have one, but cannot be used.
+// assumedPolicy denies all tools, for an unusable file that may have a policy.
 func assumedPolicy(path string) Policy {
 	return Policy{Rules: []PolicyRule{{
 		Tools: []toolbox.Pattern{"*"}, File: path,

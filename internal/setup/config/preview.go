@@ -11,17 +11,17 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Preview is what a file would run, as it is written there: no variable is replaced, so
-// that no value of one is shown, and a default cannot hide behind one that is set.
+// Preview lists what a file would run, as written: no variable is replaced, so no value is shown, and a default cannot
+// hide behind a variable that is set.
 type Preview struct {
 	Toolboxes []PreviewToolbox // in file order
 	Servers   []PreviewServer  // in file order, disabled ones included
-	Variables []Variable       // what workbench.env sets, by name
-	Unclear   []string         // keys that are only known once a variable is
+	Variables []Variable       // set by workbench.env, by name
+	Unclear   []string         // keys that depend on variables
 	HTTP      PreviewHTTP
 }
 
-// PreviewHTTP is whom a file would let in over HTTP.
+// PreviewHTTP lists who a file would admit over HTTP.
 type PreviewHTTP struct {
 	Listen         string
 	Hosts, Origins []string
@@ -36,28 +36,28 @@ type PreviewServer struct {
 	Builtin       string
 	Command       string
 	Args          []string
-	URL           string // which may hold secrets
+	URL           string // may contain secrets
 	Host          string // of the url
-	Transport     string // by whichever of its two names
+	Transport     string // from either of its two keys
 	Env, Headers  []Variable
-	InheritEnv    InheritEnv // its own, or that of what it stands in
+	InheritEnv    InheritEnv // its own, or the inherited value
 	Dir           string
 	Disabled      bool
 
-	// Sent are the variables whose values leave the machine, by name: those in the url and the headers.
+	// Sent are the names of variables whose values leave the machine: those in the url and the headers.
 	Sent []string
-	// Launch is nil where a variable that has no value decides on it.
+	// Launch is nil if it depends on an unset variable.
 	Launch *PreviewLaunch
 }
 
-// PreviewLaunch is how a server would be started with the variables as they are. It is for finding the file that would run, and
-// may hold secrets.
+// PreviewLaunch is how a server would be started with the current variables. It serves to find the program that would
+// run, and may contain secrets.
 type PreviewLaunch struct {
 	Command, Dir string
 	Env          []string // NAME=value
 }
 
-// Preview looks into a file that may have mistakes, but not of syntax.
+// Preview reads a file that may contain mistakes, but no syntax errors.
 func (s *Source) Preview(environ []string) (*Preview, error) {
 	vars, _, err := s.variables()
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	return preview, nil
 }
 
-// Add puts the toolboxes of another file behind, without those that have a name of these.
+// Add appends the toolboxes of another file, except those with a name already present.
 func (p *Preview) Add(other *Preview) {
 	has := make(map[string]bool)
 	for _, box := range p.Toolboxes {
@@ -120,8 +120,7 @@ func (p *Preview) Add(other *Preview) {
 	}
 }
 
-// look notes keys that a variable decides on: with another environment they may be what
-// names the program.
+// look records keys that depend on a variable: in another environment they may name the program.
 func (p *Preview) look(n *node) {
 	for _, m := range n.members {
 		if m.raw != m.name || m.unresolved {
@@ -152,7 +151,7 @@ func previewServer(box string, m member, folder string) PreviewServer {
 	return s
 }
 
-// launch returns how a server with a command would be started in a folder, unless it is told another one.
+// launch returns how a server with a command would be started; a relative cwd starts in folder.
 func launch(n *node, folder, home string) *PreviewLaunch {
 	command, dir := n.get("command"), n.get("cwd")
 	if command == nil || command.unresolved || dir != nil && dir.unresolved {
@@ -170,7 +169,7 @@ func launch(n *node, folder, home string) *PreviewLaunch {
 	return l
 }
 
-// references returns the names of the variables that a text refers to.
+// references returns the names of the variables in a text.
 func references(text string) []string {
 	var names []string
 	expand(text, func(name string) (string, bool) {
@@ -187,7 +186,7 @@ func (n *node) variablesWritten() (variables []Variable) {
 	return variables
 }
 
-// written returns a string as it stands in the file.
+// written returns a string as written in the file.
 func (n *node) written() string {
 	if n == nil || n.kind != kindString {
 		return ""
@@ -206,8 +205,7 @@ func (n *node) allWritten() []string {
 	return texts
 }
 
-// host returns the host of an address that may hold variables, and neither its user nor
-// what follows it.
+// host returns the host of an address that may contain variables, without its user or anything that follows the host.
 func host(address string) string {
 	if _, rest, ok := strings.Cut(address, "//"); ok {
 		address = rest

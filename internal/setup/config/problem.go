@@ -9,17 +9,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Problem is one thing that is wrong in a file, or probably not meant.
+// Problem is a mistake in a file, or something probably unintended.
 type Problem struct {
-	File         string // absolute path; "" where there is one file only
-	Line, Column int    // from 1, columns in characters; 0 if it concerns the file as a whole
+	File         string // absolute path; "" with a single file
+	Line, Column int    // from 1, columns in characters; 0 if it concerns the whole file
 	Path         string // such as config.toolboxes.dev.mcpServers.files.args[0]; "" if none
 	Message      string // may hold several lines
 	Hint         string // what to do; may be empty
 }
 
-// String returns position and message, and the path and the hint on lines of
-// their own below.
+// String returns the position and the message, followed by the path and the hint on separate lines.
 func (p Problem) String() string {
 	var b strings.Builder
 	if p.File != "" {
@@ -38,8 +37,8 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// onOneLine returns the problem with a message of one line, without the path and the hint: what
-// it has below its first line is in brackets.
+// onOneLine returns the problem with a one-line message, without the path and the hint. Further lines of the message
+// follow in brackets.
 func (p Problem) onOneLine() Problem {
 	first, rest, _ := strings.Cut(p.Message, "\n")
 	var more []string
@@ -55,16 +54,16 @@ func (p Problem) onOneLine() Problem {
 	return p
 }
 
-// Error holds all that is wrong with one file.
+// Error holds all mistakes of one file.
 type Error struct {
-	Code     toolbox.Code // one for the file, whatever the number of problems
+	Code     toolbox.Code // one per file, whatever the number of problems
 	File     string
 	Problems []Problem // never empty, in file order
 	Warnings []Problem // shown as well, since a mistyped key is often the cause
 }
 
-// Error returns one message for a person: each problem with its position, and
-// the number of problems if there are several.
+// Error returns one message for a person: each problem with its position, and the number of problems if there are
+// several.
 func (e *Error) Error() string {
 	var b strings.Builder
 	for _, p := range e.Problems {
@@ -80,16 +79,16 @@ func (e *Error) Error() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// ErrorCode returns the code that 'explain' knows.
+// ErrorCode returns the code for 'explain'.
 func (e *Error) ErrorCode() toolbox.Code { return e.Code }
 
-// OneLine is the first problem on one line.
+// OneLine returns the first problem on one line.
 func (e *Error) OneLine() string { return inFile(e.File, e.Problems[0].onOneLine()) }
 
-// maxBriefProblems is how many problems Brief tells of.
+// maxBriefProblems is the number of problems in Brief; further ones are only counted.
 const maxBriefProblems = 10
 
-// Brief is the error for a client: the first problems, without warnings, and how to see all.
+// Brief returns the error for a client: the first problems without warnings, and how to see all.
 func (e *Error) Brief() string {
 	first := &Error{Code: e.Code, File: e.File, Problems: e.Problems[:min(len(e.Problems), maxBriefProblems)]}
 	if more := len(e.Problems) - len(first.Problems); more > 0 {
@@ -109,8 +108,8 @@ func inFile(file string, p Problem) string {
 	return file + ": " + p.String()
 }
 
-// quote puts a name from the file into a message. Names are any text, so what
-// could act on a terminal is escaped and what is endless is cut.
+// quote formats a name from the file for a message. Names are arbitrary text, so control characters are escaped and
+// long names are cut.
 func quote(name string) string {
 	const longest = 100
 	if runes := []rune(name); len(runes) > longest {

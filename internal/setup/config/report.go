@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// report collects problems by byte offset, in whatever order they are found.
+// report collects problems by byte offset, in any order.
 type report struct {
 	data     []byte
 	errors   []finding
@@ -17,11 +17,11 @@ type report struct {
 	lines    []int // offset of each line's first byte
 }
 
-// finding is a problem whose line and column are not worked out yet.
+// finding is a problem whose line and column are not computed yet.
 type finding struct {
 	offset  int
 	problem Problem
-	server  string // path of the server that it is inside of; "" if it concerns the file
+	server  string // path of the server that contains it; "" if it concerns the file
 }
 
 func newReport(data []byte) *report {
@@ -36,13 +36,12 @@ func newReport(data []byte) *report {
 	}
 }
 
-// fail reports an error at a path. What is at or below a server concerns that server alone.
+// fail reports an error at a path. An error at or below a server concerns only that server.
 func (r *report) fail(offset int, at *path, message, hint string) {
 	r.failWithin(at, offset, at, message, hint)
 }
 
-// failWithin reports an error that concerns more than what is at its path: the server that
-// scope is in, or else the file.
+// failWithin reports an error that concerns more than its path: the server that contains scope, otherwise the file.
 func (r *report) failWithin(scope *path, offset int, at *path, message, hint string) {
 	r.errors = append(r.errors, finding{offset, Problem{Path: at.String(), Message: message, Hint: hint}, scope.server().String()})
 }
@@ -51,7 +50,7 @@ func (r *report) warn(offset int, at *path, message, hint string) {
 	r.warnings = append(r.warnings, finding{offset: offset, problem: Problem{Path: at.String(), Message: message, Hint: hint}})
 }
 
-// failed reports whether there is an error that concerns the file.
+// failed reports whether an error concerns the file.
 func (r *report) failed() bool {
 	return slices.ContainsFunc(r.errors, func(f finding) bool { return f.server == "" })
 }
@@ -72,7 +71,7 @@ func (r *report) failure(code toolbox.Code, file string) *Error {
 
 func (r *report) warned() []Problem { return r.locate(r.warnings) }
 
-// line returns the number of the line that holds offset, from 1.
+// line returns the line number of offset, from 1.
 func (r *report) line(offset int) int {
 	index, exact := slices.BinarySearch(r.lines, offset)
 	if exact {
@@ -81,9 +80,8 @@ func (r *report) line(offset int) int {
 	return index
 }
 
-// locate returns the findings as problems in file order. Columns are counted
-// onwards from the finding before, so that a file that is one long line does not
-// cost its length for every problem in it.
+// locate returns the findings as problems in file order. Columns are counted from the previous finding, so that a file
+// with one long line is not scanned again for every problem.
 func (r *report) locate(findings []finding) []Problem {
 	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.offset, b.offset) })
 	var problems []Problem

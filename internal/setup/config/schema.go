@@ -19,8 +19,7 @@ func Schema() []byte {
 	return append(data, '\n')
 }
 
-// ordered is a JSON object that keeps its order, so that editors list the keys
-// as they are described here.
+// ordered is a JSON object that keeps its order, so that editors list the keys in the order of the descriptions.
 type ordered []struct {
 	name  string
 	value any
@@ -105,8 +104,7 @@ func (k *key) schema() ordered {
 	return k.textRules(s)
 }
 
-// textRules adds what holds for a key's strings. A variable may stand where a
-// word of a list is expected.
+// textRules adds the rules for the strings of a key. A variable may replace a word of an enumeration.
 func (k *key) textRules(s ordered) ordered {
 	if k.enum != nil {
 		s = s.with("anyOf", []ordered{{{"enum", k.enum}}, {{"pattern", `\$\{`}}})

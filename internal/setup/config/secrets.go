@@ -10,12 +10,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 )
 
-// secrets collects the values that must not be shown.
+// secrets collects values that must not be shown.
 type secrets struct{ values map[string]bool }
 
-// add notes a value. Output is masked line by line, so each line of a longer
-// text, such as a private key, counts by itself; and where the value is an
-// address, its password may well turn up without the rest.
+// add records a value. Output is masked line by line, so each line of a longer text, such as a private key, is a secret
+// of its own. The password of an address may also appear alone.
 func (s *secrets) add(value string) {
 	for line := range strings.SplitSeq(value, "\n") {
 		s.addValue(strings.TrimSpace(line))
@@ -23,7 +22,7 @@ func (s *secrets) add(value string) {
 	s.addURL(value)
 }
 
-// addHeader notes a header's value and, as in "Bearer abc", what follows the scheme.
+// addHeader records the value of a header and the part after the scheme, as in "Bearer abc".
 func (s *secrets) addHeader(value string) {
 	s.add(value)
 	if _, credentials, ok := strings.Cut(strings.TrimSpace(value), " "); ok {
@@ -31,8 +30,8 @@ func (s *secrets) addHeader(value string) {
 	}
 }
 
-// addURL notes user, password and query values of an address, each as it is
-// written and as it is decoded, since logs hold either.
+// addURL records the user, password and query values of an address, each as written and decoded, since logs may contain
+// either.
 func (s *secrets) addURL(address string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -56,8 +55,7 @@ func (s *secrets) addURL(address string) {
 	}
 }
 
-// addValue keeps a value unless it is too short or too plain to be a secret. A
-// boolean is too short.
+// addValue records a value unless it is too short or too common to be a secret. Booleans are too short.
 func (s *secrets) addValue(value string) {
 	if utf8.RuneCountInString(value) < 8 || secret.IsPath(value) || secret.IsNumber(value) {
 		return
@@ -68,8 +66,8 @@ func (s *secrets) addValue(value string) {
 	s.values[value] = true
 }
 
-// list returns the secrets but for configured names, the longest first, so that
-// masking one does not leave the tail of a longer one.
+// list returns the secrets except configured names, longest first, so that masking one does not leave the tail of a
+// longer one.
 func (s *secrets) list(names map[string]bool) []string {
 	var list []string
 	for value := range s.values {

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// DefaultSharedIdle is how long a shared workbench stays without a client.
+// DefaultSharedIdle is the time after which a shared workbench without clients ends; sharedIdle.
 const DefaultSharedIdle = time.Minute
 
-// Shared says whether clients that start the program share one workbench.
+// Shared configures whether clients that start the program share one workbench.
 type Shared struct {
 	On   bool
-	Idle time.Duration // after which the shared workbench ends that no client uses; never zero
+	Idle time.Duration // ends a shared workbench without clients; never zero
 }
 
 var sharedKey = key{
 	name: "shared", kinds: []kind{kindBoolean}, fallback: "false",
-	description: "Lets all clients that start the program with this file use one workbench, which runs in the background, instead of one each. The same as --shared.",
+	description: "Lets all clients that start the program with this file share one workbench in the background, instead of running one each. Same as --shared.",
 }
 
 var sharedIdleKey = key{
 	name: "sharedIdle", kinds: []kind{kindString}, check: checkPositiveDuration, pattern: durationPattern, example: `"10m"`, fallback: `"1m"`,
-	description: "After how long without a client the shared workbench ends, with its servers.",
+	description: "How long the shared workbench runs without clients before it exits with its servers.",
 }
 
 func shared(root *node) Shared {
@@ -31,8 +31,7 @@ func shared(root *node) Shared {
 	return s
 }
 
-// noted returns a lookup that notes the names that it was asked for, and those names,
-// sorted.
+// noted returns a lookup that records the requested names, and a function that returns those names, sorted.
 func noted(lookup func(string) (string, bool)) (noting func(string) (string, bool), names func() []string) {
 	seen := make(map[string]bool)
 	noting = func(name string) (string, bool) {

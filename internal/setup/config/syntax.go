@@ -13,9 +13,8 @@ import (
 
 const invalidJSON = "Invalid JSON in config file: "
 
-// parseSyntax parses data, or reports the one place where that became
-// impossible. What the parser says is not shown where it quotes the file: a
-// value with a wrong escape may be a password.
+// parseSyntax parses data, or reports the position of the first syntax error. It hides the parser's message where that
+// quotes the file: a value with a wrong escape may be a password.
 func parseSyntax(data []byte, r *report) (*hujson.Value, bool) {
 	refuse := func(offset int, message, hint string) (*hujson.Value, bool) {
 		r.fail(offset, nil, invalidJSON+message, hint)
@@ -32,7 +31,7 @@ func parseSyntax(data []byte, r *report) (*hujson.Value, bool) {
 	if tokens.tooDeep {
 		return refuse(tokens.fault.offset, tokens.fault.message, tokens.fault.hint)
 	}
-	// A line comment needs its line end for the parser, also in the last line.
+	// The parser requires a line end after a line comment, even in the last line.
 	value, err := hujson.Parse(append(bytes.Clone(data), '\n'))
 	if err == nil {
 		return &value, true
@@ -48,8 +47,7 @@ func parseSyntax(data []byte, r *report) (*hujson.Value, bool) {
 	return refuse(offset, message, hint)
 }
 
-// parserOffset returns the byte offset that a parser error speaks of; its text
-// is the only place where that is to be had.
+// parserOffset returns the byte offset of a parser error, which only its text contains.
 func (r *report) parserOffset(err error) int {
 	var line, column int
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr != nil {
@@ -69,7 +67,7 @@ func endOfFile(open []int, r *report) string {
 	return fmt.Sprintf("the file ends too early: the '%c' on line %d is not closed", r.data[innermost], r.line(innermost))
 }
 
-// explain puts the parser's message into words that suit the usual mistakes.
+// explain translates the parser's message into the usual mistakes.
 func explain(message string, rest []byte) (text, hint string) {
 	switch {
 	case strings.HasPrefix(message, "invalid literal"):

@@ -10,7 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// kind is what a JSON value is, in the words of JSON Schema.
+// kind is the type of a JSON value, in the terms of JSON Schema.
 type kind string
 
 const (
@@ -22,7 +22,7 @@ const (
 	kindObject  kind = "object"
 )
 
-// String returns the kind with its article, as messages need it.
+// String returns the kind with its article, for messages.
 func (k kind) String() string {
 	switch k {
 	case kindNull:
@@ -44,13 +44,12 @@ type node struct {
 	members  []member
 	elements []node
 
-	// unresolved says that a variable in text has no value. It was reported, or
-	// need not be because the server is disabled; either way text means nothing.
+	// unresolved marks a text with a variable that has no value. It was reported, or the server is disabled; in both
+	// cases text is meaningless.
 	unresolved bool
 }
 
-// member is a key of an object with its value. Messages show raw, never name:
-// what came through a variable is not shown.
+// member is a key of an object with its value. Messages show raw, never name: values of variables are not shown.
 type member struct {
 	raw, name  string
 	unresolved bool
@@ -68,7 +67,7 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// lacks reports that there is no such member, and none whose name is unknown.
+// lacks reports whether the member is absent, and no member has an unknown name.
 func (n *node) lacks(name string) bool {
 	for _, m := range n.members {
 		if m.unresolved || m.name == name {
@@ -78,12 +77,11 @@ func (n *node) lacks(name string) bool {
 	return true
 }
 
-// path is the way from the root to a value, linked upwards: it is needed for
-// few of the values, and only then becomes text.
+// path leads from the root to a value and is linked upwards: few values need it, and only those convert it to text.
 type path struct {
 	parent *path
 	key    string
-	index  int // of an array element, which has no key; else -1
+	index  int // of an array element, which has no key; otherwise -1
 }
 
 var rootPath = &path{key: "config", index: -1}
@@ -92,7 +90,7 @@ func (p *path) member(key string) *path { return &path{parent: p, key: key, inde
 
 func (p *path) element(index int) *path { return &path{parent: p, index: index} }
 
-// up returns the path so many levels above, nil if there are fewer.
+// up returns the path a number of levels above, or nil.
 func (p *path) up(levels int) *path {
 	for ; levels > 0 && p != nil; levels-- {
 		p = p.parent
@@ -102,12 +100,12 @@ func (p *path) up(levels int) *path {
 
 func (p *path) is(key string) bool { return p != nil && p.index < 0 && p.key == key }
 
-// isServer reports that p is config.toolboxes.T.mcpServers.S.
+// isServer reports whether p is config.toolboxes.T.mcpServers.S.
 func (p *path) isServer() bool {
 	return p.up(1).is("mcpServers") && p.up(3).is("toolboxes") && p.up(4) == rootPath
 }
 
-// server returns the path of the server that p is or is inside of, nil if there is none.
+// server returns the path of the server that p is or belongs to, or nil.
 func (p *path) server() *path {
 	for ; p != nil; p = p.parent {
 		if p.isServer() {
@@ -117,7 +115,7 @@ func (p *path) server() *path {
 	return nil
 }
 
-// String returns the dotted form; the path of nothing is "".
+// String returns the dotted form; "" for nil.
 func (p *path) String() string {
 	switch {
 	case p == nil:
@@ -138,8 +136,8 @@ func isPlainKey(key string) bool {
 	})
 }
 
-// grower turns the parsed file into nodes: strings and keys are expanded, and
-// what can be wrong anywhere in a file is reported.
+// grower converts the parsed file into nodes: it expands strings and keys, and reports the mistakes that can occur
+// anywhere.
 type grower struct {
 	lookup  func(string) (string, bool)
 	outer   func(string) (string, bool) // lookup outside of servers; nil: the same
@@ -174,7 +172,7 @@ func scalar(literal hujson.Literal) (kind, string) {
 	switch literal.Kind() {
 	case '"':
 		if bytes.IndexByte(literal, '\\') < 0 {
-			return kindString, string(literal[1 : len(literal)-1]) // most strings; decoding costs a third of all
+			return kindString, string(literal[1 : len(literal)-1]) // the common case; decoding takes a third of the time
 		}
 		return kindString, literal.String()
 	case 't', 'f':
@@ -185,8 +183,7 @@ func scalar(literal hujson.Literal) (kind, string) {
 	return kindInteger, string(literal)
 }
 
-// members returns an object's members and reports names that occur twice, as
-// they are after expansion.
+// members returns the members of an object and reports names that occur twice after expansion.
 func (g *grower) members(object *hujson.Object, at *path, disabled bool) []member {
 	members := make([]member, 0, len(object.Members))
 	first := make(map[string]int, len(object.Members))
@@ -197,7 +194,7 @@ func (g *grower) members(object *hujson.Object, at *path, disabled bool) []membe
 		below := at.member(raw)
 		m.name, m.unresolved = g.expand(raw, m.offset, below, disabled)
 		if offset, seen := first[m.name]; seen {
-			// Which of two servers of one name is meant is a question to their toolbox.
+			// A duplicate server name is a mistake of the toolbox, not of either server.
 			g.report.failWithin(at, m.offset, below, "Duplicate key "+quote(raw),
 				fmt.Sprintf("the key is already used on line %d; rename or remove one of them", g.report.line(offset)))
 		} else {
@@ -209,7 +206,7 @@ func (g *grower) members(object *hujson.Object, at *path, disabled bool) []membe
 	return members
 }
 
-// isDisabled looks ahead: a variable may stand before the key that excuses it.
+// isDisabled looks ahead, since a variable may precede the key that makes it optional.
 func isDisabled(server *hujson.Object) bool {
 	for _, m := range server.Members {
 		_, name := scalar(m.Name.Value.(hujson.Literal))
@@ -221,7 +218,7 @@ func isDisabled(server *hujson.Object) bool {
 	return false
 }
 
-// expand returns the expanded text, and whether it could not be completed.
+// expand returns the expanded text, and whether it is incomplete.
 func (g *grower) expand(raw string, offset int, at *path, disabled bool) (text string, unresolved bool) {
 	lookup := g.lookup
 	if g.outer != nil && at.up(1).server() == nil {

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The patterns let an editor notice a mistake; a value with a variable in it is
-// for the check to judge.
+// The patterns let editors detect mistakes. Values that contain a variable are left to the check.
 const (
 	durationPattern = `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^0$|\$\{`
 	sizePattern     = `^[0-9]+ ?([KkMmGg][Ii]?)?[Bb]?$|\$\{`
@@ -36,7 +35,7 @@ func checkSize(text string) string {
 	return ""
 }
 
-// parseSize reads bytes, or a number with a unit: KB is a thousand, KiB is 1024.
+// parseSize parses bytes, or a number with a unit: KB is 1000, KiB is 1024.
 func parseSize(text string) (int, bool) {
 	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	if end < 0 {
@@ -68,8 +67,7 @@ func parseSize(text string) (int, bool) {
 	return int(size), int64(int(size)) == size
 }
 
-// checkURL does not repeat the parser's words: they quote the address, which may
-// hold a password.
+// checkURL omits the parser's message: it quotes the address, which may contain a password.
 func checkURL(text string) string {
 	u, err := url.Parse(text)
 	switch {

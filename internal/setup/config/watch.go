@@ -14,15 +14,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// settleTime is how long a file has to be left alone before a change counts: editors write
-// in several steps.
+// settleTime is how long a file has to remain unchanged before it is reloaded: editors write in several steps.
 const settleTime = 200 * time.Millisecond
 
-// Watch calls changed, from one goroutine, when the file at path, or the workbench.env or
-// the lock beside it, may have changed, until ctx ends. It watches their folders, since editors
-// replace files rather than write to them; neither the file nor its folder need exist. The
-// caller decides whether there is a change. It calls began first, when no further change can
-// be missed.
+// Watch calls changed, from one goroutine, when the file at path, or the workbench.env or the lock beside it, may have
+// changed, until ctx ends. It watches folders, since editors replace files instead of writing to them; neither the file
+// nor its folder needs to exist. The caller checks whether anything changed. Watch first calls began, once no later
+// change can be missed.
 func Watch(ctx context.Context, path string, began, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -49,12 +47,12 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 			if !ok {
 				return nil
 			}
-			// Events may have been lost, so that a change is possible.
+			// Events may have been lost, so assume a change.
 			if err != nil {
 				settled.Reset(settleTime)
 			}
 		case <-settled.C:
-			_ = w.follow() // first, so that no change is missed; what was watched before stays
+			_ = w.follow() // first, so that no change is missed; existing watches stay
 			changed()
 		case <-ctx.Done():
 			return nil
@@ -62,15 +60,14 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 	}
 }
 
-// folders are those in which a file can change.
+// folders are the folders to watch.
 type folders struct {
 	watcher *fsnotify.Watcher
 	path    string
-	target  string // the folder of what the file links to; "" if it is the file's own
+	target  string // folder of the link's target; "" if it is the file's own
 }
 
-// follow watches the file's folder, or while there is none, the nearest one above, and the
-// folder of what the file links to.
+// follow watches the file's folder, or the nearest existing parent, and the folder of the link's target.
 func (f *folders) follow() error {
 	folder := filepath.Dir(f.path)
 	err := f.watcher.Add(folder)
@@ -89,9 +86,8 @@ func (f *folders) follow() error {
 	return nil
 }
 
-// concerns reports whether an event may be about the file, a folder above it, the file that it
-// links to, or what lies beside it and counts, too. In the folder of a link's target any name
-// may matter.
+// concerns reports whether an event may affect the file, a parent folder, the target of its link, or a file beside it
+// that is read, too. In the folder of a link's target any name may matter.
 func (f *folders) concerns(name string) bool {
 	switch filepath.Dir(name) {
 	case f.target:

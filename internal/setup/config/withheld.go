@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Withheld returns the settings that hold for a project's toolboxes while the user's own file at
-// path cannot be read as a configuration. Nobody knows then what the user demands, so that
-// nothing is looser than by default, and everything is locked unless the file certainly does
-// not say so; so every tool is denied unless the file certainly has no policy. Source is what was read of the file; nil if nothing was.
+// Withheld returns the settings of a project's toolboxes while the user's own file at path cannot be used. The user's
+// restrictions are unknown then, so nothing is looser than the default: everything is locked unless the file certainly
+// does not set 'locked', and every tool is denied unless the file certainly has no policy. source is nil if nothing
+// could be read.
 func Withheld(path string, source *Source) *Config {
 	cfg := Empty()
 	cfg.Path = path
@@ -21,8 +21,8 @@ func Withheld(path string, source *Source) *Config {
 	return cfg
 }
 
-// unexpanded returns the root of a file that cannot be used; ok is false if it has none. Variables are not expanded: their
-// file may be what is wrong.
+// unexpanded returns the root of an unusable file; ok is false without one. Variables are not expanded, since their
+// file may be the cause.
 func (s *Source) unexpanded() (root node, ok bool) {
 	if s == nil {
 		return root, false
@@ -38,7 +38,7 @@ func (s *Source) unexpanded() (root node, ok bool) {
 	return root, root.kind == kindObject
 }
 
-// mayHavePolicy reports whether a file that cannot be used has a policy, or may have one.
+// mayHavePolicy reports whether an unusable file has, or may have, a policy.
 func (s *Source) mayHavePolicy() bool {
 	if s == nil {
 		return true
@@ -54,8 +54,8 @@ func (s *Source) mayHavePolicy() bool {
 	})
 }
 
-// demandsLock reports whether a file that cannot be used says 'locked', and whether that is
-// only assumed, since it cannot be told.
+// demandsLock reports whether an unusable file sets 'locked', and whether that is only assumed because it cannot be
+// determined.
 func (s *Source) demandsLock() (locked, assumed bool) {
 	root, ok := s.unexpanded()
 	if !ok {
