@@ -1,10 +1,11 @@
-// Package hidden knows which text people cannot see. A model reads it all the same, so that it is a way to smuggle
-// instructions past the person who approves a server, or to make a terminal do something.
+// Package hidden finds and removes text that people cannot see. A model reads such text all the same: it can smuggle
+// instructions past the person who approves a server, or control a terminal.
 //
-// Gone is what has no honest use in prose: control characters but tab and line ends, terminal sequences, direction marks
-// and bidi controls, zero-width spaces and joiners, fillers, Unicode tags, private use and noncharacters. What writing
-// needs stays where it stands alone and has its meaning: a joiner within an emoji or a word of a script that
-// joins letters, a variation selector after a character that has variants, a soft hyphen between letters.
+// Removed is everything without an honest use in prose: control characters except tab and line ends, terminal
+// sequences, direction marks and bidi controls, zero-width spaces and joiners, fillers, Unicode tags, private use and
+// noncharacters. Characters that writing needs are kept where they stand alone and have a meaning: a joiner within an
+// emoji or a word of a script that joins letters, a variation selector after a character that has variants, a soft
+// hyphen between letters.
 package hidden
 
 import (
@@ -15,18 +16,17 @@ import (
 	"unicode/utf8"
 )
 
-// terminalSequence matches what makes a terminal do something: control sequences,
-// strings for the terminal up to their end, and other escapes.
+// terminalSequence matches control sequences, strings for the terminal up to their end, and other escapes.
 var terminalSequence = regexp.MustCompile(
 	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
 		`|(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
 		`|\x1b[ -/]*[0-~]`)
 
-// terminalIntroducers are what a terminal sequence may begin with. Looking for them first
-// is much faster than the expression.
+// terminalIntroducers are the first characters of terminal sequences. Searching for them first is much faster than the
+// expression.
 const terminalIntroducers = "\x1b\u0090\u0098\u009b\u009d\u009e\u009f"
 
-// Clean returns a text without what is hidden in it.
+// Clean returns a text without its hidden parts.
 func Clean(text string) string {
 	if !Has(text) {
 		return text
@@ -34,13 +34,12 @@ func Clean(text string) string {
 	return Strip(WithoutSequences(text))
 }
 
-// Strip returns a text without the characters that are hidden in it. What stood in a terminal sequence stays, for people
-// to see.
+// Strip returns a text without its hidden characters. The content of terminal sequences is kept, so that people see it.
 func Strip(text string) string {
 	if !Has(text) {
 		return text
 	}
-	text = strings.ToValidUTF8(text, "\ufffd") // so that nothing new comes of what is left
+	text = strings.ToValidUTF8(text, "\ufffd") // so that removing characters cannot create new ones
 	var clean strings.Builder
 	clean.Grow(len(text))
 	each(text, plain[string], func(_ rune, from, to int, isHidden bool) bool {
@@ -52,7 +51,7 @@ func Strip(text string) string {
 	return clean.String()
 }
 
-// WithoutSequences returns a text without terminal sequences. Control characters that are part of none stay.
+// WithoutSequences returns a text without terminal sequences. Other control characters are kept.
 func WithoutSequences(text string) string {
 	if !strings.ContainsAny(text, terminalIntroducers) {
 		return text
@@ -60,11 +59,11 @@ func WithoutSequences(text string) string {
 	return terminalSequence.ReplaceAllString(text, "")
 }
 
-// Has reports whether a text hides something.
+// Has reports whether a text contains anything hidden.
 func Has(text string) bool { return mayHide(text) && has(text, plain[string]) }
 
-// InJSON reports whether strings of a JSON text hide something, raw or escaped. It looks at the bytes, and allocates
-// nothing.
+// InJSON reports whether strings of a JSON text contain anything hidden, raw or escaped. It reads the bytes and does
+// not allocate.
 func InJSON(raw []byte) bool { return jsonMayHide(raw) && has(raw, escaped) }
 
 func has[T text](s T, decode decoder[T]) (found bool) {
@@ -75,11 +74,11 @@ func has[T text](s T, decode decoder[T]) (found bool) {
 	return found
 }
 
-// maxShown is how many bytes of a text are shown.
+// maxShown bounds the text that Show returns, in bytes; the rest is cut off.
 const maxShown = 120
 
-// Show returns a text for people to look at, on one line: what is hidden in it is written as U+200B, and what is long
-// is cut.
+// Show returns a text on one line for people to read: hidden characters are written like U+200B, and a long text is
+// cut.
 func Show(text string) string {
 	var shown strings.Builder
 	each(text, plain[string], func(r rune, from, to int, isHidden bool) bool {
@@ -97,7 +96,8 @@ func Show(text string) string {
 	return shown.String()
 }
 
-// AppendEscaped appends a JSON text in which what is hidden is escaped, so that people see it. Its meaning stays.
+// AppendEscaped appends a JSON text with its hidden characters escaped, so that people see them. Its meaning is
+// unchanged.
 func AppendEscaped(dst, raw []byte) []byte {
 	if !jsonMayHide(raw) {
 		return append(dst, raw...)
@@ -125,7 +125,7 @@ type text interface{ string | []byte }
 // decoder reads the character at an offset; size is 0 at the end.
 type decoder[T text] func(s T, at int) (r rune, size int)
 
-// each calls visit for every character of a text, until it returns false.
+// each calls visit for every character of a text until visit returns false.
 func each[T text](s T, decode decoder[T], visit func(r rune, from, to int, isHidden bool) bool) {
 	var j judge
 	isCounted := false
@@ -146,7 +146,7 @@ func each[T text](s T, decode decoder[T], visit func(r rune, from, to int, isHid
 	}
 }
 
-// countSelectors counts variants of ideographs from an offset on, as far as it matters.
+// countSelectors counts the ideographic variants from an offset on, up to one more than are allowed.
 func countSelectors[T text](s T, decode decoder[T], at int) (n int) {
 	for n <= maxIdeographs {
 		r, size := decode(s, at)
@@ -161,7 +161,7 @@ func countSelectors[T text](s T, decode decoder[T], at int) (n int) {
 	return n
 }
 
-// plain reads text as it is. A byte that is no UTF-8 is a character that is seen.
+// plain reads a character of plain text. A byte that is not valid UTF-8 counts as a visible character.
 func plain[T text](s T, at int) (rune, int) {
 	if at >= len(s) {
 		return end, 0
@@ -177,7 +177,7 @@ func decodeRune[T text](s T, at int) (rune, int) {
 	return utf8.DecodeRune(buffer[:copy(buffer[:], s[at:])])
 }
 
-// escaped reads JSON: escapes of strings are read as what they mean.
+// escaped reads a character of JSON and decodes string escapes.
 func escaped(raw []byte, at int) (rune, int) {
 	if at+1 >= len(raw) || raw[at] != '\\' {
 		return plain(raw, at)
@@ -199,7 +199,7 @@ func escaped(raw []byte, at int) (rune, int) {
 	case 'f':
 		return '\f', 2
 	}
-	return '\\', 2 // it stands for a character that is seen and is no letter
+	return '\\', 2 // the escaped character is visible and not a letter
 }
 
 func hex(raw []byte, at int) (r rune, ok bool) {

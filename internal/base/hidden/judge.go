@@ -3,33 +3,33 @@ package hidden
 import "unicode"
 
 const (
-	end = -1 // stands for the character behind the last one and before the first one
+	end = -1 // the character before the first and after the last one
 
 	softHyphen   = 0xad
 	zwnj, zwj    = 0x200c, 0x200d
 	brailleBlank = 0x2800
-	textStyle    = 0xfe0e // an emoji is to look like text
+	textStyle    = 0xfe0e // selects the text form of an emoji
 	emojiStyle   = 0xfe0f
 	keycap       = 0x20e3
-	// maxIdeographs is how many ideographs of a text may have a variant of their own. Names need one or two; with
-	// one behind each character, a text carries another one.
+	// maxIdeographs bounds the ideographs of a text that may have a variant selector. Names need one or two; one after
+	// each character can carry a second text. Beyond it, all selectors are removed.
 	maxIdeographs = 8
 )
 
-// judge decides about one character after the other.
+// judge decides character by character.
 type judge struct {
-	lavish  bool // there are too many variants of ideographs
-	before  rune // the last character that is seen or stays; 0 at the beginning
-	removed bool // something between it and this one is hidden
+	lavish  bool // the text has too many ideographic variants
+	before  rune // the last visible or kept character; 0 at the beginning
+	removed bool // a character between before and the current one is hidden
 }
 
-// hides reports whether a character is hidden where it stands.
+// hides reports whether a character is hidden in its position.
 func (j *judge) hides(r, next rune) (hides bool) {
 	switch kindOf(r) {
 	case seen:
 	case never:
 		hides = true
-	default: // a run of them has no honest use
+	default: // a run of them is always hidden
 		hides = j.removed || !j.stays(r, next)
 	}
 	if hides {
@@ -48,7 +48,7 @@ const (
 	never
 )
 
-// kindOf says whether a character is seen, or hidden, or whether that depends on where it stands.
+// kindOf returns whether a character is visible, hidden, or depends on its neighbours.
 func kindOf(r rune) kind {
 	switch {
 	case r < 0x7f:
@@ -67,9 +67,9 @@ func kindOf(r rune) kind {
 	return seen
 }
 
-// stays reports whether a character has its meaning between these two.
+// stays reports whether a character has a meaning between its neighbours.
 func (j *judge) stays(r, next rune) bool {
-	isLast := kindOf(next) == seen // of what is not seen by itself
+	isLast := kindOf(next) == seen // of a run of characters that are not visible by themselves
 	switch {
 	case r == softHyphen:
 		return unicode.IsLetter(j.before) && unicode.IsLetter(next)
@@ -96,7 +96,7 @@ func (j *judge) stays(r, next rune) bool {
 
 func isIdeographicSelector(r rune) bool { return 0xe0100 <= r && r <= 0xe01ef }
 
-// lastRegistered is the last selector that collections of ideographs make use of.
+// lastRegistered is the last selector that registered ideograph collections use.
 const lastRegistered = 0xe011f
 
 func isMongolianSelector(r rune) bool { return 0x180b <= r && r <= 0x180d || r == 0x180f }
@@ -107,36 +107,36 @@ func isIdeograph(r rune) bool { return unicode.Is(unicode.Han, r) }
 
 func isKeycapBase(r rune) bool { return '0' <= r && r <= '9' || r == '#' || r == '*' }
 
-// isPictograph reports whether a character may be a part of an emoji of several.
+// isPictograph reports whether a character can be part of an emoji made of several characters.
 func isPictograph(r rune) bool { return unicode.Is(pictographs, r) }
 
-// hasEmojiStyle reports whether a character looks otherwise as text and as an emoji.
+// hasEmojiStyle reports whether a character has both a text and an emoji form.
 func hasEmojiStyle(r rune) bool { return isPictograph(r) || unicode.Is(symbols, r) }
 
-// hasVariants reports whether standardized variants of a character exist: of ideographs and their punctuation, of
-// mathematical signs, and of letters of a few scripts.
+// hasVariants reports whether a character has standardized variants: ideographs and their punctuation, mathematical
+// signs, and letters of a few scripts.
 func hasVariants(r rune) bool {
 	return isIdeograph(r) || unicode.Is(unicode.Sm, r) && r > 0x7f || unicode.In(r, unicode.Myanmar, unicode.Phags_Pa, unicode.Manichaean) ||
 		r == 0x3001 || r == 0x3002 || r == 0xff01 || r == 0xff0c || r == 0xff0e || r == 0xff1a || r == 0xff1b || r == 0xff1f
 }
 
-// joins reports whether a character is written otherwise beside a joiner: letters and marks of Arabic and of scripts
-// like it, of Mongolian, and of the scripts of India and its neighbours.
+// joins reports whether a joiner changes the form of a character: letters and marks of Arabic and similar scripts, of
+// Mongolian, and of the scripts of India and its neighbours.
 func joins(r rune) bool { return unicode.Is(joining, r) && (unicode.IsLetter(r) || unicode.IsMark(r)) }
 
-// gone are characters that are hidden and that no property of Unicode has together.
+// gone are hidden characters that no Unicode property covers.
 var gone = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x7f, 0x9f, 1},     // control characters
-		{0x180e, 0x180e, 1}, // a vowel separator without width
+		{0x180e, 0x180e, 1}, // a zero-width vowel separator
 		{0x2065, 0x2065, 1},
 		{0xe000, 0xf8ff, 1}, // private use
 		{0xfdd0, 0xfdef, 1}, // noncharacters; the others are the last two of each plane
 	},
 	R32: []unicode.Range32{
 		{0x16fe4, 0x16fe4, 1},  // a filler
-		{0x1d159, 0x1d159, 1},  // a note without a head
-		{0xe0000, 0xe0fff, 1},  // tags, and what is reserved behind them
+		{0x1d159, 0x1d159, 1},  // a null notehead
+		{0xe0000, 0xe0fff, 1},  // tags, and the reserved range after them
 		{0xf0000, 0x10ffff, 1}, // private use
 	},
 	LatinOffset: 1,
@@ -166,7 +166,7 @@ var symbols = &unicode.RangeTable{
 	LatinOffset: 2,
 }
 
-// joining are the blocks of those scripts; marks of several scripts are in them, too.
+// joining are the blocks of those scripts; they also contain marks that several scripts share.
 var joining = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x0600, 0x07ff, 1},

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// This file tells by the bytes alone that a text hides nothing, which is so for nearly all: also those in Chinese, in
-// Cyrillic, or with accents.
+// This file checks the bytes alone to rule out that a text contains anything hidden. That settles nearly all texts,
+// including those in Chinese, in Cyrillic, or with accents.
 
-// mayHide reports whether a text can hide something.
+// mayHide reports whether a text can contain anything hidden.
 func mayHide(s string) bool {
 	for i := range len(s) {
 		switch leads[s[i]] {
@@ -24,7 +24,8 @@ func mayHide(s string) bool {
 	return false
 }
 
-// jsonMayHide reports whether strings of a JSON text can hide something. Control characters are between its values only.
+// jsonMayHide reports whether strings of a JSON text can contain anything hidden. Raw control characters are only
+// between its values.
 func jsonMayHide(raw []byte) bool {
 	for i := 0; i < len(raw); {
 		c := raw[i]
@@ -46,20 +47,20 @@ func jsonMayHide(raw []byte) bool {
 			}
 		}
 		if i++; c >= 0xe0 {
-			i += 2 // the rest of the character, or nearly
+			i += 2 // the rest of the character, or most of it
 		}
 	}
 	return false
 }
 
-// plainBytes returns how many of eight bytes, from the lowest on, are ASCII and neither a backslash nor DEL.
+// plainBytes returns how many of eight bytes, from the lowest on, are ASCII other than backslash and DEL.
 func plainBytes(word uint64) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	backslash, del := word^'\\'*ones, word^0x7f*ones
 	return bits.TrailingZeros64((word|(backslash-ones)&^backslash|(del-ones)&^del)&highs) / 8
 }
 
-// at returns a byte of a text; 0 behind its end.
+// at returns a byte of a text; 0 after its end.
 func at[T text](s T, i int) byte {
 	if i < len(s) {
 		return s[i]
@@ -68,9 +69,9 @@ func at[T text](s T, i int) byte {
 }
 
 const (
-	control = iota + 1 // is hidden, in a text that is not JSON
+	control = iota + 1 // hidden, except in JSON
 	escape             // begins an escape in JSON
-	lead               // may begin something that is hidden, see isLead
+	lead               // may begin a hidden character, see isLead
 )
 
 var leads = func() (table [256]uint8) {
@@ -84,7 +85,7 @@ var leads = func() (table [256]uint8) {
 	return table
 }()
 
-// isLead reports whether something that may be hidden begins with these bytes.
+// isLead reports whether a possibly hidden character begins with these bytes.
 func isLead(a, b, c, d byte) bool {
 	switch a {
 	case 0x7f, 0xee, 0xf3, 0xf4: // DEL; private use, tags and selectors
@@ -95,9 +96,9 @@ func isLead(a, b, c, d byte) bool {
 		return b == 0x8f
 	case 0xd8:
 		return b == 0x9c
-	case 0xe1: // fillers of Hangul and Khmer, selectors of Mongolian
+	case 0xe1: // fillers of Hangul and Khmer, Mongolian selectors
 		return b == 0x85 && c >= 0x9f && c <= 0xa0 || b == 0x9e && c >= 0xb4 && c <= 0xb5 || b == 0xa0 && c >= 0x8b && c <= 0x8f
-	case 0xe2: // joiners and direction marks; operators that are not seen; blank Braille
+	case 0xe2: // joiners and direction marks; invisible operators; blank Braille
 		return b == 0x80 && (c >= 0x8b && c <= 0x8f || c >= 0xaa && c <= 0xae) || b == 0x81 && c >= 0xa0 && c <= 0xaf || b == 0xa0 && c == 0x80
 	case 0xe3:
 		return b == 0x85 && c == 0xa4

@@ -8,8 +8,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Unified returns the unified diff of a file, "" if nothing changes. A file that does not exist before or after the
-// change is nil. The caller masks secrets.
+// Unified returns the unified diff of a file, or "" if nothing changes. A nil text means that the file does not exist
+// before or after the change. The caller masks secrets.
 func Unified(name string, before, after []byte) string {
 	from, to := name, name
 	if before == nil {
@@ -20,12 +20,12 @@ func Unified(name string, before, after []byte) string {
 	}
 	diff, err := udiff.ToUnified(from, to, string(before), edits(before, after), udiff.DefaultContextLines)
 	if err != nil {
-		panic(err) // edits that do not fit the text they are of
+		panic(err) // the edits do not fit their own text
 	}
 	return strings.ReplaceAll(diff, "\r\n", "\n")
 }
 
-// Merge applies to now what changed from base to changed. ok is false where the two changes of base touch each other.
+// Merge applies the change from base to changed to now. ok is false where the two changes of base touch each other.
 func Merge(base, changed, now []byte) (merged []byte, ok bool) {
 	all := slices.Concat(edits(base, changed), edits(base, now))
 	udiff.SortEdits(all)
@@ -38,12 +38,12 @@ func Merge(base, changed, now []byte) (merged []byte, ok bool) {
 	return merged, err == nil
 }
 
-// edits returns the edits of whole lines from one text to the other. Where a block of lines could have been inserted or
-// deleted at several places, it is the last one: of JSON, that is a member with its own closing brace.
+// edits returns the edits of whole lines between two texts. A block that could have been inserted or deleted at several
+// places is put at the last one: in JSON, that is a member with its own closing brace.
 func edits(before, after []byte) []udiff.Edit {
 	text := string(before)
 	edits := udiff.Lines(text, string(after))
-	end := len(text) // of the lines that a block can pass
+	end := len(text) // end of the lines that a block can slide over
 	for i := len(edits) - 1; i >= 0; i-- {
 		edits[i] = slideDown(text, edits[i], end)
 		end = edits[i].Start
@@ -51,7 +51,7 @@ func edits(before, after []byte) []udiff.Edit {
 	return edits
 }
 
-// slideDown moves an insertion or a deletion down over lines that are the same as its first, up to end.
+// slideDown moves an insertion or a deletion down over lines equal to its first, up to end.
 func slideDown(text string, edit udiff.Edit, end int) udiff.Edit {
 	for edit.New == "" || edit.Start == edit.End {
 		line, _, ended := strings.Cut(text[edit.End:end], "\n")

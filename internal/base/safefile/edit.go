@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// ErrChanged says that a file is not what it was when it was read.
+// ErrChanged means that a file has changed since it was read.
 var ErrChanged = errors.New("the file was changed meanwhile")
 
-// Edit replaces what a file held when it was read, before, by after. Somebody else's
-// change in between is not lost: then nothing is written and the error is ErrChanged. A
-// link is followed, and the mode of the file stays. A file that was not there (before is
-// nil) is made with the mode given, and with its folder, which is for this user only.
+// Edit replaces the content of a file, which was before when the caller read it, with after. If another program has
+// changed the file in between, Edit writes nothing and returns ErrChanged. Links are followed, and the file keeps its
+// mode. A file that did not exist (before is nil) is created with the given mode; its folder is created for this user
+// only.
 func Edit(path, pattern string, before, after []byte, mode fs.FileMode) error {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {

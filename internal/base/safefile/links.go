@@ -8,18 +8,17 @@ import (
 	"strings"
 )
 
-// maxLinks bounds a way that leads through links; systems allow 40 or 255.
+// maxLinks bounds the links that a path leads through; systems allow 40 or 255.
 const maxLinks = 255
 
-// Follow walks an absolute path as the system does. It returns the links on the way, in the order in which they are
-// followed, and what the path leads to, all by their real names: whoever can put another link in the place of one decides
-// what is found.
+// Follow resolves an absolute path as the system does. It returns the links in the order in which they are followed,
+// and the target, all by their real names. Whoever can replace one of the links decides which file is found.
 func Follow(path string) (links []string, target string, err error) {
 	volume := filepath.VolumeName(path)
 	root := volume + string(filepath.Separator)
 	at, ahead := root, split(path[len(volume):])
 	for len(ahead) > 0 {
-		next := filepath.Join(at, ahead[0]) // goes up for "..", which is right since at has no links
+		next := filepath.Join(at, ahead[0]) // ".." goes up correctly, since at contains no links
 		ahead = ahead[1:]
 		info, err := os.Lstat(next)
 		if err != nil {
@@ -45,7 +44,7 @@ func Follow(path string) (links []string, target string, err error) {
 	return links, at, nil
 }
 
-// split returns the parts of a path. Those that mean the folder itself are left out.
+// split returns the parts of a path, without those that mean the folder itself.
 func split(path string) []string {
 	var parts []string
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
@@ -56,12 +55,12 @@ func split(path string) []string {
 	return parts
 }
 
-// Exposed says how somebody but the user and root can decide what is read at a path: by changing the file or its
-// folder, or by putting another link in the place of one that leads to it. It is a whole clause, or "".
+// Exposed returns how a user other than this one and root can decide what is read at a path: by changing the file or
+// its folder, or by replacing a link that leads to it. The reason is a clause, or "".
 func Exposed(path string) string {
 	links, target, err := Follow(path)
 	if err != nil {
-		return "" // whoever reads it sees that
+		return "" // the caller gets the same error when it reads the file
 	}
 	if info, err := os.Stat(target); err == nil {
 		if reason := others(info); reason != "" {

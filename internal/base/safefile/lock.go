@@ -9,14 +9,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrLocked says that another process or goroutine held the lock for the whole wait.
+// ErrLocked means that another process or goroutine held the lock for the whole wait.
 var ErrLocked = errors.New("another program is using it; try again")
 
 const lockPoll = 10 * time.Millisecond // between two attempts to lock a file
 
-// Lock locks the file at path, which it creates with mode 0600 and leaves behind. It waits for other holders at most for
-// the given time. Lock a file beside the one to be guarded: a file that is replaced takes its lock along. The lock also
-// holds between two callers of one process, and ends with the process at the latest.
+// Lock locks the file at path, which it creates with mode 0600 and leaves behind. It waits for other holders for at
+// most the given time. Lock a file beside the one to protect: a file that is replaced takes its lock along. The lock
+// also excludes other callers in this process, and is released when the process exits.
 func Lock(ctx context.Context, path string, wait time.Duration) (release func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, ErrLocked)
 	defer cancel()

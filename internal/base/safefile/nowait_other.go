@@ -2,5 +2,5 @@
 
 package safefile
 
-// NoWait is a flag for opening a file that may have become a named pipe; here opening one never waits.
+// NoWait is a flag for opening a file that may have become a named pipe. Here, opening one never waits.
 const NoWait = 0

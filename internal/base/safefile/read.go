@@ -8,12 +8,12 @@ import (
 	"os"
 )
 
-// ErrSpecial is the reason why what is no regular file is not read.
+// ErrSpecial is the error for a path that is not a regular file.
 var ErrSpecial = errors.New("it is not a file")
 
-// Open opens a file for reading, and returns its info too. What is no regular file is refused at once, also if it
-// became one only now: opening a named pipe would wait for who writes to it, and reading a device may never end. The info
-// may come with an error, too. All errors are of the type *fs.PathError.
+// Open opens a regular file for reading and returns its info. It refuses everything else at once, even if the file is
+// replaced while it is opened: opening a named pipe would wait for a writer, and reading a device may never end. The
+// info may be set along with an error. All errors are of type *fs.PathError.
 func Open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -37,8 +37,8 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// Read returns what a file holds, if that is no more than limit, and the info of the file
-// that it was read from. It opens the file as Open does.
+// Read returns the content of a file and the info of the file that was read. It fails if the file is larger than limit.
+// It opens the file as Open does.
 func Read(path string, limit int) ([]byte, fs.FileInfo, error) {
 	file, info, err := Open(path)
 	if err != nil {
@@ -62,7 +62,7 @@ func size(bytes int) string {
 	return fmt.Sprintf("%d KiB", bytes>>10)
 }
 
-// What strangers may be kept from.
+// Kinds of access that may be forbidden to other users.
 const (
 	Change       fs.FileMode = 0o022
 	ReadOrChange fs.FileMode = 0o077

@@ -1,5 +1,5 @@
-// Package safefile reads and writes files that other programs and users share: it replaces a file in one step, locks it
-// against a second writer, and refuses a file that another user could have changed.
+// Package safefile reads and writes files that are shared with other programs and users. It replaces a file in one
+// step, locks it against a second writer, and rejects a file that another user could have changed.
 package safefile
 
 import (
@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Replace writes data, for this user only, to a temporary file beside path, makes it
-// last, and gives it the name. The pattern names the temporary file as for os.CreateTemp.
-// On an error the file at path is as it was. The folder must exist.
+// Replace writes data to a temporary file beside path with mode 0600, syncs it to disk, and renames it to path. The
+// pattern names the temporary file as for os.CreateTemp. On an error the file at path is unchanged. The folder must
+// exist.
 func Replace(path, pattern string, data []byte) error {
 	return replace(path, pattern, data, 0o600)
 }
@@ -33,7 +33,7 @@ func replace(path, pattern string, data []byte, mode fs.FileMode) error {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(file.Name()) // what is left has no name that counts
+		_ = os.Remove(file.Name()) // a temporary file that remains does no harm
 	}
 	return err
 }

@@ -4,10 +4,10 @@ package safefile
 
 import "io/fs"
 
-// Strangers knows nothing here: the mode of a file does not tell who may use it.
+// Strangers returns "" here: the mode of a file does not show who has access.
 func Strangers(fs.FileInfo, fs.FileMode) string { return "" }
 
 func others(fs.FileInfo) string { return "" }
 
-// Replaceable knows nothing here, either.
+// Replaceable returns "" here, for the same reason.
 func Replaceable(string) string { return "" }

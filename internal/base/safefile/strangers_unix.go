@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// Strangers says how somebody else can do with a file or folder what is forbidden, in
-// words that follow its name, or "".
+// Strangers returns how another user has forbidden access to a file or folder, as words that follow its name, or "".
 func Strangers(info fs.FileInfo, forbidden fs.FileMode) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -26,7 +25,7 @@ func Strangers(info fs.FileInfo, forbidden fs.FileMode) string {
 	return ""
 }
 
-// others is Strangers for what the user or root own: root can do everything anyway.
+// others is like Strangers with Change, but root may own the file: root can change everything anyway.
 func others(info fs.FileInfo) string {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid == 0 {
 		return shared(info)
@@ -34,7 +33,7 @@ func others(info fs.FileInfo) string {
 	return Strangers(info, Change)
 }
 
-// shared says who besides its owner can change a file or folder.
+// shared returns which users besides the owner can change a file or folder, or "".
 func shared(info fs.FileInfo) string {
 	switch mode := info.Mode().Perm(); {
 	case mode&0o002 != 0:
@@ -45,8 +44,8 @@ func shared(info fs.FileInfo) string {
 	return ""
 }
 
-// Replaceable says how somebody but the user and root can put something else in the place of a file or link, or "". It is a
-// whole clause that names the folder. In a sticky folder only who owns an entry, or the folder, can.
+// Replaceable returns how a user other than this one and root can replace a file or link, or "". The reason is a clause
+// that names the folder. In a sticky folder, only the owner of the entry or of the folder can replace an entry.
 func Replaceable(path string) string {
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)

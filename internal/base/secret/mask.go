@@ -1,5 +1,5 @@
-// Package secret keeps values that must never be shown out of text that came from
-// somewhere else: what a server printed, or said in an error.
+// Package secret recognises secrets, and masks them in text from other programs, such as the output or the errors of a
+// server.
 package secret
 
 import (
@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// Mask stands where a secret stood.
+// Mask replaces a secret in text.
 const Mask = "[hidden]"
 
 const (
-	// cutMark is what stands where text was cut off.
+	// cutMark marks where text was truncated.
 	cutMark = "…"
-	// shortestPart is the least beginning of a secret that is hidden where text was cut.
+	// shortestPart is the shortest beginning of a secret that is masked where text was truncated.
 	shortestPart = 4
-	// shortestBase64 keeps short values from matching by chance in an encoded form.
+	// shortestBase64 prevents accidental matches of short values in their encoded form.
 	shortestBase64 = 8
-	// windowSize is how much of a text is looked at at a time.
+	// windowSize is the size of the pieces in which a text is searched.
 	windowSize = 128 << 10
-	// maxGrowth is how many characters may stand for one byte of a secret.
+	// maxGrowth is the most characters that can encode one byte of a secret.
 	maxGrowth = 12
 )
 
-// Masker replaces known secrets in text. A nil Masker knows none.
+// Masker masks known secrets in text. A nil Masker masks nothing.
 type Masker struct {
 	values  []string
-	longest int      // of the values, in bytes
-	encoded []string // what Base64 makes of each value, wherever it begins; without the characters that others share
+	longest int      // length of the longest value, in bytes
+	encoded []string // the values in Base64, at each alignment, without the characters that also encode neighbours
 }
 
-// NewMasker makes a masker of the given values. They are found as they are, in text that was
-// encoded for a URL or quoted by a programming language, once or several times, and in Base64.
+// NewMasker returns a masker for the given values. It finds them in plain form, in text that was URL-encoded or quoted
+// by a programming language, once or several times, and in Base64.
 func NewMasker(values []string) *Masker {
 	m := &Masker{}
 	for _, value := range values {
@@ -53,13 +53,13 @@ func NewMasker(values []string) *Masker {
 	return m
 }
 
-// base64Forms returns what stands in Base64 for a value that begins at any byte of the encoded text.
+// base64Forms returns the Base64 forms of a value at each alignment in the encoded text.
 func base64Forms(value string) []string {
 	var forms []string
 	for before := range 3 {
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			text := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + value))
-			// The first and the last characters hold bits of the neighbours.
+			// The first and the last character also encode bits of the neighbours.
 			first := (8*before + 5) / 6
 			last := 8 * (before + len(value)) / 6
 			if last-first >= shortestBase64 {
@@ -70,17 +70,17 @@ func base64Forms(value string) []string {
 	return forms
 }
 
-// span is a part of a text.
+// span is a range of a text.
 type span struct{ begin, end int }
 
-// Mask returns the text with every secret in it replaced.
+// Mask returns the text with every secret in it masked.
 func (m *Masker) Mask(text string) string {
 	if m == nil || text == "" {
 		return text
 	}
 	var found []span
-	// In pieces, since reading a text in other ways takes many times its size. They overlap by what a secret
-	// may take at most when it is encoded.
+	// Search in pieces, since the decoded forms take many times the size of a text. The pieces overlap by the longest
+	// encoded secret.
 	overlap := min(m.longest*maxGrowth, windowSize/2)
 	for begin := 0; ; begin += windowSize - overlap {
 		end := min(begin+windowSize, len(text))
@@ -96,7 +96,7 @@ func (m *Masker) Mask(text string) string {
 	}
 }
 
-// find returns where secrets stand in a text, in no order. isLast says that nothing follows it.
+// find returns the positions of secrets in a text, unordered. isLast says that no text follows.
 func (m *Masker) find(text string, isLast bool) []span {
 	var found []span
 	for _, value := range m.values {
@@ -107,14 +107,15 @@ func (m *Masker) find(text string, isLast bool) []span {
 	}
 	for _, form := range m.encoded {
 		for begin := range occurrences(text, form) {
-			// Its neighbours hold the rest of the secret's bits, and often what makes it one, such as a user.
+			// The characters around it encode the rest of the secret, and often what belongs to it, such as the user
+			// name.
 			found = append(found, widen(text, span{begin, begin + len(form)}))
 		}
 	}
 	return found
 }
 
-// occurrences returns where a part begins, overlapping ones included.
+// occurrences yields the positions of a part, overlapping ones included.
 func occurrences(text, part string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for at := 0; ; at++ {
@@ -127,8 +128,8 @@ func occurrences(text, part string) func(yield func(int) bool) {
 	}
 }
 
-// appendCut adds beginnings of a value that was cut off: before the mark of a cut, and at the end of the
-// text if more than half of it is there.
+// appendCut adds truncated values: beginnings of a value before a truncation mark, and at the end of the text if more
+// than half of the value is there.
 func appendCut(found []span, text, value string, isLast bool) []span {
 	for at := range occurrences(text, cutMark) {
 		if n := beginning(text[:at], value, shortestPart); n > 0 {
@@ -141,7 +142,8 @@ func appendCut(found []span, text, value string, isLast bool) []span {
 	return found
 }
 
-// beginning returns how much of a value's beginning the text ends with; 0 if that is less than least, or all of it.
+// beginning returns how many bytes of the value's beginning the text ends with; 0 if fewer than least, or the whole
+// value.
 func beginning(text, value string, least int) int {
 	for n := min(len(value)-1, len(text)); n >= least; n-- {
 		if strings.HasSuffix(text, value[:n]) {
@@ -151,7 +153,7 @@ func beginning(text, value string, least int) int {
 	return 0
 }
 
-// widen extends a part over the Base64 around it.
+// widen extends a range over the Base64 characters around it.
 func widen(text string, part span) span {
 	for part.begin > 0 && isBase64(text[part.begin-1]) {
 		part.begin--
@@ -166,7 +168,7 @@ func isBase64(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("+/-_", c) >= 0
 }
 
-// replace puts the mask in the place of each part; parts that overlap are one.
+// replace masks each range; overlapping ranges are merged.
 func replace(text string, parts []span) string {
 	if len(parts) == 0 {
 		return text

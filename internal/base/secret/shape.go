@@ -5,11 +5,10 @@ import (
 	"unicode"
 )
 
-// IsPath reports that a value reads as a file name: it starts like one, or it is
-// a relative one of small letters only. Base64 holds slashes too and may even
-// start with one, so a value is no path if some part of it looks random, and a
-// relative path with capitals or digits is taken for a token. Where in doubt,
-// mask: a hidden path is a nuisance, a shown token is a leak.
+// IsPath reports whether a value looks like a file name: it begins like one, or it is a relative path in lower case.
+// Base64 also contains slashes and may even begin with one. So a value with a random-looking part is not a path, and a
+// relative path with capitals or digits counts as a token. In doubt, mask: a hidden path is a nuisance, a shown token
+// is a leak.
 func IsPath(value string) bool {
 	slashed := strings.ReplaceAll(value, `\`, "/")
 	if strings.Contains(slashed, "://") || !strings.Contains(slashed, "/") {
@@ -30,9 +29,9 @@ func IsPath(value string) bool {
 	})
 }
 
-// LooksRandom reports 16 or more characters that go to and fro between small
-// letters, capitals and digits. In words with numbers, such as MyProject2024,
-// neighbours are mostly of one class; in random text mostly not.
+// LooksRandom reports whether a text has at least 16 characters that often switch between lower case, upper case and
+// digits. In words with numbers, such as MyProject2024, most neighbours are of the same class; in random text they are
+// not.
 func LooksRandom(part string) bool {
 	class := func(c byte) int {
 		switch {
@@ -54,7 +53,7 @@ func LooksRandom(part string) bool {
 	return len(part) >= 16 && 3*changes >= len(part)
 }
 
-// IsNumber reports a decimal number with or without a sign.
+// IsNumber reports whether a value is a decimal number, with or without a sign.
 func IsNumber(value string) bool {
 	digits := strings.TrimLeft(value, "+-")
 	return len(value)-len(digits) <= 1 && strings.Count(digits, ".") <= 1 && strings.Trim(digits, "0123456789.") == ""

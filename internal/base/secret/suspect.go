@@ -10,12 +10,12 @@ import (
 )
 
 var (
-	// A name that ends with one of these is that of a secret.
+	// A name whose last word is one of these names a secret.
 	lastWords = []string{
 		"auth", "authorization", "bearer", "cookie", "credential", "credentials", "jwt", "key", "apikey", "accesskey",
 		"passphrase", "passwd", "password", "pat", "pwd", "secret", "token", "accesstoken", "authtoken", "dsn",
 	}
-	// One that has one of these anywhere is too, unless it ends with one of the others.
+	// So does a name that contains one of these, unless its last word is a plain one.
 	anyWords   = []string{"password", "passwd", "secret", "token", "apikey"}
 	plainWords = []string{
 		"algorithm", "count", "dir", "endpoint", "env", "expiry", "file", "header", "id", "length", "limit", "max", "mode",
@@ -24,7 +24,7 @@ var (
 	publicWords = []string{"public", "pub", "primary", "sort", "foreign", "partition", "cache"}
 )
 
-// IsNamed reports that a variable, header, flag or parameter is called like a secret.
+// IsNamed reports whether the name of a variable, header, flag or parameter is that of a secret.
 func IsNamed(name string) bool {
 	all := words(name)
 	if len(all) == 0 {
@@ -40,7 +40,7 @@ func IsNamed(name string) bool {
 	return !slices.Contains(plainWords, last) && slices.ContainsFunc(all, func(word string) bool { return slices.Contains(anyWords, word) })
 }
 
-// words splits a name at what is no letter or digit and where small letters meet capitals.
+// words splits a name at other characters than letters and digits, and between a lower-case and an upper-case letter.
 func words(name string) []string {
 	var split strings.Builder
 	before := ' '
@@ -54,8 +54,7 @@ func words(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(split.String()), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// MayBe leaves out what is none even where the name says so: where a secret is kept,
-// and switches.
+// MayBe reports whether the value of a setting that is named like a secret can be one. Paths and switches cannot.
 func MayBe(value string) bool {
 	if slices.Contains([]string{"", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null"}, strings.ToLower(value)) {
 		return false
@@ -63,8 +62,8 @@ func MayBe(value string) bool {
 	return !IsPath(value)
 }
 
-// tokenForm are the forms that issuers give their tokens so that they are recognised. It is
-// made when it is needed: that takes time, and most commands do without.
+// tokenForm matches the token formats of known issuers. It is compiled on first use: compiling is slow, and most
+// commands do not need it.
 var tokenForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(` + strings.Join([]string{
 		`sk-[\w-]{16,}`, `[srp]k_(live|test)_\w{10,}`, `gh[pousr]_\w{20,}`, `github_pat_\w{20,}`, `glpat-[\w-]{16,}`,
@@ -75,7 +74,7 @@ var tokenForm = sync.OnceValue(func() *regexp.Regexp {
 	}, `|`) + `)$`)
 })
 
-// Looks reports that a value is a secret whatever its name.
+// Looks reports whether a value is a secret, whatever its name.
 func Looks(value string) bool {
 	if tokenForm().MatchString(value) || strings.HasPrefix(value, "-----BEGIN ") && strings.Contains(value, "PRIVATE KEY") {
 		return true
@@ -83,7 +82,7 @@ func Looks(value string) bool {
 	return LooksRandom(value) && !strings.ContainsAny(value, " /\\:@.{}")
 }
 
-// HasPassword reports an address with a password in it.
+// HasPassword reports whether a value is a URL with a password.
 func HasPassword(value string) bool {
 	if !strings.Contains(value, "://") {
 		return false
@@ -96,7 +95,7 @@ func HasPassword(value string) bool {
 	return ok && password != ""
 }
 
-// Is reports that a value is a secret, by what it is called or by what it looks like.
+// Is reports whether a value is a secret, judged by its name or its form.
 func Is(name, value string) bool {
 	return IsNamed(name) && MayBe(value) || Looks(value) || HasPassword(value)
 }

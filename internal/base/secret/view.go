@@ -7,20 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of decoding a text.
+// Limits of decoding a text; beyond them, further encodings are not searched.
 const (
-	maxDecoded = 3  // times that it may have been encoded
-	maxViews   = 16 // ways to read it
+	maxDecoded = 3  // nested encodings of a text that are decoded
+	maxViews   = 16 // decoded forms of one text that are searched
 )
 
-// view is a text as it reads when it is decoded, with where each of its bytes came from.
+// view is a decoded form of a text, with the origin of each of its bytes.
 type view struct {
 	text   string
-	origin []int // of each byte, and of the end; nil: the text is the original
-	depth  int   // how often it was decoded
+	origin []int // offset in the original of each byte, and of the end; nil if the text is the original
+	depth  int   // how many times it was decoded
 }
 
-// original returns the part of the original text that a part of the view was made of.
+// original returns the part of the original text that a part of the view was decoded from.
 func (v view) original(part span) span {
 	if v.origin == nil {
 		return part
@@ -28,7 +28,7 @@ func (v view) original(part span) span {
 	return span{v.origin[part.begin], v.origin[part.end]}
 }
 
-// views returns the text, and what it is when it is decoded, in any order of decodings.
+// views returns the text and its decoded forms, with decoders applied in any order.
 func views(text string) []view {
 	all := []view{{text: text}}
 	if !strings.ContainsAny(text, `\%+`) {
@@ -50,8 +50,8 @@ func views(text string) []view {
 	return all
 }
 
-// decoded applies a decoder, which returns what the beginning of a text stands for and its length; 0 if
-// it stands for itself.
+// decoded applies a decoder at each position. A decoder returns the decoded form of the beginning of a text and its
+// encoded length, or 0 if nothing is encoded there.
 func (v view) decoded(decode func(string) (string, int)) view {
 	var text strings.Builder
 	text.Grow(len(v.text))
@@ -73,7 +73,7 @@ func (v view) decoded(decode func(string) (string, int)) view {
 	return view{text: text.String(), origin: append(origin, v.original(span{len(v.text), len(v.text)}).begin), depth: v.depth + 1}
 }
 
-// unescapePercent decodes as in the path of a URL, in capitals or not.
+// unescapePercent decodes URL path encoding, in upper or lower case.
 func unescapePercent(text string) (string, int) {
 	if c, ok := number(text, "%", 2, 16); ok {
 		return string([]byte{byte(c)}), 3
@@ -81,7 +81,7 @@ func unescapePercent(text string) (string, int) {
 	return "", 0
 }
 
-// unescapeForm decodes as in the query of a URL.
+// unescapeForm decodes URL query encoding.
 func unescapeForm(text string) (string, int) {
 	if text[0] == '+' {
 		return " ", 1
@@ -89,8 +89,7 @@ func unescapeForm(text string) (string, int) {
 	return unescapePercent(text)
 }
 
-// unescapeRune decodes what stands behind a backslash in JSON, JavaScript, Python, PHP and the like; \xE9 is a
-// character.
+// unescapeRune decodes backslash escapes of JSON, JavaScript, Python, PHP and similar languages; \xE9 is a character.
 func unescapeRune(text string) (string, int) {
 	if c, ok := number(text, `\x`, 2, 16); ok {
 		return string(rune(c)), 4
@@ -98,7 +97,7 @@ func unescapeRune(text string) (string, int) {
 	return unescape(text)
 }
 
-// unescapeByte does the same; \xE9 is a byte of UTF-8.
+// unescapeByte does the same, but \xE9 is a byte of UTF-8.
 func unescapeByte(text string) (string, int) {
 	if c, ok := number(text, `\x`, 2, 16); ok {
 		return string([]byte{byte(c)}), 4
@@ -140,7 +139,7 @@ func unescape(text string) (string, int) {
 	return "", 0
 }
 
-// number reads so many digits of a base behind a prefix.
+// number reads a fixed number of digits after a prefix.
 func number(text, prefix string, digits, base int) (uint64, bool) {
 	text, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(text) < digits || text[0] == '+' || text[0] == '-' || text[0] == '_' {

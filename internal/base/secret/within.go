@@ -6,23 +6,23 @@ import (
 	"sync"
 )
 
-// shortestToken is the least length of a token that has the form of its issuer.
+// shortestToken is the minimum length of a token in a form of its issuer.
 const shortestToken = 14
 
-// The forms in which other text carries a credential. They are made when they are needed.
+// Patterns of credentials inside other text. They are compiled on first use.
 var (
 	assigned      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w.-]+)["']?[ \t]*[=:][ \t]*`) })
 	userOfAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://([^\s/?#]*)@`) })
 )
 
-// Within reports that a text holds a credential among other things: the password or the token of an address, a setting that is
-// called like a secret, a token in the form of its issuer, or a private key.
+// Within reports whether a text contains a credential: the password or token of a URL, a setting with the name of a
+// secret, a token in the form of its issuer, or a private key.
 func Within(text string) bool { return len(credentials(text)) > 0 }
 
-// MaskWithin hides the credentials in a text, and shows the rest.
+// MaskWithin masks the credentials in a text and keeps the rest.
 func MaskWithin(text string) string { return replace(text, credentials(text)) }
 
-// credentials returns where they stand, in no order.
+// credentials returns the positions of the credentials in a text, unordered.
 func credentials(text string) (found []span) {
 	if Looks(text) || strings.Contains(text, "PRIVATE KEY-----") {
 		return []span{{0, len(text)}}
@@ -42,7 +42,7 @@ func credentials(text string) (found []span) {
 		for _, at := range assigned().FindAllStringSubmatchIndex(text, -1) {
 			value := beginningOfValue(text[at[1]:])
 			if isNamedOrSeveral(text[at[2]:at[3]]) && MayBe(value) && !IsNumber(value) && !isScript(value) {
-				begin := at[1] + strings.Index(text[at[1]:], value) // behind a quote
+				begin := at[1] + strings.Index(text[at[1]:], value) // after a quote
 				found = append(found, span{begin, begin + len(value)})
 			}
 		}
@@ -62,15 +62,16 @@ func credentials(text string) (found []span) {
 	return found
 }
 
-// isScript reports that a shell would run a part of a value. It is no secret, and hiding it would hide what it does.
+// isScript reports whether a shell would run a part of a value. Such a value is not a secret, and masking it would hide
+// what it does.
 func isScript(value string) bool {
 	return strings.Contains(value, "$(") || strings.ContainsAny(value, "`|")
 }
 
-// longestValue is how much of a setting's value is looked at.
+// longestValue bounds how much of a setting's value is examined, in bytes; the rest is ignored.
 const longestValue = 256
 
-// beginningOfValue returns the value that a text begins with, without quotes. Settings may follow.
+// beginningOfValue returns the value at the beginning of a text, without quotes. Other settings may follow it.
 func beginningOfValue(text string) string {
 	text = text[:min(len(text), longestValue)]
 	if text != "" && (text[0] == '"' || text[0] == '\'') {
@@ -83,10 +84,11 @@ func beginningOfValue(text string) string {
 	return text
 }
 
-// isNamedOrSeveral also knows settings for several secrets, such as "access-tokens".
+// isNamedOrSeveral also accepts plural names, such as "access-tokens".
 func isNamedOrSeveral(name string) bool {
 	return IsNamed(name) || IsNamed(strings.TrimSuffix(name, "s"))
 }
 
-// isBetweenWords keeps what is a part of a path together, but for that of an address.
+// isBetweenWords reports whether a character separates words. It keeps paths in one piece, but splits the parts of
+// URLs.
 func isBetweenWords(r rune) bool { return r <= ' ' || strings.ContainsRune(`=,;&?"'()<>[]{}|@`, r) }

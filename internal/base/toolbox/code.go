@@ -1,7 +1,6 @@
 package toolbox
 
-// Code names a kind of error for scripts and for docs/errors.md, which explains each. It
-// never changes.
+// Code identifies a kind of error, for scripts and for docs/errors.md, which explains each. Codes never change.
 type Code string
 
 // The kinds of errors.

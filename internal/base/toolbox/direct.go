@@ -6,27 +6,26 @@ import (
 	"sync"
 )
 
-// Names gives tools the names under which they are offered all at once, where two of
-// them may have the same. A name that was given to a tool stays with it and never comes
-// to mean another one, whatever comes and goes. The zero value is ready.
+// Names assigns unique names to tools that are offered together and may share a name. An assigned name stays with its
+// tool and is never given to another one, whichever tools are added or removed. The zero value is ready to use.
 type Names struct {
 	mu    sync.Mutex
 	names map[Ref]string
 	refs  map[string]Ref
 }
 
-// maxHeldNames is how many tools that are no longer offered keep their names.
+// maxHeldNames bounds the names kept for tools that are no longer offered; beyond it, they are released.
 const maxHeldNames = 10_000
 
-// Give names all tools that are offered, in order, and returns their names. Of those that
-// have none yet, the first of a name keeps its own; the later ones are server__tool.
+// Give assigns a name to each offered tool, in order, and returns the names. The first new tool of a name gets its own
+// name; later ones get server__tool.
 func (n *Names) Give(offered []Ref) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.names == nil {
 		n.names, n.refs = make(map[Ref]string), make(map[string]Ref)
 	}
-	// Own names first: what we make up must not take the name that another tool brings.
+	// Own names first: a generated name must not occupy the own name of another tool.
 	var later []Ref
 	for _, ref := range offered {
 		if _, named := n.names[ref]; !named && !n.take(ref, ref.Name) {
@@ -48,7 +47,7 @@ func (n *Names) Give(offered []Ref) []string {
 	return names
 }
 
-// Name returns the name that was given to a tool.
+// Name returns the name assigned to a tool.
 func (n *Names) Name(ref Ref) (string, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,7 +55,7 @@ func (n *Names) Name(ref Ref) (string, bool) {
 	return name, ok
 }
 
-// Find returns the tool that a name was given to.
+// Find returns the tool that a name is assigned to.
 func (n *Names) Find(name string) (Ref, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -64,10 +63,10 @@ func (n *Names) Find(name string) (Ref, bool) {
 	return ref, ok
 }
 
-// takeOther gives a tool whose own name is taken another one. Each form says more than
-// the one before; the last is numbered and thus always free.
+// takeOther assigns a generated name to a tool whose own name is in use. Each form is more specific than the one
+// before; the last is numbered and so always free.
 func (n *Names) takeOther(ref Ref) {
-	// A form that clients refuse would be worse than one that says more.
+	// A longer name is better than one that clients reject.
 	if short := ref.Server + Separator + ref.Name; len(short) <= nativeLimit &&
 		strings.IndexFunc(ref.Server, isForeign) < 0 && n.take(ref, short) {
 		return
@@ -80,7 +79,7 @@ func (n *Names) takeOther(ref Ref) {
 	}
 }
 
-// take gives a tool a name that is free.
+// take assigns a name to a tool if the name is free.
 func (n *Names) take(ref Ref, name string) bool {
 	if _, taken := n.refs[name]; taken {
 		return false
@@ -89,7 +88,7 @@ func (n *Names) take(ref Ref, name string) bool {
 	return true
 }
 
-// forget frees the names of all tools that are not offered.
+// forget releases the names of all tools that are not offered.
 func (n *Names) forget(offered []Ref) {
 	kept := make(map[Ref]string, len(offered))
 	for _, ref := range offered {

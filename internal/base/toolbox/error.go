@@ -1,9 +1,9 @@
 package toolbox
 
-// Error is an error meant for a person: what happened, and what to do next.
-// The cause is for the log and for errors.Is, never shown by itself.
+// Error is an error for a person: what happened, and what to do next. Cause is for the log and for errors.Is; it is
+// never shown by itself.
 type Error struct {
-	Code    Code // what kind of error it is; may be empty
+	Code    Code // the kind of error; may be empty
 	Message string
 	Hint    string // what to do next; may be empty
 	Cause   error

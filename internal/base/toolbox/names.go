@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Separator stands between the parts of a native name.
+// Separator separates the parts of a native name.
 const Separator = "__"
 
-// nativeLimit is how long a native name may be for all clients to accept it.
+// nativeLimit is the longest native name that all clients accept, in bytes; longer ones are shortened.
 const nativeLimit = 64
 
-// NativeName is how a tool is named natively: {toolbox}__{server}__{tool}, or, where
-// clients would refuse that, a short form of it that is the same on every machine.
+// NativeName returns the native name of a tool, {toolbox}__{server}__{tool}. Where clients would reject that, it
+// returns a short form that is the same on every machine.
 func (r Ref) NativeName() string {
 	full := r.Toolbox + Separator + r.Server + Separator + r.Name
 	if len(full) <= nativeLimit && strings.IndexFunc(full, isForeign) < 0 {
@@ -38,8 +38,8 @@ func isForeign(r rune) bool {
 	return true
 }
 
-// ParseNativeName splits a native name at its first two separators; the tool's part
-// keeps any further ones. A short form splits into parts that name nothing.
+// ParseNativeName splits a native name at its first two separators; the tool name keeps any further ones. The parts of
+// a short form do not name a tool.
 func ParseNativeName(name string) (Ref, bool) {
 	parts := strings.SplitN(name, Separator, 3)
 	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {

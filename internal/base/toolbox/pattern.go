@@ -4,7 +4,7 @@ package toolbox
 // character. Everything else matches itself, case included.
 type Pattern string
 
-// Check says what is wrong with the pattern; "" if nothing is.
+// Check returns what is wrong with the pattern, or "".
 func (p Pattern) Check() string {
 	for i := 0; i < len(p); i++ {
 		if p[i] != '\\' {
@@ -47,10 +47,10 @@ func (p Pattern) Matches(ref Ref) bool {
 	return at == len(p)
 }
 
-// MayMatch reports whether the pattern can match a tool of that server. It assumes that tool names have no '/', so that a
-// mistyped server name behind a '*' is noticed, too.
+// MayMatch reports whether the pattern can match a tool of the server. It assumes that tool names contain no '/', so
+// that it also detects a mistyped server name after a '*'.
 func (p Pattern) MayMatch(toolbox, server string) bool {
-	reached := make([]bool, len(p)+1) // the positions at which the pattern can go on
+	reached := make([]bool, len(p)+1) // positions at which the pattern can continue
 	reached[0] = true
 	for _, char := range []byte(toolbox + "/" + server + "/") {
 		after := make([]bool, len(p)+1)
@@ -75,7 +75,7 @@ func (p Pattern) MayMatch(toolbox, server string) bool {
 	return false
 }
 
-// holdsSlash reports whether what the pattern matches from a position on has a '/'.
+// holdsSlash reports whether the rest of the pattern matches a '/' literally.
 func (p Pattern) holdsSlash(at int) bool {
 	for at < len(p) {
 		literal, next, isStar, _ := p.next(at)
@@ -87,7 +87,7 @@ func (p Pattern) holdsSlash(at int) bool {
 	return false
 }
 
-// next returns the literal or the '*' at a position, and where the pattern goes on behind it; ok is false at the end.
+// next returns the literal or the '*' at a position, and the position after it; ok is false at the end.
 func (p Pattern) next(at int) (literal byte, next int, isStar, ok bool) {
 	switch {
 	case at >= len(p):
@@ -100,7 +100,7 @@ func (p Pattern) next(at int) (literal byte, next int, isStar, ok bool) {
 	return p[at], at + 1, false, true
 }
 
-// joinedRef is the text toolbox/server/tool, which is never put together.
+// joinedRef reads as the text toolbox/server/tool without concatenating it.
 type joinedRef struct{ Ref }
 
 func (j joinedRef) len() int { return len(j.Toolbox) + len(j.Server) + len(j.Name) + 2 }

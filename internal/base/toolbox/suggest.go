@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Nearest returns up to limit of the candidates that a person may have meant by
-// name, best first; candidates that are nothing like it are left out.
+// Nearest returns up to limit candidates that a person may have meant by name, best first. Candidates that differ too
+// much are left out.
 func Nearest(name string, candidates []string, limit int) []string {
 	type scored struct {
 		name string
@@ -35,11 +35,11 @@ func Nearest(name string, candidates []string, limit int) []string {
 	return names
 }
 
-// maxCompared is the longest text that is compared with others, in bytes.
+// maxCompared is the longest text that is compared, in bytes; a longer one resembles no other text.
 const maxCompared = 256
 
-// EditDistance counts the edits from a to b: a byte inserted, deleted or replaced, or two neighbours swapped. Texts
-// that are too long to compare are far from all others.
+// EditDistance counts the edits from a to b: a byte inserted, deleted or replaced, or two neighbours swapped. The
+// distance of texts longer than maxCompared is larger than any other.
 func EditDistance(a, b string) int {
 	if len(a) > maxCompared || len(b) > maxCompared {
 		return 1 << 20

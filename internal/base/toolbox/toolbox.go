@@ -1,5 +1,5 @@
-// Package toolbox holds the words of the domain: what names a tool, which tools
-// a server may show, how tools are named natively, and errors meant for people.
+// Package toolbox holds the terms of the domain: references to tools, filters and patterns that select tools, native
+// tool names, and errors meant for people.
 package toolbox
 
 import (
@@ -7,12 +7,10 @@ import (
 	"slices"
 )
 
-// LockFile is the name of the file beside the configuration that says which definitions of
-// tools were approved.
+// LockFile is the name of the lock file beside the configuration, which records the approved tool definitions.
 const LockFile = "workbench.lock"
 
-// Ref names one tool of one server in one toolbox. Every part is case-sensitive
-// and may be any non-empty string.
+// Ref names one tool of one server in one toolbox. Every part is case-sensitive and can be any non-empty string.
 type Ref struct {
 	Toolbox, Server, Name string
 }
@@ -23,8 +21,8 @@ type Filter struct {
 	set   bool
 }
 
-// NewFilter makes a filter from the configured names: "*" among them means all,
-// an empty list means none, and otherwise names match exactly.
+// NewFilter returns a filter for the configured names. "*" among them offers all tools, an empty list none; otherwise
+// names match exactly.
 func NewFilter(names []string) Filter {
 	if slices.Contains(names, "*") {
 		return Filter{}
@@ -32,12 +30,12 @@ func NewFilter(names []string) Filter {
 	return Filter{names: slices.Clone(names), set: true}
 }
 
-// Allows reports whether a tool of that name is offered.
+// Allows reports whether a tool with this name is offered.
 func (f Filter) Allows(name string) bool {
 	return !f.set || slices.Contains(f.names, name)
 }
 
-// String tells filters apart that decide differently.
+// String returns a key that is the same for equal filters only.
 func (f Filter) String() string {
 	if !f.set {
 		return "*"

@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	askTime   = 5 * time.Second // for an address of this machine to answer
-	maxAnswer = 64 << 10        // size of its answer that is read
+	askTime   = 5 * time.Second // for a local address to answer; then it counts as not a workbench
+	maxAnswer = 64 << 10        // bytes of the response that are read
 )
 
-// Ask asks a server over HTTP whether a connection with that mark would lead a workbench back to
-// itself. Then the error says so. One that cannot be reached, or is no workbench, has nothing
-// to say to that.
+// Ask requests a server's address over HTTP with the mark, to find out whether a connection would lead the workbench
+// back to itself; the error says so. An address that cannot be reached, or is not a workbench, causes no error.
 func Ask(ctx context.Context, address string, header http.Header, mark string) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -27,7 +26,7 @@ func Ask(ctx context.Context, address string, header http.Header, mark string) e
 	}
 	maps.Copy(request.Header, header)
 	request.Header.Set(Header, mark)
-	request.Header.Set("Accept", "application/json") // no stream is wanted, which others begin for a GET
+	request.Header.Set("Accept", "application/json") // do not request a stream, which other servers open for a GET
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
 	response, err := client.Do(request)

@@ -1,5 +1,5 @@
-// Package hops marks the connections that workbenches make, so that one that is reached through
-// itself notices: its servers would lead to themselves without end.
+// Package hops marks the connections that workbenches make, so that a workbench that is reached through itself notices.
+// Otherwise its servers would connect to themselves without end.
 package hops
 
 import (
@@ -14,31 +14,30 @@ import (
 	"sync"
 )
 
-// Where the mark stands: in a header of every HTTP request, since requests of the modern era have
-// no session; and in the _meta of initialize and server/discover, which whatever only forwards
-// messages passes on.
+// Where the mark is sent: in a header of every HTTP request, since requests of the modern era have no session, and in
+// the _meta of initialize and server/discover, which programs that only forward messages preserve.
 const (
 	Meta   = "mcp-workbench/hops"
 	Header = "Mcp-Workbench-Hops"
 )
 
-// None is the mark of a client that has no workbench before it, and is none, such as a bridge. It
-// tells such a client from a workbench that has not shown its mark yet.
+// None is the mark of a client that is not a workbench and has none before it, such as a bridge. It distinguishes that
+// client from a workbench that has not sent its mark yet.
 const None = "-"
 
-// Max is how many workbenches may stand in a row.
+// Max is how many workbenches can be chained.
 const Max = 8
 
-// A hop is a random number, a hash of it with the configuration's file, and one with the server's
-// name, in hexadecimal digits. Only who has the key can tell which file and which name they
-// are of, or that two hops are of the same.
+// A hop is a random number, a hash of it with the path of the configuration file, and a hash of it with the name of the
+// server, in hexadecimal. Only with the key can the file and the name be recognised, or two hops of the same be
+// matched.
 const (
 	nonceSize = 8
 	fileSize  = 8
 	nameSize  = 4
 	hopLength = 2 * (nonceSize + fileSize + nameSize)
 	separator = ","
-	// maxChain is how long a mark may be. One that is longer has too many hops.
+	// maxChain is the longest valid mark, in bytes. A longer one has too many hops and is refused.
 	maxChain = Max * (hopLength + len(separator))
 )
 
@@ -48,17 +47,16 @@ type Self struct {
 	nonce string
 }
 
-// New makes a workbench's self. key is called when it is first needed; it returns what all
-// workbenches of the user share, and nobody else has.
+// New returns the hop of this workbench. key returns the key that all workbenches of the user share, and nobody else
+// has; it is called on first use.
 func New(key func() []byte) *Self {
 	var nonce [nonceSize]byte
 	rand.Read(nonce[:]) // never fails
 	return &Self{key: sync.OnceValue(key), nonce: hex.EncodeToString(nonce[:])}
 }
 
-// Extend returns the mark of a connection to a server that a file configures, made for a client
-// whose own connection has the mark chain; "" for one that is no workbench. Without a file,
-// as for a bridge, nothing is added.
+// Extend returns the mark of a connection to a server that a file configures. chain is the mark of the client for which
+// the connection is made, or "" for a client that is not a workbench. Without a file, as for a bridge, no hop is added.
 func (s *Self) Extend(chain, file, toolbox, server string) string {
 	if s == nil || file == "" {
 		return cmp.Or(chain, None)
@@ -70,7 +68,7 @@ func (s *Self) Extend(chain, file, toolbox, server string) string {
 	return chain + separator + hop
 }
 
-// Chain returns the hops of a mark; "" if there are none.
+// Chain returns the hops of a mark, or "".
 func Chain(mark string) string {
 	if mark == None {
 		return ""
@@ -78,7 +76,7 @@ func Chain(mark string) string {
 	return mark
 }
 
-// Count returns how many workbenches have left their mark.
+// Count returns the number of hops.
 func Count(chain string) int {
 	if chain == "" {
 		return 0
@@ -86,19 +84,18 @@ func Count(chain string) int {
 	return strings.Count(chain, separator) + 1
 }
 
-// Server is a configured server that a loop may lead through.
+// Server is a configured server that a loop can lead through.
 type Server struct{ Toolbox, Name string }
 
-// Workbench is what one is recognised by.
+// Workbench is what a workbench recognises its own hops by.
 type Workbench struct {
-	Files   []string // of its configuration
-	Servers []Server // that a loop may lead through
-	Toolbox string   // the only one that is served; "": all
+	Files   []string // paths of its configuration
+	Servers []Server // servers that a loop can lead through
+	Toolbox string   // the only toolbox served; "": all
 }
 
-// Check refuses a client that the workbench is reached through itself by, and one that has too
-// many workbenches before it. Where only one toolbox is served, servers of others may lead to
-// it: they are not reached from here.
+// Check refuses a client through which the workbench reaches itself, and one with too many workbenches before it. Where
+// only one toolbox is served, servers of other toolboxes may lead to it: they cannot be reached from here.
 func (s *Self) Check(chain string, own Workbench) error {
 	if Chain(chain) == "" {
 		return nil
@@ -109,7 +106,7 @@ func (s *Self) Check(chain string, own Workbench) error {
 	var passed []int
 	for hop := range strings.SplitSeq(chain, separator) {
 		if len(hop) != hopLength {
-			continue // of another version
+			continue // from another version
 		}
 		nonce, file, name := hop[:2*nonceSize], hop[2*nonceSize:2*(nonceSize+fileSize)], hop[2*(nonceSize+fileSize):]
 		if !slices.ContainsFunc(own.Files, func(path string) bool { return s.hash(nonce, fileSize, path) == file }) {
@@ -127,16 +124,16 @@ func (s *Self) Check(chain string, own Workbench) error {
 	return nil
 }
 
-// hash is equal for the same words and nonce only; one word and two never are.
+// hash is equal only for the same words and nonce; one word never equals two.
 func (s *Self) hash(nonce string, size int, words ...string) string {
 	mac := hmac.New(sha256.New, s.key())
 	fmt.Fprintf(mac, "%s %q", nonce, words)
 	return hex.EncodeToString(mac.Sum(nil)[:size])
 }
 
-// LoopError says that a workbench is reached through itself.
+// LoopError means that a workbench is reached through itself.
 type LoopError struct {
-	Server // that leads back; without a name if it is not configured any more
+	Server // the server that leads back; without a name if it is no longer configured
 }
 
 func (e *LoopError) Error() string {

@@ -11,9 +11,8 @@ const (
 	keySize = 32
 )
 
-// Key returns the key of the user's workbenches, which is kept in a folder for this user only
-// and made when it is first needed. Where that is not possible it is one for this program
-// alone: a loop through other programs then ends at Max.
+// Key returns the key that the user's workbenches share. It is stored in a folder for this user only and created on
+// first use. If that fails, the key is valid for this process only, and a loop through other processes ends at Max.
 func Key(folder string) []byte {
 	key := make([]byte, keySize)
 	rand.Read(key) // never fails
@@ -35,7 +34,7 @@ func Key(folder string) []byte {
 	return key
 }
 
-// RealPath is the same for all paths that lead to one file.
+// RealPath returns the same path for all paths that lead to one file.
 func RealPath(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute

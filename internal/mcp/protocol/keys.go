@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// DecisiveObjects are the members of params that hold decisive members themselves. What is in the arguments of a tool is
-// for the server alone.
+// DecisiveObjects are the members of params that contain decisive members. The arguments of a tool are not among them:
+// they are for the server only.
 var DecisiveObjects = []string{"_meta", "ref", "task"}
 
-// decisive are the members of params, and of the objects in them, by which a message is routed, checked, changed or
-// compared with what was allowed, before its bytes are passed on.
+// decisive are the members of params, and of the objects in them, that the workbench uses to route, check, change or
+// authorise a message before it forwards the bytes.
 var decisive = []string{
 	"_meta", SubjectName, "arguments", "task", "ttl", InputResponses, RequestState, "inputRequests",
 	SubjectURI, "ref", "type", "argument", "context", "cursor", "level", SubjectTask,
@@ -28,19 +28,18 @@ var decisiveKeys = func() map[string]string {
 	return set
 }()
 
-// decided are the prefixes of methods whose params decide something here. Other methods are forwarded as they are.
+// decided are the prefixes of methods whose params have decisive members. Other methods are forwarded unchanged.
 var decided = []string{
 	"tools/", "resources/", "prompts/", "completion/", "tasks/", "logging/", "sampling/", "elicitation/", "roots/",
 	NotifyCancelled, NotifyProgress, NotifyRootsList,
 }
 
-// Decides reports whether members of a message's params decide what becomes of it here.
+// Decides reports whether the params of a method have decisive members.
 func Decides(method string) bool {
 	return slices.ContainsFunc(decided, func(beginning string) bool { return strings.HasPrefix(method, beginning) })
 }
 
-// DecisiveKey returns the key as a string, and whether that member decides what becomes of a message here. It allocates
-// nothing for a key that does.
+// DecisiveKey returns the key as a string, and whether it is decisive. It does not allocate for a decisive key.
 func DecisiveKey(key []byte) (text string, decides bool) {
 	if known, ok := decisiveKeys[string(key)]; ok {
 		return known, true
@@ -48,14 +47,14 @@ func DecisiveKey(key []byte) (text string, decides bool) {
 	return string(key), false
 }
 
-// IsTwin reports whether a key differs from a decisive one in the case of its letters only. Some programs ignore case,
-// and would read another message than we do.
+// IsTwin reports whether a key differs from a decisive one only in case. Some programs ignore case, and would read a
+// different message than the workbench does.
 func IsTwin(key string) bool {
 	if _, ok := decisiveKeys[key]; ok {
 		return false
 	}
 	for _, known := range decisive {
-		// Folding changes the length of few letters, and by no more than two bytes each.
+		// Case folding changes the length of few letters, by at most two bytes each.
 		if len(key) >= len(known) && len(key) <= 3*len(known) && strings.EqualFold(key, known) {
 			return true
 		}

@@ -2,30 +2,31 @@ package protocol
 
 import "github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 
-// Method describes what the requests of one method are about. The zero value is that of an unknown method.
+// Method describes the requests of one method. The zero value describes an unknown method.
 type Method struct {
 	Name string
-	// Capability and Extension are what a server declares that knows the method: one of them, or either. "": nothing.
+	// Capability and Extension are what a server that supports the method declares: the one that is set, or either of
+	// two.
 	Capability, Extension string
-	// Subject is the member of the params that names what a request is about. InHeader says that the Mcp-Name header
-	// repeats it over HTTP, since revision 2026-07-28.
+	// Subject is the member of the params that names the subject of a request. InHeader: over HTTP, the Mcp-Name header
+	// repeats it, since revision 2026-07-28.
 	Subject  string
 	InHeader bool
-	// Removed says that revision 2026-07-28 no longer has the method.
+	// Removed: revision 2026-07-28 no longer has the method.
 	Removed bool
-	// Cacheable says that results carry their time to live, and MayAsk that a request may be answered with questions
-	// and sent again with the answers; both since revision 2026-07-28.
+	// Cacheable: results carry their time to live. MayAsk: the server may answer a request with questions, and the
+	// client repeats it with the answers. Both since revision 2026-07-28.
 	Cacheable, MayAsk bool
-	// Updates says that a request begins or ends a subscription to its subject.
+	// Updates is the effect of a request on the subscription to its subject.
 	Updates Updates
-	// List is the list that the method asks for; nil if it asks for something else.
+	// List is the list that the method requests, or nil.
 	List *List
 }
 
-// Updates is what a request does to a subscription.
+// Updates is the effect of a request on a subscription.
 type Updates int
 
-// What a request does to a subscription.
+// Effects of a request on a subscription.
 const (
 	LeavesUpdates Updates = iota
 	BeginsUpdates
@@ -39,14 +40,14 @@ const (
 	SubjectTask = "taskId"
 )
 
-// List describes a list that a server may have besides its tools.
+// List describes a list of a server other than its tools.
 type List struct {
-	Method                string // that asks for it
+	Method                string // the method that requests it
 	Capability, Extension string // as in Method
-	Array                 string // the member of the result that holds the entries
-	Key                   string // the member of an entry that names it
-	Changed               string // the notification that the list changed; "" if there is none
-	Entry                 string // what people call an entry
+	Array                 string // the member of the result with the entries
+	Key                   string // the member that identifies an entry
+	Changed               string // the notification that the list changed; may be ""
+	Entry                 string // the noun for an entry, for people
 }
 
 // The lists. Skills share the notification of resources, since their files are resources.
@@ -100,7 +101,7 @@ var methodByName = func() map[string]*Method {
 
 var unknownMethod Method
 
-// FindMethod returns the description of a method, which is not to be changed. It is never nil.
+// FindMethod returns the description of a method; never nil. The caller must not change it.
 func FindMethod(name string) *Method {
 	if m, ok := methodByName[name]; ok {
 		return m
@@ -108,7 +109,7 @@ func FindMethod(name string) *Method {
 	return &unknownMethod
 }
 
-// SubjectOf returns what a request with these params is about; "" if it does not say so.
+// SubjectOf returns the subject of a request with these params, or "".
 func (m *Method) SubjectOf(params wire.Payload) string {
 	if m.Subject == "" {
 		return ""
@@ -117,7 +118,7 @@ func (m *Method) SubjectOf(params wire.Payload) string {
 	return name
 }
 
-// IsDeclared reports whether a server with these capabilities knows the method.
+// IsDeclared reports whether a server with these capabilities supports the method.
 func (m *Method) IsDeclared(capabilities wire.Payload) bool {
 	return isDeclared(capabilities, m.Capability, m.Extension)
 }
@@ -134,8 +135,8 @@ func isDeclared(capabilities wire.Payload, capability, extension string) bool {
 	return capability != "" && Declares(capabilities.Member(capability))
 }
 
-// Declares reports whether the value of a capability says that a peer has it. Some peers write null or false for one
-// that they do not have.
+// Declares reports whether a capability's value declares it. Some peers write null or false for a capability that they
+// lack.
 func Declares(value wire.Payload) bool {
 	switch value.Kind() {
 	case "undefined", "null":
@@ -146,12 +147,12 @@ func Declares(value wire.Payload) bool {
 	return true
 }
 
-// IsKnownCapability reports whether a server's capability is one whose methods are known.
+// IsKnownCapability reports whether the workbench knows the methods of a server capability.
 func IsKnownCapability(name string) bool {
 	return name == "extensions" || name != "" && hasMethod(func(m *Method) bool { return m.Capability == name })
 }
 
-// IsKnownExtension reports whether an extension is known. Apps add members to known results, and no methods.
+// IsKnownExtension reports whether an extension is known. Apps add members to known results, but no methods.
 func IsKnownExtension(name string) bool {
 	return name == ExtensionApps || name != "" && hasMethod(func(m *Method) bool { return m.Extension == name })
 }

@@ -1,13 +1,12 @@
-// Package protocol holds the words of MCP: methods, revisions, reserved keys and
-// error codes.
+// Package protocol holds the vocabulary of MCP: methods, revisions, reserved keys and error codes.
 package protocol
 
 import "slices"
 
-// OwnName is what the workbench calls itself, as a server and as a client.
+// OwnName is the name of the workbench as a server and as a client.
 const OwnName = "mcp-workbench"
 
-// Methods that the workbench sends, answers or watches for.
+// Methods that the workbench sends, answers or watches.
 const (
 	MethodInitialize  = "initialize"
 	MethodDiscover    = "server/discover"
@@ -50,19 +49,19 @@ const (
 	MethodDirectoryRead   = "resources/directory/read"
 )
 
-// Requests for updates of one task. They exist within the workbench only: a modern server gets one long request for
-// several tasks, as it does for resources, and a legacy server has no such updates.
+// Requests to watch one task, used only inside the workbench: a modern server gets one long request for several tasks,
+// as it does for resources, and a legacy server has no such updates.
 const (
 	MethodWatchTask   = "workbench/tasks/watch"
 	MethodUnwatchTask = "workbench/tasks/unwatch"
 )
 
-// ProgressToken is the key in a request's _meta that asks for progress, and the one
-// in a progress notification that names the request.
+// ProgressToken is the key that asks for progress in a request's _meta, and names the request in a progress
+// notification.
 const ProgressToken = "progressToken"
 
-// Keys in a request's _meta that belong to one hop: since revision 2026-07-28 every
-// request tells what was agreed on at the start of a session before.
+// Hop-by-hop keys in a request's _meta. Since revision 2026-07-28 every request carries what was negotiated once per
+// session before.
 const (
 	MetaProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
 	MetaClientInfo         = "io.modelcontextprotocol/clientInfo"
@@ -70,55 +69,52 @@ const (
 	MetaLogLevel           = "io.modelcontextprotocol/logLevel"
 )
 
-// Keys in the _meta of a result or a notification that belong to one hop.
+// Hop-by-hop keys in the _meta of a result or a notification.
 const (
 	MetaServerInfo     = "io.modelcontextprotocol/serverInfo"
 	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
 )
 
-// MetaChanged is the key in the _meta of a tool whose definition is another than the server offered before.
+// MetaChanged is the key in the _meta of a tool whose definition has changed since the server offered it before.
 const MetaChanged = "mcp-workbench/changed"
 
-// MetaRelatedTask is the key in the _meta of whatever belongs to a task, up to revision
-// 2025-11-25.
+// MetaRelatedTask is the key in the _meta of messages that belong to a task, up to revision 2025-11-25.
 const MetaRelatedTask = "io.modelcontextprotocol/related-task"
 
-// InputRequests is the member of a result that holds the questions that the client has to
-// answer first, since revision 2026-07-28.
+// InputRequests is the member of a result with the questions that the client has to answer first, since revision
+// 2026-07-28.
 const InputRequests = "inputRequests"
 
-// Members of the params with which a request is sent again that the server had questions
-// on, since revision 2026-07-28.
+// Members of the params of a request that is repeated with the answers to the server's questions, since revision
+// 2026-07-28.
 const (
 	InputResponses = "inputResponses"
 	RequestState   = "requestState"
 )
 
-// Levels of log messages, the least severe first.
+// Log levels, least severe first.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// LogLevels returns the levels of log messages, the least severe first.
+// LogLevels returns the log levels, least severe first.
 func LogLevels() []string { return slices.Clone(levels) }
 
-// Severity returns the rank of a level of log messages, and -1 for an unknown level.
+// Severity returns the rank of a log level; -1 for an unknown level.
 func Severity(level string) int { return slices.Index(levels, level) }
 
-// Members of a result that say how long it may be kept and for whom, since revision
-// 2026-07-28.
+// Members of a result that say how long and for whom it may be cached, since revision 2026-07-28.
 const (
 	TTL        = "ttlMs"
 	CacheScope = "cacheScope"
 )
 
-// Extensions that the workbench knows. Tasks are one since revision 2026-07-28.
+// Extensions that the workbench supports. Tasks are an extension since revision 2026-07-28.
 const (
 	ExtensionTasks  = "io.modelcontextprotocol/tasks"
 	ExtensionSkills = "io.modelcontextprotocol/skills"
 	ExtensionApps   = "io.modelcontextprotocol/ui"
 )
 
-// OfOneHop reports whether a key of _meta says something about the two ends of one hop,
-// so that it must not be forwarded.
+// OfOneHop reports whether a key of _meta is hop-by-hop and so must not be forwarded.
 func OfOneHop(key string) bool {
 	switch key {
 	case MetaProtocolVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel:
@@ -127,8 +123,7 @@ func OfOneHop(key string) bool {
 	return false
 }
 
-// Kinds of results, in the member ResultType, since revision 2026-07-28. A result without
-// one is complete.
+// Kinds of results, in the member ResultType, since revision 2026-07-28. A result without that member is complete.
 const (
 	ResultType          = "resultType"
 	ResultComplete      = "complete"
@@ -151,8 +146,8 @@ const (
 	CodeURLElicitationRequired = -32042
 )
 
-// ClientMustAct reports whether an error of that code asks the client's program, not
-// the model, to do something, so that it has to stay a JSON-RPC error on its way.
+// ClientMustAct reports whether an error code requires the client program, not the model, to act. Such an error has to
+// stay a JSON-RPC error.
 func ClientMustAct(code int) bool {
 	switch code {
 	case CodeURLElicitationRequired, CodeHeaderMismatch, CodeMissingCapability, CodeUnsupportedRevision:
@@ -164,11 +159,11 @@ func ClientMustAct(code int) bool {
 // Revision is a version of the protocol, named by its date.
 type Revision string
 
-// Revision20260728 has no handshake: each request says what it needs. It is none of
-// Revisions, which are agreed on by one.
+// Revision20260728 has no handshake: each request carries what the server needs to know. Revisions does not include it,
+// since initialize cannot negotiate it.
 const Revision20260728 Revision = "2026-07-28"
 
-// The other revisions, newest first. All of them begin with an initialize handshake.
+// The other revisions, newest first. Their sessions begin with an initialize handshake.
 const (
 	Revision20251125 Revision = "2025-11-25"
 	Revision20250618 Revision = "2025-06-18"
@@ -178,21 +173,19 @@ const (
 
 var revisions = []Revision{Revision20251125, Revision20250618, Revision20250326, Revision20241105}
 
-// Revisions returns what can be agreed on by initialize, newest first.
+// Revisions returns the revisions that initialize can negotiate, newest first.
 func Revisions() []Revision { return slices.Clone(revisions) }
 
-// Newest is what is offered first, and what a client gets that asks for one we do
-// not know.
+// Newest is the revision offered first, and the answer to a client that asks for an unknown one.
 func Newest() Revision { return revisions[0] }
 
-// Known reports whether the revision is one of Revisions.
+// Known reports whether initialize can negotiate the revision.
 func (r Revision) Known() bool { return slices.Contains(revisions, r) }
 
-// Supported returns all revisions that clients may speak, newest first.
+// Supported returns all revisions that clients may use, newest first.
 func Supported() []Revision { return append([]Revision{Revision20260728}, revisions...) }
 
-// IsModern reports whether the revision is of the era without a handshake. Revisions that
-// are yet to come are.
+// IsModern reports whether the revision belongs to the era without a handshake. Future revisions do.
 func (r Revision) IsModern() bool { return r >= Revision20260728 }
 
 // HasBatches reports whether one frame may hold an array of messages.
