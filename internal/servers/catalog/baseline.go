@@ -8,61 +8,59 @@ import (
 	"sync"
 )
 
-// Hash is a sha256. In texts it is written in hexadecimal digits.
+// Hash is a SHA-256 hash. Its text form is hexadecimal.
 type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Baseline remembers in which form each tool was last offered, and what instructions a server gave, so that what
-// changed is noticed: within a run, and with a folder also from one run to the
-// next. What is compared is what the server says, not what is left of it when it is cleaned. It is safe for concurrent
-// use, and blocks on the disk.
+// Baseline remembers each tool's last definition and each server's instructions, to detect changes within a run and,
+// with a folder, between runs. It compares what the server sent, before cleaning. It is safe for concurrent use, and
+// blocks on the disk.
 type Baseline struct {
 	store store
 	log   *slog.Logger
 
-	mu      sync.Mutex // guards the map alone, never held during work
+	mu      sync.Mutex // guards only the map; never held during work
 	servers map[Hash]*seen
 }
 
-// Change is a tool that is offered in another form than before, or instructions that are others.
+// Change is a changed definition of a tool, or changed instructions.
 type Change struct {
 	Tool          string // "" for the server's instructions
 	Before, After Record
 }
 
-// Limits of what is remembered of one server: what it offers, and what it offered once.
-// Without the second, a server with new names at every start would fill the disk.
+// Limits of what is remembered of one server. Without the second, a server with new tool names at every start would
+// fill the disk.
 const (
 	maxOffered  = 10_000 // tools of a server whose changes are detected
-	maxVanished = 1_000  // tools that are remembered after they vanished; further ones are forgotten
+	maxVanished = 1_000  // removed tools of a server that are remembered; further ones are forgotten
 )
 
-// seen is what is remembered of one server.
+// seen is the memory of one server.
 type seen struct {
-	mu     sync.Mutex // held while the file is read or written: only starts and refreshes wait
+	mu     sync.Mutex // held while the file is read or written; only starts and refreshes wait for it
 	loaded bool
-	failed bool // the file could not be written, which is said once
-	file   Hash // of the content that the file had when it was last read or written
+	failed bool // writing the file failed, which is logged once
+	file   Hash // hash of the file's content when it was last read or written
 	known
-	instructed bool // in this run, in other words than before
+	instructed bool // the instructions changed in this run
 }
 
-// known is what the file of a server holds.
+// known is the content of a server's file.
 type known struct {
-	instructions *Record    // those that it gave last; nil if that is not known
-	tools        []seenTool // those offered last, then those that vanished, the latest first
+	instructions *Record    // the last ones; nil if unknown
+	tools        []seenTool // the ones offered last, then removed ones, the latest first
 }
 
 type seenTool struct {
 	name    Hash
 	record  Record
-	changed bool // at some time in this run
+	changed bool // at any time in this run
 }
 
-// NewBaseline makes a baseline that keeps a file per server in a folder, which is made
-// when there is something to keep. Without a folder it remembers only this run. What
-// goes wrong with files is told to the log, and stops nothing.
+// NewBaseline returns a baseline that stores one file per server in a folder, which is created when first needed.
+// Without a folder it remembers only this run. Errors with files are logged, and stop nothing.
 func NewBaseline(folder string, log *slog.Logger) *Baseline {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -71,10 +69,9 @@ func NewBaseline(folder string, log *slog.Logger) *Baseline {
 	return &Baseline{store: files, log: log, servers: make(map[Hash]*seen)}
 }
 
-// Compare compares what a server offers with what it offered before, and remembers it.
-// The returned snapshot warns of every tool that changed in this run, however long ago;
-// the changes are those since the last reading. The key tells one configured server
-// from another; its name is for the warnings. Words that mask changes are kept as it makes them.
+// Compare compares a snapshot with what the server offered before, and remembers it. The returned snapshot warns of
+// every tool that changed in this run; the changes are those since the last comparison. key identifies the configured
+// server; its name is used in warnings. Every stored string passes through mask first.
 func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask func(string) string) (*Snapshot, []Change) {
 	s := b.server(key)
 	s.mu.Lock()
@@ -99,8 +96,8 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask fun
 	return snapshot.warnOfChanges(server, marked, s.instructed), changes
 }
 
-// listen takes note of the server's instructions. Those that a server gives no longer stay remembered. Called with mu
-// held.
+// listen remembers the server's instructions. If a server no longer sends any, the last ones stay remembered. The
+// caller holds mu.
 func (s *seen) listen(snapshot *Snapshot, mask func(string) string) (changes []Change) {
 	if snapshot.said == "" && s.instructions != nil {
 		return nil
@@ -125,15 +122,14 @@ func (b *Baseline) server(key Hash) *seen {
 	return s
 }
 
-// observe takes note of what is offered now. It returns what changed since the last
-// time, and the names of all tools that changed in this run. Called with mu held.
+// observe remembers the offered tools. It returns the changes since the last call, and the names of all tools that
+// changed in this run. The caller holds mu.
 func (s *seen) observe(tools []Tool, mask func(string) string) (changes []Change, marked []string) {
 	before := make(map[Hash]seenTool, len(s.tools))
 	for _, tool := range s.tools {
 		before[tool.name] = tool
 	}
-	// Whoever was known comes before newcomers, so that a crowd of new tools cannot make
-	// us forget an old one.
+	// Known tools come before new ones, so that a crowd of new tools cannot displace an old one.
 	var known, added []seenTool
 	for _, tool := range tools {
 		now := seenTool{name: sha256.Sum256([]byte(tool.Name)), record: tool.Record(mask)}
@@ -158,7 +154,7 @@ func (s *seen) observe(tools []Tool, mask func(string) string) (changes []Change
 	vanished := 0
 	for _, tool := range s.tools {
 		if _, gone := before[tool.name]; gone && vanished < maxVanished {
-			delete(before, tool.name) // once, whatever the file held
+			delete(before, tool.name) // once, even if the file has it twice
 			known = append(known, tool)
 			vanished++
 		}
@@ -167,8 +163,7 @@ func (s *seen) observe(tools []Tool, mask func(string) string) (changes []Change
 	return changes, marked
 }
 
-// warnOfChanges returns the snapshot with a warning for each of these tools, which it marks. Warnings of changes come
-// first.
+// warnOfChanges returns the snapshot with these tools marked and a warning for each. These warnings come first.
 func (s *Snapshot) warnOfChanges(server string, tools []string, instructed bool) *Snapshot {
 	if len(tools) == 0 && !instructed {
 		return s

@@ -1,6 +1,5 @@
-// Package catalog knows what a server offers: the definitions of its tools as an
-// immutable snapshot, checked and cleaned, in the server's order, and what was seen of
-// it before.
+// Package catalog holds what a server offers: an immutable snapshot of its tool definitions, checked, cleaned and in
+// the server's order. It also caches snapshots between runs, and detects definitions that changed or were not approved.
 package catalog
 
 import (
@@ -14,53 +13,53 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Tool is one tool that is offered.
+// Tool is an offered tool.
 type Tool struct {
 	Name string
-	// Definition is the server's own object, byte for byte but for what cleaning
-	// removed, and with an input schema in any case.
+	// Definition is the server's own object, byte for byte except for what cleaning removed. It always has an input
+	// schema.
 	Definition wire.Payload
-	// Changed says that the server offered another definition before.
+	// Changed means that the server offered a different definition before.
 	Changed bool
 
-	source wire.Payload // the server's own object as it came
+	source wire.Payload // the server's own object, unchanged
 }
 
-// Hash identifies what the server says of the tool, whatever we remove from it.
+// Hash identifies the server's definition of the tool before cleaning.
 func (t Tool) Hash() Hash { return sha256.Sum256(t.source.Bytes()) }
 
-// Snapshot is what one server offered at one time. It never changes.
+// Snapshot is what a server offered at one time. It is immutable.
 type Snapshot struct {
 	Tools    []Tool
-	Denied   []string // names of tools that a policy hides, in order
-	Warnings []string // what was wrong with the definitions, for people
+	Denied   []string // names of tools that a policy denies, in order
+	Warnings []string // problems of the definitions, for people
 
-	ServerVersion string       // as the server says it; may be empty
-	Instructions  string       // what the server says of how to use it, cleaned
-	Capabilities  wire.Payload // what the server declares that it can do
+	ServerVersion string       // as reported by the server; may be empty
+	Instructions  string       // the server's instructions, cleaned
+	Capabilities  wire.Payload // the capabilities that the server declares
 
-	// Stored says that the server offered this at an earlier time, and was not asked since.
+	// Stored means that the snapshot is from the cache: the server has not been asked since.
 	Stored bool
 
-	said       string   // the instructions as they came
-	about      []string // for each warning, the name of the tool that it is about; "" for others
+	said       string   // the instructions before cleaning
+	about      []string // for each warning, the name of its tool; "" for others
 	byName     map[string]int
-	whole      *Snapshot         // of one that is restricted: without that
-	withheld   map[string]string // why the lock keeps tools back, by name
-	unapproved bool              // the lock keeps the instructions back
+	whole      *Snapshot         // the unrestricted snapshot, if this one is restricted
+	withheld   map[string]string // by name, why the lock withholds a tool
+	unapproved bool              // the lock withholds the instructions
 }
 
-// Listing is what a server answered to tools/list.
+// Listing is the answer of a server to tools/list.
 type Listing struct {
 	Definitions []wire.Payload
-	Note        string // what went wrong with the listing as a whole; may be empty
+	Note        string // the problem with the listing as a whole; may be empty
 
-	// As the server says them.
+	// As reported by the server.
 	ServerVersion, Instructions string
 	Capabilities                wire.Payload
 }
 
-// NewSnapshot checks and cleans a listing. The server's name is for the warnings.
+// NewSnapshot checks and cleans a listing. The server's name is used in warnings.
 func NewSnapshot(server string, listing Listing, filter toolbox.Filter) *Snapshot {
 	s := &Snapshot{
 		ServerVersion: hidden.Clean(listing.ServerVersion), Instructions: hidden.Clean(listing.Instructions), said: listing.Instructions,
@@ -79,14 +78,14 @@ func NewSnapshot(server string, listing Listing, filter toolbox.Filter) *Snapsho
 	return s
 }
 
-// add offers a tool, if it can be offered.
+// add adds a tool if it can be offered.
 func (s *Snapshot) add(server string, i int, source wire.Payload, filter toolbox.Filter) {
 	name, _ := source.Member("name").Text()
 	switch _, exists := s.byName[name]; {
 	case name == "":
 		s.warn("", "Tool number %d of server '%s' has no name and was left out", i+1, server)
 		return
-	case !filter.Allows(name) && !filter.Allows(hidden.Clean(name)): // who meant the latter is told why it is missing
+	case !filter.Allows(name) && !filter.Allows(hidden.Clean(name)): // a filter with the cleaned name gets a warning why the tool is missing
 		return
 	case exists:
 		s.warn(name, "Server '%s' lists tool '%s' more than once; the first one stays", server, hidden.Show(name))
@@ -110,7 +109,7 @@ func (s *Snapshot) add(server string, i int, source wire.Payload, filter toolbox
 	s.Tools = append(s.Tools, Tool{Name: name, Definition: wire.Raw(definition), source: source})
 }
 
-// withSchema returns a definition with an input schema, if it has none.
+// withSchema adds an input schema to a definition without one.
 func withSchema(raw []byte) []byte {
 	if kind := wire.Raw(raw).Member("inputSchema").Kind(); kind != "undefined" && kind != "null" {
 		return raw
@@ -119,7 +118,7 @@ func withSchema(raw []byte) []byte {
 		[]byte(`"inputSchema":{"type":"object"}`))
 }
 
-// maxWarnings bounds what a server with ten thousand bad definitions makes us say.
+// maxWarnings bounds the warnings about one server's definitions; one more says that there were others.
 const maxWarnings = 50
 
 const moreWarnings = "There were more warnings of this kind"
@@ -134,13 +133,13 @@ func (s *Snapshot) warn(tool, format string, args ...any) {
 	}
 }
 
-// warnFirst puts the warnings of another snapshot before its own. They are counted by themselves: a server must not be
-// able to hide them behind faults of other definitions.
+// warnFirst puts the warnings of another snapshot before its own. They are counted separately: a server must not be
+// able to hide them behind problems of other definitions.
 func (s *Snapshot) warnFirst(other *Snapshot) {
 	s.Warnings, s.about = slices.Concat(other.Warnings, s.Warnings), slices.Concat(other.about, s.about)
 }
 
-// Find returns the tool that is offered under a name.
+// Find returns the tool with a name.
 func (s *Snapshot) Find(name string) (Tool, bool) {
 	i, ok := s.byName[name]
 	if !ok {

@@ -7,28 +7,28 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Text that people cannot see is removed from a definition where prose stands, and only there: what a tool
-// computes with (enum, const, default, pattern) never changes. Names, keys and addresses are what is asked for, so that
-// they cannot be changed either: what has hidden text in them is not offered.
+// Invisible text is removed from a definition only in prose. Values that a tool computes with (enum, const, default,
+// pattern) never change. Names, keys and addresses cannot change either, since clients request entries by them: an
+// entry with hidden text in one of them is not offered.
 
-// maxCleanDepth is how deep a definition is looked at; none comes near it.
+// maxCleanDepth bounds how deep a definition is examined; no real one comes near it.
 const maxCleanDepth = 500
 
-// maxPath is how many bytes of the way to a value are shown.
+// maxPath bounds the path to a value that a warning shows, in bytes.
 const maxPath = 120
 
-// examined is what was found in a definition.
+// examined is the result of examining a definition.
 type examined struct {
-	definition wire.Payload // without what was removed
+	definition wire.Payload // without the removed parts
 
 	cleaned bool     // hidden text was removed
-	dropped []string // members that were
-	value   string   // where the first value is that hides text, which passes as it is; "" if none does
-	fault   string   // why it cannot be offered; "" if it can
+	dropped []string // members that were removed
+	value   string   // path of the first value with hidden text, which stays unchanged; "" if none has
+	fault   string   // why it cannot be offered, or ""
 }
 
-// examine looks at a definition of a tool, or at the entry of a list, and returns what can be offered of it. It
-// shares its bytes if nothing was removed.
+// examine checks and cleans a tool definition or the entry of a list. The result shares its bytes if nothing was
+// removed.
 func examine(source wire.Payload) (found examined) {
 	found.definition = source
 	if members := twins(source, inEntry, 0, &found.dropped); len(found.dropped) > 0 {
@@ -46,7 +46,7 @@ func examine(source wire.Payload) (found examined) {
 	return found
 }
 
-// look notes what a value hides, and adds to the edits that clean its prose.
+// look records hidden text in a value, and appends the edits that clean its prose.
 func (found *examined) look(value wire.Payload, in place, path string, depth int, edits *[]wire.Edit) {
 	if depth > maxCleanDepth || !hidden.InJSON(value.Bytes()) {
 		return
@@ -95,9 +95,9 @@ func joined(path, key string) string {
 	return path + key[:min(len(key), maxPath)]
 }
 
-// twins returns a value without members that programs disagree about: those that equal a known key but for the case of
-// letters, and those of the definition itself that stand there again, of which the last stays as it counts for us. It
-// notes their keys.
+// twins returns a value without members that programs disagree about: those that differ from a known key only in case,
+// and duplicates in the definition itself, of which the last is kept, since the workbench uses it. It records the
+// removed keys.
 func twins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payload {
 	if depth > maxCleanDepth || in == inValue || in == inOther || in == inOtherMap {
 		return value
@@ -140,7 +140,7 @@ func twins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payl
 	}, nil))
 }
 
-// keySet notices keys that an object has twice, without a map for those of a usual size.
+// keySet detects duplicate keys of an object, without a map if there are few.
 type keySet struct {
 	few  [24][]byte
 	n    int
@@ -170,7 +170,7 @@ func (s *keySet) add(key []byte) (known bool) {
 	return false
 }
 
-// describe says what was removed from something, and what of it hides text.
+// describe returns warnings about removed parts and remaining hidden text.
 func (found *examined) describe(what string) (warnings []string) {
 	if found.cleaned {
 		warnings = append(warnings, "Invisible text was removed from the definition of "+what)

@@ -16,30 +16,28 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Copies keeps what each server offered last in a file, so that it is known before the
-// server is started. It is safe for concurrent use, and blocks on the disk. What goes
-// wrong with files is told to the log, and stops nothing.
+// Copies caches what each server offered last in files, so that it is known before the server starts. It is safe for
+// concurrent use, and blocks on the disk. Errors with files are logged, and stop nothing.
 type Copies struct {
 	store store // of tools
-	lists store // of what else servers list
+	lists store // of the other lists
 	log   *slog.Logger
 
 	mu    sync.Mutex
-	files map[string]Hash // of the content that each file has, by path, as far as it is known; zero if it could not be written
+	files map[string]Hash // hash of each file's content, by path, once known; zero if writing failed
 }
 
 const (
 	copiesSuffix = ".tools"
 	copyVersion  = 1
-	// maxCopy is well above what servers offer: ten thousand tools of a kilobyte each. Of a
-	// server with more, nothing is kept.
+	// maxCopy bounds a cached file, in bytes. Ten thousand tools of a kilobyte fit; beyond it, nothing of the server is
+	// cached.
 	maxCopy = 16 << 20
-	// copyFrame is more than what stands around the tools behind them and before them.
+	// copyFrame is room for what encloses the tools in a file.
 	copyFrame = 100
 )
 
-// NewCopies makes copies that are kept in a folder, which is made when there is something
-// to keep. Without a folder nothing is kept.
+// NewCopies returns a cache in a folder, which is created when first needed. Without a folder nothing is cached.
 func NewCopies(folder string, log *slog.Logger) *Copies {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -51,8 +49,8 @@ func NewCopies(folder string, log *slog.Logger) *Copies {
 	}
 }
 
-// Load returns what is kept of a server, or nil. A file that is damaged counts as none.
-// What it holds is checked and cleaned as if the server said it now.
+// Load returns the cached snapshot of a server, or nil. A damaged file is ignored. The content is checked and cleaned
+// like a new listing.
 func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot {
 	if c.store.folder == "" {
 		return nil
@@ -76,8 +74,7 @@ func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot 
 	return snapshot
 }
 
-// Save keeps what a server offers, unless the file has it already. Words that mask
-// changes are kept as it makes them.
+// Save caches a snapshot of a server if it changed. Every string passes through mask first.
 func (c *Copies) Save(server string, key Hash, snapshot *Snapshot, mask func(string) string) {
 	if c.store.folder == "" {
 		return
@@ -86,8 +83,7 @@ func (c *Copies) Save(server string, key Hash, snapshot *Snapshot, mask func(str
 	c.keep(c.store, server, key, data, err)
 }
 
-// keep replaces the file of a server, unless it has that content already; err is why there is
-// no content.
+// keep replaces the file of a server if its content changed; err is why there is no content.
 func (c *Copies) keep(st store, server string, key Hash, data []byte, err error) {
 	was, known := c.known(st, key)
 	if err == nil {
@@ -101,10 +97,10 @@ func (c *Copies) keep(st store, server string, key Hash, data []byte, err error)
 			return
 		}
 	}
-	_ = os.Remove(st.path(key)) // what is no longer so is worse than nothing
+	_ = os.Remove(st.path(key)) // a stale file is worse than none
 	c.note(st, key, Hash{})
 	if known && was == (Hash{}) {
-		return // it was said when it failed first
+		return // logged at the first failure
 	}
 	c.log.Warn("could not keep what the server offers; the next run does not know it before it starts", "server", server, "reason", err)
 }
@@ -122,7 +118,7 @@ func (c *Copies) note(st store, key, content Hash) {
 	c.files[st.path(key)] = content
 }
 
-// encodeCopy makes the content of a file.
+// encodeCopy returns the content of a file.
 func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 	body := strconv.AppendInt([]byte(`{"version":`), copyVersion, 10)
 	body = wire.AppendMember(body, "serverVersion", mask(snapshot.ServerVersion))
@@ -147,15 +143,15 @@ func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 	return sealed(append(body, "]}\n"...), mask)
 }
 
-// sealed returns the content of a file: a line with a hash of the body, and the body.
+// sealed returns the content of a file: one line with the hash of the body, and the body.
 func sealed(body []byte, mask func(string) string) ([]byte, error) {
-	if mask(string(body)) != string(body) { // in a key, or very deep
+	if mask(string(body)) != string(body) { // in a key, or nested too deeply
 		return nil, errors.New("a secret in it cannot be taken out")
 	}
 	return append([]byte(Hash(sha256.Sum256(body)).String()+"\n"), body...), nil
 }
 
-// unsealed returns what the body of a file says.
+// unsealed checks the content of a file and parses its body.
 func unsealed(data []byte, version int) (root wire.Payload, err error) {
 	line, body, _ := bytes.Cut(data, []byte("\n"))
 	var sum Hash
@@ -171,7 +167,7 @@ func unsealed(data []byte, version int) (root wire.Payload, err error) {
 	return root, nil
 }
 
-// masking returns the edits that mask the strings of a value.
+// masking appends the edits that mask the strings of a value.
 func masking(edits []wire.Edit, value wire.Payload, mask func(string) string, depth int) []wire.Edit {
 	if depth > maxCleanDepth {
 		return edits

@@ -9,10 +9,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file knows which hashes locks and baselines of version 1 have: of definitions as they were cleaned then. They
-// are only ever compared with.
+// This file computes the hashes in locks and baselines of version 1, which are of definitions as version 1 cleaned
+// them. They are only used for comparison.
 
-// firstHash returns the hash that version 1 has of a definition.
+// firstHash returns the version 1 hash of a definition.
 func firstHash(source wire.Payload) Hash {
 	var edits []wire.Edit
 	if hidden.InJSON(source.Bytes()) {
@@ -22,8 +22,8 @@ func firstHash(source wire.Payload) Hash {
 	return sha256.Sum256(withSchema(raw))
 }
 
-// appendFirstEdits takes invisible text out of prose. In a map of schemas the keys are names that
-// the server gave, not keywords: a parameter may well be called "pattern".
+// appendFirstEdits removes invisible text from prose. In a map of schemas the keys are names given by the server, not
+// keywords: a parameter can be called "pattern".
 func appendFirstEdits(edits []wire.Edit, value wire.Payload, isMap bool, depth int) []wire.Edit {
 	if depth > maxCleanDepth {
 		return edits

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// ListKind is a kind of list that a server may have besides its tools.
+// ListKind is a kind of list of a server other than its tools.
 type ListKind = protocol.List
 
 // The kinds of lists that are cached.
@@ -28,25 +28,24 @@ var (
 	ListKinds = []*ListKind{Resources, Templates, Prompts, Skills}
 )
 
-// List is what a server listed of one kind. It never changes.
+// List is one list of a server. It is immutable.
 type List struct {
-	Entries []wire.Payload // the server's own objects, without invisible text where people read
-	Cut     string         // why it is not all of it; "" if it is
-	// Warnings say what was wrong with entries, for people.
+	Entries []wire.Payload // the server's own objects, without invisible text in prose
+	Cut     string         // why the list is incomplete, or ""
+	// Warnings are the problems of the entries, for people.
 	Warnings []string
 }
 
-// Lists are what a server listed, by kind; of a kind that is missing nothing is known. They
-// never change.
+// Lists are the lists of a server, by kind; a missing kind is unknown. They are immutable.
 type Lists map[*ListKind]*List
 
-// Limits of one list. They are beyond what clients can make use of.
+// Limits of one list, higher than clients can use.
 const (
 	maxListEntries = 20_000  // entries of a cached list; the rest is cut off, with a warning
 	maxListBytes   = 8 << 20 // size of a cached list; the rest is cut off, with a warning
 )
 
-// NewList makes a list of what a server answered. The server's name is for the warnings.
+// NewList checks and cleans the entries that a server listed. The server's name is used in warnings.
 func NewList(server string, kind *ListKind, entries []wire.Payload, cut string) *List {
 	list := &List{Cut: cut}
 	size := 0
@@ -60,10 +59,10 @@ func NewList(server string, kind *ListKind, entries []wire.Payload, cut string) 
 	return list
 }
 
-// add takes an entry into the list, if it can be offered.
+// add adds an entry to the list if it can be offered.
 func (l *List) add(server string, kind *ListKind, entry wire.Payload) {
 	found := examine(entry)
-	if kind == Skills { // clients compare those with what the skill itself says
+	if kind == Skills { // clients compare the entry with the skill itself
 		found = examined{definition: entry, fault: found.fault}
 	}
 	key, _ := entry.Member(kind.Key).Text()
@@ -87,8 +86,8 @@ func (l *List) warn(text string) {
 	}
 }
 
-// CleanPage returns what a server answered to a request for a list as it can be offered: the same bytes, unless
-// entries have to be changed or withheld.
+// CleanPage returns one page of a list as it can be offered: the same bytes, unless entries have to be changed or
+// withheld.
 func CleanPage(kind *ListKind, server string, result wire.Payload) wire.Payload {
 	entries := result.Member(kind.Array)
 	page := List{}
@@ -111,7 +110,7 @@ func CleanPage(kind *ListKind, server string, result wire.Payload) wire.Payload 
 	return wire.Raw(wire.AppendEdited(nil, result, wire.Edit{Part: entries, With: append(clean, ']')}))
 }
 
-// Same reports whether two lists say the same.
+// Same reports whether two lists are equal.
 func (l *List) Same(other *List) bool {
 	if l == nil || other == nil || len(l.Entries) != len(other.Entries) {
 		return l == other
@@ -129,8 +128,7 @@ const (
 	listsVersion = 1
 )
 
-// LoadLists returns the lists that are kept of a server, or nil. A file that is damaged counts
-// as none.
+// LoadLists returns the cached lists of a server, or nil. A damaged file is ignored.
 func (c *Copies) LoadLists(server string, key Hash) Lists {
 	if c.lists.folder == "" {
 		return nil
@@ -152,8 +150,7 @@ func (c *Copies) LoadLists(server string, key Hash) Lists {
 	return lists
 }
 
-// SaveLists keeps the lists of a server, unless the file has them already. Words that mask
-// changes are kept as it makes them.
+// SaveLists caches the lists of a server if they changed. Every string passes through mask first.
 func (c *Copies) SaveLists(server string, key Hash, lists Lists, mask func(string) string) {
 	if c.lists.folder == "" {
 		return
@@ -175,7 +172,7 @@ func encodeLists(lists Lists, mask func(string) string) ([]byte, error) {
 			masked := wire.AppendEdited(nil, entry, masking(nil, entry, mask, 0)...)
 			own, _ := entry.Member(kind.Key).Text()
 			if kept, _ := wire.Raw(masked).Member(kind.Key).Text(); kept != own {
-				continue // its name holds a secret: nobody could ask for it
+				continue // its name contains a secret: nobody could request it
 			}
 			if len(body) > empty {
 				body = append(body, ",\n"...)

@@ -13,43 +13,42 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Lock is which definitions of tools, and which instructions of servers, were approved: a record of each, in the order of
-// the configuration and of the servers. It is text for a review, and is read strictly, so that
-// what is damaged approves nothing.
+// Lock records the approved tool definitions and server instructions, in the order of the configuration and of the
+// servers. The file is text for a review. It is parsed strictly, so that a damaged lock approves nothing.
 type Lock struct {
 	Servers []LockedServer
-	Free    []string // toolboxes that it does not hold for; not in the file
+	Free    []string // toolboxes that are not locked; not in the file
 }
 
-// LockedServer is what was approved of one server.
+// LockedServer is the approved content of one server.
 type LockedServer struct {
 	Toolbox, Server string
-	Version         string // that the server said it had; may be empty
-	// Instructions are those that were approved; nil if the lock is from a time when they were not locked.
+	Version         string // the server's version at the time; may be empty
+	// Instructions are the approved instructions; nil in a lock from a version that did not lock them.
 	Instructions *Record
 	Tools        []LockedTool
 }
 
-// LockedTool is the definition of a tool that was approved.
+// LockedTool is the approved definition of a tool.
 type LockedTool struct {
 	Name   string
 	Record Record
 }
 
-// Versions of the file. The first one had no instructions, and no definitions but their hashes.
+// Versions of the file. Version 1 had no instructions, and only the hashes of definitions.
 const (
 	lockVersion      = 2
 	firstLockVersion = 1
 )
 
-// maxLockWords is how many bytes of definitions and instructions a lock holds; of others it has the hashes alone. It is far
-// below what is read of the file.
+// maxLockWords bounds the definitions and instructions in a lock, in bytes; beyond it, only hashes are stored. It is
+// far below the size of a file that is read.
 const maxLockWords = 4 << 20
 
-// HoldsFor reports whether only what is approved is offered of a toolbox; nil holds for none.
+// HoldsFor reports whether a toolbox offers approved content only. A nil lock holds for no toolbox.
 func (l *Lock) HoldsFor(toolbox string) bool { return l != nil && !slices.Contains(l.Free, toolbox) }
 
-// Find returns what was approved of a server.
+// Find returns the approved content of a server.
 func (l *Lock) Find(toolbox, server string) (LockedServer, bool) {
 	for _, locked := range l.Servers {
 		if locked.Toolbox == toolbox && locked.Server == server {
@@ -59,7 +58,7 @@ func (l *Lock) Find(toolbox, server string) (LockedServer, bool) {
 	return LockedServer{}, false
 }
 
-// Find returns which definition of a tool was approved.
+// Find returns the approved definition of a tool.
 func (s *LockedServer) Find(tool string) (Record, bool) {
 	i := slices.IndexFunc(s.Tools, func(t LockedTool) bool { return t.Name == tool })
 	if i < 0 {
@@ -68,7 +67,7 @@ func (s *LockedServer) Find(tool string) (Record, bool) {
 	return s.Tools[i].Record, true
 }
 
-// Encode returns the content of the file. Servers of one toolbox must follow each other.
+// Encode returns the content of the file. Servers of one toolbox must be adjacent.
 func (l *Lock) Encode() []byte {
 	out := fmt.Appendf(nil, "{\n  \"version\": %d,\n  \"toolboxes\": {", lockVersion)
 	room := maxLockWords
@@ -105,14 +104,14 @@ func (l *Lock) Encode() []byte {
 	return append(out, "}\n}\n"...)
 }
 
-// appendIndented appends a record so that a review shows what changed line by line, and without its words if there is no
-// room for them.
+// appendIndented appends a record in lines, so that a review shows a diff by line. Without room, it leaves out the
+// definition.
 func appendIndented(dst []byte, r Record, key, indent string, room *int) []byte {
 	if *room -= len(r.Said); *room < 0 {
 		*room, r.Said = 0, nil
 	}
 	var lines bytes.Buffer
-	if err := json.Indent(&lines, r.append(nil, key), indent, "  "); err != nil { // nested too deep
+	if err := json.Indent(&lines, r.append(nil, key), indent, "  "); err != nil { // nested too deeply
 		r.Said = nil
 		return r.append(dst, key)
 	}
@@ -123,7 +122,7 @@ func appendOpening(dst []byte, indent, name string) []byte {
 	return append(wire.AppendString(append(dst, indent...), name), ": {"...)
 }
 
-// ParseLock reads the content of the file. The error says what is wrong with it.
+// ParseLock parses the content of the file.
 func ParseLock(data []byte) (*Lock, error) {
 	root, err := wire.ParseValue(data)
 	if err != nil {
@@ -178,7 +177,8 @@ func parseLockedServer(toolbox, server string, content wire.Payload) (LockedServ
 	})
 }
 
-// fixedMembers returns the members of an object that must have no keys but these, and so many of the first of them.
+// fixedMembers returns the values of the given keys. Other keys are errors, and the first ones, as many as needed, are
+// required.
 func fixedMembers(object wire.Payload, needed int, keys ...string) ([]wire.Payload, error) {
 	values := make([]wire.Payload, len(keys))
 	err := eachMember(object, "the file", func(key string, value wire.Payload) error {
@@ -197,9 +197,9 @@ func fixedMembers(object wire.Payload, needed int, keys ...string) ([]wire.Paylo
 	return values, err
 }
 
-// eachMember calls take for every member of an object. Of two that have one name it could
-// not be told which one was reviewed.
-func eachMember(object wire.Payload, what string, take func(name string, value wire.Payload) error) error {
+// eachMember calls visit for every member of an object. A duplicate name is an error: it would be unclear which one was
+// reviewed.
+func eachMember(object wire.Payload, what string, visit func(name string, value wire.Payload) error) error {
 	if object.Kind() != "object" {
 		return errors.New(what + " is no object")
 	}
@@ -210,14 +210,14 @@ func eachMember(object wire.Payload, what string, take func(name string, value w
 			return fmt.Errorf("%s has '%s' twice", what, name)
 		}
 		seen[name] = true
-		if err := take(name, value); err != nil {
+		if err := visit(name, value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// approvedBy returns the snapshot with just those tools that a lock approves; nil approves all.
+// approvedBy returns the snapshot with only the tools that a lock approves; a nil lock approves all.
 func (s *Snapshot) approvedBy(lock *Lock, box, server string) *Snapshot {
 	if !lock.HoldsFor(box) {
 		return s
@@ -246,7 +246,7 @@ func (s *Snapshot) approvedBy(lock *Lock, box, server string) *Snapshot {
 		if known {
 			reason = "is not as " + toolbox.LockFile + " has it"
 		}
-		// Without its name: a server could name a tool so that a shell does something else.
+		// Without the tool's name: a server could choose one that a shell interprets.
 		reason += ", and is withheld" + untilAccepted
 		under.withheld[tool.Name] = reason
 		first.warn(tool.Name, "Tool '%s' of server '%s' %s", tool.Name, server, reason)
@@ -257,7 +257,7 @@ func (s *Snapshot) approvedBy(lock *Lock, box, server string) *Snapshot {
 
 const untilAccepted = " until a person accepts it; to see how, run: mcp-workbench lock"
 
-// disapproves says why the instructions of a server are withheld; "" if they are not.
+// disapproves returns why a server's instructions are withheld, or "".
 func (s *LockedServer) disapproves(snapshot *Snapshot, isKnown bool) (reason string) {
 	switch {
 	case snapshot.said == "", isKnown && s.Instructions == nil, isKnown && s.Instructions.Hash == snapshot.instructionsHash():
@@ -268,14 +268,14 @@ func (s *LockedServer) disapproves(snapshot *Snapshot, isKnown bool) (reason str
 	return "are not as " + toolbox.LockFile + " has them, and are withheld" + untilAccepted
 }
 
-// InstructionsWithheld reports whether a lock keeps back what the server says of how to use it.
+// InstructionsWithheld reports whether a lock withholds the server's instructions.
 func (s *Snapshot) InstructionsWithheld() bool { return s.unapproved }
 
-// Withheld says why the server's tool of that name is not offered, if a lock is the reason.
+// Withheld returns why a lock withholds the tool with a name; ok is false if none does.
 func (s *Snapshot) Withheld(name string) (reason string, ok bool) {
 	reason, ok = s.withheld[name]
 	return reason, ok
 }
 
-// WithheldTools returns how many tools a lock keeps back.
+// WithheldTools returns the number of tools that a lock withholds.
 func (s *Snapshot) WithheldTools() int { return len(s.withheld) }

@@ -2,18 +2,18 @@ package catalog
 
 import "strings"
 
-// place is where in a definition something stands, which decides what its keys mean.
+// place is a position in a definition, which decides what its keys mean.
 type place uint8
 
 const (
-	inEntry       place = iota // the definition itself: of a tool, a prompt, a resource, a template
+	inEntry       place = iota // the definition itself: of a tool, prompt, resource or template
 	inAnnotations              // its annotations
-	inArgument                 // the arguments of a prompt, and each of them
+	inArgument                 // the arguments of a prompt, and each argument
 	inSchema                   // a JSON Schema
-	inMap                      // a map of schemas, whose keys are names that the server gave
-	inOther                    // something that is not known, such as _meta
-	inOtherMap                 // what looks like a map of schemas in it
-	inValue                    // what a tool computes with, which never changes
+	inMap                      // a map of schemas, whose keys are names given by the server
+	inOther                    // unknown content, such as _meta
+	inOtherMap                 // an apparent map of schemas in unknown content
+	inValue                    // a value that a tool computes with, which never changes
 )
 
 // within returns the place of a member.
@@ -61,15 +61,15 @@ func (p place) element() place {
 
 func (p place) isMap() bool { return p == inMap || p == inOtherMap }
 
-// isProse reports whether a text is for people and models to read.
+// isProse reports whether a text is meant for people and models to read.
 func (p place) isProse(key string) bool {
 	return p != inValue && !p.isMap() && (key == "title" || key == "description")
 }
 
-// isName reports whether a text is what something is asked for by.
+// isName reports whether a text is a name that clients request something by.
 func (p place) isName(key string) bool { return key == "name" && (p == inEntry || p == inArgument) }
 
-// isAddress reports whether a text is where something is found.
+// isAddress reports whether a text is an address.
 func (p place) isAddress(key string) bool {
 	if p == inValue || p.isMap() || p == inSchema {
 		return false
@@ -81,12 +81,12 @@ func (p place) isAddress(key string) bool {
 	return false
 }
 
-// knownKeys are those that clients look for.
+// knownKeys are the keys that clients look up.
 var knownKeys = map[place][]string{
 	inEntry: {
 		"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta", "execution",
 		"arguments", "uri", "uriTemplate", "mimeType", "size",
-		"toolbox", "server", "toolbox_name", "source_server", // that we add
+		"toolbox", "server", "toolbox_name", "source_server", // added by the workbench
 	},
 	inAnnotations: {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "audience", "priority", "lastModified"},
 	inArgument:    {"name", "title", "description", "required"},
@@ -111,13 +111,13 @@ var hasKey = func() map[place]map[string]bool {
 	return sets
 }()
 
-// isTwin reports whether a key equals a known one but for the case of its letters: some programs take it for that one.
+// isTwin reports whether a key differs from a known one only in case: some programs treat it as that one.
 func (p place) isTwin(key []byte) bool {
 	if hasKey[p][string(key)] {
 		return false
 	}
 	for _, other := range knownKeys[p] {
-		// Folding changes the length of few letters, and by no more than two bytes each.
+		// Case folding changes the length of few letters, by at most two bytes each.
 		if len(key) >= len(other) && len(key) <= 3*len(other) && strings.EqualFold(string(key), other) {
 			return true
 		}

@@ -12,14 +12,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Record is what a lock or a baseline keeps of something that a server said: a hash to compare it by, and the words
-// to show what changed. In JSON it is {"sha256":"…","definition":{…}}, with "text" in place of the definition
-// for instructions, and null if there are none. Version 1 knew only hashes, of definitions as they were cleaned then; these stay
-// what they are, "sha256:…", until they are compared and found to be the same.
+// Record is the entry of a lock or a baseline for a definition or for instructions: a hash to compare, and the content
+// to show a diff. In JSON it is {"sha256":"…","definition":{…}}; for instructions it has "text" in place of the
+// definition, and is null if there are none. Version 1 had only hashes, "sha256:…", of definitions as version 1 cleaned
+// them. They are kept until a comparison finds them equal.
 type Record struct {
 	Hash  Hash
-	First bool // the hash is one of version 1
-	// Said is the definition or the text, in JSON, with secrets masked and hidden text escaped; nil if it is not kept.
+	First bool // the hash is from version 1
+	// Said is the definition or the text, in JSON, with secrets masked and hidden text escaped; nil if it is not
+	// stored.
 	Said []byte
 }
 
@@ -30,15 +31,15 @@ const (
 	textKey       = "text"
 )
 
-// noInstructions is the hash of the instructions of a server that gives none.
+// noInstructions is the hash of missing instructions.
 var noInstructions = Hash(sha256.Sum256(nil))
 
-// Record returns what is kept of the tool.
+// Record returns the record of the tool.
 func (t Tool) Record(mask func(string) string) Record {
 	return Record{Hash: t.Hash(), Said: keptWords(t.source, mask)}
 }
 
-// Instructed returns what is kept of the server's instructions.
+// Instructed returns the record of the server's instructions.
 func (s *Snapshot) Instructed(mask func(string) string) *Record {
 	if s.said == "" {
 		return &Record{Hash: noInstructions}
@@ -46,21 +47,21 @@ func (s *Snapshot) Instructed(mask func(string) string) *Record {
 	return &Record{Hash: s.instructionsHash(), Said: keptWords(wire.Raw(wire.AppendString(nil, s.said)), mask)}
 }
 
-// HasInstructions reports whether the server says how to use it, approved or not.
+// HasInstructions reports whether the server has instructions, approved or not.
 func (s *Snapshot) HasInstructions() bool { return s.said != "" }
 
 func (s *Snapshot) instructionsHash() Hash { return sha256.Sum256([]byte(s.said)) }
 
-// keptWords returns a value as it is kept; nil if a secret cannot be taken out of it.
+// keptWords returns a value with secrets masked, for storage; nil if a secret cannot be masked.
 func keptWords(value wire.Payload, mask func(string) string) []byte {
 	masked := wire.AppendEdited(nil, value, masking(nil, value, mask, 0)...)
-	if mask(string(masked)) != string(masked) { // in a key, or very deep
+	if mask(string(masked)) != string(masked) { // in a key, or nested too deeply
 		return nil
 	}
 	return hidden.AppendEscaped(nil, masked)
 }
 
-// IsOf reports whether the record is of the tool as it is now.
+// IsOf reports whether the record matches the current definition of the tool.
 func (r Record) IsOf(tool Tool) bool {
 	if r.First {
 		return r.Hash == firstHash(tool.source)
@@ -68,7 +69,7 @@ func (r Record) IsOf(tool Tool) bool {
 	return r.Hash == tool.Hash()
 }
 
-// append writes the record; key is that of the words.
+// append encodes the record; key is the member for the content.
 func (r Record) append(dst []byte, key string) []byte {
 	if key == textKey && r.Hash == noInstructions {
 		return append(dst, "null"...)
@@ -83,12 +84,12 @@ func (r Record) append(dst []byte, key string) []byte {
 	return append(dst, '}')
 }
 
-// kinds are what words are, by their key.
+// kinds are the JSON types of the content, by key.
 var kinds = map[string]string{definitionKey: "object", textKey: "string"}
 
 var errNoHash = errors.New("has no hash")
 
-// parseRecord reads a record strictly; key is that of the words.
+// parseRecord parses a record strictly; key is the member for the content.
 func parseRecord(value wire.Payload, key string) (r Record, err error) {
 	if text, ok := value.Text(); ok {
 		digits, ok := strings.CutPrefix(text, hashPrefix)

@@ -6,29 +6,27 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Restrictions say which tools of the servers clients may see and use. Nil and the zero value allow all. They never change.
+// Restrictions decide which tools clients can see and use. Nil and the zero value allow all. They are immutable.
 type Restrictions struct {
-	// Lock approves definitions of tools; nil approves all.
+	// Lock approves tool definitions; nil approves all.
 	Lock *Lock
-	// Denies reports whether a policy denies a tool, whatever its definition and its arguments are; nil denies none. It
-	// must be safe for concurrent use.
+	// Denies reports whether a policy denies a tool, whatever its definition and arguments; nil denies none. It must be
+	// safe for concurrent use.
 	Denies func(ref toolbox.Ref) bool
 }
 
-// Deny reports whether a tool of that name is denied.
+// Deny reports whether a tool is denied.
 func (r *Restrictions) Deny(ref toolbox.Ref) bool {
 	return r != nil && r.Denies != nil && r.Denies(ref)
 }
 
-// AllowUnlisted reports whether tools of a toolbox may be used that their server does not list. A lock cannot have approved
-// them. A policy judges names, and a server may take a name that it does not list, in other letters, say, for one that it
-// does.
+// AllowUnlisted reports whether tools that a server does not list may be called. A lock cannot have approved them. A
+// policy matches names, and a server may accept an unlisted name, in a different case for example, for a listed one.
 func (r *Restrictions) AllowUnlisted(box string) bool {
 	return r == nil || r.Denies == nil && !r.Lock.HoldsFor(box)
 }
 
-// Under returns the snapshot with just those tools that clients may see. It may be called on a snapshot that is
-// restricted otherwise.
+// Under returns the snapshot with only the tools that clients can see. The receiver may already be restricted.
 func (s *Snapshot) Under(r *Restrictions, box, server string) *Snapshot {
 	if s == nil {
 		return nil
@@ -46,8 +44,8 @@ func (s *Snapshot) Under(r *Restrictions, box, server string) *Snapshot {
 	return under
 }
 
-// permittedBy returns the snapshot without the tools that a policy denies, and without warnings about them: nothing is
-// to be known of such a tool.
+// permittedBy returns the snapshot without the tools that a policy denies, and without warnings about them: clients
+// must not learn that such a tool exists.
 func (s *Snapshot) permittedBy(r *Restrictions, box, server string) *Snapshot {
 	isDenied := func(name string) bool {
 		return name != "" && r.Deny(toolbox.Ref{Toolbox: box, Server: server, Name: name})

@@ -9,10 +9,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Limits of a signature: what is longer is shortened, with an ellipsis as the mark.
+// Limits of a signature; what exceeds them is replaced by an ellipsis.
 const (
 	signatureDepth   = 3 // levels of nested objects
-	signatureLevels  = 6 // levels of anything
+	signatureLevels  = 6 // levels of any nesting
 	signatureEnum    = 6 // values of an enum
 	signatureParts   = 20
 	signatureLiteral = 40 // bytes of a constant
@@ -20,14 +20,13 @@ const (
 
 const ellipsis = "…"
 
-// Signature tells how a tool is called, in the manner of TypeScript:
-// read_file(path: string, head?: number).
+// Signature returns how to call a tool, in the style of TypeScript: read_file(path: string, head?: number).
 func (t Tool) Signature() string {
-	// Keys and constants are not cleaned in the definition, since they are computed with.
+	// Cleaning a definition leaves keys and constants alone, since tools compute with them.
 	return t.Name + "(" + hidden.Clean(parameters(t.Definition.Member("inputSchema"), 0)) + ")"
 }
 
-// TypeName says what a schema takes, as in a signature.
+// TypeName returns the type of a schema, as in a signature.
 func TypeName(schema wire.Payload) string { return hidden.Clean(typeName(schema, 0)) }
 
 // parameters lists the properties of an object's schema.
@@ -52,7 +51,7 @@ func parameters(schema wire.Payload, depth int) string {
 	return strings.Join(parts, ", ")
 }
 
-// typeName is the type that a schema describes, as far as it can be said in a word.
+// typeName returns the type that a schema describes, in short.
 func typeName(schema wire.Payload, depth int) string {
 	if depth > signatureLevels {
 		return ellipsis
@@ -73,7 +72,7 @@ func typeName(schema wire.Payload, depth int) string {
 		name, _ := kind.Text()
 		return namedType(name, schema, depth)
 	case "array":
-		named := make(map[string]string) // each is worked out once, however often it is listed
+		named := make(map[string]string) // computes each type once, however often it is listed
 		return union(kind, signatureEnum, func(element wire.Payload) string {
 			name, _ := element.Text()
 			if _, done := named[name]; !done {
@@ -110,7 +109,7 @@ func namedType(name string, schema wire.Payload, depth int) string {
 	return name
 }
 
-// literal is a constant as it is written, unless it is long.
+// literal returns a constant as written, shortened if it is long.
 func literal(value wire.Payload) string {
 	text := value.Bytes()
 	if len(text) <= signatureLiteral {
@@ -119,7 +118,7 @@ func literal(value wire.Payload) string {
 	return toolbox.Clip(string(text), signatureLiteral) + ellipsis
 }
 
-// union lists what values stand for, each once.
+// union lists the names of the values without duplicates.
 func union(values wire.Payload, limit int, name func(wire.Payload) string) string {
 	var names []string
 	for value := range values.Elements() {

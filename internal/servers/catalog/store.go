@@ -18,42 +18,41 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// store is a folder with a file per server. A file is only ever replaced as a whole:
-// of two workbenches that write the same one, the last wins. Stores with other suffixes
-// may share the folder.
+// store is a folder with one file per server. Files are only replaced as a whole: when two workbenches write the same
+// file, the last one wins. Stores with different suffixes can share a folder.
 type store struct {
-	folder  string // "": nothing is kept
+	folder  string // "": nothing is stored
 	suffix  string
 	maxFile int   // bytes
-	maxAll  int64 // bytes of all files
+	maxAll  int64 // total size of the files, in bytes
 }
 
-// Versions of the file. The first one had hashes of tools alone.
+// Versions of the file. Version 1 had only the hashes of tools.
 const (
 	storeVersion      = 2
 	firstStoreVersion = 1
 )
 
 const (
-	// maxStoredWords is how many bytes of definitions a file holds; of others it has the hashes alone.
+	// maxStoredWords bounds the definitions in a file, in bytes; beyond it, only hashes are stored.
 	maxStoredWords = 12 << 20
-	// maxStoredFile is above that and the hashes of as many tools as are remembered.
+	// maxStoredFile bounds a file that is read, in bytes; it leaves room for maxStoredWords and the hashes of all
+	// tools.
 	maxStoredFile = 16 << 20
-	// maxStoredFiles bounds the folder: each change of a server's configuration begins a
-	// new file. Those that were not used for the longest time go.
+	// maxStoredFiles bounds the files in the folder, since each change of a server's configuration adds one; the least
+	// recently used are deleted.
 	maxStoredFiles = 1_000
-	maxStoredBytes = 256 << 20 // size of all cached files; the least recently used is deleted
+	maxStoredBytes = 256 << 20 // size of all cached files; the least recently used are deleted
 
 	seenSuffix = ".json"
-	// An unfinished file of this age was left by a crash.
+	// Older unfinished files were left by a crash.
 	unfinished    = ".new"
 	unfinishedAge = time.Hour // after which an unfinished temporary file is deleted
 )
 
 func (st store) path(key Hash) string { return filepath.Join(st.folder, key.String()+st.suffix) }
 
-// load reads what was kept of a server, and the hash of it as a whole. A server that is
-// not known has no tools.
+// load reads the file of a server and the hash of its content. An unknown server has no tools.
 func (st store) load(key Hash) (k known, content Hash, err error) {
 	if st.folder == "" {
 		return k, content, nil
@@ -64,7 +63,7 @@ func (st store) load(key Hash) (k known, content Hash, err error) {
 	} else if err != nil {
 		return k, content, err
 	}
-	content = sha256.Sum256(data) // before it is read, which makes one line of it
+	content = sha256.Sum256(data) // before decoding, which changes the data to one line
 	if k, err = decode(data); err != nil {
 		return known{}, Hash{}, fmt.Errorf("%s is damaged: %w", st.path(key), err)
 	}
@@ -72,7 +71,7 @@ func (st store) load(key Hash) (k known, content Hash, err error) {
 	return k, content, nil
 }
 
-// touch notes that a file is in use, see prune; at worst it goes too early.
+// touch marks a file as recently used, see prune. If that fails, the file may be deleted too early.
 func (st store) touch(key Hash) {
 	now := time.Now()
 	_ = os.Chtimes(st.path(key), now, now)
@@ -122,7 +121,7 @@ func parseHash(text string, hash *Hash) bool {
 	return err == nil && copy(hash[:], raw) == len(hash) && len(raw) == len(hash)
 }
 
-// encode makes the content of a file. Names are hashed: that bounds their length.
+// encode returns the content of a file. Names are hashed, which bounds their length.
 func (k *known) encode() []byte {
 	out := fmt.Appendf(nil, `{"version":%d`, storeVersion)
 	room := maxStoredWords
@@ -148,7 +147,7 @@ func (k *known) encode() []byte {
 	return append(out, "]}\n"...)
 }
 
-// save writes what is remembered of a server, unless the file has it already.
+// save writes the file of a server if its content changed.
 func (st store) save(key Hash, s *seen) error {
 	if st.folder == "" {
 		return nil
@@ -169,7 +168,7 @@ func (st store) save(key Hash, s *seen) error {
 	return nil
 }
 
-// replaceFile replaces a file, and makes its folder if need be.
+// replaceFile replaces a file, and creates its folder if necessary.
 func replaceFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -177,8 +176,8 @@ func replaceFile(path string, data []byte) error {
 	return safefile.Replace(path, "*"+unfinished, data)
 }
 
-// prune removes what crashes left, and the files beyond the limit. What it cannot remove
-// harms nobody, and the next new file tries again.
+// prune deletes temporary files left by crashes, and files beyond the limits. It ignores errors: the next new file
+// tries again.
 func (st store) prune() {
 	entries, err := os.ReadDir(st.folder)
 	if err != nil {
@@ -188,7 +187,7 @@ func (st store) prune() {
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil {
-			continue // another workbench removed it
+			continue // another workbench deleted it
 		}
 		switch {
 		case strings.HasSuffix(entry.Name(), st.suffix):
@@ -197,7 +196,7 @@ func (st store) prune() {
 			_ = os.Remove(filepath.Join(st.folder, entry.Name()))
 		}
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int { // the latest first
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { // newest first
 		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))
 	})
 	var size int64
