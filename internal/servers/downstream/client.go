@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Limits of the HTTP client. There is none for the time until an answer begins: a call may
-// take long, and the session watches over it.
+// Limits of the HTTP client. The time until a response begins is not limited: a call may take long, and the session
+// watches it.
 const (
 	dialTime        = 10 * time.Second // to connect to a remote server
 	tlsTime         = 10 * time.Second // for a TLS handshake
 	idleTime        = 90 * time.Second // after which an unused connection is closed
 	maxHeader       = 64 << 10         // size of the headers of a response; larger ones fail the request
-	maxConnections  = 512              // to one server; further requests wait for one of them
-	maxIdle         = 64               // of these that are kept for later
+	maxConnections  = 512              // connections to one server; further requests wait for one of them
+	maxIdle         = 64               // idle connections to one server that are kept open
 	maxRedirects    = 5                // redirects of a request; a further one fails it
-	connectionCheck = 30 * time.Second // of silence, after which an HTTP/2 connection is tested
+	connectionCheck = 30 * time.Second // of silence before an HTTP/2 connection is pinged
 )
 
-// newClient makes the HTTP client of one session.
+// newClient returns the HTTP client of one session.
 func newClient(options *Remote, log *slog.Logger) *http.Client {
 	dial := options.dial
 	if dial == nil {
@@ -41,7 +41,7 @@ func newClient(options *Remote, log *slog.Logger) *http.Client {
 			TLSHandshakeTimeout: tlsTime,
 			ForceAttemptHTTP2:   true,
 			HTTP2:               &http.HTTP2Config{SendPingTimeout: connectionCheck, PingTimeout: dialTime},
-			// What is forwarded must be as it was sent, and events must come at once.
+			// Forwarded bytes must be unchanged, and events must arrive at once.
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
 			MaxConnsPerHost:        maxConnections,
@@ -51,8 +51,8 @@ func newClient(options *Remote, log *slog.Logger) *http.Client {
 	}
 }
 
-// authorities returns who may sign a server's certificate; nil stands for those of the
-// system, to which SSL_CERT_FILE and SSL_CERT_DIR belong where Go knows them.
+// authorities returns the CAs that are accepted; nil means those of the system, which include SSL_CERT_FILE and
+// SSL_CERT_DIR where Go supports them.
 func authorities(extraCA string, log *slog.Logger) *x509.CertPool {
 	if extraCA == "" {
 		return nil
@@ -72,8 +72,8 @@ func authorities(extraCA string, log *slog.Logger) *x509.CertPool {
 	return pool
 }
 
-// checkRedirect lets only those redirects be followed that lead to the same server with the
-// same request. Nothing is sent elsewhere: it could hold a token, and would hold arguments.
+// checkRedirect follows only redirects to the same origin with the same request. Nothing is sent elsewhere: it may
+// contain a token, and contains arguments.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
@@ -115,13 +115,13 @@ func (e *redirectError) Error() string {
 // Words returns the part of the text that comes from the server.
 func (e *redirectError) Words() string { return brief(plainAddress(e.target)) }
 
-// plainAddress is an address without what may be secret in it.
+// plainAddress returns a URL without the parts that may be secret.
 func plainAddress(u *url.URL) string {
 	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return plain.String()
 }
 
-// UnreachableError says that there is no connection to a server at all.
+// UnreachableError means that no connection to the server could be made.
 type UnreachableError struct {
 	text string
 	err  error
@@ -129,10 +129,10 @@ type UnreachableError struct {
 
 func (e *UnreachableError) Error() string { return "cannot connect to the server: " + e.text }
 
-// Unwrap returns what the system said.
+// Unwrap returns the error of the system.
 func (e *UnreachableError) Unwrap() error { return e.err }
 
-// brokenError is a request that got no answer, or half of one.
+// brokenError means that a request got no response, or part of one.
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return "the connection to the server broke off: " + e.Words() }
@@ -142,8 +142,8 @@ func (e *brokenError) Words() string { return brief(e.err.Error()) }
 
 func (e *brokenError) Unwrap() error { return e.err }
 
-// clientError makes an error of the HTTP client one for people. The client's own text is
-// not used: it holds the whole address.
+// clientError converts an error of the HTTP client to one for people. It drops the client's own text, which contains
+// the whole URL.
 func clientError(err error) error {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
@@ -160,7 +160,7 @@ func clientError(err error) error {
 	return &brokenError{err}
 }
 
-// certificateProblem says what is wrong with TLS, or "" if something else is.
+// certificateProblem returns what is wrong with TLS, or "".
 func certificateProblem(err error) string {
 	const hint = "; if you trust it, name a file with its certificate in SSL_CERT_FILE (instead of the system's) or NODE_EXTRA_CA_CERTS (beside them)"
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {

@@ -11,22 +11,21 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file is about what a server says of the eras that it speaks. How its answers decide is
-// in negotiate.go.
+// This file detects the eras of a server from its answers. negotiate.go decides what follows from that.
 
-// The probe's id on the wire, and in Session.pending. It is none of the numbers, so that
-// theirs begin with the first request of either era.
+// The probe's id on the wire and in Session.pending. It is not a number, so that numbers begin with the first request
+// of either era.
 const (
 	probeID         = `"discover"`
 	probeKey uint64 = math.MaxUint64
 )
 
-// Eras says which eras a server speaks, as far as it told.
+// Eras is what is known of the eras that a server supports.
 type Eras int32
 
-// What is known of a server's eras. OnlyModern is one that refuses initialize, whatever it is
-// asked before, or that gives out no session over HTTP in which it could ask its client. That it
-// lists no legacy revision does not make it one: the SDKs list modern revisions only.
+// OnlyModern is a server that refuses initialize, whatever was sent before, or that opens no session over HTTP in which
+// it could ask its client. A server that lists no legacy revision need not be OnlyModern: the SDKs list modern
+// revisions only.
 const (
 	ErasUnknown Eras = iota
 	OnlyLegacy
@@ -37,7 +36,7 @@ const (
 // Eras returns what the handshake found out about the server's eras.
 func (s *Session) Eras() Eras { return s.eras }
 
-// sendProbe asks the server for what it speaks.
+// sendProbe asks the server which revisions it supports.
 func (s *Session) sendProbe() waiter {
 	probe := make(waiter, 1)
 	s.mu.Lock()
@@ -56,19 +55,17 @@ func (s *Session) sendProbe() waiter {
 	return probe
 }
 
-// wantsAgain reports whether a server refused the revision of the probe, and names that very
-// one as what it supports.
+// wantsAgain reports whether a server refused the revision of the probe, but names that same revision as supported.
 func wantsAgain(got answer) bool {
 	rpc := got.response.Error
 	return !rpc.IsAbsent() && NewRPCError(rpc).Code == protocol.CodeUnsupportedRevision &&
 		slices.Contains(revisionsIn(rpc.Member("data").Member("supported")), protocol.Revision20260728)
 }
 
-// judge reads the answer to the probe: what the server offers if it is modern. Anything
-// but the two answers that the modern era knows means that it is not; an error means that
-// it is, but that there is no revision in common.
+// judge evaluates the answer to the probe, and returns the offer of a modern server. Any answer that the modern era
+// does not define means a legacy server. An error means a modern server without a revision in common.
 func judge(got answer) (offer wire.Payload, modern bool, err error) {
-	offer = got.response.Result // absent, as is the error, if the answer is unusable
+	offer = got.response.Result // absent, like the error, if the answer is unusable
 	supported := revisionsIn(offer.Member("supportedVersions"))
 	if rpc := got.response.Error; !rpc.IsAbsent() && NewRPCError(rpc).Code == protocol.CodeUnsupportedRevision {
 		supported = revisionsIn(rpc.Member("data").Member("supported"))
@@ -86,7 +83,7 @@ func judge(got answer) (offer wire.Payload, modern bool, err error) {
 	return offer, false, err
 }
 
-// erasOf says what an answer to the probe that was judged tells of the server's eras.
+// erasOf returns the server's eras, from a judged answer to the probe.
 func erasOf(got answer, offer wire.Payload, modern bool) Eras {
 	switch {
 	case modern && listsLegacy(offer):
@@ -96,13 +93,12 @@ func erasOf(got answer, offer wire.Payload, modern bool) Eras {
 	}
 	switch NewRPCError(got.response.Error).Code {
 	case protocol.CodeInternalError, protocol.CodeHeaderMismatch, protocol.CodeMissingCapability, protocol.CodeUnsupportedRevision:
-		return ErasUnknown // it may answer otherwise another time
+		return ErasUnknown // the answer may be different the next time
 	}
 	return OnlyLegacy
 }
 
-// listsLegacy reports whether a server that answered the probe also names a revision that
-// begins with initialize.
+// listsLegacy reports whether a modern server also lists a revision with initialize.
 func listsLegacy(offer wire.Payload) bool {
 	return slices.ContainsFunc(revisionsIn(offer.Member("supportedVersions")), protocol.Revision.Known)
 }

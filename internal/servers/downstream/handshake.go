@@ -12,9 +12,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// initialize offers revisions and returns the result of the one that was taken. A server
-// that knows only an older one answers with that; one that refuses what it does not know
-// is offered the next.
+// initialize offers revisions and returns the result for the accepted one. A server that supports only an older
+// revision answers with that. A server that refuses an unknown one is offered the next.
 func (s *Session) initialize(ctx context.Context) (wire.Payload, error) {
 	offers := protocol.Revisions()
 	var refusal error
@@ -28,14 +27,14 @@ func (s *Session) initialize(ctx context.Context) (wire.Payload, error) {
 			return wire.Payload{}, err
 		}
 		if refusal == nil {
-			refusal = err // the answer to the newest says best what is wrong
+			refusal = err // the answer to the newest explains best what is wrong
 		}
 		offers = remaining(offers[1:], rpc)
 	}
 	return wire.Payload{}, refusal
 }
 
-// remaining narrows the offers down to what a refusing server says it supports.
+// remaining returns the offers that a refusing server says it supports.
 func remaining(offers []protocol.Revision, refusal *RPCError) []protocol.Revision {
 	supported := revisionsIn(refusal.Object.Member("data").Member("supported"))
 	if len(supported) == 0 {
@@ -69,7 +68,7 @@ func (s *Session) clientInfo() []byte {
 	return append(wire.AppendMember(info, "version", s.options.Version), '}')
 }
 
-// agreedOn returns the revision that a server answered initialize with.
+// agreedOn returns the revision in a server's answer to initialize.
 func agreedOn(result wire.Payload) (protocol.Revision, error) {
 	text, _ := result.Member("protocolVersion").Text()
 	revision := protocol.Revision(text)
@@ -79,7 +78,7 @@ func agreedOn(result wire.Payload) (protocol.Revision, error) {
 	return revision, nil
 }
 
-// accept begins a session of the legacy era.
+// accept begins a legacy session.
 func (s *Session) accept(ctx context.Context, result wire.Payload) (err error) {
 	if s.revision, err = agreedOn(result); err != nil {
 		return err
@@ -88,7 +87,7 @@ func (s *Session) accept(ctx context.Context, result wire.Payload) (err error) {
 	return s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))
 }
 
-// offersTools reads the result of initialize or of the probe.
+// offersTools reports whether the result of initialize or of the probe declares tools.
 func offersTools(result wire.Payload) bool {
 	return result.Member("capabilities").Member("tools").Kind() == "object"
 }

@@ -8,19 +8,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file is about the lists of a server of the modern era, whose changes it tells only
-// to those who subscribed to them.
+// This file subscribes to the lists of a modern server, which notifies only subscribers of changes.
 
-// lists are the lists that a server may have, with what subscribes to their changes and
-// tells of them.
+// lists are the lists that a server may have, with the filter of a subscription and the notification of a change.
 var lists = []struct{ capability, filter, notice string }{
 	{"tools", "toolsListChanged", protocol.NotifyToolsList},
 	{"prompts", "promptsListChanged", protocol.NotifyPromptsList},
 	{"resources", "resourcesListChanged", protocol.NotifyResourcesList},
 }
 
-// listChanges returns the changes that the server tells and somebody wants to hear of, as
-// indices of lists.
+// listChanges returns the indices of lists whose changes the server reports and the options need.
 func (s *Session) listChanges(capabilities wire.Payload) (wanted []int) {
 	for i, list := range lists {
 		heard := s.options.Noticed != nil
@@ -34,8 +31,8 @@ func (s *Session) listChanges(capabilities wire.Payload) (wanted []int) {
 	return wanted
 }
 
-// listen subscribes to changes of lists. The request stays in flight as long as the
-// session, unless the server or the connection ends it; next is how long to wait then.
+// listen subscribes to changes of lists. The request stays open as long as the session, unless the server or the
+// connection ends it; next is the pause before it is sent again.
 func (s *Session) listen(wanted []int, next time.Duration) error {
 	var filter []byte
 	for _, i := range wanted {
@@ -48,7 +45,7 @@ func (s *Session) listen(wanted []int, next time.Duration) error {
 	return err
 }
 
-// subscribe sends a request for a subscription; filter is the raw text of what it is to.
+// subscribe sends a request for a subscription; filter is its raw JSON.
 func (s *Session) subscribe(filter []byte, sink Sink, timely bool) (id uint64, err error) {
 	if id, err = s.register(sink, timely); err != nil {
 		return 0, err
@@ -60,20 +57,20 @@ func (s *Session) subscribe(filter []byte, sink Sink, timely bool) (id uint64, e
 	return id, nil
 }
 
-// subscription is the sink of the subscription to changes of lists.
+// subscription is the sink of the subscription to list changes.
 type subscription struct {
 	session *Session
 	wanted  []int
 	began   time.Time
-	next    time.Duration // the pause before it is made again, if this one does not last
+	next    time.Duration // the pause before it is renewed, if this one ends early
 }
 
 func (*subscription) Progress(wire.Message) {}
 
 func (*subscription) Caller() Caller { return nil }
 
-// Done subscribes once more, and takes the lists for changed: nobody told meanwhile. A
-// server that refused would do so again; its lists stay as they were last read.
+// Done renews the subscription and reports the lists as changed, since changes in between were missed. A server that
+// refused would refuse again; its lists stay as they were last read.
 func (l *subscription) Done(response wire.Message, err error) {
 	s := l.session
 	if isRefused(response, err) {
@@ -93,7 +90,7 @@ func (l *subscription) Done(response wire.Message, err error) {
 	})
 }
 
-// isRefused reports whether the end of a subscription says that there will never be one.
+// isRefused reports whether the end of a subscription is final.
 func isRefused(response wire.Message, err error) bool {
 	status, _ := errors.AsType[*StatusError](err)
 	return status != nil && status.Code < 500 || err == nil && !response.Error.IsAbsent()

@@ -10,27 +10,27 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file is about arguments that a call over HTTP repeats in headers, for what stands
-// between us and a server of the modern era. The schema of the tool says which.
+// This file repeats arguments of a call in HTTP headers, for proxies in front of a modern server. The tool's schema
+// says which arguments.
 
 const (
 	mirrorKey    = "x-mcp-header"
 	mirrorPrefix = "Mcp-Param-"
-	// maxMirrorDepth is how deep a schema is looked into.
+	// maxMirrorDepth bounds how deep a schema is searched for arguments to repeat in headers.
 	maxMirrorDepth = 50
 )
 
-// mirror is one argument that goes into a header, too.
+// mirror is an argument that is repeated in a header.
 type mirror struct {
 	header string
 	path   []string // the keys that lead to the argument
 }
 
-// mirrors holds what is mirrored of the tools that were listed, by their names.
+// mirrors holds the mirrored arguments of the listed tools, by tool name.
 type mirrors map[string][]mirror
 
-// collect notes what a tool wants to be mirrored. A tool whose wish is not allowed must not
-// be offered; the error says why.
+// collect records the mirrored arguments of a tool. A tool with an invalid schema in this respect must not be offered;
+// the error says why.
 func (m mirrors) collect(tool wire.Payload) error {
 	if !bytes.Contains(tool.Bytes(), []byte(mirrorKey)) {
 		return nil
@@ -45,8 +45,8 @@ func (m mirrors) collect(tool wire.Payload) error {
 	return nil
 }
 
-// findMirrors looks through a schema. Only properties of properties can be mirrored, since
-// any other value may be there more than once, or not be what the schema says.
+// findMirrors searches a schema. Only nested properties can be mirrored: any other value may occur more than once, or
+// differ from the schema.
 func findMirrors(schema wire.Payload, path []string, plain bool, depth int, found *[]mirror) error {
 	if depth == maxMirrorDepth {
 		return nil
@@ -107,7 +107,7 @@ func checkMirror(header string, schema wire.Payload, others []mirror) error {
 	return fmt.Errorf("'%s' is only for strings, integers and booleans", mirrorKey)
 }
 
-// header returns the headers of a call. It copies what it takes of the arguments.
+// header returns the headers of a call. It copies the arguments that it uses.
 func (m mirrors) header(tool string, arguments wire.Payload) http.Header {
 	wanted := m[tool]
 	if len(wanted) == 0 {
@@ -130,8 +130,8 @@ func (m mirrors) header(tool string, arguments wire.Payload) http.Header {
 	return header
 }
 
-// heed notes what listed tools want to be mirrored, if that matters for this session, and
-// takes out those whose wishes are not allowed, which note then says.
+// heed records the mirrored arguments of the listed tools, if this session needs them. It leaves out tools with invalid
+// ones, and names them in note.
 func (s *Session) heed(tools []wire.Payload) (allowed []wire.Payload, note string) {
 	if !s.Modern() || s.options.Remote == nil {
 		return tools, ""
@@ -153,10 +153,10 @@ func (s *Session) heed(tools []wire.Payload) (allowed []wire.Payload, note strin
 	return allowed, strings.Join(notes, "; ")
 }
 
-// maxMirrorNotes bounds what is said of tools that were left out.
+// maxMirrorNotes bounds the left-out tools that a note names.
 const maxMirrorNotes = 10
 
-// mirrored returns the headers that a call has of its own.
+// mirrored returns the headers with the mirrored arguments of a call.
 func (s *Session) mirrored(tool string, arguments wire.Payload) http.Header {
 	if found := s.mirrors.Load(); found != nil {
 		return found.header(tool, arguments)

@@ -6,15 +6,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Mirrored is an argument that a call over HTTP repeats in a header, in the modern era.
+// Mirrored is an argument that a modern call over HTTP repeats in a header.
 type Mirrored struct {
-	Header  string // its whole name
-	Numeric bool   // it is compared as a number
+	Header  string // the full name of the header
+	Numeric bool   // compare it as a number
 	path    []string
 }
 
-// Mirrors returns the arguments that the input schema of a tool has repeated in headers. A
-// schema whose wishes are not allowed has none.
+// Mirrors returns the arguments that a tool's input schema mirrors to headers; none if the schema is invalid in this
+// respect.
 func Mirrors(schema wire.Payload) (mirrored []Mirrored) {
 	if !bytes.Contains(schema.Bytes(), []byte(mirrorKey)) {
 		return nil
@@ -34,8 +34,7 @@ func Mirrors(schema wire.Payload) (mirrored []Mirrored) {
 	return mirrored
 }
 
-// Value returns the argument as its header has it, before it is written in Base64; ok is
-// false if there is none that could be repeated.
+// Value returns the argument as in its header, before Base64; ok is false if there is no argument that can be mirrored.
 func (m Mirrored) Value(arguments wire.Payload) (text string, ok bool) {
 	value := arguments
 	for _, key := range m.path {

@@ -7,13 +7,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file is about the modern era, revision 2026-07-28: there is no handshake, every
-// request says in its _meta what it needs, and the server sends no requests of its own.
+// This file implements the modern era, revision 2026-07-28: there is no handshake, every request carries what the
+// server needs in its _meta, and the server sends no requests of its own.
 
 // Modern reports whether the session is of the modern era.
 func (s *Session) Modern() bool { return s.modern.Load() }
 
-// adopt begins a session of the modern era with what the server offers.
+// adopt begins a modern session with the server's offer.
 func (s *Session) adopt(ctx context.Context, offer wire.Payload) error {
 	s.revision = protocol.Revision20260728
 	s.reserved = s.modernMembers()
@@ -28,7 +28,7 @@ func (s *Session) adopt(ctx context.Context, offer wire.Payload) error {
 	return nil
 }
 
-// modernMembers are the members that the _meta of every request has to have.
+// modernMembers returns the members that the _meta of every request must have.
 func (s *Session) modernMembers() []byte {
 	members := wire.AppendMember(nil, protocol.MetaProtocolVersion, string(protocol.Revision20260728))
 	members = append(members, `,"`+protocol.MetaClientInfo+`":`...)
@@ -37,8 +37,7 @@ func (s *Session) modernMembers() []byte {
 	return append(members, s.capabilities()...)
 }
 
-// params builds the params of a request of our own; members is the raw text of what they
-// hold, without braces.
+// params returns the params of a request of the workbench itself; members is their raw JSON without braces.
 func (s *Session) params(members []byte) []byte {
 	params := append([]byte("{"), members...)
 	if s.reserved != nil {

@@ -10,51 +10,49 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// probeTime is how long the first request of a handshake is waited for alone. Then the other
-// one is sent as well: some servers ignore what they do not know.
+// probeTime is how long the first request of a handshake may stay unanswered before the other one is sent as well: some
+// servers ignore unknown requests.
 const probeTime = 3 * time.Second
 
-// negotiation is a handshake under way: the probe and initialize, each of which may be unsent,
-// unanswered or answered. Neither an error nor silence on one of them ends it while the other
-// is unanswered.
+// negotiation is a handshake in progress: the probe and initialize, each unsent, unanswered or answered. An error or
+// silence on one of them does not end it while the other is unanswered.
 type negotiation struct {
 	*Session
 	opening Opening
 
-	probe       waiter       // nil while it is not under way
-	initialized chan outcome // nil while it is not under way
+	probe       waiter       // nil while no answer is pending
+	initialized chan outcome // nil while no answer is pending
 	sentProbe   bool
 	sentInit    bool // initialize was sent
 	probedLast  bool // the probe was sent after initialize
-	repeated    bool // the probe was sent again with the revision that the server named
+	repeated    bool // the probe was repeated with the revision that the server named
 
 	judged    bool         // the probe was answered
-	hasModern bool         // by a modern server
-	offered   wire.Payload // by that server
+	hasModern bool         // the server is modern
+	offered   wire.Payload // the offer of the modern server
 	refusal   error        // why initialize failed
-	held      wire.Payload // a result of initialize, kept until the probe is answered
+	held      wire.Payload // a result of initialize, held back until the probe is answered
 }
 
-// outcome is what became of initialize.
+// outcome is the outcome of initialize.
 type outcome struct {
 	result wire.Payload
 	err    error
 }
 
-// errUndecided says that a negotiation goes on.
+// errUndecided means that a negotiation continues.
 var errUndecided = errors.New("the handshake goes on")
 
-// handshake finds out the server's era and begins a session of it. For clients of the modern era
-// the probe decides, unless initialize was sent as well and accepted. Those of the legacy era get
-// a legacy session wherever initialize leads to one in which the server can ask them, whatever the
-// probe said, so that their sessions are what they would be without us.
+// handshake detects the server's era and begins a session. For a modern client the probe decides, unless initialize was
+// sent as well and accepted. A legacy client gets a legacy session wherever initialize leads to one in which the server
+// can ask the client, whatever the probe's answer: its session is then the same as without the workbench.
 func (s *Session) handshake(ctx context.Context) error {
 	n := &negotiation{Session: s, opening: s.options.Opening}
 	ctx, stop := context.WithCancel(ctx)
 	defer func() {
 		stop()
 		if n.initialized != nil {
-			<-n.initialized // it ends with its context
+			<-n.initialized // ends with its context
 		}
 		s.remove(probeKey)
 	}()
@@ -87,9 +85,9 @@ func (s *Session) handshake(ctx context.Context) error {
 	}
 }
 
-// patience returns how long the first request is waited for alone. The other one needs time as
-// well. A process that got initialize should not get the probe as long as it may be starting: one
-// of the Go SDK would be modern from then on, and not ask any more.
+// patience returns how long to wait for the first request alone. The second one needs time as well. A process that got
+// initialize should not get the probe while it may still be starting: a server of the Go SDK would become modern by it,
+// and no longer ask its client.
 func (n *negotiation) patience(ctx context.Context) time.Duration {
 	deadline, limited := ctx.Deadline()
 	left := time.Until(deadline)
@@ -114,13 +112,13 @@ func (n *negotiation) sendInitialize(ctx context.Context) {
 	go func() {
 		result, err := n.initialize(ctx)
 		if err == nil {
-			_, err = agreedOn(result) // a modern server may accept it, but for its own revision
+			_, err = agreedOn(result) // a modern server may accept it, with its own revision
 		}
 		done <- outcome{result, err}
 	}()
 }
 
-// takeProbe goes on with the answer to the probe.
+// takeProbe handles the answer to the probe.
 func (n *negotiation) takeProbe(ctx context.Context, got answer) error {
 	if got.err != nil && n.Err() != nil {
 		n.probe = make(waiter) // it was not answered
@@ -138,13 +136,13 @@ func (n *negotiation) takeProbe(ctx context.Context, got answer) error {
 	offer, modern, err := judge(got)
 	switch {
 	case n.hasModern && !modern:
-		return errUndecided // it was asked again, and has turned to initialize meanwhile
+		return errUndecided // the probe was repeated, and initialize has been sent since
 	case err != nil && !n.sentInit:
 		return err
 	}
 	n.judged, n.hasModern, n.offered = true, modern, offer
 	n.eras = erasOf(got, offer, modern)
-	// An initialize that it accepts after this would settle a process on the legacy era.
+	// If the process accepts initialize after this, it is settled on the legacy era.
 	settling := n.options.Remote == nil && n.initialized != nil
 	switch {
 	case modern && (n.options.Modern || n.opening == ProbeOnly) && !settling:
@@ -158,14 +156,14 @@ func (n *negotiation) takeProbe(ctx context.Context, got answer) error {
 	case n.refusal != nil:
 		return n.goModern(ctx)
 	case modern && n.probedLast:
-		return n.adopt(ctx, offer) // it answers this and not initialize, which came before
+		return n.adopt(ctx, offer) // it answers the probe, but not initialize, which was sent before
 	case !n.sentInit:
 		n.sendInitialize(ctx)
 	}
 	return errUndecided
 }
 
-// takeInitialize goes on with the answer to initialize.
+// takeInitialize handles the answer to initialize.
 func (n *negotiation) takeInitialize(ctx context.Context, got outcome) error {
 	if got.err == nil {
 		return n.takeResult(ctx, got.result)
@@ -177,7 +175,7 @@ func (n *negotiation) takeInitialize(ctx context.Context, got outcome) error {
 	}
 	n.refusal = got.err
 	if status, ok := errors.AsType[*StatusError](got.err); ok && status.denied() {
-		return got.err // to whatever it is asked
+		return got.err // the server refuses any request
 	}
 	switch {
 	case n.hasModern:
@@ -190,7 +188,7 @@ func (n *negotiation) takeInitialize(ctx context.Context, got outcome) error {
 	return errUndecided
 }
 
-// takeResult goes on with a server that accepted initialize.
+// takeResult handles a server that accepted initialize.
 func (n *negotiation) takeResult(ctx context.Context, result wire.Payload) error {
 	certain := n.options.Modern || n.opening == InitializeOnly || n.opening == ProbeOnly
 	switch {
@@ -202,7 +200,7 @@ func (n *negotiation) takeResult(ctx context.Context, result wire.Payload) error
 	case n.hasModern:
 		return n.goModern(ctx)
 	}
-	// A server without sessions could not ask; a modern one can, with its results.
+	// A server without sessions could not ask its client; a modern one can, in its results.
 	n.held = result
 	if n.probe == nil {
 		n.sendProbe()
@@ -210,12 +208,12 @@ func (n *negotiation) takeResult(ctx context.Context, result wire.Payload) error
 	return errUndecided
 }
 
-// goModern goes on with a modern server with which initialize led to nothing.
+// goModern handles a modern server with which initialize failed.
 func (n *negotiation) goModern(ctx context.Context) error {
 	process, settled := n.options.Remote == nil, n.sentProbe && !n.probedLast
 	_, refused := errors.AsType[*RPCError](n.refusal)
 	if refused && process && settled && listsLegacy(n.offered) && !n.options.Modern {
-		// The probe has settled the process on the modern era; a fresh one can be had in the other.
+		// The probe settled the process on the modern era; a new process can use the other one.
 		return &OpeningError{Ended: true, Instead: InitializeOnly, Eras: BothEras, Err: n.refusal}
 	}
 	if isConclusive(n.refusal) && (!process || !settled) {
@@ -224,8 +222,8 @@ func (n *negotiation) goModern(ctx context.Context) error {
 	return n.adopt(ctx, n.offered)
 }
 
-// breakSilence sends the request that was not sent yet, if the other one is not answered.
-// A server that has not read it is about to start, and may answer still.
+// breakSilence sends the request that was not sent yet if the other one is unanswered. A server that has not read the
+// first one is still starting, and may answer yet.
 func (n *negotiation) breakSilence(ctx context.Context) error {
 	if n.transport.isUnread() {
 		return errUndecided
@@ -237,23 +235,22 @@ func (n *negotiation) breakSilence(ctx context.Context) error {
 		n.sendInitialize(ctx)
 	case n.initialized == nil || n.probe != nil:
 	case n.hasModern && !n.probedLast, !n.sentProbe && n.opening == InitializeFirst:
-		n.sendProbe() // the answer tells that initialize is ignored
+		n.sendProbe() // its answer shows that initialize is ignored
 	}
 	return errUndecided
 }
 
-// broken returns the error of a handshake that broke off for a reason, with the opening to blame
-// for it, if that may be.
+// broken returns the error of a handshake that broke off for a reason, with the opening that may have caused it.
 func (n *negotiation) broken(reason error) error {
 	if n.refusal != nil && (n.Err() == nil || n.probedLast) {
-		return n.refusal // says more than that the probe was not answered
+		return n.refusal // more helpful than that the probe was not answered
 	}
 	blame := OpeningError{Instead: InitializeOnly, Err: reason}
 	open := n.initialized != nil
 	switch {
 	case n.probe != nil && !n.sentInit: // only the probe was sent
 		blame.Alone = true
-	case n.probe != nil && open, n.probe != nil && !n.probedLast: // either may be the reason
+	case n.probe != nil && open, n.probe != nil && !n.probedLast: // either may be the cause
 	case open && (n.hasModern || !n.sentProbe):
 		blame.Alone, blame.Instead = true, ProbeOnly
 	default:

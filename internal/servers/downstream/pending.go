@@ -9,45 +9,44 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Sink receives what a server sends for one request. The session's reader calls it
-// itself: that keeps messages in the server's order with the response last, and saves a
-// switch of goroutines. While a method blocks, nothing more is read from the server.
+// Sink receives what a server sends for one request. The session's reader calls it directly: that keeps messages in the
+// server's order with the response last, and avoids a goroutine switch. While a method blocks, nothing more is read
+// from the server.
 type Sink interface {
-	// Progress gets a progress notification for the request.
+	// Progress receives a progress notification for the request.
 	Progress(message wire.Message)
-	// Done gets the response, or the reason why there is none. It is called once, unless
-	// the request is cancelled first.
+	// Done receives the response, or the reason why there is none. It is called once, unless the request is cancelled
+	// first.
 	Done(response wire.Message, err error)
-	// Caller returns who the request is made for; nil if that is nobody but us.
+	// Caller returns for whom the request is made; nil if it is for the workbench itself.
 	Caller() Caller
 }
 
-// Caller is who a request is made for. Its methods must not block.
+// Caller is the client that a request is made for. Its methods must not block.
 type Caller interface {
 	// Profile is the same for all requests of one client.
 	Profile() any
-	// Ask puts a question of the server to the client.
+	// Ask forwards a question of the server to the client.
 	Ask(question *Question)
-	// Notice gets a notification that the server sent along with the request.
+	// Notice receives a notification that the server sent in the context of the request.
 	Notice(message wire.Message)
 }
 
-// pending is a request in flight. It is over when it is no longer in Session.pending;
-// whoever removes it from there calls Done.
+// pending is a request in flight. It ends when it is removed from Session.pending; whoever removes it calls Done.
 type pending struct {
 	sink   Sink
-	heard  time.Duration // of the last sign of life, since Session.began
-	timely bool          // ends when nothing was heard for Options.Patience
+	heard  time.Duration // time of the last sign of life, since Session.began
+	timely bool          // fails after Options.Patience without a sign of life
 }
 
-// SilenceError says that a server gave no sign of life for too long.
+// SilenceError means that a server gave no sign of life for too long.
 type SilenceError struct{ Limit time.Duration }
 
 func (e *SilenceError) Error() string {
 	return fmt.Sprintf("no answer and no progress for %s (timeouts.call): timeout", e.Limit)
 }
 
-// register gives a request its id. On an error the session has ended.
+// register adds a request and returns its id. It fails if the session has ended.
 func (s *Session) register(sink Sink, timely bool) (id uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,9 +61,8 @@ func (s *Session) register(sink Sink, timely bool) (id uint64, err error) {
 	return s.lastID, nil
 }
 
-// Cancel ends a request that is still in flight and tells the server to stop working on
-// it; reason is a JSON string or nil. It reports whether it did: if not, Done was called
-// or is being called. It does not block.
+// Cancel ends a request in flight and sends the server a cancellation; reason is a JSON string or nil. It returns false
+// if Done was already called or is being called. It does not block.
 func (s *Session) Cancel(id uint64, reason []byte) bool {
 	_, ok := s.cancel(id, reason)
 	return ok
@@ -101,7 +99,7 @@ func (s *Session) remove(id uint64) (p pending, ok bool) {
 	return p, ok
 }
 
-// untime lets a request go on without a sign of life.
+// untime exempts a request from the timeout for silence.
 func (s *Session) untime(id uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +116,7 @@ func (s *Session) isPending(id uint64) bool {
 	return ok
 }
 
-// hear returns a request that the server gives a sign of life for.
+// hear records a sign of life for a request, and returns the request.
 func (s *Session) hear(id uint64) (p pending, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,14 +127,14 @@ func (s *Session) hear(id uint64) (p pending, ok bool) {
 	return p, ok
 }
 
-// endSilent ends the requests that the server was silent on for too long. One timer
-// serves all of them: it is set when there is none, and then for the next that may be due.
+// endSilent fails the requests that were silent for too long. One timer serves all of them: it is started with the
+// first request, and then set for the next one that may be due.
 func (s *Session) endSilent() {
 	var silent []uint64
 	s.mu.Lock()
 	s.watchdog = nil
 	next := time.Duration(-1)
-	if len(s.questions) > 0 { // the server waits for somebody else
+	if len(s.questions) > 0 { // the server waits for an answer itself
 		s.watchdog = time.AfterFunc(s.options.Patience, s.endSilent)
 		s.mu.Unlock()
 		return
@@ -163,7 +161,7 @@ func (s *Session) endSilent() {
 	}
 }
 
-// rawID reads an id of ours in a message of the server; 0 is nobody's.
+// rawID parses an id of the workbench in a message of the server; 0 matches no request.
 func rawID(id []byte) uint64 {
 	if string(id) == probeID {
 		return probeKey

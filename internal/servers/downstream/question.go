@@ -11,38 +11,37 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Question is a request of the server, for the client. It gets one answer: by Answer or by
-// Refuse, unless the server withdraws it.
+// Question is a request of the server for the client. It is answered once, by Answer or Refuse, unless the server
+// withdraws it.
 type Question struct {
 	Method string
 	Params wire.Payload
 
 	from inquirer
-	id   []byte // as the server wrote it; nil if it is in no message of its own
+	id   []byte // as the server wrote it; nil for a question without a message of its own
 
 	mu       sync.Mutex
-	withdraw func(params wire.Payload) // told that no answer is wanted any more
+	withdraw func(params wire.Payload) // called when no answer is needed any more
 }
 
-// inquirer is where a question comes from, and its answer goes.
+// inquirer is the origin of a question, which receives the answer.
 type inquirer interface {
-	// close takes the question off the list, and reports whether it was still there.
+	// close removes the question from the open ones, and reports whether it was open.
 	close(q *Question) bool
-	// answer gets the answer to a question that was closed; unsupported says that the client
-	// was not asked, since it cannot be.
+	// answer receives the answer to a closed question; unsupported means that the client was not asked, since it does
+	// not support such questions.
 	answer(q *Question, response wire.Message, unsupported bool)
 	// tell sends a notification.
 	tell(method string, params []byte)
 }
 
-// NewQuestion makes a question of a server that is in a result, not in a message of its
-// own. answer gets what the client answered, once; unsupported says that it was not asked,
-// since it cannot be.
+// NewQuestion returns a question from a result, without a message of its own. answer receives the client's answer,
+// once; unsupported means that the client was not asked, since it does not support such questions.
 func NewQuestion(method string, params wire.Payload, answer func(response wire.Message, unsupported bool)) *Question {
 	return &Question{Method: method, Params: params, from: &enclosed{answered: answer}}
 }
 
-// enclosed is where a question comes from that is in a result.
+// enclosed is the origin of a question in a result.
 type enclosed struct {
 	closed   atomic.Bool
 	answered func(response wire.Message, unsupported bool)
@@ -56,11 +55,11 @@ func (e *enclosed) answer(_ *Question, response wire.Message, unsupported bool) 
 
 func (*enclosed) tell(string, []byte) {}
 
-// maxQuestions is how many questions of a server may be open at once.
+// maxQuestions bounds the open questions of a server; further ones are refused.
 const maxQuestions = 1000
 
-// asked takes in a request of the server. One that finds no room is refused: a server that
-// asks without reading must not stop our reading.
+// asked handles a request of the server. Beyond the limit it is refused: a server that asks without reading must not
+// stop the reader.
 func (s *Session) asked(message wire.Message, owner uint64) {
 	if s.modern.Load() {
 		s.log.Debug("ignored a request of the server: its revision has none, and no answers to them")
@@ -89,9 +88,8 @@ func (s *Session) asked(message wire.Message, owner uint64) {
 	s.options.Asked(q, caller, several)
 }
 
-// callerOf returns whose request a message of the server belongs to. Where the transport
-// does not tell, it is that of the one client that has requests in flight, the newest of
-// them; several says that there are several such clients.
+// callerOf returns for whose request a message of the server is. If the transport does not show that, it is the newest
+// request of the only client with requests in flight; several means that more than one client has.
 func (s *Session) callerOf(owner uint64) (caller Caller, several bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,29 +112,29 @@ func (s *Session) callerOf(owner uint64) (caller Caller, several bool) {
 	return caller, false
 }
 
-// OnWithdraw has a function called if the server withdraws the question, with its reason
-// (a JSON string, or nil), or ends before there was an answer.
+// OnWithdraw sets a function that is called if the server withdraws the question, with its reason (a JSON string, or
+// nil), or ends before there was an answer.
 func (q *Question) OnWithdraw(withdraw func(params wire.Payload)) {
 	q.mu.Lock()
 	q.withdraw = withdraw
 	q.mu.Unlock()
 }
 
-// Answer answers the question with what the client's response holds.
+// Answer answers the question with the client's response.
 func (q *Question) Answer(response wire.Message) {
 	if q.from.close(q) {
 		q.from.answer(q, response, false)
 	}
 }
 
-// Refuse answers the question with an error of our own.
+// Refuse answers the question with an error of the workbench.
 func (q *Question) Refuse(code int, text string) {
 	if q.from.close(q) {
 		q.from.answer(q, refusalOf(code, text), false)
 	}
 }
 
-// RefuseUnsupported answers as a client does that cannot be asked such things.
+// RefuseUnsupported answers like a client that does not support the method.
 func (q *Question) RefuseUnsupported() {
 	if q.from.close(q) {
 		q.from.answer(q, q.unsupported(), true)
@@ -155,14 +153,14 @@ func refusalOf(code int, text string) wire.Message {
 // Notify sends a notification to the server that asked.
 func (q *Question) Notify(method string, params []byte) { q.from.tell(method, params) }
 
-// Withdraw takes the question back: whoever answers it is told so.
+// Withdraw withdraws the question and informs whoever answers it.
 func (q *Question) Withdraw() {
 	if q.from.close(q) {
 		q.withdrawn(wire.Payload{})
 	}
 }
 
-// withdrawn tells whoever answers the question that it is over.
+// withdrawn informs whoever answers the question that it was withdrawn.
 func (q *Question) withdrawn(params wire.Payload) {
 	q.mu.Lock()
 	withdraw := q.withdraw
@@ -172,8 +170,8 @@ func (q *Question) withdrawn(params wire.Payload) {
 	}
 }
 
-// close implements inquirer. While the question was open, the server could not go on with its
-// own work.
+// close implements inquirer. The silence of requests counts anew: the server could not work while the question was
+// open.
 func (s *Session) close(q *Question) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +202,7 @@ func (s *Session) answer(q *Question, response wire.Message, _ bool) {
 // tell implements inquirer.
 func (s *Session) tell(method string, params []byte) { s.Notify(method, params) }
 
-// withdraw takes back the question that a server's notification names.
+// withdraw withdraws the question that a server's notification names.
 func (s *Session) withdraw(params wire.Payload) {
 	s.mu.Lock()
 	q, ok := s.questions[string(params.Member("requestId").Bytes())]

@@ -8,16 +8,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file takes in what a server sends, by whatever transport.
+// This file handles the messages of a server, from any transport.
 
-// receive takes in one frame. What is no message is ignored, since many servers
-// print to their output what belongs on stderr. A response without an id is taken for that
-// to the request owner. The error says what is wrong with the frame.
+// receive handles one frame. A frame that is not a message is ignored, since many servers print to stdout what belongs
+// on stderr. A response without an id counts as the response to the request owner. The error says what is wrong with
+// the frame.
 func (s *Session) receive(frame wire.Frame, owner uint64) error {
 	if !frame.IsBatch() {
 		message, err := wire.Parse(frame)
 		if err != nil {
-			if !frame.IsCut() { // otherwise the end of the server says more
+			if !frame.IsCut() { // otherwise the end of the server explains more
 				s.reject(frame, err)
 			}
 			return err
@@ -38,7 +38,7 @@ func (s *Session) receive(frame wire.Frame, owner uint64) error {
 	return err
 }
 
-// skipped tells the one who waits for a message that it was too long.
+// skipped fails the request whose message was too long.
 func (s *Session) skipped(reason *wire.TooLongError) {
 	s.log.Warn("skipped a message of the server", "reason", reason)
 	s.failRequest(reason.ID, reason.IsRequest, reason)
@@ -57,7 +57,7 @@ func (s *Session) reject(frame wire.Frame, reason error) {
 	}
 }
 
-// failRequest tells the one who waits for a message that it came, but is unusable.
+// failRequest fails the request whose message is unusable.
 func (s *Session) failRequest(id []byte, isRequest bool, reason error) {
 	if !isRequest {
 		s.fail(rawID(id), unusable(reason))
@@ -99,8 +99,7 @@ func (s *Session) notice(message wire.Message, owner uint64) {
 			p.sink.Progress(message)
 		}
 	case protocol.NotifyToolsList:
-		// In the modern era it comes for our one subscription to it, so there is nothing to
-		// tell apart by its id.
+		// In the modern era there is one subscription, so that the id needs no check.
 		if s.options.ToolsChanged != nil {
 			s.options.ToolsChanged()
 		}
@@ -130,8 +129,8 @@ func (s *Session) pass(message wire.Message, owner uint64) {
 	s.options.Noticed(message, caller, several)
 }
 
-// unsubscribed returns the params of a notification without the id of our subscription that
-// it came by, which says nothing to others.
+// unsubscribed returns the params of a notification without the id of the workbench's subscription, which has no
+// meaning for clients.
 func unsubscribed(params wire.Payload) wire.Payload {
 	meta := params.Member("_meta")
 	if meta.Member(protocol.MetaSubscriptionID).IsAbsent() {

@@ -17,15 +17,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Remote says how a server is reached over HTTP.
+// Remote configures how a server is reached over HTTP.
 type Remote struct {
 	URL     string
 	Headers []Header // sent with every request
-	// SSE chooses the transport of revision 2024-11-05. Default: Streamable HTTP.
+	// SSE selects the transport of revision 2024-11-05. Default: Streamable HTTP.
 	SSE bool
-	// ExtraCA is a file with certificates of authorities beside the system's. Default: none.
+	// ExtraCA is a file with CA certificates to accept besides the system's. Default: none.
 	ExtraCA string
-	// Trace is told how connections are made. Default: nobody.
+	// Trace receives connection events. Default: none.
 	Trace *httptrace.ClientTrace
 
 	dial func(ctx context.Context, network, address string) (net.Conn, error) // for tests
@@ -35,23 +35,23 @@ type Remote struct {
 type Header struct{ Name, Value string }
 
 const (
-	// lingerTime is how long a request that was answered may stay open: a stream that ends
-	// by itself leaves a connection that can be used again.
+	// lingerTime is how long an answered request may stay open: a stream that ends by itself leaves a reusable
+	// connection.
 	lingerTime = time.Second
-	// noteTime is how long a notification or a reply may take.
+	// noteTime bounds sending a notification or a reply.
 	noteTime = 10 * time.Second
-	// orderTime is how long a request waits for what was to be told before it.
+	// orderTime is how long a request waits for earlier notifications and replies to be sent.
 	orderTime = time.Second
-	// flushTime is how long the last notes may take at the end of a session.
+	// flushTime bounds sending the last notifications and replies when a session ends.
 	flushTime = 500 * time.Millisecond
-	// partingTime is how long the end of a session may take.
+	// partingTime bounds the DELETE request that ends a session, and sending queued notes after its end.
 	partingTime = time.Second
 )
 
 const eventStream = "text/event-stream"
 
-// remote is what both HTTP transports share: requests in flight, each with a goroutine of
-// its own, and notifications and replies that wait to be sent.
+// remote is the common part of both HTTP transports: requests in flight, each with a goroutine of its own, and a queue
+// of notifications and replies.
 type remote struct {
 	session *Session
 	client  *http.Client
@@ -61,18 +61,18 @@ type remote struct {
 	mu      sync.Mutex
 	flights map[uint64]*flight
 	notes   []note
-	latest  chan struct{} // of the note that was queued last; nil before the first
+	latest  chan struct{} // closed when the last queued note was sent; nil before the first
 	noted   int           // bytes in notes
-	noting  bool          // a goroutine sends them
+	noting  bool          // a goroutine is sending them
 }
 
-// note is a notification or a reply on its way.
+// note is a queued notification or reply.
 type note struct {
 	message []byte
-	sent    chan struct{} // closed when it was sent, or could not be
+	sent    chan struct{} // closed when it was sent, or failed
 }
 
-// flight is a request that was sent, until its answer has been read.
+// flight is a request in flight, until its response has been read.
 type flight struct {
 	cancel context.CancelFunc
 	linger *time.Timer // not nil: nobody waits for it any more
@@ -81,7 +81,7 @@ type flight struct {
 func newRemote(s *Session) (*remote, error) {
 	options := s.options.Remote
 	address, err := url.Parse(options.URL)
-	if err != nil || address.Host == "" { // the parser's words would quote the address
+	if err != nil || address.Host == "" { // the parser's error would quote the address
 		return nil, errors.New("'url' is not an address that can be used")
 	}
 	headers := make(http.Header)
@@ -92,15 +92,14 @@ func newRemote(s *Session) (*remote, error) {
 	for _, header := range options.Headers {
 		headers.Set(header.Name, header.Value)
 	}
-	headers.Del("Accept-Encoding") // nothing here could read what is compressed
+	headers.Del("Accept-Encoding") // compressed responses are not supported
 	return &remote{
 		session: s, client: newClient(options, s.log), address: address, headers: headers,
 		flights: make(map[uint64]*flight),
 	}, nil
 }
 
-// do sends one HTTP request. A body belongs to it from then on. The caller closes the
-// response's body.
+// do sends one HTTP request and takes ownership of body. The caller closes the response's body.
 func (t *remote) do(ctx context.Context, method string, address *url.URL, body []byte, header http.Header) (*http.Response, error) {
 	if trace := t.session.options.Remote.Trace; trace != nil {
 		ctx = httptrace.WithClientTrace(ctx, trace)
@@ -134,8 +133,8 @@ func (t *remote) do(ctx context.Context, method string, address *url.URL, body [
 	return response, nil
 }
 
-// fly runs a request in a goroutine of its own, whose context ends with the session, or
-// when nobody waits for the answer any more.
+// fly runs a request in a goroutine of its own. Its context ends with the session, or when nobody waits for the answer
+// any more.
 func (t *remote) fly(id uint64, exchange func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(t.session.life)
 	t.mu.Lock()
@@ -149,7 +148,7 @@ func (t *remote) fly(id uint64, exchange func(ctx context.Context)) {
 	})
 }
 
-// flush lets the last notes arrive while the server still knows the session.
+// flush waits until the last notes are sent, while the server still knows the session.
 func (t *remote) flush() {
 	t.mu.Lock()
 	last := t.latest
@@ -159,8 +158,8 @@ func (t *remote) flush() {
 	awaitNote(ctx, last)
 }
 
-// awaitNote keeps a request behind what was to be told before it, as on a pipe, unless that
-// takes too long. A nil note was there never.
+// awaitNote delays a request until earlier notes are sent, as on a pipe, unless that takes too long. sent is nil
+// without earlier notes.
 func awaitNote(ctx context.Context, sent <-chan struct{}) {
 	if sent == nil {
 		return
@@ -207,8 +206,7 @@ func (t *remote) abandon(id uint64) {
 	}
 }
 
-// failed ends a request that got no response. Without a connection the server is gone, and
-// so is the session.
+// failed ends a request that got no response. If the server cannot be reached, the session ends as well.
 func (t *remote) failed(ctx context.Context, id uint64, err error) {
 	if _, gone := errors.AsType[*UnreachableError](err); gone {
 		t.session.finish(err)
@@ -219,8 +217,8 @@ func (t *remote) failed(ctx context.Context, id uint64, err error) {
 	}
 }
 
-// note sends a notification or a reply in the background, by send, one after the other as
-// on a pipe; it reports whether there was room for it.
+// note queues a notification or a reply. The queue is sent in the background by send, in order, as on a pipe. It
+// returns false if the queue is full.
 func (t *remote) note(message []byte, send func(ctx context.Context, message []byte) error) bool {
 	t.mu.Lock()
 	if t.noted+len(message) > queueLimit {
@@ -251,8 +249,7 @@ func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error)
 		t.notes = t.notes[1:]
 		t.noted -= len(next.message)
 		t.mu.Unlock()
-		// What was to be told before the session ended, such as that a call is cancelled, is
-		// told still, but not for long.
+		// Notes that were queued before the session ended, such as a cancellation, are still sent, but not for long.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.session.life), noteTime)
 		stop := context.AfterFunc(t.session.life, func() { time.AfterFunc(partingTime, cancel) })
 		if err := send(ctx, next.message); err != nil {
@@ -264,22 +261,21 @@ func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error)
 	}
 }
 
-// accepted reads the answer to a message that is no request: there is none but the status.
+// accepted checks the response to a notification or a reply, which is only a status.
 func accepted(response *http.Response) error {
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
 		return newStatusError(response, refusal(response))
 	}
-	// A body that was read leaves a connection that can be used again. Some servers begin
-	// a stream that never brings anything.
+	// Reading the body makes the connection reusable. Some servers begin a stream that never sends anything.
 	if response.ContentLength >= 0 {
 		refusal(response)
 	}
 	return nil
 }
 
-// pump hands the messages of a stream to the session until it ends, and returns how many
-// there were and why it ended. What is unusable fails the request owner, if there is one.
+// pump passes the messages of a stream to the session until it ends. It returns their number and why the stream ended.
+// An unusable message fails the request owner, if there is one.
 func (t *remote) pump(reader *wire.EventReader, owner uint64) (events int, err error) {
 	s := t.session
 	reader.MaxSkip = endless * int64(s.options.MaxMessage)
@@ -305,10 +301,10 @@ func (t *remote) pump(reader *wire.EventReader, owner uint64) (events int, err e
 
 func (t *remote) isUnread() bool { return false }
 
-// canAsk is true of HTTP+SSE, whose stream is a session.
+// canAsk is true for HTTP+SSE, whose stream is a session.
 func (t *remote) canAsk() bool { return true }
 
-// blame leaves the opening alone: a remote server does not end by a request.
+// blame does not blame the opening: a request does not end a remote server.
 func (t *remote) blame(opening OpeningError) error {
 	if unreachable, ok := errors.AsType[*UnreachableError](opening.Err); ok {
 		return unreachable
@@ -316,7 +312,7 @@ func (t *remote) blame(opening OpeningError) error {
 	return opening.Err
 }
 
-// pause waits for a while; it reports whether ctx lasted.
+// pause sleeps; it returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -10,22 +10,21 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file begins a new session with a server that has forgotten the old one, as it does
-// after a while, or after a restart.
+// This file begins a new session with a server that has forgotten the old one, after a timeout or a restart.
 
-// renewTime is how long that may take.
+// renewTime bounds the start of a new session with a server that forgot the old one.
 const renewTime = 30 * time.Second
 
-// ErrReplaced is the error of a session whose server is not what it was any more.
+// ErrReplaced means that the server has changed in a way that ends the session.
 var ErrReplaced = errors.New("the server began a new session with another revision or other capabilities")
 
-// renewal is the begin of a new session, shared by all who need it.
+// renewal is a new session being started, shared by all who need it.
 type renewal struct {
 	done chan struct{}
 	err  error // set before done is closed
 }
 
-// current returns the id of the server's session, after the one that is being begun.
+// current returns the id of the server's session. It waits for a renewal in progress.
 func (t *streamable) current(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	r, id := t.renewal, t.id
@@ -43,14 +42,13 @@ func (t *streamable) current(ctx context.Context) (string, error) {
 	return t.id, r.err
 }
 
-// renew makes sure that the session is not the stale one any more. It blocks until there
-// is a new one.
+// renew replaces a stale session, unless that has been done. It blocks until there is a new one.
 func (t *streamable) renew(ctx context.Context, stale string) error {
 	t.mu.Lock()
 	r := t.renewal
 	if r == nil && t.id != stale {
 		t.mu.Unlock()
-		return nil // somebody else has done it
+		return nil // another request has done it
 	}
 	if r == nil {
 		r = &renewal{done: make(chan struct{})}
@@ -81,8 +79,7 @@ func (t *streamable) beginAgain(r *renewal) {
 	close(r.done)
 }
 
-// beginAgain does the handshake once more, with a server that is known. What it agreed on
-// must be the same, since calls rely on it.
+// beginAgain repeats the handshake with a known server. The negotiated result must be the same, since calls rely on it.
 func (s *Session) beginAgain(ctx context.Context) error {
 	result, err := s.initialize(ctx)
 	if err != nil {
@@ -96,11 +93,11 @@ func (s *Session) beginAgain(ctx context.Context) error {
 	if err := s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil)); err != nil {
 		return err
 	}
-	s.level.Store(0) // a new session knows of no level
+	s.level.Store(0) // a new session has no log level set
 	if s.options.ToolsChanged != nil {
 		s.options.ToolsChanged()
 	}
-	for _, list := range lists { // nobody told what changed meanwhile
+	for _, list := range lists { // changes in between were not reported
 		if list.notice != protocol.NotifyToolsList && !s.Capabilities().Member(list.capability).IsAbsent() {
 			s.notice(wire.Message{Method: []byte(list.notice)}, 0)
 		}

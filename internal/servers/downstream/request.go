@@ -14,12 +14,12 @@ import (
 type RPCError struct {
 	Code    int
 	Message string
-	Object  wire.Payload // the error as it was sent
+	Object  wire.Payload // the error as sent
 }
 
 func (e *RPCError) Error() string { return e.Message }
 
-// NewRPCError reads an error response.
+// NewRPCError parses an error response.
 func NewRPCError(object wire.Payload) *RPCError {
 	e := &RPCError{Object: object}
 	e.Code, _ = strconv.Atoi(string(object.Member("code").Bytes()))
@@ -30,7 +30,7 @@ func NewRPCError(object wire.Payload) *RPCError {
 	return e
 }
 
-// waiter is the sink of a request that someone waits for.
+// waiter is the sink of a request that a goroutine waits for.
 type waiter chan answer
 
 type answer struct {
@@ -44,7 +44,7 @@ func (w waiter) Caller() Caller { return nil }
 
 func (w waiter) Done(response wire.Message, err error) { w <- answer{response, err} }
 
-// request sends a request of our own and waits for its result.
+// request sends a request of the workbench and waits for its result.
 func (s *Session) request(ctx context.Context, method string, params []byte) (wire.Payload, error) {
 	w := make(waiter, 1)
 	id, err := s.register(w, false)
@@ -70,28 +70,26 @@ func (s *Session) request(ctx context.Context, method string, params []byte) (wi
 	return got.response.Result, nil
 }
 
-// ToolCall is one call of a tool on its way down.
+// ToolCall is a tool call to send.
 type ToolCall struct {
 	Name      string
 	Arguments wire.Payload // an object; absent means {}
-	Meta      wire.Payload // the client's _meta, forwarded but for its progress token; may be absent
+	Meta      wire.Payload // the client's _meta, forwarded without its progress token; may be absent
 	Untracked bool         // Meta is known to have no progress token
-	Extra     []byte       // raw text of further members of the params, without braces; may be nil
+	Extra     []byte       // raw JSON of further members of the params, without braces; may be nil
 	Asker     Asker
 }
 
-// Asker is what a request tells a server of the modern era about the client that it is for.
+// Asker describes the client of a request to a modern server.
 type Asker struct {
-	// Modern says that the client is of that era, too. Then its own _meta, if the request has
-	// it, tells everything.
+	// Modern means that the client is of that era, too. Then its own _meta, if the request has one, is complete.
 	Modern bool
-	// LogLevel is from which level on another client wants log messages; "" for none.
+	// LogLevel is the log level that a legacy client requests, or "".
 	LogLevel string
 }
 
-// CallTool sends a call, whose answer goes to the sink; it does not block. The buffer
-// behind Arguments and Meta is used up by it, unless there is an error: then nothing was
-// sent, and nothing is used up.
+// CallTool sends a call without blocking; the sink receives the answer. It consumes the buffer behind Arguments and
+// Meta. On an error, nothing was sent and nothing consumed.
 func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	id, err = s.register(sink, true)
 	if err != nil {
@@ -116,23 +114,23 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	if arguments.IsAbsent() {
 		arguments = wire.Raw([]byte("{}"))
 	}
-	header := s.mirrored(call.Name, arguments) // before its buffer is used up
+	header := s.mirrored(call.Name, arguments) // before its buffer is consumed
 	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name, header, true})
 	return id, nil
 }
 
-// Forward is any request of a client on its way down.
+// Forward is a request of a client to forward.
 type Forward struct {
 	Method string
 	Params wire.Payload // as the client sent them; may be absent
 	Edits  []wire.Edit  // of parts of Params
-	Extra  []byte       // raw text of further members of the params, without braces; may be nil
-	Name   string       // of what the request is about, for a header; "": it is in Params
+	Extra  []byte       // raw JSON of further members of the params, without braces; may be nil
+	Name   string       // the subject of the request, for a header; "": it is in Params
 	Asker  Asker
 }
 
-// Forward sends a request as it came but for the edits, what is added and the progress
-// token; its answer goes to the sink. It does not block. On an error nothing was sent.
+// Forward sends a client's request with the edits, the added members and a progress token of its own; the sink receives
+// the answer. It does not block. On an error nothing was sent.
 func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 	id, err = s.register(sink, true)
 	if err != nil {
@@ -150,7 +148,7 @@ func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 	return id, nil
 }
 
-// forwarded returns the message of a request that is forwarded.
+// forwarded returns the message of a forwarded request.
 func (s *Session) forwarded(request Forward, id uint64) []byte {
 	if request.Params.IsAbsent() && s.reserved == nil && len(request.Extra) == 0 {
 		return wire.Request(id, request.Method, nil)
@@ -177,24 +175,23 @@ func (s *Session) forwarded(request Forward, id uint64) []byte {
 	return append(message, wire.Suffix...)
 }
 
-// Send sends a request of our own whose answer does not matter; it does not block.
+// Send sends a request of the workbench whose answer does not matter. It does not block.
 func (s *Session) Send(method string, params []byte) {
-	_, _ = s.Forward(Forward{Method: method, Params: wire.Raw(params)}, make(waiter, 1)) // a session that ended needs it no more
+	_, _ = s.Forward(Forward{Method: method, Params: wire.Raw(params)}, make(waiter, 1)) // irrelevant if the session has ended
 }
 
-// SendsLogs reports whether a server need not be asked for log messages from a level on: it
-// was, has none, or is told with each request.
+// SendsLogs reports whether the log level need not be requested: it was, the server does not log, or each request
+// carries it.
 func (s *Session) SendsLogs(level string) bool {
 	rank, asked := int32(protocol.Severity(level))+1, s.level.Load()
 	return rank == 0 || s.Modern() || asked != 0 && asked <= rank || s.Capabilities().Member("logging").IsAbsent()
 }
 
-// levelTime is how long the answer to a question for log messages is waited for.
+// levelTime bounds the wait for the answer to logging/setLevel.
 const levelTime = 5 * time.Second
 
-// AskForLogs makes sure that a server of the legacy era sends log messages from a level on. Who
-// shares the session may have asked for more, which stays. It blocks until the server has
-// answered, since what is sent meanwhile may be handled earlier.
+// AskForLogs requests a log level from a legacy server, unless another client of the session has requested a more
+// verbose one. It blocks until the server has answered, since it may handle messages sent in between earlier.
 func (s *Session) AskForLogs(ctx context.Context, level string) {
 	select {
 	case s.asking <- struct{}{}:
@@ -214,19 +211,17 @@ func (s *Session) AskForLogs(ctx context.Context, level string) {
 	if err != nil {
 		s.log.Debug("the server did not take the level of log messages")
 	}
-	s.level.Store(int32(protocol.Severity(level)) + 1) // whatever it answered: it is not asked twice
+	s.level.Store(int32(protocol.Severity(level)) + 1) // whatever the answer: the request is not repeated
 }
 
-// Notify sends a notification to the server, and reports whether there was room for it;
-// nil params are left out.
+// Notify sends a notification to the server, and returns false if the queue is full. Nil params are left out.
 func (s *Session) Notify(method string, params []byte) bool {
 	return s.transport.reply(wire.Notification(method, params))
 }
 
-// appendMeta forwards _meta with the progress token, if there is one, replaced by the
-// request's id: tokens must be unique among all who share the session. In the modern era
-// what belongs to our hop is added, instead of what the client said of its own, unless
-// that is of the same era.
+// appendMeta appends _meta with the progress token, if any, replaced by the request's id: tokens must be unique among
+// all who share the session. In the modern era it replaces hop-by-hop keys by the workbench's own, unless the client is
+// modern, too.
 func (s *Session) appendMeta(dst []byte, meta, token wire.Payload, id uint64, asker Asker) []byte {
 	complete := s.reserved == nil || asker.Modern && meta.Kind() == "object"
 	switch {

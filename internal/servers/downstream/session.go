@@ -1,5 +1,5 @@
-// Package downstream is one live session with one MCP server: the handshake, and
-// requests whose messages arrive in the server's order with the response last.
+// Package downstream holds one live session with one MCP server: the handshake, and requests whose messages arrive in
+// the server's order with the response last.
 package downstream
 
 import (
@@ -15,48 +15,47 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Options say how a session is held.
+// Options configure a session.
 type Options struct {
 	Stdin  io.WriteCloser // the server's input; the session closes it
 	Stdout io.ReadCloser  // the server's output; the session closes it
-	// Remote is where the server is, if it is no process with Stdin and Stdout.
+	// Remote is the address of a server that is not a process with Stdin and Stdout.
 	Remote *Remote
 
-	MaxMessage int           // limit in bytes of one message; default wire.DefaultLimit
-	Patience   time.Duration // how long a call may be without a sign of life; default 5 minutes
-	Version    string        // the workbench's version, told to the server
-	// Capabilities are those of the client, as it declared them; default {}.
+	MaxMessage int           // size limit of one message in bytes; default wire.DefaultLimit
+	Patience   time.Duration // longest silence of a call; default 5 minutes
+	Version    string        // the workbench's version, sent to the server
+	// Capabilities are those of the client, as declared; default {}.
 	Capabilities []byte
 
-	// Hops is the mark of the connection, which a workbench that it leads back to knows itself
-	// by; see package hops. It is sent as a header. Default: none.
+	// Hops is the mark of the connection, by which a workbench recognises itself; see package hops. It is sent as a
+	// header. Default: none.
 	Hops string
-	// MarkMessages puts it into the first messages as well, for what only forwards these.
+	// MarkMessages also puts it into the first messages, for programs that only forward messages.
 	MarkMessages bool
 
-	// Modern is the era in which a dual-era server is addressed. Default: the legacy one.
+	// Modern is the era in which a dual-era server is addressed. Default: legacy.
 	Modern bool
-	// Opening is what the handshake begins with.
+	// Opening is the strategy of the handshake.
 	Opening Opening
-	// InputTaken reports whether the server has read all that was written to Stdin, if
-	// that is known. Default: it is not.
+	// InputTaken reports whether the server has read everything written to Stdin, if that is known. Default: unknown.
 	InputTaken func() (taken, known bool)
 
-	// ToolsChanged is called when the server says that its tools changed, or when they may
-	// have without a word. It must not block. Default: nothing.
+	// ToolsChanged is called when the server reports that its tools changed, or when a change may have been missed. It
+	// must not block. Default: none.
 	ToolsChanged func()
-	// Asked is called with a question of the server; caller is whose request it belongs to,
-	// as far as that is known. Without one, several says that it may be that of several.
-	// It must not block. Default: every question is refused.
+	// Asked is called with a question of the server; caller is the client whose request it belongs to. If that is
+	// unknown, several means that it may belong to one of several clients. It must not block. Default: every question
+	// is refused.
 	Asked func(question *Question, caller Caller, several bool)
-	// Noticed is called with a notification that belongs to no request, or to which one is
-	// not known; caller and several are as above. It must not block. Default: nothing.
+	// Noticed is called with a notification that belongs to no request, or to an unknown one; caller and several are as
+	// above. It must not block. Default: none.
 	Noticed func(message wire.Message, caller Caller, several bool)
 	Log     *slog.Logger // default: discard
 }
 
-// Session is safe for concurrent use. It ends when the server closes its output or cannot
-// be reached, when nothing can be written any more, or by Close.
+// Session is safe for concurrent use. It ends when the server closes its output or cannot be reached, when writing
+// fails, or by Close.
 type Session struct {
 	options Options
 	log     *slog.Logger
@@ -66,57 +65,55 @@ type Session struct {
 	revision protocol.Revision
 	eras     Eras
 	hasTools bool
-	offer    wire.Payload // what the server said of itself in the handshake
-	info     wire.Payload // in the offer of the legacy era
-	modern   atomic.Bool  // revision is of the modern era; for the reader
+	offer    wire.Payload // the result of the handshake
+	info     wire.Payload // the serverInfo of the legacy era
+	modern   atomic.Bool  // whether revision is modern; for the reader
 	reserved []byte       // members for the _meta of every request; nil in the legacy era
 
-	mirrors atomic.Pointer[mirrors] // of the tools that were listed last; nil if there are none
+	mirrors atomic.Pointer[mirrors] // of the tools listed last; nil if there are none
 
 	watches watches       // of resources and tasks; in the modern era
-	level   atomic.Int32  // the rank of the least severe log messages that were asked for, from 1; 0 for none
-	asking  chan struct{} // held by the one who asks for them
+	level   atomic.Int32  // rank of the requested log level, from 1; 0 if none was requested
+	asking  chan struct{} // held while a log level is requested
 
 	began time.Time
 	life  context.Context // ends with the session
 	end   context.CancelFunc
 
 	goroutines sync.WaitGroup // none is added once err is set
-	ended      atomic.Bool    // err is set; so that who only asks that need not wait
+	ended      atomic.Bool    // whether err is set, readable without the lock
 
 	mu        sync.Mutex
 	err       error // why the session ended; nil while it lives
 	pending   map[uint64]pending
-	questions map[string]*Question // of the server that are not answered yet, by id
+	questions map[string]*Question // unanswered questions of the server, by id
 	lastID    uint64
-	watchdog  *time.Timer // ends silent requests; nil while none may be due
+	watchdog  *time.Timer // fails silent requests; nil while none can be due
 }
 
 const defaultPatience = 5 * time.Minute // without a sign of life before a call fails; timeouts.call
 
-// endless is how many times the limit a message may be long before the server is given
-// up: it would be read for ever, and never answer again.
+// endless is the multiple of the size limit at which the server is given up: it would be read forever, and never answer
+// again.
 const endless = 4
 
-// ErrClosed is the error of a session that was closed by us.
+// ErrClosed means that the workbench closed the session.
 var ErrClosed = errors.New("the session was closed")
 
-// ErrOutputClosed is the error of a session whose server closed its output, most
-// often by exiting.
+// ErrOutputClosed means that the server closed its output, usually by exiting.
 var ErrOutputClosed = errors.New("the server closed its output")
 
-// ErrInputBroken is the error of a session whose server takes no input any more.
+// ErrInputBroken means that the server no longer accepts input.
 var ErrInputBroken = errors.New("the server does not take input any more")
 
-// Connect does the handshake with a server, which was just started or is remote. It blocks until
-// the server answered or ctx ends. On an error the session is closed; an *OpeningError
-// says that the server may well be usable with another opening.
+// Connect performs the handshake with a new process or a remote server. It blocks until the server has answered or ctx
+// ends. On an error the session is closed; an *OpeningError means that the server may work with another opening.
 func Connect(ctx context.Context, options Options) (*Session, error) {
 	if options.Patience <= 0 {
 		options.Patience = defaultPatience
 	}
 	if options.Remote != nil && options.Remote.SSE {
-		options.Opening = InitializeOnly // this transport is older than the other era
+		options.Opening = InitializeOnly // this transport is older than the modern era
 	}
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
@@ -146,37 +143,37 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 	return s, nil
 }
 
-// Revision returns the revision that both sides agreed on.
+// Revision returns the negotiated revision.
 func (s *Session) Revision() protocol.Revision { return s.revision }
 
-// Capabilities returns what the server declared that it can do.
+// Capabilities returns the capabilities that the server declared.
 func (s *Session) Capabilities() wire.Payload { return s.offer.Member("capabilities") }
 
-// Patience returns how long a call may be without a sign of life.
+// Patience returns the longest silence of a call.
 func (s *Session) Patience() time.Duration { return s.options.Patience }
 
-// ServerInfo returns how a server of the legacy era introduced itself.
+// ServerInfo returns the serverInfo of a legacy server.
 func (s *Session) ServerInfo() wire.Payload { return s.info }
 
-// Instructions returns what the server says of how to use it; "" if nothing.
+// Instructions returns the server's instructions, or "".
 func (s *Session) Instructions() string {
 	text, _ := s.offer.Member("instructions").Text()
 	return text
 }
 
-// ServerName returns what the server calls itself; "" if it does not say.
+// ServerName returns the server's own name, or "".
 func (s *Session) ServerName() string {
 	text, _ := s.introduction().Member("name").Text()
 	return text
 }
 
-// ServerVersion returns the version that the server says it has; "" if it says none.
+// ServerVersion returns the server's version, or "".
 func (s *Session) ServerVersion() string {
 	text, _ := s.introduction().Member("version").Text()
 	return text
 }
 
-// introduction is how the server introduced itself, in either era.
+// introduction returns the serverInfo in either era.
 func (s *Session) introduction() wire.Payload {
 	if info := s.ServerInfo(); !info.IsAbsent() {
 		return info
@@ -197,8 +194,8 @@ func (s *Session) Err() error {
 	return s.err
 }
 
-// Close ends the session, and with it every request in flight, and waits for its
-// goroutines. It may be called more than once. The server's process is not ours.
+// Close ends the session and every request in flight, and waits for its goroutines. It may be called more than once. It
+// does not end the server's process.
 func (s *Session) Close() {
 	if s.Err() == nil {
 		s.transport.flush()
@@ -217,7 +214,7 @@ func (s *Session) run(task func()) {
 	}
 }
 
-// finish ends the session for a reason, unless it has ended already.
+// finish ends the session with an error, unless it has ended already.
 func (s *Session) finish(err error) {
 	s.mu.Lock()
 	if s.err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// sse is the transport of revision 2024-11-05: one stream of events for all messages of
-// the server, whose first event names the address that ours are posted to.
+// sse is the transport of revision 2024-11-05: one event stream for all messages of the server. Its first event names
+// the address to which messages are posted.
 type sse struct {
 	*remote
 	endpoint *url.URL // set by open
 }
 
-// ErrStreamEnded is the error of a session whose server ended the stream of its messages.
+// ErrStreamEnded means that the server ended its event stream.
 var ErrStreamEnded = errors.New("the server ended its event stream")
 
 func (t *sse) open(ctx context.Context) error {
@@ -54,7 +54,7 @@ func (t *sse) open(ctx context.Context) error {
 	return nil
 }
 
-// noStream is the error of a response that is no event stream.
+// noStream returns the error for a response that is not an event stream.
 func noStream(response *http.Response) error {
 	defer response.Body.Close()
 	body := refusal(response)
@@ -64,8 +64,7 @@ func noStream(response *http.Response) error {
 	return wrongContent(response, mediaType(response))
 }
 
-// findEndpoint reads the first event. The address has to be on the same server: it gets
-// the same tokens.
+// findEndpoint reads the first event. The address must have the same origin: it gets the same tokens.
 func (t *sse) findEndpoint(reader *wire.EventReader, base *url.URL) error {
 	event, err := reader.Next()
 	if err != nil {
@@ -96,7 +95,7 @@ func cutStream(err error) error {
 	return fmt.Errorf("%w: %w", ErrStreamEnded, &brokenError{err})
 }
 
-// read is the session's one reader.
+// read is the only reader of the session.
 func (t *sse) read(reader *wire.EventReader) {
 	_, err := t.pump(reader, probeKey)
 	t.session.finish(cutStream(err))

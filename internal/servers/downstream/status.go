@@ -12,13 +12,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Limits of what is read and repeated of a refusal.
+// Limits of what is read and quoted of an error response.
 const (
-	maxRefusal = 64 << 10 // size of an error page that is read
+	maxRefusal = 64 << 10 // size of an error page that is read; the rest is ignored
 	maxWords   = 300      // characters of an error page that an error quotes
 )
 
-// StatusError is an HTTP response that is not the answer that was asked for.
+// StatusError is an HTTP response other than the expected one.
 type StatusError struct {
 	Code  int
 	text  string
@@ -30,7 +30,7 @@ func (e *StatusError) Error() string { return e.text + e.words }
 // Words returns the end of the text, which comes from the server.
 func (e *StatusError) Words() string { return e.words }
 
-// NoEndpoint reports whether the address may well be one of another transport.
+// NoEndpoint reports whether the address may belong to another transport.
 func (e *StatusError) NoEndpoint() bool {
 	return e.Code/100 == 4 && !e.denied() && e.Code != http.StatusTooManyRequests
 }
@@ -39,7 +39,7 @@ func (e *StatusError) denied() bool {
 	return e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden
 }
 
-// newStatusError reads what is needed of a response whose body has been read.
+// newStatusError returns the error for a response whose body has been read.
 func newStatusError(response *http.Response, body []byte) *StatusError {
 	e := &StatusError{Code: response.StatusCode}
 	e.text = fmt.Sprintf("the server answered with HTTP status %d", e.Code)
@@ -59,7 +59,7 @@ func newStatusError(response *http.Response, body []byte) *StatusError {
 	return e
 }
 
-// resourceMetadata returns the address that a server names in its challenge, or "".
+// resourceMetadata returns the address that the server's challenge names, or "".
 func resourceMetadata(header http.Header) string {
 	for _, challenge := range header.Values("Www-Authenticate") {
 		_, rest, ok := strings.Cut(challenge, `resource_metadata=`)
@@ -78,7 +78,7 @@ func resourceMetadata(header http.Header) string {
 	return ""
 }
 
-// readable returns what the body says to people, or "".
+// readable returns the message for people in a body, or "".
 func readable(response *http.Response, body []byte) string {
 	if message, ok := rpcError(body); ok {
 		return brief(NewRPCError(message.Error).Message)
@@ -92,13 +92,13 @@ func readable(response *http.Response, body []byte) string {
 	return ""
 }
 
-// rpcError reads a body that holds an error response.
+// rpcError parses a body with an error response.
 func rpcError(body []byte) (wire.Message, bool) {
 	message, err := wire.Parse(wire.NewFrame(body))
 	return message, err == nil && message.IsResponse() && !message.Error.IsAbsent()
 }
 
-// brief puts foreign text on one line of bounded length.
+// brief converts foreign text to one line of bounded length.
 func brief(text string) string {
 	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -120,7 +120,7 @@ func mediaType(response *http.Response) string {
 	return kind
 }
 
-// refusal reads the body of a response that is no success; what cannot be read is left out.
+// refusal reads the body of an error response, as far as possible.
 func refusal(response *http.Response) []byte {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	return body

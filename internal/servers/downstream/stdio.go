@@ -11,13 +11,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// queueLimit bounds the bytes that wait for a server that does not read.
+// queueLimit bounds the bytes queued for a server that does not read; messages beyond it wait or are dropped.
 const queueLimit = 4 << 20
 
-// drainTime is how long a server whose input broke may still send answers.
+// drainTime is how long responses are still read after the server's input broke.
 const drainTime = 500 * time.Millisecond
 
-// stdio speaks with a process through its standard input and output, a message a line.
+// stdio communicates with a process through its standard input and output, one message per line.
 type stdio struct {
 	session *Session
 	stdin   io.WriteCloser
@@ -39,7 +39,7 @@ func (t *stdio) open(context.Context) error {
 	return nil
 }
 
-// read is the session's one reader: what it hands on stays in the server's order.
+// read is the only reader of the session, which keeps the server's order.
 func (t *stdio) read() {
 	s := t.session
 	reader := wire.NewReader(t.stdout, s.options.MaxMessage)
@@ -61,13 +61,12 @@ func (t *stdio) read() {
 			s.finish(err)
 			return
 		}
-		// A legacy server may not even take the probe for a request.
+		// A legacy server may respond to the probe without its id.
 		_ = s.receive(frame, probeKey) // the next line may be usable
 	}
 }
 
-// watchWriter ends the session when the server's input breaks, but lets answers
-// that are under way arrive first.
+// watchWriter ends the session when the server's input breaks, but lets responses in transit arrive first.
 func (t *stdio) watchWriter() {
 	s := t.session
 	select {
@@ -81,7 +80,7 @@ func (t *stdio) watchWriter() {
 		}
 	case <-s.life.Done():
 	}
-	// A write that is stuck ends when close has closed the server's input.
+	// A blocked write ends when close closes the server's input.
 	_ = t.writer.Close(s.life)
 }
 
@@ -128,15 +127,14 @@ func (t *stdio) isUnread() bool {
 
 func (t *stdio) canAsk() bool { return true }
 
-// blame leaves the opening alone if the server is known not to have read it: then it would
-// have ended anyway.
+// blame does not blame the opening if the server is known not to have read it: it would have exited anyway.
 func (t *stdio) blame(opening OpeningError) error {
 	var taken, known bool
 	if t.taken != nil {
 		taken, known = t.taken()
 	}
 	broken := t.writer.Err()
-	unwritten := broken != nil && !errors.Is(broken, wire.ErrClosed) // which is by ourselves
+	unwritten := broken != nil && !errors.Is(broken, wire.ErrClosed) // closed by the workbench itself
 	if known && (!taken || unwritten) {
 		return opening.Err
 	}
@@ -144,7 +142,7 @@ func (t *stdio) blame(opening OpeningError) error {
 	return &opening
 }
 
-// flush has nothing to wait for: a process reads what was written before it was told to end.
+// flush does nothing: a process reads what was written before it is told to exit.
 func (t *stdio) flush() {}
 
 func (t *stdio) close() {

@@ -12,27 +12,26 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file reads event streams of Streamable HTTP, and opens them again when they end.
+// This file reads the event streams of Streamable HTTP, and reopens them when they end.
 
-// Pauses before a stream is opened again, where the server asks for none.
+// Pauses before a stream is reopened, unless the server specifies one.
 const (
-	firstPause   = time.Second      // before a stream is opened again; it doubles
-	lastPause    = 10 * time.Second // the longest pause before a stream is opened again
-	longestRetry = time.Minute      // that a server may ask for
-	// listenTime is how long a session waits for the stream of the server's own messages.
-	// Some servers answer at once, and others with the first message.
+	firstPause   = time.Second      // before a stream is reopened; it doubles
+	lastPause    = 10 * time.Second // the longest pause before a stream is reopened
+	longestRetry = time.Minute      // the longest pause that a server can specify
+	// listenTime is how long a session waits for the stream of messages without a request. Some servers answer at once,
+	// others with the first message.
 	listenTime = 250 * time.Millisecond
 )
 
-// maxResumes is how often in a row the stream of a request is opened again without a
-// single event.
+// maxResumes bounds how often in a row the stream of a request is reopened without an event; then the request fails.
 const maxResumes = 5
 
-// errCut is the error of a stream that ends without the answer.
+// errCut means that a stream ended before the response.
 var errCut = errors.New("the server ended its event stream before the answer")
 
-// follow reads the stream that a request was answered with. If it breaks off before the
-// answer it is resumed, if the server gave its events ids.
+// follow reads the event stream of a request. If it ends before the response, it is resumed, provided that the server
+// sent event ids.
 func (t *streamable) follow(ctx context.Context, request outgoing, body io.ReadCloser) {
 	var last string
 	wait := firstPause
@@ -106,7 +105,7 @@ func (t *streamable) get(ctx context.Context, last string) (io.ReadCloser, error
 	return nil, newStatusError(response, refusal(response))
 }
 
-// isFinal reports whether a stream that could not be opened will not be there later either.
+// isFinal reports whether opening a stream would fail again later.
 func isFinal(err error) bool {
 	if _, redirected := errors.AsType[*redirectError](err); redirected {
 		return true
@@ -115,7 +114,7 @@ func isFinal(err error) bool {
 	return refused && status.Code < 500 && status.Code != http.StatusTooManyRequests
 }
 
-// isExpired reports whether a stream could not be opened because the session is not known.
+// isExpired reports whether a stream could not be opened because the session is unknown.
 func isExpired(err error) bool {
 	status, refused := errors.AsType[*StatusError](err)
 	return refused && status.Code == http.StatusNotFound
@@ -127,8 +126,8 @@ func (t *streamable) sessionID() string {
 	return t.id
 }
 
-// listen opens the stream of messages that belong to no request, instead of the one before.
-// It waits for it, but not for long: some servers drop what they send before there is one.
+// listen opens the stream of messages without a request, and ends the previous one. It waits briefly until the stream
+// is open: some servers drop messages that they send before.
 func (t *streamable) listen() {
 	ctx, cancel := context.WithCancel(t.session.life)
 	t.mu.Lock()
@@ -152,9 +151,8 @@ func (t *streamable) listen() {
 	}
 }
 
-// hearOut reads that stream, and opens it again whenever it ends, unless the server does
-// not offer one. answered is called when the server has said something to that, perhaps more
-// than once.
+// hearOut reads that stream and reopens it whenever it ends, unless the server does not offer one. It calls answered
+// when the server has responded, possibly more than once.
 func (t *streamable) hearOut(ctx context.Context, answered func()) {
 	var last string
 	wait := firstPause
@@ -162,8 +160,8 @@ func (t *streamable) hearOut(ctx context.Context, answered func()) {
 		body, problem := t.get(ctx, last)
 		answered()
 		if offered && isExpired(problem) {
-			// The server does not know us any more, perhaps since it was started again. The new
-			// session has a stream of its own; without one, the next request tries again.
+			// The server does not know the session any more, perhaps after a restart. The new session opens a stream of
+			// its own; without one, the next request tries again.
 			if t.renew(ctx, t.sessionID()) == nil {
 				return
 			}
@@ -182,7 +180,7 @@ func (t *streamable) hearOut(ctx context.Context, answered func()) {
 			body.Close()
 			last, retry = lastOf(last, reader.LastID()), min(reader.Retry(), longestRetry)
 			if errors.Is(err, wire.ErrEndless) {
-				last = "" // it would come again
+				last = "" // it would be sent again
 			}
 			if events > 0 {
 				wait = firstPause

@@ -14,18 +14,17 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// streamable is Streamable HTTP: every message is a POST, whose response is the answer or
-// a stream of events that ends with it. In the legacy era there may be a session of the
-// server's, and a stream of messages that belong to no request.
+// streamable is Streamable HTTP: every message is a POST, and the response is the answer or an event stream that ends
+// with it. In the legacy era, there may also be a session id, and a stream of messages without a request.
 type streamable struct {
 	*remote
 	parting sync.Once
 
-	mu       sync.Mutex         // guards what follows; remote has one of its own
-	revision protocol.Revision  // agreed on; "" before
-	id       string             // of the server's session; "" without one
-	renewal  *renewal           // not nil while a new session is begun
-	unlisten context.CancelFunc // ends the stream of messages that belong to no request
+	mu       sync.Mutex         // guards the following fields; remote has its own
+	revision protocol.Revision  // negotiated; "" before
+	id       string             // the session id; "" without one
+	renewal  *renewal           // not nil while a new session is started
+	unlisten context.CancelFunc // ends the stream of messages without a request
 }
 
 const (
@@ -36,7 +35,7 @@ const (
 	headerLastID   = "Last-Event-Id"
 )
 
-// longestSession bounds a session's id, which is sent with every request.
+// longestSession bounds a session id, in bytes, since it is sent with every request; a longer one fails the handshake.
 const longestSession = 4 << 10
 
 func (t *streamable) open(context.Context) error { return nil }
@@ -45,8 +44,8 @@ func (t *streamable) send(request outgoing) {
 	t.fly(request.id, func(ctx context.Context) { t.exchange(ctx, request) })
 }
 
-// exchange sends a request and takes its answer. It is sent once, unless the server says
-// that it does not know the session, so that it cannot have done anything.
+// exchange sends a request and reads its response. It sends it once, unless the server does not know the session and so
+// cannot have acted on it.
 func (t *streamable) exchange(ctx context.Context, request outgoing) {
 	for retry := false; ; retry = true {
 		session := ""
@@ -73,7 +72,7 @@ func (t *streamable) exchange(ctx context.Context, request outgoing) {
 	}
 }
 
-// headerOf returns what a request says of itself in headers.
+// headerOf returns the headers of a request.
 func (t *streamable) headerOf(request outgoing, session string) http.Header {
 	header := http.Header{"Accept": {"application/json, " + eventStream}}
 	t.mu.Lock()
@@ -95,12 +94,12 @@ func (t *streamable) headerOf(request outgoing, session string) http.Header {
 			header.Set(headerName, headerValue(request.name))
 		}
 	} else if session != "" {
-		header.Set(headerSession, session) // also of a session that was begun in vain
+		header.Set(headerSession, session) // also of a session whose start failed
 	}
 	return header
 }
 
-// headerValue writes text into a header as the modern era wants it.
+// headerValue encodes a text for a header as the modern era requires.
 func headerValue(text string) string {
 	const prefix, suffix = "=?base64?", "?="
 	encoded := strings.HasPrefix(text, prefix) && strings.HasSuffix(text, suffix)
@@ -114,8 +113,8 @@ func headerValue(text string) string {
 	return prefix + base64.StdEncoding.EncodeToString([]byte(text)) + suffix
 }
 
-// take reads the response to a request and closes it. It reports whether the session is
-// over and the request was not looked at, if that may be so.
+// take reads the response to a request and closes it. If mayExpire is set, it returns true when the session is unknown
+// and the request was not processed.
 func (t *streamable) take(ctx context.Context, request outgoing, response *http.Response, mayExpire bool) (expired bool) {
 	defer response.Body.Close()
 	s := t.session
@@ -150,7 +149,7 @@ func (t *streamable) take(ctx context.Context, request outgoing, response *http.
 	return false
 }
 
-// wrongContent is the error of a response of an unexpected kind.
+// wrongContent returns the error for an unexpected content type.
 func wrongContent(response *http.Response, kind string) error {
 	switch {
 	case response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusNoContent:
@@ -162,7 +161,7 @@ func wrongContent(response *http.Response, kind string) error {
 	}
 }
 
-// takeRefusal reads a response that is no success; see take.
+// takeRefusal reads an error response; see take.
 func (t *streamable) takeRefusal(request outgoing, response *http.Response, mayExpire bool) (expired bool) {
 	body := refusal(response)
 	message, isRPC := rpcError(body)
@@ -173,7 +172,7 @@ func (t *streamable) takeRefusal(request outgoing, response *http.Response, mayE
 	if mayExpire {
 		switch response.StatusCode {
 		case http.StatusNotFound:
-			// A modern server answers like this to what it does not know.
+			// A modern server answers unknown methods with this status.
 			answered := isRPC && rpc.Code == protocol.CodeMethodNotFound && rawID(message.ID.Bytes()) == request.id
 			expired = !answered
 		case http.StatusBadRequest:
@@ -189,7 +188,7 @@ func (t *streamable) takeRefusal(request outgoing, response *http.Response, mayE
 		return false
 	}
 	if rpc.Code == protocol.CodeHeaderMismatch && t.session.options.ToolsChanged != nil {
-		t.session.options.ToolsChanged() // the schema may ask for other headers by now
+		t.session.options.ToolsChanged() // the schema may require other headers by now
 	}
 	if p, ok := t.session.remove(request.id); ok {
 		p.sink.Done(message, nil)
@@ -197,7 +196,7 @@ func (t *streamable) takeRefusal(request outgoing, response *http.Response, mayE
 	return false
 }
 
-// enter notes the session that the server has begun.
+// enter stores the id of the server's session.
 func (t *streamable) enter(id string) error {
 	if len(id) > longestSession {
 		return fmt.Errorf("the server's session id is longer than %d bytes", longestSession)
@@ -213,7 +212,7 @@ func (t *streamable) enter(id string) error {
 	return nil
 }
 
-// canAsk needs a session, by which the server finds the client that answers.
+// canAsk requires a session, by which the server finds the client that answers.
 func (t *streamable) canAsk() bool { return t.sessionID() != "" }
 
 func (t *streamable) begin(ctx context.Context, revision protocol.Revision, initialized []byte) error {
@@ -221,7 +220,7 @@ func (t *streamable) begin(ctx context.Context, revision protocol.Revision, init
 	t.revision = revision
 	t.mu.Unlock()
 	if initialized == nil {
-		return nil // the modern era has neither sessions nor a stream beside requests
+		return nil // the modern era has neither sessions nor a separate stream
 	}
 	if err := t.sendNote(ctx, initialized); err != nil {
 		return fmt.Errorf("'%s' was not taken: %w", protocol.NotifyInitialized, err)
@@ -240,7 +239,7 @@ func (t *streamable) sendNote(ctx context.Context, message []byte) error {
 
 func (t *streamable) reply(message []byte) bool { return t.note(message, t.sendNote) }
 
-// cancel ends the request, which is all that the modern era wants.
+// cancel ends the HTTP request, which is all that the modern era requires.
 func (t *streamable) cancel(id uint64, notice []byte) {
 	t.abandon(id)
 	if !t.session.Modern() && !t.note(notice, t.sendNote) {
@@ -248,7 +247,7 @@ func (t *streamable) cancel(id uint64, notice []byte) {
 	}
 }
 
-// close ends the server's session, if it can be expected to be there.
+// close ends the server's session, if there may be one.
 func (t *streamable) close() {
 	t.parting.Do(func() {
 		session := t.sessionID()
@@ -259,7 +258,7 @@ func (t *streamable) close() {
 			if err == nil {
 				err = accepted(response)
 			}
-			if err != nil { // many servers do not offer it
+			if err != nil { // many servers do not support it
 				t.session.log.Debug("the server did not end its session")
 			}
 		}

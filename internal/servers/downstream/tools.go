@@ -10,16 +10,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Limits of one listing. They are beyond what an honest server sends.
+// Limits of one listing, higher than an honest server needs.
 const (
 	maxPages   = 1000              // pages of a tool list; the rest is cut off, with a warning
 	maxEntries = 100_000           // tools of a server; the rest is cut off, with a warning
-	maxListed  = wire.DefaultLimit // bytes; one page more may be read
+	maxListed  = wire.DefaultLimit // bytes of a listing; checked after each page
 )
 
-// ListTools returns the raw definitions of all the server's tools, across all pages,
-// in the server's order. A listing that does not come to an end is cut off, which
-// note then says, as long as there is a first page.
+// ListTools returns the raw definitions of all tools of the server, from all pages, in the server's order. A listing
+// beyond the limits is cut off after at least one page; note then says so.
 func (s *Session) ListTools(ctx context.Context) (tools []wire.Payload, note string, err error) {
 	tools, note, err = s.listAll(ctx)
 	if err != nil {
@@ -39,9 +38,8 @@ func (s *Session) listAll(ctx context.Context) (tools []wire.Payload, note strin
 	return s.List(ctx, protocol.MethodToolsList, "tools")
 }
 
-// List returns the entries of any list of the server, across all pages, in the server's order.
-// Array is the member of the results that has them. A listing that does not come to an end is cut
-// off, which note then says, as long as there is a first page.
+// List returns the entries of any list of the server, from all pages, in the server's order. array is the member of the
+// results with the entries. A listing beyond the limits is cut off after at least one page; note then says so.
 func (s *Session) List(ctx context.Context, method, array string) (entries []wire.Payload, note string, err error) {
 	params := s.params(nil)
 	seen := make(map[string]bool)
@@ -49,7 +47,7 @@ func (s *Session) List(ctx context.Context, method, array string) (entries []wir
 	began := time.Now()
 	for page := 1; ; page++ {
 		if deadline, ok := ctx.Deadline(); ok && page == 2 {
-			// A list without an end must leave time for what comes after it.
+			// An endless list must leave time for the next steps.
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithDeadline(ctx, began.Add(deadline.Sub(began)*2/3))
 			defer cancel()

@@ -5,14 +5,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Topic is something whose updates a client can subscribe to: a resource, or a task of the
-// modern era.
+// Topic is a resource, or a task of the modern era, to whose updates a client can subscribe.
 type Topic struct {
 	IsTask bool
 	ID     string // the URI of a resource
 }
 
-// TopicOf returns the subject of a request that begins or ends updates; its ID is "" if the params do not name it.
+// TopicOf returns the topic of a request that begins or ends a subscription; its ID is "" if the params do not name it.
 // ok is false for any other request.
 func TopicOf(method string, params wire.Payload) (topic Topic, begins, ok bool) {
 	about := protocol.FindMethod(method)
@@ -22,7 +21,7 @@ func TopicOf(method string, params wire.Payload) (topic Topic, begins, ok bool) 
 	return Topic{IsTask: about.Subject == protocol.SubjectTask, ID: about.SubjectOf(params)}, about.Updates == protocol.BeginsUpdates, true
 }
 
-// Subscribe returns the request for updates.
+// Subscribe returns the request that begins the subscription.
 func (t Topic) Subscribe() (method string, params []byte) {
 	if t.IsTask {
 		return protocol.MethodWatchTask, t.params()
@@ -30,7 +29,7 @@ func (t Topic) Subscribe() (method string, params []byte) {
 	return protocol.MethodSubscribe, t.params()
 }
 
-// Unsubscribe returns the request that ends them.
+// Unsubscribe returns the request that ends the subscription.
 func (t Topic) Unsubscribe() (method string, params []byte) {
 	if t.IsTask {
 		return protocol.MethodUnwatchTask, t.params()
@@ -48,13 +47,13 @@ func (t Topic) key() string {
 	return protocol.SubjectURI
 }
 
-// topicFilters are the members by which a request names what it listens for.
+// topicFilters are the members of a subscription's filter.
 var topicFilters = []struct {
 	key    string
 	isTask bool
 }{{"resourceSubscriptions", false}, {"taskIds", true}}
 
-// FilterOf returns the raw members, without braces, by which a request names topics.
+// FilterOf returns the filter of a subscription to topics, as raw members without braces.
 func FilterOf(topics []Topic) []byte {
 	var members []byte
 	for _, filter := range topicFilters {
@@ -78,7 +77,7 @@ func FilterOf(topics []Topic) []byte {
 	return members
 }
 
-// TopicsIn reads the topics that an object names; a problem says what is wrong with it.
+// TopicsIn parses the filter of a subscription; problem says what is wrong with it.
 func TopicsIn(notifications wire.Payload) (topics []Topic, problem string) {
 	for _, filter := range topicFilters {
 		for id := range notifications.Member(filter.key).Elements() {
@@ -93,7 +92,7 @@ func TopicsIn(notifications wire.Payload) (topics []Topic, problem string) {
 	return topics, problem
 }
 
-// TaskIn returns the id of the task that something is about which a server sends; ok is false if it is about none.
+// TaskIn returns the id of the task that a message of the server is about; ok is false if there is none.
 func TaskIn(method string, params wire.Payload) (id string, ok bool) {
 	switch method {
 	case protocol.NotifyTasks, protocol.NotifyTaskStatus:

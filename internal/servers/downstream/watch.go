@@ -10,30 +10,27 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// This file is about updates of resources and tasks that a server of the modern era tells:
-// clients subscribe to them one by one, as in the legacy era, and to the server goes one
-// long request for several of them.
+// This file subscribes to updates of resources and tasks of a modern server: clients subscribe one by one, as in the
+// legacy era, and the server gets one long request for several topics.
 
-// Limits of the requests for updates that are in flight. Over HTTP each is a connection.
-// Beyond them one takes the place of all others.
+// Limits of the open subscription requests. Over HTTP each is a connection.
 const (
-	maxRemoteWatches = 4   // open subscription requests to a remote server; beyond, one is replaced by one for all
-	maxLocalWatches  = 500 // open subscription requests to a process; beyond, one is replaced by one for all
+	maxRemoteWatches = 4   // open subscription requests to a remote server; a further one replaces all of them
+	maxLocalWatches  = 500 // open subscription requests to a process; a further one replaces all of them
 )
 
-// acknowledgeTime is how long a server may take to say what it agrees to. It comes at once from
-// those that keep to the protocol.
+// acknowledgeTime bounds the wait for a server to acknowledge a subscription request; then the clients that wait are
+// refused.
 const acknowledgeTime = 10 * time.Second
 
-// watches are the requests for updates. At most one of them is not
-// acknowledged yet; what is subscribed to meanwhile waits for it.
+// watches are the subscription requests. At most one of them is not acknowledged yet; new subscriptions wait for it.
 type watches struct {
 	mu      sync.Mutex
-	wanted  map[Topic]bool // what clients subscribed to
+	wanted  map[Topic]bool // topics that clients subscribed to
 	uris    int            // how many of these are resources
 	covered map[Topic]*watch
-	open    map[*watch]struct{} // those that were acknowledged
-	next    *watch              // the one that is not; nil if there is none
+	open    map[*watch]struct{} // acknowledged requests
+	next    *watch              // the unacknowledged request, or nil
 	queue   []subscriber
 }
 
@@ -43,25 +40,24 @@ type subscriber struct {
 	topic Topic
 }
 
-// watch is one request for updates, and the sink of its messages.
+// watch is one subscription request, and the sink of its messages.
 type watch struct {
 	session *Session
 	id      uint64
 	topics  []Topic
 	waiting []subscriber
-	merges  bool // it takes the place of all others
+	merges  bool // it replaces all others
 	began   time.Time
-	pause   time.Duration // before it is made again, if it does not last
-	overdue *time.Timer   // runs out when it should have been acknowledged
+	pause   time.Duration // before it is renewed, if it ends early
+	overdue *time.Timer   // fires when the acknowledgement is overdue
 }
 
 func (*watch) Progress(wire.Message) {}
 
 func (*watch) Caller() Caller { return nil }
 
-// takeSubscription takes a request that is about updates of one thing, for which the
-// modern era has no requests of their own, and reports whether it was one. Requests count in
-// the order in which they come; their answers come later, by another goroutine.
+// takeSubscription handles a request to subscribe to one topic or to unsubscribe, which the modern era does not have,
+// and reports whether it was one. Requests take effect in order; another goroutine answers them later.
 func (s *Session) takeSubscription(id uint64, request Forward) bool {
 	topic, begins, ok := TopicOf(request.Method, wire.Raw(wire.AppendEdited(nil, request.Params, request.Edits...)))
 	if !ok {
@@ -83,18 +79,17 @@ func (s *Session) takeSubscription(id uint64, request Forward) bool {
 	return true
 }
 
-// done is the answer to a request that needs none in particular.
+// done is an empty result.
 var done = wire.Message{Result: wire.Raw([]byte("{}"))}
 
-// complete ends a request with an answer that is not the server's.
+// complete answers a request without the server.
 func (s *Session) complete(id uint64, response wire.Message, err error) {
 	if p, ok := s.remove(id); ok {
 		p.sink.Done(response, err)
 	}
 }
 
-// want subscribes for a client. Unless the answer is to come from the server, it returns
-// what gives it.
+// want subscribes for a client. It returns a function that answers the client, unless the server's answer is needed.
 func (s *Session) want(client subscriber) (answer func()) {
 	w := &s.watches
 	w.mu.Lock()
@@ -116,8 +111,8 @@ func (s *Session) want(client subscriber) (answer func()) {
 	return nil
 }
 
-// unwant forgets a subscription. Over HTTP, a request that is for nothing else ends;
-// elsewhere it costs nothing, and some servers would take it for the end of all of them.
+// unwant ends a subscription. Over HTTP, a request without remaining topics is cancelled. For a process an open request
+// costs nothing, and some servers would take the cancellation for the end of all subscriptions.
 func (s *Session) unwant(topic Topic) {
 	w := &s.watches
 	w.mu.Lock()
@@ -136,7 +131,7 @@ func (s *Session) unwant(topic Topic) {
 	}
 }
 
-// drop takes out a request. Called with mu held.
+// drop removes a request. The caller holds mu.
 func (w *watches) drop(of *watch) {
 	delete(w.open, of)
 	for _, topic := range of.topics {
@@ -146,9 +141,8 @@ func (w *watches) drop(of *watch) {
 	}
 }
 
-// watchNext sends the next request for updates, if there is need of one and none is under
-// way. If it cannot be sent, those who wait for it are returned with the reason. Called with
-// mu held.
+// watchNext sends the next subscription request, if one is needed and none is unacknowledged. If sending fails, it
+// returns the clients that wait, and the reason. The caller holds mu.
 func (s *Session) watchNext(pause time.Duration) (failed []subscriber, err error) {
 	w := &s.watches
 	if w.next != nil || len(w.queue) == 0 {
@@ -181,8 +175,8 @@ func (s *Session) watchNext(pause time.Duration) (failed []subscriber, err error
 	return nil, nil
 }
 
-// giveUp ends a request that the server does not acknowledge: those who wait for it are refused,
-// and what was subscribed to meanwhile goes into the next one.
+// giveUp ends a request that the server does not acknowledge: its waiting clients are refused, and newer subscriptions
+// go into the next request.
 func (of *watch) giveUp() {
 	s, w := of.session, &of.session.watches
 	w.mu.Lock()
@@ -201,7 +195,7 @@ func (of *watch) giveUp() {
 	s.completeAll(failed, wire.Message{}, err)
 }
 
-// acknowledged takes in what the server agreed to.
+// acknowledged handles the acknowledgement of a subscription request.
 func (s *Session) acknowledged(params wire.Payload) {
 	w := &s.watches
 	w.mu.Lock()
@@ -253,9 +247,8 @@ func (s *Session) completeAll(clients []subscriber, response wire.Message, err e
 	}
 }
 
-// Done takes in the end of a request for updates. One that was acknowledged is made again,
-// and its resources are taken for updated: nobody told meanwhile. What became of a task only
-// the server knows; its clients can ask.
+// Done handles the end of a subscription request. An acknowledged one is renewed, and its resources are reported as
+// updated, since updates in between were missed. The state of a task is known only to the server; its clients can ask.
 func (of *watch) Done(response wire.Message, err error) {
 	s, w := of.session, &of.session.watches
 	w.mu.Lock()
@@ -285,7 +278,7 @@ func (of *watch) Done(response wire.Message, err error) {
 	})
 }
 
-// rewatch asks again for the updates that a request told which has ended.
+// rewatch renews the subscriptions of a request that has ended.
 func (s *Session) rewatch(ended *watch) {
 	w := &s.watches
 	w.mu.Lock()
@@ -306,8 +299,7 @@ func (s *Session) rewatch(ended *watch) {
 	}
 }
 
-// isWanted reports whether the update of a resource is of something that a client subscribed to, or may be
-// of a part of it.
+// isWanted reports whether a client subscribed to an updated resource, or to one that it may be part of.
 func (s *Session) isWanted(params wire.Payload) bool {
 	uri, _ := params.Member("uri").Text()
 	w := &s.watches
