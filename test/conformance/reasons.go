@@ -9,7 +9,7 @@ import (
 // must.
 func reasonFor(subject string, one scenario) string {
 	if one.client && strings.HasPrefix(one.name, "auth/") {
-		return "These are about how a client signs in to a server with OAuth. The client signs in to the workbench, and the workbench does not sign in to servers this way yet: it sends the headers of its configuration."
+		return "These test how a client authenticates to a server with OAuth. The client authenticates to the workbench, and the workbench does not use OAuth with servers yet: it sends the configured headers."
 	}
 	for _, known := range borderReasons {
 		if known.subject == subject && slices.Contains(known.scenarios, one.name) {
@@ -28,17 +28,17 @@ var borderReasons = []struct {
 	{
 		modernToLegacy,
 		[]string{"input-required-result-basic-elicitation"},
-		"The suite wants the question under a name of the server's. In the older era questions have no names, so that the workbench gives them some.",
+		"The suite expects the question under the server's name for it. Legacy questions have no names, so the workbench assigns them.",
 	},
 	{
 		modernToLegacy,
 		[]string{"input-required-result-multi-round"},
-		"In the older era this server's tool answers its second round with a result that only the newer one knows.",
+		"In the legacy era, this server's tool answers the second round with a result that exists only in the modern era.",
 	},
 	{
 		legacyToModern,
 		[]string{"tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums"},
-		"These tools of the server ask in mid-call by a request of its own, which it cannot do in the newer era. It says so to any client.",
+		"These tools ask the client with a request during the call, which a modern server cannot do. The server says so to any client.",
 	},
 }
 
@@ -52,12 +52,12 @@ var meant = []struct {
 	{
 		"sep-2322-ignore-unexpected-params",
 		[]string{modernToLegacy},
-		"The suite answers a question under a name of the server's. In the older era questions have no names: the answer is to none of them, and the question is asked again.",
+		"The suite answers a question under the server's name for it. Legacy questions have no names, so the answer matches none of them, and the question is asked again.",
 	},
 	{
 		"sep-2575-server-sends-tools-list-changed-on-subscription",
 		[]string{modern, modernToLegacy},
-		"The suite's tool says that the tools changed, and the second time they did not. The workbench reads them, and tells clients of changes only.",
+		"The suite's tool announces changed tools, and the second time they have not changed. The workbench reads them, and notifies clients only of real changes.",
 	},
 }
 
