@@ -263,8 +263,13 @@ func (s *session) cancelNamed(params wire.Payload) {
 }
 
 // forwardNotification sends a notification that the protocol does not know to the only server
-// that it can be for.
+// that it can be for. A request without an id is not forwarded: a server could run it, and it passed
+// no check here.
 func (s *session) forwardNotification(message wire.Message) {
+	if similar := protocol.SimilarMethod(string(message.Method)); similar != "" {
+		s.log.Warn("ignored a notification of the client", "reason", "'"+similar+"' is a request, and needs an id")
+		return
+	}
 	if servers := s.forwarder.Load().Servers(s); len(servers) == 1 {
 		if lease := servers[0].For(s.Profile()).TryLease(); lease != nil {
 			lease.Session.Notify(string(message.Method), message.Params.Bytes())

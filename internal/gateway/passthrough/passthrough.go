@@ -71,12 +71,14 @@ type Request struct {
 // names changed only if there are several.
 func (f *Forwarder) Handle(request Request) {
 	r := f.newRouting(request)
-	switch request.Method {
-	case protocol.MethodWatchTask, protocol.MethodUnwatchTask: // which clients do not know
+	switch {
+	case request.Method == protocol.MethodWatchTask, request.Method == protocol.MethodUnwatchTask: // which clients do not know
 		r.refuse(protocol.CodeMethodNotFound, fmt.Sprintf("Method not found: '%s'", request.Method), nil)
-		return
+	case !r.isKnown && protocol.SimilarMethod(request.Method) != "":
+		r.refuseMethod()
+	default:
+		r.start()
 	}
-	r.start()
 }
 
 // Subscribe answers a request that begins or ends the updates of a resource or a task, made on behalf of a client. It

@@ -99,7 +99,9 @@ func (r *routing) refuseUnknownTask() {
 // refuseMethod answers a method that no server knows, or that may be for any of several.
 func (r *routing) refuseMethod() {
 	text := fmt.Sprintf("Method not found: '%.200s'", r.Method)
-	switch {
+	switch similar := protocol.SimilarMethod(r.Method); {
+	case similar != "" && similar != r.Method:
+		text += fmt.Sprintf(". Did you mean '%s'?", similar)
 	case len(r.scope) > 1:
 		text += fmt.Sprintf(". A method that the workbench does not know is passed on only while there is one server that it can be for; there are %d", len(r.scope))
 	case r.forwarder.Mode != config.Direct:

@@ -1,6 +1,11 @@
 package protocol
 
-import "github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+import (
+	"strings"
+	"unicode"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
 
 // Method describes the requests of one method. The zero value describes an unknown method.
 type Method struct {
@@ -107,6 +112,33 @@ func FindMethod(name string) *Method {
 		return m
 	}
 	return &unknownMethod
+}
+
+var methodByLetters = func() map[string]string {
+	byLetters := make(map[string]string, len(methods))
+	for i := range methods {
+		byLetters[lettersOf(methods[i].Name)] = methods[i].Name
+	}
+	return byLetters
+}()
+
+// SimilarMethod returns the known method that has the same letters as a name; "" if none does. A server that ignores
+// case, spaces or slashes would take the name for that method, and the workbench would not have checked the request.
+func SimilarMethod(name string) string { return methodByLetters[lettersOf(name)] }
+
+// lettersOf returns the letters a to z of a name, in lower case.
+func lettersOf(name string) string {
+	return strings.Map(func(r rune) rune {
+		for folded := unicode.SimpleFold(r); r > unicode.MaxASCII && folded != r; folded = unicode.SimpleFold(folded) {
+			if folded <= unicode.MaxASCII {
+				r = folded
+			}
+		}
+		if r = unicode.ToLower(r); r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, name)
 }
 
 // SubjectOf returns the subject of a request with these params, or "".

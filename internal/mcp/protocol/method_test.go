@@ -32,6 +32,19 @@ func TestMethods(t *testing.T) {
 	}
 }
 
+func TestSimilarMethod(t *testing.T) {
+	for name, want := range map[string]string{
+		"tools/call": MethodToolsCall, "Tools/Call": MethodToolsCall, " tools/call\n": MethodToolsCall, "tools//call": MethodToolsCall,
+		"toolsCall": MethodToolsCall, "tools/call\x00": MethodToolsCall, "tools\u200b/call": MethodToolsCall, "tool\u017f/call": MethodToolsCall,
+		"ta\u017fks/\u212aill": "", "tools/calls": "", "custom/method": "", "x/tools/call": "", "": "", "1/2": "",
+		"TASKS/watch": "", "workbench/Tasks/watch": MethodWatchTask, "resources/Read": MethodResourcesRead,
+	} {
+		if got := SimilarMethod(name); got != want {
+			t.Errorf("%q is similar to %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestSubjectOf(t *testing.T) {
 	const params = `{"uri":"x:1","name":"n","taskId":"7"}`
 	for method, want := range map[string]string{
