@@ -202,11 +202,11 @@ type askedQuestion struct {
 
 func (s *round) putQuestions() {
 	s.run.waitFor(s)
-	for _, one := range s.asked {
+	for i := range s.asked { // not by value: an answer may be recorded meanwhile
 		if s.isOver() { // a question was refused, or the request cancelled
 			return
 		}
-		s.run.call.Client.Ask(one.question)
+		s.run.call.Client.Ask(s.asked[i].question)
 	}
 	go s.watch()
 }
@@ -236,8 +236,8 @@ func (s *round) watch() {
 // stop implements waiting.
 func (s *round) stop() {
 	s.end()
-	for _, one := range s.asked {
-		one.question.Withdraw()
+	for i := range s.asked { // as above
+		s.asked[i].question.Withdraw()
 	}
 }
 
