@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
 
-// keptBackups is the number of changes that are kept for a client; older ones are removed.
+// keptBackups is the number of changes stored per client; older ones are removed.
 const keptBackups = 20
 
 // The files of a backup: the record, and the content before and after the change.
@@ -23,8 +23,8 @@ const (
 	writtenSuffix = ".written"
 )
 
-// Backups stores the content of clients' files before and after each change, in a folder for this
-// user only: it may be secret.
+// Backups stores the content of clients' files before and after each change, in a folder that only this user can read:
+// it may contain secrets.
 type Backups struct{ Dir string }
 
 // Backup is one change of a file.
@@ -50,7 +50,7 @@ func (b *Backup) Before() ([]byte, error) {
 	return os.ReadFile(b.Path())
 }
 
-// Keep stores a change that is about to be made. Before is nil if the file does not exist.
+// Keep stores a change before it is made. before is nil if the file does not exist.
 func (s Backups) Keep(client, file string, before, after []byte, now time.Time) (*Backup, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err
@@ -73,8 +73,7 @@ func (s Backups) Keep(client, file string, before, after []byte, now time.Time) 
 	return b, s.prune(client)
 }
 
-// Last returns the latest change of a client's files, or of the one file if it is named;
-// nil if there is none.
+// Last returns the latest change of a client's files, or of one file if it is given; nil without one.
 func (s Backups) Last(client, file string) (*Backup, error) {
 	all, err := s.all(client)
 	if err != nil {
@@ -107,7 +106,7 @@ func (s Backups) Forget(b *Backup) error {
 	return err
 }
 
-// all returns the records of a client without their endings, the oldest first.
+// all returns the records of a client without their endings, oldest first.
 func (s Backups) all(client string) ([]string, error) {
 	entries, err := os.ReadDir(s.Dir) // sorted, and names begin with the time
 	if errors.Is(err, fs.ErrNotExist) {

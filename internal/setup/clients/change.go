@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Change is a change of a client's file. It can be applied again to newer content, since some
-// clients write their file while they run.
+// Change is a change of a client's file. It can be applied again to newer content, since some clients write their file
+// while they run.
 type Change struct {
 	Path   string
 	Before []byte // nil if the file does not exist
@@ -23,7 +23,7 @@ type Change struct {
 	edit func(before []byte) (after []byte, err error)
 }
 
-// NewChange reads a client's file and edits its content. Mode is that of a new file.
+// NewChange reads a client's file and edits its content. mode applies to a new file.
 func NewChange(path string, mode fs.FileMode, edit func([]byte) ([]byte, error)) (*Change, error) {
 	before, err := ReadAll(path)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewChange(path string, mode fs.FileMode, edit func([]byte) ([]byte, error))
 	return c, err
 }
 
-// IsEmpty reports that the change leaves the file as it is.
+// IsEmpty reports whether the change leaves the file unchanged.
 func (c *Change) IsEmpty() bool { return string(c.Before) == string(c.After) }
 
 // Write backs the file up and writes it.
@@ -42,10 +42,10 @@ func (c *Change) Write(store Backups, client *Client) error {
 	return c.retry(func() error { return c.backUpAndWrite(store, client) })
 }
 
-// maxWriteTries is how often a change is applied again to what another program just wrote.
+// maxWriteTries is how often a change is applied again because another program has just written the file.
 const maxWriteTries = 5
 
-// retry writes, and applies the change again if another program wrote the file meanwhile.
+// retry writes the file, and applies the change again if another program wrote it meanwhile.
 func (c *Change) retry(write func() error) error {
 	for try := 1; ; try++ {
 		err := write()

@@ -1,6 +1,5 @@
-// Package clients edits the configuration files of MCP clients: it knows where each client keeps its
-// servers and in which format, and adds or removes the workbench without touching the rest of the
-// file.
+// Package clients edits the configuration files of MCP clients: it knows the file and format of each client, and adds
+// or removes the workbench without changing the rest of the file.
 package clients
 
 import (
@@ -10,35 +9,34 @@ import (
 
 // Client is a program that starts MCP servers.
 type Client struct {
-	ID    string // as it is named on the command line
-	Title string // as people call it
+	ID    string // on the command line
+	Title string // for people
 
-	// After is what has to be done so that the client sees a change, and See is how to
-	// check that it did.
+	// After is the step that makes the client load a change, and See is how to check it.
 	After, See string
-	// Retired says why nothing is written for this client any more; its servers can be
-	// imported. Empty for a client in use.
+	// Retired is the reason why nothing is written for this client any more; its servers can be imported. Empty for a
+	// client in use.
 	Retired string
 
-	places    map[string][]string // files of the user by system, "" for all others; the first that exists counts
+	places    map[string][]string // files of the user by system, "" for all others; the first existing one is used
 	overrides []override          // variables that move the file
-	project   []string            // files in a project's folder, from there
-	fresh     int                 // which place is made where none exists
+	project   []string            // relative paths of files in a project's folder
+	fresh     int                 // index of the place to create if none exists
 	servers   []string            // path to the servers in the file
-	elsewhere [][]string          // further paths that may hold servers; "*" is any key
-	variables syntax              // how an entry refers to variables
-	bareURL   string              // transport of an entry with a url and no type; "" is left open
-	entry     []field             // what the workbench's own entry consists of
-	older     []olderFile         // files of earlier versions that are only read
+	elsewhere [][]string          // further paths that may contain servers; "*" is any key
+	variables syntax              // syntax of variables in an entry
+	bareURL   string              // transport of an entry with a url and no type; "" is unspecified
+	entry     []field             // fields of the workbench's own entry
+	older     []olderFile         // files of earlier versions, only read
 }
 
-// override is a variable that moves the file; {} in the place is its value.
+// override is a variable that moves the file; its value replaces {} in the place.
 type override struct {
 	variable string
 	places   []string
 }
 
-// olderFile is a file that may still hold servers.
+// olderFile is a file of an earlier version that may still contain servers.
 type olderFile struct {
 	places  map[string][]string
 	servers []string
@@ -50,7 +48,7 @@ type field struct {
 	value part
 }
 
-// part is what a field holds: text as it is, or one of the parts below.
+// part is the content of a field: literal text, or one of the parts below.
 type part string
 
 const (
@@ -67,7 +65,7 @@ const (
 	timeout300  part = "300\x00json"
 )
 
-// All returns the clients in the order in which they are shown.
+// All returns the clients in display order.
 func All() []*Client { return table }
 
 // ByID finds a client by its name or an alias; nil if it is unknown.

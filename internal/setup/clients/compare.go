@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// member returns a member, and whether there is one.
+// member returns a member, and whether it exists.
 func (v value) member(name string) (value, bool) {
 	i := slices.IndexFunc(v.members, func(m member) bool { return m.name == name })
 	if i < 0 {
@@ -14,7 +14,7 @@ func (v value) member(name string) (value, bool) {
 	return v.members[i].value, true
 }
 
-// with returns the object with another value of a member, or without it.
+// with returns the object with a member replaced or removed.
 func (v value) with(name string, held value, isHeld bool) value {
 	i := slices.IndexFunc(v.members, func(m member) bool { return m.name == name })
 	members := slices.Clone(v.members)
@@ -29,13 +29,12 @@ func (v value) with(name string, held value, isHeld bool) value {
 	return value{kind: v.kind, members: members}
 }
 
-// saysNothing reports whether a value means the same as a missing one.
+// saysNothing reports whether a value is equivalent to a missing one.
 func (v value) saysNothing() bool {
 	return v.isEmpty() || v.kind == literal && v.text == "false"
 }
 
-// same reports that two trees mean the same: the order of members does not count, nor how a
-// number is written.
+// same reports whether two trees are equivalent, regardless of the order of members and the notation of numbers.
 func same(a, b value) bool {
 	if a.kind != b.kind || len(a.members) != len(b.members) {
 		return false

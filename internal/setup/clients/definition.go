@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
-// Definition is the server as the workbench's configuration has it, a JSON object.
+// Definition returns the server as a JSON object for the workbench's configuration.
 func (s Server) Definition() ([]byte, error) {
 	d := definition{}
 	if s.Command != "" {
@@ -27,7 +27,7 @@ func (s Server) Definition() ([]byte, error) {
 	return d.object(), d.err
 }
 
-// definition is a JSON object in the order in which it is written.
+// definition is a JSON object that keeps the order of its members.
 type definition struct {
 	members [][]byte
 	err     error
@@ -52,8 +52,7 @@ func (d *definition) addIf(wanted bool, name string, value any) {
 	}
 }
 
-// settings adds an object. Of two settings with one name the last counts, as it does for
-// the clients.
+// settings adds an object. The last of two settings with one name wins, as in the clients.
 func (d *definition) settings(name string, settings []Setting) {
 	inner := definition{}
 	for i, setting := range settings {

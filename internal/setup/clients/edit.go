@@ -15,12 +15,12 @@ import (
 // Entry is how a client starts the workbench.
 type Entry struct {
 	Name    string // of the server in the client's file
-	Command string // the program, with its whole path
+	Command string // absolute path of the program
 	Args    []string
 }
 
-// Put returns the content of the client's file with the workbench in it. An existing entry keeps
-// foreign keys and arguments that a person added.
+// Put returns the content of the client's file with the workbench in it. An existing entry keeps foreign keys and
+// arguments that a person added.
 func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
 	if formatOf(file) == shellFormat {
 		return putShell(data, e.keeping(shellCommand(shellBlock(data, e.Name)))), nil
@@ -59,7 +59,7 @@ func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
 	return after, nil
 }
 
-// RemoveServer returns the content of the client's file without a server of the user.
+// RemoveServer returns the content of the client's file without one of the user's servers.
 func (c *Client) RemoveServer(file string, data []byte, name string) ([]byte, error) {
 	return removeEntry(file, data, c.servers, name)
 }
@@ -115,7 +115,7 @@ func (c *Client) Entries(file string, data []byte) ([]string, error) {
 	return names, nil
 }
 
-// build makes the entry; what was there and is not ours stays.
+// build makes the entry and keeps existing members that are not the workbench's.
 func (c *Client) build(e Entry, before value) value {
 	entry := value{kind: object, members: slices.Clone(before.members)}
 	for _, f := range c.entry {
@@ -125,7 +125,7 @@ func (c *Client) build(e Entry, before value) value {
 		case i < 0:
 			entry.members = append(entry.members, member{f.name, v})
 		case f.value == emptyObject || f.value == emptyList || f.value == no:
-			// It stands for "nothing yet", and the user may have put something there.
+			// An empty value is a placeholder, and the user may have filled it in.
 		default:
 			entry.members[i].value = v
 		}
@@ -172,8 +172,7 @@ func find(servers value, name string) (value, bool) {
 
 func entryPath(servers []string, name string) []string { return append(slices.Clone(servers), name) }
 
-// check reads a changed file again: nothing but the entry may be different. A nil want is
-// an entry that is gone.
+// check parses a changed file again: only the entry may differ. A nil want is a removed entry.
 func check(file string, before, after []byte, servers []string, name string, want *value) error {
 	was, err := parse(file, before)
 	if err != nil {
@@ -193,7 +192,7 @@ func check(file string, before, after []byte, servers []string, name string, wan
 	return nil
 }
 
-// without returns a tree without an entry; what holds no entries is gone as well.
+// without returns a tree without an entry, and without objects that become empty.
 func without(v value, servers []string, name string) value {
 	out := value{kind: v.kind, text: v.text}
 	if len(servers) == 0 {
@@ -222,7 +221,7 @@ func without(v value, servers []string, name string) value {
 	return out
 }
 
-// canonical is a tree as text that is the same for equal trees only.
+// canonical encodes a tree as text that is equal for equal trees only.
 func canonical(v value) string { return string(encodeJSON(v)) }
 
 // encodeJSON writes a tree on one line.
@@ -291,7 +290,7 @@ func unchanged(file string, err error) error {
 	}
 }
 
-// lineEnd is what the lines of a file end with.
+// lineEnd returns the line ending of a file.
 func lineEnd(data []byte) string {
 	if bytes.Contains(data, []byte("\r\n")) {
 		return "\r\n"
@@ -299,7 +298,7 @@ func lineEnd(data []byte) string {
 	return "\n"
 }
 
-// textLines splits a file into lines with their ends.
+// textLines splits a file into lines with their line endings.
 func textLines(data []byte) []string {
 	return slices.Collect(strings.Lines(string(data)))
 }
@@ -319,8 +318,7 @@ func appendBlock(data []byte, block string) []byte {
 	return append(out, strings.ReplaceAll(block, "\n", end)...)
 }
 
-// joinWithout puts lines together without some of them. Where an empty line stood on both
-// sides, or nothing follows, the one before goes too.
+// joinWithout joins lines without some of them. It also drops an empty line that would become doubled or last.
 func joinWithout(lines []string, from, to int) []byte {
 	blank := func(i int) bool { return i >= 0 && i < len(lines) && strings.TrimSpace(lines[i]) == "" }
 	for blank(from-1) && (to >= len(lines) || blank(to)) {

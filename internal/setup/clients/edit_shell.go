@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A script of the user's is not understood, only added to: what is ours stands between
-// two marks.
+// A user's script is not parsed, only extended: the workbench's block is between two marks.
 
 func shellMarks(name string) (begin, end string) {
 	return "# mcp-workbench begin: " + name, "# mcp-workbench end: " + name
@@ -33,7 +32,7 @@ func removeShell(data []byte, name string) []byte {
 	return data
 }
 
-// shellBlock returns the block of an entry with its marks; "" if there is none.
+// shellBlock returns the block of an entry with its marks, or "".
 func shellBlock(data []byte, name string) string {
 	lines := textLines(data)
 	block, _ := shellLines(lines, name)
@@ -55,8 +54,8 @@ func shellLines(lines []string, name string) (block lineRange, ok bool) {
 	return block, false
 }
 
-// shellCommand returns the command line that a block adds as a server; nil if the block is not
-// written the way putShell writes it.
+// shellCommand returns the command line that a block adds as a server; nil if the block differs from the form that
+// putShell writes.
 func shellCommand(block string) []string {
 	lines := textLines([]byte(block))
 	if len(lines) != 3 {
@@ -80,7 +79,7 @@ func shellCommand(block string) []string {
 	return slices.Concat(command, args)
 }
 
-// shellWords splits a line as shellQuote quotes its words; nil if anything else is in it.
+// shellWords splits a line into words quoted by shellQuote; nil if it contains anything else.
 func shellWords(line string) (words []string) {
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimLeft(line, " \t") {
 		word := ""
@@ -116,7 +115,7 @@ func shellEntries(data []byte) []string {
 	return names
 }
 
-// plainMarks are characters beside letters and digits that need no quotes.
+// plainMarks are characters that need no quotes, besides letters and digits.
 const plainMarks = "@%+=:,./-_"
 
 func shellQuote(word string) string {
@@ -126,8 +125,7 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// isPlain reports a word of letters, digits and some other characters, which needs no
-// quotes.
+// isPlain reports whether a word needs no quotes: it consists of letters, digits and some other characters.
 func isPlain(word, further string) bool {
 	for _, r := range word {
 		isLetter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'

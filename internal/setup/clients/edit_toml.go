@@ -8,7 +8,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// putTOML adds a table for the entry at the end of the file, in place of one that is there.
+// putTOML adds a table for the entry at the end of the file, or replaces the existing one.
 func putTOML(data []byte, servers []string, name string, entry value) ([]byte, error) {
 	without, err := removeTOMLTables(data, servers, name)
 	if err != nil && !errors.Is(err, errNoTable) {
@@ -27,8 +27,8 @@ func putTOML(data []byte, servers []string, name string, entry value) ([]byte, e
 
 var errNoTable = errors.New("the entry has no table of its own")
 
-// isInline reports that there are servers, but no table for any of them. The parser would
-// let it pass; that of the client would not.
+// isInline reports whether servers exist, but none has a table. This parser would accept an added table; the client's
+// would not.
 func isInline(data []byte, servers []string) bool {
 	root, err := parseTOML(data)
 	return err == nil && !root.at(servers).isEmpty() &&
@@ -51,8 +51,8 @@ func removeTOML(data []byte, servers []string, name string) ([]byte, error) {
 	return []byte(strings.Join(lines, "")), nil
 }
 
-// tomlStatements returns the lines of each key with its value that says something about an entry,
-// and nothing else: workbench = { … } below [mcp_servers], or mcp_servers.workbench.command = ….
+// tomlStatements returns the lines of each key with its value that belongs to an entry and to nothing else: workbench =
+// { … } below [mcp_servers], or mcp_servers.workbench.command = ….
 func tomlStatements(lines []string, own []string) (statements []lineRange) {
 	var table []string
 	for from := 0; from < len(lines); {
@@ -71,11 +71,11 @@ func tomlStatements(lines []string, own []string) (statements []lineRange) {
 	return statements
 }
 
-// maxStatement is how many lines a value may have.
+// maxStatement is the number of lines of a TOML value.
 const maxStatement = 200
 
-// tomlStatement reads the key and its value that begin in a line, and returns the line behind
-// them; the next one where there are none, and 0 if the value is too long.
+// tomlStatement parses the key and value that start in a line, and returns the line after them. It returns the next
+// line if there are none, and 0 if the value is too long.
 func tomlStatement(lines []string, from int) (content map[string]any, to int) {
 	if isTOMLFiller(lines[from]) || tomlHeader(lines[from]) != nil {
 		return nil, from + 1
@@ -89,7 +89,7 @@ func tomlStatement(lines []string, from int) (content map[string]any, to int) {
 	return nil, 0
 }
 
-// isOnly reports that there is something at a path, and nothing beside it.
+// isOnly reports whether a path exists and has no siblings.
 func isOnly(content map[string]any, path []string) bool {
 	for i, key := range path {
 		inner, ok := content[key]
@@ -119,11 +119,11 @@ func removeTOMLTables(data []byte, servers []string, name string) ([]byte, error
 	return []byte(strings.Join(lines, "")), nil
 }
 
-// lineRange is a range of lines, from the first up to the one behind the last.
+// lineRange is a half-open range of lines.
 type lineRange struct{ from, to int }
 
-// tomlTables returns the lines of a table and of the tables below it. Comments and empty lines
-// before the next table belong to that one.
+// tomlTables returns the lines of a table and its subtables. Comments and empty lines before the next table belong to
+// that one.
 func tomlTables(lines []string, own []string) (tables []lineRange) {
 	for from := 0; from < len(lines); from++ {
 		if !isBelow(tomlHeader(lines[from]), own) {
@@ -144,7 +144,7 @@ func tomlTables(lines []string, own []string) (tables []lineRange) {
 	return tables
 }
 
-// tomlHeader returns the path that a line such as [a.b] begins; nil for any other line.
+// tomlHeader returns the path of a line such as [a.b]; nil for any other line.
 func tomlHeader(line string) []string {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "[") {
@@ -180,7 +180,7 @@ func tomlKey(key string) string {
 	if isPlain(key, "_-") {
 		return key
 	}
-	return string(quoteJSON(key)) // escapes of JSON are escapes of TOML too
+	return string(quoteJSON(key)) // JSON escapes are valid TOML escapes
 }
 
 func tomlValue(v value) string {

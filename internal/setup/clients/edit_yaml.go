@@ -9,9 +9,8 @@ import (
 
 var errYAMLLayout = errors.New("its layout is one that cannot be edited line by line")
 
-// putYAML adds an entry below the key, which holds a mapping or a list of entries with a
-// name. It comes first there, since the line of the key is easily found and the end of a
-// block is not.
+// putYAML adds an entry below the key, which contains a mapping or a list of named entries. The entry becomes the first
+// one, since the line of the key is easy to find and the end of a block is not.
 func putYAML(data []byte, key, name string, entry value, there bool) ([]byte, error) {
 	if there {
 		var err error
@@ -40,7 +39,7 @@ func putYAML(data []byte, key, name string, entry value, there bool) ([]byte, er
 	indent := "  "
 	switch {
 	case len(held.Content) == 0 && (held.Tag == "!!null" || held.Style&yaml.FlowStyle != 0):
-		// "key:", "key: {}" or "key: []", perhaps with a comment.
+		// "key:", "key: {}" or "key: []", possibly with a comment.
 		at := strings.Index(line, ":")
 		if at < 0 || held.Line != keyNode.Line && held.Tag != "!!null" {
 			return nil, errYAMLLayout
@@ -84,7 +83,7 @@ func removeYAML(data []byte, key, name string) ([]byte, error) {
 	return joinWithout(lines, from, to), nil
 }
 
-// yamlServers is where a file has its servers, in lines of their own.
+// yamlServers is the node of a file that contains the servers, in lines of their own.
 type yamlServers struct {
 	lines     []string
 	key, held *yaml.Node
@@ -114,8 +113,7 @@ func (s yamlServers) entries() []*yaml.Node {
 	return keys
 }
 
-// entry returns the key or the item of an entry; nil if there is none. Of a list, the last of
-// a name counts.
+// entry returns the key or item of an entry, or nil. In a list, the last entry of a name wins.
 func (s yamlServers) entry(name string) (own *yaml.Node) {
 	if s.held.Kind == yaml.MappingNode {
 		own, _ = yamlMember(s.held, name)
@@ -129,7 +127,7 @@ func (s yamlServers) entry(name string) (own *yaml.Node) {
 	return own
 }
 
-// span returns the lines of an entry: from its first one up to the next that is not further in.
+// span returns the lines of an entry: from its first line up to the next one that is not indented further.
 func (s yamlServers) span(own *yaml.Node) (from, to int) {
 	from = own.Line - 1
 	to = from + 1
@@ -156,7 +154,7 @@ func yamlMember(n *yaml.Node, name string) (key, held *yaml.Node) {
 
 func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// yamlEntry writes an entry in lines, as a member of a mapping or an item of a list.
+// yamlEntry formats an entry as lines, as a member of a mapping or an item of a list.
 func yamlEntry(name string, entry value, isList bool, indent, end string) string {
 	var out strings.Builder
 	inner := indent + "  "
@@ -173,7 +171,7 @@ func yamlEntry(name string, entry value, isList bool, indent, end string) string
 	return out.String()
 }
 
-// yamlValue writes a value on one line, in the part of YAML that is JSON.
+// yamlValue formats a value on one line, in the JSON subset of YAML.
 func yamlValue(v value) string {
 	if v.kind == text {
 		return yamlText(v.text)
@@ -188,7 +186,7 @@ func yamlValue(v value) string {
 	return string(encodeJSON(v))
 }
 
-// yamlText leaves words without quotes that are read as the same text.
+// yamlText omits the quotes of words that YAML reads as the same text.
 func yamlText(s string) string {
 	var read any
 	if isPlain(s, "_-/. ") && yaml.Unmarshal([]byte(s), &read) == nil && read == any(s) {

@@ -2,7 +2,7 @@ package clients
 
 import "fmt"
 
-// HTTPSnippet returns what to paste into the best-known clients for a workbench over HTTP.
+// HTTPSnippet returns the text to paste into the best-known clients for a workbench over HTTP.
 func HTTPSnippet(url, token string) string {
 	return fmt.Sprintf(`Claude Code:
 

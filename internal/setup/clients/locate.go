@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Machine is the environment that the paths of clients' files depend on.
+// Machine is the environment that determines the paths of clients' files.
 type Machine struct {
 	OS     string // as runtime.GOOS
 	Getenv func(string) string
@@ -21,13 +21,13 @@ func ThisMachine() Machine {
 		OS: runtime.GOOS, Getenv: os.Getenv,
 		Exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
 		Glob: func(pattern string) []string {
-			found, _ := filepath.Glob(pattern) // the patterns are ours, and well formed
+			found, _ := filepath.Glob(pattern) // the patterns are constants and well formed
 			return found
 		},
 	}
 }
 
-// Home is the user's home folder; "" if it is unknown.
+// Home returns the user's home folder; "" if it is unknown.
 func (m Machine) Home() string {
 	if m.OS == "windows" {
 		return m.Getenv("USERPROFILE")
@@ -35,9 +35,8 @@ func (m Machine) Home() string {
 	return m.Getenv("HOME")
 }
 
-// Files returns the client's file with the user's servers: the existing one, or the one to create.
-// Several mean that the client may read any of them, and a person has to choose. None means that the
-// environment is incomplete.
+// Files returns the client's file with the user's servers: the existing one, or the one to create. With several, the
+// client may read any of them, and a person has to choose. The result is empty if the environment is incomplete.
 func (c *Client) Files(m Machine) []string {
 	places, fresh := c.places[m.OS], c.fresh
 	if places == nil {
@@ -80,10 +79,9 @@ func (c *Client) ProjectFile(m Machine, folder string) string {
 	return m.join(folder, c.project[min(c.fresh, len(c.project)-1)])
 }
 
-// packaged decides between the file of an app that was installed as a Windows package,
-// which has a file system of its own, and the one of an ordinary installation. The package
-// counts if it is there; but an ordinary file beside a package without one may be the one
-// that is in use.
+// packaged chooses between the file of an app installed as a Windows package, which has a file system of its own, and
+// that of an ordinary installation. The package is preferred, but an ordinary file beside a package without a file may
+// be the one in use.
 func (m Machine) packaged(pattern, ordinary string) []string {
 	usual := m.expand(ordinary)
 	expanded := m.expand(pattern)
@@ -113,7 +111,7 @@ func compact(path string) []string {
 	return []string{path}
 }
 
-// expand makes a path of a place; "" if a variable that it needs is not set.
+// expand returns the path of a place; "" if it needs a variable that is not set.
 func (m Machine) expand(place string) string {
 	root, rest, _ := strings.Cut(place, "/")
 	switch {
@@ -132,7 +130,7 @@ func (m Machine) expand(place string) string {
 	return m.join(root, rest)
 }
 
-// configFolder follows the XDG specification, which says to ignore a relative path.
+// configFolder follows the XDG specification, which ignores relative paths.
 func (m Machine) configFolder() string {
 	if dir := m.Getenv("XDG_CONFIG_HOME"); strings.HasPrefix(dir, "/") || m.OS == "windows" && strings.Contains(dir, ":") {
 		return dir
@@ -147,7 +145,7 @@ func (m Machine) join(folder, rest string) string {
 	return m.native(strings.TrimRight(folder, `/\`) + "/" + rest)
 }
 
-// native writes a path as the machine does, which need not be this one.
+// native formats a path for the machine, which may be a different one.
 func (m Machine) native(path string) string {
 	if m.OS == "windows" {
 		return strings.ReplaceAll(path, "/", `\`)
@@ -155,7 +153,7 @@ func (m Machine) native(path string) string {
 	return path
 }
 
-// older returns the files of earlier versions that exist, with where the servers are.
+// older returns the existing files of earlier versions, with the path to their servers.
 func (c *Client) olderFiles(m Machine) []olderPlace {
 	var found []olderPlace
 	for _, old := range c.older {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// maxFile and maxText are how long a file may be: JSON, and the others.
+// maxFile and maxText limit the size of a file: JSON, and the other formats.
 const (
 	maxFile = 16 << 20 // size of a JSON file of a client; a larger one is an error
 	maxText = 1 << 20  // size of a TOML or YAML file of a client; a larger one is an error
@@ -29,11 +29,11 @@ type Server struct {
 	Dir       string
 	URL       string
 	Headers   []Setting
-	Transport string   // "sse", or "" for what follows from Command and URL
-	Tools     []string // the only ones to offer; nil: all
+	Transport string   // "sse", or "" to derive it from Command and URL
+	Tools     []string // the tools to offer; nil: all
 	Disabled  bool
 	Wanted    []string // variables whose values only the client had
-	Notes     []string // settings that were not taken over
+	Notes     []string // settings that were not imported
 }
 
 // Setting is a name with its value: an environment variable or a header.
@@ -41,12 +41,12 @@ type Setting struct{ Name, Value string }
 
 // Source is one place in a client's file with servers.
 type Source struct {
-	Client  *Client // nil for a file that no client is known for
+	Client  *Client // nil for a file of an unknown client
 	File    string
-	Project string // the folder that the servers are for; "" for all
+	Project string // folder that the servers are limited to; "" for all
 	Servers []Server
 	Skipped []Skipped
-	Self    []string // entries that are the workbench itself
+	Self    []string // entries that start the workbench itself
 
 	servers []string // path in the file
 }
@@ -54,7 +54,7 @@ type Source struct {
 // Skipped is an entry that cannot be imported, and why.
 type Skipped struct{ Name, Reason string }
 
-// Read returns the user's servers of a client. A file that does not exist has none.
+// Read returns the user's servers of a client; none if the file does not exist.
 func (c *Client) Read(m Machine) ([]Source, error) {
 	var sources []Source
 	for _, file := range c.Files(m) {
@@ -92,7 +92,7 @@ func (c *Client) ReadFile(m Machine, file string) ([]Source, error) {
 		server.Disabled = server.Disabled || slices.Contains(excluded, server.Name)
 	}
 	for _, path := range c.elsewhere {
-		// The one path with any key in it is that of projects.
+		// Only the path of projects contains "*".
 		for _, project := range root.get(path[0]).members {
 			servers := append([]string{path[0], project.name}, path[2:]...)
 			sources = append(sources, c.source(m, file, project.name, root, servers))
@@ -101,7 +101,7 @@ func (c *Client) ReadFile(m Machine, file string) ([]Source, error) {
 	return sources, nil
 }
 
-// readShell reports a script that may add servers as skipped: it is not run to find out.
+// readShell reports a script that may add servers as skipped, without running it.
 func (c *Client) readShell(file string) ([]Source, error) {
 	data, err := ReadAll(file)
 	if err != nil {
@@ -117,8 +117,8 @@ func (c *Client) readShell(file string) ([]Source, error) {
 	return []Source{source}, nil
 }
 
-// ReadUnknown returns the servers of a file of an unknown client: those under the first key that any
-// client uses for servers.
+// ReadUnknown returns the servers of a file of an unknown client: those under the first key that any client uses for
+// servers.
 func ReadUnknown(m Machine, file string) ([]Source, error) {
 	root, err := readTree(file)
 	if err != nil {
@@ -151,7 +151,7 @@ func guessSyntax(client *Client, root value) syntax {
 	return client.variables
 }
 
-// holds reports that some text in the tree has these words.
+// holds reports whether any text in the tree contains these words.
 func (v value) holds(words string) bool {
 	if strings.Contains(v.text, words) {
 		return true
@@ -171,7 +171,7 @@ func looksLikeServers(servers value) bool {
 	return false
 }
 
-// readTree reads and parses a file; one that does not exist is empty.
+// readTree reads and parses a file; a missing file is empty.
 func readTree(path string) (value, error) {
 	data, err := ReadAll(path)
 	if err != nil {
@@ -209,7 +209,7 @@ func ReadAll(path string) ([]byte, error) {
 	}
 	if err != nil {
 		if wrong, ok := errors.AsType[*fs.PathError](err); ok {
-			err = wrong.Err // the path is named anyway
+			err = wrong.Err // the message names the path already
 		}
 		return nil, &toolbox.Error{
 			Code:    toolbox.ClientFileBroken,
@@ -221,7 +221,7 @@ func ReadAll(path string) ([]byte, error) {
 	return data, nil
 }
 
-// source translates the entries of one place.
+// source translates the entries at one path.
 func (c *Client) source(m Machine, file, project string, root value, servers []string) Source {
 	found := Source{Client: c, File: file, Project: project, servers: servers}
 	for _, entry := range named(root.at(servers)) {
@@ -244,8 +244,7 @@ func (c *Client) source(m Machine, file, project string, root value, servers []s
 	return found
 }
 
-// named returns servers with their names, of an object or of a list of entries that have
-// a name.
+// named returns servers with their names, from an object or from a list of named entries.
 func named(servers value) []member {
 	if servers.kind != list {
 		return servers.members
@@ -259,7 +258,7 @@ func named(servers value) []member {
 	return found
 }
 
-// strings returns the texts of a list; numbers in it count as they are written.
+// strings returns the texts of a list, with numbers as written.
 func (v value) strings() []string {
 	var texts []string
 	for _, item := range v.items {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
-// restore returns a file with an entry in it again that it had before: the one at an index of
-// those it had, in the same place among those that it still has.
+// restore returns a file with a previous entry added again. index is its position among the previous entries, and it
+// keeps that position relative to those that remain.
 func restore(file string, data, before []byte, servers []string, had []member, index int) ([]byte, error) {
 	entry := had[index]
 	if formatOf(file) == shellFormat {
@@ -38,8 +38,8 @@ func restore(file string, data, before []byte, servers []string, had []member, i
 	return after, nil
 }
 
-// placeAmong returns behind how many of the entries that are left one belongs: next to the
-// nearest that was before it, else to the nearest that was behind it.
+// placeAmong returns how many remaining entries precede the restored one: it follows its nearest predecessor, or else
+// precedes its nearest successor.
 func placeAmong(left, had []member, index int) int {
 	placeOf := func(name string) int {
 		return slices.IndexFunc(left, func(m member) bool { return m.name == name })
@@ -57,7 +57,7 @@ func placeAmong(left, had []member, index int) int {
 	return len(left)
 }
 
-// restoreTOML puts the lines of an entry's tables back, with their comments.
+// restoreTOML adds the lines of an entry's tables again, with their comments.
 func restoreTOML(data, before []byte, servers []string, left []member, name string, at int) []byte {
 	var block strings.Builder
 	had := textLines(before)
@@ -78,7 +78,7 @@ func restoreTOML(data, before []byte, servers []string, left []member, name stri
 	return appendBlock(data, block.String())
 }
 
-// insertBlock puts lines before the one at an index, with an empty line on both sides.
+// insertBlock inserts lines before the one at an index, with an empty line on both sides.
 func insertBlock(lines []string, at int, block string) []byte {
 	out := appendBlock([]byte(strings.Join(lines[:at], "")), block)
 	rest := strings.Join(lines[at:], "")
@@ -91,8 +91,7 @@ func insertBlock(lines []string, at int, block string) []byte {
 	return append(out, rest...)
 }
 
-// restoreYAML puts the lines of an entry back. Where no other entry shows how they are
-// indented, it is written anew.
+// restoreYAML adds the lines of an entry again. It formats the entry anew if no other entry shows the indentation.
 func restoreYAML(data, before []byte, key string, entry member, at int) ([]byte, error) {
 	had, err := findYAML(before, key)
 	if err != nil {
@@ -122,7 +121,7 @@ func restoreYAML(data, before []byte, key string, entry member, at int) ([]byte,
 	return []byte(endLine(strings.Join(now.lines[:line], ""), lineEnd(data)) + block.String() + strings.Join(now.lines[line:], "")), nil
 }
 
-// endLine ends the last line of a text that has one.
+// endLine adds a line ending to a text that lacks one.
 func endLine(text, end string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -130,7 +129,7 @@ func endLine(text, end string) string {
 	return text + end
 }
 
-// replaceEntry returns a file with another value of an entry that it has.
+// replaceEntry returns a file with the value of an existing entry replaced.
 func replaceEntry(file string, data []byte, servers []string, name string, want value) (after []byte, err error) {
 	switch formatOf(file) {
 	case shellFormat:
@@ -148,7 +147,7 @@ func replaceEntry(file string, data []byte, servers []string, name string, want 
 	return after, nil
 }
 
-// replaceJSON changes only the members that are different, so that comments stay.
+// replaceJSON changes only members that differ, so that comments stay.
 func replaceJSON(data []byte, path []string, want value) ([]byte, error) {
 	root, err := parseJSON(data)
 	if err != nil {
@@ -173,7 +172,7 @@ func replaceJSON(data []byte, path []string, want value) ([]byte, error) {
 	return data, nil
 }
 
-// dropKey removes a key that holds nothing.
+// dropKey removes a key with an empty value.
 func dropKey(file string, data []byte, path []string) ([]byte, error) {
 	switch formatOf(file) {
 	case jsonFormat:
@@ -190,7 +189,7 @@ func dropKey(file string, data []byte, path []string) ([]byte, error) {
 	return data, nil
 }
 
-// isBlank reports a file that says nothing, not even in a comment.
+// isBlank reports whether a file is empty, without even a comment.
 func isBlank(file string, data []byte) bool {
 	text := string(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF"))))
 	if formatOf(file) == jsonFormat {

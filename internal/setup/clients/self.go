@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// isSelf reports that an entry starts a workbench that serves, by itself or through a
-// program that runs packages: importing it would make the workbench its own server.
+// isSelf reports whether an entry starts a workbench that serves, directly or through a package runner: importing it
+// would make the workbench its own server.
 func isSelf(entry value) bool {
 	_, ok := WorkbenchArgs(commandWords(entry))
 	return ok
 }
 
-// commandWords returns the command line of an entry; nil if it starts nothing.
+// commandWords returns the command line of an entry; nil without one.
 func commandWords(entry value) []string {
 	if entry.kind == text {
 		return shellCommand(entry.text)
@@ -26,16 +26,14 @@ func commandWords(entry value) []string {
 	return entry.get("command").strings()
 }
 
-// startsSame reports that an entry still starts the program that was written into it, by that
-// path or another one.
+// startsSame reports whether an entry still starts the program that was written into it, by any path.
 func startsSame(wrote, now value) bool {
 	first, second := commandWords(wrote), commandWords(now)
 	return len(first) > 0 && len(second) > 0 && (first[0] == second[0] || isThisProgram(second[0]))
 }
 
-// keeping returns the entry with the arguments that a person gave to the one it takes the place of.
-// Which configuration is used is said by the new entry alone: what is taken out of the
-// client's file depends on it.
+// keeping returns the entry with the arguments that a person added to the entry it replaces. The configuration comes
+// from the new entry alone, since it determines what is removed from the client's file.
 func (e Entry) keeping(words []string) Entry {
 	had, ok := WorkbenchArgs(words)
 	if !ok {
@@ -52,7 +50,7 @@ func (e Entry) keeping(words []string) Entry {
 		if !given[name] {
 			args = append(args, flag...)
 		} else if i := slices.IndexFunc(ours, func(own []string) bool { return flagName(own) == name }); i >= 0 {
-			args = append(args, ours[i]...) // where it stood, so that nothing but its value changes
+			args = append(args, ours[i]...) // in the old position, so that only its value changes
 			ours = slices.Delete(ours, i, i+1)
 		}
 	}
@@ -60,7 +58,7 @@ func (e Entry) keeping(words []string) Entry {
 	return e
 }
 
-// splitFlags returns the flags before a command among the workbench's arguments, each with its value.
+// splitFlags returns the flags before a command in the workbench's arguments, each with its value.
 func splitFlags(args []string) (flags [][]string) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		n := 1
@@ -78,7 +76,7 @@ func flagName(flag []string) string {
 	return name
 }
 
-// runners are programs that start another one, which their arguments name.
+// runners are programs that start another program named in their arguments.
 var runners = []string{
 	"npx", "bunx", "pnpm", "pnpx", "npm", "yarn", "bun", "node", "deno", "tsx", "go", "uvx",
 	"env", "cmd", "sudo", "nice", "nohup", "mise", "volta", "doppler", "op",
@@ -86,15 +84,14 @@ var runners = []string{
 
 var shells = []string{"sh", "bash", "zsh", "dash", "fish"}
 
-// fillers are words of runners that stand before the program's name.
+// fillers are words of runners that precede the program's name.
 var fillers = []string{"exec", "dlx", "run", "x", "tool", "/c", "--"}
 
 // others are commands of the workbench that serve something else.
 var others = []string{"builtin", "record", "replay"}
 
-// WorkbenchArgs returns the arguments that a command line starts the workbench with; ok is false
-// if it starts something else. The workbench is known by its name, or by being this
-// very program under another one.
+// WorkbenchArgs returns the arguments with which a command line starts the workbench; ok is false if it starts
+// something else. The workbench is recognised by its name, or as the running program under another name.
 func WorkbenchArgs(words []string) (args []string, ok bool) {
 	for len(words) > 0 {
 		if isWorkbench(words[0]) {
@@ -118,7 +115,7 @@ func WorkbenchArgs(words []string) (args []string, ok bool) {
 	return nil, false
 }
 
-// withoutFlags leaves out what a runner is told before the name of what it runs.
+// withoutFlags drops the flags of a runner before the name of the program.
 func withoutFlags(words []string) []string {
 	for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") || slices.Contains(fillers, strings.ToLower(words[0]))) {
 		words = words[1:]
@@ -126,11 +123,10 @@ func withoutFlags(words []string) []string {
 	return words
 }
 
-// valued are flags of the workbench that take the next word.
+// valued are flags of the workbench whose value is the next word.
 var valued = []string{"--config", "--toolbox", "--log-level"}
 
-// SplitCommand returns the name of the workbench's command among its arguments, and what
-// follows it; "" for the workbench itself.
+// SplitCommand returns the command in the workbench's arguments, and the rest; "" for the workbench itself.
 func SplitCommand(args []string) (command string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch {
@@ -148,7 +144,7 @@ func isWorkbench(word string) bool {
 	return name == "mcp-workbench" || isThisProgram(word)
 }
 
-// isThisProgram reports that a command is the file of the program that runs.
+// isThisProgram reports whether a command is the executable of the running program.
 func isThisProgram(word string) bool {
 	found, err := exec.LookPath(word)
 	if err != nil {
@@ -171,8 +167,8 @@ func programName(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".exe"), ".cmd")
 }
 
-// OwnPath returns the path of this program. The one on PATH is preferred if it is the same file: it
-// stays valid when a package manager installs a new version elsewhere.
+// OwnPath returns the path of this program. It prefers the path found through PATH if that is the same file: it stays
+// valid when a package manager installs a new version elsewhere.
 func OwnPath() (string, error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
-// ReadSnippet returns the servers of a piece of JSON as people copy it: the object that a
-// client's file holds, or what is inside of it, with or without its brackets. An entry by
-// itself has no name.
+// ReadSnippet returns the servers of a copied piece of JSON: the object of a client's file, or its content, with or
+// without brackets. A single entry has no name.
 func ReadSnippet(m Machine, data []byte) (Source, error) {
 	root, err := parseSnippet(data)
 	if err != nil {
@@ -47,19 +46,18 @@ func ReadSnippet(m Machine, data []byte) (Source, error) {
 	return source, nil
 }
 
-// like is a client of which only the form is meant; its variables are taken for what they
-// look like.
+// like returns a client of which only the format matters; the syntax of variables is guessed.
 func (c *Client) like(root value) *Client {
 	like := *c
 	like.variables = guessSyntax(c, root)
 	return &like
 }
 
-// parseSnippet says where something is wrong without quoting it, since it may be a secret.
+// parseSnippet reports the position of a mistake without quoting the text, which may be a secret.
 func parseSnippet(data []byte) (value, error) {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF")))
 	if !bytes.HasPrefix(data, []byte("{")) && !bytes.HasPrefix(data, []byte("/")) {
-		// "name": {…}, is what one copies out of the middle.
+		// "name": {…}, is common when copying from the middle of a file.
 		data = bytes.Join([][]byte{[]byte("{"), data, []byte("\n}")}, nil)
 	}
 	if _, err := jsonc.Set(data, []string{"checked"}, []byte("true")); err != nil {

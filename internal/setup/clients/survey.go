@@ -2,18 +2,18 @@ package clients
 
 import "path/filepath"
 
-// Standing is how one file of a client on this machine stands.
+// Standing is the state of one file of a client on this machine.
 type Standing struct {
 	Client  *Client
 	File    string
 	Exists  bool
-	Servers int      // those that are not the workbench
-	Self    []string // entries that are the workbench
+	Servers int      // without the workbench
+	Self    []string // entries that start the workbench
 	Problem error    // why the file could not be read
 }
 
-// Survey tells of every client that is on a machine, in the order of All: one standing for
-// each file that it may use.
+// Survey returns the clients installed on a machine, in the order of All: one standing for each file that a client may
+// use.
 func Survey(m Machine) []Standing {
 	var found []Standing
 	for _, client := range All() {
@@ -34,8 +34,8 @@ func Survey(m Machine) []Standing {
 	return found
 }
 
-// HasClient reports that the client of a file is there: it has the file, or a folder of its
-// own for it.
+// HasClient reports whether the client of a file is installed: the file, or a folder of the client's own for it,
+// exists.
 func (m Machine) HasClient(file string) bool {
 	folder := filepath.Dir(file)
 	return m.Exists(file) || folder != m.Home() && m.Exists(folder)

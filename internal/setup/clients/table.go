@@ -1,11 +1,11 @@
 package clients
 
-// In places, ~ is the home folder, %NAME% a folder that Windows names, and $CONFIG the
-// configuration folder of the XDG specification.
+// In places, ~ is the home folder, %NAME% a Windows folder, and $CONFIG the configuration folder of the XDG
+// specification.
 
 var anywhere = func(places ...string) map[string][]string { return map[string][]string{"": places} }
 
-// plainEntry is what most clients take.
+// plainEntry is the entry of most clients.
 var plainEntry = []field{{"command", program}, {"args", arguments}}
 
 var mcpServers = []string{"mcpServers"}
@@ -228,7 +228,7 @@ func visualStudioCode(id, title, folder string) *Client {
 	}
 }
 
-// codeFolder is a file in the user's folder of VS Code.
+// codeFolder returns a file in the user's folder of VS Code.
 func codeFolder(folder, file string) map[string][]string {
 	return map[string][]string{
 		"darwin":  {"~/Library/Application Support/" + folder + "/User/" + file},

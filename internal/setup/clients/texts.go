@@ -2,11 +2,10 @@ package clients
 
 import "strings"
 
-// Text is a text in a file and what it is called there: by its key, or by the flag before
-// it.
+// Text is a text in a file with its name: its key, or the flag before it.
 type Text struct{ Name, Value string }
 
-// Texts returns all texts of a file; none of one that cannot be read.
+// Texts returns all texts of a file; none if it cannot be read.
 func Texts(file string, data []byte) []Text {
 	root, err := parse(file, data)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// translate makes a server of an entry. The clients share most of their keys, and the
-// others mean the same wherever they occur; where not, the client's table says so.
+// translate converts an entry into a server. Clients share most keys, and the others mean the same wherever they occur;
+// exceptions are in the client's table.
 func (c *Client) translate(t *translator, entry member) (Server, error) {
 	v := flatten(entry.value)
 	server := Server{Name: entry.name, Disabled: v.get("disabled").text == "true" || v.get("enabled").text == "false"}
@@ -39,8 +39,7 @@ func (c *Client) translate(t *translator, entry member) (Server, error) {
 	return server, err
 }
 
-// flatten brings entries that keep their parts in an object of their own into the usual
-// form.
+// flatten converts entries with nested parts into the usual form.
 func flatten(v value) value {
 	for _, nested := range []string{"transport", "command"} {
 		if inner := v.get(nested); inner.kind == object {
@@ -150,7 +149,7 @@ func (s *Server) takeURL(t *translator, v value, address string) (err error) {
 	return nil
 }
 
-// settings adds the texts of an object. A value that is no text is written as it stands.
+// settings adds the texts of an object. Other values are added as written.
 func (t *translator) settings(to []Setting, from value) ([]Setting, error) {
 	for _, m := range from.members {
 		if m.value.kind != text && m.value.kind != literal {
@@ -175,7 +174,7 @@ func (c *Client) transport(kind string, v value) string {
 	return ""
 }
 
-// takeTools takes a list of the only tools to offer.
+// takeTools reads the list of tools to offer.
 func (s *Server) takeTools(v value) {
 	for _, key := range []string{"includeTools", "enabled_tools", "available_tools", "tools"} {
 		if only := v.get(key).strings(); len(only) > 0 && only[0] != "*" {
@@ -185,7 +184,7 @@ func (s *Server) takeTools(v value) {
 	}
 }
 
-// takeNotes says what gets lost.
+// takeNotes records the settings that get lost.
 func (s *Server) takeNotes(v value) {
 	for _, key := range []string{"disabledTools", "disabled_tools", "excludeTools"} {
 		if len(v.get(key).items) > 0 {

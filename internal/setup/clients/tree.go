@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth is how deep values may be nested in a file.
+// maxDepth is the nesting of values in a client's file.
 const maxDepth = 200
 
-// maxValues is how many values a file may have; aliases in YAML can stand for very many.
+// maxValues is the number of values in a client's file; YAML aliases can stand for very many.
 const maxValues = 1_000_000
 
 type format int
@@ -43,7 +43,7 @@ func formatOf(path string) format {
 	return jsonFormat
 }
 
-// syntaxError says where a file is wrong. It quotes nothing, since that may be a secret.
+// syntaxError is the position of a mistake in a file. It quotes nothing, since the text may be a secret.
 type syntaxError struct{ line, column int }
 
 func (e *syntaxError) Error() string {
@@ -60,10 +60,10 @@ const (
 	object
 	list
 	text
-	literal // a number, boolean or date, as it is written in JSON
+	literal // a number, boolean or date, as written in JSON
 )
 
-// value is a part of a file, whatever its format: in order, without comments.
+// value is a part of a file in any format: ordered, without comments.
 type value struct {
 	kind    kind
 	text    string // of text and literal
@@ -76,7 +76,7 @@ type member struct {
 	value value
 }
 
-// get returns a member; nothing if there is none.
+// get returns a member, or nothing.
 func (v value) get(name string) value {
 	for _, m := range v.members {
 		if m.name == name {
@@ -86,7 +86,7 @@ func (v value) get(name string) value {
 	return value{}
 }
 
-// at returns what a path leads to.
+// at returns the value at a path.
 func (v value) at(path []string) value {
 	for _, name := range path {
 		v = v.get(name)
@@ -106,7 +106,7 @@ func textList(texts []string) value {
 	return v
 }
 
-// parse reads a file of any format. Nothing at all is an empty object.
+// parse parses a file of any format. Empty content is an empty object.
 func parse(path string, data []byte) (value, error) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	format := formatOf(path)
@@ -133,7 +133,7 @@ func parseJSON(data []byte) (value, error) {
 	if nesting(data) > maxDepth {
 		return value{}, fmt.Errorf("values are nested more than %d deep", maxDepth)
 	}
-	// A line comment needs its line end, also in the last line.
+	// A line comment needs a line ending, even in the last line.
 	parsed, err := hujson.Parse(append(bytes.Clone(data), '\n'))
 	if err != nil {
 		fault := &syntaxError{line: 1}
@@ -181,8 +181,8 @@ func fromJSON(v hujson.Value) (value, error) {
 	return value{}, errors.New("it is no JSON")
 }
 
-// nesting returns how deep brackets are nested, outside of strings and comments. It keeps
-// the parsers, which call themselves for each level, from running out of stack.
+// nesting returns the depth of brackets outside of strings and comments. It protects the recursive parsers from a stack
+// overflow.
 func nesting(data []byte) int {
 	depth, deepest := 0, 0
 	var quote byte
@@ -242,7 +242,7 @@ func parseTOML(data []byte) (value, error) {
 	return fromTOML(root, "", order), nil
 }
 
-// fromTOML gives tables the order of the file, which the decoder tells apart.
+// fromTOML orders tables as in the file; the decoder provides the order separately.
 func fromTOML(v any, path string, order map[string]int) value {
 	switch v := v.(type) {
 	case map[string]any:
@@ -288,7 +288,7 @@ func parseYAML(data []byte) (value, error) {
 	return fromYAML(root, &budget, 0)
 }
 
-// yamlRoot returns the one document of a file; nil for none.
+// yamlRoot returns the only document of a file; nil without one.
 func yamlRoot(data []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node

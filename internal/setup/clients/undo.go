@@ -9,18 +9,17 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/linediff"
 )
 
-// Undone is what a client's file is to hold once a change of it is taken back.
+// Undone is the content of a client's file after a change is undone.
 type Undone struct {
-	Data   []byte   // nil: the file is not to be there
-	Kept   []string // what was not taken back, since somebody else changed it, for people
-	Edited []string // what was taken back though somebody else had changed it, for people
-	Stays  bool     // an entry that the change added is among what was not taken back
+	Data   []byte   // nil: the file is removed
+	Kept   []string // not undone because it was changed since, for people
+	Edited []string // undone although it was changed since, for people
+	Stays  bool     // an entry that the change added remains
 }
 
-// Undo takes a change of a file back by a three-way comparison: the file as it was before the
-// change, as the change left it, and as it is now. Only entries of servers that the
-// change touched are looked at; the rest stays as it is now. A nil before is a file that was
-// not there.
+// Undo undoes a change of a file with a three-way comparison: the file before the change, after it, and now. Only
+// entries of servers that the change touched are compared; everything else stays as it is now. A nil before is a
+// missing file.
 func (c *Client) Undo(file string, before, written, now []byte) (Undone, error) {
 	if bytes.Equal(now, written) {
 		return Undone{Data: before}, nil
@@ -41,7 +40,7 @@ func (c *Client) Undo(file string, before, written, now []byte) (Undone, error) 
 		}
 	}
 	if merged, ok := linediff.Merge(written, before, now); ok && len(before) > 0 && u.means(merged, c.servers) {
-		// As good as what was edited, and with the comments of entries that come back.
+		// Equivalent to the edited text, and with the comments of restored entries.
 		u.data = merged
 	}
 	if before == nil && isBlank(file, u.data) {
@@ -51,7 +50,7 @@ func (c *Client) Undo(file string, before, written, now []byte) (Undone, error) 
 	return u.Undone, nil
 }
 
-// serverPaths returns where trees of the client's file hold servers.
+// serverPaths returns the paths of servers in trees of the client's file.
 func (c *Client) serverPaths(trees ...value) [][]string {
 	paths := [][]string{c.servers}
 	for _, path := range c.elsewhere {
@@ -67,7 +66,7 @@ func (c *Client) serverPaths(trees ...value) [][]string {
 	return paths
 }
 
-// entryTree reads a file; of a script, the blocks that are ours count as its entries.
+// entryTree parses a file; in a script, the workbench's blocks are the entries.
 func entryTree(file string, data []byte, servers []string) (value, error) {
 	if formatOf(file) != shellFormat {
 		return parse(file, data)
@@ -79,7 +78,7 @@ func entryTree(file string, data []byte, servers []string) (value, error) {
 	return value{kind: object, members: []member{{servers[0], entries}}}, nil
 }
 
-// undoing is one change that is being taken back.
+// undoing is one change that is being undone.
 type undoing struct {
 	file           string
 	before         []byte
@@ -89,7 +88,7 @@ type undoing struct {
 	Undone
 }
 
-// revert takes back what the change did to the servers of one place.
+// revert undoes the change of the servers at one path.
 func (u *undoing) revert(servers []string) error {
 	was, wrote := u.was.at(servers), u.wrote.at(servers)
 	for _, entry := range named(wrote) {
@@ -128,8 +127,8 @@ func (u *undoing) revert(servers []string) error {
 	return u.dropEmpty(servers)
 }
 
-// takeOut removes an entry that the change added, whatever was changed in it, as long as it
-// starts the workbench: beside the servers that come back, it would run them a second time.
+// takeOut removes an entry that the change added, even if it was edited, as long as it starts the workbench: beside the
+// restored servers, it would run them a second time.
 func (u *undoing) takeOut(servers []string, wrote member, now value) error {
 	if changed := strings.Join(changedKeys(wrote.value, now), ", "); changed != "" {
 		if !startsSame(wrote.value, now) {
@@ -146,8 +145,7 @@ func (u *undoing) takeOut(servers []string, wrote member, now value) error {
 	return u.edit(after, servers, wrote.name, nil)
 }
 
-// restoreKeys gives an entry that the change replaced back the values it had, but for those
-// that were changed since.
+// restoreKeys restores the previous values of a replaced entry, except those changed since.
 func (u *undoing) restoreKeys(servers []string, name string, before, wrote, now value) error {
 	if before.kind != object || now.kind != object {
 		if !same(wrote, now) {
@@ -187,8 +185,7 @@ func (u *undoing) restoreKeys(servers []string, name string, before, wrote, now 
 	return u.edit(after, servers, name, &want)
 }
 
-// edit takes over a new text after a look that nothing but the entry is different in it. A nil
-// want is an entry that is gone.
+// edit accepts a new text after checking that only the entry differs. A nil want is a removed entry.
 func (u *undoing) edit(after []byte, servers []string, name string, want *value) error {
 	if formatOf(u.file) != shellFormat {
 		if err := check(u.file, u.data, after, servers, name, want); err != nil {
@@ -203,7 +200,7 @@ func (u *undoing) edit(after []byte, servers []string, name string, want *value)
 	return nil
 }
 
-// dropEmpty removes the places for servers that the change made and that hold nothing now.
+// dropEmpty removes empty server objects that the change created.
 func (u *undoing) dropEmpty(servers []string) error {
 	for depth := len(servers); depth > 0; depth-- {
 		path := servers[:depth]
@@ -223,7 +220,7 @@ func (u *undoing) dropEmpty(servers []string) error {
 	return nil
 }
 
-// means reports that a text says the same as what the edits led to.
+// means reports whether a text is equivalent to the result of the edits.
 func (u *undoing) means(data []byte, servers []string) bool {
 	tree, err := entryTree(u.file, data, servers)
 	return err == nil && same(tree, u.is)
@@ -233,9 +230,8 @@ func (u *undoing) addKept(format string, args ...any) {
 	u.Kept = append(u.Kept, fmt.Sprintf(format, args...))
 }
 
-// changedKeys returns the keys of an entry whose values are no longer those that were written.
-// Clients add keys to entries, and leave out keys that they do not know or that say nothing:
-// neither makes it another entry, as long as it starts the same program.
+// changedKeys returns the keys of an entry whose values differ from those written. Clients add keys to entries, and
+// drop unknown or empty ones: the entry remains the same as long as it starts the same program.
 func changedKeys(wrote, now value) []string {
 	if wrote.kind != object || now.kind != object {
 		if same(wrote, now) {

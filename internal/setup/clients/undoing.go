@@ -9,17 +9,17 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Undoing takes back the last change of a client's file.
+// Undoing undoes the last change of a client's file.
 type Undoing struct {
 	Change
-	Undone Undone // the new content, and what other programs changed
+	Undone Undone // the new content, and the changes of other programs
 
 	client     *Client
 	last       *Backup
 	was, wrote []byte // the file before the change, and after it
 }
 
-// NewUndoing prepares to take a change back. What other programs changed since stays.
+// NewUndoing prepares to undo a change. Later changes of other programs stay.
 func NewUndoing(client *Client, last *Backup) (*Undoing, error) {
 	u := &Undoing{client: client, last: last}
 	u.Path, u.edit = last.File, u.revert
@@ -47,7 +47,7 @@ func NewUndoing(client *Client, last *Backup) (*Undoing, error) {
 // Contents returns every known content of the file, for a masker.
 func (u *Undoing) Contents() [][]byte { return [][]byte{u.was, u.wrote, u.Before} }
 
-// revert returns the new content of the file, given what it holds now.
+// revert returns the new content of the file, given its current content.
 func (u *Undoing) revert(now []byte) ([]byte, error) {
 	if now == nil {
 		return nil, nil // the change created the file, and somebody removed it
@@ -74,7 +74,7 @@ func (u *Undoing) restore() error {
 	return os.Remove(u.Path)
 }
 
-// Refused returns an error if nothing can be taken back because all of it was changed since.
+// Refused returns an error if nothing can be undone because everything was changed since.
 func (u *Undoing) Refused() error {
 	if len(u.Undone.Kept) == 0 {
 		return nil
@@ -90,12 +90,12 @@ func (u *Undoing) Refused() error {
 	}
 }
 
-// NextStep says how to remove the workbench from the file without an undo.
+// NextStep returns how to remove the workbench from the file without an undo.
 func (u *Undoing) NextStep() string {
 	return "To remove every entry that starts a workbench: mcp-workbench disconnect " + u.client.ID
 }
 
-// IsExact reports that the file is as it was before the change.
+// IsExact reports whether the file is the same as before the change.
 func (u *Undoing) IsExact() bool {
 	return bytes.Equal(u.After, u.was) && (u.After != nil) == u.last.Was
 }

@@ -19,7 +19,7 @@ const (
 	templates                 // ${{ secrets.VAR }}
 )
 
-// reference matches what may refer to something, in each syntax. Group 1 is what it says.
+// reference matches a possible reference in each syntax. Group 1 is its content.
 var reference = map[syntax]*regexp.Regexp{
 	braces:    regexp.MustCompile(`\$\{([^{}]*)\}`),
 	dollar:    regexp.MustCompile(`\$(\{[^{}]*\}|\([^)]*\)|[A-Za-z_][A-Za-z0-9_]*)`),
@@ -33,16 +33,15 @@ var (
 	variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 )
 
-// translator turns a client's text into the workbench's. Variables are never looked up:
-// what the user keeps out of the file stays out of ours.
+// translator converts a client's text into the workbench's. It never looks up variables: values that the user keeps out
+// of the file stay out of the workbench's, too.
 type translator struct {
 	syntax  syntax
 	windows bool
 	wanted  map[string]bool // variables that only the client knew, such as ${input:id}
 }
 
-// text returns the text with references in the workbench's form, and all else such that it
-// stays as it is.
+// text converts references into the workbench's form, and escapes everything else so that it stays unchanged.
 func (t *translator) text(s string) (string, error) {
 	pattern := reference[t.syntax]
 	if pattern == nil {
@@ -69,7 +68,7 @@ func (t *translator) text(s string) (string, error) {
 	return out.String(), nil
 }
 
-// escape keeps text from being taken for a reference.
+// escape prevents text from being read as a reference.
 func escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 
 func (t *translator) reference(whole, says string) (string, error) {
@@ -111,8 +110,8 @@ func (t *translator) reference(whole, says string) (string, error) {
 	return escape(whole), nil
 }
 
-// plainReference is a variable of the environment, perhaps with a default. What is none
-// for the client stays text.
+// plainReference converts an environment variable, possibly with a default. Anything that the client does not treat as
+// one stays text.
 func plainReference(whole, says string) (string, error) {
 	name, fallback, hasFallback := strings.Cut(says, ":-")
 	switch {
@@ -126,7 +125,7 @@ func plainReference(whole, says string) (string, error) {
 	return escape(whole), nil
 }
 
-// ask makes a variable of something that the client asks for or keeps itself.
+// ask creates a variable for a value that the client asks for or stores itself.
 func (t *translator) ask(id string) string {
 	name := VariableName(id)
 	if t.wanted == nil {
@@ -136,7 +135,7 @@ func (t *translator) ask(id string) string {
 	return "${" + name + "}"
 }
 
-// VariableName makes the name of a variable from any words.
+// VariableName derives the name of a variable from any words.
 func VariableName(words string) string {
 	var out strings.Builder
 	for _, r := range strings.ToUpper(words) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
-// Variable is what a secret is called, and the secret.
+// Variable is a secret with the name of its variable.
 type Variable struct{ Name, Value string }
 
 // Names chooses the names of variables for secrets. Taken returns the current value of a name in the
@@ -21,7 +21,7 @@ type Names struct {
 	given []Variable
 }
 
-// Given returns the variables that are new: each name once, in the order of their use.
+// Given returns the new variables: each name once, in the order of use.
 func (n *Names) Given() []Variable { return n.given }
 
 // Finding is a secret in a definition.
@@ -71,7 +71,7 @@ func (c *concealer) member(key string, value *hujson.Value) {
 	}
 }
 
-// each replaces values of an object of strings.
+// each replaces the values of an object of strings.
 func (c *concealer) each(key string, value *hujson.Value, replace func(where, name, value string) string) {
 	object, ok := value.Value.(*hujson.Object)
 	if !ok {
@@ -93,7 +93,7 @@ func (c *concealer) variable(where, name, value string) string {
 	return value
 }
 
-// header keeps the scheme in front of the credentials.
+// header keeps the scheme before the credentials.
 func (c *concealer) header(where, name, value string) string {
 	scheme, credentials, ok := strings.Cut(value, " ")
 	isScheme := ok && slices.Contains([]string{"bearer", "basic", "token", "apikey"}, strings.ToLower(scheme))
@@ -110,7 +110,7 @@ func (c *concealer) header(where, name, value string) string {
 	return value
 }
 
-// refer gives a secret a name and returns the reference to it.
+// refer chooses a name for a secret and returns the reference to it.
 func (c *concealer) refer(where, name, value string) string {
 	if !fitsLine(value) {
 		c.found = append(c.found, Finding{Where: where})
@@ -121,7 +121,7 @@ func (c *concealer) refer(where, name, value string) string {
 	return "${" + name + "}"
 }
 
-// set changes a value of the definition, if it is another one.
+// set changes a value of the definition if it differs.
 func (c *concealer) set(path []string, before, after any) {
 	if c.err != nil || fmt.Sprintf("%q", before) == fmt.Sprintf("%q", after) {
 		return
@@ -133,10 +133,10 @@ func (c *concealer) set(path []string, before, after any) {
 	c.err = err
 }
 
-// own puts the server's name in front of a name that says little by itself.
+// own prefixes an ambiguous name with the server's name.
 func (c *concealer) own(label string) string { return c.server + "_" + label }
 
-// name returns a name that is free, or that has this value already.
+// name returns a name that is free, or that already has this value.
 func (n *Names) name(server, wanted, value string) string {
 	base := variableName(wanted)
 	own := variableName(server + "_" + wanted)
@@ -171,7 +171,7 @@ func (n *Names) use(name, value string) bool {
 	return true
 }
 
-// variableName makes a name that a configuration can refer to.
+// variableName derives a name that a configuration can refer to.
 func variableName(text string) string {
 	name := strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
@@ -189,7 +189,7 @@ func variableName(text string) string {
 	return name
 }
 
-// text is a JSON string; "" for all else.
+// text decodes a JSON string; "" for any other value.
 func text(value *hujson.Value) string {
 	if literal, ok := value.Value.(hujson.Literal); ok && literal.Kind() == '"' {
 		return literal.String()

@@ -15,7 +15,7 @@ var (
 	variableArgument = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=(.+)$`)
 )
 
-// arguments looks at each argument, and at flags for what follows them.
+// arguments checks each argument, and the value after each flag.
 func (c *concealer) arguments(value *hujson.Value) {
 	array, ok := value.Value.(*hujson.Array)
 	if !ok {
@@ -26,10 +26,10 @@ func (c *concealer) arguments(value *hujson.Value) {
 	flag := ""
 	for i := range array.Elements {
 		argument := text(&array.Elements[i])
-		if argument == "" { // no string, or nothing to hide
+		if argument == "" { // not a string, or nothing to hide
 			literal, _ := array.Elements[i].Value.(hujson.Literal)
 			if literal.Kind() != '"' {
-				return // not what a configuration may hold: left to whoever checks it
+				return // invalid in a configuration: left to its check
 			}
 		}
 		before[i], after[i] = argument, argument
@@ -73,7 +73,7 @@ func (c *concealer) argument(flag, argument string) string {
 	return argument
 }
 
-// address replaces the password, and parts of the path and of the query, where they are.
+// address replaces the password, and secret parts of the path and the query, in place.
 func (c *concealer) address(where, address string) string {
 	if _, err := url.Parse(address); err != nil || strings.Contains(address, "${") {
 		return address

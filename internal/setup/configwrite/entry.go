@@ -15,8 +15,8 @@ type Entry struct {
 	Server  string // "": the whole toolbox
 }
 
-// String returns the unambiguous name on the command line. The slash at the end tells a toolbox from a
-// server of the same name.
+// String returns the unambiguous name on the command line. A trailing slash distinguishes a toolbox from a server of
+// the same name.
 func (e Entry) String() string { return e.Toolbox + "/" + e.Server }
 
 // Path returns the keys that lead to the entry in the file.
@@ -35,8 +35,7 @@ func (e Entry) Describe() string {
 	return fmt.Sprintf("server '%s' of toolbox '%s'", tty.CleanLine(e.Server), tty.CleanLine(e.Toolbox))
 }
 
-// Locate finds the entry that is meant by TOOLBOX/SERVER, TOOLBOX or the name of a server that only
-// one toolbox has.
+// Locate finds the entry named by TOOLBOX/SERVER, TOOLBOX or the name of a server that only one toolbox has.
 func Locate(outline *config.Preview, ref string) (Entry, error) {
 	var found []Entry
 	var names []string
@@ -70,7 +69,7 @@ func Locate(outline *config.Preview, ref string) (Entry, error) {
 	}
 }
 
-// nearestNames is how many names are suggested for one that is not found.
+// nearestNames is the number of suggestions for an unknown name.
 const nearestNames = 3
 
 func notFound(ref string, names []string) error {

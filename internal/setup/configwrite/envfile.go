@@ -18,8 +18,7 @@ func AppendVariables(content []byte, variables []Variable) []byte {
 	return result
 }
 
-// quoted writes a value as a workbench.env holds it: what stands in quotes is taken as it
-// is, and there are no escapes.
+// quoted formats a value for workbench.env: quoted text is literal, without escapes.
 func quoted(value string) string {
 	switch {
 	case value != "" && strings.TrimSpace(value) == value && !strings.ContainsAny(value, "\"'# \t"):
@@ -30,7 +29,7 @@ func quoted(value string) string {
 	return "'" + value + "'"
 }
 
-// fitsLine reports that a workbench.env can hold a value.
+// fitsLine reports whether a value can be written to workbench.env.
 func fitsLine(value string) bool {
 	return utf8.ValidString(value) && !strings.ContainsAny(value, "\x00\r\n") &&
 		(!strings.Contains(value, `"`) || !strings.Contains(value, "'"))

@@ -22,15 +22,14 @@ type Revision struct {
 	IsNew bool
 
 	options Options
-	source  *config.Source // of a new one, an empty draft
+	source  *config.Source // an empty draft for a new file
 }
 
 // Options are the environment of a revision.
 type Options struct {
-	StateDir string   // where trust is recorded and locks are kept; "" : nowhere
-	Environ  []string // what the configuration's variables are taken from first
-	// User is the user's own configuration, if the one to be changed is a project's on top of
-	// it; see config.ParseOptions.
+	StateDir string   // for trust records and locks; "": none
+	Environ  []string // overrides workbench.env as the source of variables
+	// User is the user's own configuration if the edited one is a project's on top of it; see config.ParseOptions.
 	User *config.Config
 }
 
@@ -53,7 +52,7 @@ func Begin(path string, options Options) (*Revision, error) {
 	return r, nil
 }
 
-// Content returns what was read.
+// Content returns the content that was read.
 func (r *Revision) Content() Content { return Content{r.source.Data, r.source.Env} }
 
 // Outline returns the names in the configuration, even if it has errors.
@@ -113,10 +112,10 @@ func (r *Revision) secrets(content Content) []string {
 	}
 	names := &Names{}
 	for _, entry := range servers(content.Data) {
-		_, _, _ = Conceal("server", entry, names) // what is no definition has no secret to find
+		_, _, _ = Conceal("server", entry, names) // an invalid definition has no secrets to find
 	}
 	for _, variable := range names.Given() {
-		if len(variable.Value) > 3 { // less would mask half of the file
+		if len(variable.Value) > 3 { // shorter values would mask half of the file
 			values = append(values, variable.Value)
 		}
 	}
@@ -132,7 +131,7 @@ func (r *Revision) errChanged() error {
 	}
 }
 
-// isSame reports that the files are as they were read.
+// isSame reports whether the files are unchanged since they were read.
 func (r *Revision) isSame() bool {
 	now, err := Begin(r.Path, r.options)
 	return err == nil && now.IsNew == r.IsNew && bytes.Equal(now.source.Data, r.source.Data) && bytes.Equal(now.source.Env, r.source.Env)

@@ -23,8 +23,7 @@ const (
 	pattern  = ".workbench-*"  // of temporary files
 )
 
-// Write replaces both files, the variables first: a workbench that runs reads the
-// configuration as soon as it changes.
+// Write replaces both files, the variables first: a running workbench reloads the configuration as soon as it changes.
 func (r *Revision) Write(ctx context.Context, next Content) error {
 	release, err := r.lock(ctx)
 	if err != nil {
@@ -65,7 +64,7 @@ func (r *Revision) writeFiles(next Content) error {
 	return safefile.Edit(r.Path, pattern, r.source.Data, next.Data, 0o600)
 }
 
-// actual is where a link leads to, so that it stays a link.
+// actual resolves a link, so that the link itself is not replaced.
 func actual(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -98,8 +97,8 @@ func (r *Revision) lock(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// wasTrusted reports whether the content read is trusted, or did not exist: what users write
-// themselves needs no question.
+// wasTrusted reports whether the content that was read is trusted or did not exist: content that users write themselves
+// needs no consent.
 func (r *Revision) wasTrusted() bool {
 	if r.IsNew {
 		return r.source.EnvInfo == nil
@@ -123,7 +122,7 @@ func (r *Revision) keepTrust(next Content) error {
 	return trust.NewStore(r.options.StateDir).Add(trust.FileOf(written))
 }
 
-// servers returns the definitions of all servers, as they are written.
+// servers returns the definitions of all servers as written.
 func servers(data []byte) [][]byte {
 	root, err := hujson.Parse(append(bytes.TrimPrefix(bytes.Clone(data), []byte("\uFEFF")), '\n'))
 	if err != nil {

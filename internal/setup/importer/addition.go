@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
-// maxSnippet is the longest JSON with servers, in bytes.
+// maxSnippet is the size of a JSON snippet with servers, in bytes.
 const maxSnippet = 1 << 20
 
 // Addition is the set of servers that a person adds.
@@ -27,11 +27,11 @@ type Addition struct {
 	Derived bool // the name of the only server was derived
 }
 
-// SourceReader reads what a person adds.
+// SourceReader reads the servers that a person adds.
 type SourceReader struct {
 	Stdin  io.Reader
-	Remark func(format string, args ...any) // for entries that are left out, and notes
-	// Choose asks which of several a name means; nil: nobody can be asked.
+	Remark func(format string, args ...any) // for skipped entries, and notes
+	// Choose asks which of several meanings a name has; nil: nobody can be asked.
 	Choose func(question string, options []string) (int, error)
 }
 
@@ -60,7 +60,7 @@ func (r *SourceReader) Read(source string) (*Addition, error) {
 	return &Addition{Servers: []clients.Server{server}, Derived: true}, err
 }
 
-// isSnippetFile tells @file from @scope/package: what looks like both is the file if it exists.
+// isSnippetFile distinguishes @file from @scope/package: an ambiguous argument is the file if it exists.
 func isSnippetFile(path, source string) bool {
 	if _, from, ok := Package(source); !ok || from != NPM {
 		return true
@@ -107,7 +107,7 @@ func (r *SourceReader) readSnippet(data []byte, err error) (*Addition, error) {
 	return a, nil
 }
 
-// readPackage reads the name of a package. A person decides where it may be one of npm or of Python.
+// readPackage reads a package name. A person decides if it may be on npm or PyPI.
 func (r *SourceReader) readPackage(source string) (clients.Server, error) {
 	name, from, ok := Package(source)
 	if !ok {
@@ -187,7 +187,7 @@ func ParseSettings(texts []string, flag, separators string) ([]clients.Setting, 
 	return found, nil
 }
 
-// mergeSettings puts settings over others of the same name.
+// mergeSettings overrides settings of the same name.
 func mergeSettings(base, over []clients.Setting) []clients.Setting {
 	merged := slices.Clone(base)
 	for _, setting := range over {

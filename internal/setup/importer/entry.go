@@ -9,14 +9,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 )
 
-// encode writes a server as the configuration has it. Whether it is disabled is decided
-// when it is placed.
+// encode formats a server for the configuration. Whether it is disabled is decided when it is placed.
 func encode(server clients.Server) ([]byte, error) {
 	server.Disabled = false
 	return server.Definition()
 }
 
-// definition is what makes two entries the same server.
+// definition is the identity of a server.
 type definition struct {
 	Command   string            `json:"command"`
 	Args      []string          `json:"args"`
@@ -28,7 +27,7 @@ type definition struct {
 	Type      string            `json:"type"`
 }
 
-// definitionOf is equal for entries that mean the same server.
+// definitionOf is equal for entries of the same server.
 func definitionOf(entry []byte) string {
 	var d definition
 	if json.Unmarshal(entry, &d) != nil {
@@ -39,10 +38,10 @@ func definitionOf(entry []byte) string {
 	}
 	d.Type = ""
 	if d.Transport != "sse" {
-		d.Transport = "" // it follows from the rest
+		d.Transport = "" // derived from the rest
 	}
 	if d.Dir == "~" {
-		d.Dir = "" // a client's entry does not say it; see runsAnywhere
+		d.Dir = "" // a client's entry does not set it; see runsAnywhere
 	}
 	if len(d.Args) == 0 {
 		d.Args = nil
@@ -60,13 +59,13 @@ func definitionOf(entry []byte) string {
 	return string(encoded)
 }
 
-// existing is what a configuration holds.
+// existing is the content of a configuration.
 type existing struct {
 	boxes   map[string]map[string]bool // servers of toolboxes
 	servers map[string]Known           // by definition; without the source
 }
 
-// readExisting looks only at what it needs: whether the file is valid is for others to say.
+// readExisting parses only what it needs; it does not validate the file.
 func readExisting(data []byte) (existing, error) {
 	found := existing{boxes: make(map[string]map[string]bool), servers: make(map[string]Known)}
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -91,7 +90,7 @@ func readExisting(data []byte) (existing, error) {
 			var state struct {
 				Disabled bool `json:"disabled"`
 			}
-			_ = json.Unmarshal(entry, &state) // what is no entry is none that can be found
+			_ = json.Unmarshal(entry, &state) // an invalid entry cannot be found
 			found.servers[definitionOf(entry)] = Known{Toolbox: box, Server: name, Disabled: state.Disabled}
 		}
 	}

@@ -58,8 +58,7 @@ var rules = []rule{
 
 var other = rule{toolbox: "tools", description: "Further tools"}
 
-// Propose groups the servers by what they are about: their names first, then the package
-// or address behind them.
+// Propose groups the servers by topic: by their names first, then by their package or address.
 func (p *Plan) Propose() []Toolbox {
 	var boxes []Toolbox
 	for _, server := range p.Servers {
@@ -138,7 +137,7 @@ func ruleFor(server *Server) rule {
 	return other
 }
 
-// about is the package that a server is, or the host that it is at.
+// about returns the package or the host of a server.
 func about(server *Server) string {
 	d := server.definition
 	if d.URL != "" {
@@ -159,8 +158,7 @@ func split(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// beginning is the start of a new configuration. Both keys change defaults, so comments explain
-// them.
+// beginning is the start of a new configuration. Both keys change defaults, so comments explain them.
 const beginning = `{
   // use_tool opens what it needs: scripts and one-shot clients cannot open a toolbox first.
   "autoOpen": true,
@@ -169,8 +167,7 @@ const beginning = `{
 }
 `
 
-// Render returns the configuration with the toolboxes in it: added to what it holds, with
-// comments and order kept.
+// Render returns the configuration with the toolboxes added; existing comments and order stay.
 func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) {
 	after = before
 	if len(bytes.TrimSpace(before)) == 0 {
@@ -205,7 +202,7 @@ func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) 
 	return after, nil
 }
 
-// place puts an entry into a configuration; a description that is not empty goes before it.
+// place inserts an entry into a configuration, preceded by a description unless that is empty.
 func place(document []byte, box, description, server string, entry []byte) ([]byte, error) {
 	if description != "" {
 		encoded, err := jsonc.Encode(description)

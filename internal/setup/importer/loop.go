@@ -38,7 +38,7 @@ func newLoopFinder(files ...string) *loopFinder {
 	return f
 }
 
-// find says why a server is one of the workbenches; "" if it is not.
+// find returns why a server is one of the workbenches; "" if it is not.
 func (f *loopFinder) find(ctx context.Context, server clients.Server) string {
 	words := append([]string{server.Command}, server.Args...)
 	if server.Command == "" {
@@ -54,7 +54,7 @@ func (f *loopFinder) find(ctx context.Context, server clients.Server) string {
 			return ""
 		}
 	}
-	for _, address := range append(words, server.URL) { // also of what only leads to it, such as mcp-remote
+	for _, address := range append(words, server.URL) { // also in arguments, such as those of mcp-remote
 		if IsAddress(address) && isHere(address) && hops.Ask(ctx, address, nil, f.mark) != nil {
 			return "the workbench answers at " + withoutQuery(address)
 		}
@@ -97,7 +97,7 @@ func resolveIn(folder, file string) string {
 	return filepath.Join(folder, file)
 }
 
-// isHere reports whether an address is one of this machine, without a name lookup.
+// isHere reports whether an address belongs to this machine, without a name lookup.
 func isHere(address string) bool {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -127,7 +127,7 @@ func isHere(address string) bool {
 	})
 }
 
-// withoutQuery is an address without the parts that may be secret.
+// withoutQuery returns an address without the parts that may be secret.
 func withoutQuery(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 )
 
-// shortestMasked keeps a masker from hiding every "a" because somebody's password is one.
+// shortestMasked is the shortest masked text, in bytes. Without it a password "a" would hide every "a".
 const shortestMasked = 4
 
 // Masker masks what looks like a secret anywhere in a client's file, since a diff shows more than

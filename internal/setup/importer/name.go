@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 )
 
-// Name proposes what to call a server that has no name.
+// Name proposes a name for a server without one.
 func Name(server clients.Server) string {
 	if server.URL != "" {
 		if found, err := Address(server.URL); err == nil {
@@ -21,25 +21,23 @@ func Name(server clients.Server) string {
 	return commandName(append([]string{server.Command}, server.Args...))
 }
 
-// fallbackName is for what tells nothing of itself.
+// fallbackName is the name of a server that suggests none.
 const fallbackName = "server"
 
-// runners start a package or script that is named among their arguments. The words after
-// a runner's name are its own.
+// runners start a package or script named in their arguments. The words after a runner's name are its subcommands.
 var runners = map[string][]string{
 	"npx": nil, "bunx": nil, "uvx": nil, "pnpx": nil, "pipx": {"run"}, "uv": {"run", "tool"}, "pnpm": {"dlx", "exec"},
 	"yarn": {"dlx"}, "npm": {"exec", "x"}, "bun": {"x", "run"}, "deno": {"run"}, "node": nil, "tsx": nil, "python": nil,
 	"docker": {"run"}, "podman": {"run"}, "sh": nil, "bash": nil, "cmd": {"/c"}, "java": nil, "go": {"run"}, "cargo": {"run"},
 }
 
-// withValue are flags of runners that take a value.
+// withValue are flags of runners that have a value.
 var withValue = []string{
 	"-e", "--env", "--env-file", "-v", "--volume", "--mount", "--name", "--network", "--net", "-p", "--publish", "-u", "--user",
 	"-w", "--workdir", "--platform", "--directory", "--project", "--python", "--with", "--registry", "--entrypoint", "--add-host",
 }
 
-// commandName takes the name of the package, script or image that a command line runs,
-// else that of its program.
+// commandName returns the name of the package, script or image that a command line runs, otherwise that of its program.
 func commandName(words []string) string {
 	program := strings.ToLower(baseName(words[0]))
 	own, ok := runners[strings.TrimRight(program, "0123456789.")] // as in python3.11
@@ -50,12 +48,12 @@ func commandName(words []string) string {
 		word := words[i]
 		switch {
 		case word == "--package" || word == "--from" || word == "-m" || word == "-jar":
-			continue // what follows is the package
+			continue // the package follows
 		case slices.Contains(withValue, word):
 			i++
 		case strings.HasPrefix(word, "-"), slices.Contains(own, word), word == "--":
 		case IsRunner(word):
-			return commandName(words[i:]) // one runner starts another, as cmd /c npx does
+			return commandName(words[i:]) // a runner that starts another one, such as cmd /c npx
 		default:
 			return packageName(scriptName(word))
 		}
@@ -63,13 +61,13 @@ func commandName(words []string) string {
 	return packageName(program)
 }
 
-// IsRunner reports a program that starts others, such as npx.
+// IsRunner reports whether a program starts others, such as npx.
 func IsRunner(word string) bool {
 	_, ok := runners[strings.ToLower(baseName(word))]
 	return ok
 }
 
-// scriptName is for a path to a script: index.js says less than its folder.
+// scriptName returns the name of a script: its folder says more than index.js.
 func scriptName(word string) string {
 	slashed := strings.ReplaceAll(word, `\`, "/")
 	if !strings.Contains(slashed, "/") || strings.HasPrefix(word, "@") || !scriptFile.MatchString(slashed) {
@@ -86,8 +84,7 @@ func scriptName(word string) string {
 
 var scriptFile = regexp.MustCompile(`(?i)\.(js|mjs|cjs|ts|mts|py|sh|jar|rb|exe|bat|cmd)$`)
 
-// packageName takes away what all servers have in their names: @scope/mcp-server-github@1.2
-// is github.
+// packageName removes the parts common to all servers: @scope/mcp-server-github@1.2 becomes github.
 func packageName(name string) string {
 	scope := ""
 	if rest, ok := strings.CutPrefix(name, "@"); ok {
@@ -107,7 +104,7 @@ func packageName(name string) string {
 	return clean(name)
 }
 
-// trimCommon leaves "" where nothing else is in the name.
+// trimCommon returns "" if the name contains nothing else.
 func trimCommon(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' })
 	isCommon := func(word string) bool {
@@ -122,7 +119,7 @@ func trimCommon(name string) string {
 	return strings.Join(words, "-")
 }
 
-// hostName takes the part of a host that people know: mcp.notion.com is notion.
+// hostName returns the known part of a host: mcp.notion.com becomes notion.
 func hostName(host string) string {
 	if net.ParseIP(host) != nil || host == "localhost" {
 		return "local"
@@ -137,7 +134,7 @@ func hostName(host string) string {
 	return clean(labels[len(labels)-1])
 }
 
-// baseName is the last part of a path of any system, without the ending of a program.
+// baseName returns the last part of a path on any system, without the extension of a program.
 func baseName(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	return scriptFile.ReplaceAllString(name, "")

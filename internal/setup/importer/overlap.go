@@ -11,8 +11,8 @@ import (
 
 // Overlap is the set of servers that both a client and the workbench have.
 type Overlap struct {
-	Both     []Known // that both start
-	Removed  []Known // of these, the ones to remove from the client's file
+	Both     []Known // started by both
+	Removed  []Known // the subset to remove from the client's file
 	Stays    []Stay  // servers that stay although their removal was requested
 	NoConfig bool    // removal was requested, but there is no configuration
 }
@@ -20,11 +20,11 @@ type Overlap struct {
 // Stay is a server that stays in a client's file, and why.
 type Stay struct{ Name, Reason string }
 
-// OverlapOptions say what a client's servers are compared with.
+// OverlapOptions define the configuration to compare with.
 type OverlapOptions struct {
 	Config string // the configuration file; "": none
-	// Remove asks which servers can be removed from the client's file: those that Working reports,
-	// as the workbench has started them before.
+	// Remove also determines which servers can be removed from the client's file: those that Working reports, as the
+	// workbench has started them before.
 	Remove  bool
 	Working func(ctx context.Context, configuration string) (map[toolbox.Ref]bool, error)
 	Command func(words ...string) string // a command line of the workbench, to paste
@@ -70,7 +70,7 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 	}
 	for _, skipped := range plan.Skipped {
 		if slices.ContainsFunc(sources, func(s clients.Source) bool { return slices.Contains(s.Self, skipped.Name) }) {
-			continue // the entry of the workbench itself
+			continue // the workbench's own entry
 		}
 		o.stay(skipped.Name, "the workbench does not have it: "+skipped.Reason)
 	}

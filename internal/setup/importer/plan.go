@@ -18,17 +18,17 @@ import (
 // Given is the input of a plan.
 type Given struct {
 	Sources []clients.Source
-	Config  []byte                           // the configuration as it is; nil if there is none
-	Env     map[string]string                // what its workbench.env holds
-	Lookup  func(name string) (string, bool) // the environment, which wins over that file
+	Config  []byte                           // the current configuration; nil without one
+	Env     map[string]string                // the variables of its workbench.env
+	Lookup  func(name string) (string, bool) // the environment, which overrides that file
 }
 
 // Plan is the result of an import.
 type Plan struct {
-	Servers   []*Server              // that are new, in the order in which they were found
-	Already   []Known                // that the configuration has
-	Skipped   []Skipped              // that cannot be taken over
-	Notes     []string               // what a person should know
+	Servers   []*Server              // new ones, in the order found
+	Already   []Known                // already in the configuration
+	Skipped   []Skipped              // cannot be imported
+	Notes     []string               // for people
 	Variables []configwrite.Variable // for workbench.env
 
 	existing existing
@@ -38,28 +38,28 @@ type Plan struct {
 type Server struct {
 	Name  string
 	From  []string // the clients that have it
-	Unset []string // variables that have no value; until they do, the server is disabled
+	Unset []string // unset variables; the server is disabled until they are set
 
 	definition clients.Server
-	entry      []byte // as in the configuration
-	atHome     bool   // it runs in the home folder; see runsAnywhere
+	entry      []byte // in the format of the configuration
+	atHome     bool   // runs in the home folder; see runsAnywhere
 }
 
-// Known is a server of a client that the configuration has already.
+// Known is a client's server that the configuration already has.
 type Known struct {
 	Source          *clients.Source
 	Name            string // in the client's file
 	Toolbox, Server string
-	Disabled        bool // in the configuration: the client cannot do without its own yet
+	Disabled        bool // in the configuration: the client still needs its own
 }
 
 // Skipped is a server that cannot be imported, and why.
 type Skipped struct{ From, Name, Reason string }
 
-// reasonSelf is why a workbench is not its own server.
+// reasonSelf is why a workbench is skipped.
 const reasonSelf = "it is the workbench itself"
 
-// NewPlan makes a plan. It changes nothing.
+// NewPlan makes a plan. It changes no files.
 func NewPlan(g Given) (*Plan, error) {
 	had, err := readExisting(g.Config)
 	if err != nil {
@@ -96,8 +96,7 @@ func NewPlan(g Given) (*Plan, error) {
 	return p, nil
 }
 
-// addServer adds one server of a source to the plan. Servers with the same definition are one,
-// whatever their names.
+// addServer adds one server of a source to the plan. Servers with the same definition are merged, whatever their names.
 func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Source, server clients.Server, same map[string]*Server) error {
 	raw, err := encode(server)
 	if err != nil {
@@ -145,11 +144,11 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 	return nil
 }
 
-// inFolder finds paths that start at the folder a server runs in.
+// inFolder matches paths relative to the server's working folder.
 var inFolder = regexp.MustCompile(`(^|[=:,])\.{1,2}($|[/\\:])`)
 
-// runsAnywhere reports that a server cannot depend on the folder it runs in: the client
-// starts it for every project, and nothing in its entry says where.
+// runsAnywhere reports whether a server is independent of its working folder: the client starts it for every project,
+// and its entry refers to no folder.
 func runsAnywhere(source *clients.Source, server clients.Server) bool {
 	isPath := func(word string) bool { return inFolder.MatchString(word) }
 	return source.Client != nil && source.Project == "" && server.Command != "" && server.Dir == "" &&
@@ -173,8 +172,7 @@ func (p *Plan) storeValues(g Given, names *configwrite.Names, findings []configw
 	}
 }
 
-// simpleName leaves out what comes before a slash: some clients call servers by the address
-// of their repository.
+// simpleName drops everything up to a slash: some clients name servers by the URL of their repository.
 func simpleName(name string) string {
 	if short := path.Base(name); strings.Contains(name, "/") && short != "/" && short != "." {
 		return short
@@ -203,8 +201,7 @@ func (p *Plan) addNote(format string, args ...any) {
 
 var references = regexp.MustCompile(`(^|[^$])\$\{([A-Z_][A-Z0-9_]*)\}`)
 
-// findUnset looks for variables without a value: the whole configuration would be refused
-// for one of them.
+// findUnset finds variables without a value: a single one would make the whole configuration invalid.
 func (p *Plan) findUnset(g Given) {
 	isSet := func(name string) bool {
 		_, inEnvironment := g.Lookup(name)
@@ -230,7 +227,7 @@ func (p *Plan) findUnset(g Given) {
 	}
 }
 
-// Unset returns the variables without a value, each once.
+// Unset returns the names of variables without a value, each once.
 func (p *Plan) Unset() []string {
 	var all []string
 	for _, server := range p.Servers {
@@ -243,7 +240,7 @@ func (p *Plan) Unset() []string {
 	return all
 }
 
-// Set gives a variable a value that a person typed.
+// Set assigns a variable a value that a person typed.
 func (p *Plan) Set(name, value string) {
 	p.Variables = append(p.Variables, configwrite.Variable{Name: name, Value: value})
 	for _, server := range p.Servers {
@@ -251,7 +248,7 @@ func (p *Plan) Set(name, value string) {
 	}
 }
 
-// wrong says why a configuration would refuse an entry; "" if it is valid.
+// wrong returns why an entry is invalid in a configuration, or "".
 func wrong(name string, entry []byte, address string) string {
 	value := "1"
 	if strings.HasPrefix(address, "${") {

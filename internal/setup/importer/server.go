@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 )
 
-// Command is the server that a command line starts.
+// Command returns the server that a command line starts.
 func Command(words []string) clients.Server {
 	literal := make([]string, len(words))
 	for i, word := range words {
@@ -20,8 +20,7 @@ func Command(words []string) clients.Server {
 	return clients.Server{Name: commandName(words), Command: literal[0], Args: literal[1:]}
 }
 
-// escape keeps what a shell left as it is from being taken for a variable, unless it is
-// one of the configuration's.
+// escape keeps text that a shell left alone from being expanded, unless it is a variable of the configuration.
 func escape(word string) string {
 	if variable.MatchString(word) {
 		return word
@@ -31,13 +30,13 @@ func escape(word string) string {
 
 var variable = regexp.MustCompile(`\$\{[A-Z_][A-Z0-9_]*(:-[^}]*)?\}`)
 
-// Address is the server at a URL.
+// Address returns the server at a URL.
 func Address(address string) (clients.Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return clients.Server{}, &toolbox.Error{
 			Code:    toolbox.AddSourceUnclear,
-			Message: "This is not the URL of a server", // not shown: it may hold a password
+			Message: "This is not the URL of a server", // not shown: it may contain a password
 			Hint:    "An address looks like https://example.com/mcp",
 		}
 	}
@@ -57,7 +56,7 @@ type Registry string
 const (
 	NPM     Registry = "npm"
 	PyPI    Registry = "pypi"
-	Unclear Registry = "" // the name fits several
+	Unclear Registry = "" // several registries are possible
 )
 
 var (
@@ -66,8 +65,8 @@ var (
 	pypiName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(\[[A-Za-z0-9._, -]+\])?((==|>=|<=|~=|@)[^\s/]+)?$`)
 )
 
-// Package returns the name of a package and its registry, by how it is written:
-// npm:name, pypi:name, @scope/name and name[extra] are clear, and a plain name is not.
+// Package returns the name and registry of a package. npm:name, pypi:name, @scope/name and name[extra] are unambiguous;
+// a plain name is not.
 func Package(text string) (name string, from Registry, ok bool) {
 	if rest, found := strings.CutPrefix(text, "npm:"); found {
 		return rest, NPM, npmScoped.MatchString(rest) || npmPlain.MatchString(rest)
@@ -86,7 +85,7 @@ func Package(text string) (name string, from Registry, ok bool) {
 	return "", Unclear, false
 }
 
-// FromPackage is the server that a package brings, run without being installed first.
+// FromPackage returns the server of a package, run without installing it first.
 func FromPackage(name string, from Registry) clients.Server {
 	if from == PyPI {
 		return fromPyPI(name)
@@ -94,8 +93,7 @@ func FromPackage(name string, from Registry) clients.Server {
 	return clients.Server{Name: packageName(name), Command: "npx", Args: []string{"-y", name}}
 }
 
-// fromPyPI runs a package with uvx, whose command is called like the package without its
-// extras.
+// fromPyPI runs a package with uvx. Its command has the name of the package without extras.
 func fromPyPI(name string) clients.Server {
 	bare := name
 	if at := strings.IndexAny(name, "[=<>~@"); at >= 0 {

@@ -17,8 +17,8 @@ type Target struct {
 	variables map[string]string // of workbench.env
 }
 
-// ReadTarget reads both files. With force the configuration is replaced; otherwise servers are
-// added to it, which needs one that loads.
+// ReadTarget reads both files. With force the configuration is replaced; otherwise it must load, and servers are added
+// to it.
 func ReadTarget(path string, force bool) (*Target, error) {
 	revision, err := configwrite.Begin(path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ()})
 	if err != nil {
@@ -35,7 +35,7 @@ func ReadTarget(path string, force bool) (*Target, error) {
 	return t, err
 }
 
-// Plan plans the import of servers. It changes nothing.
+// Plan plans the import of servers. It changes no files.
 func (t *Target) Plan(sources []clients.Source) (*Plan, error) {
 	return NewPlan(Given{Sources: sources, Config: t.Kept, Env: t.variables, Lookup: os.LookupEnv})
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxDepth bounds nesting: the parser is recursive.
+// maxDepth is the nesting of an edited JSON file; the parser is recursive.
 const maxDepth = 500
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// document is a file that is being edited. The tree is changed along with the text, and
-// tells in the end whether the new text means what it should.
+// document is a file that is being edited. The tree is changed along with the text, and finally verifies that the new
+// text is equivalent.
 type document struct {
-	mark    []byte // the byte order mark, if there is one
+	mark    []byte // byte order mark, if any
 	text    []byte
 	root    hujson.Value
 	style   style
 	splices []splice
 }
 
-// splice is a part of the old text and what comes in its place.
+// splice is a part of the old text with its replacement.
 type splice struct {
 	from, to int
 	text     string
@@ -37,7 +37,7 @@ func parse(source []byte) (*document, error) {
 	if tooDeep(d.text) {
 		return nil, fmt.Errorf("the JSON is nested more than %d levels deep", maxDepth)
 	}
-	// A line comment needs its line end for the parser, also in the last line.
+	// The parser requires a line ending after a line comment, even in the last line.
 	root, err := hujson.Parse(append(bytes.Clone(d.text), '\n'))
 	if err != nil {
 		fault := &SyntaxError{Line: 1, Column: 1}
@@ -49,7 +49,7 @@ func parse(source []byte) (*document, error) {
 	return d, nil
 }
 
-// tooDeep counts brackets that are neither in a string nor in a comment.
+// tooDeep counts brackets outside of strings and comments.
 func tooDeep(text []byte) bool {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -73,8 +73,8 @@ func tooDeep(text []byte) bool {
 	return false
 }
 
-// commentEnd returns the end of the comment at an offset: before the line end, or behind
-// the closing mark. What is no comment ends where it begins.
+// commentEnd returns the end of the comment at an offset: before the line ending, or after the closing mark. It returns
+// the offset itself if no comment starts there.
 func commentEnd(text []byte, at int) int {
 	rest := text[at:]
 	switch {
@@ -92,7 +92,7 @@ func commentEnd(text []byte, at int) int {
 	return at
 }
 
-// walk follows a path for as long as it is there, and returns where it ended.
+// walk follows a path as far as it exists, and returns where it ended.
 func (d *document) walk(path []string) (found *hujson.Value, depth int, err error) {
 	found = &d.root
 	for depth = range path {
@@ -118,7 +118,7 @@ func (d *document) splice(from, to int, text string) {
 
 var errUnsafe = errors.New("the file is laid out in a way that it cannot be edited safely; please edit it by hand")
 
-// finish applies the splices, and checks that the result means what the tree says.
+// finish applies the splices, and checks that the result is equivalent to the tree.
 func (d *document) finish() ([]byte, error) {
 	slices.SortStableFunc(d.splices, func(a, b splice) int { return cmp.Compare(a.from, b.from) })
 	result := bytes.Clone(d.mark)
@@ -139,14 +139,14 @@ func (d *document) finish() ([]byte, error) {
 	return result, nil
 }
 
-// commaAfter returns the place of the comma after a value; ok is false where there is none.
+// commaAfter returns the position of the comma after a value; ok is false without one.
 func (d *document) commaAfter(value *hujson.Value) (at int, ok bool) {
 	at = value.EndOffset + len(value.AfterExtra)
 	return at, at < len(d.text) && d.text[at] == ','
 }
 
-// tail looks at the rest of a line: end is behind the comments that follow, and ends says
-// that nothing but the line end comes after them. A line comment always is the last.
+// tail scans the rest of a line: end is after the comments that follow, and ends reports whether only the line ending
+// comes after them. A line comment is always the last.
 func (d *document) tail(from int) (end int, ends, lineComment bool) {
 	end = from
 	for at := from; at < len(d.text); {
@@ -169,22 +169,22 @@ func (d *document) tail(from int) (end int, ends, lineComment bool) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// lineStart returns the beginning of the line of an offset.
+// lineStart returns the start of the line of an offset.
 func (d *document) lineStart(at int) int { return bytes.LastIndexByte(d.text[:at], '\n') + 1 }
 
-// indent returns the space at the beginning of the line of an offset.
+// indent returns the indentation of the line of an offset.
 func (d *document) indent(at int) string {
 	line := d.text[d.lineStart(at):at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// beginsLine reports that only space stands before an offset on its line.
+// beginsLine reports whether only space precedes an offset on its line.
 func (d *document) beginsLine(at int) bool {
 	start := d.lineStart(at)
 	return start > 0 && len(bytes.TrimLeft(d.text[start:at], " \t")) == 0
 }
 
-// skip returns the first offset from at on that holds none of the bytes.
+// skip returns the first offset from at whose byte is not in the set.
 func (d *document) skip(at int, set string) int {
 	for at < len(d.text) && bytes.IndexByte([]byte(set), d.text[at]) >= 0 {
 		at++

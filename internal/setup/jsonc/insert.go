@@ -7,7 +7,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// replace puts a value in the place of another.
+// replace replaces a value.
 func (d *document) replace(old, value *hujson.Value) {
 	text := d.style.line(value)
 	start := d.lineStart(old.StartOffset)
@@ -17,7 +17,7 @@ func (d *document) replace(old, value *hujson.Value) {
 	d.splice(old.StartOffset, old.EndOffset, text)
 }
 
-// isLine reports that a value is an object or array that holds something, on one line.
+// isLine reports whether a value is a non-empty object or array on one line.
 func (d *document) isLine(value *hujson.Value) bool {
 	switch composite := value.Value.(type) {
 	case *hujson.Object:
@@ -34,8 +34,8 @@ func (d *document) isLine(value *hujson.Value) bool {
 	return bytes.IndexByte(d.text[value.StartOffset:value.EndOffset], '\n') < 0
 }
 
-// insert puts a member into an object so that index others precede it. Comments that stand
-// behind the one before it stay there if they are on its line, and else go behind the new one.
+// insert inserts a member into an object after index others. Comments after the preceding member stay if they are on
+// its line; otherwise they follow the new one.
 func (d *document) insert(at *hujson.Value, object *hujson.Object, index int, m *addition) {
 	switch {
 	case len(object.Members) == 0:
@@ -47,7 +47,7 @@ func (d *document) insert(at *hujson.Value, object *hujson.Object, index int, m 
 	}
 }
 
-// addition is a member that is put in, with comments for where it has lines of its own.
+// addition is a member to insert, with comments for when it has lines of its own.
 type addition struct {
 	hujson.ObjectMember
 	above  []string
@@ -81,7 +81,7 @@ func (d *document) insertAfter(previous *hujson.ObjectMember, m *addition) {
 	d.splice(tail, tail, d.style.newline+d.spread(previous, m, indent)+end+m.behind)
 }
 
-// insertBefore puts a member before all others. Comments above the first of them stay with it.
+// insertBefore inserts a member before all others. Comments above the first one stay with it.
 func (d *document) insertBefore(at *hujson.Value, object *hujson.Object, m *addition) {
 	first := &object.Members[0]
 	if !d.beginsLine(first.Name.StartOffset) {
@@ -93,7 +93,7 @@ func (d *document) insertBefore(at *hujson.Value, object *hujson.Object, m *addi
 	d.splice(tail, tail, d.style.newline+d.spread(first, m, d.indent(first.Name.StartOffset))+","+m.behind)
 }
 
-// spread lays a member out for lines of its own, on one of them where its neighbour is.
+// spread formats a member on lines of its own, or on a single one if its neighbour has one.
 func (d *document) spread(neighbour *hujson.ObjectMember, m *addition, indent string) string {
 	key := indent + d.style.key(&m.ObjectMember)
 	above := d.above(m, indent)
@@ -103,7 +103,7 @@ func (d *document) spread(neighbour *hujson.ObjectMember, m *addition, indent st
 	return above + key + d.style.layout(&m.Value, indent)
 }
 
-// above writes the comments above a member in lines of their own.
+// above formats the comments above a member on lines of their own.
 func (d *document) above(m *addition, indent string) string {
 	text := ""
 	for _, line := range m.above {
@@ -112,7 +112,7 @@ func (d *document) above(m *addition, indent string) string {
 	return text
 }
 
-// inline lays a value out that follows another on its line.
+// inline formats a value that follows another on its line.
 func (d *document) inline(value *hujson.Value, at int) string {
 	text := d.style.line(value)
 	if d.style.oneLine || at-d.lineStart(at)+len(text) <= maxLine {
@@ -121,7 +121,7 @@ func (d *document) inline(value *hujson.Value, at int) string {
 	return d.style.layout(value, d.indent(at))
 }
 
-// insertFirst puts a member into an object that has none.
+// insertFirst inserts a member into an empty object.
 func (d *document) insertFirst(at *hujson.Value, m *addition) {
 	open, closing := at.StartOffset+1, at.EndOffset-1
 	if d.style.oneLine {

@@ -1,5 +1,4 @@
-// Package jsonc edits single values of a JSON file with comments; the rest of the file is kept byte
-// for byte.
+// Package jsonc edits single values of a JSON file with comments and keeps the rest of the file byte for byte.
 package jsonc
 
 import (
@@ -21,9 +20,8 @@ func Set(source []byte, path []string, value []byte) ([]byte, error) {
 	return set(source, path, value, &addition{}, math.MaxInt)
 }
 
-// Restore puts the member at path that an earlier text has into one that does not have it: with
-// its comments, and behind index others where there are so many. What has to be made on the
-// way to it comes last.
+// Restore adds the member at path from an earlier text to one that lacks it: with its comments, and after index others
+// or at the end. Objects created on the way come last.
 func Restore(source, earlier []byte, path []string, index int) ([]byte, error) {
 	d, err := parse(earlier)
 	if err != nil {
@@ -60,7 +58,7 @@ func set(source []byte, path []string, value []byte, with *addition, index int) 
 		for i := len(path) - 1; i > depth; i-- {
 			wanted = hujson.Value{Value: &hujson.Object{Members: []hujson.ObjectMember{member(path[i], wanted)}}}
 		}
-		object := found.Value.(*hujson.Object) // or walk had failed
+		object := found.Value.(*hujson.Object) // walk would have failed otherwise
 		if index = min(index, len(object.Members)); depth < len(path)-1 {
 			index, with = len(object.Members), &addition{}
 		}
@@ -109,14 +107,14 @@ type ShapeError struct{ Path []string }
 
 func (e *ShapeError) Error() string { return Dotted(e.Path) + " is not an object" }
 
-// SyntaxError says where a file is not JSON. It quotes nothing, since that may be a secret.
+// SyntaxError is the position at which a file is not valid JSON. It quotes nothing, since the text may be a secret.
 type SyntaxError struct{ Line, Column int }
 
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("invalid JSON at line %d, column %d", e.Line, e.Column)
 }
 
-// Dotted is a path as people read it.
+// Dotted formats a path for people.
 func Dotted(path []string) string {
 	if len(path) == 0 {
 		return "the file's top level"
@@ -124,7 +122,7 @@ func Dotted(path []string) string {
 	return strings.Join(path, ".")
 }
 
-// Encode writes a value as JSON for a file that people read: <, > and & stay as they are.
+// Encode formats a value as JSON for a file that people read: <, > and & stay unescaped.
 func Encode(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -137,7 +135,7 @@ func member(key string, value hujson.Value) hujson.ObjectMember {
 	return hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(key)}, Value: value}
 }
 
-// find returns the index of the last key of path in an object, -1 if it is not there.
+// find returns the index of the last key of path in an object, or -1.
 func find(object *hujson.Object, path []string) (int, error) {
 	index := -1
 	for i := range object.Members {
@@ -152,7 +150,7 @@ func find(object *hujson.Object, path []string) (int, error) {
 	return index, nil
 }
 
-// equal compares two values without regard to layout and comments.
+// equal compares two values regardless of layout and comments.
 func equal(a, b *hujson.Value) bool {
 	switch first := a.Value.(type) {
 	case *hujson.Object:

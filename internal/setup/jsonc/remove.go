@@ -7,15 +7,15 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// removal is a member that goes, with what stands around it.
+// removal is a member to remove, with its surroundings.
 type removal struct {
 	*document
 	index, count int
-	open         int // behind the opening bracket
-	before       int // where the text between the member and what precedes it begins
-	key, end     int // the member with its comma, if it has one
+	open         int // after the opening bracket
+	before       int // start of the text between the member and its predecessor
+	key, end     int // the member with its comma, if any
 	hasComma     bool
-	prevComma    int // of the member before; -1 if it is the first
+	prevComma    int // of the preceding member; -1 for the first
 }
 
 func (d *document) remove(at *hujson.Value, object *hujson.Object, index int) {
@@ -37,8 +37,8 @@ func (d *document) remove(at *hujson.Value, object *hujson.Object, index int) {
 	d.splice(from, to, "")
 }
 
-// commentsOf returns the comments that would be removed with a member: those in the lines
-// directly above it, and those behind it on its line.
+// commentsOf returns the comments that are removed with a member: those on the lines directly above it, and those after
+// it on its line.
 func (d *document) commentsOf(path []string) *addition {
 	at, _, err := d.walk(path[:len(path)-1])
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *document) removal(at *hujson.Value, object *hujson.Object, index int) *
 	return r
 }
 
-// within is for a member that shares its line with what precedes it.
+// within removes a member that shares its line with its predecessor.
 func (r *removal) within() (from, to int) {
 	isLast := r.index == r.count-1
 	switch {
@@ -96,19 +96,18 @@ func (r *removal) within() (from, to int) {
 	return r.skip(r.before, " \t"), r.skip(tail, " \t")
 }
 
-// lines is for a member that begins a line. What precedes it ends, with its comments, at
-// beforeEnd.
+// lines removes a member that begins a line. beforeEnd is the end of its predecessor with its comments.
 func (r *removal) lines(beforeEnd int, lineComment bool) (from, to int) {
 	from = r.blockStart(beforeEnd)
 	tail, ends, _ := r.tail(r.end)
 	if ends {
 		to = r.skip(tail, " \t\r")
 		if to < len(r.text) {
-			to++ // the line end
+			to++ // the line ending
 		}
 		return r.joinBlank(from, to), to
 	}
-	if r.index < r.count-1 { // the next one takes its place on the line
+	if r.index < r.count-1 { // the next member moves to its place on the line
 		return r.skip(from, " \t"), r.skip(tail, " \t")
 	}
 	if !lineComment && len(bytes.TrimSpace(r.text[beforeEnd:from])) == 0 {
@@ -117,8 +116,7 @@ func (r *removal) lines(beforeEnd int, lineComment bool) (from, to int) {
 	return from, tail
 }
 
-// blockStart returns the start of the first line of the comments directly above the
-// member, or of its own.
+// blockStart returns the start of the first line of the comments directly above the member, or of its own line.
 func (r *removal) blockStart(beforeEnd int) int {
 	at := r.skip(beforeEnd, " \t\r") + 1
 	start := at
@@ -129,7 +127,7 @@ func (r *removal) blockStart(beforeEnd int) int {
 			return start
 		case r.text[next] == '\n':
 			if len(bytes.TrimSpace(r.text[r.lineStart(next):next])) == 0 {
-				start = next + 1 // a blank line parts them
+				start = next + 1 // a blank line separates them
 			}
 			at = next + 1
 		default:
@@ -139,8 +137,7 @@ func (r *removal) blockStart(beforeEnd int) int {
 	return start
 }
 
-// joinBlank takes a blank line above along where one below, or the end of the object,
-// makes it superfluous.
+// joinBlank also removes the blank line above if another one or the end of the object follows.
 func (r *removal) joinBlank(from, to int) int {
 	below := r.skip(to, " \t\r")
 	if below < len(r.text) && r.text[below] != '\n' && r.text[below] != '}' || from == 0 {

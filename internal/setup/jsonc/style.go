@@ -7,10 +7,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxLine is how long a line may get before a value is spread over several.
+// maxLine is the length of a line, in bytes; longer values are spread over several lines.
 const maxLine = 110
 
-// style is how a file is laid out.
+// style is the layout of a file.
 type style struct {
 	newline  string
 	unit     string // one level of indentation
@@ -21,7 +21,7 @@ type style struct {
 	padded   bool   // objects on one line have space inside their brackets
 }
 
-// habits looks at what is there. A file that shows none gets those of most.
+// habits detects the style of the file. The default is the most common style.
 func (d *document) habits() style {
 	s := style{newline: "\n", gap: " "}
 	if at := bytes.IndexByte(d.text, '\n'); at > 0 && d.text[at-1] == '\r' {
@@ -79,7 +79,7 @@ func vote(yes bool) int {
 	return -1
 }
 
-// layout writes a value over several lines, of which all but the first have the indent.
+// layout formats a value on several lines; all but the first are indented.
 func (s style) layout(value *hujson.Value, indent string) string {
 	deeper := indent + s.unit
 	var parts []string
@@ -113,7 +113,7 @@ func (s style) layout(value *hujson.Value, indent string) string {
 	return brackets[:1] + between + strings.Join(parts, ","+between) + end + s.newline + indent + brackets[1:]
 }
 
-// line writes a value on one line.
+// line formats a value on one line.
 func (s style) line(value *hujson.Value) string {
 	var parts []string
 	brackets := "{}"

@@ -11,13 +11,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
 
-// markers are what version control systems leave in the top folder of a copy.
+// markers are what version control systems create in the top folder of a working copy.
 var markers = []string{
 	".git", ".hg", ".svn", ".jj", ".sl", ".bzr", ".pijul", "_darcs", ".fslckout", "_FOSSIL_", "CVS",
 }
 
-// Doubt says why somebody else may have written a file in the working folder; "" if there is no
-// reason. A file that cannot be examined is doubted.
+// Doubt returns why somebody else may have written a file in the working folder, or "". It also doubts a file that
+// cannot be examined.
 func Doubt(f File) string {
 	ways := []string{f.Path}
 	if f.EnvInfo != nil {
@@ -62,7 +62,7 @@ func Doubt(f File) string {
 	return ""
 }
 
-// foldersOf returns the folders that hold the links: whoever can change one of them decides what is read.
+// foldersOf returns the folders of the links: whoever can change one of them decides what is read.
 func foldersOf(links []string) []string {
 	folders := make([]string, len(links))
 	for i, link := range links {
@@ -71,14 +71,13 @@ func foldersOf(links []string) []string {
 	return folders
 }
 
-// versionControl returns the marker of a version control system in the folder or in one
-// above it.
+// versionControl returns the marker of a version control system in the folder or in a parent.
 func versionControl(folder string) string {
 	for {
 		for _, name := range markers {
 			marker := filepath.Join(folder, name)
 			_, err := os.Lstat(marker)
-			// A folder that hides whether there is one may have one.
+			// An unreadable folder may contain one.
 			if err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 				return marker
 			}

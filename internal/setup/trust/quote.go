@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Quote returns words as one command line that a person can paste into a shell. What
-// does not print is escaped, so that nothing in it can act on a terminal or hide.
+// Quote returns words as one command line that a person can paste into a shell. Unprintable characters are escaped, so
+// that nothing in it can control a terminal or hide.
 func Quote(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -39,7 +39,7 @@ func isPrintable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// escape writes text as bash, zsh and ksh read it between $' and '.
+// escape formats text for $'…' in bash, zsh and ksh.
 func escape(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -51,7 +51,7 @@ func escape(text string) string {
 		case unicode.IsPrint(r) && (r != utf8.RuneError || size > 1):
 			out.WriteRune(r)
 		default:
-			// Always three digits, which a digit that follows cannot join.
+			// Always three digits, so that a following digit is not part of it.
 			for _, b := range []byte(text[:size]) {
 				fmt.Fprintf(&out, `\%03o`, b)
 			}
@@ -61,7 +61,7 @@ func escape(text string) string {
 	return out.String()
 }
 
-// display is a path inside a sentence.
+// display formats a path for a sentence.
 func display(path string) string {
 	if isPrintable(path) {
 		return path

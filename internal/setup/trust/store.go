@@ -20,11 +20,10 @@ import (
 // Store keeps the trust records: one file per configuration, replaced atomically, so that concurrent
 // processes need no lock.
 type Store struct {
-	folder string // "" if there is no place for records
+	folder string // "" without a place for records
 }
 
-// NewStore makes a store in the user's state folder; without one, "", nothing is trusted
-// and nothing can be recorded.
+// NewStore makes a store in the user's state folder. Without a folder, nothing is trusted and nothing can be recorded.
 func NewStore(stateDir string) *Store {
 	if stateDir == "" {
 		return &Store{}
@@ -32,12 +31,12 @@ func NewStore(stateDir string) *Store {
 	return &Store{folder: filepath.Join(stateDir, "trust")}
 }
 
-// Record is one configuration that was trusted.
+// Record is one trusted configuration.
 type Record struct {
 	Path   string    `json:"path"`
-	SHA256 string    `json:"sha256"` // of the content of the file and its variables
+	SHA256 string    `json:"sha256"` // of the file and its variables
 	Time   time.Time `json:"time"`
-	Shown  []string  `json:"shown,omitempty"` // what its user saw of it
+	Shown  []string  `json:"shown,omitempty"` // the review that its user saw
 }
 
 // Verdict is the result of looking a file up in the records.
@@ -45,8 +44,8 @@ type Verdict int
 
 // The verdicts.
 const (
-	Unknown Verdict = iota // it was never trusted
-	Changed                // another content of it was trusted
+	Unknown Verdict = iota // never trusted
+	Changed                // trusted with other content
 	Trusted
 )
 
@@ -55,8 +54,7 @@ const (
 	maxRecord    = 1 << 20 // size of a trust record; a larger one counts as damaged
 )
 
-// Check looks a file up. If its record cannot be used, the verdict is Unknown and the error says
-// why.
+// Check looks a file up. If its record is unusable, the verdict is Unknown and the error is the reason.
 func (s *Store) Check(f File) (Verdict, error) {
 	if s.folder == "" {
 		return Unknown, nil
@@ -122,7 +120,7 @@ func (s *Store) Add(f File) error {
 	record := Record{Path: path, SHA256: f.digest(), Time: time.Now().UTC().Truncate(time.Second), Shown: f.Shown}
 	content, err := json.Marshal(record)
 	if err == nil && len(content) >= maxRecord {
-		record.Shown = nil // the record has to be read again
+		record.Shown = nil // the record has to stay readable
 		content, err = json.Marshal(record)
 	}
 	if err != nil {
@@ -144,7 +142,7 @@ func (s *Store) Add(f File) error {
 	return err
 }
 
-// write replaces a record as a whole, or leaves it as it is.
+// write replaces a record atomically.
 func (s *Store) write(name string, content []byte) error {
 	if err := safefile.Replace(filepath.Join(s.folder, name), ".new-*", content); err != nil {
 		return err
@@ -152,7 +150,7 @@ func (s *Store) write(name string, content []byte) error {
 	return syncFolder(s.folder)
 }
 
-// Revoke removes the record of a file. Known reports whether there was one.
+// Revoke removes the record of a file. known reports whether there was one.
 func (s *Store) Revoke(path string) (known bool, err error) {
 	if s.folder == "" {
 		return false, nil
@@ -194,7 +192,7 @@ func (s *Store) List() ([]Record, error) {
 		}
 		record, err := s.read(entry.Name())
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // revoked just now
+		case errors.Is(err, fs.ErrNotExist): // just revoked
 		case err != nil:
 			errs = append(errs, err)
 		default:
@@ -213,7 +211,7 @@ func (s *Store) read(name string) (Record, error) {
 		return Record{}, err
 	}
 	if err != nil {
-		return Record{}, damaged(path, errors.Unwrap(err).Error()) // the path is named anyway
+		return Record{}, damaged(path, errors.Unwrap(err).Error()) // the error names the path already
 	}
 	if reason := s.unsafe(info); reason != "" {
 		return Record{}, damaged(path, reason)
@@ -246,13 +244,13 @@ func (s *Store) unsafe(record fs.FileInfo) string {
 	return ""
 }
 
-// recordName turns a path into a file name.
+// recordName converts a path into a file name.
 func recordName(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:16]) + recordSuffix
 }
 
-// damaged is the error of a record that does not count.
+// damaged returns the error of an unusable record.
 func damaged(file, reason string) error {
 	return &toolbox.Error{
 		Code:    toolbox.TrustDamaged,

@@ -2,5 +2,5 @@
 
 package trust
 
-// syncFolder does nothing here: a folder cannot be synced.
+// syncFolder does nothing here: folders cannot be synced.
 func syncFolder(string) error { return nil }

@@ -4,7 +4,7 @@ package trust
 
 import "os"
 
-// syncFolder makes a rename in the folder last.
+// syncFolder makes a rename in the folder durable.
 func syncFolder(name string) error {
 	folder, err := os.Open(name)
 	if err != nil {

@@ -22,13 +22,13 @@ type File struct {
 	Info    fs.FileInfo
 
 	Env     []byte
-	EnvInfo fs.FileInfo // nil if there are no variables beside it
+	EnvInfo fs.FileInfo // nil without variables beside it
 
-	// Shown is what a person saw of it, which is recorded to be compared later. It holds no secrets.
+	// Shown is the review that a person saw, recorded for later comparison. It contains no secrets.
 	Shown []string
 }
 
-// FileOf returns the file of a configuration that was read.
+// FileOf returns the file of a source.
 func FileOf(source *config.Source) File {
 	return File{Path: source.Path, Content: source.Data, Info: source.Info, Env: source.Env, EnvInfo: source.EnvInfo}
 }
@@ -48,9 +48,9 @@ func (f File) digest() string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// identity is the path that a record is kept for. The folder has its real name, so that
-// every way to it counts as one. The file keeps its own: a link from another folder to a
-// trusted file is not trusted, because relative commands would start somewhere else.
+// identity is the path that a record is stored for. Links in the folder are resolved, so that every path to it is the
+// same. The file name is not: a link from another folder to a trusted file is not trusted, because relative commands
+// would start elsewhere.
 func identity(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -61,7 +61,7 @@ func identity(path string) (string, error) {
 		return "", err
 	}
 	path = filepath.Join(dir, filepath.Base(path))
-	if !utf8.ValidString(path) { // a record could not tell it from another such path
+	if !utf8.ValidString(path) { // a record could not distinguish it from another such path
 		return "", &toolbox.Error{
 			Code:    toolbox.TrustNotRecorded,
 			Message: "A file whose path is not UTF-8 cannot be trusted",

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
 
-// Describe says in a few words which workbench it is.
+// Describe identifies the workbench in a few words.
 func (w Workbench) Describe() string {
 	file := w.Config
 	if file == "" {
@@ -34,8 +34,7 @@ func SeveralRunning(found []*Client, message, hint string) error {
 	return &toolbox.Error{Code: toolbox.SeveralRunning, Message: message, Hint: hint + ":\n" + strings.Join(choices, "\n")}
 }
 
-// FindServer returns the server that is named as TOOLBOX/SERVER or SERVER, and the workbench that has
-// it.
+// FindServer returns the server named TOOLBOX/SERVER or SERVER, and its workbench.
 func FindServer(found []*Client, name string) (*Client, Server, error) {
 	var having []*Client
 	var refs, all []string

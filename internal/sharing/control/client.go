@@ -31,7 +31,7 @@ const (
 
 // Client talks to one running workbench.
 type Client struct {
-	Status Workbench // as it was when the workbench was found
+	Status Workbench // when the workbench was found
 	http   *http.Client
 }
 
@@ -56,14 +56,13 @@ func Find(ctx context.Context, dir runtimedir.Dir) (found []*Client, err error) 
 	return found, err
 }
 
-// sockets are those of workbenches that may still run.
+// sockets returns the sockets of workbenches that may still run.
 func sockets(dir runtimedir.Dir) []string {
-	paths, _ := filepath.Glob(dir.Path(prefix + "*")) // the pattern is right
+	paths, _ := filepath.Glob(dir.Path(prefix + "*")) // the pattern is valid
 	return paths[:min(len(paths), maxInFolder)]
 }
 
-// forget removes the socket of a program that was killed. One that just starts has a
-// socket before it listens.
+// forget removes the socket of a killed program. A starting program has a socket before it listens.
 func forget(path string) {
 	pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(path), prefix))
 	if err != nil {
@@ -77,7 +76,7 @@ func forget(path string) {
 			return
 		}
 	}
-	_ = os.Remove(path) // somebody else may have been faster
+	_ = os.Remove(path) // another program may have been faster
 }
 
 func newClient(path string) *Client {
@@ -101,7 +100,7 @@ func (c *Client) refresh(ctx context.Context) error {
 	return json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(&c.Status)
 }
 
-// Refresh asks for the status again.
+// Refresh requests the status again.
 func (c *Client) Refresh(ctx context.Context) (Workbench, error) {
 	err := c.refresh(ctx)
 	return c.Status, err
@@ -116,7 +115,7 @@ func (c *Client) Restart(ctx context.Context, server Server) error {
 	return body.Close()
 }
 
-// Stop stops the workbench and waits for its end.
+// Stop stops the workbench and waits until it has ended.
 func (c *Client) Stop(ctx context.Context) error {
 	body, err := c.send(ctx, http.MethodPost, stopPath, nil)
 	if err != nil {
@@ -127,7 +126,7 @@ func (c *Client) Stop(ctx context.Context) error {
 	defer again.Stop()
 	for {
 		if err := c.refresh(ctx); err != nil && ctx.Err() == nil {
-			return nil // it listens no more
+			return nil // it no longer listens
 		}
 		select {
 		case <-again.C:
@@ -137,7 +136,7 @@ func (c *Client) Stop(ctx context.Context) error {
 	}
 }
 
-// Logs hands out the last lines of a server, and all that come if it should follow.
+// Logs passes on the last lines of a server and, with follow, all further ones.
 func (c *Client) Logs(ctx context.Context, server Server, last int, follow bool, take func(Line)) error {
 	query := about(server)
 	query.Set(linesParameter, strconv.Itoa(last))

@@ -16,17 +16,17 @@ type Workbench struct {
 	Version string    `json:"version"`
 	Serving string    `json:"serving"`           // whom: "stdio", "http", Shared
 	Config  string    `json:"config"`            // path of the file; "" for the built-in default
-	Project string    `json:"project,omitempty"` // path of the project's file on top of it, if there is one
+	Project string    `json:"project,omitempty"` // path of the project's file on top of it, if any
 	Folder  string    `json:"folder"`            // it works in; "" for one that is shared, which belongs to no folder
 	Notice  string    `json:"notice,omitempty"`  // why files are not used
 	Started time.Time `json:"started"`
-	Memory  int64     `json:"memory_bytes,omitempty"` // of the program itself; 0 if not known
-	// Allocations are all of the program since its start, which measurements compare.
+	Memory  int64     `json:"memory_bytes,omitempty"` // of the program itself; 0 if unknown
+	// Allocations counts all allocations since the start, for benchmarks.
 	Allocations uint64   `json:"allocations"`
 	Servers     []Server `json:"servers"`
-	// Activity has the servers that got requests, each once, whatever the number of its copies.
+	// Activity lists the servers that received requests, each once, whatever the number of its copies.
 	Activity     []Activity `json:"activity"`
-	ActivityTime float64    `json:"activity_seconds"` // the last minutes, which Counts are about
+	ActivityTime float64    `json:"activity_seconds"` // the period of Counts
 }
 
 // Activity counts the requests to one server.
@@ -37,7 +37,7 @@ type Activity struct {
 	Requests []Requests `json:"requests"` // by tool and method
 }
 
-// Ref is the server's name with its toolbox.
+// Ref returns the server's name with its toolbox.
 func (a Activity) Ref() string { return a.Toolbox + "/" + a.Server }
 
 // Requests counts the calls of one tool, or the requests of another method.
@@ -47,11 +47,11 @@ type Requests struct {
 	Counts
 }
 
-// Counts are of the last minutes, but for the totals, which are since the start.
+// Counts cover the last minutes; the totals are since the start.
 type Counts struct {
 	Calls       int     `json:"calls"`
 	Errors      int     `json:"errors"`
-	P50         float64 `json:"p50_seconds"` // half of the calls took no longer
+	P50         float64 `json:"p50_seconds"` // median
 	P95         float64 `json:"p95_seconds"`
 	TotalCalls  int     `json:"total_calls"`
 	TotalErrors int     `json:"total_errors"`
@@ -63,7 +63,7 @@ type Server struct {
 	Name      string    `json:"server"`
 	State     string    `json:"state"`
 	PID       int       `json:"pid,omitempty"`
-	Memory    int64     `json:"memory_bytes,omitempty"` // of all its processes; 0 if not known
+	Memory    int64     `json:"memory_bytes,omitempty"` // of all its processes; 0 if unknown
 	Uptime    float64   `json:"uptime_seconds,omitempty"`
 	Calls     int       `json:"calls"`
 	Restarts  int       `json:"restarts"`
@@ -72,23 +72,23 @@ type Server struct {
 	LastError string    `json:"last_error,omitempty"`
 	Since     time.Time `json:"failing_since,omitzero"`
 	NextTry   float64   `json:"next_try_seconds,omitempty"`
-	Clients   int       `json:"clients"`      // that use it
-	Why       Why       `json:"why,omitzero"` // it is a copy of its own
+	Clients   int       `json:"clients"`      // connected to it
+	Why       Why       `json:"why,omitzero"` // why it is a separate copy
 }
 
-// Why says what the clients of a server have in common, and why others get another copy.
+// Why lists what the clients of a server have in common, the reason why others get another copy.
 type Why struct {
-	Folder       string   `json:"folder,omitempty"`       // where they work, and the server runs
-	Roots        []string `json:"roots,omitzero"`         // their roots, for which the server asked
-	Capabilities []string `json:"capabilities,omitempty"` // that they declared
-	Environment  []string `json:"environment,omitempty"`  // variables that are other for them
-	Command      string   `json:"command,omitempty"`      // the file that the server's command is for them
+	Folder       string   `json:"folder,omitempty"`       // their working folder, and the server's
+	Roots        []string `json:"roots,omitzero"`         // their roots, requested by the server
+	Capabilities []string `json:"capabilities,omitempty"` // declared by them
+	Environment  []string `json:"environment,omitempty"`  // variables whose values differ for them
+	Command      string   `json:"command,omitempty"`      // the file that the server's command resolves to
 	Era          string   `json:"era,omitempty"`          // "modern": of the protocol that they speak
-	Behind       int      `json:"behind,omitempty"`       // how many workbenches their requests come through
+	Behind       int      `json:"behind,omitempty"`       // number of workbenches that their requests pass through
 	Client       string   `json:"client,omitempty"`       // "one": nobody else may answer what the server asks
 }
 
-// Ref is the server's name with its toolbox.
+// Ref returns the server's name with its toolbox.
 func (s Server) Ref() string { return s.Toolbox + "/" + s.Name }
 
 // Line is one line that a server wrote to stderr, without secrets.
@@ -97,13 +97,13 @@ type Line struct {
 	Text string    `json:"text"`
 }
 
-// Subject is the workbench that a socket is about.
+// Subject is the workbench that a socket controls.
 type Subject interface {
 	Inspect() Workbench
-	// Journal returns the lines of a server from a number on, the number of the next one,
-	// and a channel that is closed when it is there.
+	// Journal returns the lines of a server from a number on, the number of the next line, and a channel that is closed
+	// once that line exists.
 	Journal(toolbox, server string, number uint64) (lines []Line, next uint64, more <-chan struct{}, err error)
-	// Restart ends a server and starts it again.
+	// Restart stops a server and starts it again.
 	Restart(ctx context.Context, toolbox, server string) error
 	// End starts to end the program.
 	End()

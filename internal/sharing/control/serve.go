@@ -54,7 +54,7 @@ func Serve(ctx context.Context, dir runtimedir.Dir, subject Subject) error {
 	return err
 }
 
-// ownListener accepts programs of this user alone, and only so many at a time.
+// ownListener accepts a limited number of connections, from programs of this user only.
 type ownListener struct {
 	net.Listener
 	places chan struct{}
@@ -74,12 +74,12 @@ func (l *ownListener) Accept() (net.Conn, error) {
 		case l.places <- struct{}{}:
 			return &placedConn{Conn: conn, leave: func() { <-l.places }}, nil
 		default:
-			_ = conn.Close() // a command tries again, or says so
+			_ = conn.Close() // the command tries again, or reports it
 		}
 	}
 }
 
-// placedConn gives its place back when it is closed, which may be told more than once.
+// placedConn releases its place when it is closed, which may happen more than once.
 type placedConn struct {
 	net.Conn
 	leave func()
@@ -112,14 +112,14 @@ func handler(subject Subject) http.Handler {
 	return mux
 }
 
-// answer writes a value. It is fine if the command is gone.
+// answer writes a value. An error means that the command is gone.
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	_ = json.NewEncoder(w).Encode(value)
 }
 
-// refusal is an error on its way to a command.
+// refusal is an error to send to a command.
 type refusal struct {
 	Error string `json:"error"`
 }
@@ -130,7 +130,7 @@ func refuse(w http.ResponseWriter, err error) {
 	_ = json.NewEncoder(w).Encode(refusal{err.Error()})
 }
 
-// logs writes the last lines of a server, and with follow all that come.
+// logs writes the last lines of a server and, with follow, all further ones.
 func logs(w http.ResponseWriter, r *http.Request, subject Subject) {
 	query := r.URL.Query()
 	box, server := query.Get(toolboxParameter), query.Get(serverParameter)

@@ -18,20 +18,20 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// Target is the workbench that a client looks for.
+// Target is the workbench that a client needs.
 type Target struct {
 	Dir    runtimedir.Dir
 	Key    string
-	Log    string   // path of the file that it logs to
-	Args   []string // with which this program is that workbench
-	Folder string   // where it works itself
+	Log    string   // path of its log file
+	Args   []string // arguments that make this program that workbench
+	Folder string   // its working folder
 }
 
-// Bounds of finding a workbench.
+// Time limits for finding a workbench.
 const (
 	connectTime = 20 * time.Second // to find or start the shared workbench; then the client is served by its own process
 	startTime   = 15 * time.Second // for a new workbench to listen; then its start has failed
-	lockTime    = 17 * time.Second // for others who start one
+	lockTime    = 17 * time.Second // for another process that is starting one
 	maxStarts   = 3                // attempts to start one; then the client is served by its own process
 )
 
@@ -86,7 +86,7 @@ func Join(ctx context.Context, path string, hello Hello) (relay.Conn, error) {
 	return conn.(*net.UnixConn), nil
 }
 
-// awaitPause is between two looks whether a workbench is there.
+// awaitPause is the pause between two attempts to connect to a starting workbench.
 const awaitPause = 100 * time.Millisecond
 
 // Await is Join with a time limit for a workbench that does not listen yet.
@@ -111,7 +111,7 @@ func Await(ctx context.Context, path string, limit time.Duration, hello Hello) (
 	}
 }
 
-// Tell gives a workbench an order.
+// Tell sends an order to a workbench.
 func Tell(ctx context.Context, path, key string, order Order) error {
 	conn, err := Join(ctx, path, Hello{Key: key, Order: order})
 	if err != nil {
@@ -120,11 +120,10 @@ func Tell(ctx context.Context, path, key string, order Order) error {
 	return conn.Close()
 }
 
-// ready is what a workbench writes to its output when it listens. Any other output is an error
-// message.
+// ready is the output of a workbench that listens. Any other output is an error message.
 const ready = "ready\n"
 
-// Ready tells the process that started this program that it listens.
+// Ready reports to the process that started this program that it listens.
 func Ready(out io.Writer) error {
 	_, err := io.WriteString(out, ready)
 	return err
@@ -140,11 +139,10 @@ func ReadKey(in io.Reader) (string, error) {
 	return key, err
 }
 
-// maxReason bounds the quoted output of a workbench that did not start.
+// maxReason is the size of the quoted output of a workbench that did not start, in bytes.
 const maxReason = 4 << 10
 
-// start starts this program as a workbench of its own, which outlives us, and waits until
-// it listens.
+// start starts this program as a separate workbench, which outlives this process, and waits until it listens.
 func (t Target) start(ctx context.Context) error {
 	executable, err := os.Executable()
 	if err != nil {
@@ -157,9 +155,9 @@ func (t Target) start(ctx context.Context) error {
 	defer output.Close()
 	cmd := exec.Command(executable, t.Args...)
 	cmd.Dir, cmd.Stdout, cmd.SysProcAttr = t.Folder, theirs, detached()
-	// Other users see command lines, and the key was made of secrets among other things.
+	// Other users can see command lines, and the key is derived from secrets, too.
 	cmd.Stdin = strings.NewReader(t.Key + "\n")
-	if log, err := openLog(t.Log); err == nil { // for what the runtime says of a crash
+	if log, err := openLog(t.Log); err == nil { // for the runtime's output of a crash
 		cmd.Stderr = log
 		defer log.Close()
 	}
@@ -168,7 +166,7 @@ func (t Target) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // it outlives us, or is not to stay a zombie
+	go func() { _ = cmd.Wait() }() // it outlives this process, or must not stay a zombie
 	heard := make(chan string, 1)
 	go func() { // ends with the pipe, which is closed above at the latest
 		text, _ := io.ReadAll(io.LimitReader(output, maxReason))

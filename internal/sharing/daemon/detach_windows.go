@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// detached gives a process no console, so that it does not end with the client's.
+// detached starts a process without a console, so that it does not end with the client's.
 func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}
 }

@@ -18,22 +18,22 @@ type Hello struct {
 	Protocol int    `json:"mcp-workbench"`
 	Key      string `json:"key,omitempty"`     // of the workbench that it looks for; "": any
 	Version  string `json:"version,omitempty"` // of the bridge's program
-	Order    Order  `json:"order,omitempty"`   // what is wanted instead of a session
+	Order    Order  `json:"order,omitempty"`   // a request other than a session
 
-	Folder    string   `json:"folder,omitempty"`  // where the client works
-	Environ   []string `json:"environ,omitempty"` // its environment; none: as that of the workbench
+	Folder    string   `json:"folder,omitempty"`  // the client's working folder
+	Environ   []string `json:"environ,omitempty"` // its environment; nil: the same as the workbench's
 	Opened    []string `json:"opened,omitempty"`
 	LastAsked uint64   `json:"lastAsked,omitempty"`
 
-	Terminal *Terminal `json:"terminal,omitempty"` // what a person at a terminal wants; nil for a client
+	Terminal *Terminal `json:"terminal,omitempty"` // request of a person at a terminal; nil for a client
 }
 
-// Terminal is what a command is for that calls tools.
+// Terminal is the purpose of a command that calls tools.
 type Terminal struct {
-	Servers []Place `json:"servers,omitempty"` // that it is about; none: all
+	Servers []Place `json:"servers,omitempty"` // to use; nil: all
 }
 
-// Place is where a server is in the configuration.
+// Place is the position of a server in the configuration.
 type Place struct {
 	Toolbox string `json:"toolbox"`
 	Server  string `json:"server"`
@@ -44,11 +44,11 @@ type Order string
 
 // The orders.
 const (
-	Reload Order = "reload" // reads the configuration again
-	Stop   Order = "stop"   // ends the workbench
+	Reload Order = "reload" // reload the configuration
+	Stop   Order = "stop"   // end the workbench
 )
 
-// welcome is the line that answers a hello.
+// welcome is the response to a hello.
 type welcome struct {
 	Protocol int    `json:"mcp-workbench"`
 	Version  string `json:"version"`
@@ -62,12 +62,12 @@ const (
 	helloTime = 5 * time.Second // for the first line of a connection; then it ends
 )
 
-// RefusedError says that a workbench refuses this client.
+// RefusedError is the error of a workbench that refuses this client.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return "the workbench refused the client: " + e.Reason }
 
-// errEnding says that a workbench was about to end.
+// errEnding is the error of a workbench that is about to end.
 var errEnding = errors.New("the workbench was just ending")
 
 // greet opens a session on a connection to a workbench.
@@ -95,7 +95,7 @@ func greet(conn net.Conn, hello Hello) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-// errNotUs says that the program at the other end does not speak this protocol.
+// errNotUs is the error if the program at the other end does not speak this protocol.
 var errNotUs = errors.New("the program on this socket is not a compatible workbench")
 
 func writeLine(conn net.Conn, value any) error {
@@ -107,7 +107,7 @@ func writeLine(conn net.Conn, value any) error {
 	return err
 }
 
-// readLine reads one line. Neither side sends more before the answer, so nothing follows the line.
+// readLine reads one line. Neither side sends more before the response, so nothing follows the line.
 func readLine(conn net.Conn, value any) error {
 	var line []byte
 	chunk := make([]byte, 4<<10)

@@ -1,5 +1,5 @@
-// Package daemon is the workbench that clients of one user share: which clients share one, how it is
-// found and started, and how it serves them.
+// Package daemon is the workbench that clients of one user share: which clients share one, how they find and start it,
+// and how it serves them.
 package daemon
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Identity is what clients must have in common to share a workbench. The content of the
-// configuration is not part of it: a workbench follows its file.
+// Identity is what clients must have in common to share a workbench. The content of the configuration is not part of
+// it: a workbench reloads its file.
 type Identity struct {
 	Version string
 	Build   Build
 	Config  *config.Config
-	Places  []config.Place // of its files. What was found in the working folder has to be trusted
-	Toolbox string         // the only one that is served; "": all
+	Places  []config.Place // of its files. Those found in the working folder have to be trusted
+	Toolbox string         // the only one to serve; "": all
 	Environ []string
 }
 
@@ -34,8 +34,7 @@ type Build struct {
 	modified time.Time
 }
 
-// ThisBuild describes the program that runs. Call it early: the file may be replaced by that
-// of another build later.
+// ThisBuild describes the running program. Call it early: another build may replace the file later.
 func ThisBuild() (Build, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -48,7 +47,7 @@ func ThisBuild() (Build, error) {
 	return Build{path, info.Size(), info.ModTime()}, nil
 }
 
-// Key names the workbench of an identity. It is a hash, and reveals nothing.
+// Key returns the key of an identity's workbench: a hash, which reveals nothing.
 func (i Identity) Key() string {
 	sum := sha256.New()
 	write(sum, "mcp-workbench", fmt.Sprint(helloVersion), i.Version, i.Build.path, fmt.Sprint(i.Build.size), i.Build.modified.UTC().Format(time.RFC3339Nano))
@@ -62,22 +61,21 @@ func (i Identity) Key() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// write hashes texts so that none can be taken for a part of another.
+// write hashes texts so that their boundaries are unambiguous.
 func write(sum hash.Hash, texts ...string) {
 	for _, text := range texts {
 		fmt.Fprintf(sum, "%d:%s\n", len(text), text)
 	}
 }
 
-// ours are the variables that affect the workbench itself: its state folder, and how it reaches
-// remote servers.
+// ours are the variables that affect the workbench itself: its state folder, and how it reaches remote servers.
 var ours = []string{
 	"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// relevant returns the variables that the whole workbench depends on, sorted, each once.
-// Others that a server gets make a difference to that server alone; see fleet.Environment.
+// relevant returns the variables that affect the whole workbench, sorted, each once. Other variables of a server affect
+// that server only; see fleet.Environment.
 func (i Identity) relevant() []string {
 	var relevant []string
 	for _, entry := range i.Environ {

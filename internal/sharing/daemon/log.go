@@ -12,15 +12,15 @@ import (
 // maxLog is the size at which a log is rotated; the previous one is kept.
 const maxLog = 1 << 20
 
-// keptLogs is how long an unused log is kept.
+// keptLogs is the age at which an unused log is removed.
 const keptLogs = 14 * 24 * time.Hour
 
-// LogPath is the file that the workbench with that key logs to.
+// LogPath returns the path of the log of the workbench with that key.
 func LogPath(stateDir, key string) string {
 	return filepath.Join(stateDir, "logs", "daemon-"+key[:16]+".log")
 }
 
-// Log is a file of limited length. It is safe for concurrent use.
+// Log is a file of limited size. It is safe for concurrent use.
 type Log struct {
 	path string
 
@@ -43,7 +43,7 @@ func OpenLog(path string) (*Log, error) {
 	return l, nil
 }
 
-// openLog opens the file for this user alone.
+// openLog opens the file, readable by this user only.
 func openLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -52,10 +52,10 @@ func openLog(path string) (*os.File, error) {
 }
 
 func removeOld(dir string) {
-	logs, _ := filepath.Glob(filepath.Join(dir, "daemon-*.log*")) // the pattern is right
+	logs, _ := filepath.Glob(filepath.Join(dir, "daemon-*.log*")) // the pattern is valid
 	for _, path := range logs {
 		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > keptLogs {
-			_ = os.Remove(path) // the next one tries again
+			_ = os.Remove(path) // the next start tries again
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (l *Log) rotate() error {
 	if err := os.Remove(before); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_ = l.file.Close() // Windows renames no file that is open
+	_ = l.file.Close() // Windows cannot rename an open file
 	if err := os.Rename(l.path, before); err != nil {
 		return err
 	}

@@ -18,37 +18,36 @@ import (
 
 // ServeOptions configure the shared workbench.
 type ServeOptions struct {
-	Listener net.Listener // closed in the end
-	Key      string       // that clients have to name
+	Listener net.Listener // closed at the end
+	Key      string       // required from clients
 	Version  string
-	Idle     time.Duration // after which without a client it ends
-	// NewIdle brings another Idle, which holds from then on; nil: it never does.
+	Idle     time.Duration // ends a workbench without clients
+	// NewIdle delivers changes of Idle; nil: none.
 	NewIdle <-chan time.Duration
-	// Session serves one client until it closes its side, or for a bounded time after ctx ends.
-	// Known is what the hello says about the client.
+	// Session serves one client until it closes its side, or for a bounded time after ctx ends. known is the client's
+	// description in its hello.
 	Session func(ctx context.Context, conn io.ReadWriteCloser, hello *Hello, known front.Pipe) error
 	Reload  func() // does not block
 	Log     *slog.Logger
 }
 
-// maxClients is how many there may be at once.
+// maxClients is the number of concurrent clients of a shared workbench.
 const maxClients = 1000
 
-// unreadTime is how long a client may let what it is sent wait while others may wait for
-// the same servers.
+// unreadTime is how long a client may leave its messages unread while others may be waiting for the same servers.
 const unreadTime = 30 * time.Second
 
 type server struct {
 	options ServeOptions
-	changed chan struct{} // holds a token when clients or stopping are new
+	changed chan struct{} // holds a token when clients or stopping changed
 
 	mu       sync.Mutex
 	clients  int
-	stopping bool // nobody is let in any more
+	stopping bool // no further clients are accepted
 }
 
-// Serve serves clients until there has been none for the idle time, a stop is requested, or ctx
-// ends. Open sessions get time to end.
+// Serve serves clients until there has been none for the idle time, a stop is requested, or ctx ends. Open sessions get
+// time to end.
 func Serve(ctx context.Context, options ServeOptions) error {
 	s := &server{options: options, changed: make(chan struct{}, 1)}
 	serving, stop := context.WithCancel(ctx)
@@ -65,7 +64,7 @@ func Serve(ctx context.Context, options ServeOptions) error {
 	return err
 }
 
-// wait returns when it is time to end.
+// wait returns when the workbench has to end.
 func (s *server) wait(ctx context.Context, accepting <-chan error) error {
 	limit, alone := s.options.Idle, time.Now() // alone is since when there has been no client
 	idle := time.NewTimer(limit)
@@ -116,7 +115,7 @@ func (s *server) retire() bool {
 	return s.stopping
 }
 
-// acceptPause follows an error of Accept that may pass, such as too many open files.
+// acceptPause is the pause after a temporary error of Accept, such as too many open files.
 const acceptPause = 100 * time.Millisecond
 
 func (s *server) accept(ctx context.Context, sessions *sync.WaitGroup) error {
@@ -138,7 +137,7 @@ func (s *server) accept(ctx context.Context, sessions *sync.WaitGroup) error {
 	}
 }
 
-// receive hears what a connection is for, and does it. It closes the connection.
+// receive reads the hello of a connection and handles it. It closes the connection.
 func (s *server) receive(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }() // again, after a session
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
@@ -178,7 +177,7 @@ func (s *server) readHello(conn net.Conn) (hello *Hello, refusal string) {
 	}
 	hello = &Hello{}
 	if err := readLine(conn, hello); err != nil {
-		return nil, "" // somebody may have looked whether we are there
+		return nil, "" // possibly a check whether the workbench runs
 	}
 	switch {
 	case hello.Protocol != helloVersion:
@@ -201,7 +200,7 @@ func (s *server) session(ctx context.Context, conn net.Conn, hello *Hello) {
 		Origin: front.Origin{Folder: existing(hello.Folder)}, Opened: hello.Opened, LastAsked: hello.LastAsked,
 		Mark: relay.Mark, Farewell: []byte(relay.Farewell), Patience: unreadTime,
 	}
-	if hello.Terminal != nil { // which has no bridge that would understand more than the protocol
+	if hello.Terminal != nil { // it has no bridge that understands more than the protocol
 		known.Mark, known.Farewell, known.Audience = nil, nil, hello.Terminal.audience()
 	}
 	err := s.options.Session(ctx, conn, hello, known)
@@ -216,7 +215,7 @@ func (t *Terminal) audience() front.Audience {
 	return audience
 }
 
-// existing returns a folder that there is; a client on another machine may name any.
+// existing returns a folder if it exists; a client on another machine may name any.
 func existing(folder string) string {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return ""

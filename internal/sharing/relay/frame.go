@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// ourPrefix begins the ids of requests that are not the client's.
+// ourPrefix starts the ids of the relay's own requests.
 const ourPrefix = `"mcp-workbench-bridge/`
 
 func isOurs(id []byte) bool { return bytes.HasPrefix(id, []byte(ourPrefix)) }
@@ -24,7 +24,7 @@ func line(frame wire.Frame) []byte {
 	return append(bytes.Clone(frame.Bytes()), '\n')
 }
 
-// kind is what a message of the workbench is.
+// kind is the kind of a message from the workbench.
 type kind int
 
 const (
@@ -33,14 +33,13 @@ const (
 	isResponse
 )
 
-// How a workbench begins its messages. All others are looked into, which is slow for large
-// ones.
+// The usual beginnings of the workbench's messages. All other messages are parsed, which is slow for large ones.
 var (
 	withID    = []byte(`{"jsonrpc":"2.0","id":`)
 	withoutID = []byte(`{"jsonrpc":"2.0","method":`)
 )
 
-// response returns what a message is, and its id.
+// response returns the kind of a message, and its id.
 func response(frame wire.Frame) (id []byte, what kind) {
 	data := frame.Bytes()
 	if bytes.HasPrefix(data, withoutID) {
@@ -68,7 +67,7 @@ func response(frame wire.Frame) (id []byte, what kind) {
 	return nil, isOther
 }
 
-// idEnd returns the length of the id that data begins with; 0 if it has no end.
+// idEnd returns the length of the id at the start of data; 0 if it has no end.
 func idEnd(data []byte) int {
 	if len(data) == 0 || data[0] != '"' {
 		return max(bytes.IndexByte(data, ','), 0)
@@ -84,20 +83,18 @@ func idEnd(data []byte) int {
 	return 0
 }
 
-// A mark is a line of the workbench that is for the relay alone. It is no JSON, so that it
-// cannot be taken for a message.
+// A mark is a line of the workbench for the relay only. It is not JSON, so it cannot be mistaken for a message.
 const markPrefix = "#opened "
 
-// Farewell is the last line of a workbench that ends on request. The relay does not reconnect before
-// the client needs it.
+// Farewell is the last line of a workbench that ends on request. The relay reconnects only when the client needs it.
 const Farewell = "#ended\n"
 
-// Mark returns the line that says that the client opened a toolbox.
+// Mark returns the line that reports that the client opened a toolbox.
 func Mark(toolbox string) []byte {
 	return append(wire.AppendString([]byte(markPrefix), toolbox), '\n')
 }
 
-// ParseMark reads what Mark wrote.
+// ParseMark parses a line of Mark.
 func ParseMark(line []byte) (toolbox string, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(markPrefix))
 	if !ok {

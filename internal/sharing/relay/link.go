@@ -18,9 +18,9 @@ type link struct {
 	reader  *wire.Reader
 	writer  *wire.Writer
 	made    time.Time
-	ended   bool          // the workbench said farewell; of the one who reads
-	unwatch func() bool   // ends what watches over it
-	gone    chan struct{} // closed when nothing is left of it
+	ended   bool          // the workbench sent its farewell; owned by the reader
+	unwatch func() bool   // stops the watcher of the context
+	gone    chan struct{} // closed when the link has ended completely
 
 	parting sync.Once
 	closing sync.Once
@@ -33,17 +33,17 @@ func newLink(conn Conn) *link {
 	}
 }
 
-// abandon ends the connection at once.
+// abandon closes the connection at once.
 func (l *link) abandon() {
 	l.closing.Do(func() {
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = l.writer.Close(ended) // closing the connection ends what it is stuck in
+		_ = l.writer.Close(ended) // closing the connection unblocks it
 		_ = l.conn.Close()
 	})
 }
 
-// part says that nothing more comes, after what waits to be written.
+// part closes the sending direction after writing everything that is queued.
 func (l *link) part() {
 	l.parting.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), partTime)
@@ -53,7 +53,7 @@ func (l *link) part() {
 	})
 }
 
-// pump passes on what the workbench says until the connection ends.
+// pump forwards the messages of the workbench until the connection ends.
 func (l *link) pump(r *relay) {
 	for {
 		frame, err := l.next(r)
@@ -66,7 +66,7 @@ func (l *link) pump(r *relay) {
 	}
 }
 
-// next reads one message that is for the client or for us.
+// next reads one message for the client or for the relay.
 func (l *link) next(r *relay) (wire.Frame, error) {
 	for {
 		frame, err := l.reader.Next()
@@ -82,8 +82,7 @@ func (l *link) next(r *relay) (wire.Frame, error) {
 	}
 }
 
-// introduce makes the client's session on a connection that is new. Meanwhile nobody else
-// reads from it.
+// introduce restores the client's session on a new connection. Nobody else reads from it meanwhile.
 func (l *link) introduce(r *relay) error {
 	plan := r.record.plan(l)
 	if plan.initialize != nil {
@@ -104,7 +103,7 @@ func (l *link) introduce(r *relay) error {
 	return nil
 }
 
-// initialize does the handshake once more, whose answer the client has already.
+// initialize repeats the handshake, whose response the client already has.
 func (l *link) initialize(r *relay, message []byte) error {
 	if err := l.writer.Write(r.over, message); err != nil {
 		return err

@@ -15,40 +15,40 @@ import (
 // answer the requests in flight when a connection breaks. It is safe for concurrent use.
 type record struct {
 	mu      sync.Mutex
-	current *link // that messages of the client may be sent on; nil while there is none
+	current *link // the link for the client's messages; nil without one
 
 	initialize  []byte // the client's request; nil before it
-	initializer string // the key of its id while it is not answered
+	initializer string // key of its id until it is answered
 	initialized []byte // the client's notification; nil before it
 	level       []byte // the last logging/setLevel
 	subscribed  []subscription
-	look        []string // notifications that have the client look again
+	look        []string // notifications that make the client list again
 	opened      []string
 	lastAsked   uint64
 	lastOurs    uint64
 
-	requests  map[string]request  // of the client, without an answer
-	questions map[string]struct{} // of the workbench, without an answer; by id as it is written
+	requests  map[string]request  // of the client, unanswered
+	questions map[string]struct{} // of the workbench, unanswered; by id as written
 }
 
-// request is one of the client's in flight.
+// request is a request of the client in flight.
 type request struct {
 	link *link
 	id   []byte // as the client wrote it
 	sent bool   // it was written to the link, or will be
-	// again is the whole request if it can be sent once more: one that listens does nothing.
+	// again is the whole request if it can be repeated: a listening request has no side effects.
 	again []byte
-	// look are notifications about the lists that it listens to, which may be others then.
+	// look are notifications about the lists that it listens to, which may have changed.
 	look [][]byte
 }
 
-// subscription is a resource that the client wants to hear of.
+// subscription is a resource that the client subscribed to.
 type subscription struct {
 	uri     string
 	request []byte
 }
 
-// Limits of the recorded state. What exceeds them is not restored.
+// Limits of the recorded state. Anything beyond them is not restored.
 const (
 	maxSubscriptions = 10_000   // subscriptions that are restored; further ones are lost with the workbench
 	maxQuestions     = 10_000   // open questions that are withdrawn; further ones stay open
@@ -60,16 +60,15 @@ func newRecord() record {
 	return record{requests: make(map[string]request), questions: make(map[string]struct{})}
 }
 
-// resume is what the next workbench has to know.
+// resume returns the state that the next workbench needs.
 func (c *record) resume(broken int) Resume {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return Resume{Opened: slices.Clone(c.opened), LastAsked: c.lastAsked, Broken: broken}
 }
 
-// sending notes a frame of the client that is about to be sent on the link, and returns
-// the keys of the requests in it. If that link is not the current one, ok is false, and the
-// frame must be sent on another.
+// sending records a frame of the client before it is sent on the link, and returns the keys of its requests. If that
+// link is not the current one, ok is false, and the frame must be sent on another.
 func (c *record) sending(l *link, frame wire.Frame) (requests []string, ok bool) {
 	frames := []wire.Frame{frame}
 	if frame.IsBatch() {
@@ -77,7 +76,7 @@ func (c *record) sending(l *link, frame wire.Frame) (requests []string, ok bool)
 	}
 	messages := make([]wire.Message, len(frames))
 	for i := range frames {
-		messages[i], _ = wire.Parse(frames[i]) // the workbench says what is wrong with it
+		messages[i], _ = wire.Parse(frames[i]) // the workbench reports the mistake
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,15 +91,15 @@ func (c *record) sending(l *link, frame wire.Frame) (requests []string, ok bool)
 	return requests, true
 }
 
-// sent notes that requests were written to the link, and returns the ids of those that will
-// not be answered, since it broke off meanwhile.
+// sent records that requests were written to the link, and returns the ids of those that will not be answered because
+// it broke meanwhile.
 func (c *record) sent(l *link, requests []string) (lost [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range requests {
 		entry, ok := c.requests[key]
 		switch {
-		case !ok: // it was answered already
+		case !ok: // already answered
 		case c.current != l && entry.again == nil:
 			lost = append(lost, entry.id)
 			delete(c.requests, key)
@@ -112,8 +111,8 @@ func (c *record) sent(l *link, requests []string) (lost [][]byte) {
 	return lost
 }
 
-// unsent takes requests back that could not be written to the link. It reports whether they
-// are to be sent on another one: what makes the session is sent there anyway.
+// unsent removes requests that could not be written to the link. It reports whether to send them on another one:
+// messages that establish the session are sent there anyway.
 func (c *record) unsent(requests []string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +126,7 @@ func (c *record) unsent(requests []string) bool {
 	return again
 }
 
-// elements returns the messages of a batch as frames of their own.
+// elements returns the messages of a batch as separate frames.
 func elements(frame wire.Frame) (frames []wire.Frame) {
 	whole, err := wire.ParseValue(bytes.Clone(frame.Bytes()))
 	if err != nil {
@@ -174,7 +173,7 @@ func (c *record) trackRequest(l *link, frame wire.Frame, message wire.Message) (
 	return key
 }
 
-// looks returns the notifications that have a client that listens look at its lists again.
+// looks returns the notifications that make a listening client list again.
 func looks(listen wire.Message) (messages [][]byte) {
 	params := append([]byte(`{"_meta":{"`+protocol.MetaSubscriptionID+`":`), listen.ID.Bytes()...)
 	params = append(params, "}}"...)
@@ -202,9 +201,9 @@ func (c *record) subscribe(method string, frame wire.Frame, params wire.Payload)
 	}
 }
 
-// received notes a frame of the workbench; it reports whether it is for the client.
+// received records a frame of the workbench. It reports whether the frame is for the client.
 func (c *record) received(l *link, frame wire.Frame) bool {
-	if frame.Bytes()[0] == '#' { // one that we do not know is not for the client, either
+	if frame.Bytes()[0] == '#' { // an unknown mark is not for the client, either
 		if toolbox, ok := ParseMark(frame.Bytes()); ok {
 			c.open(toolbox)
 		}
@@ -242,7 +241,7 @@ func (c *record) open(toolbox string) {
 	}
 }
 
-// asked notes a question of the workbench.
+// asked records a question of the workbench.
 func (c *record) asked(id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -254,8 +253,7 @@ func (c *record) asked(id []byte) {
 	}
 }
 
-// withdrawal is how a notification begins that a question needs no answer any more. Only
-// those need to be looked into.
+// withdrawal starts a notification that a question needs no answer any more. Only those have to be parsed.
 var withdrawal = []byte(`{"jsonrpc":"2.0","method":"` + protocol.NotifyCancelled + `"`)
 
 func (c *record) heard(frame wire.Frame) {
@@ -269,8 +267,7 @@ func (c *record) heard(frame wire.Frame) {
 	}
 }
 
-// answered notes the answer to a request of the client; it reports whether that was the one
-// that begins the session.
+// answered records the response to a client's request. It reports whether that request was initialize.
 func (c *record) answered(id []byte) bool {
 	key := idKey(wire.Raw(id))
 	c.mu.Lock()
@@ -283,7 +280,7 @@ func (c *record) answered(id []byte) bool {
 	return begins
 }
 
-// introduced notes what the client was told that it will hear of.
+// introduced records the notifications announced to the client.
 func (c *record) introduced(frame wire.Frame) {
 	message, err := wire.Parse(frame)
 	if err != nil {
@@ -306,14 +303,13 @@ func (c *record) introduced(frame wire.Frame) {
 	}
 }
 
-// lose returns the requests that were sent on a link and will not be answered, and the
-// questions that nobody waits for the answers of.
+// lose returns the requests sent on a link that will not be answered, and the questions whose answers nobody awaits.
 func (c *record) lose(l *link) (requests, questions [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.current = nil
 	for key, entry := range c.requests {
-		// One that is being written belongs to who writes it.
+		// A request that is being written belongs to its writer.
 		if entry.link == l && entry.sent && entry.again == nil {
 			requests = append(requests, entry.id)
 			delete(c.requests, key)
@@ -326,14 +322,14 @@ func (c *record) lose(l *link) (requests, questions [][]byte) {
 	return requests, questions
 }
 
-// plan is how a session is made on a new connection.
+// plan is how to restore a session on a new connection.
 type plan struct {
-	initialize []byte   // to be answered to us; nil if there is no such handshake
-	then       [][]byte // what is sent after that
-	look       [][]byte // what the client is told
+	initialize []byte   // answered to the relay; nil without such a handshake
+	then       [][]byte // sent after that
+	look       [][]byte // sent to the client
 }
 
-// plan plans the session on a link, and has what is sent there again belong to it.
+// plan plans the session on a link, and assigns the repeated requests to it.
 func (c *record) plan(l *link) (p plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -349,7 +345,7 @@ func (c *record) plan(l *link) (p plan) {
 	switch {
 	case c.initialize == nil:
 		return p
-	case c.initializer != "": // the client waits for the answer
+	case c.initializer != "": // the client awaits the response
 		p.then = append(p.then, bytes.Clone(c.initialize))
 	default:
 		p.initialize = c.ours(c.initialize)
@@ -369,8 +365,7 @@ func (c *record) plan(l *link) (p plan) {
 	return p
 }
 
-// ours returns a request of the client with an id whose answer is not for it. Called with
-// mu held.
+// ours returns a client's request with an id of the relay. Called with mu held.
 func (c *record) ours(request []byte) []byte {
 	value := wire.Raw(bytes.Clone(bytes.TrimSuffix(request, []byte("\n"))))
 	c.lastOurs++

@@ -23,11 +23,11 @@ type Conn interface {
 
 // Options are the two ends of a relay.
 type Options struct {
-	In  io.ReadCloser  // what the client writes; the relay closes it
-	Out io.WriteCloser // what the client reads; the relay closes it
+	In  io.ReadCloser  // written by the client; the relay closes it
+	Out io.WriteCloser // read by the client; the relay closes it
 
-	// Dial connects to the workbench, which continues the session of Resume. It is called again
-	// whenever the connection breaks. It may block until ctx ends.
+	// Dial connects to the workbench, which continues the session of Resume. It is called again whenever the connection
+	// breaks, and may block until ctx ends.
 	Dial func(ctx context.Context, resume Resume) (Conn, error)
 
 	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
@@ -38,55 +38,54 @@ type Options struct {
 type Resume struct {
 	Opened    []string // toolboxes that the client opened, in that order
 	LastAsked uint64   // the last question that the client was asked
-	// Broken is how many connections in a row broke off soon after they were made.
+	// Broken is the number of consecutive connections that broke soon after they were made.
 	Broken int
 }
 
 // Limits.
 const (
-	queueLimit = 4 << 20 // bytes that wait for one side
-	// longestAnswer bounds what a workbench may send at once. It has limits of its own, and
-	// what is made of several messages may be longer than those.
+	queueLimit = 4 << 20 // bytes queued for one side
+	// longestAnswer is the size of a message from a workbench. It has limits of its own, and a message made of several
+	// may exceed those.
 	longestAnswer = 1 << 30
 
-	introductionTime = 30 * time.Second // for the handshake of a session that goes on
-	steadyAfter      = 10 * time.Second // after which a connection counts as one that worked
+	introductionTime = 30 * time.Second // for the handshake of a restored session
+	steadyAfter      = 10 * time.Second // after which a connection counts as working
 
-	// Connections in a row that broke off before that: how many there may be, and how long
-	// the pause is after the second; it doubles.
+	// The number of consecutive connections that may break before that, and the pause after the second; it doubles.
 	maxBroken  = 8
 	firstPause = 100 * time.Millisecond // before the second attempt to connect again; it doubles
 
 	// How a relay ends, in at most the sum of these.
-	answerTime = 3 * time.Second        // for what the workbench still has to say
-	partTime   = time.Second            // of these, for what the client had to say
+	answerTime = 3 * time.Second        // for responses of the workbench that are still due
+	partTime   = time.Second            // of these, for queued messages of the client
 	flushTime  = 300 * time.Millisecond // for the last messages of both sides
 	readTime   = 100 * time.Millisecond // for a read in progress when the relay ends
 )
 
-// relay is between one client and one workbench at a time.
+// relay connects one client with one workbench at a time.
 type relay struct {
 	options Options
 	log     *slog.Logger
 	out     *wire.Writer // to the client
 
-	over    context.Context // ends when the relay is to end
+	over    context.Context // ends when the relay has to end
 	isOver  context.CancelFunc
 	record  record
 	changed chan struct{} // holds a token when link is new; for the client's reader
-	wanted  chan struct{} // holds a token when the client's reader waits for a link
+	wanted  chan struct{} // holds a token while the client's reader waits for a link
 
 	mu       sync.Mutex
-	link     *link       // what the client's messages are sent on; nil while there is none
-	done     bool        // the client will send nothing more
-	lastCall *time.Timer // after which no answers are waited for; nil unless done
+	link     *link       // for the client's messages; nil without one
+	done     bool        // the client sends nothing more
+	lastCall *time.Timer // the deadline of responses; nil unless done
 }
 
-// ErrBroken says that connections to the workbench keep breaking.
+// ErrBroken is the error if connections to the workbench keep breaking.
 var ErrBroken = errors.New("the connection to the workbench broke repeatedly")
 
-// Run relays until the client closes its side or ctx ends, and still forwards the responses to what
-// was read by then. Errors are those of Dial, or ErrBroken.
+// Run relays until the client closes its side or ctx ends, and still forwards the responses to requests read by then.
+// Errors are those of Dial, or ErrBroken.
 func Run(ctx context.Context, options Options) error {
 	if options.MaxMessage <= 0 {
 		options.MaxMessage = wire.DefaultLimit
@@ -131,14 +130,14 @@ func Run(ctx context.Context, options Options) error {
 	r.flush()
 	_ = options.Out.Close()
 	within(readTime, func() { _ = options.In.Close(); <-read })
-	if done { // what went wrong does not matter to a client that is gone
+	if done { // errors do not matter to a client that is gone
 		return nil
 	}
 	return err
 }
 
-// within waits for a task that may hang, as the end of a read from a console does, and
-// leaves it to the program's end then.
+// within waits for a task that may hang, such as a read from a console. It then leaves the task to the end of the
+// program.
 func within(limit time.Duration, task func()) {
 	done := make(chan struct{})
 	go func() {
@@ -153,7 +152,7 @@ func within(limit time.Duration, task func()) {
 	}
 }
 
-// flush lets the last answers be written.
+// flush waits until the last responses are written.
 func (r *relay) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
@@ -162,8 +161,7 @@ func (r *relay) flush() {
 	}
 }
 
-// serve forwards the messages of the workbench, on one connection after the other, until the client
-// is done.
+// serve forwards the messages of the workbench, over one connection after another, until the client is done.
 func (r *relay) serve() error {
 	broken := 0
 	for {
@@ -203,7 +201,7 @@ func (r *relay) awaitNeed() {
 	}
 }
 
-// pause lets a workbench that keeps failing rest.
+// pause delays the next attempt after repeated failures.
 func (r *relay) pause(broken int) {
 	if broken < 2 {
 		return
@@ -216,7 +214,7 @@ func (r *relay) pause(broken int) {
 	}
 }
 
-// connect makes a connection, and on it the session that the client had.
+// connect makes a connection and restores the client's session on it.
 func (r *relay) connect(resume Resume) error {
 	conn, err := r.options.Dial(r.over, resume)
 	if err != nil {
@@ -225,7 +223,7 @@ func (r *relay) connect(resume Resume) error {
 	link := newLink(conn)
 	link.unwatch = context.AfterFunc(r.over, link.abandon)
 	if err := link.introduce(r); err != nil {
-		// The next read of it fails, and another one is made.
+		// The next read fails, and serve connects again.
 		r.log.Warn("the session could not be made anew", "reason", err)
 		link.abandon()
 	}
@@ -264,8 +262,7 @@ func (r *relay) isDone() bool {
 	return r.done
 }
 
-// finish lets the workbench know that the client sends nothing more, and gives it a while
-// to answer.
+// finish signals to the workbench that the client sends nothing more, and starts the deadline of its responses.
 func (r *relay) finish() {
 	r.mu.Lock()
 	first, link := !r.done, r.link
@@ -277,14 +274,14 @@ func (r *relay) finish() {
 	if !first {
 		return
 	}
-	if link == nil { // nobody has anything to answer
+	if link == nil { // no response is due
 		r.isOver()
 		return
 	}
 	link.part()
 }
 
-// drop leaves nothing of a connection.
+// drop closes a connection completely.
 func (r *relay) drop(link *link) {
 	r.mu.Lock()
 	r.link = nil
@@ -294,7 +291,7 @@ func (r *relay) drop(link *link) {
 	close(link.gone)
 }
 
-// lose answers what nobody else will any more.
+// lose answers the requests that nobody else will answer.
 func (r *relay) lose(link *link) {
 	requests, questions := r.record.lose(link)
 	for _, id := range requests {
@@ -305,20 +302,20 @@ func (r *relay) lose(link *link) {
 	}
 }
 
-// lost answers a request that nobody else will answer.
+// lost returns the response to a request that nobody else will answer.
 func lost(id []byte) []byte {
 	return wire.ErrorResponse(id, protocol.CodeInternalError,
 		"The connection to the workbench broke off before it answered. The request may have been carried out or not: look before you send it again.")
 }
 
-// send gives the client a message. It blocks while the client has too much to read.
+// send sends a message to the client. It blocks while too much is queued.
 func (r *relay) send(message []byte) {
 	if err := r.out.Write(r.over, message); err != nil {
 		r.log.Debug("could not write to the client", "reason", err)
 	}
 }
 
-// readClient sends on what the client writes until it closes its side.
+// readClient forwards the client's messages until it closes its side.
 func (r *relay) readClient() {
 	reader := wire.NewReader(r.options.In, r.options.MaxMessage)
 	for {
@@ -341,8 +338,8 @@ func (r *relay) readClient() {
 	}
 }
 
-// pass sends a frame of the client on a connection. It reports whether that is done;
-// otherwise the connection broke off before anything of the frame was written.
+// pass sends a frame of the client on a connection. It reports false if the connection broke before anything of the
+// frame was written.
 func (r *relay) pass(link *link, frame wire.Frame) bool {
 	requests, ok := r.record.sending(link, frame)
 	if !ok {
@@ -364,7 +361,7 @@ func (r *relay) pass(link *link, frame wire.Frame) bool {
 	return true
 }
 
-// await returns the connection that there is, or the next one; nil if there will be none.
+// await returns the current connection, or the next one; nil if there will be none.
 func (r *relay) await() *link {
 	for {
 		if link := r.current(); link != nil {

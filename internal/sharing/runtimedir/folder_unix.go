@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// strangers says why a folder is not this user's alone, or "".
+// strangers returns why other users can access a folder, or "".
 func strangers(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// strangers finds nothing: the folder is in the user's profile, whose access lists it has.
+// strangers returns "": the folder is in the user's profile and has its access lists.
 func strangers(fs.FileInfo) string { return "" }
 
 func isRefused(err error) bool {

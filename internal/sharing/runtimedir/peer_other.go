@@ -2,5 +2,5 @@
 
 package runtimedir
 
-// peerUser knows nothing: these systems do not tell.
+// peerUser returns nothing: these systems do not report the peer.
 func peerUser(int) (uid int, known bool, err error) { return 0, false, nil }

@@ -15,13 +15,13 @@ import (
 	"syscall"
 )
 
-// Dir is the folder, which exists and is the user's own.
+// Dir is the folder. It exists and belongs to the user.
 type Dir struct{ path string }
 
-// ErrInUse says that another program listens on a socket.
+// ErrInUse is the error if another program listens on a socket.
 var ErrInUse = errors.New("another program listens on this socket")
 
-// longestName is how long the name of a socket may be.
+// longestName is the length of a socket's name, in bytes.
 const longestName = 32
 
 // Open returns the folder and creates it if needed: $XDG_RUNTIME_DIR/mcp-workbench, else a folder
@@ -45,7 +45,7 @@ func Open(getenv func(string) string, stateDir string) (Dir, error) {
 
 func candidates(getenv func(string) string, stateDir string) (paths []string) {
 	if dir := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		// Who gave it away made it. What is not there is not ours to make.
+		// Whoever sets the variable creates the folder, so a missing one is not created here.
 		if _, err := os.Stat(dir); err == nil {
 			paths = append(paths, filepath.Join(dir, "mcp-workbench"))
 		}
@@ -59,7 +59,7 @@ func candidates(getenv func(string) string, stateDir string) (paths []string) {
 	return paths
 }
 
-// longestPath is what the address of a socket can hold.
+// longestPath is the length of a socket's address, in bytes.
 func longestPath() int {
 	if runtime.GOOS == "darwin" {
 		return 103
@@ -75,7 +75,7 @@ func secure(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	info, err := os.Lstat(path) // a link would lead where somebody else wants
+	info, err := os.Lstat(path) // a link could lead anywhere
 	switch {
 	case err != nil:
 		return err
@@ -130,8 +130,8 @@ func IsAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || isRefused(err)
 }
 
-// CheckPeer checks that the program at the other end of a socket belongs to this user, where the
-// system can tell. Elsewhere the permissions of the folder have to suffice.
+// CheckPeer checks that the program at the other end of a socket belongs to this user, if the system provides that.
+// Elsewhere the permissions of the folder have to suffice.
 func CheckPeer(conn net.Conn) error {
 	raw, ok := conn.(syscall.Conn)
 	if !ok {
