@@ -34,36 +34,35 @@ import (
 type Options struct {
 	Config  *config.Config
 	Version string
-	Environ []string // what servers may inherit from; default os.Environ()
-	// Load reads the configuration with the variables of another environment, for clients that
-	// have one. Default: it is the same for all.
+	Environ []string // for servers to inherit from; default os.Environ()
+	// Load reads the configuration with the variables of another environment, for clients with their own. Default: the
+	// same for all.
 	Load     func(environ []string) (*config.Config, error)
-	Folder   string        // where servers run for which nobody names a folder; default: ours
-	Idle     time.Duration // timeouts.idle of servers for which the configuration does not say it; default: never
-	StateDir string        // where running process trees and definitions are noted; "" : nowhere
+	Folder   string        // working folder of servers without one; default: the current folder
+	Idle     time.Duration // timeouts.idle of servers that do not configure it; default: never
+	StateDir string        // for records of process trees and cached definitions; "": none
 	Log      *slog.Logger  // default: discard
 
 	// Toolbox is the only toolbox to serve; "": all.
 	Toolbox string
 
-	// Transparent lets a client see the servers' instructions instead of ours.
+	// Transparent shows a client the servers' instructions instead of the workbench's.
 	Transparent bool
 
 	// Admit refuses a client by the mark of its connection; see package hops. Default: one that
 	// leads this workbench back to itself is refused.
 	Admit func(mark string) error
 
-	// Withheld tells clients why files of the configuration are not used. Config has nothing of
-	// these files, so nothing of them can be started.
+	// Withheld is the notice to clients why files of the configuration are not used. Config contains nothing of these
+	// files, so nothing of them can be started.
 	Withheld string
 }
 
-// App is one workbench. New makes it, ServeStdio runs it for a client, Reload changes its
-// configuration, Stop ends it.
+// App is one workbench. New makes it, ServeStdio runs it for a client, Reload changes its configuration, Stop ends it.
 type App struct {
 	fleet    *fleet.Fleet
 	front    *front.Server
-	toolbox  string // the only one that is served; "": all
+	toolbox  string // the only one to serve; "": all
 	isClear  bool   // see Options.Transparent
 	version  string
 	started  time.Time
@@ -92,13 +91,13 @@ type stopStep struct {
 	stop func(context.Context) error
 }
 
-// stopTime bounds Stop, whatever its context says.
+// stopTime is the time limit of Stop, whatever its context.
 const stopTime = 2200 * time.Millisecond
 
-// nearestToolboxes is how many names are suggested for one that is not found.
+// nearestToolboxes is the number of suggestions for an unknown toolbox.
 const nearestToolboxes = 3
 
-// New puts a workbench together. It starts no server.
+// New builds a workbench. It starts no server.
 func New(options Options) (*App, error) {
 	if err := CheckToolbox(options.Config, options.Toolbox); err != nil && options.Withheld == "" {
 		return nil, err
@@ -145,7 +144,7 @@ func New(options Options) (*App, error) {
 	return a, nil
 }
 
-// mode is how an audience sees tools.
+// mode returns how an audience sees tools.
 func (a *App) mode(audience front.Audience) config.ToolMode {
 	switch {
 	case audience.Terminal:
@@ -176,7 +175,7 @@ func (a *App) surface(audience front.Audience) *metatool.Surface {
 	})
 }
 
-// view is the part of the fleet that an audience may see.
+// view returns the part of the fleet that an audience may see.
 func (a *App) view(audience front.Audience) metatool.Toolboxes {
 	if audience.Servers != nil {
 		return a.fleet.Part(audience.Servers)
@@ -210,7 +209,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	}
 	before := a.config.Load().HTTP
 	a.front.Change(func() {
-		a.reloadEnvironments(cfg) // first, so that no new server is looked at with an old one
+		a.reloadEnvironments(cfg) // first, so that no new server is seen with an old environment
 		a.fleet.Restrict(restrictions)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
@@ -236,8 +235,7 @@ func (a *App) Withhold(notice string) {
 	a.front.Change(func() { a.withheld.Store(notice) })
 }
 
-// Prefetch connects servers that were never connected to fill the cache, if the configuration says
-// so.
+// Prefetch connects servers that are not in the cache, if the configuration enables it.
 func (a *App) Prefetch() {
 	if a.config.Load().Prefetch {
 		a.fleet.Prefetch(a.view(front.Audience{}).Toolboxes())

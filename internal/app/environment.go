@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Environment returns the environment of a client; nil if it is that of the workbench. Call leave
-// when the client is gone.
+// Environment returns the environment of a client; nil if it equals that of the workbench. Call leave when the client
+// is gone.
 func (a *App) Environment(environ []string) (made *fleet.Environment, leave func()) {
 	if environ == nil || slices.Equal(environ, a.environ) {
 		return nil, func() {}
@@ -32,8 +32,8 @@ func (a *App) Environment(environ []string) (made *fleet.Environment, leave func
 	}
 }
 
-// configIn returns the configuration loaded with an environment, nil if it is that of the workbench,
-// and why parts of it cannot be loaded.
+// configIn returns the configuration loaded with an environment, nil if that equals the workbench's, and why parts of
+// it cannot be loaded.
 func (a *App) configIn(environ []string, own *config.Config) (cfg *config.Config, unread *config.Error) {
 	if a.load == nil {
 		return nil, nil
@@ -49,7 +49,7 @@ func (a *App) configIn(environ []string, own *config.Config) (cfg *config.Config
 	return cfg, unread
 }
 
-// faultFor turns the error of a configuration into the fault of its servers.
+// faultFor converts the error of a configuration into the fault of its servers.
 func faultFor(err error, file string) *config.Error {
 	if fault, ok := errors.AsType[*config.Error](err); ok && len(fault.Problems) > 0 {
 		return fault

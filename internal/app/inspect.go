@@ -19,7 +19,7 @@ import (
 type Inspector struct {
 	App     *App
 	Serving string // whom; see control.Workbench
-	Stop    func() // begins the end of the program
+	Stop    func() // starts to end the program
 }
 
 // Inspect implements control.Subject.
@@ -52,13 +52,13 @@ func (i Inspector) Inspect() control.Workbench {
 	for n := range seen.Servers {
 		server := &seen.Servers[n]
 		server.Memory = memory[server.PID]
-		seen.Memory -= server.Memory // its servers are below it
+		seen.Memory -= server.Memory // its servers are child processes
 	}
 	seen.Memory = max(seen.Memory, 0)
 	return seen
 }
 
-// activity returns the counters of each server that got requests, in the order of the configuration.
+// activity returns the counters of each server that received requests, in the order of the configuration.
 func (a *App) activity(now time.Time) []control.Activity {
 	all := []control.Activity{}
 	for _, box := range a.fleet.Toolboxes() {
@@ -98,8 +98,7 @@ func why(common fleet.Common) control.Why {
 	return w
 }
 
-// allocations returns how many objects were allocated since the start. Small ones that share
-// a block count each.
+// allocations returns the number of objects allocated since the start. Small ones that share a block count separately.
 func allocations() uint64 {
 	seen := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"}}
 	metrics.Read(seen)

@@ -13,14 +13,14 @@ import (
 type KnownServer struct {
 	Toolbox, Server string
 	Tools           []catalog.Tool
-	Denied          []string // names of tools that the policy hides
-	Instructions    string   // what the server says of how to use it
-	Version         string   // as the server says it; may be empty
-	Err             error    // why nothing is known
+	Denied          []string // names of tools hidden by the policy
+	Instructions    string   // of the server
+	Version         string   // reported by the server; may be empty
+	Err             error    // why the list is unknown
 }
 
-// KnownOptions say what Known has to find out. The zero value connects all servers without a cached
-// list, as a client without capabilities.
+// KnownOptions select the servers that Known connects. The zero value connects all servers without a cached list, as a
+// client without capabilities.
 type KnownOptions struct {
 	// Wanted selects servers; nil: all.
 	Wanted func(toolbox, server string) bool
@@ -36,7 +36,7 @@ type KnownOptions struct {
 	Connecting func(servers []KnownServer) (connected func(i int, server KnownServer))
 }
 
-// ErrNeverSeen says that a server was never connected, so there is no cached list.
+// ErrNeverSeen is the error of a server without a cached list.
 var ErrNeverSeen = errors.New("the server was never connected")
 
 // Known returns the tool lists of the servers, in the order of the configuration. Servers without a
@@ -121,8 +121,7 @@ func knownOf(server *fleet.Server, reason error) KnownServer {
 	return known
 }
 
-// Shown returns what a client gets at the start: the instructions and the definitions of our own
-// tools.
+// Shown returns what a client receives at the start: the instructions and the definitions of the workbench's own tools.
 func (a *App) Shown() (instructions string, tools [][]byte) {
 	surface := a.surface(front.Audience{})
 	return surface.Instructions(), surface.MetaTools()

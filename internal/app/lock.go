@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// restrictionsOf returns which tools the locks and the policy of a configuration let clients see; nil if they see all.
+// restrictionsOf returns which tools the locks and the policy of a configuration show to clients; nil for all.
 func restrictionsOf(cfg *config.Config) (*catalog.Restrictions, error) {
 	lock, err := lockOf(cfg)
 	if err != nil {
@@ -28,8 +28,8 @@ func restrictionsOf(cfg *config.Config) (*catalog.Restrictions, error) {
 	return nil, nil
 }
 
-// lockOf returns the lock of a configuration; nil if it requires none. Each file's lock applies to
-// its own toolboxes only, not to a toolbox of the same name in another file.
+// lockOf returns the lock of a configuration; nil if it requires none. Each file's lock applies to its own toolboxes
+// only, not to a toolbox of the same name in another file.
 func lockOf(cfg *config.Config) (*catalog.Lock, error) {
 	all, isLocked := &catalog.Lock{}, false
 	for _, file := range cfg.Files {
@@ -98,20 +98,20 @@ func ParseLock(path string, data []byte) (*catalog.Lock, error) {
 	return lock, nil
 }
 
-// CheckLock returns the problem of the locks that a configuration requires, if there is one.
+// CheckLock returns the problem of the locks that a configuration requires, or nil.
 func CheckLock(cfg *config.Config) error {
 	_, err := lockOf(cfg)
 	return err
 }
 
-// Offer is what one server offers, or the error of connecting it.
+// Offer is the tools and instructions of one server, or the error of connecting it.
 type Offer struct {
 	Toolbox, Server string
 	Tools           *catalog.Snapshot // nil with an error
 	Err             error
 }
 
-// Offers connects all servers and returns what they offer, in the order of the configuration.
+// Offers connects all servers and returns their offers, in the order of the configuration.
 func (a *App) Offers(ctx context.Context) []Offer {
 	var servers []*fleet.Server
 	for _, box := range a.fleet.Toolboxes() {

@@ -7,10 +7,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// What onlookers declare. Some servers offer tools only to clients that they can ask
-// something.
+// Capabilities of onlookers. Some servers offer tools only to clients that can answer questions.
 const (
-	// ByPerson is what a client declares where a person answers: the commands that call tools.
+	// ByPerson is for clients with a person who answers: the commands that call tools.
 	ByPerson = `{"roots":{},"elicitation":{"form":{},"url":{}}}`
 	// ByAnyone declares everything, so that every tool is visible.
 	ByAnyone = `{"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}},` +

@@ -10,15 +10,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 )
 
-// UnseenPatience bounds the total wait for servers that were never connected, where only their lists
-// are needed.
+// UnseenPatience is the total wait for servers that were never connected, where only their lists are needed.
 const UnseenPatience = metatool.ListPatience
 
 // ErrNotAwaited is the error of a server for which the wait ended.
 var ErrNotAwaited = fmt.Errorf("has not answered within %d s, and was never seen: its tools are not known", UnseenPatience/time.Second)
 
-// Patience bounds the wait for servers that were never connected. The first answer is awaited as
-// long as servers may take, since nothing can be shown before it.
+// Patience limits the wait for servers that were never connected. The first answer is awaited as long as servers may
+// take, since nothing can be shown before it.
 type Patience struct {
 	ctx       context.Context
 	giveUp    context.CancelCauseFunc
@@ -41,7 +40,7 @@ func NewPatience(ctx context.Context, known bool) (context.Context, *Patience) {
 	return p.ctx, p
 }
 
-// Judge takes the result of waiting for one server, and returns the error to show.
+// Judge records the result of waiting for one server, and returns the error to show.
 func (p *Patience) Judge(err error) error {
 	if err == nil {
 		p.some.Store(true)

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// stages returns the stages that every request passes on its way to a server. They are made anew with each
-// configuration; a stage that the configuration does not ask for is left out.
+// stages returns the stages that every request passes on its way to a server. They are rebuilt with each configuration;
+// an unconfigured stage is left out.
 func (a *App) stages(cfg *config.Config) call.Stages {
 	stages := call.Stages{Observe: []call.Observer{metering{a.meter}}}
 	if rules := policy.New(cfg); rules != nil {
@@ -26,7 +26,7 @@ type metering struct{ meter *meter.Meter }
 // CallBegan implements call.Observer.
 func (metering) CallBegan(*call.Call, time.Time) {}
 
-// CallEnded implements call.Observer. Names that a client made up get no row of their own.
+// CallEnded implements call.Observer. Names invented by a client are not counted separately.
 func (m metering) CallEnded(c *call.Call, end call.End) {
 	key := meter.Key{Toolbox: c.Server.Toolbox(), Server: c.Server.Name(), Method: protocol.FindMethod(c.Method).Name}
 	if !c.Tool.IsAbsent() {
@@ -35,7 +35,7 @@ func (m metering) CallEnded(c *call.Call, end call.End) {
 	result := meter.Failed
 	switch end.Status {
 	case call.StatusInputRequired:
-		return // it is counted when the client has sent the input
+		return // counted once the client has sent the input
 	case call.StatusOK:
 		result = meter.OK
 	case call.StatusRefused:

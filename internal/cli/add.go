@@ -94,7 +94,7 @@ type addition struct {
 	ctx     context.Context // of the command, for its questions
 	stderr  io.Writer
 	toolbox string
-	entries [][]byte               // of the servers, as they are written
+	entries [][]byte               // of the servers, as written
 	moved   []configwrite.Variable // for workbench.env
 }
 
@@ -158,7 +158,7 @@ func (a *addition) read(args []string, dash int, stdin io.Reader) (err error) {
 	return nil
 }
 
-// applyFlags gives the servers the settings of the command line.
+// applyFlags applies the settings of the command line to the servers.
 func (a *addition) applyFlags() error {
 	env, err := importer.ParseSettings(a.flags.env, "--env", "=")
 	if err != nil {
@@ -175,11 +175,11 @@ func (a *addition) applyFlags() error {
 	return nil
 }
 
-// firstToolbox is the name of the first toolbox, if none was given.
+// firstToolbox is the name of the first toolbox if none was given.
 const firstToolbox = "tools"
 
-// chooseToolbox decides where the servers go, makes the toolbox if it does not exist, and gives the
-// servers names that are free in it.
+// chooseToolbox chooses the toolbox of the servers, creates it if it does not exist, and gives the servers free names
+// in it.
 func (a *addition) chooseToolbox() error {
 	var boxes []string
 	for _, box := range a.Outline.Toolboxes {
@@ -247,7 +247,7 @@ func (a *addition) storeVariable(name string) {
 	}
 }
 
-// report says what happened, and what to do next.
+// report prints the result and the next steps.
 func (a *addition) report() {
 	var names []string
 	for _, server := range a.Servers {
@@ -299,8 +299,8 @@ func (a *addition) isMoved(name string) bool {
 	return slices.ContainsFunc(a.moved, func(v configwrite.Variable) bool { return v.Name == name })
 }
 
-// askForUnset asks for the values of variables that have none, and puts everything that was moved or
-// typed into workbench.env. A variable without an answer is left to the check of the configuration.
+// askForUnset asks for the values of variables that have none, and writes all moved or typed values to workbench.env.
+// The check of the configuration reports variables without an answer.
 func (a *addition) askForUnset() error {
 	for _, entry := range a.entries {
 		for _, name := range importer.ReferredVariables(entry) {

@@ -68,8 +68,8 @@ func isAddress(text string) bool {
 	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 }
 
-// remoteCallTime bounds a call without any progress. The workbench at the other end has limits of its
-// own, which apply first.
+// remoteCallTime is the time limit of a call without progress. The remote workbench has limits of its own, which apply
+// first.
 const remoteCallTime = 24 * time.Hour
 
 // server describes the remote workbench as a server of a configuration.
@@ -98,7 +98,7 @@ func (o bridgeOptions) server(address string) (config.Server, error) {
 	return server, nil
 }
 
-// longestToken is the longest token that is read from a file, in bytes.
+// longestToken is the size of a token read from a file, in bytes.
 const longestToken = 16 << 10
 
 func readToken(path string) (string, error) {

@@ -23,7 +23,7 @@ func newBuiltin() *cobra.Command {
 		Long:      long,
 		Example:   `  mcp-workbench builtin files --root docs`,
 		ValidArgs: builtin.Names(),
-		// The arguments are the server's: "--root" is none of our flags.
+		// The arguments belong to the server: "--root" is not a flag of the workbench.
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

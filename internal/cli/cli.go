@@ -45,7 +45,7 @@ func Main(args []string) int {
 	signal.Ignore(syscall.SIGPIPE)
 	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if service.OnTerminal() {
-		endings = append(endings, syscall.SIGHUP) // otherwise the order to reload
+		endings = append(endings, syscall.SIGHUP) // otherwise a request to reload
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endings...)
 	defer stop()
@@ -79,12 +79,12 @@ var errShown = errors.New("what is wrong was shown")
 // usageError is the error for a wrong command line.
 type usageError struct {
 	err     error
-	command string // whose help is pointed at; "": that of the program
+	command string // whose help is suggested; "": that of the program
 }
 
 func (e *usageError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns what describe shows.
+// Unwrap returns the error that describe shows.
 func (e *usageError) Unwrap() error {
 	wrong := &toolbox.Error{Code: toolbox.Usage, Message: e.err.Error(), Hint: "See '" + cmp.Or(e.command, "mcp-workbench") + " --help'.", Cause: e.err}
 	if known, ok := errors.AsType[*toolbox.Error](e.err); ok {
@@ -98,7 +98,7 @@ type globals struct {
 	loader.Loader
 	logLevel string
 	toolbox  string // the only toolbox to serve; "": all
-	shared   bool   // use the workbench that clients share
+	shared   bool   // use the shared workbench
 }
 
 // service returns the options of a workbench that serves clients.
@@ -118,7 +118,7 @@ An MCP client starts it and talks to it over stdin and stdout.`,
 		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// Two letters off is still a typo.
+		// Two different letters are still a typo.
 		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {

@@ -137,7 +137,7 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 	return nil
 }
 
-// reportConnected says how to undo the change, and what to do next.
+// reportConnected prints how to undo the change, and the next steps.
 func reportConnected(screen *tty.Screen, client *clients.Client, o connectOptions, file string, overlap *importer.Overlap) {
 	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(tty.Good, "✓"), client.Title, tty.CleanLine(o.name), short(file))
 	fmt.Fprintf(screen, "  To undo: mcp-workbench connect %s --undo\n", client.ID)
@@ -227,8 +227,8 @@ func clientFile(ctx context.Context, machine clients.Machine, client *clients.Cl
 	return files[chosen], nil
 }
 
-// entry returns how a client starts this workbench, and the configuration that it will use; "" for
-// the built-in default. A configuration that the client would not find is passed with --config.
+// entry returns how a client starts this workbench, and the configuration that it will use; "" for the built-in
+// default. A configuration that the client would not find is passed with --config.
 func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (clients.Entry, string, error) {
 	program, err := clients.OwnPath()
 	if err != nil {
@@ -244,7 +244,7 @@ func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (c
 			screen.Wrap("There is no configuration yet: the client will see the built-in servers. To create one: mcp-workbench init", 2))
 		return e, "", nil
 	}
-	// Where the user has a file, the client finds it, and that of the project where it is there.
+	// The client finds the user's file, and the project's if it exists.
 	path := places[len(places)-1].Path
 	switch places[len(places)-1].Origin {
 	case config.Local:

@@ -23,8 +23,8 @@ func (g *globals) command(words ...string) string {
 	return trust.Quote(append([]string{"mcp-workbench"}, words...)...)
 }
 
-// seenWorking returns the servers of a file whose tool lists are cached as they are configured now:
-// they were started, by doctor or for a call, and answered.
+// seenWorking returns the servers of a file whose cached tool lists match the current configuration: doctor or a call
+// started them, and they answered.
 func seenWorking(ctx context.Context, configuration string) (map[toolbox.Ref]bool, error) {
 	cfg, err := config.Load(configuration, os.Environ())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 )
 
-// clientState is what 'connect' lists of a client.
+// clientState is the line of a client in 'connect'.
 type clientState struct {
 	ID        string   `json:"id"`
 	Title     string   `json:"title"`
@@ -17,7 +17,7 @@ type clientState struct {
 	Exists    bool     `json:"exists"`
 	Servers   int      `json:"servers"`
 	Connected bool     `json:"connected"`
-	Entries   []string `json:"entries"` // what the client calls the workbench
+	Entries   []string `json:"entries"` // the client's names of the workbench
 	Retired   string   `json:"retired,omitempty"`
 	Problem   string   `json:"problem,omitempty"`
 	Connect   string   `json:"connect,omitempty"` // the command that connects it

@@ -62,14 +62,14 @@ func (g *globals) loadForTerminal(ctx context.Context, out, stderr io.Writer) (*
 	return s, log, err
 }
 
-// dialShared connects a command to the shared workbench. It is started if the configuration says so;
-// otherwise only a running one is used.
+// dialShared connects a command to the shared workbench. It is started if the configuration enables sharing; otherwise
+// only a running one is used.
 func (g *globals) dialShared(cfg *config.Config) (console.Dial, error) {
 	build, err := daemon.ThisBuild()
 	if err != nil {
 		return nil, err
 	}
-	folder, _ := os.Getwd() // without one, that of the first client has to do
+	folder, _ := os.Getwd() // without one, the first client's is used
 	options := g.service(os.Stderr)
 	target, _, err := options.SharedTarget(build, cfg, folder)
 	if err != nil {

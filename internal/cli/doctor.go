@@ -93,7 +93,7 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 	return nil
 }
 
-// applyTimeout gives every server the requested time.
+// applyTimeout sets the requested time limit of every server.
 func (o *doctorOptions) applyTimeout(cfg *config.Config) {
 	if o.timeout == 0 {
 		return

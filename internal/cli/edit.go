@@ -48,7 +48,7 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 		}
 	}
 	var user *config.Config
-	if len(places) > 1 { // what is wrong with it is no reason not to change the other one
+	if len(places) > 1 { // its mistakes must not prevent a change of the other one
 		user, _ = config.Load(places[1].Path, os.Environ())
 	}
 	var edits []*edit
@@ -59,7 +59,7 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 		}
 		e, err := beginEdit(cmd, flags, place, user)
 		if err == nil && e.IsNew {
-			_, err = config.Read(place.Path) // which says so
+			_, err = config.Read(place.Path) // returns the error
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -112,7 +112,7 @@ func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*ed
 	return edits[0], nil
 }
 
-// beginEdit reads one file. User is the user's own configuration if the file is a project's.
+// beginEdit reads one file. user is the user's own configuration if the file is a project's.
 func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *config.Config) (*edit, error) {
 	begun, err := configwrite.BeginEdit(at.Path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ(), User: user})
 	if err != nil {
@@ -127,8 +127,8 @@ func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *confi
 	return e, nil
 }
 
-// findEntry finds the entry that a reference means, and the file that has it. Of a toolbox in both
-// files it is the one in use, unless only the other one has that server.
+// findEntry finds the entry that a reference names, and its file. If both files have the toolbox, it is the one in use,
+// unless only the other one has that server.
 func findEntry(edits []*edit, ref string) (*edit, configwrite.Entry, error) {
 	all := &config.Preview{}
 	for _, e := range edits {
@@ -148,8 +148,8 @@ func findEntry(edits []*edit, ref string) (*edit, configwrite.Entry, error) {
 	return nil, configwrite.Entry{}, err
 }
 
-// apply checks the change, shows its diff, asks the question if there is one, and writes. It reports
-// whether something was written.
+// apply checks the change, shows its diff, asks the question if there is one, and writes. It reports whether anything
+// was written.
 func (e *edit) apply(ctx context.Context, question string) (done bool, err error) {
 	if !e.IsChanged() {
 		return false, nil
@@ -177,7 +177,7 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 	return true, e.remindOfTrust()
 }
 
-// remindOfTrust says that a file that was just edited is not used, since it is not trusted.
+// remindOfTrust prints that an edited file is not used because it is not trusted.
 func (e *edit) remindOfTrust() error {
 	if !e.isLocal {
 		return nil
@@ -192,12 +192,12 @@ func (e *edit) remindOfTrust() error {
 	return nil
 }
 
-// reportDone says, below the diff, what was written.
+// reportDone prints, below the diff, what was written.
 func (e *edit) reportDone(format string, args ...any) {
 	fmt.Fprintf(e.screen, "\n%s %s\n", e.screen.Paint(tty.Good, "✓"), tty.Clean(fmt.Sprintf(format, args...)))
 }
 
-// show shows the diff of the configuration. Variables beside it are not shown.
+// show prints the diff of the configuration, without the variables beside it.
 func (e *edit) show() {
 	showDiff(e.screen, e.Path, e.Content().Data, e.Next.Data, e.Masker(e.Next))
 }

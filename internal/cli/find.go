@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
-// The same as find_tools has.
+// The same limits as in find_tools.
 const (
 	usualFound = 5
 	mostFound  = 50 // tools that one search returns; a larger --limit is refused

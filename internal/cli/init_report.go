@@ -5,15 +5,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
-// initReport is what 'init --json' writes. It holds names of variables, never their values.
+// initReport is the output of 'init --json'. It contains names of variables, never their values.
 type initReport struct {
 	File      string        `json:"file"`
 	Written   bool          `json:"written"`
 	Sources   []initSource  `json:"sources"`
-	Toolboxes []initBox     `json:"toolboxes"` // what is new in them
+	Toolboxes []initBox     `json:"toolboxes"` // with their new servers
 	Already   []initKnown   `json:"already"`
 	Skipped   []initSkipped `json:"skipped"`
-	Variables []string      `json:"variables"` // that are new in workbench.env
+	Variables []string      `json:"variables"` // new in workbench.env
 	Notes     []string      `json:"notes"`
 }
 
@@ -33,11 +33,11 @@ type initBox struct {
 type initServer struct {
 	Name  string   `json:"name"`
 	From  []string `json:"from"`
-	Unset []string `json:"unset,omitempty"` // variables without a value, for which it is disabled
+	Unset []string `json:"unset,omitempty"` // variables without a value, the reason why it is disabled
 }
 
 type initKnown struct {
-	Name    string `json:"name"` // as the client calls it
+	Name    string `json:"name"` // in the client's file
 	Toolbox string `json:"toolbox"`
 	Server  string `json:"server"`
 }
@@ -48,7 +48,7 @@ type initSkipped struct {
 	Reason string `json:"reason"`
 }
 
-// newInitReport has lists for everything: scripts expect them.
+// newInitReport has empty lists instead of null: scripts expect lists.
 func newInitReport(file string, sources []clients.Source) initReport {
 	r := initReport{
 		File: file, Sources: []initSource{}, Toolboxes: []initBox{}, Already: []initKnown{},
@@ -67,7 +67,7 @@ func newInitReport(file string, sources []clients.Source) initReport {
 	return r
 }
 
-// addPlan enters what is planned.
+// addPlan adds the plan to the report.
 func (r *initReport) addPlan(plan *importer.Plan, boxes []importer.Toolbox) {
 	for _, known := range plan.Already {
 		r.Already = append(r.Already, initKnown{known.Name, known.Toolbox, known.Server})

@@ -36,10 +36,10 @@ both are listed. Nothing is started. Secrets are masked.`,
 	return cmd
 }
 
-// listing is what 'list --json' writes.
+// listing is the output of 'list --json'.
 type listing struct {
 	File      string        `json:"file"`            // that the keys at the top are from; "" for the built-in default
-	Files     []listedFile  `json:"files,omitempty"` // where there are two: both, in the order of their toolboxes
+	Files     []listedFile  `json:"files,omitempty"` // if there are two: both, in the order of their toolboxes
 	Toolboxes []listedBox   `json:"toolboxes"`
 	rows      []listedPlace // all servers in order
 	files     []listedFile  // all files
@@ -52,8 +52,8 @@ type listedFile struct {
 
 type listedBox struct {
 	Name        string          `json:"name"`
-	File        string          `json:"file,omitempty"`   // where there are two
-	Hidden      bool            `json:"hidden,omitempty"` // another file has one of this name
+	File        string          `json:"file,omitempty"`   // if there are two
+	Hidden      bool            `json:"hidden,omitempty"` // another file has a toolbox of this name
 	Description string          `json:"description"`
 	Servers     []*listedServer `json:"servers"`
 	file        string
@@ -66,8 +66,8 @@ type listedServer struct {
 	Command []string `json:"command,omitempty"` // with its arguments
 	URL     string   `json:"url,omitempty"`
 	Builtin string   `json:"builtin,omitempty"`
-	Tools   []string `json:"tools"`           // null if they were never seen
-	Fault   string   `json:"fault,omitempty"` // what is wrong with its definition
+	Tools   []string `json:"tools"`           // null if they are not in the cache
+	Fault   string   `json:"fault,omitempty"` // the mistake in its definition
 }
 
 type listedPlace struct {
@@ -88,8 +88,7 @@ func runList(cmd *cobra.Command, g *globals, asJSON bool) error {
 	return nil
 }
 
-// listing reads the configuration as it is written, so that one with mistakes can be
-// listed too.
+// listing reads the configuration as written, so that one with mistakes can be listed, too.
 func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 	places, err := g.Find()
 	if err != nil {
@@ -134,7 +133,7 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 	return found, nil
 }
 
-// add adds the toolboxes of a file. Those of a name that was there before are not used.
+// add adds the toolboxes of a file. Those with a name already present are not used.
 func (l *listing) add(file string, outline *config.Preview, mask func(string) string) {
 	for _, box := range outline.Toolboxes {
 		entry := listedBox{Name: box.Name, Description: box.Description, file: file, Servers: []*listedServer{}}
@@ -276,7 +275,7 @@ func (s *listedServer) runs() string {
 		words := make([]string, len(s.Command))
 		for i, word := range s.Command {
 			words[i] = word
-			if !strings.Contains(word, secret.Mask) { // whose brackets need no quotes here
+			if !strings.Contains(word, secret.Mask) { // its brackets need no quotes here
 				words[i] = trust.Quote(word)
 			}
 		}

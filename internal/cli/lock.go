@@ -68,14 +68,14 @@ func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.W
 	return lockdiff.Update(cfg, accepted, func() ([]app.Offer, error) { return askAll(ctx, g, cfg, stderr) }, out)
 }
 
-// askAll starts all servers and returns what they offer, approved or not.
+// askAll starts all servers and returns their offers, approved or not.
 func askAll(ctx context.Context, g globals, cfg *config.Config, stderr io.Writer) (_ []app.Offer, err error) {
 	log, err := service.NewLogger(cmp.Or(g.logLevel, "error"), cfg, stderr)
 	if err != nil {
 		return nil, err
 	}
 	whole := *cfg
-	whole.Files, whole.Policy = nil, config.Policy{} // which say what is withheld
+	whole.Files, whole.Policy = nil, config.Policy{} // they would hide tools
 	workbench, err := app.New(app.Options{Config: &whole, Version: Version, StateDir: config.StateDir(), Log: log})
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ remote server has none. With --follow, keep printing new lines.`,
 				fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Faint, line.Time.Local().Format(time.TimeOnly)), tty.Clean(line.Text))
 			})
 			if follow && errors.Is(err, context.Canceled) {
-				return nil // that is how following ends
+				return nil // the usual end of following
 			}
 			return err
 		},

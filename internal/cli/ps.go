@@ -27,7 +27,7 @@ minutes for each server: count, errors, and latency (median and 95th percentile)
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := which.find(cmd.Context())
 			if absent, ok := errors.AsType[*toolbox.Error](err); ok && asJSON && absent.Code == toolbox.NotRunning && which.pid == 0 {
-				err = nil // an empty list is an answer
+				err = nil // an empty list is a valid answer
 			}
 			if err != nil {
 				return err

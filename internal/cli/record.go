@@ -85,8 +85,7 @@ func (o *recordOptions) parse(args []string, dash int) error {
 	return nil
 }
 
-// needClient refuses a terminal on stdin, where no MCP client is. What is the beginning of the
-// message.
+// needClient rejects a terminal on stdin, since no MCP client is there. what starts the message.
 func needClient(stdin *os.File, what string) error {
 	if !term.IsTerminal(int(stdin.Fd())) {
 		return nil

@@ -51,7 +51,7 @@ func (r *running) find(ctx context.Context) ([]*control.Client, error) {
 	return found, nil
 }
 
-// server returns the server that is meant, and the workbench that has it.
+// server returns the named server, and its workbench.
 func (r *running) server(ctx context.Context, name string) (*control.Client, control.Server, error) {
 	found, err := r.find(ctx)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// leaveProcessors leaves half of the processors to the client and the servers of a workbench that
-// serves one client, unless GOMAXPROCS says otherwise: they wait for one another. On two processors
-// that gives a tenth more calls per second. Whatever serves many clients uses all processors.
+// leaveProcessors leaves half of the processors to the client and the servers of a workbench with one client, unless
+// GOMAXPROCS is set: they wait for one another. On two processors that gives a tenth more calls per second. A workbench
+// with many clients uses all processors.
 func leaveProcessors() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
@@ -39,7 +39,7 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	defer s.Close()
 	if term.IsTerminal(int(stdin.Fd())) {
 		if s.Untrusted != nil && s.IsEmpty() {
-			// How to hand the file to a client would be the wrong next step.
+			// The steps for connecting a client would be misleading here.
 			fmt.Fprintf(stdout, "mcp-workbench %s: %s\n", Version, tty.Clean(s.Untrusted.Notice()))
 			return nil
 		}
@@ -63,8 +63,7 @@ func runStdio(ctx context.Context, g globals, stdin, stdout *os.File, stderr io.
 	})
 }
 
-// introduce prints what the program is, and the next steps, which depend on whether there is a
-// configuration.
+// introduce prints what the program is, and the next steps, which depend on whether a configuration exists.
 func introduce(screen *tty.Screen, cfg *config.Config) {
 	fmt.Fprintf(screen, "%s %s: one MCP server in front of all your others.\n\n", screen.Paint(tty.Strong, "mcp-workbench"), Version)
 	if cfg.Path == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
-// restartTime and stopTime bound the wait of a command.
+// restartTime and stopTime limit the wait of a command.
 const (
 	restartTime = 2 * time.Minute  // for a server to start again; then the command reports an error
 	stopTime    = 30 * time.Second // for a workbench to end; then the command reports an error

@@ -159,7 +159,7 @@ func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 	}
 	fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is created, for %s. It is not shown again.\n\n", grant.Name, may)
 	if !tty.IsInteractive(out) {
-		token = "TOKEN" // what takes stdout has it; stderr may well end in a log
+		token = "TOKEN" // the token is on stdout only; stderr may end up in a log
 	}
 	fmt.Fprint(errOut, clients.HTTPSnippet(cfg.HTTP.Endpoint(), token))
 	return nil
@@ -199,7 +199,7 @@ func tokenConfig(g *globals, toolboxes []string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// unknownToolbox refuses a token that would see nothing, most likely by mistake.
+// unknownToolbox rejects a token that would see nothing, most likely by mistake.
 func unknownToolbox(cfg *config.Config, name string, names []string) error {
 	file := loader.JoinFiles(cfg, " and ")
 	if file == "" {

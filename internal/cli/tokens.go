@@ -39,7 +39,7 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 		return err
 	}
 	cfg := loaded.Config
-	cfg.ToolMode = config.Proxy // which is what the others are compared with
+	cfg.ToolMode = config.Proxy // the mode that the others are compared with
 	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log, Toolbox: name})
 	if err != nil {
 		return err

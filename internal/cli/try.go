@@ -60,7 +60,7 @@ func clientSnippet(cfg *config.Config) string {
 		Command string   `json:"command"`
 		Args    []string `json:"args,omitempty"`
 	}{Command: executable}
-	if cfg.Path != "" && cfg.ProjectPath() == "" { // a file that is named stands alone
+	if cfg.Path != "" && cfg.ProjectPath() == "" { // a named file is used alone
 		server.Args = []string{"--config", cfg.Path}
 	}
 	snippet, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"workbench": server}}, "  ", "  ")

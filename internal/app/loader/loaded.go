@@ -14,23 +14,23 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Loaded is the usable part of a configuration, and what is wrong with the rest.
+// Loaded is the usable part of a configuration, and the problems of the rest.
 type Loaded struct {
 	Config    *config.Config
-	Places    []config.Place // of the files that count, in the order of their toolboxes
+	Places    []config.Place // of the files to use, in the order of their toolboxes
 	Untrusted *Untrusted     // not nil: the project's file is not used
-	Broken    []error        // why files cannot be used, one for each
+	Broken    []error        // why files cannot be used, one error per file
 
-	// A file in use that has become untrusted or broken stays in use as it was read before. Kept
-	// says why; Doubted is set if it is no longer trusted.
+	// A file in use that has become untrusted or broken stays in use as read before. Kept is the reason; Doubted is set
+	// if it is no longer trusted.
 	Kept    []error
 	Doubted *Untrusted // also set where Untrusted is
 
 	sources []*config.Source // of the files in use
 }
 
-// read returns the configuration of one file, below that of the user if the file is a project's.
-// If the file is not used, the result holds only its restrictions on a project's toolboxes.
+// read returns the configuration of one file, below that of the user if the file is a project's. If the file is not
+// used, the result contains only its restrictions on a project's toolboxes.
 func (s *Loaded) read(l *Loader, place config.Place, user *config.Config, before *Loaded) (cfg *config.Config, isUsed bool, err error) {
 	source, err := config.ReadAt(place)
 	var doubted *Untrusted
@@ -62,8 +62,7 @@ func (s *Loaded) read(l *Loader, place config.Place, user *config.Config, before
 	return restrictions(place, source, cfg), false, nil
 }
 
-// restrictions returns the settings of a file that is not used. All of them are known if only its
-// lock is wrong.
+// restrictions returns the settings of an unused file. All of them are known if only its lock is invalid.
 func restrictions(place config.Place, source *config.Source, cfg *config.Config) *config.Config {
 	if cfg == nil {
 		return config.Withheld(place.Path, source)
@@ -73,8 +72,7 @@ func restrictions(place config.Place, source *config.Source, cfg *config.Config)
 	return &settings
 }
 
-// parse makes a configuration of a source. If another file is used as well, a wrong lock is the
-// problem of its own file alone.
+// parse parses a source. If another file is used as well, an invalid lock affects its own file only.
 func (s *Loaded) parse(l *Loader, source *config.Source, user *config.Config) (*config.Config, error) {
 	environ := l.Environ
 	if environ == nil {
@@ -134,7 +132,7 @@ func (s *Loaded) Err() error {
 	return err
 }
 
-// Notice tells clients which files are not used, and why; "" if all are.
+// Notice explains to clients which files are not used, and why; "" if all are.
 func (s *Loaded) Notice() string {
 	var texts []string
 	if s.Untrusted != nil {
@@ -146,8 +144,8 @@ func (s *Loaded) Notice() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// BrokenNotice tells clients that a file cannot be used; others reports whether another file is.
-// Clients may cut the text after 512 characters, so the reason comes early.
+// BrokenNotice explains to clients that a file cannot be used; others reports whether another file is. Clients may cut
+// the text after 512 characters, so the reason comes early.
 func BrokenNotice(err error, others bool) string {
 	text := err.Error()
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
@@ -160,8 +158,8 @@ func BrokenNotice(err error, others bool) string {
 	return what + "The user has to fix it; it is then used at once, without a restart:\n\n" + text
 }
 
-// WriteProblems writes every problem of the configuration and its consequence. It bypasses the
-// log, which has a level and would escape commands and positions.
+// WriteProblems writes every problem of the configuration and its consequence. It bypasses the log, which has a level
+// and would escape commands and positions.
 func (s *Loaded) WriteProblems(stderr io.Writer) {
 	if s.Untrusted != nil {
 		tty.Remark(stderr, s.Untrusted.Notice())

@@ -15,10 +15,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Loader says which files to load, and how.
+// Loader selects the files to load.
 type Loader struct {
 	ConfigPath string         // the file named by --config; "": the usual places
-	Places     []config.Place // where to look instead of the usual places; may be nil
+	Places     []config.Place // search these instead of the usual places; may be nil
 	Environ    []string       // the environment for variables; nil: that of this process
 	IgnoreLock bool           // do not check workbench.lock
 }
@@ -37,10 +37,9 @@ func (l *Loader) Find() ([]config.Place, error) {
 	return config.Existing(places), err
 }
 
-// findKeeping is Find for a running workbench. A file in use that is gone still counts, since an
-// editor may be about to write it again. Only a project's file may disappear, and only if the user
-// has a file: the user's file may restrict the project's, and without any file others would take
-// its place.
+// findKeeping is Find for a running workbench. A file in use that is gone still counts, since an editor may be about to
+// write it again. Only a project's file may disappear, and only if the user has a file: the user's file may restrict
+// the project's, and without any file others would replace it.
 func (l *Loader) findKeeping(before *Loaded) ([]config.Place, error) {
 	places, err := l.Candidates()
 	existing := config.Existing(places)
@@ -115,7 +114,7 @@ func (l *Loader) LoadAsking(ctx context.Context, out io.Writer) (*Loaded, error)
 	return nil, s.Err()
 }
 
-// ReadFile is one configuration file by itself.
+// ReadFile is a single configuration file.
 type ReadFile struct {
 	config.Place
 	Config *config.Config // its servers may have faults
@@ -178,7 +177,7 @@ func OutlineOf(cfg *config.Config) *config.Preview {
 	return outline
 }
 
-// cacheTime bounds how long Cached takes: a shell waits for it when a person presses the tab key.
+// cacheTime is the time limit of Cached: a shell waits for it when a person presses the tab key.
 const cacheTime = 2 * time.Second
 
 // Cached returns the cached tool lists without starting a server. Like Outline, it reports no

@@ -15,23 +15,23 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
-// Review is what a person should see of a file before it may run, and what 'trust --json' writes. It shows the file as
-// written: variables are not replaced, so no value of one is shown, and no default is hidden. What looks like a secret is
-// masked.
+// Review is what a person should see of a file before it may run, and the output of 'trust --json'. It shows the file
+// as written: variables are not replaced, so no value is shown, and no default is hidden. Values that look like secrets
+// are masked.
 type Review struct {
 	Path      string           `json:"path"`
 	Trust     string           `json:"trust"`         // trusted, changed or unknown
 	Why       string           `json:"why,omitempty"` // why the file needs trust; "": it does not
 	Servers   []reviewServer   `json:"servers"`
-	Variables []reviewVariable `json:"variables"` // that the workbench.env beside it sets
+	Variables []reviewVariable `json:"variables"` // set by the workbench.env beside it
 	Listen    string           `json:"listen,omitempty"`
 	Hosts     []string         `json:"allowedHosts,omitempty"`
 	Origins   []string         `json:"allowedOrigins,omitempty"`
-	Unclear   []string         `json:"unclear,omitempty"` // keys that variables decide on
+	Unclear   []string         `json:"unclear,omitempty"` // keys that depend on variables
 	Changes   []string         `json:"changes,omitempty"` // since it was trusted: lines that begin with + or -
 
 	source     *config.Source
-	isCompared bool // what was seen when it was trusted is known
+	isCompared bool // the previously seen review is known
 }
 
 type reviewServer struct {
@@ -48,7 +48,7 @@ type reviewServer struct {
 	Inherits any              `json:"inheritEnv,omitempty"` // true, or patterns
 	Host     string           `json:"host,omitempty"`
 	Headers  []reviewVariable `json:"headers,omitempty"`
-	Sends    []string         `json:"sends,omitempty"` // variables that reach the address and headers
+	Sends    []string         `json:"sends,omitempty"` // variables in the address and headers
 }
 
 type reviewVariable struct {
@@ -98,13 +98,13 @@ func newReviewServer(server config.PreviewServer) reviewServer {
 	return s
 }
 
-// programOf returns the file that a server's command is, or why there is none.
+// programOf returns the file that a server's command resolves to, or why there is none.
 func programOf(server config.PreviewServer) (file, problem string) {
 	inherit := process.Inherit{All: server.InheritEnv.All, Patterns: server.InheritEnv.Patterns}
 	env, _ := process.Environment(os.Environ(), inherit, server.Launch.Env)
 	file, err := process.Find(process.Spec{Command: server.Launch.Command, Dir: server.Launch.Dir, Env: env})
 	if err != nil {
-		// The error would show what variables hold.
+		// The error would show values of variables.
 		return "", "no such program is found"
 	}
 	return file, ""
@@ -119,7 +119,7 @@ func reviewVariables(variables []config.Variable) (shown []reviewVariable) {
 
 var variableReference = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}`)
 
-// shownValue hides what looks like a secret in a value. References to variables stay.
+// shownValue masks a value that looks like a secret. References to variables stay.
 func shownValue(name, value string) string {
 	if !strings.Contains(value, "${") {
 		return shownLiteral(name, value)
@@ -155,7 +155,7 @@ func (r *Review) File() trust.File {
 	return f
 }
 
-// Compare adds what the trust records say about the file, and what changed since its user saw it.
+// Compare adds the verdict of the trust records, and the changes since its user saw the file.
 func (r *Review) Compare(verdict trust.Verdict, store *trust.Store) {
 	switch verdict {
 	case trust.Trusted:
@@ -182,7 +182,7 @@ func (r *Review) Compare(verdict trust.Verdict, store *trust.Store) {
 	}
 }
 
-// facts returns every line that is shown with its subject, so that two reviews can be compared.
+// facts returns every shown line with its subject, so that two reviews can be compared.
 func (r *Review) facts() []string {
 	facts := []string{}
 	for _, server := range r.Servers {
@@ -199,7 +199,7 @@ func (r *Review) facts() []string {
 	return facts
 }
 
-// Print shows the review.
+// Print prints the review.
 func (r *Review) Print(out io.Writer) {
 	fmt.Fprintf(out, "%s would run:\n", trust.Quote(r.Path))
 	if len(r.Servers) == 0 {
@@ -239,7 +239,7 @@ func (r *Review) printChanges(out io.Writer) {
 	}
 }
 
-// ofHTTP returns who could connect, which matters to 'serve' only.
+// ofHTTP returns who could connect, relevant for 'serve' only.
 func (r *Review) ofHTTP() (lines []string) {
 	if r.Listen != "" {
 		lines = append(lines, fmt.Sprintf("As a service it would listen on %s.", trust.Quote(r.Listen)))

@@ -21,7 +21,7 @@ type Untrusted struct {
 	source  *config.Source
 	reason  string // why somebody else may have written it
 	verdict trust.Verdict
-	damaged error // the trust record cannot be used
+	damaged error // the trust record is unusable
 }
 
 // Path returns the path of the file.
@@ -49,8 +49,8 @@ func CheckTrustAt(path string) (*Untrusted, error) {
 	return CheckTrust(source), nil
 }
 
-// Notice tells clients and people that the file is not used. Clients may cut the text after 512
-// characters, so what to do comes first.
+// Notice explains to clients and people that the file is not used. Clients may cut the text after 512 characters, so
+// the remedy comes first.
 func (u *Untrusted) Notice() string {
 	text := "The configuration in the working folder is not trusted, so nothing of it is run. " +
 		"The user has to decide: review the file, and run this command in a terminal; then the file is used at once:\n\n  " +
@@ -86,8 +86,7 @@ func (u *Untrusted) Refusal() error {
 	}
 }
 
-// Ask shows the file to a person in a terminal, asks, and records the trust. Without a terminal it
-// refuses.
+// Ask shows the file to a person at a terminal, asks, and records the trust. It refuses without a terminal.
 func (u *Untrusted) Ask(ctx context.Context, out io.Writer) error {
 	if u.damaged != nil {
 		tty.Remark(os.Stderr, u.damaged.Error())
@@ -114,8 +113,8 @@ func (u *Untrusted) Ask(ctx context.Context, out io.Writer) error {
 
 var errDeclined = &toolbox.Error{Code: toolbox.NotTrusted, Message: "It was not trusted"}
 
-// ConfirmTrust asks whether to trust a file; anything but yes declines. A signal ends the wait,
-// but not the read, which ends with the program.
+// ConfirmTrust asks whether to trust a file; anything but yes declines. A signal ends the wait, but not the read, which
+// ends with the program.
 func ConfirmTrust(ctx context.Context, out io.Writer) error {
 	fmt.Fprint(out, "Trust it? It runs as you, with your files. [y/N] ")
 	answered := make(chan string, 1)

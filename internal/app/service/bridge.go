@@ -18,12 +18,12 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/relay"
 )
 
-// joinTime bounds the wait for a workbench that was connected before.
+// joinTime is the wait for a workbench that was connected before.
 const joinTime = 10 * time.Second
 
 // BridgeSocket connects the client to a workbench on this machine.
 func BridgeSocket(ctx context.Context, socket, version string, options relay.Options) error {
-	folder, _ := os.Getwd() // without one, that of the workbench has to do
+	folder, _ := os.Getwd() // without one, the workbench's is used
 	patience := time.Duration(0)
 	options.Dial = func(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
 		conn, err := daemon.Await(ctx, socket, patience, daemon.Hello{
@@ -41,7 +41,7 @@ func BridgeSocket(ctx context.Context, socket, version string, options relay.Opt
 	return relay.Run(ctx, options)
 }
 
-// shortestSecret is the length from which the value of a header is masked.
+// shortestSecret is the length from which the value of a header is masked, in bytes.
 const shortestSecret = 8
 
 // headersOf returns the headers of requests to a server.

@@ -17,11 +17,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// errOther says that this program is not the build that the client looked for.
+// errOther is the error if this program is another build than the client needs.
 var errOther = errors.New("the program was replaced by another version; start the client again to use it")
 
-// RunDaemon serves all clients that look for the key. When it listens, it says so on its output and
-// closes it. The folder is the working folder of servers without one.
+// RunDaemon serves all clients of the key. Once it listens, it reports that on its output and closes it. folder is the
+// working folder of servers without one.
 func RunDaemon(ctx context.Context, options Options, key, folder string, output io.WriteCloser) error {
 	build, err := daemon.ThisBuild()
 	if err != nil {
@@ -44,7 +44,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 	s.stderr, s.folder, s.Idle = log, folder, config.DefaultIdle
 	level := options.LogLevel
 	if level == "" && s.Config.LogLevel == "" {
-		level = "info" // the log is a file, which bothers nobody
+		level = "info" // the log is a file that disturbs nobody
 	}
 	if s.log, err = NewLogger(level, s.Config, log); err != nil {
 		return err
@@ -56,7 +56,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 	newIdle := make(chan time.Duration, 1)
 	s.reloaded = func(cfg *config.Config) {
 		select {
-		case <-newIdle: // nobody has received it yet
+		case <-newIdle: // not received yet
 		default:
 		}
 		newIdle <- cfg.Shared.Idle
@@ -86,7 +86,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 	})
 }
 
-// isFor returns an error if this is not the workbench that clients with the key look for.
+// isFor returns an error if this is not the workbench of the key.
 func (s *Service) isFor(build daemon.Build, key string) error {
 	if s.Untrusted != nil {
 		return errors.New(s.Untrusted.Notice())

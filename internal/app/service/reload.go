@@ -22,14 +22,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
-// reloader loads the configuration again on SIGHUP, when a file changed, and when an untrusted file
-// becomes trusted.
+// reloader reloads the configuration on SIGHUP, when a file changes, and when an untrusted file becomes trusted.
 type reloader struct {
 	loader    loader.Loader
 	workbench *app.App
 	current   *loader.Loaded                 // the configuration in use
 	used      *atomic.Pointer[loader.Loaded] // the same, for other goroutines
-	hangUps   <-chan os.Signal               // orders to reload; see watchHangUps
+	hangUps   <-chan os.Signal               // requests to reload; see watchHangUps
 	reloaded  func(*config.Config)           // see service
 	log       *slog.Logger
 	stderr    io.Writer
@@ -108,8 +107,8 @@ func (r *reloader) watch(ctx context.Context, began, changed func()) {
 	}
 }
 
-// canWatchFolders reports whether watching a folder for a missing file is cheap. Elsewhere it opens
-// every file in the folder.
+// canWatchFolders reports whether watching a folder for a missing file is cheap. Other systems open every file in the
+// folder.
 const canWatchFolders = runtime.GOOS == "linux" || runtime.GOOS == "windows"
 
 // signalTo returns a function that puts a token into the channel unless it holds one.
@@ -122,7 +121,7 @@ func signalTo(tokens chan<- struct{}) func() {
 	}
 }
 
-// awaitTrust watches the trust record of a file; nil needs no trust.
+// awaitTrust watches the trust record of a file. For nil it does nothing.
 func (r *reloader) awaitTrust(ctx context.Context, u *loader.Untrusted) {
 	if u == nil || r.awaiting {
 		return
@@ -140,8 +139,8 @@ func (r *reloader) awaitTrust(ctx context.Context, u *loader.Untrusted) {
 	})
 }
 
-// reload does everything that can fail first, and changes nothing on failure. A broken file stays
-// in use as it was. Where nothing is in use, clients are told why.
+// reload does everything that can fail first, and changes nothing on failure. A broken file stays in use as it was. If
+// nothing is in use, clients receive the reason.
 func (r *reloader) reload(ctx context.Context) {
 	next, err := r.loader.Load(r.current)
 	if err != nil {
@@ -192,7 +191,7 @@ func (r *reloader) writeProblems() {
 	}
 }
 
-// reportFailure says why the configuration, or a file of it, was not reloaded.
+// reportFailure logs why the configuration, or a file of it, was not reloaded.
 func (r *reloader) reportFailure(err error) {
 	if !r.current.IsEmpty() {
 		r.log.Error("the configuration was not reloaded; the previous one stays in use")

@@ -19,26 +19,25 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// Options say what to serve.
+// Options configure a service.
 type Options struct {
 	Loader   loader.Loader
 	Version  string
 	LogLevel string // "": as configured
 	Toolbox  string // the only toolbox to serve; "": all
-	Shared   bool   // use the workbench that clients share, whatever the configuration says
+	Shared   bool   // use the shared workbench, whatever the configuration says
 	Stderr   io.Writer
 }
 
-// Service is a workbench that serves clients over any transport and follows its configuration while
-// it runs.
+// Service is a workbench that serves clients over any transport and reloads its configuration while it runs.
 type Service struct {
-	*loader.Loaded               // as it was at the start
+	*loader.Loaded               // at the start
 	Idle           time.Duration // timeouts.idle of servers that do not configure it; 0: never
 	options        Options
-	used           *atomic.Pointer[loader.Loaded] // as it is now, once Run began
+	used           *atomic.Pointer[loader.Loaded] // the current one, once Run began
 	log            *slog.Logger
 	stderr         io.Writer
-	folder         string                    // the working folder of servers without one; "": ours
+	folder         string                    // working folder of servers without one; "": the current folder
 	hangUps        chan os.Signal            // requests to reload; see watchHangUps
 	reloaded       func(*config.Config)      // called after each reload; may be nil
 	mended         func(*config.Config) bool // see reloader; may be nil
@@ -67,7 +66,7 @@ func (s *Service) Log() *slog.Logger { return s.log }
 // Close stops listening for SIGHUP.
 func (s *Service) Close() { s.stopSignals() }
 
-// Run makes a workbench, serves with it, and stops it. Kind is the transport that 'ps' shows.
+// Run makes a workbench, serves with it, and stops it. kind is the transport that 'ps' shows.
 func (s *Service) Run(ctx context.Context, kind string, serve func(context.Context, *app.App) error) error {
 	s.used.Store(s.Loaded)
 	s.WriteProblems(s.stderr)
@@ -93,14 +92,13 @@ func (s *Service) Run(ctx context.Context, kind string, serve func(context.Conte
 	done()
 	aside.Wait()
 	if stopErr := workbench.Stop(context.WithoutCancel(ctx)); stopErr != nil {
-		// The clients are gone and all that is left was killed: that is no failure of ours.
+		// The clients are gone and every remaining process was killed, so this is not a failure.
 		s.log.Warn("the workbench did not stop cleanly", "reason", stopErr)
 	}
 	return err
 }
 
-// answerCommands lets commands such as ps inspect this workbench. If that fails, it serves its
-// clients all the same.
+// answerCommands lets commands such as ps inspect this workbench. Clients are served even if that fails.
 func (s *Service) answerCommands(ctx context.Context, subject control.Subject) {
 	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err == nil {
@@ -111,8 +109,8 @@ func (s *Service) answerCommands(ctx context.Context, subject control.Subject) {
 	}
 }
 
-// loadIn loads the configuration for clients with another environment. A file that is broken or gone
-// by now counts as it was read before. The error covers the files that cannot be used there.
+// loadIn loads the configuration for clients with another environment. A file that is broken or gone by now counts as
+// read before. The error covers the files that cannot be used there.
 func (s *Service) loadIn(environ []string) (*config.Config, error) {
 	with := s.options.Loader
 	with.Environ = environ
@@ -127,11 +125,10 @@ func (s *Service) loadIn(environ []string) (*config.Config, error) {
 	return there.Config, err
 }
 
-// checkTime bounds a check of the files.
+// checkTime is the time limit of a check of the files.
 const checkTime = 3 * time.Second
 
-// catchUp makes the workbench use its files as they are now, so that a person who just changed them
-// need not wait for the watch.
+// catchUp applies the current files, so that a person who just changed them need not wait for the watcher.
 func (s *Service) catchUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()

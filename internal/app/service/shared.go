@@ -19,13 +19,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// IsShared reports whether the client uses the workbench that clients share. Without a configuration
-// file there is nothing to share. An untrusted or broken file may become usable.
+// IsShared reports whether the client uses the shared workbench. Without a configuration file there is nothing to
+// share. An untrusted or broken file may become usable.
 func (s *Service) IsShared() bool {
 	return (s.options.Shared || s.Config.Shared.On) && s.Config.Path != ""
 }
 
-// maxDeaths is how often in a row the shared workbench may end soon after a connect before this
+// maxDeaths is the number of consecutive times that the shared workbench may end soon after a connect; then this
 // process serves its client itself.
 const maxDeaths = 3
 
@@ -36,19 +36,18 @@ type sharing struct {
 	config  *config.Config // the last one that could be loaded
 	joined  bool           // it was connected before
 
-	alone       sync.WaitGroup // the workbench in this process, if there is one
+	alone       sync.WaitGroup // the workbench in this process, if any
 	stopAlone   context.CancelFunc
 	aloneOrders chan os.Signal // its requests to reload
 
 	mu     sync.Mutex
-	socket string // of the shared workbench; "" while there is none
+	socket string // of the shared workbench; "" without one
 	key    string
 	places []config.Place // of its files
 	conn   io.Closer      // to it
 }
 
-// RunShared serves the client through the shared workbench, which is started when needed and
-// restarted when it died.
+// RunShared serves the client through the shared workbench, which it starts when needed and restarts after a crash.
 func (s *Service) RunShared(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	b := &sharing{service: s, config: s.Config, stopAlone: func() {}, aloneOrders: make(chan os.Signal, 1)}
 	var err error
@@ -109,7 +108,7 @@ func (b *sharing) dial(ctx context.Context, resume relay.Resume) (relay.Conn, er
 		b.service.Loaded, b.config = next, next.Config
 		if !next.IsUsable() {
 			b.leaveShared()
-			return b.serveAlone(resume) // until it can be used
+			return b.serveAlone(resume) // until the file can be used
 		}
 		if !wasUsable {
 			resume.Broken = 0
@@ -138,7 +137,7 @@ func (b *sharing) leaveShared() {
 }
 
 func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, error) {
-	folder, _ := os.Getwd() // without one, that of the first client has to do
+	folder, _ := os.Getwd() // without one, the first client's is used
 	target, places, err := b.service.options.SharedTarget(b.build, b.config, folder)
 	if err != nil {
 		return nil, err
@@ -160,8 +159,8 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 	return conn, nil
 }
 
-// SharedTarget returns the workbench that clients of a configuration share, and the places of its
-// files. The folder is that of its first client.
+// SharedTarget returns the shared workbench of a configuration, and the places of its files. folder is that of its
+// first client.
 func (o *Options) SharedTarget(build daemon.Build, cfg *config.Config, folder string) (daemon.Target, []config.Place, error) {
 	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err != nil {
@@ -202,8 +201,7 @@ func (o *Options) sharedPlaces() ([]config.Place, error) {
 	return all, err
 }
 
-// identify returns the key of the workbench that clients of a configuration share, and the places
-// of its files.
+// identify returns the key of the shared workbench of a configuration, and the places of its files.
 func (o *Options) identify(build daemon.Build, cfg *config.Config) (key string, places []config.Place, err error) {
 	if places, err = o.sharedPlaces(); err != nil {
 		return "", nil, err
@@ -232,7 +230,7 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.stopAlone = cancel
-	began := make(chan error, 2) // the second one matters to nobody
+	began := make(chan error, 2) // nobody needs the second one
 	own := *b.service
 	own.hangUps = b.aloneOrders
 	if !own.IsUsable() {
@@ -240,15 +238,15 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 			if app.CheckToolbox(next, own.options.Toolbox) != nil || app.CheckLock(next) != nil {
 				return false // a workbench would not start with it
 			}
-			// The connection breaks off, before what the client listens to is answered, and the next
-			// one is to the shared workbench.
+			// The connection breaks before the requests that the client listens with are answered, and the next one is
+			// to the shared workbench.
 			_ = far.Close()
 			cancel()
 			return true
 		}
 	}
 	b.alone.Go(func() {
-		defer func() { _ = far.Close() }() // again, where it was served
+		defer func() { _ = far.Close() }() // again, if it was served
 		err := own.Run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 			began <- nil
 			workbench.Prefetch()

@@ -52,8 +52,7 @@ const (
 	introductionTime = 30 * time.Second // for the handshake of a restored session
 	steadyAfter      = 10 * time.Second // after which a connection counts as working
 
-	// The number of consecutive connections that may break before that, and the pause after the second; it doubles.
-	maxBroken  = 8
+	maxBroken  = 8                      // consecutive connections that break within steadyAfter; then the relay gives up
 	firstPause = 100 * time.Millisecond // before the second attempt to connect again; it doubles
 
 	// How a relay ends, in at most the sum of these.

@@ -2,8 +2,8 @@ package arguments
 
 import "github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 
-// Limits of a schema that arguments are checked against as a whole. A server may send any,
-// also one that leads in a circle, which would end the program.
+// Limits of a schema that arguments are checked against as a whole. A server may send any schema, including a recursive
+// one that would exhaust the stack.
 const (
 	maxApplied  = 2000    // schemas that apply to one value
 	maxSchema   = 4 << 20 // size of a schema that is checked as a whole; larger ones are left to the server
@@ -18,18 +18,18 @@ func isAffordable(root wire.Payload) bool {
 
 type affordance struct {
 	root     wire.Payload
-	cost     map[*byte]int // of schemas, by their place; 0 while it is worked out
+	cost     map[*byte]int // of schemas, by their address; 0 while it is computed
 	subjects int
 }
 
-// all looks at everything that may be a schema.
+// all visits everything that may be a schema.
 func (a *affordance) all(value wire.Payload, depth int) bool {
 	a.subjects++
 	if a.subjects > maxSubjects || depth > maxDepth {
 		return false
 	}
 	if value.Kind() == "object" {
-		// With an id of its own, references in it lead elsewhere.
+		// With an id of its own, its references lead elsewhere.
 		if _, own := value.Member("$id").Text(); own && depth > 0 || a.apply(value, 0) > maxApplied {
 			return false
 		}
@@ -47,8 +47,8 @@ func (a *affordance) all(value wire.Payload, depth int) bool {
 	return true
 }
 
-// apply counts the schemas that apply to a value together with this one; more than
-// maxApplied if there is no end to them, or it cannot be told.
+// apply counts the schemas that apply to a value together with this one; more than maxApplied if they are infinite or
+// cannot be counted.
 func (a *affordance) apply(s wire.Payload, depth int) (cost int) {
 	if s.Kind() != "object" {
 		return 1
@@ -56,7 +56,7 @@ func (a *affordance) apply(s wire.Payload, depth int) (cost int) {
 	place := &s.Bytes()[0]
 	if known, seen := a.cost[place]; seen {
 		if known == 0 {
-			return maxApplied + 1 // a circle
+			return maxApplied + 1 // a cycle
 		}
 		return known
 	}

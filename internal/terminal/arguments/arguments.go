@@ -17,12 +17,12 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// maxInput is how much is read from a file or from stdin.
+// maxInput is the number of bytes read from a file or from stdin.
 const maxInput = 64 << 20
 
-// Parse makes arguments from words: JSON objects, '@file' and '-' (stdin) with one,
-// 'key=value' with the type that the schema says, and 'key:=json'. Later words win over
-// earlier ones. The result is one JSON object on one line; it is not checked.
+// Parse makes arguments from words: JSON objects, '@file' and '-' (stdin) with one, 'key=value' with the type from the
+// schema, and 'key:=json'. Later words override earlier ones. The result is one JSON object on one line; it is not
+// checked.
 func Parse(words []string, inputSchema wire.Payload, stdin io.Reader) ([]byte, error) {
 	p := parser{schema: schema{inputSchema, inputSchema}.follow(), stdin: stdin, given: make(map[string]bool)}
 	for _, word := range words {
@@ -37,7 +37,7 @@ type parser struct {
 	schema schema
 	stdin  io.Reader
 	object object
-	given  map[string]bool // keys that a 'key=value' had before
+	given  map[string]bool // keys already set by a 'key=value'
 }
 
 func (p *parser) parseWord(word string) error {
@@ -94,7 +94,7 @@ func (p *parser) takeObject(what string, data []byte) error {
 	return nil
 }
 
-// set puts the value of a 'key=value' into its place; raw says that it is JSON.
+// set sets the value of a 'key=value'; raw marks it as JSON.
 func (p *parser) set(key, value string, raw bool) error {
 	path, s := p.schema.resolve(key)
 	parsed, isElement, err := parseValue(key, value, raw, s)
@@ -125,7 +125,7 @@ func (p *parser) set(key, value string, raw bool) error {
 	return nil
 }
 
-// joined is the list of what there is and one more value.
+// joined appends a value to the existing ones, as a list.
 func joined(before, value []byte) []byte {
 	if wire.Raw(before).Kind() != "array" {
 		before = slices.Concat([]byte("["), before, []byte("]"))
@@ -137,7 +137,7 @@ func joined(before, value []byte) []byte {
 	return slices.Concat(head, value, []byte("]"))
 }
 
-// resolve takes a key with dots apart, unless a member has that very name.
+// resolve splits a key at its dots, unless a member has that very name.
 func (s schema) resolve(key string) (path []string, of schema) {
 	rest := key
 	for {
@@ -156,7 +156,7 @@ func (s schema) resolve(key string) (path []string, of schema) {
 func compact(value []byte) []byte {
 	var out bytes.Buffer
 	if json.Compact(&out, value) != nil {
-		return value // it was validated, so that this is not reached
+		return value // unreachable: it was validated
 	}
 	return out.Bytes()
 }

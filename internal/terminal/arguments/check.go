@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	maxProblems = 20 // that are said of one call
-	maxDepth    = 50 // to which values are looked at in our own words
-	shownEnum   = 10 // values of an enum
+	maxProblems = 20 // problems reported for one call
+	maxDepth    = 50 // nesting of values that the checker examines itself
+	shownEnum   = 10 // values of an enum in a message
 )
 
 // Check checks a JSON object of arguments against the tool's schema. Notes are about what the schema
@@ -38,7 +38,7 @@ func Check(arguments []byte, inputSchema wire.Payload) (problems, notes []string
 	return c.problems, c.notes
 }
 
-// checker finds the usual problems and says them in words; all others are left to checkAll.
+// checker finds the usual problems and describes them; all others are left to checkAll.
 type checker struct{ problems, notes []string }
 
 func (c *checker) problem(path, format string, args ...any) {
@@ -78,8 +78,8 @@ func (c *checker) members(path string, value wire.Payload, s schema, depth int) 
 	for key, member := range value.Members() {
 		name := string(key)
 		given[name] = true
-		// What a property has to be may depend on which alternative is meant, so that only
-		// those are looked at that are for all.
+		// The type of a property may depend on the chosen alternative, so only the properties common to all are
+		// checked.
 		if property := s.Member("properties").Member(name); !property.IsAbsent() {
 			c.check(joinPath(path, name), member, schema{property, s.root}.follow(), depth+1)
 		} else if _, ok := s.property(name); !ok {
@@ -98,7 +98,7 @@ func (c *checker) members(path string, value wire.Payload, s schema, depth int) 
 	}
 }
 
-// unknown is about a member that the schema does not name.
+// unknown handles a member that the schema does not name.
 func (c *checker) unknown(path, name string, s schema) {
 	names := s.names()
 	if len(names) == 0 && string(s.Member("additionalProperties").Bytes()) != "false" {
@@ -156,7 +156,7 @@ func (c *checker) number(path string, value wire.Payload, s schema) {
 	}
 }
 
-// limitNumber returns the text of a number, "" for one whose exact value would be huge.
+// limitNumber returns the text of a number; "" if its exact value would be huge.
 func limitNumber(value wire.Payload) string {
 	text := string(value.Bytes())
 	if value.Kind() != "number" || len(text) > 100 {
@@ -224,7 +224,7 @@ func listed(values []wire.Payload) string {
 	return strings.Join(words, ", ")
 }
 
-// brief is a value as it is written, cut if it is long.
+// brief returns a value as written, cut if it is long.
 func brief(value wire.Payload) string {
 	text := []rune(string(value.Bytes()))
 	if len(text) > 60 {

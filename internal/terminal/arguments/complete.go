@@ -7,16 +7,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// Suggestion is a word that may be what a person began to type.
+// Suggestion is a completion of a word.
 type Suggestion struct {
 	Word        string
 	Description string // may be empty
-	Partial     bool   // there is more to type in the same word
+	Partial     bool   // the word continues
 }
 
-// Complete suggests words for the one that was begun, by the schema alone: names of
-// parameters that have no value yet, those that are required first, and values where only
-// some are taken. before are the words before it.
+// Complete suggests completions of the current word from the schema alone: names of parameters without a value,
+// required ones first, and the values of enumerations. before are the preceding words.
 func Complete(before []string, begun string, inputSchema wire.Payload) []Suggestion {
 	root := schema{inputSchema, inputSchema}.follow()
 	var all []Suggestion
@@ -30,7 +29,7 @@ func Complete(before []string, begun string, inputSchema wire.Payload) []Suggest
 	return slices.DeleteFunc(all, func(s Suggestion) bool { return !strings.HasPrefix(s.Word, begun) })
 }
 
-// enter goes into the objects whose names and dots a key begins with.
+// enter descends into the objects named by the dotted prefix of a key.
 func (s schema) enter(key string) (prefix string, inner schema) {
 	inner = s
 	for {
@@ -43,7 +42,7 @@ func (s schema) enter(key string) (prefix string, inner schema) {
 	}
 }
 
-// given returns the keys that words have values for. Files are not read.
+// given returns the keys that words set. It reads no files.
 func given(words []string) map[string]bool {
 	keys := make(map[string]bool)
 	for _, word := range words {
@@ -88,7 +87,7 @@ func suggestNames(prefix string, s schema, given map[string]bool) []Suggestion {
 	return append(first, later...)
 }
 
-// suggestValues returns nothing where any value may be taken.
+// suggestValues returns nothing if any value is permitted.
 func suggestValues(prefix string, s schema) (all []Suggestion) {
 	options := s.alternatives()
 	for _, one := range s.alternatives() {
@@ -106,7 +105,7 @@ func suggestValues(prefix string, s schema) (all []Suggestion) {
 		title, _ := one.Member("title").Text()
 		values := one.values()
 		if len(values) > 1 {
-			title = "" // of all of them
+			title = "" // it describes all of them
 		}
 		for _, value := range values {
 			text, isText := value.Text()
@@ -133,7 +132,7 @@ func (s schema) required() (names []string) {
 	return names
 }
 
-// describe says what the value is for, or else what it is.
+// describe returns the description of the value, or else its type.
 func (s schema) describe() string {
 	for _, key := range []string{"description", "title"} {
 		if text, ok := s.Member(key).Text(); ok && text != "" {

@@ -8,16 +8,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// maxHops is how many references and alternatives are followed to learn what a schema takes.
+// maxHops is the number of references and alternatives followed to determine the type of a value.
 const maxHops = 16
 
-// schema is one JSON Schema inside of a tool's, as far as it says what a value may be.
+// schema is one JSON Schema inside of a tool's, limited to what it says about types and values.
 type schema struct {
 	wire.Payload
-	root wire.Payload // what references are looked up in
+	root wire.Payload // for resolving references
 }
 
-// follow returns the schema that a local reference leads to; any other stays as it is.
+// follow resolves a local reference; any other schema is returned unchanged.
 func (s schema) follow() schema {
 	for range maxHops {
 		target := s.step()
@@ -29,7 +29,7 @@ func (s schema) follow() schema {
 	return s
 }
 
-// step returns what a local reference of the schema names; absent without one.
+// step returns the target of the schema's local reference; absent without one.
 func (s schema) step() wire.Payload {
 	path, ok := s.Member("$ref").Text()
 	if !ok || path != "#" && !strings.HasPrefix(path, "#/") {
@@ -66,7 +66,7 @@ func (s schema) property(name string) (schema, bool) {
 	return schema{root: s.root}, false
 }
 
-// names returns the members that are named.
+// names returns the named members.
 func (s schema) names() (names []string) {
 	for _, one := range s.alternatives() {
 		for key := range one.Member("properties").Members() {
@@ -93,7 +93,7 @@ func (s schema) alternatives() []schema {
 	return all
 }
 
-// types returns the JSON types that a value may have; none: any.
+// types returns the permitted JSON types of a value; nil: any.
 func (s schema) types() (types []string) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(types, name) {
@@ -117,7 +117,7 @@ func (s schema) types() (types []string) {
 	return types
 }
 
-// values returns the constants that a value has to be one of; none: it may be another.
+// values returns the constants permitted as a value; nil: any.
 func (s schema) values() (values []wire.Payload) {
 	if constant := s.Member("const"); !constant.IsAbsent() {
 		return []wire.Payload{constant}

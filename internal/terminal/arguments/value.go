@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// parseValue makes JSON of what was typed for a key, by what the schema takes there;
-// isElement says that it is one of the values of a list.
+// parseValue converts the typed value of a key to JSON, with the types that its schema permits; isElement marks an
+// element of a list.
 func parseValue(key, text string, raw bool, s schema) (value []byte, isElement bool, err error) {
 	literal, err := wire.ParseValue([]byte(text))
 	isJSON := err == nil && text != ""
@@ -38,8 +38,8 @@ func Value(text string, valueSchema wire.Payload) (value []byte, ok bool) {
 	return value, value != nil
 }
 
-// scalar returns nil for a text that cannot stand for anything that the schema takes. What
-// looks like JSON of a type that is taken is that, and otherwise a text.
+// scalar returns nil for a text that fits no permitted type. Text that looks like JSON of a permitted type is parsed as
+// JSON; other text is a string.
 func scalar(text string, literal wire.Payload, isJSON bool, s schema) []byte {
 	types := s.types()
 	takesText := len(types) == 0 || slices.Contains(types, "string")
@@ -61,13 +61,13 @@ func scalar(text string, literal wire.Payload, isJSON bool, s schema) []byte {
 	return nil
 }
 
-// takes reports whether a value of that kind is taken.
+// takes reports whether a value of that kind is permitted.
 func takes(types []string, value wire.Payload) bool {
 	kind := value.Kind()
 	return len(types) == 0 || slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer")
 }
 
-// element is one of the values of a list.
+// element returns an element of a list.
 func element(key, text string, s schema) ([]byte, error) {
 	list := s
 	for _, one := range s.alternatives() {
@@ -83,7 +83,7 @@ func element(key, text string, s schema) ([]byte, error) {
 	return nil, invalid(fmt.Sprintf("Parameter '%s' takes a list of %s, not '%s'", key, describeTypes(items.types()), text), "", nil)
 }
 
-// describeTypes says what is taken, in words.
+// describeTypes describes the permitted types.
 func describeTypes(types []string) string {
 	words := make([]string, len(types))
 	for i, name := range types {
@@ -105,7 +105,7 @@ func describeTypes(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// object is a JSON object whose members are set one after the other and stay in order.
+// object is a JSON object whose members are set one after another and keep their order.
 type object struct {
 	keys   []string
 	values map[string][]byte  // raw JSON of a member
@@ -129,7 +129,7 @@ func (o *object) set(key string, value []byte) {
 
 func (o *object) get(key string) []byte { return o.values[key] }
 
-// inner returns the object that a member is; ok is false for a member that is none.
+// inner returns the object in a member; ok is false if the member is not an object.
 func (o *object) inner(key string) (*object, bool) {
 	o.remember(key)
 	if inner := o.nested[key]; inner != nil {

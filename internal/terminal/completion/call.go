@@ -32,7 +32,7 @@ func Call(l *loader.Loader) cobra.CompletionFunc {
 			found = offer(found, typed, s.Word, s.Description)
 		}
 		if len(found) == 0 && strings.Contains(typed, "=") {
-			return nil, cobra.ShellCompDirectiveDefault // a value may be the name of a file
+			return nil, cobra.ShellCompDirectiveDefault // a value may be a file name
 		}
 		return found, directive
 	}

@@ -107,8 +107,7 @@ func Register(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	}
 }
 
-// offer adds a name that begins with what was typed. Names that could act on the terminal are left
-// out.
+// offer adds a name that starts with the typed text. It omits names that could control the terminal.
 func offer(found []cobra.Completion, typed, name, description string) []cobra.Completion {
 	if !strings.HasPrefix(name, typed) || tty.CleanLine(name) != name {
 		return found
@@ -119,7 +118,7 @@ func offer(found []cobra.Completion, typed, name, description string) []cobra.Co
 	return append(found, cobra.CompletionWithDesc(name, description))
 }
 
-// without removes what was typed before.
+// without removes the names typed before.
 func without(found []cobra.Completion, args []string) []cobra.Completion {
 	used := make(map[string]bool)
 	for _, arg := range args {

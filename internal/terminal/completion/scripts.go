@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashWords follows the script for Bash. Bash treats the text after a '=' as a word of its own, and
-// would insert the whole 'key=value' there.
+// bashWords follows the script for Bash. Bash treats the text after a '=' as a separate word, and would insert the
+// whole 'key=value' there.
 const bashWords = `
 __mcp-workbench_words()
 {

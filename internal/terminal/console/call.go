@@ -25,10 +25,10 @@ type CallOptions struct {
 	Ref     string
 	Words   []string // see arguments.Parse
 	Stdin   io.Reader
-	JSON    bool          // show the result as it came
+	JSON    bool          // print the unchanged result
 	Folder  string        // for files; "": the working folder
-	Timeout time.Duration // of the call; 0: that of the configuration
-	Roots   []string      // folders that the server is told
+	Timeout time.Duration // of the call; 0: the configured one
+	Roots   []string      // folders for the server
 }
 
 // Call calls a tool and shows its result.
@@ -43,8 +43,8 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	r.bar.Say("starting server '" + at.Server + "'…")
 	session, err := c.OpenShared(ctx, []place{at}, Handlers{
 		Progress: r.progress, Log: r.log, Elicit: r.elicit,
-		// Also without any, since some servers have other tools for clients that have no roots at
-		// all. There is no default: servers drop the folders of their configuration for it.
+		// Declared even without roots, since some servers offer other tools to clients without that capability. There
+		// are no default roots: servers would replace their configured folders with them.
 		Roots: func() []string {
 			r.askedRoots.Store(len(options.Roots) > 0)
 			return options.Roots
@@ -80,8 +80,7 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	return err
 }
 
-// interruptible reads until a context ends. A read that is under way then goes on until the
-// program ends.
+// interruptible reads until a context ends. A pending read then continues until the program ends.
 type interruptible struct {
 	ctx context.Context
 	in  io.Reader
@@ -106,7 +105,7 @@ func (r interruptible) Read(into []byte) (int, error) {
 	}
 }
 
-// only is the configuration with some of its servers: a call needs no other.
+// only returns the configuration with some of its servers: a call needs no others.
 func only(cfg *config.Config, servers []place) *config.Config {
 	reduced := *cfg
 	reduced.Toolboxes = nil
@@ -125,17 +124,17 @@ func only(cfg *config.Config, servers []place) *config.Config {
 	return &reduced
 }
 
-// running is one call, as far as the person sees it.
+// running is the state of one call that the person sees.
 type running struct {
 	*Console
 	at  place
 	bar *tty.Bar
 	desk
 
-	askedRoots atomic.Bool // the server wanted to know the folders
+	askedRoots atomic.Bool // the server requested the roots
 }
 
-// open connects the server and returns the tool as it is offered now.
+// open connects the server and returns the current definition of the tool.
 func (r *running) open(ctx context.Context, session *Session, ref string) (catalog.Tool, error) {
 	answer, err := session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": r.at.Toolbox, "detail": "full"})
 	if ctx.Err() != nil {
@@ -164,7 +163,7 @@ func (r *running) open(ctx context.Context, session *Session, ref string) (catal
 	return found[0].tool, nil
 }
 
-// warn shows what is remarkable about a tool, such as that its definition changed.
+// warn prints warnings about a tool, such as a changed definition.
 func (r *running) warn(remarks []string, tool string) {
 	for _, remark := range remarks {
 		if strings.Contains(remark, "'"+tool+"'") {
@@ -174,7 +173,7 @@ func (r *running) warn(remarks []string, tool string) {
 	}
 }
 
-// arguments makes the arguments of a call, and refuses those that the tool does not take.
+// arguments makes the arguments of a call, and rejects invalid ones.
 func (c *Console) arguments(e entry, options CallOptions) ([]byte, error) {
 	inputSchema := e.tool.Definition.Member("inputSchema")
 	usage := "It takes: " + tty.CleanLine(e.tool.Signature()) + "\nFor all about it: mcp-workbench show " + e.Ref()
@@ -225,7 +224,7 @@ func (r *running) call(ctx context.Context, session *Session, tool catalog.Tool,
 	}
 }
 
-// visitFirst is for a tool that cannot be used before its user has been on a page.
+// visitFirst handles a tool that requires a visit to a page before it can be used.
 func visitFirst(ref string, failure *localclient.Error) error {
 	hint := "Visit it if you trust the server, and call the tool again."
 	for page := range failure.Data.Member("elicitations").Elements() {

@@ -17,8 +17,7 @@ type place struct{ Toolbox, Server string }
 
 func (p place) String() string { return p.Toolbox + "/" + p.Server }
 
-// places returns the servers in the order of the configuration, and those that are
-// disabled.
+// places returns the servers in the order of the configuration, and the disabled ones.
 func (c *Console) places() (enabled, disabled []place) {
 	for _, box := range c.Config.Toolboxes {
 		for _, server := range box.Servers {
@@ -39,10 +38,10 @@ type entry struct {
 	tool catalog.Tool
 }
 
-// Ref is the full name of the tool.
+// Ref returns the full name of the tool.
 func (e entry) Ref() string { return e.String() + "/" + e.tool.Name }
 
-// catalogue is the tool lists of some servers.
+// catalogue holds the tool lists of some servers.
 type catalogue []app.KnownServer
 
 func (k catalogue) entries() (all []entry) {
@@ -64,9 +63,9 @@ func (k catalogue) unreachable() (all []app.KnownServer) {
 	return all
 }
 
-// known returns what is known of some servers. Those that were never seen are connected, and
-// waited for as app.Patience has it, or all of them to refresh it: by the workbench that clients share, or else in this process,
-// where they are stopped when it returns.
+// known returns the tool lists of some servers. It connects servers that are not in the cache, with the time limit of
+// app.Patience, or all of them for a refresh: in the shared workbench, or else in this process, where they are stopped
+// when it returns.
 func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (catalogue, error) {
 	if c.Dial == nil {
 		return c.find(ctx, wanted, app.KnownOptions{Refresh: refresh})
@@ -91,7 +90,7 @@ func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (cata
 	if !ok {
 		return c.known(ctx, wanted, refresh)
 	}
-	if known, err = c.find(ctx, wanted, app.KnownOptions{Stored: true}); err != nil { // what it keeps is for all
+	if known, err = c.find(ctx, wanted, app.KnownOptions{Stored: true}); err != nil { // the cache of the shared workbench serves everyone
 		return nil, err
 	}
 	for i := range known {
@@ -103,7 +102,7 @@ func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (cata
 	return known, nil
 }
 
-// find returns what is known of some servers in this process.
+// find returns the tool lists of some servers from this process.
 func (c *Console) find(ctx context.Context, wanted []place, options app.KnownOptions) (_ catalogue, err error) {
 	workbench, err := c.workbench(c.Config)
 	if err != nil {
@@ -116,13 +115,13 @@ func (c *Console) find(ctx context.Context, wanted []place, options app.KnownOpt
 	}
 	options.Wanted = func(box, server string) bool { return set[place{box, server}] }
 	options.Connecting = c.connecting
-	options.Capabilities = app.ByPerson // as in a call, so that what can be called is listed
+	options.Capabilities = app.ByPerson // as in a call, so that every callable tool is listed
 	known := catalogue(workbench.Known(ctx, options))
 	c.tellNotAwaited(known)
 	return known, ctx.Err()
 }
 
-// connecting shows a line for each server that is connected.
+// connecting prints a line for each server that is being connected.
 func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServer) {
 	live := c.Err.Live(len(servers))
 	name := func(server app.KnownServer) string {
@@ -144,7 +143,7 @@ func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServe
 	}
 }
 
-// tellNotAwaited says how to find out what is the matter with servers that were not waited for.
+// tellNotAwaited prints how to diagnose servers that exceeded the time limit.
 func (c *Console) tellNotAwaited(servers []app.KnownServer) {
 	var names []string
 	for _, server := range servers {
@@ -157,8 +156,7 @@ func (c *Console) tellNotAwaited(servers []app.KnownServer) {
 	}
 }
 
-// complain says why nothing is known of some servers. Of those that were not waited for that was
-// said when they were not.
+// complain prints why some servers have no tool list. Those that exceeded the time limit were already reported.
 func (c *Console) complain(servers []app.KnownServer) {
 	for _, server := range servers {
 		if errors.Is(server.Err, app.ErrNotAwaited) {
@@ -170,7 +168,7 @@ func (c *Console) complain(servers []app.KnownServer) {
 	}
 }
 
-// unreachableError is for a command that got nothing from any server.
+// unreachableError is the error of a command if no server responded.
 func unreachableError(servers []app.KnownServer) error {
 	return &toolbox.Error{
 		Code:    toolbox.ServersUnreachable,

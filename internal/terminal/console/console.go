@@ -35,7 +35,7 @@ type Options struct {
 // Console is shared by the commands that use tools.
 type Console struct{ Options }
 
-// New makes a console. Nothing is started.
+// New makes a console. It starts nothing.
 func New(options Options) *Console { return &Console{options} }
 
 // capabilities returns the declared client capabilities: elicitation and roots.
@@ -64,7 +64,7 @@ func (c *Console) workbench(cfg *config.Config) (*app.App, error) {
 
 // Session is one session with a workbench.
 type Session struct {
-	workbench *app.App // in this process; nil for one that is shared
+	workbench *app.App // in this process; nil for a shared one
 	client    *localclient.Client
 }
 
@@ -108,10 +108,10 @@ func (c *Console) connect(ctx context.Context, cfg *config.Config, serve serveFu
 	})
 }
 
-// messageRoom is what a message may be longer than one that a server may send.
+// messageRoom is the size of a message beyond the largest one of a server.
 const messageRoom = 1 << 20
 
-// rootsResult is the answer to roots/list.
+// rootsResult is the result of roots/list.
 func rootsResult(folders []string) []byte {
 	result := []byte(`{"roots":[`)
 	for i, folder := range folders {
@@ -128,13 +128,12 @@ func rootsResult(folders []string) []byte {
 	return append(result, "]}"...)
 }
 
-// Call calls one of the workbench's own tools and returns the result as it came.
+// Call calls one of the workbench's own tools and returns the unchanged result.
 func (s *Session) Call(ctx context.Context, tool string, arguments []byte) (wire.Payload, error) {
 	return s.client.Call(ctx, tool, arguments)
 }
 
-// Ask calls one of the workbench's own tools that answers with a text; an error result is
-// an error.
+// Ask calls one of the workbench's own tools and returns its text; an error result becomes an error.
 func (s *Session) Ask(ctx context.Context, tool string, arguments any) (string, error) {
 	encoded, err := json.Marshal(arguments)
 	if err != nil {
@@ -151,12 +150,12 @@ func (s *Session) Ask(ctx context.Context, tool string, arguments any) (string, 
 	return text, nil
 }
 
-// ResultError is an error that a tool of the workbench answered with.
+// ResultError is an error result of one of the workbench's tools.
 type ResultError struct{ Text string }
 
 func (e *ResultError) Error() string { return e.Text }
 
-// Close ends the session, and its own workbench if it has one.
+// Close ends the session, and its own workbench if any.
 func (s *Session) Close(ctx context.Context) error {
 	err := s.client.Close()
 	if s.workbench != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 )
 
-// This file is about tools that the policy denies. They are not listed, but who names one is told why.
+// This file handles tools denied by the policy. They are not listed, but naming one explains why.
 
-// deniedByName returns an error if the policy denies the tool that a reference names, whichever of the servers it is
-// of: none has to be asked then.
+// deniedByName returns an error if the policy denies the named tool, whichever server it belongs to: no server has to
+// be connected then.
 func (c *Console) deniedByName(ref string, servers []place) (first error) {
 	for _, at := range servers {
-		shown := ref // it cannot be told which of them is meant
+		shown := ref // ambiguous
 		if len(servers) == 1 {
 			shown = at.String() + "/" + toolName(ref, at)
 		}
@@ -28,7 +28,7 @@ func (c *Console) deniedByName(ref string, servers []place) (first error) {
 	return first
 }
 
-// deniedAmong returns an error if a reference names a tool that is known and denied.
+// deniedAmong returns an error if a reference names a known tool that is denied.
 func (c *Console) deniedAmong(ref string, known catalogue) error {
 	for _, server := range known {
 		at := place{server.Toolbox, server.Server}
@@ -41,7 +41,7 @@ func (c *Console) deniedAmong(ref string, known catalogue) error {
 	return nil
 }
 
-// toolName is the name of the tool of a server that a reference names if it is about that server.
+// toolName returns the tool's name in a reference if that is about the server.
 func toolName(ref string, at place) string {
 	for _, prefix := range []string{at.String() + "/", at.Server + "/"} {
 		if name, ok := strings.CutPrefix(ref, prefix); ok && name != "" {
@@ -51,7 +51,7 @@ func toolName(ref string, at place) string {
 	return ref
 }
 
-// deniedTool returns why a tool may not be used; nil if it may. Shown is what it is called.
+// deniedTool returns why a tool is denied, or nil. shown is its name in the message.
 func (c *Console) deniedTool(at place, name, shown string) error {
 	denial, isDenied := policy.New(c.Config).Judge(toolbox.Ref{Toolbox: at.Toolbox, Server: at.Server, Name: name})
 	if !isDenied {

@@ -6,11 +6,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
 
-// maxFaults is how many faulty servers a warning names.
+// maxFaults is the number of faulty servers named in a warning.
 const maxFaults = 5
 
-// warnOfFaults warns of servers with a wrong definition, except the one that is needed: its fault is
-// an error later.
+// warnOfFaults warns about servers with an invalid definition, except the one that is needed: its fault becomes an
+// error later.
 func (c *Console) warnOfFaults(needed place) {
 	found := 0
 	for _, box := range c.Config.Toolboxes {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// folder is where files are saved, under names that nothing has yet.
+// folder is where files are saved, under unused names.
 type folder struct {
 	path string // "": the working folder
 }
@@ -23,14 +23,14 @@ const (
 	maxBaseName = 100    // bytes
 )
 
-// extensions of types for which the system may know several, or none.
+// extensions lists those of types for which the system may know several or none.
 var extensions = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
 	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/flac": ".flac", "audio/mp4": ".m4a", "audio/webm": ".webm",
 	"application/pdf": ".pdf", "application/zip": ".zip", "application/json": ".json", "text/plain": ".txt",
 }
 
-// save writes a file and returns its path. It never writes over another.
+// save writes a file and returns its path. It never overwrites another file.
 func (f folder) save(name, mimeType string, content []byte) (string, error) {
 	failed := func(err error) error {
 		return &toolbox.Error{
@@ -66,8 +66,8 @@ func (f folder) save(name, mimeType string, content []byte) (string, error) {
 	return "", failed(fmt.Errorf("there are %d files of the name %s%s", maxNumber, base, extension))
 }
 
-// fileName makes a name of what a server calls something: what could lead out of the
-// folder, hide the file or mean something to a shell is replaced.
+// fileName makes a file name from a server's text: it replaces everything that could leave the folder, hide the file or
+// be special in a shell.
 func fileName(name, mimeType string) (base, extension string) {
 	safe := strings.Map(func(r rune) rune {
 		switch {
@@ -96,7 +96,7 @@ func fileName(name, mimeType string) (base, extension string) {
 	return safe, extension
 }
 
-// lastPart is the last part of a URI's path, or else the fallback.
+// lastPart returns the last part of a URI's path, or else the fallback.
 func lastPart(uri, fallback string) string {
 	_, rest, _ := strings.Cut(uri, "://")
 	rest, _, _ = strings.Cut(rest, "?")

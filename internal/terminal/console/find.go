@@ -18,8 +18,8 @@ type FindOptions struct {
 	JSON    bool
 }
 
-// Find shows the tools that match a query, ranked as by find_tools. Servers that were never
-// connected are connected first.
+// Find prints the tools that match a query, ranked as by find_tools. Servers that are not in the cache are connected
+// first.
 func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 	wanted, err := c.toolboxOnly(options.Toolbox)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 	return nil
 }
 
-// toolboxOnly is selection for a flag that takes a toolbox alone.
+// toolboxOnly is selection for a flag that accepts only a toolbox.
 func (c *Console) toolboxOnly(name string) ([]place, error) {
 	if name == "" {
 		return c.selection("")

@@ -15,22 +15,22 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/arguments"
 )
 
-// field is one value that a form asks for.
+// field is one value of a form.
 type field struct {
 	name     string
 	schema   wire.Payload
 	required bool
-	options  []option // that there are to choose from; none: any value
-	several  bool     // several of them may be chosen
+	options  []option // to choose from; nil: any value
+	several  bool     // several options may be chosen
 }
 
-// option is a value that can be chosen.
+// option is a value to choose.
 type option struct {
 	value wire.Payload
 	title string
 }
 
-// fillIn asks for the values of a form and returns the answer.
+// fillIn asks for the values of a form and returns the response.
 func (r *running) fillIn(ctx context.Context, form wire.Payload) ([]byte, error) {
 	fields := fieldsOf(form)
 	if len(fields) > 0 {
@@ -113,7 +113,7 @@ func optionsOf(schema wire.Payload) (options []option) {
 	return options
 }
 
-// shown is a value as a person would type it.
+// shown formats a value as a person would type it.
 func shown(value wire.Payload) string {
 	if text, ok := value.Text(); ok {
 		return text
@@ -132,7 +132,7 @@ func (f field) isSecret() bool {
 	return text(f.schema.Member("format")) == "password" || string(f.schema.Member("writeOnly").Bytes()) == "true"
 }
 
-// ask asks for one value until it is one that the form takes; nil is none.
+// ask asks for one value until it is valid; nil is none.
 func (r *running) ask(ctx context.Context, f field) ([]byte, error) {
 	if description := tty.CleanLine(text(f.schema.Member("description"))); description != "" {
 		fmt.Fprintln(r.Err, r.Err.Paint(tty.Faint, "  "+description))
@@ -208,7 +208,7 @@ func (f field) defaultTitle(fallback wire.Payload) string {
 	return shown(fallback)
 }
 
-// parse converts what was typed to a value, or returns the problem.
+// parse converts the typed text to a value, or returns the problem.
 func (f field) parse(typed string) (value []byte, problem string) {
 	if f.several {
 		list := []byte("[")
@@ -227,7 +227,7 @@ func (f field) parse(typed string) (value []byte, problem string) {
 	} else if value, problem = f.one(typed, f.schema); problem != "" {
 		return nil, problem
 	}
-	// The whole form is for the server to check; here a person can still correct it.
+	// The server checks the whole form; here a person can still correct it.
 	object := append(append(wire.AppendString([]byte("{"), f.label()), ':'), value...)
 	schema := append(append(wire.AppendString([]byte(`{"properties":{`), f.label()), ':'), f.schema.Bytes()...)
 	if problems, _ := arguments.Check(append(object, '}'), wire.Raw(append(schema, "}}"...))); len(problems) > 0 {
@@ -236,7 +236,7 @@ func (f field) parse(typed string) (value []byte, problem string) {
 	return value, checkFormat(typed, text(f.schema.Member("format")))
 }
 
-// one makes a single value: one of the options, by number or name, or what the schema takes.
+// one returns a single value: one of the options, by number or name, or a value of the schema's type.
 func (f field) one(typed string, schema wire.Payload) (value []byte, problem string) {
 	if len(f.options) > 0 {
 		for _, o := range f.options {
@@ -265,7 +265,7 @@ func (f field) one(typed string, schema wire.Payload) (value []byte, problem str
 	return value, ""
 }
 
-// checkFormat says what is wrong with a text of a format that forms may ask for.
+// checkFormat returns the mistake in a text with a format of the specification.
 func checkFormat(typed, format string) (problem string) {
 	switch format {
 	case "email":

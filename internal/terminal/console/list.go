@@ -14,7 +14,7 @@ import (
 // ListOptions are the options of List.
 type ListOptions struct {
 	Of      string // TOOLBOX, TOOLBOX/SERVER or SERVER; "": all
-	Refresh bool   // ask the servers, also those that were seen before
+	Refresh bool   // connect all servers, including cached ones
 	JSON    bool
 }
 
@@ -34,7 +34,7 @@ type unreachableServer struct {
 	Reason  string `json:"reason"`
 }
 
-// List shows which tools there are.
+// List prints the available tools.
 func (c *Console) List(ctx context.Context, options ListOptions) error {
 	wanted, err := c.selection(options.Of)
 	if err != nil {
@@ -78,7 +78,7 @@ func asUnreachable(failed []app.KnownServer) (all []unreachableServer) {
 	return all
 }
 
-// table shows tools, each with a line of description.
+// table prints tools, each with one line of description.
 func (c *Console) table(entries []entry) {
 	if len(entries) == 0 {
 		fmt.Fprintln(c.Err, "There are no tools.")
@@ -93,7 +93,7 @@ func (c *Console) table(entries []entry) {
 
 func description(tool catalog.Tool) string { return text(tool.Definition.Member("description")) }
 
-// text is the value of a string; "" for all else.
+// text returns the value of a string; "" for any other value.
 func text(value wire.Payload) string {
 	text, _ := value.Text()
 	return text

@@ -9,11 +9,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
-// Offer is an answer of open_toolbox.
+// Offer is the result of open_toolbox.
 type Offer struct {
-	Servers int // that are connected
+	Servers int // connected
 	Tools   []OfferedTool
-	// Remarks are errors and warnings, each with what it is.
+	// Remarks are errors and warnings, each with its kind.
 	Remarks []string
 }
 
@@ -23,14 +23,14 @@ type OfferedTool struct {
 	Server string
 }
 
-// Offered reads the answer of open_toolbox.
+// Offered parses the result of open_toolbox.
 func Offered(answer string) (Offer, error) {
 	opened, err := wire.ParseValue([]byte(answer))
 	if err != nil {
 		return Offer{}, fmt.Errorf("open_toolbox answered with something unexpected: %w", err)
 	}
 	var offer Offer
-	_ = json.Unmarshal(opened.Member("servers_connected").Bytes(), &offer.Servers) // absent is none
+	_ = json.Unmarshal(opened.Member("servers_connected").Bytes(), &offer.Servers) // absent is zero
 	for definition := range opened.Member("tools").Elements() {
 		offer.Tools = append(offer.Tools, OfferedTool{
 			catalog.Tool{Name: text(definition.Member("name")), Definition: definition}, text(definition.Member("server")),

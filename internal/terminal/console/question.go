@@ -17,13 +17,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// desk is where one question after the other is put to the person.
+// desk puts one question after another to the person.
 type desk struct {
-	turn   sync.Mutex  // held by who asks
-	asking atomic.Bool // progress would be written over the question
+	turn   sync.Mutex  // held while asking
+	asking atomic.Bool // progress would overwrite the question
 }
 
-// The answers to a question that have no content.
+// The responses to a question that have no content.
 const (
 	accepted  = `{"action":"accept"}`
 	declined  = `{"action":"decline"}`
@@ -35,7 +35,7 @@ var (
 	errCancel  = errors.New("the person cancelled")
 )
 
-// progress shows how far the call is.
+// progress prints the progress of the call.
 func (r *running) progress(params wire.Payload) {
 	if r.asking.Load() {
 		return
@@ -47,7 +47,7 @@ func (r *running) progress(params wire.Payload) {
 	r.bar.Show(number("progress"), number("total"), text(params.Member("message")))
 }
 
-// log shows what the server reports.
+// log prints the server's log messages.
 func (r *running) log(params wire.Payload) {
 	data := params.Member("data")
 	message, isText := data.Text()
@@ -68,12 +68,12 @@ func (r *running) log(params wire.Payload) {
 	fmt.Fprintln(r.Err, r.Err.Paint(style, tty.CleanLine(from+" "+level+":"))+" "+tty.Clean(strings.TrimSpace(message)))
 }
 
-// elicit puts a server's question to the person, if there is one.
+// elicit puts a server's question to the person, if one is present.
 func (r *running) elicit(ctx context.Context, params wire.Payload) ([]byte, error) {
 	r.turn.Lock()
 	defer r.turn.Unlock()
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // it was withdrawn while others were asked
+		return nil, ctx.Err() // withdrawn while others were asked
 	}
 	r.asking.Store(true)
 	defer r.asking.Store(false)
@@ -100,7 +100,7 @@ func (r *running) elicit(ctx context.Context, params wire.Payload) ([]byte, erro
 	return answer, err
 }
 
-// visit asks whether the person agrees to a page. It is never opened unasked.
+// visit asks whether the person agrees to open a page. It never opens one without consent.
 func (r *running) visit(ctx context.Context, address string) ([]byte, error) {
 	page, err := url.Parse(address)
 	if err != nil || page.Scheme != "https" && page.Scheme != "http" || page.Host == "" {
@@ -124,7 +124,7 @@ func (r *running) visit(ctx context.Context, address string) ([]byte, error) {
 	return []byte(accepted), nil
 }
 
-// browse opens a page without waiting for its end.
+// browse opens a page without waiting for the browser.
 func browse(address string) error {
 	command := []string{"xdg-open"}
 	switch runtime.GOOS {

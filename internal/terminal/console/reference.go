@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
-// Limits of what an error lists.
+// Limits of the names listed in an error.
 const (
 	nearestRefs = 3
 	shownRefs   = 10
@@ -63,8 +63,8 @@ func Named(ref string, known []app.KnownServer) (tool catalog.Tool, ok bool) {
 	return found[0].tool, true
 }
 
-// locate finds the server that a reference to a tool is about. Where that can be told from
-// the configuration alone, nothing is asked for: the call itself will tell.
+// locate finds the server that a reference to a tool is about. If the configuration alone decides, nothing is
+// connected: the call itself reports an unknown tool.
 func (c *Console) locate(ctx context.Context, ref string) (place, error) {
 	enabled, disabled := c.places()
 	if len(enabled) == 0 {
@@ -115,7 +115,7 @@ func ambiguous(ref string, names []string) error {
 	}
 }
 
-// notFound says what may have been meant instead.
+// notFound suggests names that may have been meant.
 func notFound(ref string, entries []entry, disabled []place) error {
 	err := &toolbox.Error{Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no tool '%s'", ref)}
 	for _, at := range disabled {
@@ -133,7 +133,7 @@ func notFound(ref string, entries []entry, disabled []place) error {
 	return err
 }
 
-// nearest returns the full names of tools that are spelt like the reference, in any form.
+// nearest returns the full names of tools with a similar spelling, in any form.
 func nearest(ref string, entries []entry) (names []string) {
 	full := make(map[string][]string)
 	var forms []string

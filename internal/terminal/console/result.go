@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// show shows a result; one that is an error goes where problems go.
+// show prints a result; an error result goes to stderr.
 func (c *Console) show(result wire.Payload, e entry, options CallOptions) error {
 	failed := &toolbox.Error{
 		Code:    toolbox.ToolError,
@@ -51,7 +51,7 @@ type presenter struct {
 	screen *tty.Screen
 	files  folder
 	name   string // of the tool
-	blocks int    // that were shown
+	blocks int    // printed so far
 }
 
 func (p *presenter) present(result wire.Payload) error {
@@ -65,7 +65,7 @@ func (p *presenter) present(result wire.Payload) error {
 			texts++
 		}
 	}
-	// A server that sends both says the same in both.
+	// A server that sends both sends the same content in both.
 	if structured := result.Member("structuredContent"); texts == 0 && structured.Kind() == "object" {
 		p.blocks++
 		p.json(structured)
@@ -85,13 +85,13 @@ func (p *presenter) block(block wire.Payload) error {
 	case "resource_link":
 		p.link(block)
 		return nil
-	default: // a type that we do not know yet
+	default: // an unknown type
 		p.json(block)
 		return nil
 	}
 }
 
-// text writes a text. On a terminal nothing in it may do more than be read.
+// text writes a text. On a terminal, control characters are made visible.
 func (p *presenter) text(text string) {
 	if p.screen.IsTerminal() {
 		text = tty.Clean(text)
@@ -108,11 +108,11 @@ func (p *presenter) json(value wire.Payload) {
 	p.text(indented.String())
 }
 
-// media saves what is no text, and shows it if it is an image that can be shown.
+// media saves content other than text, and displays images where possible.
 func (p *presenter) media(data wire.Payload, mimeType, name string, whole wire.Payload) error {
 	content, ok := decoded(data)
 	if !ok {
-		p.json(whole) // it is not what it says
+		p.json(whole) // not valid base64
 		return nil
 	}
 	path, err := p.files.save(name, mimeType, content)
@@ -169,7 +169,7 @@ func (p *presenter) link(link wire.Payload) {
 	}
 }
 
-// size is a number of bytes as people read it.
+// size formats a number of bytes for people.
 func size(n int) string {
 	switch {
 	case n < 1<<10:

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
-// This file is about sessions with the workbench that clients share.
+// This file handles sessions with the shared workbench.
 
 // Dial connects to the shared workbench, for a session that sees only the given servers; nil: all.
 // It returns ErrNotShared if there is none.
@@ -29,10 +29,10 @@ type Conn interface {
 	CloseWrite() error
 }
 
-// ErrNotShared says that there is no shared workbench.
+// ErrNotShared is the error if there is no shared workbench.
 var ErrNotShared = errors.New("no workbench is shared")
 
-// endTime is how long a shared workbench may take to end a session.
+// endTime is the time limit for a shared workbench to end a session.
 const endTime = 5 * time.Second
 
 type serveFunc func(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error
@@ -50,8 +50,7 @@ func (c *Console) OpenShared(ctx context.Context, servers []place, handlers Hand
 	return c.Open(ctx, cfg, handlers)
 }
 
-// join begins a session with the workbench that clients share. Without one, session is nil, and
-// the command does without from then on.
+// join opens a session with the shared workbench. Without one, session is nil, and the command no longer tries it.
 func (c *Console) join(ctx context.Context, servers []place, handlers Handlers) (session *Session, err error) {
 	if c.Dial == nil {
 		return nil, nil
@@ -83,17 +82,17 @@ func (c *Console) dial(ctx context.Context, servers []place, handlers Handlers) 
 	return &Session{client: client}, nil
 }
 
-// over serves a client by who is at the other end of a connection.
+// over serves a client through a connection to another process.
 func over(conn Conn) serveFunc {
 	return func(_ context.Context, in io.ReadCloser, out io.WriteCloser) error {
 		var sending sync.WaitGroup
 		var patience *time.Timer
 		sending.Go(func() {
-			_, _ = io.Copy(conn, in) // an end of the connection shows below
+			_, _ = io.Copy(conn, in) // the end of the connection is detected below
 			patience = time.AfterFunc(endTime, func() { _ = conn.Close() })
 			_ = conn.CloseWrite()
 		})
-		_, _ = io.Copy(out, conn) // who waits for an answer is told that there is none
+		_, _ = io.Copy(out, conn) // pending requests then fail
 		_, _ = conn.Close(), in.Close()
 		sending.Wait()
 		patience.Stop()
@@ -101,13 +100,11 @@ func over(conn Conn) serveFunc {
 	}
 }
 
-// learn has the shared workbench connect servers, and returns why that failed with some. Those
-// that were never seen are waited for as app.Patience has it, all of them to refresh what is
-// known; others says that something is known of other servers. It reports false if there is no
-// such workbench.
+// learn lets the shared workbench connect servers, and returns why some failed. The time limit is that of app.Patience; a
+// refresh waits for all. others reports that other servers are already known. It returns false without such a workbench.
 func (c *Console) learn(ctx context.Context, wanted []place, refresh, others bool) (reasons map[place]error, ok bool, err error) {
 	handlers := Handlers{
-		// As in a call, so that what can be called is listed.
+		// As in a call, so that every callable tool is listed.
 		Elicit: func(context.Context, wire.Payload) ([]byte, error) { return []byte(`{"action":"decline"}`), nil },
 		Roots:  func() []string { return nil },
 	}
@@ -155,7 +152,7 @@ func (c *Console) learn(ctx context.Context, wanted []place, refresh, others boo
 	return reasons, true, ctx.Err()
 }
 
-// offeredBy connects the one server of a session and returns its tools.
+// offeredBy connects the only server of a session and returns its tools.
 func (s *Session) offeredBy(ctx context.Context, at place) ([]catalog.Tool, error) {
 	answer, err := s.Ask(ctx, "open_toolbox", map[string]any{"toolbox": at.Toolbox, "detail": "full"})
 	if failed, ok := errors.AsType[*ResultError](err); ok {

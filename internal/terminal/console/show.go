@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
-// Show shows one tool, server or toolbox.
+// Show prints one tool, server or toolbox.
 func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	enabled, disabled := c.places()
 	if len(enabled) == 0 {
@@ -133,7 +133,7 @@ func (c *Console) showMembers(what string, schema wire.Payload) {
 	}
 }
 
-// withoutEmpty leaves out columns in which no row has anything.
+// withoutEmpty drops columns that are empty in all rows.
 func withoutEmpty(columns []string, rows [][]tty.Cell) ([]string, [][]tty.Cell) {
 	var kept []string
 	fewer := make([][]tty.Cell, len(rows))
@@ -149,8 +149,7 @@ func withoutEmpty(columns []string, rows [][]tty.Cell) ([]string, [][]tty.Cell) 
 	return kept, fewer
 }
 
-// prose writes a text of somebody else, with an indent, and breaks lines between words
-// that the screen would break anywhere.
+// prose prints a foreign text with an indent, and wraps lines between words.
 func (c *Console) prose(text, indent string) {
 	width, _ := c.Out.Size()
 	if width > 0 {
@@ -167,7 +166,7 @@ func (c *Console) prose(text, indent string) {
 	}
 }
 
-// hintsOf says in words what a server says of how its tool behaves.
+// hintsOf describes the annotations of a tool.
 func hintsOf(annotations wire.Payload) string {
 	var words []string
 	for _, hint := range []struct{ key, yes, no string }{
@@ -186,7 +185,7 @@ func hintsOf(annotations wire.Payload) string {
 	return strings.Join(words, ", ")
 }
 
-// exampleCall is a command line that has what is required.
+// exampleCall returns a command line with the required arguments.
 func exampleCall(e entry) string {
 	line := "mcp-workbench call " + quoted(e.Ref())
 	schema := e.tool.Definition.Member("inputSchema")
@@ -211,7 +210,7 @@ func isNested(schema wire.Payload) bool {
 	return false
 }
 
-// quoted is a word for a shell.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
 		return word
@@ -231,7 +230,7 @@ type shownServer struct {
 	Tools        []listedTool `json:"tools"`
 }
 
-// showGroup shows a toolbox or a server.
+// showGroup prints a toolbox or a server.
 func (c *Console) showGroup(ctx context.Context, name, description string, places []place, wanted func(place) bool, asJSON bool) error {
 	known, err := c.known(ctx, slices.DeleteFunc(slices.Clone(places), func(at place) bool { return !wanted(at) }), false)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
-// Try does what a client does: it opens a toolbox, lists its tools, and calls one that is safe to call.
-// Without a name it is the first toolbox.
+// Try acts like a client: it opens a toolbox, lists its tools, and calls one that is safe to call. Without a name it
+// uses the first toolbox.
 func (c *Console) Try(ctx context.Context, name string) (err error) {
 	box, err := c.chooseToolbox(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *Console) Try(ctx context.Context, name string) (err error) {
 	return t.openAndCall(ctx)
 }
 
-// chooseToolbox returns the named toolbox, or the first if there is no name.
+// chooseToolbox returns the named toolbox, or the first without a name.
 func (c *Console) chooseToolbox(name string) (config.Toolbox, error) {
 	cfg := c.Config
 	var names []string
@@ -53,7 +53,7 @@ func (c *Console) chooseToolbox(name string) (config.Toolbox, error) {
 	}
 }
 
-// trial opens a toolbox and calls one of its tools, as a client does.
+// trial opens a toolbox and calls one of its tools, like a client.
 type trial struct {
 	out     io.Writer
 	box     string
@@ -100,7 +100,7 @@ func (t *trial) printTools(tools []OfferedTool) {
 	fmt.Fprintln(t.out)
 }
 
-// callSafeTool calls the first tool that needs no arguments and says that it changes nothing.
+// callSafeTool calls the first read-only tool without required arguments.
 func (t *trial) callSafeTool(ctx context.Context, tools []OfferedTool) error {
 	for _, tool := range tools {
 		readOnly := string(tool.Definition.Member("annotations").Member("readOnlyHint").Bytes()) == "true"
@@ -128,7 +128,7 @@ func (t *trial) callSafeTool(ctx context.Context, tools []OfferedTool) error {
 	return nil
 }
 
-// progress shows what a long step waits for.
+// progress prints what a long step waits for.
 func (t *trial) progress(params wire.Payload) {
 	if message, _ := params.Member("message").Text(); message != "" {
 		fmt.Fprintf(t.out, "  %s/%s %s\n", params.Member("progress").Bytes(), params.Member("total").Bytes(), message)
@@ -139,7 +139,7 @@ func (t *trial) printStep(began time.Time, name, what string) {
 	fmt.Fprintf(t.out, "  %-13s %8s  %s\n", name, time.Since(began).Round(10*time.Microsecond), what)
 }
 
-// maxShown is how many lines of a tool's answer are shown.
+// maxShown is the number of lines shown of a tool's result.
 const maxShown = 12
 
 func indent(text string) string {

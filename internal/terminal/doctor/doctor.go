@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// Verdict is what came of a check.
+// Verdict is the result of a check.
 type Verdict string
 
 // The verdicts. With a warning everything works, but probably not as intended.
@@ -19,7 +19,7 @@ const (
 	Skipped Verdict = "skipped"
 )
 
-// Report is all that was found, in the form in which scripts get it.
+// Report contains all results, in the format for scripts.
 type Report struct {
 	OK      bool     `json:"ok"`
 	Checks  []Check  `json:"checks"`
@@ -27,7 +27,7 @@ type Report struct {
 	Summary Summary  `json:"summary"`
 }
 
-// Check is something about the workbench itself.
+// Check is the result of a check of the workbench itself.
 type Check struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"status"`
@@ -45,14 +45,14 @@ type Server struct {
 	Software string   `json:"software,omitempty"`
 	Revision string   `json:"revision,omitempty"`
 	Tools    int      `json:"tools"`
-	Denied   int      `json:"denied,omitempty"` // tools that the policy hides
+	Denied   int      `json:"denied,omitempty"` // tools hidden by the policy
 	Error    string   `json:"error,omitempty"`
-	Stderr   []string `json:"stderr,omitempty"` // of a server that failed
+	Stderr   []string `json:"stderr,omitempty"` // of a failed server
 	Fix      string   `json:"fix,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	Note     string   `json:"note,omitempty"` // what may become a problem elsewhere
+	Note     string   `json:"note,omitempty"` // a possible problem elsewhere
 
-	faulty bool // its definition is wrong
+	faulty bool // its definition is invalid
 }
 
 // Step is one step of a server's start.
@@ -63,7 +63,7 @@ type Step struct {
 	Took    Millis  `json:"took_ms"`
 }
 
-// Summary counts servers, and warnings about anything.
+// Summary counts servers, and all warnings.
 type Summary struct {
 	Fine     int `json:"ok"`
 	Failed   int `json:"failed"`
@@ -105,7 +105,7 @@ func NewReport(checks []Check, servers []Server) *Report {
 	return r
 }
 
-// stepsOf turns the steps of a start into ours.
+// stepsOf converts the steps of a start.
 func stepsOf(steps []fleet.Step) []Step {
 	shown := make([]Step, len(steps))
 	for i, step := range steps {

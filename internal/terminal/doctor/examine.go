@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// atOnce is how many servers are started at a time: some of them download themselves
-	// first, and many at once would take longer than each may.
+	// atOnce is the number of servers started concurrently: some download themselves first, and many at once could
+	// exceed the time limit of each.
 	atOnce = 8
-	// lookEvery is how often it is looked how far a start is.
+	// lookEvery is the interval at which the progress of a start is shown.
 	lookEvery = 100 * time.Millisecond
-	// maxStderr is how many lines of a failed server's stderr are shown.
+	// maxStderr is the number of lines shown of a failed server's stderr.
 	maxStderr = 10
 )
 
 // Examiner starts servers in a workbench and observes each step.
 type Examiner struct {
-	Named string // the configuration that a person named, for the commands that are suggested; "" for none
+	Named string // configuration named by a person, for suggested commands; "" for none
 
 	workbench *app.App
 	masker    *secret.Masker
@@ -33,7 +33,7 @@ type Examiner struct {
 	home      string
 }
 
-// NewExaminer makes one for a workbench with that configuration and environment.
+// NewExaminer makes an examiner for a workbench with that configuration and environment.
 func NewExaminer(workbench *app.App, cfg *config.Config, environ []string) *Examiner {
 	return &Examiner{
 		workbench: workbench, masker: secret.NewMasker(cfg.Secrets),
@@ -41,11 +41,10 @@ func NewExaminer(workbench *app.App, cfg *config.Config, environ []string) *Exam
 	}
 }
 
-// Examine examines all patients and returns the results in their order. Show is called with the
-// index of a patient on each change, and a last time when it is done; calls for several patients are
-// concurrent.
+// Examine examines all patients and returns the results in their order. It calls show with the index of a patient on
+// each change, and a last time when it is done; calls for several patients are concurrent.
 func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i int, server Server, done bool)) []Server {
-	// As the commands do that list and call tools, so that they agree on what there is.
+	// Same capabilities as in the commands that list and call tools, so that the results agree.
 	profile := app.NewOnlooker(app.ByPerson)
 	defer profile.Close()
 	found := make([]Server, len(patients))
@@ -67,7 +66,7 @@ func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i 
 	return found
 }
 
-// newServer is what is known of a patient before it is examined.
+// newServer returns what is known about a patient before its examination.
 func newServer(patient *Patient) Server {
 	return Server{Toolbox: patient.Toolbox, Name: patient.Config.Name, Verdict: Skipped, Steps: []Step{}}
 }
@@ -82,7 +81,7 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 		return found
 	}
 	server, ok := e.workbench.Server(patient.Toolbox, patient.Config.Name)
-	if !ok { // the workbench was made from the configuration that the patients are of
+	if !ok { // the workbench has the same configuration as the patients
 		found.Verdict, found.Error = Failed, "the workbench does not know it"
 		return found
 	}
@@ -112,7 +111,7 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 	return found
 }
 
-// await waits for the start of a server and looks at it meanwhile.
+// await waits for the start of a server and reports its progress.
 func (e *Examiner) await(ctx context.Context, server *fleet.Server, look func(fleet.Status)) (*fleet.Lease, error) {
 	var lease *fleet.Lease
 	var err error
@@ -133,7 +132,7 @@ func (e *Examiner) await(ctx context.Context, server *fleet.Server, look func(fl
 	}
 }
 
-// reason is why a start failed, without what is shown apart from it.
+// reason returns why a start failed, without the parts that are shown separately.
 func reason(err error) string {
 	if failure, ok := errors.AsType[*fleet.Failure](err); ok && failure.Error() == err.Error() {
 		return failure.Reason()
@@ -141,8 +140,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// desktopNote warns of a command that is found here, but perhaps not by a workbench that a client
-// on a desktop starts, which did not read the files of a shell.
+// desktopNote warns about a command that is found here, but perhaps not by a workbench started from a desktop, which
+// did not read the files of a shell.
 func (e *Examiner) desktopNote(patient *Patient, steps []Step) string {
 	command := patient.Config.Command
 	if command == "" || filepath.Base(command) != command || len(steps) == 0 || e.home == "" || patient.setsPath() {

@@ -50,14 +50,14 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr 
 	return "Run the same command in a terminal, and look at what it says: " + e.masker.Mask(commandLine(patient))
 }
 
-// isLoop reports that the server refused since it is this workbench, or leads to it. Only its
-// message says so: it is another process.
+// isLoop reports whether the server refused because it is this workbench, or leads to it. It is another process, so
+// only its message tells.
 func isLoop(patient *Patient, err error) bool {
 	loop := hops.LoopError{Server: hops.Server{Toolbox: patient.Toolbox, Name: patient.Config.Name}}
 	return strings.Contains(err.Error(), loop.Error())
 }
 
-// removal is the command that takes a server out of the configuration.
+// removal returns the command that removes a server from the configuration.
 func (e *Examiner) removal(patient *Patient) string {
 	words := []string{"mcp-workbench", "remove", patient.Name()}
 	if e.Named != "" {
@@ -66,7 +66,7 @@ func (e *Examiner) removal(patient *Patient) string {
 	return quoteWords(words)
 }
 
-// commandLine is what a person would type.
+// commandLine returns the line that a person would type.
 func commandLine(patient *Patient) string {
 	line := quoteWords(append([]string{patient.Config.Command}, patient.Config.Args...))
 	if patient.Config.Dir != "" {
@@ -84,7 +84,7 @@ func quoteWords(words []string) string {
 	return strings.Join(words, " ")
 }
 
-// fixCommand is about a command that is not there, or cannot be run.
+// fixCommand advises on a command that is missing, or cannot be run.
 func (e *Examiner) fixCommand(ctx context.Context, patient *Patient, wrong *process.CommandError) string {
 	isAbsent := errors.Is(wrong, exec.ErrNotFound) || errors.Is(wrong, fs.ErrNotExist)
 	if !isAbsent {
@@ -105,7 +105,7 @@ func (e *Examiner) fixCommand(ctx context.Context, patient *Patient, wrong *proc
 	return "Install it, or write its whole path into 'command'."
 }
 
-// whyShorter says where the PATH comes from that a command was not found on.
+// whyShorter explains where the PATH that lacks the command comes from.
 func whyShorter(patient *Patient) string {
 	if patient.setsPath() {
 		return "The server's own 'env' sets another PATH"
@@ -113,9 +113,9 @@ func whyShorter(patient *Patient) string {
 	return "The workbench was started with a shorter PATH"
 }
 
-// useFound says how to write into the configuration that a command is there.
+// useFound advises how to refer to the found command in the configuration.
 func useFound(path string) string {
-	if needsInterpreter(path) { // which is beside it, most likely
+	if needsInterpreter(path) { // most likely beside it
 		return addPath(filepath.Dir(path))
 	}
 	return `write the whole path: "command": ` + quoted(path)
@@ -126,11 +126,11 @@ func addPath(folder string) string {
 }
 
 func quoted(text string) string {
-	encoded, _ := json.Marshal(text) // a string always can be
+	encoded, _ := json.Marshal(text) // a string can always be encoded
 	return string(encoded)
 }
 
-// installs says where commands come from that servers are usually started with.
+// installs maps the usual commands of servers to their sources.
 var installs = map[string]string{
 	"npx":     "Install Node.js, which brings npx. It may also be there, in a folder that the workbench does not search: write its whole path into 'command'.",
 	"npm":     "Install Node.js, which brings npm.",
@@ -153,7 +153,7 @@ var installs = map[string]string{
 	"cargo":   "Install Rust, which brings cargo.",
 }
 
-// fixRemote is about a server that could not be reached, or refused.
+// fixRemote advises on a server that could not be reached, or refused.
 func fixRemote(err error) string {
 	if status, ok := errors.AsType[*downstream.StatusError](err); ok {
 		return fixStatus(status.Code)
@@ -191,7 +191,7 @@ func fixStatus(code int) string {
 	return ""
 }
 
-// recognise finds the usual reasons in what a server printed.
+// recognise finds the usual causes in the output of a server.
 func recognise(stderr []string) string {
 	for _, known := range complaints {
 		pattern := regexp.MustCompile(known.pattern) // only here: no other command needs it

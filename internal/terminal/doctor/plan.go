@@ -14,10 +14,10 @@ type Patient struct {
 	Config  config.Server
 }
 
-// Name is how the server is shown.
+// Name returns the name of the server in reports.
 func (p *Patient) Name() string { return p.Toolbox + "/" + p.Config.Name }
 
-// setsPath reports whether the server's PATH is its own.
+// setsPath reports whether the server has its own PATH.
 func (p *Patient) setsPath() bool {
 	for _, variable := range p.Config.Env {
 		if variable.Name == "PATH" {
@@ -47,7 +47,7 @@ func Plan(cfg *config.Config, names []string) ([]Patient, error) {
 	return patients, nil
 }
 
-// isWanted compares whole names, since those of toolboxes may hold a slash.
+// isWanted compares whole names, since names of toolboxes may contain a slash.
 func isWanted(p *Patient, names []string) bool {
 	for _, name := range names {
 		if name == p.Toolbox || name == p.Name() {
@@ -57,7 +57,7 @@ func isWanted(p *Patient, names []string) bool {
 	return false
 }
 
-// check refuses a name that means nothing, with the nearest one that does.
+// check rejects an unknown name, with the nearest known one.
 func check(cfg *config.Config, name string) error {
 	var toolboxes, servers []string
 	for _, box := range cfg.Toolboxes {

@@ -65,7 +65,7 @@ func Configuration(cfg *config.Config, places []config.Place) []Check {
 	return checks
 }
 
-// faultyIn counts the servers of a file that are in use and whose definition is wrong.
+// faultyIn counts the enabled servers of a file that have an invalid definition.
 func faultyIn(cfg *config.Config, file string) (faulty int) {
 	for _, box := range cfg.Toolboxes {
 		for i := range box.Servers {
@@ -88,7 +88,7 @@ func foundBy(origin config.Origin) string {
 	}
 }
 
-// located is a problem with its file, in the form that terminals link, and without the hint.
+// located formats a problem with its file, in the form that terminals link, without the hint.
 func located(file string, problem config.Problem) string {
 	problem.Hint = ""
 	if problem.File != "" {
@@ -101,8 +101,7 @@ func located(file string, problem config.Problem) string {
 	return text
 }
 
-// variables checks who can read the file of secrets. That others can is among the
-// configuration's warnings.
+// variables checks who can read the file of secrets. The configuration's own warnings report that others can.
 func variables(file string) (Check, bool) {
 	path := config.EnvPath(file)
 	info, err := os.Stat(path)
@@ -132,7 +131,7 @@ func Unusable(err error) []Check {
 	return checks
 }
 
-// OtherFaults warns of faults of servers that are not examined.
+// OtherFaults warns about faults of servers that are not examined.
 func OtherFaults(cfg *config.Config, patients []Patient) (checks []Check) {
 	for _, box := range cfg.Toolboxes {
 		for i := range box.Servers {
@@ -148,7 +147,7 @@ func OtherFaults(cfg *config.Config, patients []Patient) (checks []Check) {
 	return checks
 }
 
-// places are the problems of a server's definition, each on a line.
+// places returns the problems of a server's definition, one per line.
 func places(fault *config.Error) string {
 	var lines []string
 	for _, problem := range fault.Problems {
@@ -157,7 +156,7 @@ func places(fault *config.Error) string {
 	return strings.Join(lines, "\n")
 }
 
-// hints are what to do about them.
+// hints returns the advice for these problems.
 func hints(fault *config.Error) string {
 	var lines []string
 	for _, problem := range fault.Problems {
@@ -168,7 +167,7 @@ func hints(fault *config.Error) string {
 	return strings.Join(lines, "\n")
 }
 
-// Untrusted is the check of a configuration that may not be used.
+// Untrusted is the check of a configuration that is not trusted.
 func Untrusted(err error) []Check { return []Check{failed(checkTrust, err)} }
 
 func failed(name string, err error) Check {
@@ -179,7 +178,7 @@ func failed(name string, err error) Check {
 	return check
 }
 
-// StateFolder checks the state folder; "": there is none.
+// StateFolder checks the state folder; "": none.
 func StateFolder(dir string) Check {
 	const forgets = "changes of tools are not noticed, and trust and tokens cannot be kept"
 	if dir == "" {
@@ -201,8 +200,7 @@ func StateFolder(dir string) Check {
 	return Check{Name: checkState, Verdict: Fine, Detail: dir + " can be written"}
 }
 
-// Clients reports which clients have the workbench. None is fine: it may be served over HTTP, or not
-// be connected yet.
+// Clients reports which clients have the workbench. None is fine: it may be served over HTTP, or not be connected yet.
 func Clients(found []clients.Standing) Check {
 	var having, without []string
 	next := ""
@@ -243,7 +241,7 @@ func tryWriting(dir string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// plainCause leaves out the operation and the path.
+// plainCause drops the operation and the path.
 func plainCause(err error) error {
 	if inner, ok := errors.AsType[*os.PathError](err); ok {
 		return inner.Err

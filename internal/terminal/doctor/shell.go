@@ -14,21 +14,20 @@ import (
 )
 
 const (
-	// shellTime is how long the user's shell may take to begin: its files may do anything.
+	// shellTime is the time limit for the user's shell to start: its startup files may do anything.
 	shellTime = 3 * time.Second
-	// maxShellOutput is how much of what it says is read.
+	// maxShellOutput is the size of the shell's output that is read.
 	maxShellOutput = 1 << 20
 )
 
-// loginShell is the user's shell, which knows more folders with programs than a workbench
-// that was started from a desktop.
+// loginShell is the user's shell. Its PATH has more folders than that of a workbench started from a desktop.
 type loginShell struct {
 	environ  []string
-	name     string // "" where there is none
+	name     string // "" without one
 	patience time.Duration
 
 	once sync.Once
-	path string // its PATH; "" if it could not be asked
+	path string // its PATH; "" if it is unknown
 }
 
 func newLoginShell(environ []string) *loginShell {
@@ -39,8 +38,8 @@ func newLoginShell(environ []string) *loginShell {
 	return s
 }
 
-// find returns where the shell finds a command, or "". The first call asks the shell, and
-// takes no longer than its patience and the end of its processes.
+// find returns the path at which the shell finds a command, or "". The first call starts the shell, and takes at most
+// shellTime and the end of its processes.
 func (s *loginShell) find(ctx context.Context, command string) string {
 	if s.name == "" {
 		return ""
@@ -49,20 +48,20 @@ func (s *loginShell) find(ctx context.Context, command string) string {
 	return process.LookPath(command, s.path)
 }
 
-// ask returns the PATH of the shell. What else it says, its files may have said.
+// ask returns the PATH of the shell. Its startup files may have printed other lines.
 func (s *loginShell) ask(ctx context.Context) (path string) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	host := process.NewHost(process.HostOptions{})
-	defer func() { _ = host.Close(ctx) }() // what is left of a shell that hangs is killed
+	defer func() { _ = host.Close(ctx) }() // kills the rest of a shell that hangs
 	env, _ := process.Environment(s.environ, process.Inherit{}, []string{"TERM=dumb"})
-	// All shells understand this, whatever their own words for variables are.
+	// All shells understand this, whatever their syntax of variables.
 	child, err := host.Start(process.Spec{Command: s.name, Args: []string{"-lc", "/usr/bin/env"}, Env: env})
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = child.Stop(ctx) }()
-	_ = child.Stdin().Close() // it must not wait for somebody to type
+	_ = child.Stdin().Close() // it must not wait for input
 	read := make(chan string, 1)
 	go func() { // ends with the output, which Stop closes
 		output, _ := io.ReadAll(io.LimitReader(child.Stdout(), maxShellOutput)) // the end of what came before an error counts
@@ -76,7 +75,7 @@ func (s *loginShell) ask(ctx context.Context) (path string) {
 	}
 }
 
-// variable returns the value of a variable in "NAME=value" lines; the last one counts.
+// variable returns the value of a variable in "NAME=value" lines; the last one wins.
 func variable(lines []string, name string) (value string) {
 	for _, line := range lines {
 		if text, ok := strings.CutPrefix(line, name+"="); ok {
@@ -86,8 +85,8 @@ func variable(lines []string, name string) (value string) {
 	return value
 }
 
-// usualFolders are where programs are that people install for themselves, below the home
-// folder or not. Shells learn of some of them only when a person types into them.
+// usualFolders are the folders in which people install programs for themselves, below the home folder or not. Only
+// interactive shells have some of them in their PATH.
 var usualFolders = []string{
 	"/opt/homebrew/bin", "/usr/local/bin", "/home/linuxbrew/.linuxbrew/bin", "/snap/bin",
 	"~/.local/bin", "~/bin", "~/.cargo/bin", "~/.bun/bin", "~/.deno/bin", "~/.volta/bin", "~/.npm-global/bin", "~/go/bin",
@@ -96,8 +95,7 @@ var usualFolders = []string{
 	"~/.docker/bin", "/Applications/Docker.app/Contents/Resources/bin",
 }
 
-// findUsual returns where a command is in the usual folders, or "". Of several versions it
-// takes the last by name.
+// findUsual returns the path of a command in the usual folders, or "". Of several versions it returns the last by name.
 func findUsual(home, command string) string {
 	for _, folder := range usualFolders {
 		if rest, ok := strings.CutPrefix(folder, "~"); ok {
@@ -116,8 +114,8 @@ func findUsual(home, command string) string {
 	return ""
 }
 
-// needsInterpreter reports whether a program is a script whose interpreter is looked for on
-// the PATH, as those of npm are. An absolute path alone would not start it.
+// needsInterpreter reports whether a program is a script whose interpreter is searched on the PATH, as those of npm
+// are. An absolute path alone would not start it.
 func needsInterpreter(path string) bool {
 	file, _, err := safefile.Open(path)
 	if err != nil {
@@ -125,6 +123,6 @@ func needsInterpreter(path string) bool {
 	}
 	defer file.Close()
 	begin := make([]byte, 64)
-	n, _ := io.ReadFull(file, begin) // a short file is no error
+	n, _ := io.ReadFull(file, begin) // a short file is fine
 	return strings.HasPrefix(string(begin[:n]), "#!") && strings.Contains(string(begin[:n]), "/env ")
 }

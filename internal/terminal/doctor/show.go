@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
 
-// marks are how verdicts look; a step under way has none yet.
+// marks are the symbols of verdicts; a running step has none yet.
 var marks = map[Verdict]struct {
 	text  string
 	style tty.Style
@@ -22,7 +22,7 @@ func mark(screen *tty.Screen, v Verdict) string {
 	return screen.Paint(marks[v].style, marks[v].text)
 }
 
-// indent is where details begin, below the name of what they belong to.
+// indent is the indentation of details below the name of their subject.
 const indent = "    "
 
 // ShowChecks writes the checks, with advice for those that failed.
@@ -39,8 +39,7 @@ func ShowChecks(screen *tty.Screen, checks []Check) {
 	}
 }
 
-// Title is the one line about a server: how it is, or how far its start got. names is the
-// width of the longest name.
+// Title returns the line of a server: its result, or the progress of its start. names is the width of the longest name.
 func Title(screen *tty.Screen, server Server, done bool, names int) string {
 	name := fmt.Sprintf("%-*s", names, tty.CleanLine(server.Toolbox+"/"+server.Name))
 	if !done {
@@ -52,7 +51,7 @@ func Title(screen *tty.Screen, server Server, done bool, names int) string {
 		text = "disabled"
 	case Failed:
 		if text = "its definition is wrong"; !server.faulty {
-			text, _, _ = strings.Cut(tty.CleanLine(server.Error), "; ") // the rest is told below
+			text, _, _ = strings.Cut(tty.CleanLine(server.Error), "; ") // the rest follows below
 		}
 	default:
 		tools := toolbox.Count(server.Tools, "tool", "tools")
@@ -69,7 +68,7 @@ func Title(screen *tty.Screen, server Server, done bool, names int) string {
 	return fmt.Sprintf("%s %s  %s", mark(screen, server.Verdict), screen.Paint(tty.Name, name), text)
 }
 
-// underWay shows which steps are done, and for how long the next one has been going on.
+// underWay shows the completed steps, and the duration of the current one.
 func underWay(screen *tty.Screen, steps []Step) string {
 	var texts []string
 	for _, step := range steps {
@@ -134,7 +133,7 @@ func showFailure(screen *tty.Screen, server Server) {
 // labels is the width of the labels of details: that of the longest step.
 const labels = len("handshake")
 
-// writeDetail writes a label and a text, whose further lines begin below the first.
+// writeDetail writes a label and a text; further lines are aligned with the first.
 func writeDetail(screen *tty.Screen, label, text string) {
 	fmt.Fprintf(screen, "%s%s  %s\n", indent, screen.Paint(tty.Strong, fmt.Sprintf("%-*s", labels, label)),
 		screen.Wrap(text, len(indent)+labels+2))

@@ -21,16 +21,16 @@ type Options struct {
 	Serve func(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error
 
 	Name, Version string
-	Capabilities  []byte // that the client declares; nil: none
-	MaxMessage    int    // bytes of a message that is read
+	Capabilities  []byte // declared by the client; nil: none
+	MaxMessage    int    // size of a message to read, in bytes
 
-	// Progress and Log get the params of notifications, in order, and before the answer to
-	// the request that they belong to. The server waits until they return.
+	// Progress and Log receive the params of notifications, in order, and before the response to their request. The
+	// server waits until they return.
 	Progress func(params wire.Payload)
 	Log      func(params wire.Payload)
 
-	// Answer answers a request of the server. It may block: ctx ends when the answer is no longer
-	// needed. By default all requests but ping are refused.
+	// Answer answers a request of the server. It may block: ctx ends when the response is no longer needed. By default
+	// all requests except ping are refused.
 	Answer func(ctx context.Context, method string, params wire.Payload) (result []byte, err error)
 }
 
@@ -42,14 +42,14 @@ type Client struct {
 
 	life   context.Context // of questions
 	giveUp context.CancelFunc
-	parts  sync.WaitGroup // the server, the reader, and who answers questions
-	served error          // what Serve returned; set before parts is done
+	parts  sync.WaitGroup // the server, the reader, and the handlers of questions
+	served error          // result of Serve; set before parts is done
 
 	mu      sync.Mutex
 	lastID  uint64
 	pending map[uint64]chan wire.Message
-	asked   map[string]context.CancelFunc // questions without an answer, by their id
-	ended   error                         // not nil: nothing comes any more
+	asked   map[string]context.CancelFunc // unanswered questions by id
+	ended   error                         // not nil: the session is over
 }
 
 // Error is a JSON-RPC error.
@@ -70,7 +70,7 @@ func Connect(ctx context.Context, options Options) (*Client, error) {
 	c := &Client{options: options, out: out, pending: make(map[uint64]chan wire.Message), asked: make(map[string]context.CancelFunc)}
 	c.life, c.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	c.parts.Go(func() {
-		// It ends with Close: what is cancelled is cancelled in words, so that servers hear it.
+		// It ends with Close: requests are cancelled by notifications, so that servers receive them.
 		c.served = options.Serve(context.WithoutCancel(ctx), toServer, fromServer)
 		_ = fromServer.Close() // never fails
 	})
@@ -108,7 +108,7 @@ func (c *Client) Call(ctx context.Context, tool string, arguments []byte) (wire.
 	})
 }
 
-// request sends a request and waits for its answer.
+// request sends a request and waits for its response.
 func (c *Client) request(ctx context.Context, method string, params func(id uint64) []byte) (wire.Payload, error) {
 	answered := make(chan wire.Message, 1)
 	c.mu.Lock()
@@ -145,7 +145,7 @@ func (c *Client) request(ctx context.Context, method string, params func(id uint
 func rpcError(object wire.Payload) *Error {
 	e := &Error{Data: object.Member("data")}
 	e.Message, _ = object.Member("message").Text()
-	e.Code, _ = strconv.Atoi(string(object.Member("code").Bytes())) // which it has: 0 says nothing
+	e.Code, _ = strconv.Atoi(string(object.Member("code").Bytes())) // always present; 0 is harmless
 	return e
 }
 
@@ -158,7 +158,7 @@ func (c *Client) write(message []byte) error {
 	return nil
 }
 
-// read takes in what the server sends until it closes its side.
+// read handles the server's messages until it closes its side.
 func (c *Client) read(in *io.PipeReader) {
 	reader := wire.NewReader(in, c.options.MaxMessage)
 	for {
@@ -179,7 +179,7 @@ func (c *Client) read(in *io.PipeReader) {
 	}
 }
 
-// failPending ends all pending requests with a reason.
+// failPending fails all pending requests with a reason.
 func (c *Client) failPending(reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,7 +233,7 @@ func (c *Client) notice(method string, params wire.Payload) {
 	}
 }
 
-// question has a request of the server answered, while others go on.
+// question answers a request of the server concurrently.
 func (c *Client) question(message wire.Message) {
 	id := message.ID.Bytes()
 	ctx, withdraw := context.WithCancel(c.life)
@@ -270,7 +270,7 @@ func (c *Client) answer(ctx context.Context, id []byte, method string, params wi
 	return wire.Result(id, result)
 }
 
-// Close ends the session and waits for all that belongs to it, which the server bounds.
+// Close ends the session and waits for all its goroutines; the server bounds the time.
 func (c *Client) Close() error {
 	c.giveUp()
 	_ = c.out.Close() // never fails

@@ -1,4 +1,5 @@
-// Package lockdiff compares what servers offer with workbench.lock, and writes the lock with what was accepted.
+// Package lockdiff compares the tools and instructions of servers with workbench.lock, and updates the lock with the
+// accepted ones.
 package lockdiff
 
 import (
@@ -22,7 +23,7 @@ import (
 // and writes the locks. Tools that are not accepted are returned as an error.
 func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, error), out io.Writer) error {
 	used, masker := make([]bool, len(accepted)), secret.NewMasker(cfg.Secrets)
-	locks := make([]lockFile, len(cfg.Files)) // one for each file, with its toolboxes
+	locks := make([]lockFile, len(cfg.Files)) // one per file, with its toolboxes
 	for i, file := range cfg.Files {
 		before, err := readLock(file)
 		if err != nil {
@@ -52,7 +53,7 @@ func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, erro
 	return errors.Join(errs...)
 }
 
-// readLock returns the current lock of a file; nil if there is none.
+// readLock returns the current lock of a file, or nil.
 func readLock(file config.File) (*catalog.Lock, error) {
 	data, err := file.ReadLock()
 	if data == nil || err != nil {
@@ -63,19 +64,19 @@ func readLock(file config.File) (*catalog.Lock, error) {
 
 // lockFile makes the new lock of one configuration file, and prints the differences to the old one.
 type lockFile struct {
-	before   *catalog.Lock // nil if there was none
+	before   *catalog.Lock // nil without one
 	after    catalog.Lock
 	accepted []string // the values of --accept
-	used     []bool   // which of them matched something
+	used     []bool   // which of them matched
 	masker   *secret.Masker
 	out      io.Writer
 
-	waiting []string // tools and instructions that have to be accepted
-	failed  int      // servers that could not be asked
+	waiting []string // tools and instructions to accept
+	failed  int      // servers that could not be connected
 }
 
-// compareAll compares the servers in the order of the file. What was approved of a server that did
-// not answer stays, as does what was approved of a toolbox that another file overrides.
+// compareAll compares the servers in the order of the file. Approvals of a server that did not answer stay, and so do
+// those of a toolbox that another file overrides.
 func (l *lockFile) compareAll(cfg *config.Config, file config.File, offers []app.Offer) {
 	for _, name := range file.Toolboxes {
 		at := slices.IndexFunc(cfg.Toolboxes, func(box config.Toolbox) bool { return box.Name == name && box.File == file.Path })
@@ -122,7 +123,7 @@ func (l *lockFile) compareServer(box, server string, offers []app.Offer) {
 	}
 }
 
-// compareOffer decides what is approved of a server. Was is the server's entry in the old lock, if it is known.
+// compareOffer decides what is approved of a server. was is the server's entry in the old lock, if it is known.
 func (l *lockFile) compareOffer(offer app.Offer, was catalog.LockedServer, known bool) {
 	locked := catalog.LockedServer{Toolbox: offer.Toolbox, Server: offer.Server, Version: l.masker.Mask(offer.Tools.ServerVersion)}
 	locked.Instructions = l.compareInstructions(offer, was, known)
@@ -206,7 +207,7 @@ func (l *lockFile) requireAccept(path string, approved bool) {
 
 func (l *lockFile) print(what, path string) { fmt.Fprintf(l.out, "%-8s %s\n", what, trust.Quote(path)) }
 
-// printRemoved names servers that are no longer configured.
+// printRemoved lists servers that are no longer configured.
 func (l *lockFile) printRemoved() {
 	if l.before == nil {
 		return
@@ -256,7 +257,7 @@ func (l *lockFile) write(path string) error {
 	return errors.Join(errs...)
 }
 
-// waitingFor counts what has to be accepted.
+// waitingFor counts the tools and instructions to accept.
 func (l *lockFile) waitingFor() string {
 	instructions := 0
 	for _, path := range l.waiting {

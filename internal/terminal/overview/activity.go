@@ -29,7 +29,7 @@ func showTools(screen *tty.Screen, workbench control.Workbench) {
 	screen.Table([]string{minutes, "P50", "P95", "CALLS", "ERRORS", "SINCE START"}, rows)
 }
 
-// subject names what requests are about, behind the name of their server.
+// subject returns the subject of requests, without the name of their server.
 func subject(requests control.Requests) string {
 	switch {
 	case requests.Tool != "":

@@ -8,8 +8,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
-// reasonsOf says for each of several copies of a server how it differs from the others; nil if there is
-// one copy of each server.
+// reasonsOf returns how each of several copies of a server differs from the others; nil with one copy of each server.
 func reasonsOf(servers []control.Server) []string {
 	var reasons []string
 	for i, server := range servers {
@@ -69,7 +68,7 @@ func labelled(what, value string) string {
 	return what + " " + value
 }
 
-// difference names the aspects of a copy that not all copies have in common.
+// difference names the aspects of a copy that are not common to all copies.
 func difference(one control.Why, copies []control.Why) string {
 	var parts []string
 	for _, aspect := range aspects {

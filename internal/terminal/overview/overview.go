@@ -36,7 +36,7 @@ func Show(screen *tty.Screen, seen []control.Workbench, tools bool) {
 	}
 }
 
-// errorWidth is how wide a screen has to be for errors beside the other columns; on narrower ones they are below.
+// errorWidth is the screen width for errors in a column; on narrower screens they follow below.
 const errorWidth = 110
 
 func showServers(screen *tty.Screen, workbench control.Workbench) {
@@ -76,7 +76,7 @@ func showServers(screen *tty.Screen, workbench control.Workbench) {
 	}
 }
 
-// row has the requests of all copies of a server together in the row of the first.
+// row shows the requests of all copies of a server together in the row of the first.
 func row(server control.Server, counts control.Counts, isFirst bool) []tty.Cell {
 	state := tty.Cell{Text: server.State}
 	switch {
@@ -109,7 +109,7 @@ func row(server control.Server, counts control.Counts, isFirst bool) []tty.Cell 
 	return append(cells, tty.Cell{Text: fmt.Sprint(starts)})
 }
 
-// troubleOf returns the last error of a server, and when it is tried again.
+// troubleOf returns the last error of a server, and the time of the next attempt.
 func troubleOf(server control.Server) string {
 	if server.NextTry > 0 {
 		return fmt.Sprintf("next try in %s: %s", since(time.Duration(server.NextTry*float64(time.Second))), server.LastError)

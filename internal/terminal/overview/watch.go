@@ -28,7 +28,7 @@ const (
 // Finder returns the running workbenches; an error with the code NotRunning if there is none.
 type Finder func(ctx context.Context) ([]*control.Client, error)
 
-// Watch shows the running workbenches again and again until a person presses q.
+// Watch refreshes the list of running workbenches until a person presses q.
 func Watch(ctx context.Context, screen *tty.Screen, find Finder, every time.Duration, tools bool) error {
 	before, err := term.MakeRaw(int(os.Stdin.Fd()))
 	if err != nil {
@@ -63,7 +63,7 @@ func Watch(ctx context.Context, screen *tty.Screen, find Finder, every time.Dura
 	}
 }
 
-// draw draws over the previous page. It is not an error if nothing runs.
+// draw draws over the previous page. No running workbench is not an error.
 func draw(ctx context.Context, screen *tty.Screen, find Finder, tools bool) error {
 	found, err := find(ctx)
 	problem, absent := errors.AsType[*toolbox.Error](err)

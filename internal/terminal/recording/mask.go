@@ -8,8 +8,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// shapes are values that are secrets wherever they stand: well-known tokens, keys, and
-// what follows the scheme of an authorization.
+// shapes match values that are secrets anywhere: well-known tokens, keys, and the credentials of an authorization.
 var shapes = regexp.MustCompile(`(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk-|pk_live_|sk_live_|rk_live_|AKIA|ASIA|AIza|ya29\.|npm_|hf_|dop_v1_|shpat_)[A-Za-z0-9_\-]{12,}` +
 	`|eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*` +
 	`|(?i:bearer|basic) +[A-Za-z0-9_\-.~+/=]{8,}` +
@@ -21,16 +20,15 @@ var secretNames = []string{
 	"accesstoken", "authtoken", "refreshtoken", "idtoken", "bearertoken", "sessiontoken", "authorization", "cookie",
 }
 
-// mask hides the secrets of messages: values that are known, names that say so, shapes
-// that are known.
+// mask hides the secrets of messages: known values, values of members with telling names, and values of known shapes.
 type mask struct{ known *secret.Masker }
 
 func (m mask) text(text string) string {
 	return shapes.ReplaceAllString(m.known.Mask(hideMembers(text)), secret.Mask)
 }
 
-// hideMembers hides the values of members whose names say that they are secrets, in JSON that
-// stands in a text, whole or in part, quoted once or several times.
+// hideMembers hides the values of members with telling names in JSON inside a text, complete or not, quoted once or
+// several times.
 func hideMembers(text string) string {
 	var hidden strings.Builder
 	done := 0
@@ -39,7 +37,7 @@ func hideMembers(text string) string {
 		if !ok {
 			break
 		}
-		at += strings.IndexByte(text[at:], '"') + 1 // what is inside may be JSON itself
+		at += strings.IndexByte(text[at:], '"') + 1 // the inside may be JSON itself
 		after := strings.TrimLeft(text[next:], " \t\r\n")
 		if !strings.HasPrefix(after, ":") {
 			continue
@@ -49,7 +47,7 @@ func hideMembers(text string) string {
 		if !ok || !isSecretName(name) || strings.Trim(text[begin:begin+1], `\"`) != "" {
 			continue
 		}
-		mark := text[begin : begin+strings.IndexByte(text[begin:], '"')+1] // the quote, as it is escaped here
+		mark := text[begin : begin+strings.IndexByte(text[begin:], '"')+1] // the quote, as escaped here
 		hidden.WriteString(text[done:begin] + mark + secret.Mask + mark)
 		done, at = end, end
 	}
@@ -57,8 +55,8 @@ func hideMembers(text string) string {
 	return hidden.String()
 }
 
-// quoted returns the next text in quotes from a place on, and where it ends. A quote that stands behind backslashes
-// ends with one behind as many.
+// quoted returns the next quoted text from a position, and its end. A quote after some backslashes is closed by one
+// after as many.
 func quoted(text string, from int) (inside string, end int, ok bool) {
 	first := strings.IndexByte(text[from:], '"')
 	if first < 0 {
@@ -72,7 +70,7 @@ func quoted(text string, from int) (inside string, end int, ok bool) {
 			return "", 0, false
 		}
 		at += next
-		// Each time that a text is quoted doubles its backslashes, and puts one before each quote.
+		// Each quoting doubles the backslashes of a text, and adds one before each quote.
 		if n := backslashes(text, begin, at); n%(2*level+2) == level {
 			return text[begin : at-level], at + 1, true
 		}
@@ -80,7 +78,7 @@ func quoted(text string, from int) (inside string, end int, ok bool) {
 	}
 }
 
-// backslashes counts those right before a place, not beyond from.
+// backslashes counts the backslashes directly before a position, not beyond from.
 func backslashes(text string, from, at int) int {
 	n := 0
 	for at-n > from && text[at-n-1] == '\\' {
@@ -89,7 +87,7 @@ func backslashes(text string, from, at int) int {
 	return n
 }
 
-// message returns the message with its secrets hidden; all else stays as it is.
+// message returns the message with its secrets hidden, otherwise unchanged.
 func (m mask) message(value wire.Payload) []byte {
 	var edits []wire.Edit
 	m.collect(value, false, &edits)

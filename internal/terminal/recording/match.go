@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// arguments are the params of a request as far as they decide its answer: "_meta" does not,
-// and no params are the same as empty ones.
+// arguments returns the params that determine the response to a request: without "_meta", and missing params equal
+// empty ones.
 func arguments(params wire.Payload) any {
 	if params.IsAbsent() {
 		return map[string]any{}
@@ -27,19 +27,18 @@ func arguments(params wire.Payload) any {
 
 func decode(value wire.Payload) (decoded any) {
 	decoder := json.NewDecoder(bytes.NewReader(value.Bytes()))
-	decoder.UseNumber()          // 1 and 1.0 are compared below, without rounding large ones
+	decoder.UseNumber()          // 1 and 1.0 are compared below, without rounding large numbers
 	_ = decoder.Decode(&decoded) // it was parsed before
 	return decoded
 }
 
-// isIndependent reports that the answer to a method does not depend on its params: who the
-// client is, is its own matter.
+// isIndependent reports whether the response to a method is independent of its params, such as the client's description
+// of itself.
 func isIndependent(method string) bool {
 	return method == "initialize" || method == "server/discover" || method == "ping"
 }
 
-// difference says where two values are not the same, or "" if they are. What is hidden in
-// the recording fits anything.
+// difference returns where two values differ, or "". A hidden value in the recording matches anything.
 func difference(path string, recorded, asked any) string {
 	switch recorded := recorded.(type) {
 	case map[string]any:
@@ -108,7 +107,7 @@ func isSameNumber(a, b json.Number) bool {
 	return errX == nil && errY == nil && x == y && strings.ContainsAny(string(a)+string(b), ".eE")
 }
 
-// fits reports that a text is the recorded one, with anything in place of what is hidden.
+// fits reports whether a text matches the recorded one, with anything in place of hidden parts.
 func fits(recorded, asked string) bool {
 	parts := strings.Split(recorded, secret.Mask)
 	if len(parts) == 1 {
@@ -129,7 +128,7 @@ func fits(recorded, asked string) bool {
 	return true
 }
 
-// longestShown is how much of a value a message shows.
+// longestShown is the length of a value in a message.
 const longestShown = 60
 
 func brief(value any) string {

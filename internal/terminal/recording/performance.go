@@ -15,7 +15,7 @@ type performance struct {
 	scene *scene
 	out   *wire.Writer
 	id    []byte // of the request
-	token []byte // of its progress; empty if it asked for none
+	token []byte // of its progress; empty if none was requested
 }
 
 func (p *performance) run(ctx context.Context) error {
@@ -53,7 +53,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// answer is the recorded one under the id of the request that is there now.
+// answer returns the recorded response with the id of the current request.
 func answer(id []byte, recorded wire.Message) []byte {
 	if recorded.Error.IsAbsent() {
 		return wire.Result(id, recorded.Result.Bytes())
@@ -63,13 +63,13 @@ func answer(id []byte, recorded wire.Message) []byte {
 	return append(message, '}', '\n')
 }
 
-// notify sends a notification, with the token or id of the request that is there now.
+// notify sends a notification, with the token or id of the current request.
 func (p *performance) notify(ctx context.Context, m wire.Message) error {
 	var edits []wire.Edit
 	token := m.Params.Member("progressToken")
 	if !token.IsAbsent() && bytes.Equal(token.Bytes(), p.scene.token) {
 		if len(p.token) == 0 {
-			return nil // this client did not ask for progress
+			return nil // this client did not request progress
 		}
 		edits = append(edits, wire.Edit{Part: token, With: p.token})
 	}
@@ -84,8 +84,7 @@ func (p *performance) notify(ctx context.Context, m wire.Message) error {
 	return p.out.Write(ctx, wire.Notification(string(m.Method), params))
 }
 
-// ask asks the client what the server asked then, and goes on as it did then, whatever
-// the answer is.
+// ask repeats the server's question to the client, and continues as recorded, whatever the client answers.
 func (p *performance) ask(ctx context.Context, step *step) error {
 	id := string(step.message.ID.Bytes())
 	answered := make(chan wire.Message, 1)
@@ -101,7 +100,7 @@ func (p *performance) ask(ctx context.Context, step *step) error {
 		return err
 	}
 	if step.reply == nil {
-		return nil // it was not answered then, either
+		return nil // it was not answered in the recording, either
 	}
 	select {
 	case <-ctx.Done():
@@ -117,7 +116,7 @@ func (p *performance) ask(ctx context.Context, step *step) error {
 	}
 }
 
-// question is a recorded request of the server, as it was.
+// question is a recorded request of the server.
 func question(m wire.Message) []byte {
 	message := append([]byte(`{"jsonrpc":"2.0","id":`), m.ID.Bytes()...)
 	message = append(message, `,"method":`...)

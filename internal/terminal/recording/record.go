@@ -12,10 +12,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// maxLine bounds a message that is kept, and so a line of a recording.
+// maxLine is the size of a recorded message, and so of a line of a recording.
 const maxLine = 64 << 20
 
-// Recorder writes down a session that passes through its Reader and its Writer.
+// Recorder records a session that passes through its Reader and its Writer.
 type Recorder struct {
 	mask  mask
 	began time.Time
@@ -38,19 +38,19 @@ func NewRecorder(dst io.Writer, header Header, secrets *secret.Masker) (*Recorde
 	return r, err
 }
 
-// Messages returns how many were written down, and why not more.
+// Messages returns the number of recorded messages, and the error that stopped the recording.
 func (r *Recorder) Messages() (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.n, r.err
 }
 
-// Reader records what is read as the client's.
+// Reader records the bytes read as the client's.
 func (r *Recorder) Reader(src io.ReadCloser) io.ReadCloser {
 	return &tappedReader{src, splitter{recorder: r, from: Client}}
 }
 
-// Writer records what is written as the server's.
+// Writer records the bytes written as the server's.
 func (r *Recorder) Writer(dst io.WriteCloser) io.WriteCloser {
 	return &tappedWriter{dst, splitter{recorder: r, from: Server}}
 }
@@ -71,18 +71,18 @@ type tappedWriter struct {
 	tap splitter
 }
 
-// Write records first, so that an answer stands before what the client does with it.
+// Write records first, so that a response precedes what the client does with it.
 func (t *tappedWriter) Write(p []byte) (int, error) {
 	t.tap.feed(p)
 	return t.WriteCloser.Write(p)
 }
 
-// splitter finds the messages in a stream of bytes. It is used by one goroutine at a time.
+// splitter splits a stream of bytes into messages. It is used by one goroutine at a time.
 type splitter struct {
 	recorder *Recorder
 	from     Side
-	rest     []byte // of a message that has not ended
-	skipped  int64  // bytes of a message that is too long to keep
+	rest     []byte // of an incomplete message
+	skipped  int64  // bytes of a message that is too long to record
 }
 
 func (s *splitter) feed(data []byte) {
@@ -113,7 +113,7 @@ func (s *splitter) feed(data []byte) {
 func (r *Recorder) writeMessage(from Side, message []byte, skipped int64) {
 	l := line{At: math.Round(time.Since(r.began).Seconds()*1e6) / 1e6, From: from, Skipped: skipped}
 	if skipped == 0 {
-		// On a copy, since the bytes are the splitter's.
+		// On a copy, since the bytes belong to the splitter.
 		if value, err := wire.ParseValue(bytes.Clone(message)); err == nil {
 			l.Message = r.mask.message(value)
 		} else {
@@ -122,7 +122,7 @@ func (r *Recorder) writeMessage(from Side, message []byte, skipped int64) {
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // what is recorded is meant to be read
+	encoder.SetEscapeHTML(false) // recordings are meant to be read
 	err := encoder.Encode(l)
 	r.mu.Lock()
 	defer r.mu.Unlock()

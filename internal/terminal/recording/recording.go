@@ -1,8 +1,8 @@
-// Package recording keeps a session between an MCP client and a server as readable lines
-// of JSON, without its secrets, and plays the server's part from them again.
+// Package recording stores a session between an MCP client and a server as readable lines of JSON, without its secrets,
+// and replays the server's side.
 //
-// The first line says what was recorded; each further one is a message with the side that
-// sent it and the seconds since the beginning:
+// The first line describes the recording; each further line is a message with its sender and the seconds since the
+// start:
 //
 //	{"recording":1,"by":"mcp-workbench 1.0.0","at":"2026-01-31T12:00:00Z","server":"dev/files"}
 //	{"at":0.012,"from":"client","message":{"jsonrpc":"2.0","id":1,"method":"tools/list"}}
@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// format is the version of the lines' layout.
+// format is the version of the line format.
 const format = 1
 
 // Side is the sender of a message.
@@ -39,8 +39,7 @@ type Header struct {
 	Server string    `json:"server"`
 }
 
-// line is one recorded message. Invalid JSON is kept as text; of a message that is too long, only
-// the size is kept.
+// line is one recorded message. Invalid JSON is stored as text; of a message that is too long, only the size is stored.
 type line struct {
 	At      float64         `json:"at"`
 	From    Side            `json:"from"`
@@ -51,18 +50,18 @@ type line struct {
 
 // entry is a message of a recording that was read.
 type entry struct {
-	after   time.Duration // since the beginning
+	after   time.Duration // since the start
 	from    Side
 	message wire.Message
 }
 
-// Recording is a session that was recorded.
+// Recording is a recorded session.
 type Recording struct {
 	Header  Header
 	entries []entry
 }
 
-// Requests returns how many requests of the client it holds.
+// Requests returns the number of the client's requests.
 func (r *Recording) Requests() (n int) {
 	for _, e := range r.entries {
 		if e.from == Client && e.message.IsRequest() {
@@ -72,7 +71,7 @@ func (r *Recording) Requests() (n int) {
 	return n
 }
 
-// Read reads a recording. A last line that was cut, as by a crash, is left out.
+// Read reads a recording. It drops an incomplete last line, as after a crash.
 func Read(src io.Reader) (*Recording, error) {
 	r := &Recording{}
 	reader := wire.NewReader(src, maxLine)

@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	maxWaiting  = 1000            // scenes that go on at the same time
-	outputQueue = 32 << 20        // bytes that may wait for a client
+	maxWaiting  = 1000            // scenes played at the same time
+	outputQueue = 32 << 20        // bytes queued for a client
 	flushTime   = 2 * time.Second // to write the last messages when a replay ends; the rest is dropped
 )
 
-// Player plays the server's part of a recording to one client.
+// Player plays the server's side of a recording to one client.
 type Player struct {
-	// Timing keeps the pauses of the recording. Without it, nothing waits.
+	// Timing keeps the pauses of the recording. Without it, there are none.
 	Timing bool
-	// Tell is given what did not match, one sentence at a time.
+	// Tell receives the mismatches, one sentence at a time.
 	Tell func(string)
 
 	stage *stage
 
 	mu        sync.Mutex
-	waiting   map[string]context.CancelFunc // scenes that go on, by the request's id
-	questions map[string]chan wire.Message  // to the client, by their id
+	waiting   map[string]context.CancelFunc // scenes being played, by the request's id
+	questions map[string]chan wire.Message  // to the client, by id
 	count     Count
 }
 
 // Count is the result of a replay.
 type Count struct {
-	Answered  int // requests that the recording had
-	Unmatched int // requests that it had not
-	Different int // questions that were answered in another way than recorded
+	Answered  int // requests found in the recording
+	Unmatched int // requests not found
+	Different int // questions answered differently than recorded
 }
 
 // NewPlayer prepares to play a recording once.
@@ -59,7 +59,7 @@ func (p *Player) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) (Co
 	defer stopReading()
 	var scenes sync.WaitGroup
 	err := p.read(playing, in, writer, &scenes)
-	end() // nobody answers a question any more
+	end() // nobody answers questions any more
 	scenes.Wait()
 	in.Close()
 	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
@@ -112,7 +112,7 @@ func (p *Player) read(ctx context.Context, in io.Reader, out *wire.Writer, scene
 	}
 }
 
-// request plays the scene that fits. One that asks or takes its time goes on by itself.
+// request plays the matching scene. A scene with questions or pauses runs concurrently.
 func (p *Player) request(ctx context.Context, request wire.Message, out *wire.Writer, scenes *sync.WaitGroup) error {
 	id := request.ID.Bytes()
 	found, reason := p.find(request)
@@ -150,8 +150,8 @@ func (p *Player) request(ctx context.Context, request wire.Message, out *wire.Wr
 	return nil
 }
 
-// find returns the first matching scene that was not played, else the last one that was, so that a
-// repeated request is answered again. Without a match, it says what differs.
+// find returns the first matching scene that was not played, else the last one that was, so that a repeated request is
+// answered again. Without a match, it returns the difference.
 func (p *Player) find(request wire.Message) (found *scene, reason string) {
 	method, asked := string(request.Method), arguments(request.Params)
 	p.mu.Lock()
@@ -180,7 +180,7 @@ func (p *Player) find(request wire.Message) (found *scene, reason string) {
 	return nil, unmatched(method, asked, others)
 }
 
-// unmatched says why no scene fits.
+// unmatched returns why no scene matches.
 func unmatched(method string, asked any, recorded []*scene) string {
 	if len(recorded) == 0 {
 		return fmt.Sprintf("The recording has no request '%s'", method)
@@ -211,7 +211,7 @@ func of(subject string) string {
 	return " of '" + subject + "'"
 }
 
-// subjectOf is what a request is about: a tool, a prompt, a resource.
+// subjectOf returns the subject of a request: a tool, a prompt, a resource.
 func subjectOf(arguments any) string {
 	object, _ := arguments.(map[string]any)
 	for _, key := range []string{"name", "uri", "taskId"} {

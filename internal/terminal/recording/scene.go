@@ -7,22 +7,22 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// scene is a request of the client with all that the server did about it.
+// scene is a request of the client with everything that the server sent for it.
 type scene struct {
 	method    string
 	arguments any
 	began     time.Duration
 	id        []byte // as recorded
-	token     []byte // of its progress, as recorded; nil if it asked for none
+	token     []byte // of its progress, as recorded; nil if none was requested
 	steps     []*step
 	played    bool
 }
 
-// step is a message of the server: a notification, a question to the client, or the answer.
+// step is a message of the server: a notification, a question to the client, or the response.
 type step struct {
 	after   time.Duration // since the request
 	message wire.Message
-	reply   *wire.Message // what the client answered to a question, if it did
+	reply   *wire.Message // the client's response to a question, if any
 }
 
 const (
@@ -33,8 +33,8 @@ const (
 // stage sorts the messages of a recording into scenes.
 type stage struct {
 	scenes    []*scene
-	open      []*scene         // not answered yet, oldest first
-	questions map[string]*step // of the server that are not answered yet
+	open      []*scene         // unanswered, oldest first
+	questions map[string]*step // of the server, unanswered
 	early     []entry          // of the server, before any request
 }
 
@@ -95,7 +95,7 @@ func (s *stage) fromServer(e entry) {
 	}
 }
 
-// close takes a scene from those that are open.
+// close removes a scene from the open ones.
 func (s *stage) close(id []byte) *scene {
 	for i, candidate := range s.open {
 		if bytes.Equal(candidate.id, id) {
@@ -106,8 +106,8 @@ func (s *stage) close(id []byte) *scene {
 	return nil
 }
 
-// owner is the scene that a notification or question belongs to: the one that it names,
-// else the last one that is open, else the last one at all.
+// owner returns the scene of a notification or question: the one that it names, else the last open one, else the last
+// one.
 func (s *stage) owner(m wire.Message) *scene {
 	token := m.Params.Member("progressToken")
 	subscription := m.Params.Member("_meta").Member(subscriptionMeta)
@@ -133,7 +133,7 @@ func (s *scene) add(e entry) *step {
 	return added
 }
 
-// asks reports that the client has to answer something on the way.
+// asks reports whether the client has to answer a question.
 func (s *scene) asks() bool {
 	for _, step := range s.steps {
 		if step.message.IsRequest() {

@@ -32,14 +32,14 @@ type line struct {
 // Bill is the cost of all definitions.
 type Bill struct {
 	lines        []*line
-	listed       int  // tokens of all definitions, as servers list them
+	listed       int  // tokens of all definitions as listed by servers
 	opened       cost // of all toolboxes
 	boxes, tools int
 	missing      int // servers whose tools are unknown
-	pinned       int // tokens of tools that are listed natively
+	pinned       int // tokens of tools listed natively
 	ours         []int
 	instructions int
-	brief        bool // open_toolbox answers in brief by default
+	brief        bool // open_toolbox returns brief listings by default
 }
 
 // NewBill estimates the cost of all tools of a configuration, and of the instructions and tools that a
@@ -63,8 +63,8 @@ func NewBill(known []app.KnownServer, cfg *config.Config, instructions string, t
 	return b
 }
 
-// addToolbox adds the lines of a toolbox. Opening it costs more than the sum of its tools: the answer
-// also has the instructions of the servers and its own structure.
+// addToolbox adds the lines of a toolbox. Opening it costs more than the sum of its tools: the result also contains the
+// instructions of the servers and its own structure.
 func (b *Bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned []toolbox.Ref) {
 	total := &line{name: box.Name}
 	b.lines = append(b.lines, total)

@@ -3,10 +3,10 @@ package tokencost
 
 import "unicode/utf8"
 
-// Estimate estimates how many tokens a model's tokenizer makes of a text. Real tokenizers are tables
-// of megabytes, and each model has another. The rule: a word is one token per 10 letters begun, a
-// number one per 3 digits, punctuation one per 4 signs in a row, other scripts one per 3 bytes; a
-// single space is free, longer blanks cost a token. docs/discovery.md gives the measured error.
+// Estimate estimates the number of tokens of a text. Real tokenizers are tables of megabytes, and each model has its
+// own. The rule: a word is one token per 10 letters or part of them, a number one per 3 digits, punctuation one per 4
+// characters in a row, other scripts one per 3 bytes; a single space is free, longer whitespace costs a token.
+// docs/discovery.md gives the measured error.
 func Estimate(text string) (tokens int) {
 	for i := 0; i < len(text); {
 		class := classOf(text[i])
@@ -22,7 +22,7 @@ func Estimate(text string) (tokens int) {
 	return tokens
 }
 
-// charClass is a kind of character. Characters of one class in a row are counted together.
+// charClass is a kind of character. Consecutive characters of one class are counted together.
 type charClass struct{ perToken int }
 
 var (
