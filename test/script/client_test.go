@@ -239,6 +239,7 @@ func (s *state) launch(dir string, env, args []string, raw bool, revision string
 	if raw {
 		return nil
 	}
+	s.meta = "" // a session of the legacy era begins
 	return s.initialize(revision)
 }
 
