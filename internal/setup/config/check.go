@@ -106,7 +106,11 @@ func (c *checker) unknownKey(m *member, o *object, p place) {
 		hint = "did you mean " + quote(near[0]) + "?"
 	}
 	message := below.subject + ": unknown key " + quote(below.field.String())
-	if o.isStrict {
+	isPolicy := (o == &rootObject || o == &toolboxObject) && mayMeanPolicy(m.raw)
+	if isPolicy {
+		hint = "did you mean 'policy', at the top of the file?"
+	}
+	if o.isStrict || isPolicy {
 		c.report.fail(m.offset, below.at, message, hint)
 		return
 	}

@@ -58,6 +58,12 @@ var policyRuleObject = object{isStrict: true, keys: []key{
 	},
 }}
 
+// mayMeanPolicy reports whether a key is 'policy', or can be a mistyped one. Its rules must not be ignored then.
+func mayMeanPolicy(key string) bool {
+	key = strings.ToLower(key)
+	return strings.HasPrefix(key, "polic") || toolbox.EditDistance(key, policyKey.name) <= 2
+}
+
 // eachRule calls visit with every rule of the file that is an object.
 func eachRule(root *node, visit func(rule *node, p place)) {
 	policy := root.get("policy")

@@ -72,6 +72,27 @@ func TestPolicyProblems(t *testing.T) {
 	}
 }
 
+// A key that may be meant as a policy is not ignored, as other unknown keys are.
+func TestMistypedPolicy(t *testing.T) {
+	for data, want := range map[string]string{
+		boxed(`"Policy": {}, `, "t"):   "config.Policy: Configuration: unknown key 'Policy'",
+		boxed(`"policies": [], `, "t"): "config.policies: Configuration: unknown key 'policies'",
+		boxed(`"polciy": {}, `, "t"):   "config.polciy: Configuration: unknown key 'polciy'",
+		`{"toolboxes": {"t": {"policy": {}, "mcpServers": {"s": {"command": "x"}}}}}`: "config.toolboxes.t.policy: Toolbox 't': unknown key 'policy'",
+	} {
+		_, err := Parse("test.json", []byte(data), options())
+		e, ok := err.(*Error)
+		if !ok || len(e.Problems) != 1 || !strings.HasSuffix(summary(e.Problems)[0], want) || e.Problems[0].Hint != "did you mean 'policy', at the top of the file?" {
+			t.Errorf("%s: %v, want %s", data, err, want)
+		}
+	}
+	for _, key := range []string{"p", "po", "note", "comment", "tools"} {
+		if cfg := parse(t, boxed(`"`+key+`": 1, `, "t")); len(cfg.Warnings) != 1 {
+			t.Errorf("%s: warnings %v", key, cfg.Warnings)
+		}
+	}
+}
+
 func TestPolicyWarnings(t *testing.T) {
 	for _, test := range []struct{ policy, want, hint string }{
 		{`"dev/files/*"`, "", ""},
@@ -125,6 +146,7 @@ func TestPolicyOfAFileThatCannotBeUsed(t *testing.T) {
 		`{"policy": {"rules": 5}}`:                     true,
 		`{"policy": {}}`:                               true,
 		`{"\u0070olicy": {}}`:                          true,
+		`{"Policies": {}}`:                             true,
 		`{"${KEY:-other}": 1}`:                         true,
 		`{"toolboxes": {"policy": {}}}`:                false,
 		"\uFEFF{/* \"policy\": {} */ \"toolMode\": 5}": false,

@@ -50,7 +50,7 @@ func (s *Source) mayHavePolicy() bool {
 		})
 	}
 	return slices.ContainsFunc(root.members, func(m member) bool {
-		return m.raw == policyKey.name || strings.Contains(m.raw, "${") // which may become the key
+		return mayMeanPolicy(m.raw) || strings.Contains(m.raw, "${") // which may become the key
 	})
 }
 
