@@ -1,5 +1,5 @@
-// Package builtin holds the MCP servers that come with the workbench. They need no configuration, no network and no
-// other program, and run as child processes of the same binary, over stdin and stdout.
+// Package builtin holds the MCP servers that come with the workbench. They need no configuration, network or other
+// program, and run as child processes of the same binary over stdin and stdout.
 package builtin
 
 import (
@@ -16,31 +16,31 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Options are what a server needs from the program around it.
+// Options configure how a server runs.
 type Options struct {
 	Version string         // reported to the client
 	Stdin   io.ReadCloser  // the process's own if nil
 	Stdout  io.WriteCloser // the process's own if nil
 }
 
-// service is one built-in server: its tools, and what they hold open.
+// service is an open built-in server: its tools and their resources.
 type service interface {
 	instructions() string
 	register(*mcp.Server)
 	io.Closer
 }
 
-// kind is a built-in server that can be opened.
+// kind is a kind of built-in server.
 type kind struct {
 	name     string
 	title    string
 	about    string // one line for people
-	inFolder bool   // what it serves depends on the folder that it runs in
+	inFolder bool   // it depends on the working directory
 	open     func(name string, args []string) (service, error)
 }
 
-// kinds are all built-in servers. A new one is a row here, and a file with its tools: the configuration, its schema, the
-// commands and their help read the names from this table.
+// kinds are all built-in servers. A new one needs a row here and a file with its tools: the configuration, its schema,
+// the commands and their help take the names from this table.
 var kinds = []kind{
 	{"files", "Files", "List, read and search the files below a folder, without changing them.", true, openFiles},
 	{"notes", "Notes", "Keep notes across conversations, on this machine only.", false, openNotes},
@@ -56,21 +56,20 @@ func Names() []string {
 	return names
 }
 
-// Describe says in one line, for people, what the named server does. It returns
-// "" for a name that is not built in.
+// Describe returns a line for people on what the named server does, or "" if the name is unknown.
 func Describe(name string) string {
 	k, _ := find(name)
 	return k.about
 }
 
-// WorksInFolder reports whether it makes a difference to the named server in which folder it runs.
+// WorksInFolder reports whether the named server depends on its working directory.
 func WorksInFolder(name string) bool {
 	k, _ := find(name)
 	return k.inFolder
 }
 
-// Run serves the named server over MCP until its input ends or ctx does; both
-// are clean ends and return nil. Mistakes in name or args are *toolbox.Error.
+// Run runs the named server until its input ends or ctx does; both return nil. An invalid name or invalid args return a
+// *toolbox.Error.
 func Run(ctx context.Context, name string, args []string, opts Options) error {
 	k, err := find(name)
 	if err != nil {
@@ -97,7 +96,7 @@ func Run(ctx context.Context, name string, args []string, opts Options) error {
 	return nil
 }
 
-// keepOpen keeps the process's own output from being closed under its feet.
+// keepOpen keeps the SDK from closing the output of the process.
 type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }
@@ -121,16 +120,15 @@ func newServer(k kind, s service, version string) *mcp.Server {
 		&mcp.Implementation{Name: "mcp-workbench-" + k.name, Title: k.title, Version: version},
 		&mcp.ServerOptions{
 			Instructions: s.instructions(),
-			// The tools never change while the server runs, and it logs nothing.
+			// The list of tools is constant, and the server does not log.
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		})
 	s.register(server)
 	return server
 }
 
-// endWith ends every request with ctx. The SDK waits for running requests when
-// its own context ends, but does not tell them, so that a long search would
-// hold up the end of the process.
+// endWith cancels every request when ctx ends. The SDK waits for running requests when its own context ends, but does
+// not cancel them, so that a long search would delay the exit.
 func endWith(ctx context.Context) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(reqCtx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -142,7 +140,7 @@ func endWith(ctx context.Context) mcp.Middleware {
 	}
 }
 
-// parseFlags parses args, which may hold flags only.
+// parseFlags parses args, which must be flags only.
 func parseFlags(name string, args []string, define func(*flag.FlagSet)) error {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(io.Discard)

@@ -10,9 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-const maxZones = 50 // time zones in one answer
+const maxZones = 50 // time zones in one answer; more are refused
 
-// clock serves the time.
+// clock is the time server.
 type clock struct {
 	now   func() time.Time
 	local *time.Location
@@ -52,7 +52,7 @@ func (c *clock) register(server *mcp.Server) {
 	}, c.difference)
 }
 
-// moment is a time as the clocks of a zone show it.
+// moment is a time in a zone.
 type moment struct {
 	Zone         string `json:"zone" jsonschema:"Name of the zone; Local is the zone of this machine"`
 	Time         string `json:"time" jsonschema:"RFC 3339"`

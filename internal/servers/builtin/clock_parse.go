@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Layouts that are understood. The ones with seconds also take fractions.
+// Accepted layouts. Those with seconds also accept fractions.
 var (
 	offsetLayouts = []string{
 		time.RFC3339, "2006-01-02 15:04:05Z07:00",
@@ -24,8 +24,8 @@ var (
 
 const timeHint = `Use "2006-01-02 15:04", "15:04" for today, "now", or RFC 3339 such as "2006-01-02T15:04:05+02:00".`
 
-// parse reads a time. One without an offset is on the clock of the zone; the
-// note says how it was understood if that clock skips or repeats it.
+// parse parses a time. A time without an offset is local time in the zone. If the zone skips or repeats that time, note
+// says how it was interpreted.
 func (c *clock) parse(text string, zone *time.Location) (t time.Time, note string, err error) {
 	text = strings.TrimSpace(text)
 	if strings.EqualFold(text, "now") {
@@ -33,7 +33,7 @@ func (c *clock) parse(text string, zone *time.Location) (t time.Time, note strin
 	}
 	for _, layout := range offsetLayouts {
 		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
-			// Parse would call it local time wherever the offset happens to be the local one.
+			// Parse uses the local zone if the offset happens to be the same.
 			_, offset := t.Zone()
 			return t.In(fixedZone(offset)), "", nil
 		}
@@ -54,9 +54,9 @@ func (c *clock) parse(text string, zone *time.Location) (t time.Time, note strin
 	return time.Time{}, "", refuse(timeHint, "The time %q cannot be understood.", toolbox.Clip(text, maxZoneLength))
 }
 
-// onClock finds when the clocks of a zone show the time that wall shows in UTC.
-// time.Date leaves open which it takes if they never do or do twice; this takes
-// the earlier of two, and for a skipped time what an unchanged clock would show.
+// onClock returns when clocks in the zone show the wall time, given in UTC. time.Date does not define the result for
+// times that are skipped or repeated. This returns the earlier of two, and for a skipped time what an unchanged clock
+// would show.
 func onClock(wall time.Time, zone *time.Location) (time.Time, string) {
 	const day = 24 * time.Hour
 	before, after := wall.Add(-day).In(zone), wall.Add(day).In(zone)
@@ -78,7 +78,7 @@ func onClock(wall time.Time, zone *time.Location) (time.Time, string) {
 		shown, zone, first.Format("15:04"))
 }
 
-// shows reports whether the clock at t reads as wall does in UTC.
+// shows reports whether local time at t equals wall, given in UTC.
 func shows(t, wall time.Time) bool {
 	_, offset := t.Zone()
 	return t.Unix()+int64(offset) == wall.Unix()

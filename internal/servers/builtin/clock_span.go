@@ -8,8 +8,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// span is the time between two times. A time.Duration ends at 292 years, which
-// is less than a question about history needs.
+// span is the difference of two times. A time.Duration is limited to 292 years, too short for questions about history.
 type span struct {
 	negative bool
 	seconds  int64
@@ -37,7 +36,7 @@ func (s span) inSeconds() float64 {
 	return total
 }
 
-// number writes all seconds with their fraction, which a float might round.
+// number returns the seconds with their fraction, without the rounding of a float.
 func (s span) number() string {
 	text := fraction(s.seconds, s.nanos)
 	if s.negative {

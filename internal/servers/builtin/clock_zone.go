@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // zones must work where the system has none, as on Windows
+	_ "time/tzdata" // for systems without zone data, such as Windows
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
@@ -21,8 +21,8 @@ var zoneNames = sync.OnceValue(func() []string { return strings.Fields(zonesText
 
 const maxZoneLength = 64 // characters of a time zone; a longer one is refused
 
-// zone finds a zone by its IANA name, in any case and with spaces for
-// underscores, or by its offset from UTC. The empty name is the local zone.
+// zone returns a zone by IANA name, in any case and with spaces for underscores, or by UTC offset. The empty name is
+// the local zone.
 func (c *clock) zone(name string) (*time.Location, error) {
 	given := name
 	name = strings.ReplaceAll(strings.TrimSpace(name), " ", "_")
@@ -55,7 +55,7 @@ func (c *clock) zone(name string) (*time.Location, error) {
 
 const zoneHint = "Use an IANA name such as Europe/Berlin or America/New_York, UTC, or an offset such as +02:00."
 
-// offsetZone understands +02:00, +2:00, +0200, +02, +2, and these after UTC or GMT.
+// offsetZone accepts +02:00, +2:00, +0200, +02, +2, and these after UTC or GMT.
 func offsetZone(name string) (*time.Location, bool) {
 	upper := strings.ToUpper(name)
 	offset := strings.TrimPrefix(strings.TrimPrefix(upper, "UTC"), "GMT")
@@ -84,7 +84,7 @@ func utcOffset(seconds int) string {
 		sign, seconds = '-', -seconds
 	}
 	text := fmt.Sprintf("%c%02d:%02d", sign, seconds/3600, seconds/60%60)
-	if seconds%60 != 0 { // before zones were standardised
+	if seconds%60 != 0 { // local mean time, before zones were standardised
 		text += fmt.Sprintf(":%02d", seconds%60)
 	}
 	return text

@@ -17,25 +17,24 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// folder serves the files below one folder. Every file is opened through
-// os.Root, so that neither ".." nor a link leads out of it, whatever happens to
-// the files meanwhile.
+// folder serves the files below one folder. Files are opened through os.Root, so that neither ".." nor a link leads
+// outside, even if files change at the same time.
 type folder struct {
 	root   *os.Root
-	dir    string // as given, made absolute
+	dir    string // the given folder as an absolute path
 	real   string // dir without links
-	escape error  // what os.Root reports for a path that leads outside
+	escape error  // the error of os.Root for a path that leads outside
 	limits limits
 }
 
 // limits bound the work of one call.
 type limits struct {
-	entries    int           // directory entries looked at
-	readBytes  int           // text that read_file returns
-	scanBytes  int64         // read to find a line
-	fileBytes  int           // of a file that is searched
-	totalBytes int64         // of all files that are searched
-	searchTime time.Duration // spent searching
+	entries    int           // directory entries examined
+	readBytes  int           // bytes of text that read_file returns
+	scanBytes  int64         // bytes read to find a line
+	fileBytes  int           // bytes of a file that is searched
+	totalBytes int64         // bytes of all files that are searched
+	searchTime time.Duration // duration of a search
 }
 
 var defaultLimits = limits{
@@ -75,7 +74,7 @@ func newFolder(dir string) (*folder, error) {
 	if err != nil {
 		resolved = absolute
 	}
-	// The error has no exported name, so it is learned by provoking it.
+	// The error is not exported: provoke it.
 	_, err = root.Lstat("..")
 	return &folder{root: root, dir: absolute, real: resolved, escape: errors.Unwrap(err), limits: defaultLimits}, nil
 }
@@ -108,8 +107,8 @@ func (f *folder) register(server *mcp.Server) {
 	}, f.search)
 }
 
-// locate turns a path from the model into one relative to the root. It is
-// lenient about absolute paths below the root, which models like to give.
+// locate converts a path from the model to one relative to the root. It accepts absolute paths below the root, which
+// models often use.
 func (f *folder) locate(name string) (string, error) {
 	given := name
 	if filepath.IsAbs(name) {
@@ -127,9 +126,8 @@ func (f *folder) locate(name string) (string, error) {
 	return name, nil
 }
 
-// open opens a file or folder for reading. Anything else is refused before it
-// is opened, because opening a pipe may wait forever; one that takes the place of the
-// file meanwhile is opened without waiting.
+// open opens a file or folder for reading. It checks the type first, because opening a pipe may block forever; if the
+// file is replaced by a pipe in between, opening it does not block.
 func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 	info, err := f.root.Stat(name)
 	if errors.Is(err, f.escape) {
@@ -145,7 +143,7 @@ func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 	return f.openNow(name)
 }
 
-// openNow opens what has the name by now.
+// openNow opens the file that has the name now.
 func (f *folder) openNow(name string) (*os.File, fs.FileInfo, error) {
 	file, err := f.root.OpenFile(name, os.O_RDONLY|safefile.NoWait, 0)
 	if err != nil {
@@ -164,10 +162,8 @@ func (f *folder) openNow(name string) (*os.File, fs.FileInfo, error) {
 
 var errSpecial = errors.New("neither a file nor a folder")
 
-// follow resolves links on the way to name. os.Root refuses every absolute
-// link, even one that stays inside; what follow returns is still opened through
-// os.Root, so a wrong answer can do no harm. Paths it cannot resolve it returns
-// as they are.
+// follow resolves links in name. os.Root refuses every absolute link, even one that stays inside. The result is still
+// opened through os.Root, so that a wrong one does no harm. Paths that cannot be resolved are returned unchanged.
 func (f *folder) follow(name string) string {
 	target, err := filepath.EvalSymlinks(filepath.Join(f.real, name))
 	if err != nil {
@@ -180,7 +176,7 @@ func (f *folder) follow(name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// explain makes an error of the file system one that a model can act on.
+// explain converts an error of the file system to one that a model can act on.
 func (f *folder) explain(name string, err error) error {
 	e := &toolbox.Error{Cause: err}
 	switch {

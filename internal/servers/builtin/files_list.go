@@ -13,7 +13,7 @@ import (
 
 const (
 	defaultListed = 200
-	maxListed     = 2000 // entries of one listing; the answer says that there are more
+	maxListed     = 2000 // entries of one listing; a note says that there are more
 	maxDepth      = 64   // levels of folders that are listed or searched
 )
 
@@ -100,8 +100,7 @@ func (f *folder) mustBeFolder(name string) error {
 	return nil
 }
 
-// entry describes what is at a path. A file that vanished meanwhile is still
-// named, without what is no longer known.
+// entry describes the file at a path. A file that has vanished is listed by name and type only.
 func (f *folder) entry(name string, entry fs.DirEntry) listEntry {
 	e := listEntry{Path: name, Type: "other"}
 	info, err := f.root.Lstat(name)

@@ -17,9 +17,9 @@ import (
 
 const (
 	defaultLines = 2000
-	maxLines     = 20_000  // lines of one read
-	maxOffset    = 1 << 30 // the last line that a read can start at
-	sniffBytes   = 8000    // looked at to tell text from binary, as git does
+	maxLines     = 20_000  // lines of one read; more are refused
+	maxOffset    = 1 << 30 // the last line at which a read can start
+	sniffBytes   = 8000    // bytes examined to detect binary files, as in git
 )
 
 type readInput struct {
@@ -63,7 +63,7 @@ func (f *folder) read(ctx context.Context, _ *mcp.CallToolRequest, in readInput)
 
 	reader := bufio.NewReaderSize(file, 64<<10)
 	p := &page{first: offset, limit: limit, room: f.limits.readBytes}
-	// A failed peek comes back from the first read.
+	// The first read returns the error of a failed peek.
 	if head, _ := reader.Peek(sniffBytes); isBinary(head) {
 		return nil, nil, refuseBinary(name, info.Size())
 	}
@@ -81,8 +81,7 @@ func (f *folder) read(ctx context.Context, _ *mcp.CallToolRequest, in readInput)
 	return answer(out.Text, out.Note), out, nil
 }
 
-// isBinary tells files that are no text by their zero bytes. UTF-16 counts as
-// binary, because its lines could not be returned as they are.
+// isBinary detects binary files by zero bytes. UTF-16 counts as binary, because its lines cannot be returned unchanged.
 func isBinary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 }
 
 func refuseBinary(name string, size int64) error {
@@ -90,22 +89,21 @@ func refuseBinary(name string, size int64) error {
 		"%q is a binary file of %d bytes.", name, size)
 }
 
-// page is a range of lines being cut out of a file.
+// page is a range of lines read from a file.
 type page struct {
 	first, limit, room int
 
-	line    int  // number of the line being read
-	inLine  bool // its end is still to come
-	ended   bool // the file's end was reached
+	line    int  // number of the current line
+	inLine  bool // the end of the line has not been read yet
+	ended   bool // the end of the file was reached
 	text    []byte
-	begun   int  // where in text the current line begins
-	last    int  // last line taken
-	full    bool // no more will be taken
-	partial bool // of the last line only the beginning was taken
+	begun   int  // offset of the current line in text
+	last    int  // last line added
+	full    bool // no more is added
+	partial bool // only the beginning of the last line was added
 }
 
-// scan reads the page, and on to the end of the file to count its lines, but no
-// more than most bytes.
+// scan reads the page, and continues to the end of the file to count its lines, up to most bytes.
 func (p *page) scan(ctx context.Context, r *bufio.Reader, most int64) error {
 	for most > 0 {
 		if err := ctx.Err(); err != nil {
@@ -136,8 +134,8 @@ func (p *page) scan(ctx context.Context, r *bufio.Reader, most int64) error {
 	return nil
 }
 
-// take adds a piece of the current line if it belongs to the page. A line that
-// does not fit goes to the next page; only one that would fit on no page is cut.
+// take adds a piece of the current line if it belongs to the page. A line that does not fit goes to the next page; only
+// a line that fits on no page is cut.
 func (p *page) take(piece []byte) {
 	if p.full || p.line < p.first {
 		return
@@ -168,7 +166,7 @@ func (p *page) take(piece []byte) {
 	p.partial = true
 }
 
-// postpone leaves the current line to the next page, if this one has others.
+// postpone leaves the current line to the next page, unless it is the only one.
 func (p *page) postpone() bool {
 	if p.begun == 0 {
 		return false
@@ -178,7 +176,7 @@ func (p *page) postpone() bool {
 	return true
 }
 
-// missed explains why the page has no lines.
+// missed returns the error for a page without lines.
 func (p *page) missed(name string, scanned int64) error {
 	if p.ended {
 		return refuse("Give a smaller offset.", "%q has only %s, so nothing is at offset %d.", name, toolbox.Count(p.line, "line", "lines"), p.first)

@@ -18,13 +18,13 @@ import (
 
 const (
 	defaultMatches = 100
-	maxMatches     = 1000     // matches of one search; the answer says that there are more
+	maxMatches     = 1000     // matches of one search; a note says that there are more
 	maxQuery       = 1000     // characters of a search pattern; a longer one is refused
-	shownBefore    = 100      // bytes of a long line before the match
-	shownLine      = 400      // bytes of a long line in all
-	pieceBytes     = 64 << 10 // of a long line, matched at once
-	checkBytes     = 4 << 10  // matched between looks at the time; a hard pattern takes long
-	progressEvery  = 100      // files
+	shownBefore    = 100      // bytes of a long line shown before the match
+	shownLine      = 400      // bytes of a long line shown in total
+	pieceBytes     = 64 << 10 // bytes of a long line matched at once
+	checkBytes     = 4 << 10  // bytes matched between checks of the time; a complex pattern is slow
+	progressEvery  = 100      // files between progress notifications
 )
 
 type searchInput struct {
@@ -101,8 +101,7 @@ func compileQuery(in searchInput) (*regexp.Regexp, error) {
 	return pattern, nil
 }
 
-// progressReporter tells the client how far the search is, if it asked. A lost
-// report is no reason to fail.
+// progressReporter returns a function that reports progress to the client, if it asked for that. Errors are ignored.
 func progressReporter(req *mcp.CallToolRequest) func(ctx context.Context, files, matches int) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -119,7 +118,7 @@ func progressReporter(req *mcp.CallToolRequest) func(ctx context.Context, files,
 
 var errSearchTime = errors.New("the time for a search is over")
 
-// search is one search under way.
+// search is a search in progress.
 type search struct {
 	folder   *folder
 	pattern  *regexp.Regexp
@@ -133,9 +132,9 @@ type search struct {
 	matches []searchMatch
 
 	stopped    string // why the search ended early
-	large      int    // files not searched because of their size
+	large      int    // files skipped because of their size
 	unreadable int
-	longLines  bool // some were searched in pieces
+	longLines  bool // some lines were searched in pieces
 }
 
 func (s *search) run(ctx context.Context, w *walk, start string) error {
@@ -168,7 +167,7 @@ func (s *search) begin(ctx context.Context, w *walk, start string) error {
 	return w.run(ctx, start)
 }
 
-// file searches one file. Only what must end the whole search is an error.
+// file searches one file. It returns only errors that end the whole search.
 func (s *search) file(ctx context.Context, name string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -183,7 +182,7 @@ func (s *search) file(ctx context.Context, name string) error {
 		s.large++
 		return nil
 	}
-	// A file may grow after it was measured, and what is in /proc has no size.
+	// A file may grow after its size was read, and files in /proc have no size.
 	s.buf.Reset()
 	size, err := s.buf.ReadFrom(io.LimitReader(file, int64(s.folder.limits.fileBytes)+1))
 	s.left -= size
@@ -240,7 +239,7 @@ func (s *search) lines(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-// around returns the part of a line that shows what was found at an index.
+// around returns the part of a line around a match.
 func around(line []byte, at int) string {
 	var before, after string
 	if len(line) > shownLine {
@@ -279,7 +278,7 @@ func (s *search) output(w *walk) *searchOutput {
 		long = fmt.Sprintf("Lines longer than %d KiB were searched in pieces, so a match across two may be missing.", pieceBytes>>10)
 	}
 	out.Note = sentences(stopped, large, unreadable, long, w.note())
-	// Bulky folders are left out by request, so that they do not count.
+	// Bulky folders are left out on purpose, so that they do not count.
 	out.Complete = s.stopped == "" && s.large == 0 && s.unreadable == 0 && !s.longLines && !w.exhausted && w.unreadable == 0
 	return out
 }

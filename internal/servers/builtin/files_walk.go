@@ -12,29 +12,27 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// bulky are folders that hold nothing the user wrote, and too much of it.
+// bulky are folders with many files that the user did not write.
 var bulky = []string{".git", "node_modules"}
 
-// readDirBatch bounds what is read of a folder between looks at the budget.
+// readDirBatch is how many entries of a folder are read between checks of the budget.
 const readDirBatch = 1024
 
 var errStopWalk = errors.New("stop")
 
-// walk goes through what is below a folder, in the order of names. Links are
-// visited but not followed, so that it ends.
+// walk visits everything below a folder, ordered by name. It does not follow links, so that it terminates.
 type walk struct {
 	folder *folder
-	depth  int  // levels to go down
+	depth  int  // levels to descend
 	all    bool // enter bulky folders, too
 
-	// visit is called with the path from the root, and the one from where the
-	// walk began. It may return errStopWalk.
+	// visit is called with the path from the root and the path from the start of the walk. It may return errStopWalk.
 	visit func(full, below string, entry fs.DirEntry) error
 
-	left       int      // entries that may still be looked at
-	exhausted  bool     // more than that was there
-	unreadable int      // folders
-	skipped    []string // names of bulky folders that were met
+	left       int      // entries that may still be examined
+	exhausted  bool     // there were more entries than that
+	unreadable int      // number of unreadable folders
+	skipped    []string // names of skipped bulky folders
 }
 
 func (w *walk) run(ctx context.Context, start string) error {
@@ -52,7 +50,7 @@ func (w *walk) enter(ctx context.Context, full, below string, depth int) error {
 		if below == "" || ctx.Err() != nil {
 			return err
 		}
-		// One closed folder is no reason to give up on the others.
+		// An unreadable folder does not end the walk.
 		w.unreadable++
 		return nil
 	}
@@ -106,7 +104,7 @@ func (w *walk) entries(ctx context.Context, name string) ([]fs.DirEntry, error) 
 	return entries, nil
 }
 
-// note tells what the walk did not see.
+// note describes what the walk left out.
 func (w *walk) note() string {
 	var skipped, exhausted, unreadable string
 	if len(w.skipped) > 0 {

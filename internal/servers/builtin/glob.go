@@ -7,12 +7,11 @@ import (
 
 const (
 	maxGlobLength = 256 // characters of a glob; a longer one is refused
-	maxGlobForms  = 64  // after braces are written out
+	maxGlobForms  = 64  // forms of a glob with its braces expanded; more are refused
 )
 
-// glob matches slash-separated paths. Without a slash it looks at the last
-// element only; "**" stands for any number of folders and {a,b} for either.
-// The zero value matches everything.
+// glob matches slash-separated paths. Without a slash it matches the last element only. "**" matches any number of
+// folders, and {a,b} matches a or b. The zero value matches everything.
 type glob struct {
 	forms [][]string
 }
@@ -50,8 +49,7 @@ func parseGlob(pattern string) (glob, error) {
 	return g, nil
 }
 
-// expand writes out the first innermost braces of the pattern. It returns nil
-// if there are none.
+// expand expands the first innermost braces of the pattern. It returns nil if there are none.
 func expand(pattern string) []string {
 	end := strings.IndexByte(pattern, '}')
 	if end < 0 {
@@ -81,8 +79,8 @@ func (g glob) match(name string) bool {
 	return false
 }
 
-// matchElements retries only the last "**" passed: an earlier one could match
-// nothing that the last cannot, which keeps the work quadratic.
+// matchElements backtracks only to the last "**": an earlier one could not match more, and this keeps the work
+// quadratic.
 func matchElements(form, elements []string) bool {
 	f, e := 0, 0
 	retryForm, retryElement := -1, 0
@@ -93,7 +91,7 @@ func matchElements(form, elements []string) bool {
 			continue
 		}
 		if f < len(form) {
-			// The pattern was checked when parsed, so the error is always nil.
+			// parseGlob checked the pattern, so that the error is always nil.
 			if ok, _ := path.Match(form[f], elements[e]); ok {
 				f++
 				e++

@@ -18,15 +18,15 @@ import (
 
 const (
 	maxNoteBytes   = 16 << 10 // size of a note; a larger one is refused
-	maxTitleLength = 200      // characters of a title
-	maxTags        = 16       // tags of a note
-	maxTagLength   = 50       // characters of a tag
+	maxTitleLength = 200      // characters of a title; a longer one is refused
+	maxTags        = 16       // tags of a note; more are refused
+	maxTagLength   = 50       // characters of a tag; a longer one is refused
 	defaultRecall  = 10
-	maxRecall      = 100     // notes in one answer
-	maxAnswerBytes = 100_000 // of notes in one answer
+	maxRecall      = 100     // notes in one answer; a higher limit is refused
+	maxAnswerBytes = 100_000 // bytes of notes in one answer; further notes are left out
 )
 
-// notes serves the notes of the user.
+// notes is the server for the user's notes.
 type notes struct {
 	store *store
 	now   func() time.Time
@@ -114,7 +114,7 @@ func (n *notes) remember(ctx context.Context, _ *mcp.CallToolRequest, in remembe
 	return answer(fmt.Sprintf("Remembered as note %d.", kept.ID)), &rememberOutput{ID: kept.ID, Created: kept.Created}, nil
 }
 
-// checkNote returns the tags in the form they are kept and compared in.
+// checkNote validates a note and returns its tags in canonical form.
 func checkNote(in rememberInput) ([]string, error) {
 	switch {
 	case strings.TrimSpace(in.Text) == "":

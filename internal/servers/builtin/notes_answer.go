@@ -16,7 +16,7 @@ type notesOutput struct {
 	Note    string `json:"note,omitempty" jsonschema:"What was left out, and how to get it"`
 }
 
-// pick answers with the newest notes that are wanted, as many as fit.
+// pick returns the newest wanted notes, as many as fit.
 func pick(kept []note, limit int, wanted func(*note) bool) (*mcp.CallToolResult, *notesOutput, error) {
 	out := &notesOutput{Notes: []note{}}
 	size := 0
@@ -26,7 +26,7 @@ func pick(kept []note, limit int, wanted func(*note) bool) (*mcp.CallToolResult,
 			continue
 		}
 		size += len(k.Text)
-		// A note is returned whole or not at all, and the first one always.
+		// Notes are returned whole or not at all; the first one always.
 		if len(out.Notes) >= limit || len(out.Notes) > 0 && size > maxAnswerBytes {
 			out.LeftOut++
 			continue

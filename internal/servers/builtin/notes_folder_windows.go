@@ -1,4 +1,4 @@
 package builtin
 
-// syncFolder does nothing: Windows offers no way to flush a folder.
+// syncFolder does nothing: Windows cannot flush a folder.
 func syncFolder(string) {}

@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// notesPath returns where the notes of the user are kept on an operating system.
+// notesPath returns the path of the user's notes on an operating system.
 func notesPath(goos string, getenv func(string) string, home func() (string, error)) (string, error) {
 	base, err := dataHome(goos, getenv, home)
 	if err != nil {
@@ -26,7 +26,7 @@ func dataHome(goos string, getenv func(string) string, home func() (string, erro
 	case "darwin":
 		below = []string{"Library", "Application Support"}
 	default:
-		// The XDG specification wants relative paths ignored.
+		// The XDG specification says to ignore relative paths.
 		if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 			return dir, nil
 		}

@@ -23,7 +23,7 @@ const (
 	lockWait      = 5 * time.Second // for another process that writes the notes; then an error
 )
 
-// note is one thing remembered.
+// note is one stored note.
 type note struct {
 	ID      int       `json:"id" jsonschema:"Number of the note"`
 	Title   string    `json:"title,omitempty"`
@@ -32,25 +32,23 @@ type note struct {
 	Created time.Time `json:"created" jsonschema:"When it was remembered, RFC 3339"`
 }
 
-// notebook is what the file holds. Ids rise and are never used again, so that
-// an id from an old conversation cannot come to mean another note.
+// notebook is the content of the file. Ids increase and are never reused, so that an id from an old conversation cannot
+// name another note.
 type notebook struct {
 	Version int    `json:"version"`
 	NextID  int    `json:"next_id"`
 	Notes   []note `json:"notes"`
 }
 
-// store keeps a notebook in a file that several processes may use at once. The
-// file is replaced as a whole and never written in place; the lock is a file
-// beside it, because a lock on the file itself would go when it is replaced.
+// store keeps a notebook in a file that several processes may use. The file is replaced as a whole, never written in
+// place. The lock is a file beside it, because replacing the file would drop a lock on it.
 type store struct {
 	path string
-	most int           // bytes of the file
-	wait time.Duration // for another process to let go of the lock
+	most int           // size limit of the file, in bytes
+	wait time.Duration // for the lock
 }
 
-// read returns what is kept. Without a file it returns an empty notebook, and
-// leaves no trace.
+// read returns the notebook. Without a file it returns an empty one and creates nothing.
 func (s *store) read(ctx context.Context) (*notebook, error) {
 	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
 		return s.load()
@@ -63,7 +61,7 @@ func (s *store) read(ctx context.Context) (*notebook, error) {
 	return s.load()
 }
 
-// update changes what is kept. If change fails, nothing is written.
+// update changes the notebook. If change fails, nothing is written.
 func (s *store) update(ctx context.Context, change func(*notebook) error) error {
 	if err := makePrivate(filepath.Dir(s.path)); err != nil {
 		return s.explain("prepare the folder of", err)
@@ -106,8 +104,7 @@ func (s *store) load() (*notebook, error) {
 	return book, nil
 }
 
-// parseNotebook is strict: whatever it does not understand would be lost when
-// the file is written again.
+// parseNotebook is strict: unknown content would be lost when the file is written again.
 func parseNotebook(data []byte) (*notebook, error) {
 	var version struct{ Version int }
 	if err := json.Unmarshal(data, &version); err != nil {
@@ -135,7 +132,7 @@ func parseNotebook(data []byte) (*notebook, error) {
 	return book, nil
 }
 
-// save replaces the file, so that at any moment it is either the old or the new one.
+// save replaces the file, so that readers see either the old or the new one.
 func (s *store) save(book *notebook) error {
 	data, err := json.MarshalIndent(book, "", "  ")
 	if err != nil {
@@ -164,7 +161,7 @@ func (s *store) lock(ctx context.Context) (release func(), err error) {
 func (s *store) explain(what string, err error) error {
 	reason := err
 	if inner := errors.Unwrap(err); inner != nil {
-		reason = inner // the path is named already
+		reason = inner // the message names the path already
 	}
 	return &toolbox.Error{
 		Message: fmt.Sprintf("Cannot %s the notes file %s: %v.", what, s.path, reason),
@@ -181,7 +178,7 @@ func (s *store) damaged(err error) error {
 	}
 }
 
-// makePrivate makes the folder if needed, and closes it to other users.
+// makePrivate creates the folder if necessary, and makes it inaccessible to other users.
 func makePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -11,12 +11,12 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// addTool registers a tool. The SDK describes a list as "null or array", which some
-// clients refuse in a parameter; ours are plain arrays.
+// addTool registers a tool. The SDK describes a list parameter as "null or array", which some clients reject; this
+// makes it a plain array.
 func addTool[In, Out any](server *mcp.Server, tool *mcp.Tool, handler mcp.ToolHandlerFor[In, Out]) {
 	schema, err := jsonschema.For[In](nil)
 	if err != nil {
-		panic(err) // a mistake in our own types, which every test meets
+		panic(err) // a mistake in the input types, which every test detects
 	}
 	for _, property := range schema.Properties {
 		if slices.Equal(property.Types, []string{"null", "array"}) {
@@ -27,7 +27,7 @@ func addTool[In, Out any](server *mcp.Server, tool *mcp.Tool, handler mcp.ToolHa
 	mcp.AddTool(server, tool, handler)
 }
 
-// looks annotates a tool that changes nothing.
+// looks returns the annotations of a read-only tool.
 func looks() *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{
 		ReadOnlyHint:    true,
@@ -37,8 +37,7 @@ func looks() *mcp.ToolAnnotations {
 	}
 }
 
-// answer makes a result of text blocks, leaving out empty ones. The SDK adds
-// the structured output.
+// answer returns a result with the non-empty text blocks. The SDK adds the structured output.
 func answer(blocks ...string) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{Content: []mcp.Content{}}
 	for _, block := range blocks {
@@ -49,13 +48,13 @@ func answer(blocks ...string) *mcp.CallToolResult {
 	return result
 }
 
-// refuse makes an error for the model: what is wrong, and what to do instead.
+// refuse returns an error for the model: what is wrong, and what to do instead.
 func refuse(hint, format string, args ...any) error {
 	return &toolbox.Error{Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// between returns value, or otherwise if it was not given. Values out of range
-// are refused rather than adjusted, lest the model believe it got what it asked.
+// between returns value, or otherwise if value is 0. Values out of range are refused, not adjusted, so that the model
+// does not misinterpret the result.
 func between(name string, value, otherwise, most int) (int, error) {
 	switch {
 	case value == 0:
@@ -67,7 +66,7 @@ func between(name string, value, otherwise, most int) (int, error) {
 	return value, nil
 }
 
-// sentences joins those that are not empty.
+// sentences joins the non-empty texts.
 func sentences(all ...string) string {
 	var kept []string
 	for _, s := range all {
