@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// maxShownPath bounds how much of PATH an error quotes.
+// maxShownPath bounds how much of PATH an error quotes, in bytes.
 const maxShownPath = 600
 
-// findCommand finds the file to execute for a spec. It looks where the child would
-// look, since version managers often give a server another PATH than ours.
+// findCommand finds the executable of a spec. It searches the child's PATH, since version managers often give a server
+// a different PATH than the workbench has.
 func findCommand(spec Spec) (string, error) {
 	if spec.Command == "" {
 		return "", errors.New("no command given")
@@ -33,7 +33,7 @@ func findCommand(spec Spec) (string, error) {
 	return path, commandError(spec.Command, searched, err)
 }
 
-// Find returns the file that would be executed for a spec, by its real name: links are followed.
+// Find returns the executable of a spec with links resolved.
 func Find(spec Spec) (string, error) {
 	path, err := findCommand(spec)
 	if err != nil {
@@ -42,7 +42,7 @@ func Find(spec Spec) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// CommandError is a command that cannot be run: it is not there, or is no program.
+// CommandError means that a command cannot be run: it does not exist or is not executable.
 type CommandError struct {
 	Command string
 	Path    string // the PATH that was searched; "" if the command is a path itself
@@ -58,11 +58,10 @@ func commandError(command, path string, err error) error {
 
 func (e *CommandError) Error() string { return e.err.Error() }
 
-// Unwrap returns what the system said: of a command that is not there, exec.ErrNotFound or
-// fs.ErrNotExist.
+// Unwrap returns the error of the system; exec.ErrNotFound or fs.ErrNotExist if the command does not exist.
 func (e *CommandError) Unwrap() error { return e.err }
 
-// LookPath returns where a command would be found on a PATH, or "".
+// LookPath returns the path of a command found on a PATH, or "".
 func LookPath(command, path string) string {
 	found, err := searchPath(command, path)
 	if err != nil {
@@ -87,9 +86,8 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// findFile resolves a command that is a path. It returns an absolute one, because
-// the kernel would resolve a relative one after the change of directory, and
-// Windows before it.
+// findFile resolves a command that is a path. It returns an absolute path, because Unix resolves a relative one after
+// the change of directory, and Windows before it.
 func findFile(spec Spec) (string, error) {
 	path := spec.Command
 	if !filepath.IsAbs(path) && spec.Dir != "" {
@@ -110,10 +108,10 @@ func searchPath(command, path string) (string, error) {
 	var denied error
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
-			continue // would depend on who looks; os/exec refuses these too
+			continue // depends on the working directory; os/exec refuses these, too
 		}
-		// With a path LookPath searches nothing, but it checks that the file can be
-		// executed and tries the extensions of PATHEXT on Windows.
+		// Given a path, LookPath does not search, but checks that the file is executable, and tries the extensions of
+		// PATHEXT on Windows.
 		found, err := exec.LookPath(filepath.Join(dir, command))
 		if err == nil {
 			return found, nil
@@ -133,8 +131,7 @@ func searchPath(command, path string) (string, error) {
 	return "", plain(exec.ErrNotFound, "command %q not found; searched PATH: %s", command, shown)
 }
 
-// childPath is the PATH that a child with this environment will have, or ours if it
-// will have none.
+// childPath returns the PATH of a child with this environment; that of the workbench if the child has none.
 func childPath(env []string) string {
 	path, found := "", false
 	for _, entry := range env {
@@ -149,7 +146,7 @@ func childPath(env []string) string {
 	return path
 }
 
-// startError turns the failure to start the file at path into words for people.
+// startError converts the error of starting the file at path to one for people.
 func startError(spec Spec, path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -164,7 +161,7 @@ func startError(spec Spec, path string, err error) error {
 	return fmt.Errorf("cannot start %q: %w", spec.Command, err)
 }
 
-// plainError says in its own words what its cause says in the system's.
+// plainError replaces the text of its cause by one for people.
 type plainError struct {
 	message string
 	cause   error

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 )
 
-// Inherit says what a child inherits besides the short environment. Unlike the short
-// environment, both are taken literally: they pass names of secrets too.
+// Inherit selects what a child inherits besides the short environment. Unlike the short environment, both fields also
+// pass variables with names of secrets.
 type Inherit struct {
 	// All passes everything.
 	All bool
@@ -18,8 +18,8 @@ type Inherit struct {
 	Patterns []string
 }
 
-// inherited are the variables that a child gets without being asked: what programs
-// need to find their files, their tools, the network and the user's desktop.
+// inherited are the variables of the short environment, which every child gets: what programs need to find their files,
+// their tools, the network and the user's desktop.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "TERM", "TMPDIR", "XDG_*",
 
@@ -36,7 +36,7 @@ var inherited = []string{
 	"DOCKER_HOST", "DOCKER_CONFIG", "KUBECONFIG",
 }
 
-// inheritedOnWindows are their counterparts there, in upper case.
+// inheritedOnWindows are the counterparts on Windows, in upper case.
 var inheritedOnWindows = []string{
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "OS",
 	"USERNAME", "USERDOMAIN", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA",
@@ -45,18 +45,18 @@ var inheritedOnWindows = []string{
 	"COMPUTERNAME", "NUMBER_OF_PROCESSORS", "PROCESSOR_*", "NVM_HOME", "NVM_SYMLINK",
 }
 
-// secretWords in a name keep it out of the short environment.
+// secretWords exclude a name that contains one from the short environment.
 var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "KEY"}
 
-// Withheld are the names of variables that a child does not get, in the order of the parent.
+// Withheld are the names of variables that a child does not get, in the order of the parent's environment.
 type Withheld struct {
 	Names []string
-	// Credentials are those among them that belong to the short environment, but whose values hold a credential.
+	// Credentials are the names among them that belong to the short environment, but whose values contain a credential.
 	Credentials []string
 }
 
-// Environment makes a child's environment from ours: the short environment, what
-// inherit adds, and extra ("NAME=value"), which wins.
+// Environment returns a child's environment: the short environment of the parent, the variables that inherit adds, and
+// extra ("NAME=value"), which takes precedence.
 func Environment(parent []string, inherit Inherit, extra []string) (env []string, withheld Withheld) {
 	return environment(parent, inherit, extra, runtime.GOOS == "windows")
 }
@@ -77,7 +77,7 @@ func environment(parent []string, inherit Inherit, extra []string, windows bool)
 	for _, entry := range parent {
 		name, value, ok := strings.Cut(entry, "=")
 		if !ok || name == "" || overridden[canonical(name)] {
-			continue // Windows keeps a folder per drive under empty names
+			continue // Windows stores the current folder of each drive under empty names
 		}
 		isPassed, isUsual := inherit.passes(canonical(name), canonical), isShort(canonical(name), windows)
 		if isPassed || isUsual && !holdsCredential(canonical(name), value) {
@@ -116,23 +116,23 @@ func isShort(name string, windows bool) bool {
 	return slices.ContainsFunc(inherited, matches) || windows && slices.ContainsFunc(inheritedOnWindows, matches)
 }
 
-// holdsCredential judges the value of a variable that passes by its name. Programs are found by PATH alone, which holds folders
-// and nothing else.
+// holdsCredential reports whether the value of a usual variable contains a credential. PATH is exempt: it contains
+// folders only, and no program is found without it.
 func holdsCredential(name, value string) bool {
 	if name == "PATH" {
 		return false
 	}
 	if strings.HasSuffix(strings.ToUpper(name), "_PROXY") && !strings.Contains(value, "://") {
-		value = "http://" + value // as programs read it
+		value = "http://" + value // as programs interpret it
 	}
 	return secret.Within(value)
 }
 
-// minMentioned keeps names such as "_" from being found in any text.
+// minMentioned excludes short names such as "_", which occur in any text.
 const minMentioned = 3
 
-// MentionedVariables returns which of the withheld names the lines mention as whole
-// words. A server that failed for want of a variable usually names it.
+// MentionedVariables returns the withheld names that the lines contain as whole words. A server that fails because of a
+// missing variable usually names it.
 func MentionedVariables(withheld, stderr []string) []string {
 	words := make(map[string]bool)
 	for _, line := range stderr {

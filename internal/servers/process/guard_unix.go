@@ -17,32 +17,29 @@ import (
 )
 
 const (
-	// guardGrace is how long the guard lets processes react to SIGTERM.
+	// guardGrace is how long the guard lets processes react to SIGTERM before it kills them.
 	guardGrace = 500 * time.Millisecond
 
-	// guardLimit bounds the guard's work. Only processes stuck in the kernel get
-	// this far; the signal is pending for them.
+	// guardLimit bounds the guard's work. Only processes stuck in the kernel take this long; their signal is pending.
 	guardLimit = 2 * time.Minute
 
-	// A guard that died before steadyLife counts as failed; after maxGuardFailures
-	// in a row no other is tried.
+	// A guard that dies before steadyLife counts as failed; after maxGuardFailures in a row, no other is started.
 	steadyLife       = 10 * time.Second
-	maxGuardFailures = 3 // guards that died young; then no other is started, and the log says so
+	maxGuardFailures = 3 // guards that died early in a row; then no other is started, which is logged
 
-	// lifelineFD is the guard's end of the pipe that ends with the workbench. It is
-	// the first of exec.Cmd.ExtraFiles.
+	// lifelineFD is the guard's end of the pipe that closes when the workbench exits. It is the first of
+	// exec.Cmd.ExtraFiles.
 	lifelineFD = 3
 )
 
-// errNoHandover stops a binary that runs as guard without calling GuardMain from
-// starting guards of its own without end.
+// errNoHandover keeps a binary that runs as guard without calling GuardMain from starting guards of its own without
+// end.
 var errNoHandover = errors.New("this program was started as " + GuardName + " but its main does not call process.GuardMain")
 
-// GuardMain is the guard. It waits until the workbench is gone, however it ended,
-// and then ends every process that it has left. args are os.Args[1:].
+// GuardMain is the main function of the guard. It waits until the workbench has exited, for whatever reason, and then
+// ends every process that it left. args are os.Args[1:].
 func GuardMain(args []string) int {
-	// Whoever signals the whole group or service means the workbench, not the one
-	// process that has to see it gone.
+	// A signal to the whole group or service is for the workbench; the guard has to outlive it.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 
 	var orders guardOrders
@@ -59,7 +56,7 @@ func GuardMain(args []string) int {
 	return 0
 }
 
-// guard keeps one guard process alive as long as the workbench lives.
+// guard keeps one guard process running while the workbench lives.
 type guard struct {
 	executable string
 	args       []string
@@ -70,14 +67,13 @@ type guard struct {
 
 	mu       sync.Mutex
 	cmd      *exec.Cmd
-	lifeline *os.File // our end of the pipe
+	lifeline *os.File // the workbench's end of the pipe
 	closing  bool
 
 	done chan struct{} // closed by watch
 }
 
-// run starts the guard and a goroutine that replaces it if it dies. If there is an
-// error, there is no guard and no goroutine.
+// run starts the guard, and a goroutine that replaces it if it dies. On an error there is neither.
 func (g *guard) run() error {
 	cmd, err := g.launch()
 	if err != nil {
@@ -99,8 +95,8 @@ func (g *guard) launch() (*exec.Cmd, error) {
 		return nil, err
 	}
 	defer theirs.Close()
-	// A main that does not know of the guard stumbles over the flag and exits,
-	// instead of doing its usual work under another name.
+	// A main that does not know the guard fails on the flag and exits, instead of doing its usual work under another
+	// name.
 	cmd := &exec.Cmd{
 		Path:        g.executable,
 		Args:        append([]string{GuardName, fmt.Sprintf("-lifeline=%d", lifelineFD)}, g.args...),
@@ -120,7 +116,7 @@ func (g *guard) launch() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// watch waits for the guard and replaces one that died before its time.
+// watch waits for the guard and replaces it if it dies early.
 func (g *guard) watch(cmd *exec.Cmd) {
 	defer close(g.done)
 	failures := 0
@@ -139,8 +135,7 @@ func (g *guard) watch(cmd *exec.Cmd) {
 	}
 }
 
-// replace starts another guard. It returns nil if the workbench is closing or too
-// many failed in a row.
+// replace starts another guard. It returns nil if the workbench is closing or too many guards failed in a row.
 func (g *guard) replace(failures int) (*exec.Cmd, int) {
 	for ; failures < maxGuardFailures; failures++ {
 		cmd, err := g.launch()
@@ -153,7 +148,7 @@ func (g *guard) replace(failures int) (*exec.Cmd, int) {
 	return nil, failures
 }
 
-// lost closes the lifeline of a guard that is gone and reports whether that was wanted.
+// lost closes the lifeline of a guard that has exited, and reports whether the exit was intended.
 func (g *guard) lost() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -162,19 +157,19 @@ func (g *guard) lost() bool {
 	return g.closing
 }
 
-// stop kills the guard and waits for it. There must be nothing left to guard.
+// stop kills the guard and waits for it. No process to guard may be left.
 func (g *guard) stop() {
 	g.mu.Lock()
 	g.closing = true
 	if g.lifeline != nil {
-		_ = g.cmd.Process.Kill() // it may be gone already
+		_ = g.cmd.Process.Kill() // it may have exited already
 	}
 	g.mu.Unlock()
 	<-g.done
 }
 
-// letGo makes the guard do its work although we still live. It is not waited for: it
-// may need as long as guardLimit.
+// letGo makes the guard end the servers while the workbench still runs. It does not wait for the guard, which may need
+// as long as guardLimit.
 func (g *guard) letGo() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -183,13 +178,13 @@ func (g *guard) letGo() {
 	g.lifeline = nil
 }
 
-// guardExecutable is the binary to run as guard.
+// guardExecutable returns the binary to run as guard.
 func guardExecutable(opts HostOptions) (string, error) {
 	if opts.Executable != "" {
 		return opts.Executable, nil
 	}
 	if _, err := os.Stat("/proc/self/exe"); err == nil {
-		return "/proc/self/exe", nil // this very file, even after an update replaced it
+		return "/proc/self/exe", nil // the running binary, even after an update replaced the file
 	}
 	return os.Executable()
 }

@@ -6,10 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forbidReading keeps other processes of the same user from reading our memory or attaching to us. It ends with exec.
+// forbidReading keeps other processes of the same user from reading the memory of this one or attaching to it. exec
+// resets it.
 func forbidReading() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-// keepDescriptors keeps files that we inherited from being inherited further.
+// keepDescriptors keeps children from inheriting file descriptors that this process inherited.
 func keepDescriptors() {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) != nil { // before Linux 5.11
 		keepEachDescriptor("/proc/self/fd")

@@ -2,8 +2,8 @@
 
 package process
 
-// forbidReading does nothing where there is no such call.
+// forbidReading does nothing: these systems have no such call.
 func forbidReading() {}
 
-// keepDescriptors keeps files that we inherited from being inherited further.
+// keepDescriptors keeps children from inheriting file descriptors that this process inherited.
 func keepDescriptors() { keepEachDescriptor("/dev/fd") }

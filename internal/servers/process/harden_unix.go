@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Harden keeps what this process holds in memory, such as tokens, and the files that it was given from others: it
-// dumps no core, and its children inherit no file descriptors but 0, 1 and 2. What cannot be had is left: it is
-// a second line of defence.
+// Harden protects the memory of this process, such as tokens, and the files that it was given: it disables core dumps,
+// and children inherit no file descriptors but 0, 1 and 2. It is a second line of defence, so that errors are ignored.
 func Harden() {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
@@ -22,7 +21,7 @@ func Harden() {
 	keepDescriptors()
 }
 
-// keepEachDescriptor marks every descriptor beyond stderr as not to be inherited, by the list of them.
+// keepEachDescriptor sets close-on-exec for every descriptor above stderr that the folder lists.
 func keepEachDescriptor(list string) {
 	entries, err := os.ReadDir(list)
 	if err != nil {

@@ -1,4 +1,5 @@
 package process
 
-// Harden does nothing on Windows: there are no core dumps of this kind, and children inherit only what they are given.
+// Harden does nothing on Windows: there are no such core dumps, and children inherit only the handles that they are
+// given.
 func Harden() {}

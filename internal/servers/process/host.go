@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// GuardName is the argv[0] under which the workbench's own binary runs as the
-// guard. A main that uses this package starts with:
+// GuardName is the argv[0] under which the workbench's binary runs as the guard. A main that uses this package starts
+// with:
 //
 //	if os.Args[0] == process.GuardName {
 //		os.Exit(process.GuardMain(os.Args[1:]))
@@ -22,19 +22,19 @@ var ErrClosed = errors.New("the process host is closed")
 
 // HostOptions configure a Host. The zero value works.
 type HostOptions struct {
-	// Log receives what the host has to say. Default: nothing is logged.
+	// Log receives the host's log messages. Default: discard.
 	Log *slog.Logger
-	// Executable is the binary that is run as guard. Default: this one.
+	// Executable is the binary to run as guard. Default: this one.
 	Executable string
-	// StateDir is where runs are noted, so that the next one can end what was left
-	// by a run whose workbench and guard were both killed. Default: nothing is noted.
+	// StateDir is a folder in which runs are recorded, so that the next run can end what is left of one whose workbench
+	// and guard were both killed. Default: runs are not recorded.
 	StateDir string
-	// Grace is how long a tree may take to react to the end of its stdin, and again
-	// to SIGTERM, before Stop goes on. Default: 500 ms.
+	// Grace is how long a process tree may take to react to the end of its stdin, and then again to SIGTERM. Default:
+	// 500 ms.
 	Grace time.Duration
 }
 
-// Host owns all children of one workbench. Several may live in one program.
+// Host owns all children of one workbench. One program can have several hosts.
 type Host struct {
 	grace    time.Duration
 	platform *platform
@@ -42,13 +42,13 @@ type Host struct {
 	mu       sync.Mutex
 	closed   bool
 	procs    map[*Process]struct{} // from Start until Stop has finished
-	starting sync.WaitGroup        // calls of Start under way; no Add once closed
+	starting sync.WaitGroup        // running calls of Start; no Add once closed
 
 	closeOnce sync.Once
 	closeErr  error
 }
 
-// NewHost prepares a Host. It starts nothing.
+// NewHost returns a Host. It starts nothing.
 func NewHost(opts HostOptions) *Host {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -63,30 +63,27 @@ func NewHost(opts HostOptions) *Host {
 	}
 }
 
-// Spec says what to start. No shell is involved.
+// Spec describes a child to start. No shell is involved.
 type Spec struct {
-	// Command is a name looked up in the PATH of Env, or a path. A relative path
-	// with a slash is relative to Dir if that is set, else to our working directory.
-	// Relative folders in PATH are not searched.
+	// Command is a path, or a name to look up in the PATH of Env. A relative path with a slash is relative to Dir if
+	// that is set, else to the current working directory. Relative folders in PATH are not searched.
 	Command string
 	Args    []string
-	// Env is the whole environment of the child, as "NAME=value"; a later entry
-	// wins. Unlike with os/exec, nil means an empty one, so that none of our
-	// secrets are passed on by omission. See Environment.
+	// Env is the whole environment of the child, as "NAME=value"; a later entry takes precedence. Unlike in os/exec,
+	// nil means an empty environment, so that no secrets are passed by omission. See Environment.
 	Env []string
-	// Dir is the child's working directory. Default: ours.
+	// Dir is the child's working directory. Default: the current one.
 	Dir string
-	// KeepDetached spares processes that put themselves into a session of their own,
-	// such as a browser that the server opened. They may outlive the workbench.
+	// KeepDetached spares processes with a session of their own, such as a browser that the server opened. They may
+	// outlive the workbench.
 	KeepDetached bool
-	// StderrLine, if set, is called with each line of stderr, in order, from one
-	// goroutine. While it blocks, the child's stderr blocks.
+	// StderrLine, if set, is called with each line of stderr, in order, from one goroutine. While it blocks, the
+	// child's stderr blocks.
 	StderrLine func(line string)
 }
 
-// Start starts a child, and the guard before the first one. Its errors are meant for
-// people. That there is no guard is no error: it is logged, and Stop and Close work
-// without it.
+// Start starts a child, and the guard before the first child. Its errors are meant for people. A missing guard is only
+// logged: Stop and Close work without it.
 func (h *Host) Start(spec Spec) (*Process, error) {
 	roomy, err := h.begin()
 	if err != nil {
@@ -127,7 +124,7 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// begin admits one call of Start and says whether its pipes may be large.
+// begin registers a call of Start, and returns whether its pipes may be large.
 func (h *Host) begin() (roomy bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,9 +141,8 @@ func (h *Host) forget(p *Process) {
 	delete(h.procs, p)
 }
 
-// Close stops all processes in parallel, ends whatever else carries this run's
-// mark, and stops the guard. The end of ctx shortens the polite waits, see
-// Process.Stop. Later calls hurry an earlier one if their ctx ends sooner, wait for
+// Close stops all processes in parallel, ends everything else with this run's mark, and stops the guard. The end of ctx
+// cuts the grace periods short, see Process.Stop. Later calls hurry an earlier one if their ctx ends sooner, wait for
 // it and return the same error.
 func (h *Host) Close(ctx context.Context) error {
 	h.mu.Lock()

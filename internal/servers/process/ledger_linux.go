@@ -18,25 +18,24 @@ const (
 	ledgerFolder = "runs"
 	bootIDFile   = "/proc/sys/kernel/random/boot_id"
 
-	// A ledger file gets its name once it is locked. An unfinished one of this age
-	// was left by a crash.
+	// A ledger file is renamed to its final name once it is locked. An older unfinished one was left by a crash.
 	unfinished    = ".new"
 	unfinishedAge = time.Hour // after which an unfinished ledger file is deleted
 
-	// leftoverLimit bounds what a start spends on the runs before it.
+	// leftoverLimit bounds the time that a start spends on ending leftovers of earlier runs; the rest is for the next
+	// start.
 	leftoverLimit = 5 * time.Second
 )
 
-// ledger notes that a run exists. Its file is named after the run, holds the id of
-// the machine's boot, and is locked as long as the workbench or its guard lives: both
-// share the locked description. Nothing is written per child.
+// ledger records that a run exists. Its file is named after the run, contains the boot id of the machine, and is locked
+// while the workbench or its guard lives: both share the open file description. Nothing is written per child.
 type ledger struct {
 	file *os.File
 	path string
 }
 
 func openLedger(stateDir string, r run) (*ledger, error) {
-	dir, err := filepath.Abs(filepath.Join(stateDir, ledgerFolder)) // the guard is elsewhere
+	dir, err := filepath.Abs(filepath.Join(stateDir, ledgerFolder)) // the guard has another working directory
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +56,13 @@ func openLedger(stateDir string, r run) (*ledger, error) {
 	}
 	if err != nil {
 		_ = file.Close()
-		_ = os.Remove(path + unfinished) // best effort, the next runs do it too
+		_ = os.Remove(path + unfinished) // best effort: the next runs do it, too
 		return nil, err
 	}
 	return &ledger{file: file, path: path}, nil
 }
 
-// finish forgets the run, of which nothing is left.
+// finish deletes the record of a run without remaining processes.
 func (l *ledger) finish() error {
 	err := os.Remove(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +71,7 @@ func (l *ledger) finish() error {
 	return errors.Join(err, l.file.Close())
 }
 
-// bootID tells whether a file is from before a reboot, which no process survives.
+// bootID identifies the boot of the machine. No process survives a reboot.
 func bootID() string {
 	id, err := os.ReadFile(bootIDFile)
 	if err != nil {
@@ -81,13 +80,12 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// endLeftovers ends what is left of runs of which neither the workbench nor the guard
-// lives any more.
+// endLeftovers ends the processes of runs whose workbench and guard are both gone.
 func endLeftovers(stateDir string, log *slog.Logger) {
 	dir := filepath.Join(stateDir, ledgerFolder)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // no folder, no runs; openLedger reports anything else
+		return // no folder means no runs; openLedger reports other errors
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leftoverLimit)
 	defer cancel()
@@ -110,9 +108,9 @@ func endLeftovers(stateDir string, log *slog.Logger) {
 	}
 }
 
-// endLeftover ends one run unless somebody holds its lock.
+// endLeftover ends one run unless its file is locked.
 func endLeftover(ctx context.Context, path string, r run) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS locks only what can be written
+	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS locks only writable files
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -126,7 +124,7 @@ func endLeftover(ctx context.Context, path string, r run) error {
 		return fmt.Errorf("locking %s: %w", path, err)
 	}
 	boot := make([]byte, 64)
-	n, _ := file.Read(boot) // an unreadable id is another id
+	n, _ := file.Read(boot) // an unreadable id counts as different
 	if string(boot[:n]) == bootID() {
 		if err := (target{run: r}).sweep(ctx, guardGrace, killLimit); err != nil {
 			return err

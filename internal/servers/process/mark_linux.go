@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mark is what every process of a server inherits: 46 random bits for the run of the
-// workbench, one bit for KeepDetached and 15 bits for the server. With the bit in the
-// mark the guard and the next run know whom to spare without being told.
+// mark is a number that every process of a server inherits: 46 random bits for the run of the workbench, one bit for
+// KeepDetached and 15 bits for the server. With that bit, the guard and the next run know which processes to spare.
 type mark uint64
 
 const (
@@ -22,9 +21,8 @@ const (
 	keepBit  mark = 1 << 15
 	serverOf      = keepBit - 1
 
-	// guardServer marks the guard itself, which no sweep of its run may end. It needs
-	// a mark of its own, lest a workbench that started this one takes it for a part
-	// of the server that we are to it.
+	// guardServer marks the guard itself, which no sweep of its run may end. It needs a mark: otherwise a workbench
+	// that started this one as a server would count the guard as a part of that server.
 	guardServer = 0
 )
 
@@ -40,33 +38,32 @@ func (m mark) run() uint64         { return uint64(m >> 16) }
 func (m mark) server() uint16      { return uint16(m & serverOf) }
 func (m mark) keepsDetached() bool { return m&keepBit != 0 }
 
-// marking is how marks are attached to processes.
+// marking is the way to attach marks to processes.
 type marking string
 
 const (
-	// byLimit uses the soft RLIMIT_LOCKS. The kernel has ignored it since 2.4.25, but
-	// hands it down through fork, exec, setsid and a cleared environment, needs no
-	// privilege for it, and shows it to everyone in /proc.
+	// byLimit uses the soft RLIMIT_LOCKS. The kernel has ignored it since 2.4.25, but passes it on through fork, exec,
+	// setsid and a cleared environment, requires no privilege for it, and shows it to everyone in /proc.
 	byLimit marking = "limit"
 
-	// byEnvironment is for systems that refuse such a limit. It loses processes that
-	// clear their environment and whose parents are gone.
+	// byEnvironment is for systems that refuse such a limit. It misses processes that clear their environment and whose
+	// parents have exited.
 	byEnvironment marking = "env"
 
 	markVariable = "WORKBENCH_RUN"
 
-	// maxAncestors bounds the walk to a marked ancestor.
+	// maxAncestors bounds the search for a marked ancestor.
 	maxAncestors = 32
 )
 
-// spawning guards what belongs to the whole program and not to one Host: its own
-// resource limit, and which of its children will be waited for by someone.
+// spawning guards state of the whole program, not of one Host: its own resource limit, and which of its children
+// somebody waits for.
 var spawning = struct {
 	sync.Mutex
 	children map[int]bool
 }{children: make(map[int]bool)}
 
-// chooseMarking tries whether a limit can be set and seen.
+// chooseMarking tests whether the limit can be set and read.
 func chooseMarking(run uint64) (marking, error) {
 	spawning.Lock()
 	defer spawning.Unlock()
@@ -83,7 +80,7 @@ func chooseMarking(run uint64) (marking, error) {
 	return byLimit, nil
 }
 
-// withLimit runs f while the mark is our own limit. The caller holds spawning.
+// withLimit runs f while the limit of this process is the mark. The caller holds spawning.
 func withLimit(m mark, f func() error) error {
 	var before unix.Rlimit
 	if err := unix.Prlimit(0, unix.RLIMIT_LOCKS, nil, &before); err != nil {
@@ -94,12 +91,11 @@ func withLimit(m mark, f func() error) error {
 		return fmt.Errorf("setting the lock limit: %w", err)
 	}
 	err := f()
-	_ = unix.Prlimit(0, unix.RLIMIT_LOCKS, &before, nil) // what was allowed before is allowed now
+	_ = unix.Prlimit(0, unix.RLIMIT_LOCKS, &before, nil) // cannot fail: it was allowed before
 	return err
 }
 
-// start starts a command whose process carries the mark from its first moment, and
-// registers it as one that will be waited for.
+// start starts a command with the mark, and registers its process as one that somebody waits for.
 func (k marking) start(cmd *exec.Cmd, m mark) error {
 	spawning.Lock()
 	defer spawning.Unlock()
@@ -117,7 +113,7 @@ func (k marking) start(cmd *exec.Cmd, m mark) error {
 	return nil
 }
 
-// forgetChild is called when a child was waited for.
+// forgetChild unregisters a child after the wait for it.
 func forgetChild(pid int) {
 	spawning.Lock()
 	defer spawning.Unlock()
@@ -133,8 +129,8 @@ func (k marking) of(pid int) (mark, bool) {
 	return markFromEnvironment(pid)
 }
 
-// markFromEnvironment returns the mark in the environment of a process, or else of
-// its nearest ancestor or of the leader of its group.
+// markFromEnvironment returns the mark in the environment of a process, of its nearest marked ancestor, or of the
+// leader of its group.
 func markFromEnvironment(pid int) (mark, bool) {
 	s, ok := readStat(pid)
 	if !ok {
@@ -159,11 +155,11 @@ func markFromEnvironment(pid int) (mark, bool) {
 	return 0, false
 }
 
-// run is what must be known of a workbench's run to find its processes from outside:
-// the guard gets it as an argument, and a ledger file has it as its name.
+// run identifies the run of a workbench and how to find its processes from outside: the guard gets it as an argument,
+// and a ledger file is named after it.
 type run struct {
 	id      uint64
-	session int // of the workbench, and so of every server's process that did not detach
+	session int // of the workbench, and of every server process that did not detach
 	marking marking
 }
 

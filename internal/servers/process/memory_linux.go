@@ -2,8 +2,8 @@ package process
 
 import "os"
 
-// Memory returns the resident memory of processes with all that they started, in bytes. What
-// is gone counts nothing; memory that processes share counts for each.
+// Memory returns the resident memory of process trees, in bytes. A process that has exited counts 0; shared memory
+// counts for each process.
 func Memory(leaders []int) map[int]int64 {
 	pids, err := listProcesses()
 	if err != nil {

@@ -2,6 +2,5 @@
 
 package process
 
-// Memory would return the resident memory of processes with all that they started; it is
-// not known on this system.
+// Memory returns nil: the resident memory of process trees is not available on this system.
 func Memory([]int) map[int]int64 { return nil }

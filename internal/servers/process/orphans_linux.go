@@ -8,15 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reapDelay lets those who started a child wait for it first, and lets one scan of
-// /proc serve many deaths.
+// reapDelay is the delay between the death of a child and the scan for orphans. It lets those who started a child wait
+// for it first, and one scan of /proc serve many deaths.
 const reapDelay = 200 * time.Millisecond
 
-// orphanReaper waits for processes that we did not start but inherited: as "child
-// subreaper" we become the parent of what servers leave behind, so that it does not
-// depend on a container's process 1 whether they stay as zombies.
+// orphanReaper reaps processes that this program inherited. As "child subreaper" it becomes the parent of processes
+// that servers leave behind, so that they do not stay zombies where process 1 of a container does not reap.
 type orphanReaper struct {
-	deaths         chan os.Signal // holds one: it stands for any number
+	deaths         chan os.Signal // capacity 1: one signal stands for any number of deaths
 	stopping, done chan struct{}
 }
 
@@ -29,7 +28,7 @@ func startOrphanReaper() (*orphanReaper, error) {
 		stopping: make(chan struct{}),
 		done:     make(chan struct{}),
 	}
-	signal.Notify(r.deaths, unix.SIGCHLD) // before there is anything that could die
+	signal.Notify(r.deaths, unix.SIGCHLD) // before any child can die
 	go r.run()                            // until stop
 	return r, nil
 }
@@ -57,13 +56,12 @@ func (r *orphanReaper) run() {
 	}
 }
 
-// reapOrphans reaps our zombies that nobody else waits for. Those with our own limit
-// may belong to code that uses os/exec beside this package and are left alone; all
-// others were born to a marked process.
+// reapOrphans reaps zombies that nobody else waits for. Those with this program's own limit may belong to code that
+// uses os/exec directly, and are left alone; all others descend from a marked process.
 func reapOrphans() {
 	pids, err := listProcesses()
 	if err != nil {
-		return // the next death brings another try
+		return // the next death triggers another try
 	}
 	var zombies []int
 	for _, pid := range pids {
@@ -71,8 +69,8 @@ func reapOrphans() {
 			zombies = append(zombies, pid)
 		}
 	}
-	// From here on no child is started, so an id that is not registered now cannot
-	// become that of a child which somebody waits for.
+	// No child is started while the lock is held, so that an id that is not registered now cannot become that of a
+	// child that somebody waits for.
 	spawning.Lock()
 	defer spawning.Unlock()
 	var own unix.Rlimit
@@ -82,7 +80,7 @@ func reapOrphans() {
 	for _, pid := range zombies {
 		limit, ok := readLockLimit(pid)
 		if ok && limit != own.Cur && !spawning.children[pid] && isOurZombie(pid) {
-			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // there is nothing to do about a failure
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // nothing can be done about a failure
 		}
 	}
 }

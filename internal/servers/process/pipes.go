@@ -7,20 +7,19 @@ import (
 	"time"
 )
 
-// maxRoomy is how many processes of a host get large pipes. A user's pipes share a
-// budget of 64 MiB by default, and beyond it Linux makes all new ones tiny, those
-// of other programs too; two large pipes each for 16 processes are half of it.
+// maxRoomy bounds the processes of a host that get large pipes. The pipes of a user share a budget of 64 MiB by
+// default, and beyond it Linux makes all new ones tiny, also for other programs. Two large pipes for each of 16
+// processes use half of it.
 const maxRoomy = 16
 
-// roomySize is how much a large pipe holds, clientSize how much one to our client does: that
-// is made larger without being counted, so that many workbenches must not ask for much.
+// roomySize is the size of a large pipe. clientSize is that of a pipe to the client: these are not counted, so that it
+// has to be modest for many workbenches.
 const (
 	roomySize  = 1 << 20
 	clientSize = 256 << 10
 )
 
-// EnlargePipes makes the pipes that this program was started with hold more, if they are
-// pipes, and smaller than that.
+// EnlargePipes enlarges the pipes that this program was started with, if they are pipes and smaller.
 func EnlargePipes(files ...*os.File) {
 	for _, file := range files {
 		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
@@ -29,10 +28,10 @@ func EnlargePipes(files ...*os.File) {
 	}
 }
 
-// pipes are the three pipes of one child. They are made here and not by os/exec,
-// whose Wait would otherwise wait for every grandchild that holds one.
+// pipes are the three pipes of one child. os/exec does not create them, because its Wait would then wait for every
+// grandchild that holds one.
 type pipes struct {
-	stdin, stdout, stderr                *os.File // ours
+	stdin, stdout, stderr                *os.File // the workbench's ends
 	childStdin, childStdout, childStderr *os.File
 }
 
@@ -58,7 +57,7 @@ func (p *pipes) closeChildEnds() { closeAll(p.childStdin, p.childStdout, p.child
 
 func (p *pipes) closeOurEnds() { closeAll(p.stdin, p.stdout, p.stderr) }
 
-// closeAll closes files of which some may be nil.
+// closeAll closes files; nil ones are skipped.
 func closeAll(files ...*os.File) {
 	for _, f := range files {
 		if f != nil {
@@ -67,8 +66,8 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// output is our end of a child's stdout. It ends with the child, not with the last
-// process that inherited the other end.
+// output is the workbench's end of a child's stdout. It ends with the child, even if another process holds the other
+// end.
 type output struct {
 	file *os.File
 }
@@ -81,14 +80,13 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SyscallConn implements syscall.Conn, for readers that know how to poll. Where it fails, as
-// it does after the child's end, Read says what is left.
+// SyscallConn implements syscall.Conn, for readers that can poll. Where it fails, as after the child has exited, Read
+// returns what is left.
 func (o *output) SyscallConn() (syscall.RawConn, error) { return o.file.SyscallConn() }
 
 func (o *output) Close() error { return o.file.Close() }
 
-// endWithChild lets a blocked Read return, and from now on each Read returns what
-// is there or io.EOF.
+// endWithChild unblocks Read. From then on, each Read returns what is in the pipe, or io.EOF.
 func (o *output) endWithChild() {
-	_ = o.file.SetReadDeadline(time.Unix(1, 0)) // fails where pipes know no deadlines
+	_ = o.file.SetReadDeadline(time.Unix(1, 0)) // fails where pipes do not support deadlines
 }

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// platform is what a Host needs of Linux: marks, the guard, the ledger, the reaper.
+// platform is the Linux part of a Host: marks, the guard, the ledger, the reaper.
 type platform struct {
 	opts HostOptions
 	log  *slog.Logger
@@ -40,7 +40,7 @@ func newPlatform(opts HostOptions) *platform {
 	return &platform{opts: opts, log: opts.Log, servers: make(map[uint16]bool)}
 }
 
-// prepare readies all that must be there before the first child.
+// prepare sets up everything that the first child needs.
 func (pl *platform) prepare() error {
 	pl.prepareOnce.Do(func() { pl.prepareErr = pl.prepareNow() })
 	return pl.prepareErr
@@ -67,7 +67,7 @@ func (pl *platform) prepareNow() error {
 	if err := pl.startGuard(); err != nil {
 		pl.log.Error("the guard process could not be started; if the workbench is killed, servers may live on", "error", err)
 	}
-	if pl.run.marking == byLimit { // only then an orphan can be told from a child of other code
+	if pl.run.marking == byLimit { // only then can an orphan be distinguished from a child of other code
 		if pl.orphans, err = startOrphanReaper(); err != nil {
 			pl.log.Warn("processes that servers leave behind will not be reaped here", "error", err)
 		}
@@ -120,13 +120,13 @@ func (o *guardOrders) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.ledger, "ledger", "", "the run's ledger file")
 }
 
-// carryOut waits for the end of the lifeline, which nothing is ever written to, and
-// ends the run. The ledger stays if something is left, for the next start to see.
+// carryOut waits for the end of the lifeline, to which nothing is written, and ends the run. The ledger file stays if
+// processes are left, for the next start.
 func (o *guardOrders) carryOut(lifeline io.Reader) error {
 	if o.run.id == 0 {
 		return errors.New("no run given")
 	}
-	_, _ = io.Copy(io.Discard, lifeline) // any end is the end
+	_, _ = io.Copy(io.Discard, lifeline) // an error is an end, too
 	if err := (target{run: o.run}).sweep(context.Background(), guardGrace, guardLimit); err != nil {
 		return err
 	}
@@ -136,14 +136,14 @@ func (o *guardOrders) carryOut(lifeline io.Reader) error {
 	return os.Remove(o.ledger)
 }
 
-// waitFor waits for a command started with a marking.
+// waitFor waits for a command that was started with a marking.
 func waitFor(cmd *exec.Cmd) (*os.ProcessState, error) {
 	err := cmd.Wait()
 	forgetChild(cmd.Process.Pid)
 	return cmd.ProcessState, err
 }
 
-// start starts cmd as the root of a tree.
+// start starts cmd as the root of a process tree.
 func (pl *platform) start(cmd *exec.Cmd, keepDetached bool) (*tree, error) {
 	server, err := pl.takeServer()
 	if err != nil {
@@ -178,10 +178,9 @@ func (pl *platform) freeServer(server uint16) {
 	delete(pl.servers, server)
 }
 
-// close ends what is left of the run and then the guard. If something cannot be ended,
-// the guard goes on trying.
+// close ends the remaining processes of the run, and then the guard. If some cannot be ended, the guard keeps trying.
 func (pl *platform) close() error {
-	pl.prepareOnce.Do(func() {}) // nothing was started, and nothing will be
+	pl.prepareOnce.Do(func() {}) // if nothing was started, nothing will be
 	if !pl.prepared {
 		return nil
 	}
@@ -202,22 +201,22 @@ func (pl *platform) close() error {
 	case err == nil:
 		err = pl.ledger.finish()
 	default:
-		_ = pl.ledger.file.Close() // the guard holds the lock and removes the file
+		_ = pl.ledger.file.Close() // the guard holds the lock and deletes the file
 	}
 	return err
 }
 
-// tree is one server's processes.
+// tree is the process tree of one server.
 type tree struct {
 	platform *platform
 	mark     mark
-	leader   int // the direct child, which leads its process group
+	leader   int // the direct child, leader of its process group
 
 	mu        sync.Mutex
-	groupGone bool // the group ended with its leader; its id may be somebody else's
+	groupGone bool // the group ended with its leader; its id may be reused
 }
 
-// leaderExited is called once when the direct child was waited for.
+// leaderExited is called once, after the wait for the direct child.
 func (t *tree) leaderExited() {
 	forgetChild(t.leader)
 	t.mu.Lock()
@@ -238,14 +237,13 @@ func (t *tree) end(polite context.Context, grace time.Duration) error {
 	err := victims.sweep(polite, grace, killLimit)
 	reapOrphans()
 	if err != nil {
-		return err // the mark stays taken
+		return err // the mark stays in use
 	}
 	t.platform.freeServer(t.mark.server())
 	return nil
 }
 
-// enlargePipe asks for a pipe that holds so many bytes: a message that fits needs fewer
-// switches between the processes. It is only a wish.
+// enlargePipe requests a pipe size: a message that fits needs fewer context switches. Errors are ignored.
 func enlargePipe(file *os.File, size int) {
 	conn, err := file.SyscallConn()
 	if err != nil {

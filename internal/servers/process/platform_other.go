@@ -22,13 +22,12 @@ import (
 )
 
 const (
-	groupInterval = 20 * time.Millisecond // between looks at a group that was signalled
-	tellLimit     = time.Second           // for a line to the guard, which always reads
+	groupInterval = 20 * time.Millisecond // between checks of a signalled process group
+	tellLimit     = time.Second           // for writing a line to the guard, which always reads
 )
 
-// platform is what a Host needs of macOS and the BSDs. Nothing there is inherited and
-// can be seen from outside, so a tree is a process group, and the guard is told which
-// groups there are. A process that leaves its group escapes.
+// platform is the part of a Host for macOS and the BSDs. They have no inherited attribute that is visible from outside,
+// so a tree is a process group, and the guard is told the groups. A process that leaves its group escapes.
 type platform struct {
 	opts HostOptions
 	log  *slog.Logger
@@ -77,7 +76,7 @@ func (pl *platform) startGuard() error {
 	return nil
 }
 
-// tellAll tells a new guard of the groups that were there before it.
+// tellAll sends a new guard the existing groups.
 func (pl *platform) tellAll(lifeline *os.File) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
@@ -86,14 +85,14 @@ func (pl *platform) tellAll(lifeline *os.File) {
 	}
 }
 
-// tell writes one line to the guard: "+" and a group, or "-" and a group. If it is
-// lost, the guard is dying, and the next one is told all.
+// tell writes one line to the guard: "+" or "-" and a group. If that fails, the guard is dying, and the next one gets
+// all groups.
 func tell(lifeline *os.File, sign string, group int) {
 	_ = lifeline.SetWriteDeadline(time.Now().Add(tellLimit))
 	_, _ = fmt.Fprintf(lifeline, "%s%d\n", sign, group)
 }
 
-// note records that a group exists or is gone, here and with the guard.
+// note records that a group exists or has ended, also with the guard.
 func (pl *platform) note(group int, exists bool) {
 	pl.mu.Lock()
 	sign := "-"
@@ -112,19 +111,19 @@ func (pl *platform) note(group int, exists bool) {
 	}
 }
 
-// guardOrders come over the lifeline and not as arguments.
+// guardOrders is empty: the guard's orders come over the lifeline.
 type guardOrders struct{}
 
 func (guardOrders) define(*flag.FlagSet) {}
 
-// carryOut keeps the list of groups until the lifeline ends, and then ends them.
+// carryOut tracks the groups until the lifeline ends, and then ends them.
 func (guardOrders) carryOut(lifeline io.Reader) error {
 	groups := make(map[int]bool)
 	lines := bufio.NewScanner(lifeline)
 	for lines.Scan() {
 		group, err := strconv.Atoi(strings.TrimLeft(lines.Text(), "+-"))
 		if err != nil || group <= 1 {
-			continue // a line that was cut by the end of the workbench
+			continue // a line cut off by the end of the workbench
 		}
 		if delete(groups, group); strings.HasPrefix(lines.Text(), "+") {
 			groups[group] = true
@@ -158,9 +157,9 @@ func (pl *platform) start(cmd *exec.Cmd, _ bool) (*tree, error) {
 	return &tree{platform: pl, group: cmd.Process.Pid}, nil
 }
 
-// close ends the guard. All trees were ended, or their groups are still noted.
+// close stops the guard. All trees have ended, or their groups are still recorded.
 func (pl *platform) close() error {
-	pl.prepareOnce.Do(func() {}) // nothing was started, and nothing will be
+	pl.prepareOnce.Do(func() {}) // if nothing was started, nothing will be
 	if pl.guard == nil {
 		return nil
 	}
@@ -181,11 +180,11 @@ type tree struct {
 	group    int
 
 	mu   sync.Mutex
-	gone bool // the group is empty; its id may become somebody else's
+	gone bool // the group is empty; its id may be reused
 }
 
-// leaderExited is called once when the direct child was waited for. As long as the
-// group has members its id is not used again, so this is the time to look.
+// leaderExited is called once, after the wait for the direct child. The id of a group is not reused while the group has
+// members, so that it has to be checked now.
 func (t *tree) leaderExited() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -237,7 +236,7 @@ func awaitGroupGone(ctx context.Context, group int, limit time.Duration) bool {
 	return true
 }
 
-// groupExists is true too while a member waits to be reaped.
+// groupExists is also true while a member waits to be reaped.
 func groupExists(group int) bool {
 	return !errors.Is(unix.Kill(-group, 0), unix.ESRCH)
 }

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	jobInterval = 20 * time.Millisecond // between looks at a job that was ended
-	killedCode  = 1                     // exit code of processes that we end
+	jobInterval = 20 * time.Millisecond // between checks of a job that was ended
+	killedCode  = 1                     // exit status of processes that the workbench ends
 )
 
-// platform is what a Host needs of Windows: nothing. Each tree is a job object that
-// ends with its last handle, which the kernel closes however we end. So there is no
-// guard. Work handed to services (WMI, the task scheduler) escapes.
+// platform is the Windows part of a Host, which is empty. Each tree is a job object that ends with its last handle, and
+// the kernel closes that whenever the workbench ends. So there is no guard. Work handed to services (WMI, the task
+// scheduler) escapes.
 type platform struct{}
 
 func newPlatform(HostOptions) *platform { return &platform{} }
@@ -31,14 +31,13 @@ func (*platform) close() error   { return nil }
 // GuardMain does nothing on Windows, where no guard is needed.
 func GuardMain([]string) int { return 2 }
 
-// tree is one server's job.
+// tree is the job of one server.
 type tree struct {
 	job windows.Handle
 }
 
-// start starts cmd suspended and lets it run once it is in its job, so that it cannot
-// have children outside. If we were killed in between, a process that never ran would
-// be left.
+// start starts cmd suspended and resumes it once it is in its job, so that it cannot have children outside. If the
+// workbench is killed in between, a process that never ran is left.
 func (*platform) start(cmd *exec.Cmd, keepDetached bool) (*tree, error) {
 	job, err := newJob(keepDetached)
 	if err != nil {
@@ -97,8 +96,8 @@ func assign(job windows.Handle, pid uint32) error {
 	return nil
 }
 
-// resume lets a suspended process run. os/exec keeps the handle of its only thread to
-// itself, so the thread is looked up.
+// resume resumes a suspended process. os/exec does not expose the handle of its only thread, so the thread is looked
+// up.
 func resume(pid uint32) error {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
 	if err != nil {
@@ -128,8 +127,8 @@ func resumeThread(id uint32) error {
 
 func (*tree) leaderExited() {}
 
-// end ends the job. There is no signal that all programs would understand, so the
-// grace after the end of stdin was the only one.
+// end ends the job. Windows has no signal that all programs understand, so that the only grace period was after the end
+// of stdin.
 func (t *tree) end(context.Context, time.Duration) error {
 	defer windows.CloseHandle(t.job)
 	if err := windows.TerminateJobObject(t.job, killedCode); err != nil {
@@ -167,10 +166,10 @@ func activeProcesses(job windows.Handle) (uint32, error) {
 	return info.activeProcesses, nil
 }
 
-// enlargePipe does nothing: pipes have the size that os.Pipe gives them.
+// enlargePipe does nothing: os.Pipe determines the size.
 func enlargePipe(*os.File, int) {}
 
-// readAvailable is never needed, because these pipes know no deadlines.
+// readAvailable is never needed, because these pipes do not support deadlines.
 func readAvailable(*os.File, []byte) (int, error) { return 0, io.EOF }
 
 func signalName(sig syscall.Signal) string { return sig.String() }

@@ -12,15 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat is the part of /proc/<pid>/stat that is used here.
+// stat is the part of /proc/<pid>/stat used here.
 type stat struct {
 	state                           byte
 	parent, group, session, threads int
-	pages                           int64 // that are resident
+	pages                           int64 // resident pages
 }
 
-// alive is false for what only waits to be reaped. A process whose first thread has
-// ended shows as zombie too, while other threads still run.
+// alive is false for a zombie. A process whose first thread has ended also shows as zombie while other threads run.
 func (s stat) alive() bool {
 	return s.state != 'Z' && s.state != 'X' || s.threads > 1
 }
@@ -30,7 +29,7 @@ func readStat(pid int) (stat, bool) {
 	if err != nil {
 		return stat{}, false
 	}
-	// The name comes second, in parentheses, and may contain anything.
+	// The name is second, in parentheses, and can contain anything.
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 {
 		return stat{}, false
@@ -40,7 +39,7 @@ func readStat(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	number := func(field int) int {
-		n, _ := strconv.Atoi(fields[field]) // the kernel wrote it
+		n, _ := strconv.Atoi(fields[field]) // written by the kernel
 		return n
 	}
 	return stat{
@@ -53,7 +52,7 @@ func readStat(pid int) (stat, bool) {
 	}, true
 }
 
-// readUser returns the real user of a process, whose signals it gets even if it runs a program with other rights.
+// readUser returns the real user of a process. That user can signal it even if it runs with other rights.
 func readUser(pid int) (int, bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -68,9 +67,8 @@ func readUser(pid int) (int, bool) {
 	return n, err == nil
 }
 
-// readLockLimit returns the soft RLIMIT_LOCKS of a process; zombies still have one.
-// The system call is forty times as fast as /proc and so leaves a process that forks
-// and exits little time to slip through a scan, but it knows only our own user's.
+// readLockLimit returns the soft RLIMIT_LOCKS of a process, also of a zombie. The system call is forty times as fast as
+// /proc, which leaves a process that forks and exits little time to escape a scan, but it works only for the same user.
 func readLockLimit(pid int) (uint64, bool) {
 	var own unix.Rlimit
 	if err := unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &own); err == nil {
@@ -94,7 +92,7 @@ func readLockLimit(pid int) (uint64, bool) {
 	return limit, err == nil
 }
 
-// readVariable returns a variable of the environment that a process was started with.
+// readVariable returns a variable of a process's initial environment.
 func readVariable(pid int, name string) (string, bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
@@ -108,8 +106,8 @@ func readVariable(pid int, name string) (string, bool) {
 	return "", false
 }
 
-// listProcesses returns the ids of all processes but our own, the latest first (until
-// the numbers start anew): those are the ones that may be gone in a moment.
+// listProcesses returns the ids of all processes except this one, newest first (until the numbers wrap around): these
+// are the most likely to exit soon.
 func listProcesses() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -1,17 +1,13 @@
-// Package process runs one child process tree: it starts a server, keeps the
-// tail of its stderr, stops it politely or by force, and leaves no orphan, even
-// when the workbench itself is killed with SIGKILL.
+// Package process runs child process trees: it starts a server, keeps the tail of its stderr, stops it gracefully or by
+// force, and leaves no orphans, even when the workbench itself is killed with SIGKILL.
 //
-// A [Host] owns all children of one workbench. On Linux every child is born with
-// a mark that all its descendants inherit and cannot easily lose, and one guard
-// process, started before the first child, ends everything that carries the
-// run's mark once the workbench is gone. Other Unixes know only process groups;
-// Windows has job objects.
+// A [Host] owns all children of one workbench. On Linux every child is born with a mark that all its descendants
+// inherit and cannot easily lose. One guard process, started before the first child, ends everything with the run's
+// mark once the workbench is gone. Other Unixes have only process groups; Windows has job objects.
 //
-// While a child is being started, the mark is a resource limit of the whole
-// workbench. A process that other code starts in the same instant would inherit
-// it and be ended with that child. So every process of the workbench, small
-// helpers included, is to be started through a Host.
+// While a child is being started, the mark is a resource limit of the whole workbench. A process that other code starts
+// in the same instant would inherit it and be ended with that child. So the workbench must start every process, small
+// helpers included, through a Host.
 package process
 
 import (
@@ -27,26 +23,22 @@ import (
 )
 
 const (
-	// The bounds of one Stop: twice the grace (for the end of stdin, then for
-	// SIGTERM) and once each of the others are less than 3 s.
+	// The bounds of one Stop: twice the grace (for the end of stdin, then for SIGTERM) plus the other limits, together
+	// less than 3 s.
 	defaultGrace = 500 * time.Millisecond
 
-	// killLimit bounds the killing itself. Only a process stuck in the kernel
-	// needs longer than a few milliseconds.
+	// killLimit bounds the killing itself. Only a process stuck in the kernel needs more than a few milliseconds.
 	killLimit = time.Second
 
-	// reapLimit is how long a killed child may take until it was waited for. It
-	// includes drainLimit.
+	// reapLimit bounds the wait for a killed child. It includes drainLimit.
 	reapLimit = 900 * time.Millisecond
 
-	// drainLimit is how long Done waits for the last words on stderr, which a
-	// grandchild may keep open for ever.
+	// drainLimit is how long Done waits for the last output on stderr, which a grandchild may keep open forever.
 	drainLimit = 250 * time.Millisecond
 )
 
-// Process is one running child and all that descends from it. Every Process has
-// to be stopped, also one that exited by itself: Stop ends what it left behind
-// and frees its pipes.
+// Process is one running child with all its descendants. Every Process has to be stopped, even if it exited by itself:
+// Stop ends what it left behind and closes its pipes.
 type Process struct {
 	cmd    *exec.Cmd
 	tree   *tree
@@ -58,7 +50,7 @@ type Process struct {
 	done chan struct{} // closed by wait
 	exit string        // written by wait before done is closed
 
-	// polite ends when a caller of Stop has run out of time.
+	// polite is cancelled when a caller of Stop has run out of time.
 	polite context.Context
 	hurry  context.CancelFunc
 
@@ -86,35 +78,32 @@ func newProcess(cmd *exec.Cmd, tree *tree, pipes *pipes, spec Spec, grace time.D
 	return p
 }
 
-// PID is the process id of the direct child.
+// PID returns the process id of the direct child.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Path is the file that was executed.
+// Path returns the executed file.
 func (p *Process) Path() string { return p.cmd.Path }
 
-// Stdin is the child's standard input. A Write blocks while the pipe is full; Stop
-// and Close interrupt it.
+// Stdin returns the child's standard input. Write blocks while the pipe is full; Stop and Close interrupt it.
 func (p *Process) Stdin() io.WriteCloser { return p.stdin }
 
-// InputTaken reports whether all that was written to Stdin has been read, where the system
-// tells; also of a child that has ended, until Stdin is closed.
+// InputTaken reports whether everything written to Stdin has been read, if the system can tell. It also works after the
+// child has exited, until Stdin is closed.
 func (p *Process) InputTaken() (taken, known bool) {
 	n, known := unread(p.stdin)
 	return known && n == 0, known
 }
 
-// Stdout is the child's standard output. Once the direct child has exited, Read
-// returns what is left in the pipe and then io.EOF, even if a grandchild holds the
-// other end (not on Windows, where EOF waits for it). Stop closes it; what was not
-// read by then is lost.
+// Stdout returns the child's standard output. Once the direct child has exited, Read returns what is left in the pipe
+// and then io.EOF, even if a grandchild holds the other end (except on Windows, where EOF waits for it). Stop closes
+// it; unread output is lost.
 func (p *Process) Stdout() io.ReadCloser { return p.stdout }
 
-// Done is closed when the direct child has exited and was waited for. What it
-// wrote to stderr is in StderrTail by then.
+// Done is closed when the direct child has exited and was waited for. StderrTail then contains its output.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit says how the direct child ended: "exited with code 3", "was killed by SIGSEGV".
-// Before Done it is "still running".
+// Exit describes how the direct child ended: "exited with code 3", "was killed by SIGSEGV". Before Done it is "still
+// running".
 func (p *Process) Exit() string {
 	select {
 	case <-p.done:
@@ -124,16 +113,14 @@ func (p *Process) Exit() string {
 	}
 }
 
-// StderrTail returns the last lines of stderr, at most maxLines of them, or all
-// that are kept if maxLines is not positive. It may be called at any time.
+// StderrTail returns the last lines of stderr, at most maxLines, or all that are kept if maxLines is not positive. It
+// may be called at any time.
 func (p *Process) StderrTail(maxLines int) []string { return p.stderr.tail(maxLines) }
 
-// Stop ends the whole tree: it closes stdin, waits for the child to exit, sends
-// SIGTERM to what is left, waits again, and kills what is still left. The end of
-// ctx shortens both waits to nothing; the killing itself is bounded apart from it.
-// Concurrent and later calls wait for the same stop and return the same error; the
-// first ctx to end hurries it for all. After nil no process of the tree lives,
-// except those that Spec.KeepDetached spares.
+// Stop ends the whole tree: it closes stdin, waits for the child to exit, sends SIGTERM to the remaining processes,
+// waits again, and kills those that still remain. The end of ctx cuts both waits short; the killing itself has its own
+// bound. Concurrent and later calls wait for the same stop and return the same error; the first ctx to end hurries it
+// for all. After nil no process of the tree lives, except those that Spec.KeepDetached spares.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stopOnce.Do(func() { go p.stop() })
 	select {
@@ -175,8 +162,8 @@ func (p *Process) awaitExit(ctx context.Context, limit time.Duration) bool {
 	return false
 }
 
-// wait reaps the direct child. All three pipes are files, so cmd.Wait depends on
-// the child alone and not on who else holds them.
+// wait reaps the direct child. All three pipes are files, so that cmd.Wait depends on the child only, not on other
+// holders of the pipes.
 func (p *Process) wait() {
 	defer close(p.done)
 	err := p.cmd.Wait()

@@ -9,13 +9,12 @@ import (
 )
 
 const (
-	maxTail      = 64 << 10 // bytes of stderr kept per process
+	maxTail      = 64 << 10 // bytes of stderr kept per process; older lines are dropped
 	maxLine      = 4 << 10  // bytes of one line; the rest of it is dropped
-	lineOverhead = 16       // what a kept line costs besides its text
+	lineOverhead = 16       // bytes that a kept line needs besides its text
 )
 
-// stderrTail reads a child's stderr to its end, so that the child never blocks on
-// it, and keeps the last lines.
+// stderrTail reads a child's stderr to its end, so that the child never blocks on it, and keeps the last lines.
 type stderrTail struct {
 	file     *os.File
 	tap      func(line string) // may be nil
@@ -24,15 +23,15 @@ type stderrTail struct {
 	mu      sync.Mutex
 	lines   []string
 	size    int    // of lines, with overhead; at most maxTail
-	partial []byte // the line that has no end yet; at most maxLine
-	cut     bool   // partial lost something
+	partial []byte // the incomplete last line; at most maxLine
+	cut     bool   // partial was truncated
 }
 
 func newStderrTail(file *os.File, tap func(string)) *stderrTail {
 	return &stderrTail{file: file, tap: tap, finished: make(chan struct{})}
 }
 
-// read runs until the pipe has ended or was closed.
+// read runs until the pipe ends or is closed.
 func (t *stderrTail) read() {
 	defer close(t.finished)
 	buf := make([]byte, 32<<10)
@@ -46,7 +45,7 @@ func (t *stderrTail) read() {
 	}
 }
 
-// drain waits until all was read, but not longer than limit.
+// drain waits until everything was read, at most limit.
 func (t *stderrTail) drain(limit time.Duration) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -82,7 +81,7 @@ func (t *stderrTail) extend(text []byte) {
 	t.partial = append(t.partial, text...)
 }
 
-// endLine completes a last line that has no line end.
+// endLine completes a last line without a line end.
 func (t *stderrTail) endLine() {
 	t.mu.Lock()
 	empty := len(t.partial) == 0
@@ -100,7 +99,7 @@ func (t *stderrTail) completeLine() {
 	t.size += len(line) + lineOverhead
 	for t.size > maxTail {
 		t.size -= len(t.lines[0]) + lineOverhead
-		t.lines[0] = "" // free the text even while the array lives
+		t.lines[0] = "" // frees the text while the array lives
 		t.lines = t.lines[1:]
 	}
 	t.mu.Unlock()
@@ -109,7 +108,7 @@ func (t *stderrTail) completeLine() {
 	}
 }
 
-// partialLine is what there is of the current line, fit for a log or a JSON string.
+// partialLine returns the current line as valid UTF-8 for a log or a JSON string.
 func (t *stderrTail) partialLine() string {
 	line := strings.ToValidUTF8(strings.TrimSuffix(string(t.partial), "\r"), "\uFFFD")
 	if t.cut {

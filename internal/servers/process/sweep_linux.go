@@ -11,28 +11,28 @@ import (
 )
 
 const (
-	// emptyPasses in a row mean that nothing is left: a process that forks and exits
-	// may slip through one scan of /proc, but hardly through three.
+	// emptyPasses scans without a result in a row mean that no process is left: one that forks and exits may escape one
+	// scan of /proc, but hardly three.
 	emptyPasses = 3
 
-	lookInterval = 5 * time.Millisecond // between looks at processes that were signalled
+	lookInterval = 5 * time.Millisecond // between checks of signalled processes
 
-	// How long killed processes may take to vanish before the next pass.
+	// How long killed processes may take to exit before the next pass.
 	minKillPause = 10 * time.Millisecond
-	maxKillPause = 250 * time.Millisecond // the longest wait for killed processes to vanish
+	maxKillPause = 250 * time.Millisecond // the longest wait for killed processes to exit
 
-	maxDescent = 1024 // generations between the workbench and a process
+	maxDescent = 1024 // generations between the workbench and a process that are searched
 )
 
-// target says which processes a sweep ends.
+// target selects the processes that a sweep ends.
 type target struct {
 	run   run
 	mark  mark // of one server; 0: every server of the run
-	group int  // ends this process group too; 0: none
-	owner int  // the workbench of the run, while it lives; 0: it is gone
+	group int  // also ends this process group; 0: none
+	owner int  // the workbench of the run while it lives; 0: it has exited
 }
 
-// has reports whether a process is to be ended.
+// has reports whether the sweep is to end a process.
 func (t target) has(pid int) bool {
 	if t.group != 0 {
 		if s, ok := readStat(pid); ok && s.alive() && s.group == t.group {
@@ -50,15 +50,15 @@ func (t target) has(pid int) bool {
 	return !m.keepsDetached() || s.session == t.run.session
 }
 
-// isForeign reports that a process is another user's. Everyone can see a mark and set the same limit, so that of such a
-// process it says little. While the workbench lives, those that a server started (by sudo, or because it gave up
-// its rights) descend from it; afterwards nothing tells them from a stranger's.
+// isForeign reports whether a process belongs to another user. The mark of such a process proves little, since everyone
+// can see a mark and set the same limit. While the workbench lives, foreign processes that a server started (with sudo,
+// or by dropping rights) descend from it; afterwards nothing distinguishes them from unrelated ones.
 func isForeign(pid int) bool {
 	user, ok := readUser(pid)
 	return ok && user != os.Getuid()
 }
 
-// descends reports whether a process is below another one. What loses its parent becomes a child of the workbench.
+// descends reports whether a process descends from another one. Orphans become children of the workbench.
 func descends(s stat, ancestor int) bool {
 	for range maxDescent {
 		if s.parent == ancestor {
@@ -72,8 +72,8 @@ func descends(s stat, ancestor int) bool {
 	return false
 }
 
-// sweep ends all processes of the target: SIGTERM, a wait of at most grace that ends
-// with polite, then SIGKILL until none is left or limit has passed.
+// sweep ends all processes of the target: it sends SIGTERM, waits for at most grace or until polite ends, and then
+// sends SIGKILL until none is left or limit has passed.
 func (t target) sweep(polite context.Context, grace, limit time.Duration) error {
 	if polite.Err() == nil && grace > 0 {
 		found, err := t.signal(syscall.SIGTERM)
@@ -90,8 +90,8 @@ func (t target) sweep(polite context.Context, grace, limit time.Duration) error 
 			return err
 		}
 		if len(found.signalled) == 0 {
-			// Processes of another user, as after sudo, cannot be waited for: that
-			// would never end. Without the workbench they may be a stranger's.
+			// Processes of another user, as after sudo, cannot be waited for without end. If the workbench has exited,
+			// they may be unrelated.
 			if empty++; empty == emptyPasses && len(found.denied) > 0 && t.owner != 0 {
 				return fmt.Errorf("processes %v belong to another user and cannot be ended", found.denied)
 			}
@@ -99,7 +99,7 @@ func (t target) sweep(polite context.Context, grace, limit time.Duration) error 
 		}
 		if time.Now().After(deadline) {
 			if t.owner == 0 && !slices.ContainsFunc(found.signalled, func(pid int) bool { return !isForeign(pid) }) {
-				return nil // a stranger's, who starts them faster than they end
+				return nil // of another user, who starts them faster than they end
 			}
 			return fmt.Errorf("processes %v do not react to SIGKILL", found.signalled)
 		}
@@ -110,7 +110,7 @@ func (t target) sweep(polite context.Context, grace, limit time.Duration) error 
 	return nil
 }
 
-// sighting is what one scan of /proc has found.
+// sighting is the result of one scan of /proc.
 type sighting struct {
 	signalled, denied []int
 }
@@ -137,23 +137,22 @@ func (t target) signal(sig syscall.Signal) (sighting, error) {
 	return found, nil
 }
 
-// signalOne takes hold of the process first (a pidfd, where the kernel has them) and
-// only then checks once more: if the id was recycled in between, the check fails, and
-// if it is recycled afterwards, the signal does.
+// signalOne opens the process first (as a pidfd, where the kernel supports that) and then checks again. If the id was
+// reused before, the check fails; if it is reused afterwards, the signal fails.
 func (t target) signalOne(pid int, sig syscall.Signal) error {
 	process, err := os.FindProcess(pid)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = process.Release() }() // frees the pidfd, whatever became of the process
+	defer func() { _ = process.Release() }() // closes the pidfd, whatever happened to the process
 	if !t.has(pid) {
 		return os.ErrProcessDone
 	}
 	return process.Signal(sig)
 }
 
-// awaitGone waits until none of these processes is left, at most limit. Looking at a
-// few is cheap; all of /proc is not, and many trees may be stopped at once.
+// awaitGone waits until none of these processes is left, at most limit. Checking a few is cheap; scanning /proc is not,
+// and many trees may be stopped at once.
 func (t target) awaitGone(ctx context.Context, pids []int, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

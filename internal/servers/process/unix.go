@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readAvailable reads from a pipe without waiting. io.EOF means that nothing is
-// there, whether or not someone holds the other end.
+// readAvailable reads from a pipe without waiting. io.EOF means that the pipe is empty, whether or not someone holds
+// the other end.
 func readAvailable(file *os.File, b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -23,7 +23,7 @@ func readAvailable(file *os.File, b []byte) (int, error) {
 	}
 	var n int
 	var readErr error
-	// Control, unlike Read, does not care that the deadline has passed.
+	// Unlike Read, Control works after the deadline has passed.
 	err = conn.Control(func(fd uintptr) {
 		for {
 			n, readErr = unix.Read(int(fd), b)

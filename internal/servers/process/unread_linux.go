@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread returns how many bytes of what was written to the pipe nobody has read yet, also
-// when its readers are gone. It is asked at our end: Linux tells both.
+// unread returns how many bytes in the pipe have not been read, even if the readers are gone. Linux also answers this
+// at the writing end.
 func unread(pipe *os.File) (n int, known bool) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {
@@ -15,7 +15,7 @@ func unread(pipe *os.File) (n int, known bool) {
 	}
 	err = raw.Control(func(fd uintptr) {
 		var asked error
-		n, asked = unix.IoctlGetInt(int(fd), unix.TIOCINQ) // also named FIONREAD
+		n, asked = unix.IoctlGetInt(int(fd), unix.TIOCINQ) // also called FIONREAD
 		known = asked == nil
 	})
 	return n, known && err == nil

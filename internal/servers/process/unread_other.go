@@ -4,5 +4,5 @@ package process
 
 import "os"
 
-// unread is not known: these systems do not tell it at our end of the pipe.
+// unread returns false: these systems do not report it at the writing end of a pipe.
 func unread(*os.File) (n int, known bool) { return 0, false }
