@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Times for the body of a request.
+// Time limits for the body of a request.
 const (
-	// drainTime is how long a body that nobody reads may still arrive after its answer: a
-	// connection that is closed with bytes unread may take the answer with it.
+	// drainTime is how long an unread body may still arrive after its response: closing a connection with unread bytes
+	// may discard the response.
 	drainTime = 500 * time.Millisecond
 	// unreadTime bounds every read of a body, for handlers that set no deadline of their own.
 	unreadTime = 30 * time.Second
 )
 
-// boundBodies makes sure that a request whose body was not read does not keep its connection:
-// net/http reads what is left of a body before it goes on, and waits for it without a deadline.
+// boundBodies keeps a request with an unread body from holding its connection: net/http reads the rest of a body before
+// the next request, without a deadline.
 func boundBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
@@ -24,8 +24,8 @@ func boundBodies(next http.Handler) http.Handler {
 			return
 		}
 		b := &boundedExchange{ResponseWriter: w, body: r.Body, left: r.ContentLength, isHTTP1: r.ProtoMajor == 1}
-		// A chunked request may have had a Content-Length as well, which net/http takes out: the next
-		// server in the chain may have taken that for its end.
+		// A chunked request may also have had a Content-Length, which net/http removes: the next server in the chain
+		// may have used that as the end of the request.
 		b.closes = b.isHTTP1 && r.ContentLength < 0
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadTime))
 		r.Body = b
@@ -34,14 +34,14 @@ func boundBodies(next http.Handler) http.Handler {
 	})
 }
 
-// boundedExchange is one request with a body, and its answer. Used by the request's goroutine alone.
+// boundedExchange is one request with a body, and its response. Only the request's goroutine uses it.
 type boundedExchange struct {
 	http.ResponseWriter
 	body     io.ReadCloser
-	left     int64 // of the body that was not read; negative where the length is unknown
+	left     int64 // unread bytes of the body; negative if the length is unknown
 	isHTTP1  bool
-	closes   bool // the connection is not used again, even if all was read
-	ended    bool // all of the body was read
+	closes   bool // the connection is not reused, even if everything was read
+	ended    bool // the whole body was read
 	answered bool
 }
 
@@ -52,7 +52,7 @@ func (b *boundedExchange) Read(into []byte) (int, error) {
 	}
 	if !b.ended && (err == io.EOF || b.left == 0) {
 		b.ended = true
-		_ = http.NewResponseController(b.ResponseWriter).SetReadDeadline(time.Time{}) // the answer may take its time
+		_ = http.NewResponseController(b.ResponseWriter).SetReadDeadline(time.Time{}) // the response may take long
 	}
 	return n, err
 }
@@ -72,8 +72,8 @@ func (b *boundedExchange) Write(data []byte) (int, error) {
 	return b.ResponseWriter.Write(data)
 }
 
-// beforeAnswer decides what becomes of the connection, once, before the answer begins.
-// Of HTTP/2 only the stream ends, which net/http sees to.
+// beforeAnswer decides once, before the response begins, whether to close the connection. In HTTP/2, net/http ends only
+// the stream.
 func (b *boundedExchange) beforeAnswer() {
 	if b.answered {
 		return

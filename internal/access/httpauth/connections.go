@@ -16,40 +16,39 @@ import (
 // Limits of the connections of one server.
 const (
 	maxConnections = 16_384 // connections of one server; at the limit the one without a valid token for longest is closed
-	// ownDescriptors is the part of the process's file descriptors that connections may
-	// use, as a divisor: the rest is for servers, files and logs.
+	// ownDescriptors is the divisor for the share of file descriptors that connections may use. The rest is for
+	// servers, files and logs.
 	ownDescriptors = 2
-	// addressShare is the part of all connections that one address may have, as a divisor.
-	// Addresses of this machine have no limit of their own: behind a proxy all clients come from one.
+	// addressShare is the divisor for the share of connections that one address may have. Local addresses have no such
+	// limit: behind a proxy all clients come from one.
 	addressShare = 4
 )
 
-// connections keeps strangers from crowding out clients. A connection counts as busy while
-// it carries a request that passed the gate. When there are too many connections, in all
-// or of one address, the one that has not been busy for the longest time is closed, so that a
-// client with a token is served however many others open connections and say nothing.
+// connections keeps unauthorised peers from crowding out clients. A connection is busy while it carries a request that
+// passed the gate. When there are too many connections, in total or from one address, the one that has not been busy
+// for longest is closed. So a client with a token is served, however many others open idle connections.
 type connections struct {
 	most, mostOfOne int
 	log             *slog.Logger
-	loudest         *rate.Limiter // evictions that are logged
+	loudest         *rate.Limiter // limits the logged evictions
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the following fields
 	open      map[net.Conn]*connection
 	addresses map[netip.Prefix]*addressConnections
-	unused    list.List // of *connection, the longest unused first
+	unused    list.List // of *connection, longest unused first
 }
 
 // addressConnections are the connections of one address.
 type addressConnections struct {
 	count  int
-	unused list.List // of *connection, the longest unused first
+	unused list.List // of *connection, longest unused first
 }
 
 type connection struct {
 	conn net.Conn
 	from netip.Prefix
-	// All three are guarded by connections.mu.
-	requests  int           // that passed the gate and are not answered yet
+	// connections.mu guards all three.
+	requests  int           // unanswered requests that passed the gate
 	inAll     *list.Element // in connections.unused; nil while busy
 	inAddress *list.Element // in addressConnections.unused; nil while busy
 }
@@ -61,8 +60,8 @@ func newConnections(most int, log *slog.Logger) *connections {
 	}
 }
 
-// GuardConnections limits the connections of an HTTP server, which must not be serving yet,
-// and ends those whose requests bring a body that nobody reads.
+// GuardConnections limits the connections of an HTTP server that is not serving yet, and closes those with a request
+// body that nobody reads.
 func GuardConnections(server *http.Server, log *slog.Logger) {
 	guardConnections(server, min(maxConnections, max(maxDescriptors()/ownDescriptors, 1)), log)
 }
@@ -80,13 +79,13 @@ func guardConnections(server *http.Server, most int, log *slog.Logger) {
 
 type connectionKey struct{}
 
-// usage is what the context of a request holds of its connection.
+// usage is the connection of a request, in its context.
 type usage struct {
 	all *connections
 	one *connection
 }
 
-// begin enters a new connection. Its signature is that of http.Server.ConnContext.
+// begin adds a new connection. Its signature is that of http.Server.ConnContext.
 func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context {
 	one := &connection{conn: conn, from: NetworkOf(conn.RemoteAddr().String())}
 	victim := c.enter(one)
@@ -99,8 +98,8 @@ func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context 
 	return context.WithValue(ctx, connectionKey{}, usage{c, one})
 }
 
-// enter counts a connection and returns the one that has to make room for it, which is the
-// new one itself if all others are busy; nil if there is room.
+// enter adds a connection and returns the one to close for it, which is the new one itself if all others are busy; nil
+// below the limit.
 func (c *connections) enter(one *connection) (victim net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,12 +129,12 @@ func (c *connections) enter(one *connection) (victim net.Conn) {
 		return one.conn
 	}
 	unused := longest.Value.(*connection)
-	// It no longer counts from now on: net/http reports its end later, when its goroutine notices.
+	// It stops counting now: net/http reports its end later, when its goroutine notices.
 	c.remove(unused)
 	return unused.conn
 }
 
-// end forgets a connection that was closed.
+// end removes a closed connection.
 func (c *connections) end(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +143,7 @@ func (c *connections) end(conn net.Conn) {
 	}
 }
 
-// remove takes a connection out of all tables. The caller holds mu.
+// remove deletes a connection from all tables. The caller holds mu.
 func (c *connections) remove(one *connection) {
 	delete(c.open, one.conn)
 	address := c.addresses[one.from]
@@ -154,13 +153,13 @@ func (c *connections) remove(one *connection) {
 	}
 }
 
-// rest enters a connection among the unused ones. The caller holds mu.
+// rest adds a connection to the unused ones. The caller holds mu.
 func (c *connections) rest(one *connection, address *addressConnections) {
 	one.inAll = c.unused.PushBack(one)
 	one.inAddress = address.unused.PushBack(one)
 }
 
-// wake takes a connection out of the unused ones. The caller holds mu.
+// wake removes a connection from the unused ones. The caller holds mu.
 func (c *connections) wake(one *connection, address *addressConnections) {
 	if one.inAll != nil {
 		c.unused.Remove(one.inAll)
@@ -179,7 +178,7 @@ func use(ctx context.Context) (done func()) {
 	return func() { u.all.count(u.one, -1) }
 }
 
-// count adds to the requests of a connection that may have been closed meanwhile.
+// count adds to the requests of a connection, which may have been closed.
 func (c *connections) count(one *connection, delta int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

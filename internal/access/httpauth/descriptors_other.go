@@ -2,6 +2,5 @@
 
 package httpauth
 
-// maxDescriptors returns how many files and connections the process may have open: here
-// there is no such limit.
+// maxDescriptors returns how many files and connections the process can have open. Here, that is not limited.
 func maxDescriptors() int { return 2 * maxConnections }

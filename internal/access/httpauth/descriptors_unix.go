@@ -4,7 +4,7 @@ package httpauth
 
 import "golang.org/x/sys/unix"
 
-// maxDescriptors returns how many files and connections the process may have open.
+// maxDescriptors returns how many files and connections the process can have open.
 func maxDescriptors() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// EnsureDefault creates a token for everything, named default, if there is no token at all.
+// EnsureDefault creates a token named default with access to everything, if there is no token at all.
 func (s *Store) EnsureDefault() (token string, created bool, err error) {
 	if len(s.List()) > 0 {
 		return "", false, nil

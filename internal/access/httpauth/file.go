@@ -20,8 +20,8 @@ import (
 
 const maxFile = 1 << 20 // size of the token file; a larger one is an error
 
-// tokenFile is what the file holds. Absent toolboxes mean all of them, so an empty list
-// must not become an absent one when it is written.
+// tokenFile is the content of the file. Absent toolboxes mean all, so that an empty list must stay an empty list when
+// it is written.
 type tokenFile struct {
 	Tokens []tokenEntry `json:"tokens"`
 }
@@ -35,16 +35,15 @@ type tokenEntry struct {
 	Expires   time.Time `json:"expires,omitzero"`
 }
 
-// readTokens returns what the file holds, if nobody else could have read or written it.
-// Without a file there are no tokens and no info. The info comes with an error as well,
-// if there was a file.
+// readTokens reads the file, provided that no other user can have read or changed it. Without a file it returns no
+// tokens and no info. The info of an existing file is also returned with an error.
 func readTokens(path string) ([]Token, fs.FileInfo, error) {
 	data, info, err := safefile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, info, unusable(path, errors.Unwrap(err).Error(), "") // the path is named anyway
+		return nil, info, unusable(path, errors.Unwrap(err).Error(), "") // the message names the path already
 	}
 	if reason, remedy := exposed(path, info); reason != "" {
 		return nil, info, unusable(path, reason, remedy)
@@ -56,7 +55,7 @@ func readTokens(path string) ([]Token, fs.FileInfo, error) {
 	return tokens, info, nil
 }
 
-// exposed says how somebody else may have changed or read the file, and what to do.
+// exposed returns how another user may have read or changed the file, and what to do.
 func exposed(path string, info fs.FileInfo) (reason, remedy string) {
 	if reason := safefile.Strangers(info, safefile.ReadOrChange); reason != "" {
 		return "it " + reason, "If nobody else used it: chmod 600 " + path
@@ -71,7 +70,7 @@ func exposed(path string, info fs.FileInfo) (reason, remedy string) {
 	return "", ""
 }
 
-// decodeTokens is strict: a restriction that is not understood would be none.
+// decodeTokens is strict: an unknown restriction must not be ignored.
 func decodeTokens(data []byte) ([]Token, error) {
 	var file tokenFile
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -1,5 +1,5 @@
-// Package httpauth decides who may speak to the workbench over HTTP: it keeps the tokens, and
-// is the gate that every request passes before anything else sees it.
+// Package httpauth authenticates HTTP requests to the workbench: it stores the tokens, and provides the gate that every
+// request passes first.
 package httpauth
 
 import (
@@ -17,29 +17,29 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// GateOptions are what a gate needs.
+// GateOptions configure a gate.
 type GateOptions struct {
-	Store *Store       // of the tokens; nil asks for none
-	Rules Rules        // what is allowed beyond the usual
-	Log   *slog.Logger // nil: none
+	Store *Store       // the tokens; nil: none is required
+	Rules Rules        // what is allowed beyond the defaults
+	Log   *slog.Logger // nil: discard
 
-	// NeedsNoToken says for which paths, as they were sent, anybody may ask, such as
-	// /healthz. Host and origin are checked there too. Nil: for none.
+	// NeedsNoToken reports whether a path, as sent, is public, such as /healthz. Host and origin are still checked.
+	// Nil: no path is.
 	NeedsNoToken func(path string) bool
-	// Needs says which right a token must have for a path. Nil: Calls for all.
+	// Needs returns the right that a path requires. Nil: Calls for all.
 	Needs func(path string) Right
 }
 
-// Rules are what the configuration allows.
+// Rules are the access rules of the configuration.
 type Rules struct {
-	// Hosts by which requests may call us, on any port, beyond localhost and the loopback
-	// addresses or, for a connection from elsewhere, the address that it came to.
+	// Hosts are accepted in the Host header with any port, besides localhost and the loopback addresses or, for a
+	// connection from elsewhere, the local address of the connection.
 	Hosts []string
-	// Origins of web pages that may ask, such as https://app.example.com, beyond our own.
+	// Origins of web pages that may send requests, such as https://app.example.com, besides the workbench's own.
 	Origins []string
 }
 
-// Gate lets a request pass or answers it with a refusal.
+// Gate passes a request on or refuses it.
 type Gate struct {
 	next    http.Handler
 	store   *Store
@@ -49,16 +49,16 @@ type Gate struct {
 	log     *slog.Logger
 	rules   atomic.Pointer[rules]
 	wrong   *limiter
-	loudest *rate.Limiter // refusals that are logged as warnings
+	loudest *rate.Limiter // limits the refusals logged as warnings
 }
 
-// rules are Rules in the form in which they are compared.
+// rules are Rules in parsed form.
 type rules struct {
 	hosts   []host
 	origins []string
 }
 
-// NewGate puts a gate in front of next. It must see every request, whatever its path.
+// NewGate returns a gate in front of next. It must receive every request, whatever its path.
 func NewGate(next http.Handler, options GateOptions) *Gate {
 	g := &Gate{
 		next: next, store: options.Store, exempt: options.NeedsNoToken, log: options.Log,
@@ -77,8 +77,7 @@ func NewGate(next http.Handler, options GateOptions) *Gate {
 	return g
 }
 
-// SetRules replaces the rules, for requests that come from now on. What is no host is
-// left out.
+// SetRules replaces the rules for new requests. Invalid hosts are ignored.
 func (g *Gate) SetRules(to Rules) {
 	next := &rules{}
 	for _, text := range to.Hosts {
@@ -94,7 +93,7 @@ func (g *Gate) SetRules(to Rules) {
 	g.rules.Store(next)
 }
 
-// refusal is the answer to a request that does not pass.
+// refusal is the response to a refused request.
 type refusal struct {
 	status int
 	reason string // for the log
@@ -102,8 +101,8 @@ type refusal struct {
 	Hint   string `json:"hint"`
 }
 
-// ServeHTTP checks host and origin before the token, so that a page of another site does
-// not even learn whether a token is needed.
+// ServeHTTP checks host and origin before the token, so that a page of another site does not even learn whether a token
+// is required.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	rules := g.rules.Load()
 	if reason := rules.checkHost(request); reason != "" {
@@ -153,12 +152,12 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	defer use(ctx)()
 	g.next.ServeHTTP(w, request.WithContext(ctx))
 	if errors.Is(context.Cause(ctx), ErrTokenEnded) {
-		panic(http.ErrAbortHandler) // what was not answered must not look like an empty answer
+		panic(http.ErrAbortHandler) // a missing response must not look like an empty one
 	}
 }
 
-// identify finds out whose token the request carries. A right one passes whatever
-// came before it, so that nobody can lock others out.
+// identify returns the owner of the request's token. A valid token passes regardless of earlier failures, so that
+// nobody can lock others out.
 func (g *Gate) identify(request *http.Request) (Identity, *refusal) {
 	if g.store == nil {
 		return Identity{}, nil
@@ -205,10 +204,10 @@ func (g *Gate) refuse(w http.ResponseWriter, request *http.Request, r refusal) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(r.status)
-	_ = json.NewEncoder(w).Encode(r) // a client that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(r) // the client may be gone
 }
 
-// shown is what the log may hold of a header: not a password before an @, and no novel.
+// shown returns what the log may contain of a header: bounded, and without a password before an @.
 func shown(text string) string {
 	const longest = 100
 	if strings.Contains(text, "@") {
@@ -219,9 +218,8 @@ func shown(text string) string {
 
 type identityKey struct{}
 
-// IdentityFrom returns who made the request with this context. Where no token is asked for
-// it is nobody in particular, who may see everything; ok is false for a request that did not
-// pass the gate, or whose path needs no token.
+// IdentityFrom returns who made the request with this context. Without required tokens that is an anonymous identity
+// that may see everything. ok is false for a request that did not pass the gate, or whose path is public.
 func IdentityFrom(ctx context.Context) (identity Identity, ok bool) {
 	identity, ok = ctx.Value(identityKey{}).(Identity)
 	return identity, ok

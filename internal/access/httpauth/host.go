@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// host is the part of a Host header before the port. Exactly one of the two is set.
+// host is the part of a Host header before the port. Exactly one field is set.
 type host struct {
-	name string // in small letters
+	name string // in lower case
 	addr netip.Addr
 }
 
-// parseHost takes a Host header apart. It accepts just what a client that means well
-// sends: a name or an address, in brackets if it is one of IPv6, and at most a port.
+// parseHost splits a Host header. It accepts only what an honest client sends: a name or an address, in brackets for
+// IPv6, and an optional port.
 func parseHost(text string) (h host, port string, ok bool) {
 	if bracketed, isBracketed := strings.CutPrefix(text, "["); isBracketed {
 		inside, after, closed := strings.Cut(bracketed, "]")
@@ -45,8 +45,8 @@ func isPort(text string) bool {
 	return err == nil && number > 0 && text[0] != '0'
 }
 
-// isName accepts the names that the DNS has. With a dot at the end a name means the same,
-// but to a browser it is another site.
+// isName accepts valid DNS names. A name with a dot at the end means the same in DNS, but is a different site to a
+// browser.
 func isName(text string) bool {
 	if len(text) > 253 {
 		return false
@@ -59,13 +59,12 @@ func isName(text string) bool {
 			return false
 		}
 	}
-	// What ends in a number is read as an address by some, and as a name by others.
+	// Programs disagree on whether a text that ends in a number is an address or a name.
 	last := text[strings.LastIndexByte(text, '.')+1:]
 	return strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(lower(last), "0x")
 }
 
-// lower turns capitals of ASCII into small letters, and nothing else: to Unicode, the
-// sign for Kelvin is a capital K.
+// lower converts only ASCII letters to lower case: in Unicode, the Kelvin sign is an upper-case K.
 func lower(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -75,15 +74,14 @@ func lower(text string) string {
 	}, text)
 }
 
-// isLoopback leaves out addresses of IPv4 that are written as ones of IPv6: no client
-// that means well names us so.
+// isLoopback excludes IPv4 addresses in IPv6 notation: no honest client uses them.
 func (h host) isLoopback() bool {
 	return h.name == "localhost" || h.addr.Is4() && h.addr.IsLoopback() || h.addr == netip.IPv6Loopback()
 }
 
-// permits says whether a request may call us by this name. A page of another site that made
-// its own name lead here (DNS rebinding) shows that name; what cannot be made to lead
-// here is an address, and localhost on a connection that came over the loopback device.
+// permits reports whether a request may use this host. With DNS rebinding, a page of another site makes its own name
+// resolve to this machine, and that name is in the header. It cannot do that with an address, or with localhost on a
+// connection over the loopback device.
 func (r *rules) permits(h host, local net.Addr) bool {
 	if slices.Contains(r.hosts, h) {
 		return true
@@ -98,7 +96,7 @@ func (r *rules) permits(h host, local net.Addr) bool {
 	return h.addr == own
 }
 
-// localAddress is the address that the client connected to.
+// localAddress returns the address that the client connected to.
 func localAddress(local net.Addr) (netip.Addr, bool) {
 	tcp, ok := local.(*net.TCPAddr)
 	if !ok {
@@ -107,7 +105,7 @@ func localAddress(local net.Addr) (netip.Addr, bool) {
 	return tcp.AddrPort().Addr().Unmap().WithZone(""), true
 }
 
-// checkHost says why a request is refused for the host it names, or "".
+// checkHost returns why the host of a request is refused, or "".
 func (r *rules) checkHost(request *http.Request) string {
 	local, _ := request.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	named, _, ok := parseHost(request.Host)

@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	wrongRate    = rate.Limit(1) // a second
+	wrongRate    = rate.Limit(1) // per second
 	wrongBurst   = 10
-	maxAddresses = 4096        // addresses whose wrong tokens are counted apart; others share one count
-	sweepEvery   = time.Second // between two looks for addresses to forget
+	maxAddresses = 4096        // addresses whose wrong tokens are counted separately; others share one count
+	sweepEvery   = time.Second // between two removals of inactive addresses
 )
 
-// limiter counts wrong tokens by the address they came from. The table is bounded: when
-// it is full, newcomers share one count. That shuts nobody out, since a right token
-// is not counted.
+// limiter counts wrong tokens by remote address. The table is bounded: when it is full, new addresses share one count.
+// That locks nobody out, since valid tokens are not counted.
 type limiter struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the following fields
 	counts map[netip.Prefix]*rate.Limiter
 	shared *rate.Limiter
 	swept  time.Time
@@ -29,7 +28,7 @@ func newLimiter() *limiter {
 	return &limiter{counts: map[netip.Prefix]*rate.Limiter{}, shared: rate.NewLimiter(wrongRate, wrongBurst)}
 }
 
-// allow counts one wrong token and says whether that was not too many.
+// allow counts one wrong token, and returns false if there were too many.
 func (l *limiter) allow(remote string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +42,7 @@ func (l *limiter) count(from netip.Prefix) *rate.Limiter {
 	if len(l.counts) >= maxAddresses && time.Since(l.swept) >= sweepEvery {
 		l.swept = time.Now()
 		for address, count := range l.counts {
-			if count.Tokens() >= wrongBurst { // as good as new
+			if count.Tokens() >= wrongBurst { // back at its initial state
 				delete(l.counts, address)
 			}
 		}
@@ -56,8 +55,8 @@ func (l *limiter) count(from netip.Prefix) *rate.Limiter {
 	return count
 }
 
-// NetworkOf is the part of a remote address that one client cannot choose freely: of IPv6, that is
-// the network. What is no address counts as one.
+// NetworkOf returns the part of a remote address that a client cannot choose freely: for IPv6, the network. Invalid
+// addresses count as one.
 func NetworkOf(remote string) netip.Prefix {
 	address, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -68,6 +67,6 @@ func NetworkOf(remote string) netip.Prefix {
 	if addr.Is4() {
 		bits = 32
 	}
-	prefix, _ := addr.Prefix(bits) // fails only for more bits than there are
+	prefix, _ := addr.Prefix(bits) // fails only for too many bits
 	return prefix
 }

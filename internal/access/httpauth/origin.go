@@ -12,17 +12,17 @@ const (
 	corsExpose  = "Mcp-Session-Id"
 	corsMaxAge  = "600"
 
-	// The names of headers with this prefix come from the tools' schemas.
+	// The names of headers with this prefix come from tool schemas.
 	paramPrefix     = "mcp-param-"
-	maxParamHeaders = 64 // Mcp-Param headers that a page may send
+	maxParamHeaders = 64 // Mcp-Param headers that a page may send; further ones are not allowed
 )
 
-// checkOrigin says why a request is refused for the page it comes from, or "". The host
-// must have been checked before. With a foreign origin that is allowed, it returns that.
+// checkOrigin returns why the origin of a request is refused, or "". The host must have been checked before. For an
+// allowed foreign origin, it returns that origin.
 func (r *rules) checkOrigin(request *http.Request) (foreign, reason string) {
 	origins := request.Header["Origin"]
 	if len(origins) == 0 {
-		// Pages load images and follow links without an origin, but not unseen.
+		// Pages load images and follow links without an Origin, but with Sec-Fetch-Site.
 		for _, site := range request.Header["Sec-Fetch-Site"] {
 			if site != "same-origin" && site != "none" {
 				return "", "a page of another site asks"
@@ -41,7 +41,7 @@ func (r *rules) checkOrigin(request *http.Request) (foreign, reason string) {
 	return "", "the origin is not allowed"
 }
 
-// ownOrigin is how a browser names the origin of pages that come from where it asks.
+// ownOrigin returns the origin of pages from the same host, as browsers write it.
 func ownOrigin(request *http.Request) string {
 	scheme, standard := "http", ":80"
 	if request.TLS != nil {
@@ -50,19 +50,19 @@ func ownOrigin(request *http.Request) string {
 	return scheme + "://" + strings.TrimSuffix(lower(request.Host), standard)
 }
 
-// allowForeign tells the browser that the page may read the answer.
+// allowForeign sets the headers that let the page read the response.
 func allowForeign(header http.Header, origin string) {
 	header.Set("Access-Control-Allow-Origin", origin)
 	header.Set("Access-Control-Expose-Headers", corsExpose)
 	header.Add("Vary", "Origin")
 }
 
-// isPreflight reports that a browser asks what a page may send. It does so without a token.
+// isPreflight reports whether a request is a CORS preflight, which browsers send without a token.
 func isPreflight(request *http.Request) bool {
 	return request.Method == http.MethodOptions && request.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight says what an allowed page may send.
+// answerPreflight responds with what an allowed page may send.
 func answerPreflight(w http.ResponseWriter, request *http.Request) {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Methods", corsMethods)
@@ -72,7 +72,7 @@ func answerPreflight(w http.ResponseWriter, request *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// paramHeaders repeats the headers for arguments that the browser asked for.
+// paramHeaders returns the requested headers for arguments, which are allowed.
 func paramHeaders(request *http.Request) string {
 	var allowed strings.Builder
 	count := 0

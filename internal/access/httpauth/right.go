@@ -8,20 +8,20 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// Right is what a token is for.
+// Right is a use that a token permits.
 type Right string
 
 // The rights of tokens.
 const (
 	Calls   Right = "calls"   // to use MCP: toolboxes and their tools
-	Metrics Right = "metrics" // to read how much is called, how long it takes and what fails
-	Page    Right = "page"    // to look into the workbench with a browser
+	Metrics Right = "metrics" // to read the number, durations and errors of calls
+	Page    Right = "page"    // to inspect the workbench with a browser
 )
 
-// Rights are all that there are.
+// Rights are all rights.
 var Rights = []Right{Calls, Metrics, Page}
 
-// checkRights returns the rights in their usual order; without any it is for calls.
+// checkRights validates rights and returns them in canonical order; none means Calls.
 func checkRights(given []Right) ([]Right, error) {
 	if len(given) == 0 {
 		return []Right{Calls}, nil

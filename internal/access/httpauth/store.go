@@ -23,33 +23,33 @@ import (
 )
 
 const (
-	// FileName is the name of the tokens' file in the state folder.
+	// FileName is the name of the token file in the state folder.
 	FileName = "tokens.json"
 
-	tokenPrefix = "mcpw_" // lets scanners for leaked secrets know one
+	tokenPrefix = "mcpw_" // recognised by scanners for leaked secrets
 	tokenBytes  = 32
 	maxTokens   = 1000            // tokens in the file; a further one is refused
 	maxName     = 64              // characters of a token name
 	lockWait    = 5 * time.Second // for another command that writes the token file; then an error
-	lookEvery   = time.Second     // between two looks at the token file
+	lookEvery   = time.Second     // between two checks of the token file for changes
 )
 
-// Store keeps the tokens in one file, which several processes may use at once: it is
-// replaced as a whole, under a lock, and looked at again while it is in use.
+// Store keeps the tokens in one file that several processes may use: the file is replaced as a whole, under a lock, and
+// reloaded when it changes.
 type Store struct {
 	path string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the following fields
 	tokens []Token
-	file   fs.FileInfo // of what was last read, or could not be; nil if there was no file
+	file   fs.FileInfo // of the last read, even if it failed; nil if there was no file
 	looked time.Time
-	log    *slog.Logger // of the gate that uses the store; nil if there is none
+	log    *slog.Logger // of the gate that uses the store; may be nil
 }
 
-// Token is what is kept of one token: enough to know it again, not to use it.
+// Token is the stored part of a token: enough to recognise it, not to use it.
 type Token struct {
 	Name      string
-	Toolboxes []string // that it may see, in the order given; nil: all
+	Toolboxes []string // toolboxes that it may see, in the order given; nil: all
 	Rights    []Right  // at least one
 	Created   time.Time
 	Expires   time.Time // zero: never
@@ -57,20 +57,20 @@ type Token struct {
 	digest [sha256.Size]byte
 }
 
-// id tells a token from every other, also from one that has its name later.
+// id identifies a token, also among later ones with the same name.
 func (t Token) id() string { return hex.EncodeToString(t.digest[:16]) }
 
 func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
-// Identity is who made a request, as far as a token tells.
+// Identity is the owner of a request, as known from its token.
 type Identity struct {
-	Name      string   // of the token; "" where none is asked for
-	ID        string   // of the token, which no other ever has; "" where none is asked for
-	Toolboxes []string // that it may see; nil: all
+	Name      string   // of the token; "" if none is required
+	ID        string   // of the token, never reused; "" if none is required
+	Toolboxes []string // toolboxes that it may see; nil: all
 	Rights    []Right
 }
 
-// Open reads the tokens in the file at path. Without the file there are none.
+// Open reads the tokens from the file at path. A missing file means no tokens.
 func Open(path string) (*Store, error) {
 	s := &Store{path: path, looked: time.Now()}
 	tokens, file, err := readTokens(path)
@@ -81,15 +81,15 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// Grant is what a new token is to be.
+// Grant describes a token to create.
 type Grant struct {
 	Name      string
-	Toolboxes []string      // that it may see; nil: all
-	Rights    []Right       // none: calls
-	Lifetime  time.Duration // 0: for ever
+	Toolboxes []string      // toolboxes that it may see; nil: all
+	Rights    []Right       // empty: calls
+	Lifetime  time.Duration // 0: unlimited
 }
 
-// Create makes a token and returns it. It cannot be had again: only its hash is kept.
+// Create creates a token and returns it. It cannot be retrieved later: only its hash is stored.
 func (s *Store) Create(grant Grant) (string, error) {
 	name, toolboxes := grant.Name, grant.Toolboxes
 	if problem := checkName(name); problem != "" {
@@ -140,7 +140,7 @@ func (s *Store) Create(grant Grant) (string, error) {
 	return token, nil
 }
 
-// Remove makes a token worthless. Servers that run notice within a second.
+// Remove invalidates a token. Running servers notice within a second.
 func (s *Store) Remove(name string) error {
 	return s.update(func(tokens []Token) ([]Token, error) {
 		var names []string
@@ -164,7 +164,7 @@ func unknownToken(name string, names []string) error {
 	return &toolbox.Error{Code: toolbox.TokenNotFound, Message: fmt.Sprintf("There is no token named '%s'", name), Hint: hint, Cause: fs.ErrNotExist}
 }
 
-// List returns all tokens in the order in which they were made.
+// List returns all tokens in the order of their creation.
 func (s *Store) List() []Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +172,7 @@ func (s *Store) List() []Token {
 	return slices.Clone(s.tokens)
 }
 
-// Verify says whose token it is. It looks at all of them, so that the time it takes does
-// not tell which one was nearly right.
+// Verify returns the owner of a token. It compares all tokens, so that its duration does not reveal a near match.
 func (s *Store) Verify(token string) (Identity, bool) {
 	s.mu.Lock()
 	s.look()
@@ -192,8 +191,8 @@ func (s *Store) Verify(token string) (Identity, bool) {
 	return Identity{Name: t.Name, ID: t.id(), Toolboxes: slices.Clone(t.Toolboxes), Rights: t.Rights}, true
 }
 
-// look reads the file again if it changed, once in a while. A file that cannot be used
-// changes nothing: a half-made edit must not lock everybody out. The caller holds mu.
+// look reloads the file if it changed, at most once per interval. An unusable file is ignored: a half-finished edit
+// must not lock everybody out. The caller holds mu.
 func (s *Store) look() {
 	if time.Since(s.looked) < lookEvery {
 		return
@@ -214,7 +213,7 @@ func (s *Store) look() {
 	s.tokens, s.file = tokens, file
 }
 
-// sameFile reports that nothing was written or allowed since; nil stands for no file.
+// sameFile reports whether a file is unchanged, mode included; nil means no file.
 func sameFile(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -222,7 +221,7 @@ func sameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
 }
 
-// update changes the file while no other process does. If change fails, nothing is written.
+// update changes the file under the lock. If change fails, nothing is written.
 func (s *Store) update(change func([]Token) ([]Token, error)) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return s.explain("make the folder of", err)
@@ -259,19 +258,19 @@ func (s *Store) update(change func([]Token) ([]Token, error)) error {
 func (s *Store) explain(what string, err error) error {
 	reason := err
 	if inner := errors.Unwrap(err); inner != nil {
-		reason = inner // the path is named already
+		reason = inner // the message names the path already
 	}
 	return &toolbox.Error{Code: toolbox.TokensUnusable, Message: fmt.Sprintf("Cannot %s the tokens in %s: %v", what, s.path, reason), Cause: err}
 }
 
-// reportTo says where to write that the file cannot be used any more.
+// reportTo sets the log for reload errors.
 func (s *Store) reportTo(log *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = log
 }
 
-// checkName says what is wrong with a name. Names stand in logs and on command lines.
+// checkName returns what is wrong with a name, or "". Names appear in logs and on command lines.
 func checkName(name string) string {
 	isPlain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._-", r)

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// ErrTokenEnded is the cause with which requests end whose token was removed or has expired.
+// ErrTokenEnded is the cause of the cancellation of requests whose token was removed or has expired.
 var ErrTokenEnded = errors.New("the token was removed or has expired")
 
-// watched are the requests that run, by the token that they came with.
+// watched are the running requests, with their tokens.
 type watched struct {
 	mu      sync.Mutex
 	nextKey uint64
@@ -22,7 +22,7 @@ type watchedRequest struct {
 	end context.CancelCauseFunc
 }
 
-// enter has a request end when its token does. Call leave when it has ended by itself.
+// enter cancels a request when its token becomes invalid. The caller calls leave when the request has ended.
 func (w *watched) enter(ctx context.Context, id string) (_ context.Context, leave func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	w.mu.Lock()
@@ -41,7 +41,7 @@ func (w *watched) enter(ctx context.Context, id string) (_ context.Context, leav
 	}
 }
 
-// endUnless ends the requests of tokens that are no longer valid.
+// endUnless cancels the requests of tokens that are no longer valid.
 func (w *watched) endUnless(valid map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *watched) endUnless(valid map[string]bool) {
 	}
 }
 
-// Watch ends requests, such as streams, whose token was removed or has expired, until ctx ends.
+// Watch cancels requests, such as streams, whose token was removed or has expired, until ctx ends.
 func (g *Gate) Watch(ctx context.Context) {
 	if g.store == nil {
 		return
