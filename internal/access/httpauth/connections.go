@@ -30,7 +30,7 @@ const (
 type connections struct {
 	most, mostOfOne int
 	log             *slog.Logger
-	loudest         *rate.Limiter // limits the logged evictions
+	logLimit        *rate.Limiter // limits the logged evictions
 
 	mu        sync.Mutex // guards the following fields
 	open      map[net.Conn]*connection
@@ -55,7 +55,7 @@ type connection struct {
 
 func newConnections(most int, log *slog.Logger) *connections {
 	return &connections{
-		most: most, mostOfOne: max(most/addressShare, 1), log: log, loudest: rate.NewLimiter(rate.Every(time.Second), 1),
+		most: most, mostOfOne: max(most/addressShare, 1), log: log, logLimit: rate.NewLimiter(rate.Every(time.Second), 1),
 		open: make(map[net.Conn]*connection), addresses: make(map[netip.Prefix]*addressConnections),
 	}
 }
@@ -68,10 +68,10 @@ func GuardConnections(server *http.Server, log *slog.Logger) {
 
 func guardConnections(server *http.Server, most int, log *slog.Logger) {
 	guarded := newConnections(most, log)
-	server.ConnContext = guarded.begin
+	server.ConnContext = guarded.addConnection
 	server.ConnState = func(conn net.Conn, state http.ConnState) {
 		if state == http.StateClosed || state == http.StateHijacked {
-			guarded.end(conn)
+			guarded.removeClosed(conn)
 		}
 	}
 	server.Handler = boundBodies(server.Handler)
@@ -85,12 +85,12 @@ type usage struct {
 	one *connection
 }
 
-// begin adds a new connection. Its signature is that of http.Server.ConnContext.
-func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context {
+// addConnection adds a new connection. Its signature is that of http.Server.ConnContext.
+func (c *connections) addConnection(ctx context.Context, conn net.Conn) context.Context {
 	one := &connection{conn: conn, from: NetworkOf(conn.RemoteAddr().String())}
-	victim := c.enter(one)
+	victim := c.admit(one)
 	if victim != nil {
-		if c.loudest.Allow() {
+		if c.logLimit.Allow() {
 			c.log.Warn("closed an unused connection: there are too many", "remote", victim.RemoteAddr().String())
 		}
 		_ = victim.Close()
@@ -98,9 +98,9 @@ func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context 
 	return context.WithValue(ctx, connectionKey{}, usage{c, one})
 }
 
-// enter adds a connection and returns the one to close for it, which is the new one itself if all others are busy; nil
+// admit adds a connection and returns the one to close for it, which is the new one itself if all others are busy; nil
 // below the limit.
-func (c *connections) enter(one *connection) (victim net.Conn) {
+func (c *connections) admit(one *connection) (victim net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	address := c.addresses[one.from]
@@ -121,7 +121,7 @@ func (c *connections) enter(one *connection) (victim net.Conn) {
 	}
 	c.open[one.conn] = one
 	address.count++
-	c.rest(one, address)
+	c.markUnused(one, address)
 	if !full {
 		return nil
 	}
@@ -134,8 +134,8 @@ func (c *connections) enter(one *connection) (victim net.Conn) {
 	return unused.conn
 }
 
-// end removes a closed connection.
-func (c *connections) end(conn net.Conn) {
+// removeClosed removes a closed connection.
+func (c *connections) removeClosed(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if one := c.open[conn]; one != nil {
@@ -147,20 +147,20 @@ func (c *connections) end(conn net.Conn) {
 func (c *connections) remove(one *connection) {
 	delete(c.open, one.conn)
 	address := c.addresses[one.from]
-	c.wake(one, address)
+	c.markBusy(one, address)
 	if address.count--; address.count == 0 {
 		delete(c.addresses, one.from)
 	}
 }
 
-// rest adds a connection to the unused ones. The caller holds mu.
-func (c *connections) rest(one *connection, address *addressConnections) {
+// markUnused adds a connection to the unused ones. The caller holds mu.
+func (c *connections) markUnused(one *connection, address *addressConnections) {
 	one.inAll = c.unused.PushBack(one)
 	one.inAddress = address.unused.PushBack(one)
 }
 
-// wake removes a connection from the unused ones. The caller holds mu.
-func (c *connections) wake(one *connection, address *addressConnections) {
+// markBusy removes a connection from the unused ones. The caller holds mu.
+func (c *connections) markBusy(one *connection, address *addressConnections) {
 	if one.inAll != nil {
 		c.unused.Remove(one.inAll)
 		address.unused.Remove(one.inAddress)
@@ -168,8 +168,8 @@ func (c *connections) wake(one *connection, address *addressConnections) {
 	}
 }
 
-// use marks the connection of a request as busy until the returned function is called.
-func use(ctx context.Context) (done func()) {
+// useConnection marks the connection of a request as busy until the returned function is called.
+func useConnection(ctx context.Context) (done func()) {
 	u, ok := ctx.Value(connectionKey{}).(usage)
 	if !ok {
 		return func() {}
@@ -189,8 +189,8 @@ func (c *connections) count(one *connection, delta int) {
 	one.requests += delta
 	switch {
 	case one.requests == 0:
-		c.rest(one, address)
+		c.markUnused(one, address)
 	case one.requests == 1 && delta > 0:
-		c.wake(one, address)
+		c.markBusy(one, address)
 	}
 }

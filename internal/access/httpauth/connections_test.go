@@ -50,7 +50,7 @@ func TestConnectionsMakeRoom(t *testing.T) {
 			var opened []*fakeConn
 			for _, word := range strings.Fields(test.script) {
 				if n, isEnd := strings.CutPrefix(word, "-"); isEnd {
-					all.end(opened[n[0]-'0'])
+					all.removeClosed(opened[n[0]-'0'])
 					continue
 				}
 				address, busy := strings.CutSuffix(word, "!")
@@ -60,9 +60,9 @@ func TestConnectionsMakeRoom(t *testing.T) {
 				}
 				conn := &fakeConn{from: from}
 				opened = append(opened, conn)
-				ctx := all.begin(context.Background(), conn)
+				ctx := all.addConnection(context.Background(), conn)
 				if busy {
-					use(ctx)
+					useConnection(ctx)
 				}
 			}
 			closed := []int{}
@@ -81,20 +81,20 @@ func TestConnectionsMakeRoom(t *testing.T) {
 func TestConnectionIsUnusedAgainAfterItsRequests(t *testing.T) {
 	all := newConnections(1, slog.New(slog.DiscardHandler))
 	first, second := &fakeConn{from: "127.0.0.1:1"}, &fakeConn{from: "127.0.0.1:2"}
-	ctx := all.begin(context.Background(), first)
-	done, doneToo := use(ctx), use(ctx)
+	ctx := all.addConnection(context.Background(), first)
+	done, doneToo := useConnection(ctx), useConnection(ctx)
 	done()
-	all.begin(context.Background(), second)
+	all.addConnection(context.Background(), second)
 	if first.closed || !second.closed {
 		t.Fatal("a connection with a request was closed")
 	}
-	all.end(second)
+	all.removeClosed(second)
 	doneToo()
-	all.begin(context.Background(), &fakeConn{from: "127.0.0.1:3"})
+	all.addConnection(context.Background(), &fakeConn{from: "127.0.0.1:3"})
 	if !first.closed {
 		t.Error("a connection without requests was kept")
 	}
-	all.end(first) // net/http says so later
+	all.removeClosed(first) // net/http says so later
 	if len(all.open) != 1 || len(all.addresses) != 1 || all.unused.Len() != 1 {
 		t.Errorf("left %d connections, %d addresses, %d unused", len(all.open), len(all.addresses), all.unused.Len())
 	}

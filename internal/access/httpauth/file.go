@@ -57,14 +57,14 @@ func readTokens(path string) ([]Token, fs.FileInfo, error) {
 
 // exposed returns how another user may have read or changed the file, and what to do.
 func exposed(path string, info fs.FileInfo) (reason, remedy string) {
-	if reason := safefile.Strangers(info, safefile.ReadOrChange); reason != "" {
+	if reason := safefile.AccessProblem(info, safefile.ReadOrChange); reason != "" {
 		return "it " + reason, "If nobody else used it: chmod 600 " + path
 	}
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil {
 		return "its folder cannot be looked at", ""
 	}
-	if reason := safefile.Strangers(folder, safefile.Change); reason != "" {
+	if reason := safefile.AccessProblem(folder, safefile.Change); reason != "" {
 		return "its folder " + reason, "If nobody else used it: chmod 700 " + filepath.Dir(path)
 	}
 	return "", ""

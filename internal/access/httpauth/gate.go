@@ -41,15 +41,15 @@ type Rules struct {
 
 // Gate passes a request on or refuses it.
 type Gate struct {
-	next    http.Handler
-	store   *Store
-	exempt  func(path string) bool
-	needs   func(path string) Right
-	running watched
-	log     *slog.Logger
-	rules   atomic.Pointer[rules]
-	wrong   *limiter
-	loudest *rate.Limiter // limits the refusals logged as warnings
+	next     http.Handler
+	store    *Store
+	exempt   func(path string) bool
+	needs    func(path string) Right
+	running  watched
+	log      *slog.Logger
+	rules    atomic.Pointer[rules]
+	wrong    *limiter
+	logLimit *rate.Limiter // limits the refusals logged as warnings
 }
 
 // rules are Rules in parsed form.
@@ -62,7 +62,7 @@ type rules struct {
 func NewGate(next http.Handler, options GateOptions) *Gate {
 	g := &Gate{
 		next: next, store: options.Store, exempt: options.NeedsNoToken, log: options.Log,
-		wrong: newLimiter(), loudest: rate.NewLimiter(rate.Every(time.Second), 1),
+		wrong: newLimiter(), logLimit: rate.NewLimiter(rate.Every(time.Second), 1),
 	}
 	if g.needs = options.Needs; g.needs == nil {
 		g.needs = func(string) Right { return Calls }
@@ -146,10 +146,10 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			return
 		}
 		var leave func()
-		ctx, leave = g.running.enter(ctx, identity.ID)
+		ctx, leave = g.running.watch(ctx, identity.ID)
 		defer leave()
 	}
-	defer use(ctx)()
+	defer useConnection(ctx)()
 	g.next.ServeHTTP(w, request.WithContext(ctx))
 	if errors.Is(context.Cause(ctx), ErrTokenEnded) {
 		panic(http.ErrAbortHandler) // a missing response must not look like an empty one
@@ -188,7 +188,7 @@ func (g *Gate) identify(request *http.Request) (Identity, *refusal) {
 
 func (g *Gate) refuse(w http.ResponseWriter, request *http.Request, r refusal) {
 	level := slog.LevelDebug
-	if g.loudest.Allow() {
+	if g.logLimit.Allow() {
 		level = slog.LevelWarn
 	}
 	g.log.Log(request.Context(), level, "refused a request", "reason", r.reason, "status", r.status,

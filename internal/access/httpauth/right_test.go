@@ -146,9 +146,9 @@ func TestRequestsEndWithTheirToken(t *testing.T) {
 					if err := mustOpen(t, s.path).Remove("ends"); err != nil { // as another process does
 						t.Fatal(err)
 					}
-					<-time.After(2 * lookEvery) // of the bubble
+					<-time.After(2 * reloadInterval) // of the bubble
 				} else {
-					<-time.After(time.Minute + lookEvery) // of the bubble
+					<-time.After(time.Minute + reloadInterval) // of the bubble
 				}
 				synctest.Wait()
 				select {

@@ -26,12 +26,12 @@ const (
 	// FileName is the name of the token file in the state folder.
 	FileName = "tokens.json"
 
-	tokenPrefix = "mcpw_" // recognised by scanners for leaked secrets
-	tokenBytes  = 32
-	maxTokens   = 1000            // tokens in the file; a further one is refused
-	maxName     = 64              // characters of a token name
-	lockWait    = 5 * time.Second // for another command that writes the token file; then an error
-	lookEvery   = time.Second     // between two checks of the token file for changes
+	tokenPrefix    = "mcpw_" // recognised by scanners for leaked secrets
+	tokenBytes     = 32
+	maxTokens      = 1000            // tokens in the file; a further one is refused
+	maxName        = 64              // characters of a token name
+	lockWait       = 5 * time.Second // for another command that writes the token file; then an error
+	reloadInterval = time.Second     // between two checks of the token file for changes
 )
 
 // Store keeps the tokens in one file that several processes may use: the file is replaced as a whole, under a lock, and
@@ -39,11 +39,11 @@ const (
 type Store struct {
 	path string
 
-	mu     sync.Mutex // guards the following fields
-	tokens []Token
-	file   fs.FileInfo // of the last read, even if it failed; nil if there was no file
-	looked time.Time
-	log    *slog.Logger // of the gate that uses the store; may be nil
+	mu        sync.Mutex // guards the following fields
+	tokens    []Token
+	file      fs.FileInfo // of the last read, even if it failed; nil if there was no file
+	checkedAt time.Time
+	log       *slog.Logger // of the gate that uses the store; may be nil
 }
 
 // Token is the stored part of a token: enough to recognise it, not to use it.
@@ -72,7 +72,7 @@ type Identity struct {
 
 // Open reads the tokens from the file at path. A missing file means no tokens.
 func Open(path string) (*Store, error) {
-	s := &Store{path: path, looked: time.Now()}
+	s := &Store{path: path, checkedAt: time.Now()}
 	tokens, file, err := readTokens(path)
 	if err != nil {
 		return nil, err
@@ -168,14 +168,14 @@ func unknownToken(name string, names []string) error {
 func (s *Store) List() []Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.look()
+	s.reloadIfChanged()
 	return slices.Clone(s.tokens)
 }
 
 // Verify returns the owner of a token. It compares all tokens, so that its duration does not reveal a near match.
 func (s *Store) Verify(token string) (Identity, bool) {
 	s.mu.Lock()
-	s.look()
+	s.reloadIfChanged()
 	tokens := s.tokens // never changed in place
 	s.mu.Unlock()
 	digest := sha256.Sum256([]byte(token))
@@ -191,13 +191,13 @@ func (s *Store) Verify(token string) (Identity, bool) {
 	return Identity{Name: t.Name, ID: t.id(), Toolboxes: slices.Clone(t.Toolboxes), Rights: t.Rights}, true
 }
 
-// look reloads the file if it changed, at most once per interval. An unusable file is ignored: a half-finished edit
+// reloadIfChanged reloads the file if it changed, at most once per interval. An unusable file is ignored: a half-finished edit
 // must not lock everybody out. The caller holds mu.
-func (s *Store) look() {
-	if time.Since(s.looked) < lookEvery {
+func (s *Store) reloadIfChanged() {
+	if time.Since(s.checkedAt) < reloadInterval {
 		return
 	}
-	s.looked = time.Now()
+	s.checkedAt = time.Now()
 	file, err := os.Stat(s.path)
 	if err == nil && sameFile(file, s.file) {
 		return
@@ -251,7 +251,7 @@ func (s *Store) update(change func([]Token) ([]Token, error)) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tokens, s.file, s.looked = tokens, file, time.Now()
+	s.tokens, s.file, s.checkedAt = tokens, file, time.Now()
 	return nil
 }
 

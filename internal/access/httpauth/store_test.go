@@ -254,7 +254,7 @@ func TestChangesAreNoticed(t *testing.T) {
 			if _, ok := serving.Verify(token); ok != now {
 				t.Errorf("%s, at once: %v", when, ok)
 			}
-			<-time.After(lookEvery)
+			<-time.After(reloadInterval)
 			if _, ok := serving.Verify(token); ok != later {
 				t.Errorf("%s, a second later: %v", when, ok)
 			}

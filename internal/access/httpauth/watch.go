@@ -22,8 +22,8 @@ type watchedRequest struct {
 	end context.CancelCauseFunc
 }
 
-// enter cancels a request when its token becomes invalid. The caller calls leave when the request has ended.
-func (w *watched) enter(ctx context.Context, id string) (_ context.Context, leave func()) {
+// watch cancels a request when its token becomes invalid. The caller calls leave when the request has ended.
+func (w *watched) watch(ctx context.Context, id string) (_ context.Context, leave func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -41,8 +41,8 @@ func (w *watched) enter(ctx context.Context, id string) (_ context.Context, leav
 	}
 }
 
-// endUnless cancels the requests of tokens that are no longer valid.
-func (w *watched) endUnless(valid map[string]bool) {
+// cancelInvalid cancels the requests of tokens that are no longer valid.
+func (w *watched) cancelInvalid(valid map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, request := range w.byKey {
@@ -57,7 +57,7 @@ func (g *Gate) Watch(ctx context.Context) {
 	if g.store == nil {
 		return
 	}
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(reloadInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -68,7 +68,7 @@ func (g *Gate) Watch(ctx context.Context) {
 					valid[token.id()] = true
 				}
 			}
-			g.running.endUnless(valid)
+			g.running.cancelInvalid(valid)
 		case <-ctx.Done():
 			return
 		}

@@ -65,7 +65,7 @@ func BridgeAddress(ctx context.Context, server config.Server, options app.Option
 		}
 	}
 	options.Config, options.Transparent = cfg, true
-	options.Admit = func(mark string) error { return hops.Ask(ctx, server.URL, headersOf(server), mark) }
+	options.Admit = func(mark string) error { return hops.Probe(ctx, server.URL, headersOf(server), mark) }
 	workbench, err := app.New(options)
 	if err != nil {
 		return err

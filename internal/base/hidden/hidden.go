@@ -132,7 +132,7 @@ func each[T text](s T, decode decoder[T], visit func(r rune, from, to int, isHid
 	r, size := decode(s, 0)
 	for at := 0; size > 0; {
 		if isIdeographicSelector(r) && !isCounted {
-			j.lavish, isCounted = countSelectors(s, decode, at) > maxIdeographs, true
+			j.tooManyVariants, isCounted = countSelectors(s, decode, at) > maxIdeographs, true
 		}
 		next, nextSize := decode(s, at+size)
 		if nextSize == 0 {

@@ -18,9 +18,9 @@ const (
 
 // judge decides character by character.
 type judge struct {
-	lavish  bool // the text has too many ideographic variants
-	before  rune // the last visible or kept character; 0 at the beginning
-	removed bool // a character between before and the current one is hidden
+	tooManyVariants bool // the text has too many ideographic variants
+	before          rune // the last visible or kept character; 0 at the beginning
+	removed         bool // a character between before and the current one is hidden
 }
 
 // hides reports whether a character is hidden in its position.
@@ -85,7 +85,7 @@ func (j *judge) stays(r, next rune) bool {
 		}
 		return (isLast || next == zwj) && hasEmojiStyle(j.before)
 	case isIdeographicSelector(r):
-		return isLast && !j.lavish && r <= lastRegistered && isIdeograph(j.before)
+		return isLast && !j.tooManyVariants && r <= lastRegistered && isIdeograph(j.before)
 	case isMongolianSelector(r):
 		return (isLast || next == zwj || next == zwnj) && unicode.Is(unicode.Mongolian, j.before) && unicode.IsLetter(j.before)
 	case r <= 0xfe02:

@@ -55,20 +55,20 @@ func split(path string) []string {
 	return parts
 }
 
-// Exposed returns how a user other than this one and root can decide what is read at a path: by changing the file or
+// PathProblem returns how a user other than this one and root can decide what is read at a path: by changing the file or
 // its folder, or by replacing a link that leads to it. The reason is a clause, or "".
-func Exposed(path string) string {
+func PathProblem(path string) string {
 	links, target, err := Follow(path)
 	if err != nil {
 		return "" // the caller gets the same error when it reads the file
 	}
 	if info, err := os.Stat(target); err == nil {
-		if reason := others(info); reason != "" {
+		if reason := changeProblem(info); reason != "" {
 			return target + " " + reason
 		}
 	}
 	for _, entry := range append(links, target) {
-		if reason := Replaceable(entry); reason != "" {
+		if reason := ReplaceProblem(entry); reason != "" {
 			return reason
 		}
 	}

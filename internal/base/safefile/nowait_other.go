@@ -2,5 +2,5 @@
 
 package safefile
 
-// NoWait is a flag for opening a file that may have become a named pipe. Here, opening one never waits.
-const NoWait = 0
+// NonBlocking is a flag for opening a file that may have become a named pipe. Here, opening one never waits.
+const NonBlocking = 0

@@ -23,7 +23,7 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, info, special
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|NoWait, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY|NonBlocking, 0)
 	if err != nil {
 		return nil, info, err
 	}

@@ -47,7 +47,7 @@ func TestStrangers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Strangers(info, test.forbidden); got != test.want {
+		if got := AccessProblem(info, test.forbidden); got != test.want {
 			t.Errorf("mode %o, forbidden %o: %q, want %q", test.mode, test.forbidden, got, test.want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestStrangersOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Strangers(info, Change); got != "belongs to another user" {
+	if got := AccessProblem(info, Change); got != "belongs to another user" {
 		t.Errorf("the folder of another user %q", got)
 	}
 }

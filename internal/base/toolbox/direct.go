@@ -17,9 +17,9 @@ type Names struct {
 // maxHeldNames bounds the names kept for tools that are no longer offered; beyond it, they are released.
 const maxHeldNames = 10_000
 
-// Give assigns a name to each offered tool, in order, and returns the names. The first new tool of a name gets its own
+// Assign assigns a name to each offered tool, in order, and returns the names. The first new tool of a name gets its own
 // name; later ones get server__tool.
-func (n *Names) Give(offered []Ref) []string {
+func (n *Names) Assign(offered []Ref) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.names == nil {
@@ -28,17 +28,17 @@ func (n *Names) Give(offered []Ref) []string {
 	// Own names first: a generated name must not occupy the own name of another tool.
 	var later []Ref
 	for _, ref := range offered {
-		if _, named := n.names[ref]; !named && !n.take(ref, ref.Name) {
+		if _, named := n.names[ref]; !named && !n.claim(ref, ref.Name) {
 			later = append(later, ref)
 		}
 	}
 	for _, ref := range later {
 		if _, named := n.names[ref]; !named {
-			n.takeOther(ref)
+			n.claimQualified(ref)
 		}
 	}
 	if len(n.names)-len(offered) > maxHeldNames {
-		n.forget(offered)
+		n.releaseExcept(offered)
 	}
 	names := make([]string, len(offered))
 	for i, ref := range offered {
@@ -63,24 +63,24 @@ func (n *Names) Find(name string) (Ref, bool) {
 	return ref, ok
 }
 
-// takeOther assigns a generated name to a tool whose own name is in use. Each form is more specific than the one
+// claimQualified assigns a generated name to a tool whose own name is in use. Each form is more specific than the one
 // before; the last is numbered and so always free.
-func (n *Names) takeOther(ref Ref) {
+func (n *Names) claimQualified(ref Ref) {
 	// A longer name is better than one that clients reject.
 	if short := ref.Server + Separator + ref.Name; len(short) <= nativeLimit &&
-		strings.IndexFunc(ref.Server, isForeign) < 0 && n.take(ref, short) {
+		strings.IndexFunc(ref.Server, isForeign) < 0 && n.claim(ref, short) {
 		return
 	}
 	native := ref.NativeName()
-	for i := 2; !n.take(ref, native); i++ {
+	for i := 2; !n.claim(ref, native); i++ {
 		suffix := fmt.Sprintf("_%d", i)
 		full := ref.NativeName()
 		native = full[:min(len(full), nativeLimit-len(suffix))] + suffix
 	}
 }
 
-// take assigns a name to a tool if the name is free.
-func (n *Names) take(ref Ref, name string) bool {
+// claim assigns a name to a tool if the name is free.
+func (n *Names) claim(ref Ref, name string) bool {
 	if _, taken := n.refs[name]; taken {
 		return false
 	}
@@ -88,8 +88,8 @@ func (n *Names) take(ref Ref, name string) bool {
 	return true
 }
 
-// forget releases the names of all tools that are not offered.
-func (n *Names) forget(offered []Ref) {
+// releaseExcept releases the names of all tools that are not offered.
+func (n *Names) releaseExcept(offered []Ref) {
 	kept := make(map[Ref]string, len(offered))
 	for _, ref := range offered {
 		kept[ref] = n.names[ref]

@@ -43,7 +43,7 @@ func TestNamesOfToolsThatAreOfferedTogether(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var names Names
-			got := names.Give(test.offered)
+			got := names.Assign(test.offered)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -62,13 +62,13 @@ func TestNamesOfToolsThatAreOfferedTogether(t *testing.T) {
 func TestNamesStay(t *testing.T) {
 	var names Names
 	early, late := Ref{"t", "b", "x"}, Ref{"t", "a", "x"}
-	names.Give([]Ref{early})
+	names.Assign([]Ref{early})
 	// The one that is first in the file comes up second.
-	if got := names.Give([]Ref{late, early}); got[0] != "a__x" || got[1] != "x" {
+	if got := names.Assign([]Ref{late, early}); got[0] != "a__x" || got[1] != "x" {
 		t.Errorf("the names are %q", got)
 	}
 	// One that is gone keeps its name.
-	if got := names.Give([]Ref{late}); got[0] != "a__x" {
+	if got := names.Assign([]Ref{late}); got[0] != "a__x" {
 		t.Errorf("the name became %q", got[0])
 	}
 	if ref, ok := names.Find("x"); !ok || ref != early {
@@ -98,7 +98,7 @@ func TestNamesNeverMeanAnother(t *testing.T) {
 				offered = append(offered, ref)
 			}
 		}
-		for i, name := range names.Give(offered) {
+		for i, name := range names.Assign(offered) {
 			ref := offered[i]
 			if before, ok := given[ref]; ok && before != name {
 				t.Fatalf("%v was %q and is %q", ref, before, name)
@@ -118,7 +118,7 @@ func TestHeldNamesAreLimited(t *testing.T) {
 	var names Names
 	kept := Ref{"t", "a", "kept"}
 	for i := range maxHeldNames + 2 {
-		names.Give([]Ref{kept, {"t", "a", fmt.Sprint(i)}})
+		names.Assign([]Ref{kept, {"t", "a", fmt.Sprint(i)}})
 	}
 	if n := len(names.names); n > maxHeldNames || n != len(names.refs) {
 		t.Errorf("%d names of %d tools are held", len(names.refs), n)

@@ -11,7 +11,7 @@ import (
 // so bypass its checks: a duplicate member, or one that differs only in case. It returns "" if there is no problem, or if
 // the method is unknown. Tool arguments are not checked.
 func Ambiguous(method string, params wire.Payload) string {
-	if !protocol.Decides(method) {
+	if !protocol.HasDecisiveMembers(method) {
 		return ""
 	}
 	if problem := AmbiguousMembers(params); problem != "" {
@@ -42,7 +42,7 @@ func AmbiguousMembers(object wire.Payload) string {
 
 // AmbiguousKey checks one key against the decisive keys before it.
 func AmbiguousKey(key string, before []string) string {
-	if protocol.IsTwin(key) {
+	if protocol.IsCaseVariant(key) {
 		return fmt.Sprintf("Invalid params: the member '%.100s' differs from a known one only in the case of its letters", key)
 	}
 	for _, other := range before {

@@ -148,7 +148,7 @@ func (request *Request) dispatch(r *run) bool {
 	if r.crossing != sameEra {
 		r.translateCall(&call)
 	}
-	call.Asker.Modern = request.Client.Profile().Modern()
+	call.Requester.Modern = request.Client.Profile().Modern()
 	var err error
 	r.mu.Lock() // the response has to wait until the id is known
 	r.id, err = r.lease.Session.CallTool(call, r)

@@ -44,7 +44,7 @@ func (r *run) translateCall(call *downstream.ToolCall) {
 		call.Meta, call.Extra = era.LowerMeta(call.Meta), era.LowerMembers(call.Extra)
 		return
 	}
-	call.Asker.LogLevel = r.call.Client.Profile().LogLevel()
+	call.Requester.LogLevel = r.call.Client.Profile().LogLevel()
 	// Sending overwrites the buffer, and the call may have to be sent again.
 	kept := *call
 	kept.Arguments, kept.Meta = clone(call.Arguments), clone(call.Meta)
@@ -66,7 +66,7 @@ func (r *run) translateForward(forward *downstream.Forward) {
 		forward.Params = era.LowerParams(forward.Params)
 		return
 	}
-	forward.Asker.LogLevel = r.call.Client.Profile().LogLevel()
+	forward.Requester.LogLevel = r.call.Client.Profile().LogLevel()
 	kept := *forward
 	r.again = func(members []byte) (uint64, error) {
 		next := kept

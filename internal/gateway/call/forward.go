@@ -82,7 +82,7 @@ func (request *Forwarding) dispatch(r *run) bool {
 	r.token = bytes.Clone(request.meta.Member(protocol.ProgressToken).Bytes())
 	forward := downstream.Forward{
 		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
-		Asker: downstream.Asker{Modern: request.Client.Profile().Modern()},
+		Requester: downstream.Requester{Modern: request.Client.Profile().Modern()},
 	}
 	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
 	if r.crossing != sameEra {

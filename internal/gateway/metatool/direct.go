@@ -58,7 +58,7 @@ func (s *Surface) listDirect(request Request) Answer {
 	}
 	d := s.directTools(request.Session.Profile())
 	result := []byte(`{"tools":[`)
-	for i, name := range s.visible.Names().Give(d.refs) {
+	for i, name := range s.visible.Names().Assign(d.refs) {
 		if i > 0 {
 			result = append(result, ',')
 		}
@@ -139,7 +139,7 @@ func (s *Surface) callDirect(request *Request) {
 
 // nameAndCall gives names to all known tools, and looks the name up again.
 func (s *Surface) nameAndCall(request *Request, d directTools) {
-	s.visible.Names().Give(d.refs)
+	s.visible.Names().Assign(d.refs)
 	if ref, ok := s.findDirect(request.Session.Profile(), request.Name); ok {
 		s.callNamed(request, ref)
 		return

@@ -22,14 +22,14 @@ func newPinned(refs []toolbox.Ref) pinned {
 	for _, tool := range metaTools {
 		ours = append(ours, toolbox.Ref{Name: tool.name}) // no tool of a server can be this one
 	}
-	names.Give(ours)
+	names.Assign(ours)
 	var once []toolbox.Ref
 	for _, ref := range refs {
 		if !slices.Contains(once, ref) {
 			once = append(once, ref)
 		}
 	}
-	return pinned{once, names.Give(once)}
+	return pinned{once, names.Assign(once)}
 }
 
 // areOf reports whether tools of the toolbox are pinned.

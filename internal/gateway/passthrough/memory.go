@@ -171,7 +171,7 @@ func (m *Memory) namePrompts(lists []serverList, names [][]string) {
 			all = append(all, toolbox.Ref{Toolbox: key.origin.toolbox, Server: key.origin.server, Name: name})
 		}
 	}
-	given := m.prompts.Give(all)
+	given := m.prompts.Assign(all)
 	for i := range names {
 		for j, name := range names[i] {
 			names[i][j], given = given[0], given[1:]

@@ -158,15 +158,15 @@ func (r *routing) try(candidates []candidate, fallback string) {
 		return
 	}
 	r.candidate, r.others, r.fallback, r.isNew = candidates[0], candidates[1:], fallback, false
-	switch r.method.Updates {
-	case protocol.BeginsUpdates:
+	switch r.method.Subscription {
+	case protocol.Subscribes:
 		isNew, ok := r.memory.subscribe(r.subscription(), r.clientName, liveSession(r.server, r.Session))
 		if !ok {
 			r.refuse(protocol.CodeInternalError, fmt.Sprintf("Too many subscriptions: a client can have %d; end others with %s first", maxSubscriptions, protocol.MethodUnsubscribe), nil)
 			return
 		}
 		r.isNew = isNew
-	case protocol.EndsUpdates:
+	case protocol.Unsubscribes:
 		if shared := r.memory.unsubscribe(r.subscription(), liveSession(r.server, r.Session)); shared {
 			r.answer([]byte("{}")) // the server keeps the subscription for another client
 			return
@@ -231,7 +231,7 @@ func (r *routing) isUnknownMethod(failure *call.Failure) bool {
 // finish forwards a result, in which links use the names that the client knows.
 func (r *routing) finish(outcome call.Outcome) {
 	o := originOf(r.server)
-	if r.method.Updates == protocol.BeginsUpdates {
+	if r.method.Subscription == protocol.Subscribes {
 		r.memory.subscribe(r.subscription(), r.clientName, liveSession(r.server, r.Session))
 		if r.method.Subject == protocol.SubjectTask {
 			r.memory.learnTask(r.serverName, o)
@@ -248,7 +248,7 @@ func (r *routing) finish(outcome call.Outcome) {
 	}
 	r.learnCreatedTask(outcome.Result)
 	var of candidate
-	if s := r.method.Subject; (s == protocol.SubjectURI || s == protocol.SubjectTask) && r.method.Updates == protocol.LeavesUpdates {
+	if s := r.method.Subject; (s == protocol.SubjectURI || s == protocol.SubjectTask) && r.method.Subscription == protocol.NoSubscription {
 		of = r.candidate
 	}
 	if edits := r.memory.linkEdits(o, outcome.Result, of.serverName, of.clientName); len(edits) > 0 {

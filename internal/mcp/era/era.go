@@ -18,16 +18,16 @@ const metaKey = "_meta"
 
 // LowerParams returns the params of a modern client's request for a legacy server.
 func LowerParams(params wire.Payload) wire.Payload {
-	return without(params, isInput, protocol.OfOneHop)
+	return without(params, isInput, protocol.IsHopByHop)
 }
 
 // LowerMeta returns the _meta of a modern client's request for a legacy server; absent if it would
 // be empty.
 func LowerMeta(meta wire.Payload) wire.Payload {
-	if !has(meta, protocol.OfOneHop) {
+	if !has(meta, protocol.IsHopByHop) {
 		return meta
 	}
-	lowered := wire.Raw(wire.AppendWithMembers(nil, meta, protocol.OfOneHop, nil))
+	lowered := wire.Raw(wire.AppendWithMembers(nil, meta, protocol.IsHopByHop, nil))
 	if isEmpty(lowered) {
 		return wire.Payload{}
 	}

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	askTime   = 5 * time.Second // for a local address to answer; then it counts as not a workbench
+	probeTime = 5 * time.Second // for a local address to answer; then it counts as not a workbench
 	maxAnswer = 64 << 10        // bytes of the response that are read
 )
 
-// Ask requests a server's address over HTTP with the mark, to find out whether a connection would lead the workbench
+// Probe requests a server's address over HTTP with the mark, to find out whether a connection would lead the workbench
 // back to itself; the error says so. An address that cannot be reached, or is not a workbench, causes no error.
-func Ask(ctx context.Context, address string, header http.Header, mark string) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+func Probe(ctx context.Context, address string, header http.Header, mark string) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -136,13 +136,13 @@ func TestAsk(t *testing.T) {
 		{http.StatusOK, `{"error":{"message":"no"}}`, ""},
 	} {
 		status, body = test.status, test.body
-		err := Ask(t.Context(), server.URL, http.Header{"X-Team": {"tools"}}, "mark")
+		err := Probe(t.Context(), server.URL, http.Header{"X-Team": {"tools"}}, "mark")
 		if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
 			t.Errorf("%d %s: %v", test.status, test.body, err)
 		}
 	}
 	server.Close()
-	if err := Ask(t.Context(), server.URL, nil, "mark"); err != nil {
+	if err := Probe(t.Context(), server.URL, nil, "mark"); err != nil {
 		t.Errorf("one that is gone: %v", err)
 	}
 }

@@ -34,8 +34,8 @@ var decided = []string{
 	NotifyCancelled, NotifyProgress, NotifyRootsList,
 }
 
-// Decides reports whether the params of a method have decisive members.
-func Decides(method string) bool {
+// HasDecisiveMembers reports whether the params of a method have decisive members.
+func HasDecisiveMembers(method string) bool {
 	return slices.ContainsFunc(decided, func(beginning string) bool { return strings.HasPrefix(method, beginning) })
 }
 
@@ -47,9 +47,9 @@ func DecisiveKey(key []byte) (text string, decides bool) {
 	return string(key), false
 }
 
-// IsTwin reports whether a key differs from a decisive one only in case. Some programs ignore case, and would read a
+// IsCaseVariant reports whether a key differs from a decisive one only in case. Some programs ignore case, and would read a
 // different message than the workbench does.
-func IsTwin(key string) bool {
+func IsCaseVariant(key string) bool {
 	if _, ok := decisiveKeys[key]; ok {
 		return false
 	}

@@ -22,20 +22,20 @@ type Method struct {
 	// Cacheable: results carry their time to live. MayAsk: the server may answer a request with questions, and the
 	// client repeats it with the answers. Both since revision 2026-07-28.
 	Cacheable, MayAsk bool
-	// Updates is the effect of a request on the subscription to its subject.
-	Updates Updates
+	// Subscription is the effect of a request on the subscription to its subject.
+	Subscription Subscription
 	// List is the list that the method requests, or nil.
 	List *List
 }
 
-// Updates is the effect of a request on a subscription.
-type Updates int
+// Subscription is the effect of a request on a subscription.
+type Subscription int
 
 // Effects of a request on a subscription.
 const (
-	LeavesUpdates Updates = iota
-	BeginsUpdates
-	EndsUpdates
+	NoSubscription Subscription = iota
+	Subscribes
+	Unsubscribes
 )
 
 // Members of params that name the subject of a request.
@@ -74,8 +74,8 @@ var methods = []Method{
 	{Name: MethodResourcesList, Cacheable: true, List: ResourceList},
 	{Name: MethodTemplatesList, Cacheable: true, List: TemplateList},
 	{Name: MethodResourcesRead, Capability: "resources", Subject: SubjectURI, InHeader: true, Cacheable: true, MayAsk: true},
-	{Name: MethodSubscribe, Capability: "resources", Subject: SubjectURI, Removed: true, Updates: BeginsUpdates},
-	{Name: MethodUnsubscribe, Capability: "resources", Subject: SubjectURI, Removed: true, Updates: EndsUpdates},
+	{Name: MethodSubscribe, Capability: "resources", Subject: SubjectURI, Removed: true, Subscription: Subscribes},
+	{Name: MethodUnsubscribe, Capability: "resources", Subject: SubjectURI, Removed: true, Subscription: Unsubscribes},
 	{Name: MethodPromptsList, Cacheable: true, List: PromptList},
 	{Name: MethodPromptsGet, Capability: "prompts", Subject: SubjectName, InHeader: true, MayAsk: true},
 	{Name: MethodComplete, Capability: "completions"},
@@ -88,8 +88,8 @@ var methods = []Method{
 	{Name: MethodTasksResult, Capability: "tasks", Extension: ExtensionTasks, Subject: SubjectTask, InHeader: true, Removed: true},
 	{Name: MethodTasksUpdate, Capability: "tasks", Extension: ExtensionTasks, Subject: SubjectTask, InHeader: true},
 	{Name: MethodTasksCancel, Capability: "tasks", Extension: ExtensionTasks, Subject: SubjectTask, InHeader: true},
-	{Name: MethodWatchTask, Capability: "tasks", Extension: ExtensionTasks, Subject: SubjectTask, Updates: BeginsUpdates},
-	{Name: MethodUnwatchTask, Capability: "tasks", Extension: ExtensionTasks, Subject: SubjectTask, Updates: EndsUpdates},
+	{Name: MethodWatchTask, Capability: "tasks", Extension: ExtensionTasks, Subject: SubjectTask, Subscription: Subscribes},
+	{Name: MethodUnwatchTask, Capability: "tasks", Extension: ExtensionTasks, Subject: SubjectTask, Subscription: Unsubscribes},
 }
 
 var methodByName = func() map[string]*Method {

@@ -114,8 +114,8 @@ const (
 	ExtensionApps   = "io.modelcontextprotocol/ui"
 )
 
-// OfOneHop reports whether a key of _meta is hop-by-hop and so must not be forwarded.
-func OfOneHop(key string) bool {
+// IsHopByHop reports whether a key of _meta is hop-by-hop and so must not be forwarded.
+func IsHopByHop(key string) bool {
 	switch key {
 	case MetaProtocolVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel:
 		return true

@@ -36,19 +36,19 @@ func (c *clock) register(server *mcp.Server) {
 		Name:        "now",
 		Title:       "Current time",
 		Description: "Tell the current date and time, in the user's zone or another.",
-		Annotations: looks(),
-	}, c.tell)
+		Annotations: readOnly(),
+	}, c.currentTime)
 	addTool(server, &mcp.Tool{
 		Name:        "convert_time",
 		Title:       "Convert time between zones",
 		Description: "Tell what a time in one zone is in others. Daylight saving is taken into account, and times that clocks skip or repeat are pointed out.",
-		Annotations: looks(),
+		Annotations: readOnly(),
 	}, c.convert)
 	addTool(server, &mcp.Tool{
 		Name:        "time_difference",
 		Title:       "Time between two times",
 		Description: "Tell how much time passes from one time to another, in words, in seconds and as an ISO 8601 duration. Days are 24 hours.",
-		Annotations: looks(),
+		Annotations: readOnly(),
 	}, c.difference)
 }
 
@@ -84,7 +84,7 @@ type nowInput struct {
 	Zone string `json:"zone,omitempty" jsonschema:"Time zone, such as Europe/Berlin, UTC or +02:00. Default: the zone of this machine."`
 }
 
-func (c *clock) tell(_ context.Context, _ *mcp.CallToolRequest, in nowInput) (*mcp.CallToolResult, *moment, error) {
+func (c *clock) currentTime(_ context.Context, _ *mcp.CallToolRequest, in nowInput) (*mcp.CallToolResult, *moment, error) {
 	zone, err := c.zone(in.Zone)
 	if err != nil {
 		return nil, nil, err

@@ -91,19 +91,19 @@ func (f *folder) register(server *mcp.Server) {
 		Name:        "list_files",
 		Title:       "List files",
 		Description: "List the files and folders in a folder, with size and time of change. Go deeper with depth, or pick by name at every level with glob.",
-		Annotations: looks(),
+		Annotations: readOnly(),
 	}, f.list)
 	addTool(server, &mcp.Tool{
 		Name:        "read_file",
 		Title:       "Read a file",
 		Description: "Read a text file, or the part of it from line offset on. A long file comes in parts, and the answer says how to get the next one.",
-		Annotations: looks(),
+		Annotations: readOnly(),
 	}, f.read)
 	addTool(server, &mcp.Tool{
 		Name:        "search_files",
 		Title:       "Search in files",
 		Description: "Find the lines that contain a text or match a regular expression, in all text files below a folder. Answers with path:line: text for each.",
-		Annotations: looks(),
+		Annotations: readOnly(),
 	}, f.search)
 }
 
@@ -145,7 +145,7 @@ func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 
 // openNow opens the file that has the name now.
 func (f *folder) openNow(name string) (*os.File, fs.FileInfo, error) {
-	file, err := f.root.OpenFile(name, os.O_RDONLY|safefile.NoWait, 0)
+	file, err := f.root.OpenFile(name, os.O_RDONLY|safefile.NonBlocking, 0)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -45,7 +45,7 @@ func (f *folder) list(ctx context.Context, _ *mcp.CallToolRequest, in listInput)
 	if err != nil {
 		return nil, nil, err
 	}
-	limit, err := between("limit", in.Limit, defaultListed, maxListed)
+	limit, err := inRange("limit", in.Limit, defaultListed, maxListed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +53,7 @@ func (f *folder) list(ctx context.Context, _ *mcp.CallToolRequest, in listInput)
 	if in.Glob != "" {
 		otherwise = maxDepth
 	}
-	depth, err := between("depth", in.Depth, otherwise, maxDepth)
+	depth, err := inRange("depth", in.Depth, otherwise, maxDepth)
 	if err != nil {
 		return nil, nil, err
 	}

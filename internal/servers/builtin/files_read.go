@@ -44,11 +44,11 @@ func (f *folder) read(ctx context.Context, _ *mcp.CallToolRequest, in readInput)
 	if err != nil {
 		return nil, nil, err
 	}
-	offset, err := between("offset", in.Offset, 1, maxOffset)
+	offset, err := inRange("offset", in.Offset, 1, maxOffset)
 	if err != nil {
 		return nil, nil, err
 	}
-	limit, err := between("limit", in.Limit, defaultLines, maxLines)
+	limit, err := inRange("limit", in.Limit, defaultLines, maxLines)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,7 +117,7 @@ func (p *page) scan(ctx context.Context, r *bufio.Reader, most int64) error {
 				p.begun = len(p.text)
 			}
 			p.inLine = piece[len(piece)-1] != '\n'
-			p.take(piece)
+			p.addPiece(piece)
 		}
 		if errors.Is(err, io.EOF) {
 			p.ended = true
@@ -134,9 +134,9 @@ func (p *page) scan(ctx context.Context, r *bufio.Reader, most int64) error {
 	return nil
 }
 
-// take adds a piece of the current line if it belongs to the page. A line that does not fit goes to the next page; only
+// addPiece adds a piece of the current line if it belongs to the page. A line that does not fit goes to the next page; only
 // a line that fits on no page is cut.
-func (p *page) take(piece []byte) {
+func (p *page) addPiece(piece []byte) {
 	if p.full || p.line < p.first {
 		return
 	}

@@ -55,7 +55,7 @@ func (f *folder) search(ctx context.Context, req *mcp.CallToolRequest, in search
 	if err != nil {
 		return nil, nil, err
 	}
-	most, err := between("max_results", in.MaxResults, defaultMatches, maxMatches)
+	most, err := inRange("max_results", in.MaxResults, defaultMatches, maxMatches)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +138,7 @@ type search struct {
 }
 
 func (s *search) run(ctx context.Context, w *walk, start string) error {
-	err := s.begin(ctx, w, start)
+	err := s.searchFrom(ctx, w, start)
 	if err == nil || errors.Is(err, errStopWalk) {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (s *search) run(ctx context.Context, w *walk, start string) error {
 	return s.folder.explain(start, err)
 }
 
-func (s *search) begin(ctx context.Context, w *walk, start string) error {
+func (s *search) searchFrom(ctx context.Context, w *walk, start string) error {
 	file, info, err := s.folder.open(start)
 	if err != nil {
 		return err

@@ -61,13 +61,13 @@ func (n *notes) register(server *mcp.Server) {
 		Name:        "recall",
 		Title:       "Recall notes",
 		Description: "Get the note with an id, or the latest notes, newest first.",
-		Annotations: looks(),
+		Annotations: readOnly(),
 	}, n.recall)
 	addTool(server, &mcp.Tool{
 		Name:        "search_notes",
 		Title:       "Search notes",
 		Description: "Find the notes that contain all of some words, in title, text or tags. Upper and lower case are the same; the newest notes come first.",
-		Annotations: looks(),
+		Annotations: readOnly(),
 	}, n.search)
 	addTool(server, &mcp.Tool{
 		Name:        "forget",
@@ -150,7 +150,7 @@ type recallInput struct {
 }
 
 func (n *notes) recall(ctx context.Context, _ *mcp.CallToolRequest, in recallInput) (*mcp.CallToolResult, *notesOutput, error) {
-	latest, err := between("latest", in.Latest, defaultRecall, maxRecall)
+	latest, err := inRange("latest", in.Latest, defaultRecall, maxRecall)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,7 +175,7 @@ type searchNotesInput struct {
 }
 
 func (n *notes) search(ctx context.Context, _ *mcp.CallToolRequest, in searchNotesInput) (*mcp.CallToolResult, *notesOutput, error) {
-	limit, err := between("limit", in.Limit, defaultRecall, maxRecall)
+	limit, err := inRange("limit", in.Limit, defaultRecall, maxRecall)
 	if err != nil {
 		return nil, nil, err
 	}

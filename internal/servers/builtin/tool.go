@@ -27,8 +27,8 @@ func addTool[In, Out any](server *mcp.Server, tool *mcp.Tool, handler mcp.ToolHa
 	mcp.AddTool(server, tool, handler)
 }
 
-// looks returns the annotations of a read-only tool.
-func looks() *mcp.ToolAnnotations {
+// readOnly returns the annotations of a read-only tool.
+func readOnly() *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{
 		ReadOnlyHint:    true,
 		IdempotentHint:  true,
@@ -53,9 +53,9 @@ func refuse(hint, format string, args ...any) error {
 	return &toolbox.Error{Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// between returns value, or otherwise if value is 0. Values out of range are refused, not adjusted, so that the model
+// inRange returns value, or otherwise if value is 0. Values out of range are refused, not adjusted, so that the model
 // does not misinterpret the result.
-func between(name string, value, otherwise, most int) (int, error) {
+func inRange(name string, value, otherwise, most int) (int, error) {
 	switch {
 	case value == 0:
 		return otherwise, nil

@@ -44,7 +44,7 @@ type seen struct {
 	failed bool // writing the file failed, which is logged once
 	file   Hash // hash of the file's content when it was last read or written
 	known
-	instructed bool // the instructions changed in this run
+	instructionsChanged bool // the instructions changed in this run
 }
 
 // known is the content of a server's file.
@@ -84,8 +84,8 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask fun
 			log.Warn("could not read the definitions seen before; a change since then goes unnoticed", "reason", err)
 		}
 	}
-	changes, marked := s.observe(snapshot.Tools, mask)
-	changes = append(s.listen(snapshot, mask), changes...)
+	changes, marked := s.compareTools(snapshot.Tools, mask)
+	changes = append(s.compareInstructions(snapshot, mask), changes...)
 	if len(snapshot.Tools) > maxOffered {
 		log.Warn("the server has too many tools to notice a change in each", "tools", len(snapshot.Tools), "remembered", maxOffered)
 	}
@@ -93,18 +93,18 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask fun
 		s.failed = true
 		log.Warn("could not keep the definitions; a change may go unnoticed in the next run", "reason", err)
 	}
-	return snapshot.warnOfChanges(server, marked, s.instructed), changes
+	return snapshot.warnOfChanges(server, marked, s.instructionsChanged), changes
 }
 
-// listen remembers the server's instructions. If a server no longer sends any, the last ones stay remembered. The
+// compareInstructions remembers the server's instructions. If a server no longer sends any, the last ones stay remembered. The
 // caller holds mu.
-func (s *seen) listen(snapshot *Snapshot, mask func(string) string) (changes []Change) {
-	if snapshot.said == "" && s.instructions != nil {
+func (s *seen) compareInstructions(snapshot *Snapshot, mask func(string) string) (changes []Change) {
+	if snapshot.rawInstructions == "" && s.instructions != nil {
 		return nil
 	}
-	now := snapshot.Instructed(mask)
+	now := snapshot.InstructionsRecord(mask)
 	if was := s.instructions; was != nil && was.Hash != now.Hash {
-		s.instructed = true
+		s.instructionsChanged = true
 		changes = []Change{{Before: *was, After: *now}}
 	}
 	s.instructions = now
@@ -122,9 +122,9 @@ func (b *Baseline) server(key Hash) *seen {
 	return s
 }
 
-// observe remembers the offered tools. It returns the changes since the last call, and the names of all tools that
+// compareTools remembers the offered tools. It returns the changes since the last call, and the names of all tools that
 // changed in this run. The caller holds mu.
-func (s *seen) observe(tools []Tool, mask func(string) string) (changes []Change, marked []string) {
+func (s *seen) compareTools(tools []Tool, mask func(string) string) (changes []Change, marked []string) {
 	before := make(map[Hash]seenTool, len(s.tools))
 	for _, tool := range s.tools {
 		before[tool.name] = tool

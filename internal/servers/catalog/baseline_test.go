@@ -337,10 +337,10 @@ func TestChangedToolsAreMarked(t *testing.T) {
 
 func TestBaselineKeepsWordsWithinBounds(t *testing.T) {
 	folder := t.TempDir()
-	long := strings.Repeat("x", maxStoredWords/2-100)
+	long := strings.Repeat("x", maxStoredContent/2-100)
 	definitions := []string{described("a", long), described("b", long), described("c", long)}
 	compare(t, NewBaseline(folder, nil), Hash{1}, definitions...)
-	if info, err := os.Stat((store{folder: folder, suffix: seenSuffix}).path(Hash{1})); err != nil || info.Size() > maxStoredWords+1000 {
+	if info, err := os.Stat((store{folder: folder, suffix: seenSuffix}).path(Hash{1})); err != nil || info.Size() > maxStoredContent+1000 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
 	}
 	b, log := logged(folder)

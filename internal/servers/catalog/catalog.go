@@ -41,12 +41,12 @@ type Snapshot struct {
 	// Stored means that the snapshot is from the cache: the server has not been asked since.
 	Stored bool
 
-	said       string   // the instructions before cleaning
-	about      []string // for each warning, the name of its tool; "" for others
-	byName     map[string]int
-	whole      *Snapshot         // the unrestricted snapshot, if this one is restricted
-	withheld   map[string]string // by name, why the lock withholds a tool
-	unapproved bool              // the lock withholds the instructions
+	rawInstructions string   // the instructions before cleaning
+	about           []string // for each warning, the name of its tool; "" for others
+	byName          map[string]int
+	whole           *Snapshot         // the unrestricted snapshot, if this one is restricted
+	withheld        map[string]string // by name, why the lock withholds a tool
+	unapproved      bool              // the lock withholds the instructions
 }
 
 // Listing is the answer of a server to tools/list.
@@ -62,14 +62,14 @@ type Listing struct {
 // NewSnapshot checks and cleans a listing. The server's name is used in warnings.
 func NewSnapshot(server string, listing Listing, filter toolbox.Filter) *Snapshot {
 	s := &Snapshot{
-		ServerVersion: hidden.Clean(listing.ServerVersion), Instructions: hidden.Clean(listing.Instructions), said: listing.Instructions,
+		ServerVersion: hidden.Clean(listing.ServerVersion), Instructions: hidden.Clean(listing.Instructions), rawInstructions: listing.Instructions,
 		Capabilities: wire.Raw(bytes.Clone(listing.Capabilities.Bytes())),
 		byName:       make(map[string]int, len(listing.Definitions)),
 	}
 	if listing.Note != "" {
 		s.warn("", "%s (server '%s')", listing.Note, server)
 	}
-	if s.Instructions != s.said {
+	if s.Instructions != s.rawInstructions {
 		s.warn("", "Invisible text was removed from the instructions of server '%s'", server)
 	}
 	for i, definition := range listing.Definitions {

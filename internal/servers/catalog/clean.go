@@ -31,14 +31,14 @@ type examined struct {
 // removed.
 func examine(source wire.Payload) (found examined) {
 	found.definition = source
-	if members := twins(source, inEntry, 0, &found.dropped); len(found.dropped) > 0 {
+	if members := withoutTwins(source, inEntry, 0, &found.dropped); len(found.dropped) > 0 {
 		found.definition = members
 	}
 	if !hidden.InJSON(source.Bytes()) {
 		return found
 	}
 	var edits []wire.Edit
-	found.look(found.definition, inEntry, "", 0, &edits)
+	found.inspect(found.definition, inEntry, "", 0, &edits)
 	if len(edits) > 0 {
 		found.cleaned = true
 		found.definition = wire.Raw(wire.AppendEdited(make([]byte, 0, len(source.Bytes())), found.definition, edits...))
@@ -46,8 +46,8 @@ func examine(source wire.Payload) (found examined) {
 	return found
 }
 
-// look records hidden text in a value, and appends the edits that clean its prose.
-func (found *examined) look(value wire.Payload, in place, path string, depth int, edits *[]wire.Edit) {
+// inspect records hidden text in a value, and appends the edits that clean its prose.
+func (found *examined) inspect(value wire.Payload, in place, path string, depth int, edits *[]wire.Edit) {
 	if depth > maxCleanDepth || !hidden.InJSON(value.Bytes()) {
 		return
 	}
@@ -58,28 +58,28 @@ func (found *examined) look(value wire.Payload, in place, path string, depth int
 		return
 	}
 	for element := range value.Elements() {
-		found.look(element, in.element(), path, depth+1, edits)
+		found.inspect(element, in.element(), path, depth+1, edits)
 	}
 	for raw, member := range value.Members() {
 		key := string(raw)
 		if in != inValue && hidden.Has(key) {
-			found.blame("its definition has the key '" + hidden.Show(key) + "', which hides text")
+			found.setFault("its definition has the key '" + hidden.Show(key) + "', which hides text")
 		}
 		if text, ok := member.Text(); ok && hidden.Has(text) {
 			switch {
 			case in.isName(key), in.isAddress(key):
-				found.blame("its '" + key + "' hides text: '" + hidden.Show(text) + "'")
+				found.setFault("its '" + key + "' hides text: '" + hidden.Show(text) + "'")
 				continue
 			case in.isProse(key):
 				*edits = append(*edits, wire.Edit{Part: member, With: wire.AppendString(nil, hidden.Clean(text))})
 				continue
 			}
 		}
-		found.look(member, in.within(key), joined(path, key), depth+1, edits)
+		found.inspect(member, in.within(key), joined(path, key), depth+1, edits)
 	}
 }
 
-func (found *examined) blame(fault string) {
+func (found *examined) setFault(fault string) {
 	if found.fault == "" {
 		found.fault = fault
 	}
@@ -95,16 +95,16 @@ func joined(path, key string) string {
 	return path + key[:min(len(key), maxPath)]
 }
 
-// twins returns a value without members that programs disagree about: those that differ from a known key only in case,
+// withoutTwins returns a value without members that programs disagree about: those that differ from a known key only in case,
 // and duplicates in the definition itself, of which the last is kept, since the workbench uses it. It records the
 // removed keys.
-func twins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payload {
+func withoutTwins(value wire.Payload, in place, depth int, dropped *[]string) wire.Payload {
 	if depth > maxCleanDepth || in == inValue || in == inOther || in == inOtherMap {
 		return value
 	}
 	var edits []wire.Edit
 	change := func(part wire.Payload, in place) {
-		if changed := twins(part, in, depth+1, dropped); len(changed.Bytes()) != len(part.Bytes()) {
+		if changed := withoutTwins(part, in, depth+1, dropped); len(changed.Bytes()) != len(part.Bytes()) {
 			edits = append(edits, wire.Edit{Part: part, With: changed.Bytes()})
 		}
 	}

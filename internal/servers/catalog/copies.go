@@ -68,7 +68,7 @@ func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot 
 		return nil
 	}
 	c.store.touch(key)
-	c.note(c.store, key, sha256.Sum256(data))
+	c.recordContent(c.store, key, sha256.Sum256(data))
 	snapshot := NewSnapshot(server, listing, filter)
 	snapshot.Stored = true
 	return snapshot
@@ -80,39 +80,39 @@ func (c *Copies) Save(server string, key Hash, snapshot *Snapshot, mask func(str
 		return
 	}
 	data, err := encodeCopy(snapshot, mask)
-	c.keep(c.store, server, key, data, err)
+	c.writeIfChanged(c.store, server, key, data, err)
 }
 
-// keep replaces the file of a server if its content changed; err is why there is no content.
-func (c *Copies) keep(st store, server string, key Hash, data []byte, err error) {
-	was, known := c.known(st, key)
+// writeIfChanged replaces the file of a server if its content changed; err is why there is no content.
+func (c *Copies) writeIfChanged(st store, server string, key Hash, data []byte, err error) {
+	was, known := c.contentOf(st, key)
 	if err == nil {
 		content := Hash(sha256.Sum256(data))
 		if known && was == content {
 			return
 		}
 		if err = replaceFile(st.path(key), data); err == nil {
-			c.note(st, key, content)
+			c.recordContent(st, key, content)
 			st.prune()
 			return
 		}
 	}
 	_ = os.Remove(st.path(key)) // a stale file is worse than none
-	c.note(st, key, Hash{})
+	c.recordContent(st, key, Hash{})
 	if known && was == (Hash{}) {
 		return // logged at the first failure
 	}
 	c.log.Warn("could not keep what the server offers; the next run does not know it before it starts", "server", server, "reason", err)
 }
 
-func (c *Copies) known(st store, key Hash) (content Hash, ok bool) {
+func (c *Copies) contentOf(st store, key Hash) (content Hash, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	content, ok = c.files[st.path(key)]
 	return content, ok
 }
 
-func (c *Copies) note(st store, key, content Hash) {
+func (c *Copies) recordContent(st store, key, content Hash) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files[st.path(key)] = content
@@ -122,7 +122,7 @@ func (c *Copies) note(st store, key, content Hash) {
 func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 	body := strconv.AppendInt([]byte(`{"version":`), copyVersion, 10)
 	body = wire.AppendMember(body, "serverVersion", mask(snapshot.ServerVersion))
-	body = wire.AppendMember(body, "instructions", mask(snapshot.said))
+	body = wire.AppendMember(body, "instructions", mask(snapshot.rawInstructions))
 	if !snapshot.Capabilities.IsAbsent() {
 		body = append(body, `,"capabilities":`...)
 		body = wire.AppendEdited(body, snapshot.Capabilities, masking(nil, snapshot.Capabilities, mask, 0)...)

@@ -146,7 +146,7 @@ func (c *Copies) LoadLists(server string, key Hash) Lists {
 		return nil
 	}
 	c.lists.touch(key)
-	c.note(c.lists, key, sha256.Sum256(data))
+	c.recordContent(c.lists, key, sha256.Sum256(data))
 	return lists
 }
 
@@ -156,7 +156,7 @@ func (c *Copies) SaveLists(server string, key Hash, lists Lists, mask func(strin
 		return
 	}
 	data, err := encodeLists(lists, mask)
-	c.keep(c.lists, server, key, data, err)
+	c.writeIfChanged(c.lists, server, key, data, err)
 }
 
 func encodeLists(lists Lists, mask func(string) string) ([]byte, error) {

@@ -41,9 +41,9 @@ const (
 	firstLockVersion = 1
 )
 
-// maxLockWords bounds the definitions and instructions in a lock, in bytes; beyond it, only hashes are stored. It is
+// maxLockContent bounds the definitions and instructions in a lock, in bytes; beyond it, only hashes are stored. It is
 // far below the size of a file that is read.
-const maxLockWords = 4 << 20
+const maxLockContent = 4 << 20
 
 // HoldsFor reports whether a toolbox offers approved content only. A nil lock holds for no toolbox.
 func (l *Lock) HoldsFor(toolbox string) bool { return l != nil && !slices.Contains(l.Free, toolbox) }
@@ -70,7 +70,7 @@ func (s *LockedServer) Find(tool string) (Record, bool) {
 // Encode returns the content of the file. Servers of one toolbox must be adjacent.
 func (l *Lock) Encode() []byte {
 	out := fmt.Appendf(nil, "{\n  \"version\": %d,\n  \"toolboxes\": {", lockVersion)
-	room := maxLockWords
+	room := maxLockContent
 	for i, server := range l.Servers {
 		switch {
 		case i == 0:
@@ -107,12 +107,12 @@ func (l *Lock) Encode() []byte {
 // appendIndented appends a record in lines, so that a review shows a diff by line. Without room, it leaves out the
 // definition.
 func appendIndented(dst []byte, r Record, key, indent string, room *int) []byte {
-	if *room -= len(r.Said); *room < 0 {
-		*room, r.Said = 0, nil
+	if *room -= len(r.Content); *room < 0 {
+		*room, r.Content = 0, nil
 	}
 	var lines bytes.Buffer
 	if err := json.Indent(&lines, r.append(nil, key), indent, "  "); err != nil { // nested too deeply
-		r.Said = nil
+		r.Content = nil
 		return r.append(dst, key)
 	}
 	return append(dst, lines.Bytes()...)
@@ -231,7 +231,7 @@ func (s *Snapshot) approvedBy(lock *Lock, box, server string) *Snapshot {
 	under.Tools = nil
 	under.byName, under.withheld = make(map[string]int), make(map[string]string)
 	var first Snapshot // its warnings come first
-	if reason := approved.disapproves(s, isKnown); reason != "" {
+	if reason := approved.withholdReason(s, isKnown); reason != "" {
 		under.Instructions, under.unapproved = "", true
 		first.warn("", "The instructions of server '%s' %s", server, reason)
 	}
@@ -257,10 +257,10 @@ func (s *Snapshot) approvedBy(lock *Lock, box, server string) *Snapshot {
 
 const untilAccepted = " until a person accepts it; to see how, run: mcp-workbench lock"
 
-// disapproves returns why a server's instructions are withheld, or "".
-func (s *LockedServer) disapproves(snapshot *Snapshot, isKnown bool) (reason string) {
+// withholdReason returns why a server's instructions are withheld, or "".
+func (s *LockedServer) withholdReason(snapshot *Snapshot, isKnown bool) (reason string) {
 	switch {
-	case snapshot.said == "", isKnown && s.Instructions == nil, isKnown && s.Instructions.Hash == snapshot.instructionsHash():
+	case snapshot.rawInstructions == "", isKnown && s.Instructions == nil, isKnown && s.Instructions.Hash == snapshot.instructionsHash():
 		return ""
 	case !isKnown:
 		return "are not in " + toolbox.LockFile + ", and are withheld" + untilAccepted

@@ -12,7 +12,7 @@ func TestLockIsReadAsItWasWritten(t *testing.T) {
 		"nothing":                {},
 		"a server without tools": {Servers: []LockedServer{{Toolbox: "t", Server: "s"}}},
 		"odd names and an order": {Servers: []LockedServer{
-			{Toolbox: "z", Server: "10", Version: `1"`, Instructions: &Record{Hash: Hash{9}, Said: []byte(`"use\nit"`)}, Tools: []LockedTool{{"b", Record{Hash: Hash{1}, Said: []byte(`{"name":"b","x":[1,{}]}`)}}, {"a\n/", Record{Hash: Hash{2}}}}},
+			{Toolbox: "z", Server: "10", Version: `1"`, Instructions: &Record{Hash: Hash{9}, Content: []byte(`"use\nit"`)}, Tools: []LockedTool{{"b", Record{Hash: Hash{1}, Content: []byte(`{"name":"b","x":[1,{}]}`)}}, {"a\n/", Record{Hash: Hash{2}}}}},
 			{Toolbox: "z", Server: "2", Version: "é", Tools: []LockedTool{{"b", Record{Hash: Hash{3}, First: true}}}},
 			{Toolbox: "a", Server: "10"},
 		}},
@@ -127,10 +127,10 @@ func TestInstructionsUnderALock(t *testing.T) {
 		lock *Lock
 		want string
 	}{
-		"approved":                 {of(now.Instructed(plainly)), ""},
+		"approved":                 {of(now.InstructionsRecord(plainly)), ""},
 		"from a lock without them": {of(nil), ""},
-		"changed":                  {of(instructed(t, "use it", named("a")).Instructed(plainly)), "The instructions of server 's' are not as workbench.lock has them, and are withheld until"},
-		"new":                      {of(instructed(t, "").Instructed(plainly)), "The instructions of server 's' are not as workbench.lock has them"},
+		"changed":                  {of(instructed(t, "use it", named("a")).InstructionsRecord(plainly)), "The instructions of server 's' are not as workbench.lock has them, and are withheld until"},
+		"new":                      {of(instructed(t, "").InstructionsRecord(plainly)), "The instructions of server 's' are not as workbench.lock has them"},
 		"of an unknown server":     {&Lock{}, "The instructions of server 's' are not in workbench.lock"},
 		"without a lock":           {nil, ""},
 	} {
@@ -178,12 +178,12 @@ func TestLocksOfTheFirstVersionApprove(t *testing.T) {
 
 // Definitions of any length can be locked: what has no room is locked by its hash.
 func TestLocksHaveALimit(t *testing.T) {
-	long := `{"name":"%d","description":"` + strings.Repeat("x", maxLockWords/2-100) + `","inputSchema":{}}`
+	long := `{"name":"%d","description":"` + strings.Repeat("x", maxLockContent/2-100) + `","inputSchema":{}}`
 	lock := &Lock{Servers: []LockedServer{{Toolbox: "t", Server: "s"}}}
 	now := offered(strings.Replace(long, "%d", "a", 1), strings.Replace(long, "%d", "b", 1), strings.Replace(long, "%d", "c", 1))
 	lock.Servers[0].Tools = locked(now)
 	data := lock.Encode()
-	if len(data) > maxLockWords+1000 {
+	if len(data) > maxLockContent+1000 {
 		t.Errorf("the lock has %d bytes", len(data))
 	}
 	again, err := ParseLock(data)

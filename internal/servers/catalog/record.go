@@ -19,9 +19,9 @@ import (
 type Record struct {
 	Hash  Hash
 	First bool // the hash is from version 1
-	// Said is the definition or the text, in JSON, with secrets masked and hidden text escaped; nil if it is not
+	// Content is the definition or the text, in JSON, with secrets masked and hidden text escaped; nil if it is not
 	// stored.
-	Said []byte
+	Content []byte
 }
 
 const (
@@ -36,24 +36,24 @@ var noInstructions = Hash(sha256.Sum256(nil))
 
 // Record returns the record of the tool.
 func (t Tool) Record(mask func(string) string) Record {
-	return Record{Hash: t.Hash(), Said: keptWords(t.source, mask)}
+	return Record{Hash: t.Hash(), Content: maskedContent(t.source, mask)}
 }
 
-// Instructed returns the record of the server's instructions.
-func (s *Snapshot) Instructed(mask func(string) string) *Record {
-	if s.said == "" {
+// InstructionsRecord returns the record of the server's instructions.
+func (s *Snapshot) InstructionsRecord(mask func(string) string) *Record {
+	if s.rawInstructions == "" {
 		return &Record{Hash: noInstructions}
 	}
-	return &Record{Hash: s.instructionsHash(), Said: keptWords(wire.Raw(wire.AppendString(nil, s.said)), mask)}
+	return &Record{Hash: s.instructionsHash(), Content: maskedContent(wire.Raw(wire.AppendString(nil, s.rawInstructions)), mask)}
 }
 
 // HasInstructions reports whether the server has instructions, approved or not.
-func (s *Snapshot) HasInstructions() bool { return s.said != "" }
+func (s *Snapshot) HasInstructions() bool { return s.rawInstructions != "" }
 
-func (s *Snapshot) instructionsHash() Hash { return sha256.Sum256([]byte(s.said)) }
+func (s *Snapshot) instructionsHash() Hash { return sha256.Sum256([]byte(s.rawInstructions)) }
 
-// keptWords returns a value with secrets masked, for storage; nil if a secret cannot be masked.
-func keptWords(value wire.Payload, mask func(string) string) []byte {
+// maskedContent returns a value with secrets masked, for storage; nil if a secret cannot be masked.
+func maskedContent(value wire.Payload, mask func(string) string) []byte {
 	masked := wire.AppendEdited(nil, value, masking(nil, value, mask, 0)...)
 	if mask(string(masked)) != string(masked) { // in a key, or nested too deeply
 		return nil
@@ -78,8 +78,8 @@ func (r Record) append(dst []byte, key string) []byte {
 		return fmt.Appendf(dst, `"%s%s"`, hashPrefix, r.Hash)
 	}
 	dst = fmt.Appendf(dst, `{"%s":"%s"`, hashKey, r.Hash)
-	if r.Said != nil {
-		dst = append(fmt.Appendf(dst, `,"%s":`, key), r.Said...)
+	if r.Content != nil {
+		dst = append(fmt.Appendf(dst, `,"%s":`, key), r.Content...)
 	}
 	return append(dst, '}')
 }
@@ -115,7 +115,7 @@ func parseRecord(value wire.Payload, key string) (r Record, err error) {
 			if err := json.Compact(&words, member.Bytes()); err != nil {
 				return err
 			}
-			r.Said = words.Bytes()
+			r.Content = words.Bytes()
 		default:
 			return fmt.Errorf("has a wrong '%s'", name)
 		}

@@ -34,8 +34,8 @@ const (
 )
 
 const (
-	// maxStoredWords bounds the definitions in a file, in bytes; beyond it, only hashes are stored.
-	maxStoredWords = 12 << 20
+	// maxStoredContent bounds the definitions in a file, in bytes; beyond it, only hashes are stored.
+	maxStoredContent = 12 << 20
 	// maxStoredFile bounds a file that is read, in bytes; it leaves room for maxStoredWords and the hashes of all
 	// tools.
 	maxStoredFile = 16 << 20
@@ -124,10 +124,10 @@ func parseHash(text string, hash *Hash) bool {
 // encode returns the content of a file. Names are hashed, which bounds their length.
 func (k *known) encode() []byte {
 	out := fmt.Appendf(nil, `{"version":%d`, storeVersion)
-	room := maxStoredWords
+	room := maxStoredContent
 	add := func(r Record, key string) {
-		if room -= len(r.Said); room < 0 {
-			room, r.Said = 0, nil
+		if room -= len(r.Content); room < 0 {
+			room, r.Content = 0, nil
 		}
 		out = r.append(out, key)
 	}

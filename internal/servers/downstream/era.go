@@ -43,7 +43,7 @@ func (s *Session) sendProbe() waiter {
 	if s.err != nil {
 		probe <- answer{err: s.err}
 	} else {
-		s.pending[probeKey] = pending{sink: probe, heard: time.Since(s.began)}
+		s.pending[probeKey] = pending{sink: probe, lastSign: time.Since(s.began)}
 	}
 	s.mu.Unlock()
 	message := append([]byte(nil), `{"jsonrpc":"2.0","id":`+probeID+`,"method":"`+protocol.MethodDiscover+`","params":{"_meta":{`...)
@@ -55,16 +55,16 @@ func (s *Session) sendProbe() waiter {
 	return probe
 }
 
-// wantsAgain reports whether a server refused the revision of the probe, but names that same revision as supported.
-func wantsAgain(got answer) bool {
+// wantsSameRevision reports whether a server refused the revision of the probe, but names that same revision as supported.
+func wantsSameRevision(got answer) bool {
 	rpc := got.response.Error
 	return !rpc.IsAbsent() && NewRPCError(rpc).Code == protocol.CodeUnsupportedRevision &&
 		slices.Contains(revisionsIn(rpc.Member("data").Member("supported")), protocol.Revision20260728)
 }
 
-// judge evaluates the answer to the probe, and returns the offer of a modern server. Any answer that the modern era
+// evaluateProbe evaluates the answer to the probe, and returns the offer of a modern server. Any answer that the modern era
 // does not define means a legacy server. An error means a modern server without a revision in common.
-func judge(got answer) (offer wire.Payload, modern bool, err error) {
+func evaluateProbe(got answer) (offer wire.Payload, modern bool, err error) {
 	offer = got.response.Result // absent, like the error, if the answer is unusable
 	supported := revisionsIn(offer.Member("supportedVersions"))
 	if rpc := got.response.Error; !rpc.IsAbsent() && NewRPCError(rpc).Code == protocol.CodeUnsupportedRevision {

@@ -78,13 +78,13 @@ func agreedOn(result wire.Payload) (protocol.Revision, error) {
 	return revision, nil
 }
 
-// accept begins a legacy session.
-func (s *Session) accept(ctx context.Context, result wire.Payload) (err error) {
+// beginLegacy begins a legacy session.
+func (s *Session) beginLegacy(ctx context.Context, result wire.Payload) (err error) {
 	if s.revision, err = agreedOn(result); err != nil {
 		return err
 	}
 	s.hasTools, s.offer, s.info = offersTools(result), result, result.Member("serverInfo")
-	return s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))
+	return s.transport.beginSession(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))
 }
 
 // offersTools reports whether the result of initialize or of the probe declares tools.

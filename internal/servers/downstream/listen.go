@@ -20,7 +20,7 @@ var lists = []struct{ capability, filter, notice string }{
 // listChanges returns the indices of lists whose changes the server reports and the options need.
 func (s *Session) listChanges(capabilities wire.Payload) (wanted []int) {
 	for i, list := range lists {
-		heard := s.options.Noticed != nil
+		heard := s.options.OnNotification != nil
 		if list.notice == protocol.NotifyToolsList {
 			heard = s.options.ToolsChanged != nil
 		}
@@ -85,7 +85,7 @@ func (l *subscription) Done(response wire.Message, err error) {
 			return
 		}
 		for _, i := range l.wanted {
-			s.notice(wire.Message{Method: []byte(lists[i].notice)}, 0)
+			s.handleNotification(wire.Message{Method: []byte(lists[i].notice)}, 0)
 		}
 	})
 }

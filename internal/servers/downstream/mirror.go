@@ -130,9 +130,9 @@ func (m mirrors) header(tool string, arguments wire.Payload) http.Header {
 	return header
 }
 
-// heed records the mirrored arguments of the listed tools, if this session needs them. It leaves out tools with invalid
+// filterMirrored records the mirrored arguments of the listed tools, if this session needs them. It leaves out tools with invalid
 // ones, and names them in note.
-func (s *Session) heed(tools []wire.Payload) (allowed []wire.Payload, note string) {
+func (s *Session) filterMirrored(tools []wire.Payload) (allowed []wire.Payload, note string) {
 	if !s.Modern() || s.options.Remote == nil {
 		return tools, ""
 	}

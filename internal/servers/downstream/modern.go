@@ -13,13 +13,13 @@ import (
 // Modern reports whether the session is of the modern era.
 func (s *Session) Modern() bool { return s.modern.Load() }
 
-// adopt begins a modern session with the server's offer.
-func (s *Session) adopt(ctx context.Context, offer wire.Payload) error {
+// beginModern begins a modern session with the server's offer.
+func (s *Session) beginModern(ctx context.Context, offer wire.Payload) error {
 	s.revision = protocol.Revision20260728
 	s.reserved = s.modernMembers()
 	s.modern.Store(true)
 	s.hasTools, s.offer = offersTools(offer), offer
-	if err := s.transport.begin(ctx, s.revision, nil); err != nil {
+	if err := s.transport.beginSession(ctx, s.revision, nil); err != nil {
 		return err
 	}
 	if wanted := s.listChanges(offer.Member("capabilities")); len(wanted) > 0 {

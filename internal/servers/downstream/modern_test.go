@@ -46,7 +46,7 @@ func TestModernMetaOfAModernClientStays(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			session, log := connect(t, `{"era":"modern"}`, Options{Modern: true, Version: "7"})
-			mustCall(t, session, ToolCall{Name: "a", Meta: wire.Raw([]byte(test.meta)), Untracked: test.untracked, Asker: Asker{Modern: true}})
+			mustCall(t, session, ToolCall{Name: "a", Meta: wire.Raw([]byte(test.meta)), Untracked: test.untracked, Requester: Requester{Modern: true}})
 			lines := log.received()
 			want := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":` + test.want + `,"arguments":{}}}`
 			if got := lines[len(lines)-1]; got != want {

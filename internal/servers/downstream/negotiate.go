@@ -69,10 +69,10 @@ func (s *Session) handshake(ctx context.Context) error {
 		select {
 		case got := <-n.probe:
 			n.probe = nil
-			err = n.takeProbe(ctx, got)
+			err = n.handleProbeAnswer(ctx, got)
 		case got := <-n.initialized:
 			n.initialized = nil
-			err = n.takeInitialize(ctx, got)
+			err = n.handleInitializeAnswer(ctx, got)
 		case <-silence.C:
 			err = n.breakSilence(ctx)
 		case <-ctx.Done():
@@ -118,8 +118,8 @@ func (n *negotiation) sendInitialize(ctx context.Context) {
 	}()
 }
 
-// takeProbe handles the answer to the probe.
-func (n *negotiation) takeProbe(ctx context.Context, got answer) error {
+// handleProbeAnswer handles the answer to the probe.
+func (n *negotiation) handleProbeAnswer(ctx context.Context, got answer) error {
 	if got.err != nil && n.Err() != nil {
 		n.probe = make(waiter) // it was not answered
 		method := protocol.MethodDiscover
@@ -128,12 +128,12 @@ func (n *negotiation) takeProbe(ctx context.Context, got answer) error {
 		}
 		return n.broken(unanswered(method, n.Err()))
 	}
-	if !n.repeated && wantsAgain(got) {
+	if !n.repeated && wantsSameRevision(got) {
 		n.repeated = true
 		n.sendProbe()
 		return errUndecided
 	}
-	offer, modern, err := judge(got)
+	offer, modern, err := evaluateProbe(got)
 	switch {
 	case n.hasModern && !modern:
 		return errUndecided // the probe was repeated, and initialize has been sent since
@@ -146,9 +146,9 @@ func (n *negotiation) takeProbe(ctx context.Context, got answer) error {
 	settling := n.options.Remote == nil && n.initialized != nil
 	switch {
 	case modern && (n.options.Modern || n.opening == ProbeOnly) && !settling:
-		return n.adopt(ctx, offer)
+		return n.beginModern(ctx, offer)
 	case !n.held.IsAbsent() && !modern:
-		return n.accept(ctx, n.held)
+		return n.beginLegacy(ctx, n.held)
 	case !n.held.IsAbsent():
 		return n.goModern(ctx)
 	case n.refusal != nil && !modern:
@@ -156,17 +156,17 @@ func (n *negotiation) takeProbe(ctx context.Context, got answer) error {
 	case n.refusal != nil:
 		return n.goModern(ctx)
 	case modern && n.probedLast:
-		return n.adopt(ctx, offer) // it answers the probe, but not initialize, which was sent before
+		return n.beginModern(ctx, offer) // it answers the probe, but not initialize, which was sent before
 	case !n.sentInit:
 		n.sendInitialize(ctx)
 	}
 	return errUndecided
 }
 
-// takeInitialize handles the answer to initialize.
-func (n *negotiation) takeInitialize(ctx context.Context, got outcome) error {
+// handleInitializeAnswer handles the answer to initialize.
+func (n *negotiation) handleInitializeAnswer(ctx context.Context, got outcome) error {
 	if got.err == nil {
-		return n.takeResult(ctx, got.result)
+		return n.handleAccepted(ctx, got.result)
 	}
 	if n.Err() != nil || ctx.Err() != nil {
 		n.initialized = make(chan outcome, 1) // it was not answered
@@ -188,15 +188,15 @@ func (n *negotiation) takeInitialize(ctx context.Context, got outcome) error {
 	return errUndecided
 }
 
-// takeResult handles a server that accepted initialize.
-func (n *negotiation) takeResult(ctx context.Context, result wire.Payload) error {
+// handleAccepted handles a server that accepted initialize.
+func (n *negotiation) handleAccepted(ctx context.Context, result wire.Payload) error {
 	certain := n.options.Modern || n.opening == InitializeOnly || n.opening == ProbeOnly
 	switch {
 	case certain || n.transport.canAsk() || n.judged && !n.hasModern:
 		if n.hasModern {
 			n.eras = BothEras
 		}
-		return n.accept(ctx, result)
+		return n.beginLegacy(ctx, result)
 	case n.hasModern:
 		return n.goModern(ctx)
 	}
@@ -219,7 +219,7 @@ func (n *negotiation) goModern(ctx context.Context) error {
 	if isConclusive(n.refusal) && (!process || !settled) {
 		n.eras = OnlyModern
 	}
-	return n.adopt(ctx, n.offered)
+	return n.beginModern(ctx, n.offered)
 }
 
 // breakSilence sends the request that was not sent yet if the other one is unanswered. A server that has not read the
@@ -230,7 +230,7 @@ func (n *negotiation) breakSilence(ctx context.Context) error {
 	}
 	switch {
 	case !n.held.IsAbsent():
-		return n.accept(ctx, n.held)
+		return n.beginLegacy(ctx, n.held)
 	case !n.sentInit && n.opening == ProbeFirst:
 		n.sendInitialize(ctx)
 	case n.initialized == nil || n.probe != nil:

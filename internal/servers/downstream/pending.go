@@ -34,9 +34,9 @@ type Caller interface {
 
 // pending is a request in flight. It ends when it is removed from Session.pending; whoever removes it calls Done.
 type pending struct {
-	sink   Sink
-	heard  time.Duration // time of the last sign of life, since Session.began
-	timely bool          // fails after Options.Patience without a sign of life
+	sink       Sink
+	lastSign   time.Duration // time of the last sign of life, since Session.began
+	hasTimeout bool          // fails after Options.Patience without a sign of life
 }
 
 // SilenceError means that a server gave no sign of life for too long.
@@ -54,9 +54,9 @@ func (s *Session) register(sink Sink, timely bool) (id uint64, err error) {
 		return 0, s.err
 	}
 	s.lastID++
-	s.pending[s.lastID] = pending{sink: sink, heard: time.Since(s.began), timely: timely}
+	s.pending[s.lastID] = pending{sink: sink, lastSign: time.Since(s.began), hasTimeout: timely}
 	if timely && s.watchdog == nil {
-		s.watchdog = time.AfterFunc(s.options.Patience, s.endSilent)
+		s.watchdog = time.AfterFunc(s.options.Patience, s.failSilent)
 	}
 	return s.lastID, nil
 }
@@ -99,12 +99,12 @@ func (s *Session) remove(id uint64) (p pending, ok bool) {
 	return p, ok
 }
 
-// untime exempts a request from the timeout for silence.
-func (s *Session) untime(id uint64) {
+// disableTimeout exempts a request from the timeout for silence.
+func (s *Session) disableTimeout(id uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p, ok := s.pending[id]; ok {
-		p.timely = false
+		p.hasTimeout = false
 		s.pending[id] = p
 	}
 }
@@ -116,34 +116,34 @@ func (s *Session) isPending(id uint64) bool {
 	return ok
 }
 
-// hear records a sign of life for a request, and returns the request.
-func (s *Session) hear(id uint64) (p pending, ok bool) {
+// markAlive records a sign of life for a request, and returns the request.
+func (s *Session) markAlive(id uint64) (p pending, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p, ok = s.pending[id]; ok {
-		p.heard = time.Since(s.began)
+		p.lastSign = time.Since(s.began)
 		s.pending[id] = p
 	}
 	return p, ok
 }
 
-// endSilent fails the requests that were silent for too long. One timer serves all of them: it is started with the
+// failSilent fails the requests that were silent for too long. One timer serves all of them: it is started with the
 // first request, and then set for the next one that may be due.
-func (s *Session) endSilent() {
+func (s *Session) failSilent() {
 	var silent []uint64
 	s.mu.Lock()
 	s.watchdog = nil
 	next := time.Duration(-1)
 	if len(s.questions) > 0 { // the server waits for an answer itself
-		s.watchdog = time.AfterFunc(s.options.Patience, s.endSilent)
+		s.watchdog = time.AfterFunc(s.options.Patience, s.failSilent)
 		s.mu.Unlock()
 		return
 	}
 	for id, p := range s.pending {
-		if !p.timely {
+		if !p.hasTimeout {
 			continue
 		}
-		left := s.options.Patience - (time.Since(s.began) - p.heard)
+		left := s.options.Patience - (time.Since(s.began) - p.lastSign)
 		if left <= 0 {
 			silent = append(silent, id)
 		} else if next < 0 || left < next {
@@ -151,7 +151,7 @@ func (s *Session) endSilent() {
 		}
 	}
 	if next >= 0 && s.err == nil {
-		s.watchdog = time.AfterFunc(next, s.endSilent)
+		s.watchdog = time.AfterFunc(next, s.failSilent)
 	}
 	s.mu.Unlock()
 	for _, id := range silent {

@@ -263,7 +263,7 @@ func TestSilentCallsEndWithoutTheOthers(t *testing.T) {
 			}
 			<-time.After(20 * time.Second) // of the bubble's clock: the calls begin one after the other
 			if i == 1 {
-				session.notice(mustParse(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}`), 0)
+				session.handleNotification(mustParse(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}`), 0)
 			}
 		}
 		<-calls[0].messages // the progress, which gives it another minute

@@ -31,8 +31,8 @@ type inquirer interface {
 	// answer receives the answer to a closed question; unsupported means that the client was not asked, since it does
 	// not support such questions.
 	answer(q *Question, response wire.Message, unsupported bool)
-	// tell sends a notification.
-	tell(method string, params []byte)
+	// notify sends a notification.
+	notify(method string, params []byte)
 }
 
 // NewQuestion returns a question from a result, without a message of its own. answer receives the client's answer,
@@ -53,14 +53,14 @@ func (e *enclosed) answer(_ *Question, response wire.Message, unsupported bool) 
 	e.answered(response, unsupported)
 }
 
-func (*enclosed) tell(string, []byte) {}
+func (*enclosed) notify(string, []byte) {}
 
 // maxQuestions bounds the open questions of a server; further ones are refused.
 const maxQuestions = 1000
 
-// asked handles a request of the server. Beyond the limit it is refused: a server that asks without reading must not
+// handleQuestion handles a request of the server. Beyond the limit it is refused: a server that asks without reading must not
 // stop the reader.
-func (s *Session) asked(message wire.Message, owner uint64) {
+func (s *Session) handleQuestion(message wire.Message, owner uint64) {
 	if s.modern.Load() {
 		s.log.Debug("ignored a request of the server: its revision has none, and no answers to them")
 		return
@@ -70,7 +70,7 @@ func (s *Session) asked(message wire.Message, owner uint64) {
 		s.answer(q, wire.Message{Result: wire.Raw([]byte("{}"))}, false)
 		return
 	}
-	if s.options.Asked == nil {
+	if s.options.OnQuestion == nil {
 		s.answer(q, q.unsupported(), true)
 		return
 	}
@@ -85,7 +85,7 @@ func (s *Session) asked(message wire.Message, owner uint64) {
 		return
 	}
 	caller, several := s.callerOf(owner)
-	s.options.Asked(q, caller, several)
+	s.options.OnQuestion(q, caller, several)
 }
 
 // callerOf returns for whose request a message of the server is. If the transport does not show that, it is the newest
@@ -151,7 +151,7 @@ func refusalOf(code int, text string) wire.Message {
 }
 
 // Notify sends a notification to the server that asked.
-func (q *Question) Notify(method string, params []byte) { q.from.tell(method, params) }
+func (q *Question) Notify(method string, params []byte) { q.from.notify(method, params) }
 
 // Withdraw withdraws the question and informs whoever answers it.
 func (q *Question) Withdraw() {
@@ -180,7 +180,7 @@ func (s *Session) close(q *Question) bool {
 	}
 	delete(s.questions, string(q.id))
 	for id, p := range s.pending {
-		p.heard = time.Since(s.began)
+		p.lastSign = time.Since(s.began)
 		s.pending[id] = p
 	}
 	return true
@@ -199,8 +199,8 @@ func (s *Session) answer(q *Question, response wire.Message, _ bool) {
 	}
 }
 
-// tell implements inquirer.
-func (s *Session) tell(method string, params []byte) { s.Notify(method, params) }
+// notify implements inquirer.
+func (s *Session) notify(method string, params []byte) { s.Notify(method, params) }
 
 // withdraw withdraws the question that a server's notification names.
 func (s *Session) withdraw(params wire.Payload) {

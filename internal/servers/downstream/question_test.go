@@ -29,7 +29,7 @@ func (a *asker) Notice(message wire.Message) { a.notices <- message }
 // hearing are the options of a session whose questions go to their caller.
 func hearing(lost chan<- bool) Options {
 	return Options{
-		Asked: func(question *Question, caller Caller, several bool) {
+		OnQuestion: func(question *Question, caller Caller, several bool) {
 			if caller == nil {
 				lost <- several
 				question.RefuseUnsupported()
@@ -37,7 +37,7 @@ func hearing(lost chan<- bool) Options {
 			}
 			caller.Ask(question)
 		},
-		Noticed: func(message wire.Message, caller Caller, several bool) {
+		OnNotification: func(message wire.Message, caller Caller, several bool) {
 			if caller == nil {
 				lost <- several
 				return
@@ -135,7 +135,7 @@ func TestQuestionsThatNobodyIsKnownFor(t *testing.T) {
 func TestWithdrawnQuestion(t *testing.T) {
 	withdrawn := make(chan string, 1)
 	options := hearing(nil)
-	options.Asked = func(question *Question, _ Caller, _ bool) {
+	options.OnQuestion = func(question *Question, _ Caller, _ bool) {
 		question.OnWithdraw(func(params wire.Payload) { withdrawn <- string(params.Bytes()) })
 	}
 	session := raw(t, options, askingServer(nil))

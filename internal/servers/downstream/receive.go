@@ -38,8 +38,8 @@ func (s *Session) receive(frame wire.Frame, owner uint64) error {
 	return err
 }
 
-// skipped fails the request whose message was too long.
-func (s *Session) skipped(reason *wire.TooLongError) {
+// failSkipped fails the request whose message was too long.
+func (s *Session) failSkipped(reason *wire.TooLongError) {
 	s.log.Warn("skipped a message of the server", "reason", reason)
 	s.failRequest(reason.ID, reason.IsRequest, reason)
 }
@@ -85,17 +85,17 @@ func (s *Session) dispatch(message wire.Message, owner uint64) {
 		}
 		p.sink.Done(message, nil)
 	case message.IsRequest():
-		s.asked(message, owner)
+		s.handleQuestion(message, owner)
 	default:
-		s.notice(message, owner)
+		s.handleNotification(message, owner)
 	}
 }
 
-func (s *Session) notice(message wire.Message, owner uint64) {
+func (s *Session) handleNotification(message wire.Message, owner uint64) {
 	switch string(message.Method) {
 	case protocol.NotifyProgress:
 		token := message.Params.Member(protocol.ProgressToken)
-		if p, ok := s.hear(rawID(token.Bytes())); ok {
+		if p, ok := s.markAlive(rawID(token.Bytes())); ok {
 			p.sink.Progress(message)
 		}
 	case protocol.NotifyToolsList:
@@ -110,13 +110,13 @@ func (s *Session) notice(message wire.Message, owner uint64) {
 			s.acknowledged(message.Params)
 		}
 	default:
-		s.pass(message, owner)
+		s.passNotification(message, owner)
 	}
 }
 
-// pass hands on a notification that may be for clients.
-func (s *Session) pass(message wire.Message, owner uint64) {
-	if s.options.Noticed == nil {
+// passNotification hands on a notification that may be for clients.
+func (s *Session) passNotification(message wire.Message, owner uint64) {
+	if s.options.OnNotification == nil {
 		return
 	}
 	if s.modern.Load() {
@@ -126,7 +126,7 @@ func (s *Session) pass(message wire.Message, owner uint64) {
 		message.Params = unsubscribed(message.Params)
 	}
 	caller, several := s.callerOf(owner)
-	s.options.Noticed(message, caller, several)
+	s.options.OnNotification(message, caller, several)
 }
 
 // unsubscribed returns the params of a notification without the id of the workbench's subscription, which has no

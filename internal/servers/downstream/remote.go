@@ -58,12 +58,12 @@ type remote struct {
 	address *url.URL
 	headers http.Header
 
-	mu      sync.Mutex
-	flights map[uint64]*flight
-	notes   []note
-	latest  chan struct{} // closed when the last queued note was sent; nil before the first
-	noted   int           // bytes in notes
-	noting  bool          // a goroutine is sending them
+	mu          sync.Mutex
+	flights     map[uint64]*flight
+	notes       []note
+	latest      chan struct{} // closed when the last queued note was sent; nil before the first
+	queuedBytes int           // bytes in notes
+	isSending   bool          // a goroutine is sending them
 }
 
 // note is a queued notification or reply.
@@ -133,16 +133,16 @@ func (t *remote) do(ctx context.Context, method string, address *url.URL, body [
 	return response, nil
 }
 
-// fly runs a request in a goroutine of its own. Its context ends with the session, or when nobody waits for the answer
+// runRequest runs a request in a goroutine of its own. Its context ends with the session, or when nobody waits for the answer
 // any more.
-func (t *remote) fly(id uint64, exchange func(ctx context.Context)) {
+func (t *remote) runRequest(id uint64, exchange func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(t.session.life)
 	t.mu.Lock()
 	t.flights[id] = &flight{cancel: cancel}
 	before := t.latest
 	t.mu.Unlock()
 	t.session.run(func() {
-		defer t.land(id)
+		defer t.finishRequest(id)
 		awaitNote(ctx, before)
 		exchange(ctx)
 	})
@@ -178,7 +178,7 @@ func awaitNote(ctx context.Context, sent <-chan struct{}) {
 	}
 }
 
-func (t *remote) land(id uint64) {
+func (t *remote) finishRequest(id uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.flights[id]
@@ -217,19 +217,19 @@ func (t *remote) failed(ctx context.Context, id uint64, err error) {
 	}
 }
 
-// note queues a notification or a reply. The queue is sent in the background by send, in order, as on a pipe. It
+// queueNote queues a notification or a reply. The queue is sent in the background by send, in order, as on a pipe. It
 // returns false if the queue is full.
-func (t *remote) note(message []byte, send func(ctx context.Context, message []byte) error) bool {
+func (t *remote) queueNote(message []byte, send func(ctx context.Context, message []byte) error) bool {
 	t.mu.Lock()
-	if t.noted+len(message) > queueLimit {
+	if t.queuedBytes+len(message) > queueLimit {
 		t.mu.Unlock()
 		return false
 	}
 	t.latest = make(chan struct{})
 	t.notes = append(t.notes, note{message, t.latest})
-	t.noted += len(message)
-	before := t.noting
-	t.noting = true
+	t.queuedBytes += len(message)
+	before := t.isSending
+	t.isSending = true
 	t.mu.Unlock()
 	if !before {
 		t.session.run(func() { t.sendNotes(send) })
@@ -241,13 +241,13 @@ func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error)
 	for {
 		t.mu.Lock()
 		if len(t.notes) == 0 {
-			t.noting = false
+			t.isSending = false
 			t.mu.Unlock()
 			return
 		}
 		next := t.notes[0]
 		t.notes = t.notes[1:]
-		t.noted -= len(next.message)
+		t.queuedBytes -= len(next.message)
 		t.mu.Unlock()
 		// Notes that were queued before the session ended, such as a cancellation, are still sent, but not for long.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.session.life), noteTime)
@@ -282,7 +282,7 @@ func (t *remote) pump(reader *wire.EventReader, owner uint64) (events int, err e
 	for {
 		event, err := reader.Next()
 		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
-			s.skipped(tooLong)
+			s.failSkipped(tooLong)
 			s.fail(owner, unusable(tooLong))
 			continue
 		}

@@ -53,7 +53,7 @@ func (t *streamable) renew(ctx context.Context, stale string) error {
 	if r == nil {
 		r = &renewal{done: make(chan struct{})}
 		t.renewal = r
-		t.session.run(func() { t.beginAgain(r) })
+		t.session.run(func() { t.runRenewal(r) })
 	}
 	t.mu.Unlock()
 	select {
@@ -64,11 +64,11 @@ func (t *streamable) renew(ctx context.Context, stale string) error {
 	}
 }
 
-func (t *streamable) beginAgain(r *renewal) {
+func (t *streamable) runRenewal(r *renewal) {
 	t.session.log.Info("the server's session expired; beginning a new one")
 	ctx, cancel := context.WithTimeout(t.session.life, renewTime)
 	defer cancel()
-	err := t.session.beginAgain(ctx)
+	err := t.session.repeatHandshake(ctx)
 	if err != nil {
 		err = fmt.Errorf("the server's session expired, and a new one could not be begun: %w", err)
 	}
@@ -79,8 +79,8 @@ func (t *streamable) beginAgain(r *renewal) {
 	close(r.done)
 }
 
-// beginAgain repeats the handshake with a known server. The negotiated result must be the same, since calls rely on it.
-func (s *Session) beginAgain(ctx context.Context) error {
+// repeatHandshake repeats the handshake with a known server. The negotiated result must be the same, since calls rely on it.
+func (s *Session) repeatHandshake(ctx context.Context) error {
 	result, err := s.initialize(ctx)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *Session) beginAgain(ctx context.Context) error {
 		s.finish(ErrReplaced)
 		return ErrReplaced
 	}
-	if err := s.transport.begin(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil)); err != nil {
+	if err := s.transport.beginSession(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil)); err != nil {
 		return err
 	}
 	s.level.Store(0) // a new session has no log level set
@@ -99,7 +99,7 @@ func (s *Session) beginAgain(ctx context.Context) error {
 	}
 	for _, list := range lists { // changes in between were not reported
 		if list.notice != protocol.NotifyToolsList && !s.Capabilities().Member(list.capability).IsAbsent() {
-			s.notice(wire.Message{Method: []byte(list.notice)}, 0)
+			s.handleNotification(wire.Message{Method: []byte(list.notice)}, 0)
 		}
 	}
 	return nil

@@ -77,11 +77,11 @@ type ToolCall struct {
 	Meta      wire.Payload // the client's _meta, forwarded without its progress token; may be absent
 	Untracked bool         // Meta is known to have no progress token
 	Extra     []byte       // raw JSON of further members of the params, without braces; may be nil
-	Asker     Asker
+	Requester Requester
 }
 
-// Asker describes the client of a request to a modern server.
-type Asker struct {
+// Requester describes the client of a request to a modern server.
+type Requester struct {
 	// Modern means that the client is of that era, too. Then its own _meta, if the request has one, is complete.
 	Modern bool
 	// LogLevel is the log level that a legacy client requests, or "".
@@ -104,7 +104,7 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 		if !call.Untracked {
 			token = call.Meta.Member(protocol.ProgressToken)
 		}
-		prefix = s.appendMeta(prefix, call.Meta, token, id, call.Asker)
+		prefix = s.appendMeta(prefix, call.Meta, token, id, call.Requester)
 	}
 	if len(call.Extra) > 0 {
 		prefix = append(append(prefix, ','), call.Extra...)
@@ -121,12 +121,12 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 
 // Forward is a request of a client to forward.
 type Forward struct {
-	Method string
-	Params wire.Payload // as the client sent them; may be absent
-	Edits  []wire.Edit  // of parts of Params
-	Extra  []byte       // raw JSON of further members of the params, without braces; may be nil
-	Name   string       // the subject of the request, for a header; "": it is in Params
-	Asker  Asker
+	Method    string
+	Params    wire.Payload // as the client sent them; may be absent
+	Edits     []wire.Edit  // of parts of Params
+	Extra     []byte       // raw JSON of further members of the params, without braces; may be nil
+	Name      string       // the subject of the request, for a header; "": it is in Params
+	Requester Requester
 }
 
 // Forward sends a client's request with the edits, the added members and a progress token of its own; the sink receives
@@ -136,7 +136,7 @@ func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if s.reserved != nil && s.takeSubscription(id, request) {
+	if s.reserved != nil && s.handleSubscription(id, request) {
 		return id, nil
 	}
 	out := outgoing{id: id, method: request.Method, name: request.Name}
@@ -159,13 +159,13 @@ func (s *Session) forwarded(request Forward, id uint64) []byte {
 	edits, extra := request.Edits, request.Extra
 	switch {
 	case meta.Kind() == "object" && (s.reserved != nil || !token.IsAbsent()):
-		edits = append(edits[:len(edits):len(edits)], wire.Edit{Part: meta, With: s.appendMeta(nil, meta, token, id, request.Asker)})
+		edits = append(edits[:len(edits):len(edits)], wire.Edit{Part: meta, With: s.appendMeta(nil, meta, token, id, request.Requester)})
 	case s.reserved != nil:
 		if len(extra) > 0 {
 			extra = append(extra[:len(extra):len(extra)], ',')
 		}
 		extra = append(extra[:len(extra):len(extra)], `"_meta":`...)
-		extra = s.appendMeta(extra, wire.Payload{}, wire.Payload{}, id, request.Asker)
+		extra = s.appendMeta(extra, wire.Payload{}, wire.Payload{}, id, request.Requester)
 	}
 	if len(extra) == 0 {
 		return append(wire.AppendEdited(message, request.Params, edits...), wire.Suffix...)
@@ -194,8 +194,8 @@ const levelTime = 5 * time.Second
 // verbose one. It blocks until the server has answered, since it may handle messages sent in between earlier.
 func (s *Session) AskForLogs(ctx context.Context, level string) {
 	select {
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
+	case s.levelLock <- struct{}{}:
+		defer func() { <-s.levelLock }()
 	case <-ctx.Done():
 		return
 	}
@@ -222,7 +222,7 @@ func (s *Session) Notify(method string, params []byte) bool {
 // appendMeta appends _meta with the progress token, if any, replaced by the request's id: tokens must be unique among
 // all who share the session. In the modern era it replaces hop-by-hop keys by the workbench's own, unless the client is
 // modern, too.
-func (s *Session) appendMeta(dst []byte, meta, token wire.Payload, id uint64, asker Asker) []byte {
+func (s *Session) appendMeta(dst []byte, meta, token wire.Payload, id uint64, asker Requester) []byte {
 	complete := s.reserved == nil || asker.Modern && meta.Kind() == "object"
 	switch {
 	case complete && token.IsAbsent():
@@ -239,6 +239,6 @@ func (s *Session) appendMeta(dst []byte, meta, token wire.Payload, id uint64, as
 		extra = strconv.AppendUint(extra, id, 10)
 	}
 	return wire.AppendWithMembers(dst, meta, func(key string) bool {
-		return protocol.OfOneHop(key) || key == protocol.ProgressToken
+		return protocol.IsHopByHop(key) || key == protocol.ProgressToken
 	}, extra)
 }

@@ -44,14 +44,14 @@ type Options struct {
 	// ToolsChanged is called when the server reports that its tools changed, or when a change may have been missed. It
 	// must not block. Default: none.
 	ToolsChanged func()
-	// Asked is called with a question of the server; caller is the client whose request it belongs to. If that is
+	// OnQuestion is called with a question of the server; caller is the client whose request it belongs to. If that is
 	// unknown, several means that it may belong to one of several clients. It must not block. Default: every question
 	// is refused.
-	Asked func(question *Question, caller Caller, several bool)
-	// Noticed is called with a notification that belongs to no request, or to an unknown one; caller and several are as
+	OnQuestion func(question *Question, caller Caller, several bool)
+	// OnNotification is called with a notification that belongs to no request, or to an unknown one; caller and several are as
 	// above. It must not block. Default: none.
-	Noticed func(message wire.Message, caller Caller, several bool)
-	Log     *slog.Logger // default: discard
+	OnNotification func(message wire.Message, caller Caller, several bool)
+	Log            *slog.Logger // default: discard
 }
 
 // Session is safe for concurrent use. It ends when the server closes its output or cannot be reached, when writing
@@ -72,13 +72,13 @@ type Session struct {
 
 	mirrors atomic.Pointer[mirrors] // of the tools listed last; nil if there are none
 
-	watches watches       // of resources and tasks; in the modern era
-	level   atomic.Int32  // rank of the requested log level, from 1; 0 if none was requested
-	asking  chan struct{} // held while a log level is requested
+	watches   watches       // of resources and tasks; in the modern era
+	level     atomic.Int32  // rank of the requested log level, from 1; 0 if none was requested
+	levelLock chan struct{} // held while a log level is requested
 
-	began time.Time
-	life  context.Context // ends with the session
-	end   context.CancelFunc
+	began      time.Time
+	life       context.Context // ends with the session
+	cancelLife context.CancelFunc
 
 	goroutines sync.WaitGroup // none is added once err is set
 	ended      atomic.Bool    // whether err is set, readable without the lock
@@ -123,9 +123,9 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 		options: options,
 		log:     options.Log,
 		pending: make(map[uint64]pending), questions: make(map[string]*Question),
-		asking: make(chan struct{}, 1),
+		levelLock: make(chan struct{}, 1),
 	}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.life, s.cancelLife = context.WithCancel(context.Background())
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -231,7 +231,7 @@ func (s *Session) finish(err error) {
 	open := s.questions
 	s.questions = make(map[string]*Question)
 	s.mu.Unlock()
-	s.end()
+	s.cancelLife()
 	for _, q := range open {
 		q.withdrawn(wire.Payload{})
 	}

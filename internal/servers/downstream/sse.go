@@ -102,7 +102,7 @@ func (t *sse) read(reader *wire.EventReader) {
 }
 
 func (t *sse) send(request outgoing) {
-	t.fly(request.id, func(ctx context.Context) {
+	t.runRequest(request.id, func(ctx context.Context) {
 		if err := t.sendNote(ctx, request.message); err != nil {
 			t.failed(ctx, request.id, err)
 		}
@@ -117,18 +117,18 @@ func (t *sse) sendNote(ctx context.Context, message []byte) error {
 	return accepted(response)
 }
 
-func (t *sse) begin(ctx context.Context, _ protocol.Revision, initialized []byte) error {
+func (t *sse) beginSession(ctx context.Context, _ protocol.Revision, initialized []byte) error {
 	if initialized == nil {
 		return nil
 	}
 	return t.sendNote(ctx, initialized)
 }
 
-func (t *sse) reply(message []byte) bool { return t.note(message, t.sendNote) }
+func (t *sse) reply(message []byte) bool { return t.queueNote(message, t.sendNote) }
 
 func (t *sse) cancel(id uint64, notice []byte) {
 	t.abandon(id)
-	if !t.note(notice, t.sendNote) {
+	if !t.queueNote(notice, t.sendNote) {
 		t.session.log.Debug("did not tell the server of a cancelled request: too much waits for it")
 	}
 }

@@ -48,7 +48,7 @@ func (t *stdio) read() {
 	for {
 		frame, err := reader.Next()
 		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
-			s.skipped(tooLong)
+			s.failSkipped(tooLong)
 			continue
 		}
 		switch {
@@ -104,7 +104,7 @@ func (t *stdio) sendLater(id uint64, message []byte, write func(context.Context,
 	})
 }
 
-func (t *stdio) begin(ctx context.Context, _ protocol.Revision, initialized []byte) error {
+func (t *stdio) beginSession(ctx context.Context, _ protocol.Revision, initialized []byte) error {
 	if initialized == nil {
 		return nil
 	}

@@ -140,7 +140,7 @@ func (t *streamable) listen() {
 	opened := make(chan struct{})
 	t.session.run(func() {
 		defer cancel()
-		t.hearOut(ctx, sync.OnceFunc(func() { close(opened) }))
+		t.readListenStream(ctx, sync.OnceFunc(func() { close(opened) }))
 	})
 	patience := time.NewTimer(listenTime)
 	defer patience.Stop()
@@ -151,9 +151,9 @@ func (t *streamable) listen() {
 	}
 }
 
-// hearOut reads that stream and reopens it whenever it ends, unless the server does not offer one. It calls answered
+// readListenStream reads that stream and reopens it whenever it ends, unless the server does not offer one. It calls answered
 // when the server has responded, possibly more than once.
-func (t *streamable) hearOut(ctx context.Context, answered func()) {
+func (t *streamable) readListenStream(ctx context.Context, answered func()) {
 	var last string
 	wait := firstPause
 	for offered := false; ; {

@@ -41,7 +41,7 @@ const longestSession = 4 << 10
 func (t *streamable) open(context.Context) error { return nil }
 
 func (t *streamable) send(request outgoing) {
-	t.fly(request.id, func(ctx context.Context) { t.exchange(ctx, request) })
+	t.runRequest(request.id, func(ctx context.Context) { t.exchange(ctx, request) })
 }
 
 // exchange sends a request and reads its response. It sends it once, unless the server does not know the session and so
@@ -61,7 +61,7 @@ func (t *streamable) exchange(ctx context.Context, request outgoing) {
 			t.failed(ctx, request.id, err)
 			return
 		}
-		expired := t.take(ctx, request, response, session != "" && !retry)
+		expired := t.readResponse(ctx, request, response, session != "" && !retry)
 		if !expired {
 			return
 		}
@@ -113,16 +113,16 @@ func headerValue(text string) string {
 	return prefix + base64.StdEncoding.EncodeToString([]byte(text)) + suffix
 }
 
-// take reads the response to a request and closes it. If mayExpire is set, it returns true when the session is unknown
+// readResponse reads the response to a request and closes it. If mayExpire is set, it returns true when the session is unknown
 // and the request was not processed.
-func (t *streamable) take(ctx context.Context, request outgoing, response *http.Response, mayExpire bool) (expired bool) {
+func (t *streamable) readResponse(ctx context.Context, request outgoing, response *http.Response, mayExpire bool) (expired bool) {
 	defer response.Body.Close()
 	s := t.session
 	if response.StatusCode/100 != 2 {
-		return t.takeRefusal(request, response, mayExpire)
+		return t.readRefusal(request, response, mayExpire)
 	}
 	if request.method == protocol.MethodInitialize {
-		if err := t.enter(response.Header.Get(headerSession)); err != nil {
+		if err := t.setSessionID(response.Header.Get(headerSession)); err != nil {
 			s.fail(request.id, err)
 			return false
 		}
@@ -161,8 +161,8 @@ func wrongContent(response *http.Response, kind string) error {
 	}
 }
 
-// takeRefusal reads an error response; see take.
-func (t *streamable) takeRefusal(request outgoing, response *http.Response, mayExpire bool) (expired bool) {
+// readRefusal reads an error response; see readResponse.
+func (t *streamable) readRefusal(request outgoing, response *http.Response, mayExpire bool) (expired bool) {
 	body := refusal(response)
 	message, isRPC := rpcError(body)
 	var rpc *RPCError
@@ -196,8 +196,8 @@ func (t *streamable) takeRefusal(request outgoing, response *http.Response, mayE
 	return false
 }
 
-// enter stores the id of the server's session.
-func (t *streamable) enter(id string) error {
+// setSessionID stores the id of the server's session.
+func (t *streamable) setSessionID(id string) error {
 	if len(id) > longestSession {
 		return fmt.Errorf("the server's session id is longer than %d bytes", longestSession)
 	}
@@ -215,7 +215,7 @@ func (t *streamable) enter(id string) error {
 // canAsk requires a session, by which the server finds the client that answers.
 func (t *streamable) canAsk() bool { return t.sessionID() != "" }
 
-func (t *streamable) begin(ctx context.Context, revision protocol.Revision, initialized []byte) error {
+func (t *streamable) beginSession(ctx context.Context, revision protocol.Revision, initialized []byte) error {
 	t.mu.Lock()
 	t.revision = revision
 	t.mu.Unlock()
@@ -237,12 +237,12 @@ func (t *streamable) sendNote(ctx context.Context, message []byte) error {
 	return accepted(response)
 }
 
-func (t *streamable) reply(message []byte) bool { return t.note(message, t.sendNote) }
+func (t *streamable) reply(message []byte) bool { return t.queueNote(message, t.sendNote) }
 
 // cancel ends the HTTP request, which is all that the modern era requires.
 func (t *streamable) cancel(id uint64, notice []byte) {
 	t.abandon(id)
-	if !t.session.Modern() && !t.note(notice, t.sendNote) {
+	if !t.session.Modern() && !t.queueNote(notice, t.sendNote) {
 		t.session.log.Debug("did not tell the server of a cancelled request: too much waits for it")
 	}
 }

@@ -24,7 +24,7 @@ func (s *Session) ListTools(ctx context.Context) (tools []wire.Payload, note str
 	if err != nil {
 		return nil, "", err
 	}
-	tools, refused := s.heed(tools)
+	tools, refused := s.filterMirrored(tools)
 	if note != "" && refused != "" {
 		note += "; "
 	}

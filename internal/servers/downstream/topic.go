@@ -15,10 +15,10 @@ type Topic struct {
 // ok is false for any other request.
 func TopicOf(method string, params wire.Payload) (topic Topic, begins, ok bool) {
 	about := protocol.FindMethod(method)
-	if about.Updates == protocol.LeavesUpdates {
+	if about.Subscription == protocol.NoSubscription {
 		return Topic{}, false, false
 	}
-	return Topic{IsTask: about.Subject == protocol.SubjectTask, ID: about.SubjectOf(params)}, about.Updates == protocol.BeginsUpdates, true
+	return Topic{IsTask: about.Subject == protocol.SubjectTask, ID: about.SubjectOf(params)}, about.Subscription == protocol.Subscribes, true
 }
 
 // Subscribe returns the request that begins the subscription.

@@ -14,9 +14,9 @@ type transport interface {
 	open(ctx context.Context) error
 	// send sends a request.
 	send(request outgoing)
-	// begin begins a session of the negotiated revision. It sends initialized unless that is nil. It blocks until that
+	// beginSession begins a session of the negotiated revision. It sends initialized unless that is nil. It blocks until that
 	// is done, or ctx ends.
-	begin(ctx context.Context, revision protocol.Revision, initialized []byte) error
+	beginSession(ctx context.Context, revision protocol.Revision, initialized []byte) error
 	// reply sends a notification or an answer to the server, and returns false if the queue is full.
 	reply(message []byte) bool
 	// forget is called when nobody waits for the response to a request any more.

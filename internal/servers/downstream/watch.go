@@ -56,9 +56,9 @@ func (*watch) Progress(wire.Message) {}
 
 func (*watch) Caller() Caller { return nil }
 
-// takeSubscription handles a request to subscribe to one topic or to unsubscribe, which the modern era does not have,
+// handleSubscription handles a request to subscribe to one topic or to unsubscribe, which the modern era does not have,
 // and reports whether it was one. Requests take effect in order; another goroutine answers them later.
-func (s *Session) takeSubscription(id uint64, request Forward) bool {
+func (s *Session) handleSubscription(id uint64, request Forward) bool {
 	topic, begins, ok := TopicOf(request.Method, wire.Raw(wire.AppendEdited(nil, request.Params, request.Edits...)))
 	if !ok {
 		return false
@@ -68,9 +68,9 @@ func (s *Session) takeSubscription(id uint64, request Forward) bool {
 	}
 	switch {
 	case topic.ID != "" && begins:
-		answer = s.want(subscriber{id, topic})
+		answer = s.addSubscription(subscriber{id, topic})
 	case topic.ID != "":
-		s.unwant(topic)
+		s.removeSubscription(topic)
 		answer = func() { s.complete(id, done, nil) }
 	}
 	if answer != nil {
@@ -89,8 +89,8 @@ func (s *Session) complete(id uint64, response wire.Message, err error) {
 	}
 }
 
-// want subscribes for a client. It returns a function that answers the client, unless the server's answer is needed.
-func (s *Session) want(client subscriber) (answer func()) {
+// addSubscription subscribes for a client. It returns a function that answers the client, unless the server's answer is needed.
+func (s *Session) addSubscription(client subscriber) (answer func()) {
 	w := &s.watches
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,9 +111,9 @@ func (s *Session) want(client subscriber) (answer func()) {
 	return nil
 }
 
-// unwant ends a subscription. Over HTTP, a request without remaining topics is cancelled. For a process an open request
+// removeSubscription ends a subscription. Over HTTP, a request without remaining topics is cancelled. For a process an open request
 // costs nothing, and some servers would take the cancellation for the end of all subscriptions.
-func (s *Session) unwant(topic Topic) {
+func (s *Session) removeSubscription(topic Topic) {
 	w := &s.watches
 	w.mu.Lock()
 	if w.wanted[topic] && !topic.IsTask {
@@ -123,7 +123,7 @@ func (s *Session) unwant(topic Topic) {
 	of := w.covered[topic]
 	useless := of != nil && s.options.Remote != nil && !slices.ContainsFunc(of.topics, func(topic Topic) bool { return w.wanted[topic] })
 	if useless {
-		w.drop(of)
+		w.removeWatch(of)
 	}
 	w.mu.Unlock()
 	if useless {
@@ -131,8 +131,8 @@ func (s *Session) unwant(topic Topic) {
 	}
 }
 
-// drop removes a request. The caller holds mu.
-func (w *watches) drop(of *watch) {
+// removeWatch removes a request. The caller holds mu.
+func (w *watches) removeWatch(of *watch) {
 	delete(w.open, of)
 	for _, topic := range of.topics {
 		if w.covered[topic] == of {
@@ -216,7 +216,7 @@ func (s *Session) acknowledged(params wire.Payload) {
 	if of.merges {
 		for other := range w.open {
 			replaced = append(replaced, other)
-			w.drop(other)
+			w.removeWatch(other)
 		}
 	}
 	w.open[of] = struct{}{}
@@ -227,7 +227,7 @@ func (s *Session) acknowledged(params wire.Payload) {
 	of.waiting = nil
 	failed, err := s.watchNext(firstPause)
 	w.mu.Unlock()
-	s.untime(of.id)
+	s.disableTimeout(of.id)
 	for _, other := range replaced {
 		s.cancel(other.id, nil)
 	}
@@ -257,7 +257,7 @@ func (of *watch) Done(response wire.Message, err error) {
 		of.overdue.Stop()
 		w.next = nil
 	}
-	w.drop(of)
+	w.removeWatch(of)
 	failed, problem := s.watchNext(firstPause)
 	w.mu.Unlock()
 	s.completeAll(failed, wire.Message{}, problem)
@@ -294,7 +294,7 @@ func (s *Session) rewatch(ended *watch) {
 	s.completeAll(failed, wire.Message{}, err)
 	for _, topic := range lost {
 		if !topic.IsTask {
-			s.notice(wire.Message{Method: []byte(protocol.NotifyResourceUpdated), Params: wire.Raw(topic.params())}, 0)
+			s.handleNotification(wire.Message{Method: []byte(protocol.NotifyResourceUpdated), Params: wire.Raw(topic.params())}, 0)
 		}
 	}
 }

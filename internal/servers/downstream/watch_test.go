@@ -36,7 +36,7 @@ func about(t *testing.T, session *Session, method, uri string) wire.Message {
 }
 
 func TestModernListChangesAreSubscribedTo(t *testing.T) {
-	session, log := connect(t, modernResources, Options{Modern: true, Noticed: func(wire.Message, Caller, bool) {}, ToolsChanged: func() {}})
+	session, log := connect(t, modernResources, Options{Modern: true, OnNotification: func(wire.Message, Caller, bool) {}, ToolsChanged: func() {}})
 	mustCall(t, session, ToolCall{Name: "x"})
 	want := `"method":"subscriptions/listen","params":{"notifications":{"promptsListChanged":true,"resourcesListChanged":true},`
 	if got := strings.Join(log.received(), "\n"); !strings.Contains(got, want) {
@@ -46,7 +46,7 @@ func TestModernListChangesAreSubscribedTo(t *testing.T) {
 
 func TestModernUpdatesOfResources(t *testing.T) {
 	h := heard{make(chan string, 10)}
-	session, log := connect(t, modernResources, Options{Modern: true, Noticed: h.notice})
+	session, log := connect(t, modernResources, Options{Modern: true, OnNotification: h.notice})
 	for _, uri := range []string{"a:1", "a:1", "a:2"} {
 		if got := about(t, session, "resources/subscribe", uri); string(got.Result.Bytes()) != `{}` {
 			t.Fatalf("the answer is %s %s", got.Result.Bytes(), got.Error.Bytes())
@@ -183,7 +183,7 @@ func TestModernUpdatesAreSubscribedToAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &gatherer{}
 		h := heard{make(chan string, 10)}
-		session, err := converse(t, Options{Modern: true, Noticed: h.notice}, func(line string) string {
+		session, err := converse(t, Options{Modern: true, OnNotification: h.notice}, func(line string) string {
 			reply := server.receive(line)
 			if server.listens == 1 && strings.Contains(line, "subscriptions/listen") {
 				reply += "\n" + `{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete"}}`
@@ -207,7 +207,7 @@ func TestModernUpdatesAreSubscribedToAgain(t *testing.T) {
 
 func TestModernUpdatesOfTasks(t *testing.T) {
 	h := heard{make(chan string, 10)}
-	session, log := connect(t, `{"era":"modern","calls":{"go":[{"task":{"taskId":"a:1","status":"completed"}},{"updated":"b:1"},{"updated":"a:1"}]}}`, Options{Modern: true, Noticed: h.notice})
+	session, log := connect(t, `{"era":"modern","calls":{"go":[{"task":{"taskId":"a:1","status":"completed"}},{"updated":"b:1"},{"updated":"a:1"}]}}`, Options{Modern: true, OnNotification: h.notice})
 	for _, topic := range []Topic{{true, "a:1"}, {false, "b:1"}} {
 		method, params := topic.Subscribe()
 		in := newInbox()

@@ -101,7 +101,7 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 func (s *Server) sessionOptions(in *instance, opening downstream.Opening) downstream.Options {
 	return downstream.Options{
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
-		Capabilities: s.capabilities, Asked: s.handleQuestion, Noticed: s.notificationHandler(in),
+		Capabilities: s.capabilities, OnQuestion: s.handleQuestion, OnNotification: s.notificationHandler(in),
 		Modern: s.modern, Opening: opening,
 		ToolsChanged: func() { signal(in.changed) }, Hops: s.mark(), MarkMessages: s.mayForward(), Log: s.log,
 	}

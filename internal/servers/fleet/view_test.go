@@ -58,7 +58,7 @@ func TestViewFollowsTheFleet(t *testing.T) {
 func TestViewsOfTheSameToolboxesAreOne(t *testing.T) {
 	f := New(Options{Config: boxes("a", "b")})
 	ref := toolbox.Ref{Toolbox: "a", Server: "s", Name: "t"}
-	f.View([]string{"a", "b"}).Names().Give([]toolbox.Ref{ref})
+	f.View([]string{"a", "b"}).Names().Assign([]toolbox.Ref{ref})
 	if _, ok := f.View([]string{"b", "a", "b"}).Names().Name(ref); !ok {
 		t.Error("names were lost with the view that gave them")
 	}

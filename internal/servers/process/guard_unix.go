@@ -123,7 +123,7 @@ func (g *guard) watch(cmd *exec.Cmd) {
 	for cmd != nil {
 		born := time.Now()
 		exit := describeExit(waitFor(cmd))
-		if g.lost() {
+		if g.closeIfLost() {
 			return
 		}
 		if time.Since(born) > steadyLife {
@@ -148,8 +148,8 @@ func (g *guard) replace(failures int) (*exec.Cmd, int) {
 	return nil, failures
 }
 
-// lost closes the lifeline of a guard that has exited, and reports whether the exit was intended.
-func (g *guard) lost() bool {
+// closeIfLost closes the lifeline of a guard that has exited, and reports whether the exit was intended.
+func (g *guard) closeIfLost() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	closeAll(g.lifeline)
@@ -168,9 +168,9 @@ func (g *guard) stop() {
 	<-g.done
 }
 
-// letGo makes the guard end the servers while the workbench still runs. It does not wait for the guard, which may need
+// closeLifeline makes the guard end the servers while the workbench still runs. It does not wait for the guard, which may need
 // as long as guardLimit.
-func (g *guard) letGo() {
+func (g *guard) closeLifeline() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closing = true

@@ -10,9 +10,9 @@ import (
 // resets it.
 func forbidReading() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-// keepDescriptors keeps children from inheriting file descriptors that this process inherited.
-func keepDescriptors() {
+// setCloseOnExec keeps children from inheriting file descriptors that this process inherited.
+func setCloseOnExec() {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) != nil { // before Linux 5.11
-		keepEachDescriptor("/proc/self/fd")
+		setEachCloseOnExec("/proc/self/fd")
 	}
 }

@@ -72,7 +72,7 @@ func TestKeepEachDescriptor(t *testing.T) {
 	if flags() != 0 {
 		t.Fatal("the descriptor would not be inherited in any case")
 	}
-	keepEachDescriptor("/proc/self/fd")
+	setEachCloseOnExec("/proc/self/fd")
 	if flags()&unix.FD_CLOEXEC == 0 {
 		t.Error("the descriptor is inherited")
 	}

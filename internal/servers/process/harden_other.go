@@ -5,5 +5,5 @@ package process
 // forbidReading does nothing: these systems have no such call.
 func forbidReading() {}
 
-// keepDescriptors keeps children from inheriting file descriptors that this process inherited.
-func keepDescriptors() { keepEachDescriptor("/dev/fd") }
+// setCloseOnExec keeps children from inheriting file descriptors that this process inherited.
+func setCloseOnExec() { setEachCloseOnExec("/dev/fd") }

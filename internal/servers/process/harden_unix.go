@@ -18,11 +18,11 @@ func Harden() {
 		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
 	}
 	forbidReading()
-	keepDescriptors()
+	setCloseOnExec()
 }
 
-// keepEachDescriptor sets close-on-exec for every descriptor above stderr that the folder lists.
-func keepEachDescriptor(list string) {
+// setEachCloseOnExec sets close-on-exec for every descriptor above stderr that the folder lists.
+func setEachCloseOnExec(list string) {
 	entries, err := os.ReadDir(list)
 	if err != nil {
 		return

@@ -85,7 +85,7 @@ type Spec struct {
 // Start starts a child, and the guard before the first child. Its errors are meant for people. A missing guard is only
 // logged: Stop and Close work without it.
 func (h *Host) Start(spec Spec) (*Process, error) {
-	roomy, err := h.begin()
+	roomy, err := h.admitStart()
 	if err != nil {
 		return nil, err
 	}
@@ -117,15 +117,15 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 		pipes.closeOurEnds()
 		return nil, startError(spec, path, err)
 	}
-	p := newProcess(cmd, tree, pipes, spec, h.grace, h.forget)
+	p := newProcess(cmd, tree, pipes, spec, h.grace, h.removeProcess)
 	h.mu.Lock()
 	h.procs[p] = struct{}{}
 	h.mu.Unlock()
 	return p, nil
 }
 
-// begin registers a call of Start, and returns whether its pipes may be large.
-func (h *Host) begin() (roomy bool, err error) {
+// admitStart registers a call of Start, and returns whether its pipes may be large.
+func (h *Host) admitStart() (roomy bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -135,7 +135,7 @@ func (h *Host) begin() (roomy bool, err error) {
 	return len(h.procs) < maxRoomy, nil
 }
 
-func (h *Host) forget(p *Process) {
+func (h *Host) removeProcess(p *Process) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.procs, p)

@@ -92,12 +92,12 @@ func script(t *testing.T, text string) string {
 
 func TestServerNumbersAreReused(t *testing.T) {
 	pl := newPlatform(HostOptions{})
-	first, err := pl.takeServer()
+	first, err := pl.allocateServer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 * int(serverOf) {
-		server, err := pl.takeServer()
+		server, err := pl.allocateServer()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -120,8 +120,8 @@ func forgetChild(pid int) {
 	delete(spawning.children, pid)
 }
 
-// of returns the mark of a process.
-func (k marking) of(pid int) (mark, bool) {
+// markOf returns the mark of a process.
+func (k marking) markOf(pid int) (mark, bool) {
 	if k == byLimit {
 		limit, ok := readLockLimit(pid)
 		return mark(limit), ok

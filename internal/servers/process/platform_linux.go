@@ -145,7 +145,7 @@ func waitFor(cmd *exec.Cmd) (*os.ProcessState, error) {
 
 // start starts cmd as the root of a process tree.
 func (pl *platform) start(cmd *exec.Cmd, keepDetached bool) (*tree, error) {
-	server, err := pl.takeServer()
+	server, err := pl.allocateServer()
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (pl *platform) start(cmd *exec.Cmd, keepDetached bool) (*tree, error) {
 	return t, nil
 }
 
-func (pl *platform) takeServer() (uint16, error) {
+func (pl *platform) allocateServer() (uint16, error) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	for range uint16(serverOf) {
@@ -193,7 +193,7 @@ func (pl *platform) close() error {
 		if err == nil {
 			pl.guard.stop()
 		} else {
-			pl.guard.letGo()
+			pl.guard.closeLifeline()
 		}
 	}
 	switch {

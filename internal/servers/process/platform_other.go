@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	groupInterval = 20 * time.Millisecond // between checks of a signalled process group
-	tellLimit     = time.Second           // for writing a line to the guard, which always reads
+	groupInterval   = 20 * time.Millisecond // between checks of a signalled process group
+	guardWriteLimit = time.Second           // for writing a line to the guard, which always reads
 )
 
 // platform is the part of a Host for macOS and the BSDs. They have no inherited attribute that is visible from outside,
@@ -66,7 +66,7 @@ func (pl *platform) startGuard() error {
 	g := &guard{
 		executable: executable,
 		start:      (*exec.Cmd).Start,
-		greet:      pl.tellAll,
+		greet:      pl.sendGroups,
 		log:        pl.log,
 	}
 	if err := g.run(); err != nil {
@@ -76,24 +76,24 @@ func (pl *platform) startGuard() error {
 	return nil
 }
 
-// tellAll sends a new guard the existing groups.
-func (pl *platform) tellAll(lifeline *os.File) {
+// sendGroups sends a new guard the existing groups.
+func (pl *platform) sendGroups(lifeline *os.File) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	for group := range pl.groups {
-		tell(lifeline, "+", group)
+		writeGuardLine(lifeline, "+", group)
 	}
 }
 
-// tell writes one line to the guard: "+" or "-" and a group. If that fails, the guard is dying, and the next one gets
+// writeGuardLine writes one line to the guard: "+" or "-" and a group. If that fails, the guard is dying, and the next one gets
 // all groups.
-func tell(lifeline *os.File, sign string, group int) {
-	_ = lifeline.SetWriteDeadline(time.Now().Add(tellLimit))
+func writeGuardLine(lifeline *os.File, sign string, group int) {
+	_ = lifeline.SetWriteDeadline(time.Now().Add(guardWriteLimit))
 	_, _ = fmt.Fprintf(lifeline, "%s%d\n", sign, group)
 }
 
-// note records that a group exists or has ended, also with the guard.
-func (pl *platform) note(group int, exists bool) {
+// recordGroup records that a group exists or has ended, also with the guard.
+func (pl *platform) recordGroup(group int, exists bool) {
 	pl.mu.Lock()
 	sign := "-"
 	if delete(pl.groups, group); exists {
@@ -107,7 +107,7 @@ func (pl *platform) note(group int, exists bool) {
 	pl.guard.mu.Lock()
 	defer pl.guard.mu.Unlock()
 	if pl.guard.lifeline != nil {
-		tell(pl.guard.lifeline, sign, group)
+		writeGuardLine(pl.guard.lifeline, sign, group)
 	}
 }
 
@@ -153,7 +153,7 @@ func (pl *platform) start(cmd *exec.Cmd, _ bool) (*tree, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	pl.note(cmd.Process.Pid, true)
+	pl.recordGroup(cmd.Process.Pid, true)
 	return &tree{platform: pl, group: cmd.Process.Pid}, nil
 }
 
@@ -167,7 +167,7 @@ func (pl *platform) close() error {
 	left := len(pl.groups)
 	pl.mu.Unlock()
 	if left > 0 {
-		pl.guard.letGo()
+		pl.guard.closeLifeline()
 	} else {
 		pl.guard.stop()
 	}
@@ -190,7 +190,7 @@ func (t *tree) leaderExited() {
 	defer t.mu.Unlock()
 	t.gone = !groupExists(t.group)
 	if t.gone {
-		t.platform.note(t.group, false)
+		t.platform.recordGroup(t.group, false)
 	}
 }
 
@@ -204,7 +204,7 @@ func (t *tree) end(polite context.Context, grace time.Duration) error {
 	if err := endGroup(polite, t.group, grace, killLimit); err != nil {
 		return err
 	}
-	t.platform.note(t.group, false)
+	t.platform.recordGroup(t.group, false)
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (t *stderrTail) read() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := t.file.Read(buf)
-		t.take(buf[:n])
+		t.consume(buf[:n])
 		if err != nil {
 			t.endLine()
 			return
@@ -61,7 +61,7 @@ func (t *stderrTail) close() {
 	t.drain(drainLimit) // bounded, because a tap may block
 }
 
-func (t *stderrTail) take(chunk []byte) {
+func (t *stderrTail) consume(chunk []byte) {
 	for len(chunk) > 0 {
 		text, rest, complete := bytes.Cut(chunk, []byte{'\n'})
 		t.extend(text)

@@ -28,7 +28,7 @@ func TestStderrTail(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			tail := newStderrTail(nil, nil)
 			for _, chunk := range test.chunks {
-				tail.take([]byte(chunk))
+				tail.consume([]byte(chunk))
 			}
 			if diff := cmp.Diff(test.want, tail.tail(test.max)); diff != "" {
 				t.Errorf("tail (-want +got):\n%s", diff)
@@ -41,7 +41,7 @@ func TestStderrTailIsBounded(t *testing.T) {
 	for _, line := range []string{"\n", "short\n", strings.Repeat("long", 1000) + "\n", strings.Repeat("x", 1<<16)} {
 		tail := newStderrTail(nil, nil)
 		for range 1 << 18 / len(line) {
-			tail.take([]byte(line))
+			tail.consume([]byte(line))
 		}
 		kept := len(tail.partial)
 		for _, l := range tail.lines {

@@ -15,7 +15,7 @@ const (
 	// scan of /proc, but hardly three.
 	emptyPasses = 3
 
-	lookInterval = 5 * time.Millisecond // between checks of signalled processes
+	checkInterval = 5 * time.Millisecond // between checks of signalled processes
 
 	// How long killed processes may take to exit before the next pass.
 	minKillPause = 10 * time.Millisecond
@@ -32,14 +32,14 @@ type target struct {
 	owner int  // the workbench of the run while it lives; 0: it has exited
 }
 
-// has reports whether the sweep is to end a process.
-func (t target) has(pid int) bool {
+// includes reports whether the sweep is to end a process.
+func (t target) includes(pid int) bool {
 	if t.group != 0 {
 		if s, ok := readStat(pid); ok && s.alive() && s.group == t.group {
 			return true
 		}
 	}
-	m, ok := t.run.marking.of(pid)
+	m, ok := t.run.marking.markOf(pid)
 	if !ok || m.run() != t.run.id || m.server() == guardServer || t.mark != 0 && m != t.mark {
 		return false
 	}
@@ -110,20 +110,20 @@ func (t target) sweep(polite context.Context, grace, limit time.Duration) error 
 	return nil
 }
 
-// sighting is the result of one scan of /proc.
-type sighting struct {
+// scanResult is the result of one scan of /proc.
+type scanResult struct {
 	signalled, denied []int
 }
 
 // signal sends sig to all processes of the target.
-func (t target) signal(sig syscall.Signal) (sighting, error) {
+func (t target) signal(sig syscall.Signal) (scanResult, error) {
 	pids, err := listProcesses()
 	if err != nil {
-		return sighting{}, fmt.Errorf("looking for processes: %w", err)
+		return scanResult{}, fmt.Errorf("looking for processes: %w", err)
 	}
-	var found sighting
+	var found scanResult
 	for _, pid := range pids {
-		if !t.has(pid) {
+		if !t.includes(pid) {
 			continue
 		}
 		switch err := t.signalOne(pid, sig); {
@@ -145,7 +145,7 @@ func (t target) signalOne(pid int, sig syscall.Signal) error {
 		return err
 	}
 	defer func() { _ = process.Release() }() // closes the pidfd, whatever happened to the process
-	if !t.has(pid) {
+	if !t.includes(pid) {
 		return os.ErrProcessDone
 	}
 	return process.Signal(sig)
@@ -156,9 +156,9 @@ func (t target) signalOne(pid int, sig syscall.Signal) error {
 func (t target) awaitGone(ctx context.Context, pids []int, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	ticker := time.NewTicker(lookInterval)
+	ticker := time.NewTicker(checkInterval)
 	defer ticker.Stop()
-	for slices.ContainsFunc(pids, t.has) {
+	for slices.ContainsFunc(pids, t.includes) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

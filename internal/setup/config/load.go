@@ -133,7 +133,7 @@ func (s *Source) exposed() []Problem {
 		paths = append(paths, s.envPath())
 	}
 	for _, path := range paths {
-		if reason := safefile.Exposed(path); s.Named && reason != "" {
+		if reason := safefile.PathProblem(path); s.Named && reason != "" {
 			return []Problem{{
 				Message: fmt.Sprintf("Others can decide what %s says, and so which programs run: %s", path, reason),
 				Hint:    "let only yourself change it, its folder, and the folders of links that lead to it",

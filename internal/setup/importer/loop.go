@@ -55,7 +55,7 @@ func (f *loopFinder) find(ctx context.Context, server clients.Server) string {
 		}
 	}
 	for _, address := range append(words, server.URL) { // also in arguments, such as those of mcp-remote
-		if IsAddress(address) && isHere(address) && hops.Ask(ctx, address, nil, f.mark) != nil {
+		if IsAddress(address) && isHere(address) && hops.Probe(ctx, address, nil, f.mark) != nil {
 			return "the workbench answers at " + withoutQuery(address)
 		}
 	}

@@ -37,11 +37,11 @@ func Doubt(f File) string {
 			return "it lies in a folder under version control, as " + display(marker) + " shows"
 		}
 	}
-	if reason := safefile.Strangers(f.Info, safefile.Change); reason != "" {
+	if reason := safefile.AccessProblem(f.Info, safefile.Change); reason != "" {
 		return "the file " + reason
 	}
 	if f.EnvInfo != nil {
-		if reason := safefile.Strangers(f.EnvInfo, safefile.Change); reason != "" {
+		if reason := safefile.AccessProblem(f.EnvInfo, safefile.Change); reason != "" {
 			return fmt.Sprintf("the %s beside it %s", f.EnvInfo.Name(), reason)
 		}
 	}
@@ -50,12 +50,12 @@ func Doubt(f File) string {
 		if err != nil {
 			return "its folder cannot be examined: " + err.Error()
 		}
-		if reason := safefile.Strangers(info, safefile.Change); reason != "" {
+		if reason := safefile.AccessProblem(info, safefile.Change); reason != "" {
 			return "its folder " + reason
 		}
 	}
 	for _, link := range links {
-		if reason := safefile.Replaceable(link); reason != "" {
+		if reason := safefile.ReplaceProblem(link); reason != "" {
 			return "it is reached through the link " + display(link) + ", and " + reason
 		}
 	}

@@ -235,10 +235,10 @@ func (s *Store) unsafe(record fs.FileInfo) string {
 	if err != nil {
 		return err.Error()
 	}
-	if reason := safefile.Strangers(folder, safefile.Change); reason != "" {
+	if reason := safefile.AccessProblem(folder, safefile.Change); reason != "" {
 		return "its folder " + reason
 	}
-	if reason := safefile.Strangers(record, safefile.Change); reason != "" {
+	if reason := safefile.AccessProblem(record, safefile.Change); reason != "" {
 		return "it " + reason
 	}
 	return ""

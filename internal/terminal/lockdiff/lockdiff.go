@@ -167,7 +167,7 @@ func instructionsPath(box, server string) string { return box + "/" + server + "
 // instructions were locked approves them all.
 func (l *lockFile) compareInstructions(offer app.Offer, was catalog.LockedServer, known bool) *catalog.Record {
 	path := instructionsPath(offer.Toolbox, offer.Server)
-	before, now := was.Instructions, offer.Tools.Instructed(l.masker.Mask)
+	before, now := was.Instructions, offer.Tools.InstructionsRecord(l.masker.Mask)
 	named := l.accepts(offer.Toolbox, offer.Server, path)
 	switch {
 	case before == nil:

@@ -9,32 +9,32 @@ import (
 	"syscall"
 )
 
-// Strangers returns how another user has forbidden access to a file or folder, as words that follow its name, or "".
-func Strangers(info fs.FileInfo, forbidden fs.FileMode) string {
+// AccessProblem returns how another user has forbidden access to a file or folder, as words that follow its name, or "".
+func AccessProblem(info fs.FileInfo, forbidden fs.FileMode) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !ok:
 		return "has no known owner"
 	case int64(stat.Uid) != int64(os.Geteuid()):
 		return "belongs to another user"
-	case shared(info) != "":
-		return shared(info)
+	case writableBy(info) != "":
+		return writableBy(info)
 	case info.Mode().Perm()&forbidden != 0:
 		return "can be read by other users"
 	}
 	return ""
 }
 
-// others is like Strangers with Change, but root may own the file: root can change everything anyway.
-func others(info fs.FileInfo) string {
+// changeProblem is like AccessProblem with Change, but root may own the file: root can change everything anyway.
+func changeProblem(info fs.FileInfo) string {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid == 0 {
-		return shared(info)
+		return writableBy(info)
 	}
-	return Strangers(info, Change)
+	return AccessProblem(info, Change)
 }
 
-// shared returns which users besides the owner can change a file or folder, or "".
-func shared(info fs.FileInfo) string {
+// writableBy returns which users besides the owner can change a file or folder, or "".
+func writableBy(info fs.FileInfo) string {
 	switch mode := info.Mode().Perm(); {
 	case mode&0o002 != 0:
 		return "can be changed by every user of this machine"
@@ -44,15 +44,15 @@ func shared(info fs.FileInfo) string {
 	return ""
 }
 
-// Replaceable returns how a user other than this one and root can replace a file or link, or "". The reason is a clause
+// ReplaceProblem returns how a user other than this one and root can replace a file or link, or "". The reason is a clause
 // that names the folder. In a sticky folder, only the owner of the entry or of the folder can replace an entry.
-func Replaceable(path string) string {
+func ReplaceProblem(path string) string {
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
 	if err != nil {
 		return "its folder cannot be examined: " + err.Error()
 	}
-	reason := others(info)
+	reason := changeProblem(info)
 	if reason == "" {
 		return ""
 	}
