@@ -216,3 +216,18 @@ func BenchmarkInJSON(b *testing.B) {
 		})
 	}
 }
+
+// TestQuickFindsEverywhere hides something at each place of a text that is otherwise plain.
+func TestQuickFindsEverywhere(t *testing.T) {
+	plain := strings.Repeat("x", 100)
+	if jsonMayHide([]byte(plain)) {
+		t.Error("a plain text may hide something")
+	}
+	for _, hides := range []string{`\u200b`, "\x7f", "\u200b", "\U000e0041"} {
+		for at := range len(plain) {
+			if !jsonMayHide([]byte(plain[:at] + hides + plain[at:])) {
+				t.Errorf("%q at %d is not found", hides, at)
+			}
+		}
+	}
+}

@@ -32,6 +32,7 @@ func jsonMayHide(raw []byte) bool {
 		if c < utf8.RuneSelf && i+8 <= len(raw) {
 			plain := plainBytes(binary.LittleEndian.Uint64(raw[i:]))
 			if i += plain; plain == 8 {
+				i = plainEnd(raw, i)
 				continue
 			}
 			c = raw[i]
@@ -54,10 +55,27 @@ func jsonMayHide(raw []byte) bool {
 }
 
 // plainBytes returns how many of eight bytes, from the lowest on, are ASCII other than backslash and DEL.
-func plainBytes(word uint64) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	backslash, del := word^'\\'*ones, word^0x7f*ones
-	return bits.TrailingZeros64((word|(backslash-ones)&^backslash|(del-ones)&^del)&highs) / 8
+func plainBytes(word uint64) int { return bits.TrailingZeros64(unusual(word)&(each8*0x80)) / 8 }
+
+const each8 = 0x0101010101010101 // a byte of eight alike
+
+// unusual sets the high bit of the lowest of eight bytes that is not plain, if there is one.
+func unusual(word uint64) uint64 {
+	backslash, del := word^'\\'*each8, word^0x7f*each8
+	return word | (backslash-each8)&^backslash | (del-each8)&^del
+}
+
+// plainEnd skips plain bytes from an offset on, as many times 32 as there are.
+func plainEnd(raw []byte, i int) int {
+	for ; i+32 <= len(raw); i += 32 {
+		part := raw[i : i+32]
+		a, b := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint64(part[8:])
+		c, d := binary.LittleEndian.Uint64(part[16:]), binary.LittleEndian.Uint64(part[24:])
+		if (unusual(a)|unusual(b)|unusual(c)|unusual(d))&(each8*0x80) != 0 {
+			break
+		}
+	}
+	return i
 }
 
 // at returns a byte of a text; 0 after its end.
