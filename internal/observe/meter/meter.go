@@ -45,6 +45,8 @@ type Meter struct {
 
 	mu      sync.Mutex
 	servers map[serverKey]map[rowKey]*row
+	last    *row // that was counted last: nearly always the next one, too
+	lastKey Key
 }
 
 type serverKey struct{ toolbox, server string }
@@ -75,7 +77,10 @@ func (m *Meter) Count(key Key, result Result, ended time.Time, took time.Duratio
 	number := m.slotAt(ended)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	row := m.row(key)
+	if m.last == nil || m.lastKey != key {
+		m.last, m.lastKey = m.row(key), key
+	}
+	row := m.last
 	row.total[result]++
 	slot := &row.recent[number%slots]
 	if slot.number < number {
@@ -121,6 +126,7 @@ func (m *Meter) Retain(keep func(toolbox, server string) bool) {
 	for key := range m.servers {
 		if !keep(key.toolbox, key.server) {
 			delete(m.servers, key)
+			m.last = nil
 		}
 	}
 }
