@@ -69,9 +69,13 @@ func (p Payload) is(text string) bool {
 // Member returns the value of an object's member, spelt exactly so, or an absent
 // payload. Of several members with that name the last counts, as in most decoders.
 func (p Payload) Member(name string) (found Payload) {
-	for key, value := range p.Members() {
+	for walk := p.walk(); walk.next(); {
+		key := p.buf[walk.key+1 : walk.keyEnd-1]
+		if walk.escaped {
+			key = unquote(p.buf[walk.key:walk.keyEnd])
+		}
 		if string(key) == name {
-			found = value
+			found = Payload{p.buf, walk.value, walk.end}
 		}
 	}
 	return found
