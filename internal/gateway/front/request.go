@@ -110,7 +110,7 @@ func (r *request) listTools(message *wire.Message) {
 }
 
 func (r *request) callTool(message *wire.Message) {
-	call, problem := metatool.ReadCall(message)
+	call, problem := r.session.calls.Read(message)
 	if problem != "" {
 		r.refuse(protocol.CodeInvalidParams, problem)
 		return

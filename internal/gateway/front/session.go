@@ -36,6 +36,7 @@ type session struct {
 	profile     atomic.Pointer[fleet.ClientProfile] // nil before initialize
 	live        atomic.Bool                         // the client has initialized
 
+	calls     metatool.CallReader
 	requests  requestTable
 	questions questionTable
 	roots     rootsExchange
