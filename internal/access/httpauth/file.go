@@ -62,7 +62,7 @@ func exposed(path string, info fs.FileInfo) (reason, remedy string) {
 	}
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil {
-		return "its folder cannot be looked at", ""
+		return "its folder cannot be examined", ""
 	}
 	if reason := safefile.AccessProblem(folder, safefile.Change); reason != "" {
 		return "its folder " + reason, "If nobody else used it: chmod 700 " + filepath.Dir(path)
@@ -76,7 +76,7 @@ func decodeTokens(data []byte) ([]Token, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&file); err != nil {
-		return nil, errors.New("it is no valid JSON of tokens")
+		return nil, errors.New("it is not a valid JSON file of tokens")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the tokens")
@@ -96,9 +96,9 @@ func decodeTokens(data []byte) ([]Token, error) {
 		case isDouble:
 			return nil, fmt.Errorf("the name of token %d is taken", i+1)
 		case err != nil || len(digest) != sha256.Size:
-			return nil, fmt.Errorf("the 'sha256' of token '%s' is none", entry.Name)
+			return nil, fmt.Errorf("the 'sha256' of token '%s' is not a hash", entry.Name)
 		case wrong != nil:
-			return nil, fmt.Errorf("the 'for' of token '%s' holds what is not known here", entry.Name)
+			return nil, fmt.Errorf("the 'for' of token '%s' contains an unknown right", entry.Name)
 		}
 		copy(tokens[i].digest[:], digest)
 	}

@@ -25,7 +25,7 @@ func (r *rules) checkOrigin(request *http.Request) (foreign, reason string) {
 		// Pages load images and follow links without an Origin, but with Sec-Fetch-Site.
 		for _, site := range request.Header["Sec-Fetch-Site"] {
 			if site != "same-origin" && site != "none" {
-				return "", "a page of another site asks"
+				return "", "a page of another site sends it"
 			}
 		}
 		return "", ""

@@ -42,14 +42,14 @@ func TestTokensHaveRights(t *testing.T) {
 	}
 }
 
-// A file that an earlier version wrote has tokens for calls; one with a right that is not known here is not used, since
+// A file that an earlier version wrote has tokens for calls; one with an unknown right is not used, since
 // it would be read as another one.
 func TestRightsInTheFile(t *testing.T) {
 	const digest = "0000000000000000000000000000000000000000000000000000000000000000"
 	for entry, want := range map[string]string{
 		`{"name":"a","sha256":"` + digest + `","created":"2026-01-01T00:00:00Z"}`:                     "",
 		`{"name":"a","sha256":"` + digest + `","for":["metrics"],"created":"2026-01-01T00:00:00Z"}`:   "",
-		`{"name":"a","sha256":"` + digest + `","for":["calls","x"],"created":"2026-01-01T00:00:00Z"}`: "not known here",
+		`{"name":"a","sha256":"` + digest + `","for":["calls","x"],"created":"2026-01-01T00:00:00Z"}`: "unknown right",
 	} {
 		path := filepath.Join(t.TempDir(), FileName)
 		if err := os.WriteFile(path, []byte(`{"tokens":[`+entry+`]}`), 0o600); err != nil {

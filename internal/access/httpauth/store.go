@@ -128,7 +128,7 @@ func (s *Store) Create(grant Grant) (string, error) {
 		if len(tokens) >= maxTokens {
 			return nil, &toolbox.Error{
 				Code:    toolbox.TokensTooMany,
-				Message: fmt.Sprintf("There are %d tokens, and there can be no more", len(tokens)),
+				Message: fmt.Sprintf("There are already %d tokens, the maximum", len(tokens)),
 				Hint:    "Remove those that nobody uses: mcp-workbench token list, then mcp-workbench token remove NAME",
 			}
 		}
@@ -205,7 +205,7 @@ func (s *Store) reloadIfChanged() {
 	tokens, file, err := readTokens(s.path)
 	if err != nil {
 		if s.log != nil && !sameFile(file, s.file) {
-			s.log.Warn("the tokens are not read again, and those before stay in use", "reason", err)
+			s.log.Warn("could not reload the tokens; the previous ones stay in use", "reason", err)
 		}
 		s.file = file
 		return

@@ -154,11 +154,11 @@ func TestDamagedFiles(t *testing.T) {
 	for _, test := range []struct{ name, content, want string }{
 		{"whole", entry(""), ""},
 		{"no tokens", `{"tokens": []}`, ""},
-		{"empty", "", "no valid JSON"},
-		{"cut", entry("")[:40], "no valid JSON"},
-		{"array", "[]", "no valid JSON"},
-		{"unknown key", entry(`, "toolbox": ["dev"]`), "no valid JSON"},
-		{"wrong kind", entry(`, "toolboxes": "dev"`), "no valid JSON"},
+		{"empty", "", "not a valid JSON file"},
+		{"cut", entry("")[:40], "not a valid JSON file"},
+		{"array", "[]", "not a valid JSON file"},
+		{"unknown key", entry(`, "toolbox": ["dev"]`), "not a valid JSON file"},
+		{"wrong kind", entry(`, "toolboxes": "dev"`), "not a valid JSON file"},
 		{"more after it", entry("") + "{}", "something follows"},
 		{"no hash", `{"tokens": [{"name": "a"}]}`, "'sha256' of token 'a'"},
 		{"short hash", `{"tokens": [{"name": "a", "sha256": "abcd"}]}`, "'sha256' of token 'a'"},
@@ -351,7 +351,7 @@ func TestLimitOfTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, path, string(data))
-	if _, err := mustOpen(t, path).Create(Grant{Name: "one-more"}); err == nil || !strings.Contains(err.Error(), "no more") {
+	if _, err := mustOpen(t, path).Create(Grant{Name: "one-more"}); err == nil || !strings.Contains(err.Error(), "the maximum") {
 		t.Errorf("error %v", err)
 	}
 }

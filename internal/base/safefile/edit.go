@@ -9,7 +9,7 @@ import (
 )
 
 // ErrChanged means that a file has changed since it was read.
-var ErrChanged = errors.New("the file was changed meanwhile")
+var ErrChanged = errors.New("the file has changed since it was read")
 
 // Edit replaces the content of a file, which was before when the caller read it, with after. If another program has
 // changed the file in between, Edit writes nothing and returns ErrChanged. Links are followed, and the file keeps its

@@ -101,7 +101,7 @@ func (s *Self) Check(chain string, own Workbench) error {
 		return nil
 	}
 	if len(chain) > maxChain || Count(chain) > Max {
-		return fmt.Errorf("more than %d workbenches stand in a row before this one: take out one of the servers that lead here", Max)
+		return fmt.Errorf("more than %d workbenches are chained before this one: remove one of the servers that lead here", Max)
 	}
 	var passed []int
 	for hop := range strings.SplitSeq(chain, separator) {

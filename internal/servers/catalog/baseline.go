@@ -87,11 +87,11 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask fun
 	changes, marked := s.compareTools(snapshot.Tools, mask)
 	changes = append(s.compareInstructions(snapshot, mask), changes...)
 	if len(snapshot.Tools) > maxOffered {
-		log.Warn("the server has too many tools to notice a change in each", "tools", len(snapshot.Tools), "remembered", maxOffered)
+		log.Warn("the server has too many tools to detect a change in each", "tools", len(snapshot.Tools), "remembered", maxOffered)
 	}
 	if err := b.store.save(key, s); err != nil && !s.failed {
 		s.failed = true
-		log.Warn("could not keep the definitions; a change may go unnoticed in the next run", "reason", err)
+		log.Warn("could not store the definitions; a change may go unnoticed in the next run", "reason", err)
 	}
 	return snapshot.warnOfChanges(server, marked, s.instructionsChanged), changes
 }

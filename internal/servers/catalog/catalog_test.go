@@ -83,7 +83,7 @@ func TestSnapshotIsACopy(t *testing.T) {
 
 func TestSnapshotSchema(t *testing.T) {
 	const warning = "Tool 'a' of server 'fs' has no input schema; it is offered as taking any object"
-	const twin = "Members that stand twice, or differ from a known one only in case, were removed from the definition of tool 'a' in server 'fs': "
+	const twin = "Duplicate members, and members that differ from a known one only in case, were removed from the definition of tool 'a' in server 'fs': "
 	for _, test := range []struct{ name, definition, want string }{
 		{"missing", `{"name":"a" , "title":"x" }`, `{"name":"a" , "title":"x","inputSchema":{"type":"object"}}`},
 		{"null", `{"inputSchema":null,"name":"a"}`, `{"name":"a","inputSchema":{"type":"object"}}`},

@@ -176,10 +176,10 @@ func (found *examined) describe(what string) (warnings []string) {
 		warnings = append(warnings, "Invisible text was removed from the definition of "+what)
 	}
 	if found.value != "" {
-		warnings = append(warnings, "The definition of "+what+" has invisible text in a value, which passes as it is: "+found.value)
+		warnings = append(warnings, "The definition of "+what+" has invisible text in a value, which is unchanged: "+found.value)
 	}
 	if len(found.dropped) > 0 {
-		warnings = append(warnings, "Members that stand twice, or differ from a known one only in case, were removed from the definition of "+
+		warnings = append(warnings, "Duplicate members, and members that differ from a known one only in case, were removed from the definition of "+
 			what+": "+hidden.Show(strings.Join(found.dropped, ", ")))
 	}
 	return warnings

@@ -70,7 +70,7 @@ func TestCleaningWarnsOnce(t *testing.T) {
 		`{"name":"b","inputSchema":{"properties":{"p":{"enum":["x","\u200b"]}},"default":"\u200b"}}`)
 	want := []string{
 		"Invisible text was removed from the definition of tool 'a' in server 'fs'",
-		"The definition of tool 'b' in server 'fs' has invisible text in a value, which passes as it is: inputSchema.properties.p.enum",
+		"The definition of tool 'b' in server 'fs' has invisible text in a value, which is unchanged: inputSchema.properties.p.enum",
 	}
 	if !slices.Equal(s.Warnings, want) {
 		t.Errorf("warnings %q", s.Warnings)
@@ -121,7 +121,7 @@ func TestTwinsAreDropped(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 			if test.dropped != "" {
-				want := "Members that stand twice, or differ from a known one only in case, were removed from the definition of tool 'a' in server 'fs': " + test.dropped
+				want := "Duplicate members, and members that differ from a known one only in case, were removed from the definition of tool 'a' in server 'fs': " + test.dropped
 				if !slices.Equal(s.Warnings, []string{want}) {
 					t.Errorf("warnings %q", s.Warnings)
 				}

@@ -64,7 +64,7 @@ func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot 
 		listing, err = decodeCopy(data)
 	}
 	if err != nil {
-		c.log.Warn("could not read what the server offered before; it is not known until it starts", "server", server, "reason", err)
+		c.log.Warn("could not read what the server offered before; its tools are unknown until it starts", "server", server, "reason", err)
 		return nil
 	}
 	c.store.touch(key)
@@ -102,7 +102,7 @@ func (c *Copies) writeIfChanged(st store, server string, key Hash, data []byte, 
 	if known && was == (Hash{}) {
 		return // logged at the first failure
 	}
-	c.log.Warn("could not keep what the server offers; the next run does not know it before it starts", "server", server, "reason", err)
+	c.log.Warn("could not cache what the server offers; the next run does not know it until the server starts", "server", server, "reason", err)
 }
 
 func (c *Copies) contentOf(st store, key Hash) (content Hash, ok bool) {
@@ -146,7 +146,7 @@ func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 // sealed returns the content of a file: one line with the hash of the body, and the body.
 func sealed(body []byte, mask func(string) string) ([]byte, error) {
 	if mask(string(body)) != string(body) { // in a key, or nested too deeply
-		return nil, errors.New("a secret in it cannot be taken out")
+		return nil, errors.New("a secret in it cannot be masked")
 	}
 	return append([]byte(Hash(sha256.Sum256(body)).String()+"\n"), body...), nil
 }

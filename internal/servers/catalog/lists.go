@@ -142,7 +142,7 @@ func (c *Copies) LoadLists(server string, key Hash) Lists {
 		lists, err = decodeLists(server, data)
 	}
 	if err != nil {
-		c.log.Warn("could not read what the server listed before; it is not known until it starts", "server", server, "reason", err)
+		c.log.Warn("could not read the cached lists of the server; they are unknown until it starts", "server", server, "reason", err)
 		return nil
 	}
 	c.lists.touch(key)

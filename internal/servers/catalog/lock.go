@@ -126,7 +126,7 @@ func appendOpening(dst []byte, indent, name string) []byte {
 func ParseLock(data []byte) (*Lock, error) {
 	root, err := wire.ParseValue(data)
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON: %w", err)
+		return nil, fmt.Errorf("it is not valid JSON: %w", err)
 	}
 	fields, err := fixedMembers(root, 2, "version", "toolboxes")
 	if err != nil {
@@ -158,7 +158,7 @@ func parseLockedServer(toolbox, server string, content wire.Payload) (LockedServ
 	}
 	var ok bool
 	if locked.Version, ok = fields[0].Text(); !ok {
-		return locked, fmt.Errorf("%s: 'serverVersion' is no text", where)
+		return locked, fmt.Errorf("%s: 'serverVersion' is not a string", where)
 	}
 	if !fields[2].IsAbsent() {
 		record, err := parseRecord(fields[2], textKey)
@@ -201,7 +201,7 @@ func fixedMembers(object wire.Payload, needed int, keys ...string) ([]wire.Paylo
 // reviewed.
 func eachMember(object wire.Payload, what string, visit func(name string, value wire.Payload) error) error {
 	if object.Kind() != "object" {
-		return errors.New(what + " is no object")
+		return errors.New(what + " is not an object")
 	}
 	seen := make(map[string]bool)
 	for key, value := range object.Members() {

@@ -131,7 +131,7 @@ func TestUnusablePlaces(t *testing.T) {
 			if warnings, _ := compare(t, b, Hash{1}, described("a", "two")); !slices.Equal(warnings, []string{changedWarning("a")}) {
 				t.Errorf("within the run, warnings are %q", warnings)
 			}
-			if strings.Count(log.String(), "could not keep the definitions") != 1 {
+			if strings.Count(log.String(), "could not store the definitions") != 1 {
 				t.Errorf("the log has %q", log)
 			}
 			if info, err := os.Stat(folder); err == nil && info.IsDir() && len(filesIn(t, folder)) != 1 {

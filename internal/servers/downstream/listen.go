@@ -74,7 +74,7 @@ func (*subscription) Caller() Caller { return nil }
 func (l *subscription) Done(response wire.Message, err error) {
 	s := l.session
 	if isRefused(response, err) {
-		s.log.Debug("the server does not tell changes of its lists")
+		s.log.Debug("the server does not report changes of its lists")
 		return
 	}
 	if time.Since(l.began) >= lastPause {

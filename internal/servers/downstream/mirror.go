@@ -53,7 +53,7 @@ func findMirrors(schema wire.Payload, path []string, plain bool, depth int, foun
 	}
 	if wish := schema.Member(mirrorKey); !wish.IsAbsent() {
 		if !plain || len(path) == 0 {
-			return fmt.Errorf("'%s' stands where it is not allowed", mirrorKey)
+			return fmt.Errorf("'%s' is used where it is not allowed", mirrorKey)
 		}
 		header, _ := wish.Text()
 		if err := checkMirror(header, schema, *found); err != nil {

@@ -29,10 +29,10 @@ func TestMirrors(t *testing.T) {
 		{"a space", `{"properties":{"s":{"type":"string","x-mcp-header":"a b"}}}`, `{}`, "error 'x-mcp-header' is not the name of a header"},
 		{"number", `{"properties":{"s":{"type":"number","x-mcp-header":"S"}}}`, `{}`, "error 'x-mcp-header' is only for strings, integers and booleans"},
 		{"twice", `{"properties":{"a":{"type":"string","x-mcp-header":"S"},"b":{"type":"string","x-mcp-header":"s"}}}`, `{}`, "error 'x-mcp-header' names the same header twice"},
-		{"items", `{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"S"}}}}`, `{}`, "error 'x-mcp-header' stands where it is not allowed"},
-		{"a choice", `{"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"S"}}}]}`, `{}`, "error 'x-mcp-header' stands where it is not allowed"},
-		{"a definition", `{"$defs":{"a":{"type":"string","x-mcp-header":"S"}}}`, `{}`, "error 'x-mcp-header' stands where it is not allowed"},
-		{"the whole", `{"type":"string","x-mcp-header":"S"}`, `{}`, "error 'x-mcp-header' stands where it is not allowed"},
+		{"items", `{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"S"}}}}`, `{}`, "error 'x-mcp-header' is used where it is not allowed"},
+		{"a choice", `{"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"S"}}}]}`, `{}`, "error 'x-mcp-header' is used where it is not allowed"},
+		{"a definition", `{"$defs":{"a":{"type":"string","x-mcp-header":"S"}}}`, `{}`, "error 'x-mcp-header' is used where it is not allowed"},
+		{"the whole", `{"type":"string","x-mcp-header":"S"}`, `{}`, "error 'x-mcp-header' is used where it is not allowed"},
 		{"very deep", strings.Repeat(`{"properties":{"a":`, 5000) + `{"x-mcp-header":""}` + strings.Repeat("}}", 5000), `{}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestMirroredCall(t *testing.T) {
 	changed := make(chan struct{}, 10)
 	session := f.mustConnect(Options{Modern: true, ToolsChanged: func() { changed <- struct{}{} }})
 	tools, note, err := session.ListTools(t.Context())
-	if err != nil || len(tools) != 1 || note != "Tool 'bad' was left out: 'x-mcp-header' stands where it is not allowed" {
+	if err != nil || len(tools) != 1 || note != "Tool 'bad' was left out: 'x-mcp-header' is used where it is not allowed" {
 		t.Errorf("%d tools, note %q, error %v", len(tools), note, err)
 	}
 	for _, test := range []struct{ tool, want string }{{"good", "[north]"}, {"other", "[]"}} {

@@ -41,7 +41,7 @@ type outcome struct {
 }
 
 // errUndecided means that a negotiation continues.
-var errUndecided = errors.New("the handshake goes on")
+var errUndecided = errors.New("the handshake continues")
 
 // handshake detects the server's era and begins a session. For a modern client the probe decides, unless initialize was
 // sent as well and accepted. A legacy client gets a legacy session wherever initialize leads to one in which the server

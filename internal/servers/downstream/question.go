@@ -62,7 +62,7 @@ const maxQuestions = 1000
 // stop the reader.
 func (s *Session) handleQuestion(message wire.Message, owner uint64) {
 	if s.modern.Load() {
-		s.log.Debug("ignored a request of the server: its revision has none, and no answers to them")
+		s.log.Debug("ignored a request of the server: its revision does not allow any")
 		return
 	}
 	q := &Question{Method: string(message.Method), Params: message.Params, from: s, id: message.ID.Bytes()}

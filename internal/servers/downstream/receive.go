@@ -45,7 +45,7 @@ func (s *Session) failSkipped(reason *wire.TooLongError) {
 }
 
 func (s *Session) reject(frame wire.Frame, reason error) {
-	s.log.Debug("ignored output of the server that is no message", "reason", reason, "bytes", len(frame.Bytes()))
+	s.log.Debug("ignored output of the server that is not a message", "reason", reason, "bytes", len(frame.Bytes()))
 	if shape, ok := errors.AsType[*wire.ShapeError](reason); ok {
 		if shape.IsRPC {
 			s.failRequest(shape.ID.Bytes(), false, reason)

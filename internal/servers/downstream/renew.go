@@ -70,7 +70,7 @@ func (t *streamable) runRenewal(r *renewal) {
 	defer cancel()
 	err := t.session.repeatHandshake(ctx)
 	if err != nil {
-		err = fmt.Errorf("the server's session expired, and a new one could not be begun: %w", err)
+		err = fmt.Errorf("the server's session expired, and a new one could not be started: %w", err)
 	}
 	t.mu.Lock()
 	t.renewal = nil

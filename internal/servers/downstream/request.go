@@ -209,7 +209,7 @@ func (s *Session) AskForLogs(ctx context.Context, level string) {
 		return
 	}
 	if err != nil {
-		s.log.Debug("the server did not take the level of log messages")
+		s.log.Debug("the server did not accept the log level")
 	}
 	s.level.Store(int32(protocol.Severity(level)) + 1) // whatever the answer: the request is not repeated
 }

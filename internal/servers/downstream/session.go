@@ -104,7 +104,7 @@ var ErrClosed = errors.New("the session was closed")
 var ErrOutputClosed = errors.New("the server closed its output")
 
 // ErrInputBroken means that the server no longer accepts input.
-var ErrInputBroken = errors.New("the server does not take input any more")
+var ErrInputBroken = errors.New("the server no longer accepts input")
 
 // Connect performs the handshake with a new process or a remote server. It blocks until the server has answered or ctx
 // ends. On an error the session is closed; an *OpeningError means that the server may work with another opening.

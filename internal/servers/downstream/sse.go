@@ -75,7 +75,7 @@ func (t *sse) findEndpoint(reader *wire.EventReader, base *url.URL) error {
 	}
 	endpoint, err := base.Parse(string(event.Data.Bytes()))
 	if err != nil {
-		return errors.New("the server named an endpoint that is no address")
+		return errors.New("the server named an endpoint that is not an address")
 	}
 	if !sameOrigin(endpoint, base) {
 		return &redirectError{endpoint, "an endpoint on another server"}
@@ -129,7 +129,7 @@ func (t *sse) reply(message []byte) bool { return t.queueNote(message, t.sendNot
 func (t *sse) cancel(id uint64, notice []byte) {
 	t.abandon(id)
 	if !t.queueNote(notice, t.sendNote) {
-		t.session.log.Debug("did not tell the server of a cancelled request: too much waits for it")
+		t.session.log.Debug("could not send a cancellation to the server: its queue is full")
 	}
 }
 

@@ -278,7 +278,7 @@ func TestSessionThatCannotBeBegunAgain(t *testing.T) {
 		{"refused", func(w http.ResponseWriter, _ string) bool {
 			w.WriteHeader(http.StatusInternalServerError)
 			return true
-		}, "the server's session expired, and a new one could not be begun: no answer to 'initialize': the server answered with HTTP status 500", false},
+		}, "the server's session expired, and a new one could not be started: no answer to 'initialize': the server answered with HTTP status 500", false},
 		{"another revision", func(w http.ResponseWriter, body string) bool {
 			if !strings.Contains(body, `"initialize"`) {
 				return false

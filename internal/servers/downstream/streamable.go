@@ -223,7 +223,7 @@ func (t *streamable) beginSession(ctx context.Context, revision protocol.Revisio
 		return nil // the modern era has neither sessions nor a separate stream
 	}
 	if err := t.sendNote(ctx, initialized); err != nil {
-		return fmt.Errorf("'%s' was not taken: %w", protocol.NotifyInitialized, err)
+		return fmt.Errorf("'%s' was not accepted: %w", protocol.NotifyInitialized, err)
 	}
 	t.listen()
 	return nil
@@ -243,7 +243,7 @@ func (t *streamable) reply(message []byte) bool { return t.queueNote(message, t.
 func (t *streamable) cancel(id uint64, notice []byte) {
 	t.abandon(id)
 	if !t.session.Modern() && !t.queueNote(notice, t.sendNote) {
-		t.session.log.Debug("did not tell the server of a cancelled request: too much waits for it")
+		t.session.log.Debug("could not send a cancellation to the server: its queue is full")
 	}
 }
 

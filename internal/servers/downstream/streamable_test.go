@@ -273,7 +273,7 @@ func TestHandshakeOverHTTP(t *testing.T) {
 				return true
 			}
 			return false
-		}, "'notifications/initialized' was not taken: the server answered with HTTP status 418"},
+		}, "'notifications/initialized' was not accepted: the server answered with HTTP status 418"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newWeb(t)

@@ -173,7 +173,7 @@ func TestUnwritableStateDir(t *testing.T) {
 	h := newTestHost(t, HostOptions{StateDir: file, Log: log.logger()})
 	stop(t, start(t, h, roleSpec("plain", r)))
 	r.noneAlive()
-	if !log.contains("cannot be noted") {
+	if !log.contains("cannot be recorded") {
 		t.Error("nothing was logged")
 	}
 }

@@ -61,7 +61,7 @@ func (pl *platform) prepareNow() error {
 	if pl.opts.StateDir != "" {
 		endLeftovers(pl.opts.StateDir, pl.log)
 		if pl.ledger, err = openLedger(pl.opts.StateDir, pl.run); err != nil {
-			pl.log.Warn("this run cannot be noted; if the workbench and its guard are both killed, servers may live on", "error", err)
+			pl.log.Warn("this run cannot be recorded; if the workbench and its guard are both killed, servers may live on", "error", err)
 		}
 	}
 	if err := pl.startGuard(); err != nil {
@@ -169,7 +169,7 @@ func (pl *platform) allocateServer() (uint16, error) {
 			return pl.lastServer, nil
 		}
 	}
-	return 0, errors.New("too many servers run at once")
+	return 0, errors.New("too many servers are running")
 }
 
 func (pl *platform) freeServer(server uint16) {
