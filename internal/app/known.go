@@ -61,7 +61,7 @@ func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 			reasons[server] = ErrNeverSeen
 		}
 	} else {
-		reasons = a.learn(ctx, connect, len(servers) > len(connect), options)
+		reasons = a.connectServers(ctx, connect, len(servers) > len(connect), options)
 	}
 	known := make([]KnownServer, len(servers))
 	for i, server := range servers {
@@ -70,9 +70,9 @@ func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 	return known
 }
 
-// learn connects servers and returns the errors of those that failed. Others reports whether other
+// connectServers connects servers and returns the errors of those that failed. Others reports whether other
 // servers have a cached list.
-func (a *App) learn(ctx context.Context, servers []*fleet.Server, others bool, options KnownOptions) map[*fleet.Server]error {
+func (a *App) connectServers(ctx context.Context, servers []*fleet.Server, others bool, options KnownOptions) map[*fleet.Server]error {
 	reasons := make(map[*fleet.Server]error)
 	if len(servers) == 0 {
 		return reasons

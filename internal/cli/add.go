@@ -99,7 +99,7 @@ type addition struct {
 }
 
 func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error {
-	e, err := g.beginAdd(cmd, flags.editFlags, flags.toolbox)
+	e, err := g.readAddTarget(cmd, flags.editFlags, flags.toolbox)
 	if err != nil {
 		return err
 	}
@@ -221,12 +221,12 @@ func (a *addition) addServer(server clients.Server, names *configwrite.Names) er
 	if err != nil {
 		return err
 	}
-	before := len(names.Given())
+	before := len(names.Added())
 	entry, found, err := configwrite.Conceal(server.Name, definition, names)
 	if err != nil {
 		return err
 	}
-	a.moved = append(a.moved, names.Given()[before:]...)
+	a.moved = append(a.moved, names.Added()[before:]...)
 	for _, finding := range found {
 		if finding.Name == "" {
 			fmt.Fprintf(a.stderr, "A possible secret in %s does not fit into workbench.env, and stays in the configuration.\n", tty.CleanLine(finding.Where))
@@ -253,7 +253,7 @@ func (a *addition) report() {
 	for _, server := range a.Servers {
 		names = append(names, "'"+tty.CleanLine(server.Name)+"'")
 	}
-	a.reportDone("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), tty.CleanLine(a.toolbox), short(a.Path))
+	a.reportDone("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), tty.CleanLine(a.toolbox), shortenHome(a.Path))
 	if len(a.moved) > 0 {
 		var variables []string
 		for _, variable := range a.moved {

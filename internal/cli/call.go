@@ -12,7 +12,7 @@ import (
 
 func newCall(g *globals) *cobra.Command {
 	var options console.CallOptions
-	var how solitude
+	var how aloneFlag
 	cmd := &cobra.Command{
 		Use:   "call REF [ARGUMENTS…]",
 		Short: "Call a tool and show its result",

@@ -31,8 +31,8 @@ func showDiff(screen *tty.Screen, path string, before, after []byte, masker *sec
 	}
 }
 
-// agree asks a person to confirm what was shown. Without a terminal, --yes is needed.
-func agree(ctx context.Context, screen *tty.Screen, yes bool, question string) error {
+// confirm asks a person to confirm what was shown. Without a terminal, --yes is needed.
+func confirm(ctx context.Context, screen *tty.Screen, yes bool, question string) error {
 	if yes {
 		return nil
 	}

@@ -22,11 +22,11 @@ type helpLine struct {
 	commands []*cobra.Command
 }
 
-func alone(command *cobra.Command) helpLine {
+func singleHelp(command *cobra.Command) helpLine {
 	return helpLine{commands: []*cobra.Command{command}}
 }
 
-func together(what string, commands ...*cobra.Command) helpLine {
+func groupedHelp(what string, commands ...*cobra.Command) helpLine {
 	return helpLine{what, commands}
 }
 
@@ -34,30 +34,30 @@ func together(what string, commands ...*cobra.Command) helpLine {
 func addCommands(root *cobra.Command, g *globals) {
 	groups := []helpGroup{
 		{"Get started", []helpLine{
-			alone(newInit(g)), alone(newDoctor(g)),
-			together("Add the workbench to an MCP client, or remove it", newConnect(g), newDisconnect()),
-			alone(newTry(g)),
+			singleHelp(newInit(g)), singleHelp(newDoctor(g)),
+			groupedHelp("Add the workbench to an MCP client, or remove it", newConnect(g), newDisconnect()),
+			singleHelp(newTry(g)),
 		}},
 		{"Configure", []helpLine{
-			alone(newList(g)),
-			together("Add a server; remove a server or a toolbox", newAdd(g), newRemove(g)),
-			together("Enable or disable a server", newEnable(g), newDisable(g)),
-			together("Check a file; print its JSON Schema for editors", newValidate(g), newSchema()),
-			alone(newTrust(g)), alone(newLock(g)),
+			singleHelp(newList(g)),
+			groupedHelp("Add a server; remove a server or a toolbox", newAdd(g), newRemove(g)),
+			groupedHelp("Enable or disable a server", newEnable(g), newDisable(g)),
+			groupedHelp("Check a file; print its JSON Schema for editors", newValidate(g), newSchema()),
+			singleHelp(newTrust(g)), singleHelp(newLock(g)),
 		}},
 		{"Use tools", []helpLine{
-			together("List tools; show one in detail", newTools(g), newShow(g)),
-			alone(newFind(g)), alone(newCall(g)), alone(newTokens(g)),
+			groupedHelp("List tools; show one in detail", newTools(g), newShow(g)),
+			singleHelp(newFind(g)), singleHelp(newCall(g)), singleHelp(newTokens(g)),
 		}},
 		{"Operate", []helpLine{
-			together("Show workbenches and servers, once or continuously", newPS(), newTop()),
-			together("Show a server's stderr, restart it, or stop a workbench", newLogs(), newRestart(), newStop()),
+			groupedHelp("Show workbenches and servers, once or continuously", newPS(), newTop()),
+			groupedHelp("Show a server's stderr, restart it, or stop a workbench", newLogs(), newRestart(), newStop()),
 		}},
 		{"Serve", []helpLine{
-			together("Serve many clients over HTTP; manage their tokens", newServe(g), newToken(g)),
-			alone(newBridge(g)),
-			together("Record a session; replay it without the server", newRecord(g), newReplay()),
-			alone(newBuiltin()),
+			groupedHelp("Serve many clients over HTTP; manage their tokens", newServe(g), newToken(g)),
+			singleHelp(newBridge(g)),
+			groupedHelp("Record a session; replay it without the server", newRecord(g), newReplay()),
+			singleHelp(newBuiltin()),
 		}},
 	}
 	for _, group := range groups {
@@ -69,7 +69,7 @@ func addCommands(root *cobra.Command, g *globals) {
 	root.AddCommand(explain)
 	completions := completion.AddCommand(root)
 	groups = append(groups, helpGroup{"Other", []helpLine{
-		together("Explain an error code; generate shell completion", explain, completions),
+		groupedHelp("Explain an error code; generate shell completion", explain, completions),
 	}})
 	root.AddCommand(newDaemon(g)) // hidden
 	root.SetUsageFunc(usage)

@@ -121,13 +121,13 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 		return err
 	}
 	if c.IsEmpty() {
-		fmt.Fprintf(screen, "%s has the workbench already, in %s.\n", client.Title, short(file))
+		fmt.Fprintf(screen, "%s has the workbench already, in %s.\n", client.Title, shortenHome(file))
 		showStays(screen, overlap, client)
 		showDoubled(screen, overlap, client)
 		return nil
 	}
 	if !o.project && o.file == "" && !clients.ThisMachine().HasClient(file) {
-		fmt.Fprintf(screen, "%s %s does not seem to be installed here: %s does not exist.\n\n", screen.Paint(tty.Caution, "!"), client.Title, short(file))
+		fmt.Fprintf(screen, "%s %s does not seem to be installed here: %s does not exist.\n\n", screen.Paint(tty.Caution, "!"), client.Title, shortenHome(file))
 	}
 	remarks := func() { showStays(screen, overlap, client) }
 	if done, err := applyChange(ctx, c, client, sources, o, screen, remarks); !done || err != nil {
@@ -139,7 +139,7 @@ func runConnect(ctx context.Context, g *globals, id string, o connectOptions, sc
 
 // reportConnected prints how to undo the change, and the next steps.
 func reportConnected(screen *tty.Screen, client *clients.Client, o connectOptions, file string, overlap *importer.Overlap) {
-	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(tty.Good, "✓"), client.Title, tty.CleanLine(o.name), short(file))
+	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(tty.Good, "✓"), client.Title, tty.CleanLine(o.name), shortenHome(file))
 	fmt.Fprintf(screen, "  To undo: mcp-workbench connect %s --undo\n", client.ID)
 	showDoubled(screen, overlap, client)
 	fmt.Fprintf(screen, "\nNext: %s\nTo check that it works: %s\n", client.After, client.See)
@@ -163,7 +163,7 @@ func applyChange(ctx context.Context, c *clients.Change, client *clients.Client,
 		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
 		return false, nil
 	}
-	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
+	if err := confirm(ctx, screen, o.yes, "Write this?"); err != nil {
 		return false, err
 	}
 	store, err := clients.OpenBackups()

@@ -48,7 +48,7 @@ func listClients(screen *tty.Screen, asJSON bool) error {
 	return nil
 }
 
-func newClientState(s clients.Standing) clientState {
+func newClientState(s clients.FileState) clientState {
 	state := clientState{
 		ID: s.Client.ID, Title: s.Client.Title, File: s.File, Exists: s.Exists, Servers: s.Servers,
 		Connected: len(s.Self) > 0, Entries: append([]string{}, s.Self...), Retired: s.Client.Retired,
@@ -81,7 +81,7 @@ func showClients(screen *tty.Screen, found []clientState) {
 			{Text: state.ID, Style: tty.Strong},
 			status,
 			{Text: fmt.Sprint(state.Servers)},
-			{Text: short(state.File), Style: tty.Faint},
+			{Text: shortenHome(state.File), Style: tty.Faint},
 		}
 	}
 	screen.Table([]string{"CLIENT", "WORKBENCH", "OTHER SERVERS", "FILE"}, rows)

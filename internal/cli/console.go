@@ -19,15 +19,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
-// solitude is the --alone flag of the commands that use tools.
-type solitude struct{ alone bool }
+// aloneFlag is the --alone flag of the commands that use tools.
+type aloneFlag struct{ alone bool }
 
-func (s *solitude) define(cmd *cobra.Command) {
+func (s *aloneFlag) define(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.alone, "alone", false, "start the servers for this command, even if clients share a workbench")
 }
 
 // newConsole makes the console of a command that uses tools.
-func (g *globals) newConsole(cmd *cobra.Command, how solitude) (*console.Console, error) {
+func (g *globals) newConsole(cmd *cobra.Command, how aloneFlag) (*console.Console, error) {
 	found, log, err := g.loadForTerminal(cmd.Context(), cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
 		return nil, err

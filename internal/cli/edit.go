@@ -33,9 +33,9 @@ type edit struct {
 	flags   editFlags
 }
 
-// beginEdits reads the files that a change may be for, in the order of lookup: the project's file
+// readEdits reads the files that a change may be for, in the order of lookup: the project's file
 // first, unless it is untrusted, which must not hide the user's own.
-func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, error) {
+func (g *globals) readEdits(cmd *cobra.Command, flags editFlags) ([]*edit, error) {
 	places, err := g.Find()
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 		if i > 0 {
 			user = nil
 		}
-		e, err := beginEdit(cmd, flags, place, user)
+		e, err := readEdit(cmd, flags, place, user)
 		if err == nil && e.IsNew {
 			_, err = config.Read(place.Path) // returns the error
 		}
@@ -79,9 +79,9 @@ func (g *globals) beginEdits(cmd *cobra.Command, flags editFlags) ([]*edit, erro
 	return edits, nil
 }
 
-// beginAdd reads the file to add to: the named one, the one that has the toolbox, else the project's.
+// readAddTarget reads the file to add to: the named one, the one that has the toolbox, else the project's.
 // Without any file, a new one is made in the user's configuration folder.
-func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*edit, error) {
+func (g *globals) readAddTarget(cmd *cobra.Command, flags editFlags, box string) (*edit, error) {
 	places, err := g.Find()
 	if err != nil {
 		return nil, err
@@ -98,9 +98,9 @@ func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*ed
 		places = []config.Place{{Path: path, Origin: config.User}}
 	}
 	if len(places) == 1 {
-		return beginEdit(cmd, flags, places[0], nil)
+		return readEdit(cmd, flags, places[0], nil)
 	}
-	edits, err := g.beginEdits(cmd, flags)
+	edits, err := g.readEdits(cmd, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +112,9 @@ func (g *globals) beginAdd(cmd *cobra.Command, flags editFlags, box string) (*ed
 	return edits[0], nil
 }
 
-// beginEdit reads one file. user is the user's own configuration if the file is a project's.
-func beginEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *config.Config) (*edit, error) {
-	begun, err := configwrite.BeginEdit(at.Path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ(), User: user})
+// readEdit reads one file. user is the user's own configuration if the file is a project's.
+func readEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *config.Config) (*edit, error) {
+	begun, err := configwrite.ReadEdit(at.Path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ(), User: user})
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 		return false, nil
 	}
 	if question != "" {
-		if err := agree(ctx, e.screen, e.flags.yes, question); err != nil {
+		if err := confirm(ctx, e.screen, e.flags.yes, question); err != nil {
 			return false, err
 		}
 	}

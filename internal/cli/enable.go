@@ -29,7 +29,7 @@ servers, or the name of a server that only one toolbox has.`,
 
 		ValidArgsFunction: completion.Servers(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			edits, err := g.beginEdits(cmd, flags)
+			edits, err := g.readEdits(cmd, flags)
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func (e *edit) finishSwitch(ctx context.Context, what, doneWord string) error {
 	case err != nil:
 		return err
 	case done:
-		e.reportDone("%s %s in %s.", doneWord, what, short(e.Path))
+		e.reportDone("%s %s in %s.", doneWord, what, shortenHome(e.Path))
 	case !e.flags.dryRun:
 		fmt.Fprintf(e.screen, "Nothing to change: %s is %s already.\n", what, strings.ToLower(doneWord))
 	}

@@ -18,7 +18,7 @@ const (
 
 func newFind(g *globals) *cobra.Command {
 	var options console.FindOptions
-	var how solitude
+	var how aloneFlag
 	cmd := &cobra.Command{
 		Use:   "find QUERY",
 		Short: "Find tools by what they do",

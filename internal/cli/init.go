@@ -84,7 +84,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 	if err != nil {
 		return err
 	}
-	sources, err := gather(ctx, target, o.from)
+	sources, err := readSources(ctx, target, o.from)
 	if err != nil {
 		return err
 	}
@@ -106,11 +106,11 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 	*report = newInitReport(target, sources)
 	if len(plan.Servers) == 0 {
 		report.addPlan(plan, nil)
-		fmt.Fprintf(screen, "\nThere is nothing to add to %s.\n", short(target))
+		fmt.Fprintf(screen, "\nThere is nothing to add to %s.\n", shortenHome(target))
 		showNext(screen, target, sources)
 		return nil
 	}
-	boxes, err := group(ctx, screen, plan, o)
+	boxes, err := chooseToolboxes(ctx, screen, plan, o)
 	if err != nil {
 		return err
 	}
@@ -137,9 +137,9 @@ func (g *globals) target(output string) (string, error) {
 	}
 }
 
-// gather reads the servers of the named sources, or of all clients. In the latter case unreadable
+// readSources reads the servers of the named sources, or of all clients. In the latter case unreadable
 // files are only reported.
-func gather(ctx context.Context, target string, from []string) ([]clients.Source, error) {
+func readSources(ctx context.Context, target string, from []string) ([]clients.Source, error) {
 	machine := clients.ThisMachine()
 	var sources []clients.Source
 	if len(from) == 0 {
@@ -152,7 +152,7 @@ func gather(ctx context.Context, target string, from []string) ([]clients.Source
 		}
 	}
 	for _, name := range from {
-		found, err := gatherFrom(machine, name)
+		found, err := readSource(machine, name)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +184,7 @@ func runningFiles(ctx context.Context) []string {
 	return files
 }
 
-func gatherFrom(machine clients.Machine, name string) ([]clients.Source, error) {
+func readSource(machine clients.Machine, name string) ([]clients.Source, error) {
 	client := clients.ByID(name)
 	if client != nil {
 		return client.Read(machine)
@@ -245,7 +245,7 @@ func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, pl
 			Hint:    "Add --yes to confirm the change, or --dry-run to only see it.",
 		}
 	}
-	if err := agree(ctx, screen, o.yes, "Write this?"); err != nil {
+	if err := confirm(ctx, screen, o.yes, "Write this?"); err != nil {
 		return false, err
 	}
 	if err := f.Write(ctx, next); err != nil {
@@ -256,7 +256,7 @@ func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, pl
 
 // finishInit reports what was written.
 func finishInit(screen *tty.Screen, target string, plan *importer.Plan, boxes []importer.Toolbox, isNew bool) {
-	fmt.Fprintf(screen, "\n%s %s is written.\n", screen.Paint(tty.Good, "✓"), short(target))
+	fmt.Fprintf(screen, "\n%s %s is written.\n", screen.Paint(tty.Good, "✓"), shortenHome(target))
 	if len(plan.Variables) > 0 {
 		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(tty.Good, "✓"), toolbox.Count(len(plan.Variables), "secret is", "secrets are"))
 	}
@@ -280,7 +280,7 @@ func showNext(screen *tty.Screen, target string, sources []clients.Source) {
 	if target != config.UserPath(os.Getenv) {
 		command += " --config " + trust.Quote(target)
 	} else if places, err := config.Find("", os.Getenv); err == nil && len(places) > 0 && places[0].Origin == config.Local {
-		fmt.Fprintf(screen, "%s In this folder, %s is on top of it.\n", screen.Paint(tty.Caution, "!"), short(places[0].Path))
+		fmt.Fprintf(screen, "%s In this folder, %s is on top of it.\n", screen.Paint(tty.Caution, "!"), shortenHome(places[0].Path))
 	}
 	steps := [][]tty.Cell{{{Text: command + " doctor", Style: tty.Name}, {Text: "check that each server starts"}}}
 	if client := toConnect(sources); client != "" {
@@ -312,8 +312,8 @@ func toConnect(sources []clients.Source) string {
 	return "CLIENT"
 }
 
-// short abbreviates the home folder in a path.
-func short(path string) string {
+// shortenHome abbreviates the home folder in a path.
+func shortenHome(path string) string {
 	path = tty.CleanLine(path)
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && home != "" && ok {

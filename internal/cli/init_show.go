@@ -19,9 +19,9 @@ func showSources(screen *tty.Screen, sources []clients.Source) {
 		for _, server := range source.Servers {
 			names = append(names, server.Name)
 		}
-		file := short(source.File)
+		file := shortenHome(source.File)
 		if source.Project != "" {
-			file += " for " + short(source.Project)
+			file += " for " + shortenHome(source.Project)
 		}
 		title := "(file)"
 		if source.Client != nil {
@@ -57,8 +57,8 @@ func showPlan(screen *tty.Screen, plan *importer.Plan) {
 	}
 }
 
-// group lets a person decide on toolboxes, and on values that only the client had.
-func group(ctx context.Context, screen *tty.Screen, plan *importer.Plan, o initOptions) ([]importer.Toolbox, error) {
+// chooseToolboxes lets a person decide on toolboxes, and on values that only the client had.
+func chooseToolboxes(ctx context.Context, screen *tty.Screen, plan *importer.Plan, o initOptions) ([]importer.Toolbox, error) {
 	boxes := plan.Propose()
 	showBoxes(screen, "Proposal:", boxes)
 	if o.yes || o.dryRun || !screen.IsInteractive() {
@@ -76,7 +76,7 @@ func group(ctx context.Context, screen *tty.Screen, plan *importer.Plan, o initO
 		}
 		boxes = plan.All(name)
 	case choice == 2:
-		if boxes, err = askEach(ctx, screen, plan); err != nil {
+		if boxes, err = chooseEach(ctx, screen, plan); err != nil {
 			return nil, err
 		}
 		showBoxes(screen, "Toolboxes:", boxes)
@@ -84,7 +84,7 @@ func group(ctx context.Context, screen *tty.Screen, plan *importer.Plan, o initO
 	return boxes, askValues(ctx, screen, plan)
 }
 
-func askEach(ctx context.Context, screen *tty.Screen, plan *importer.Plan) ([]importer.Toolbox, error) {
+func chooseEach(ctx context.Context, screen *tty.Screen, plan *importer.Plan) ([]importer.Toolbox, error) {
 	names := make([]string, len(plan.Servers))
 	for i, server := range plan.Servers {
 		name, err := screen.Ask(ctx, "Toolbox of '"+tty.CleanLine(server.Name)+"'?", server.Toolbox())

@@ -100,7 +100,7 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 		found.addCached(g.Cached(cmd.Context()))
 		return found, nil
 	}
-	edits, err := g.beginEdits(cmd, editFlags{})
+	edits, err := g.readEdits(cmd, editFlags{})
 	if err != nil {
 		return nil, err
 	}

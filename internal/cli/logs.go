@@ -15,7 +15,7 @@ import (
 )
 
 func newLogs() *cobra.Command {
-	var which running
+	var which workbenchFlag
 	var follow, asJSON bool
 	var last int
 	logs := &cobra.Command{

@@ -12,7 +12,7 @@ import (
 )
 
 func newPS() *cobra.Command {
-	var which running
+	var which workbenchFlag
 	var asJSON, tools bool
 	ps := &cobra.Command{
 		Use:   "ps",

@@ -28,7 +28,7 @@ or the name of a server that only one toolbox has.`,
 		Args:              atLeastOne("remove needs a server or a toolbox, such as dev/github"),
 		ValidArgsFunction: completion.Servers(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			edits, err := g.beginEdits(cmd, flags)
+			edits, err := g.readEdits(cmd, flags)
 			if err != nil {
 				return err
 			}
@@ -78,9 +78,9 @@ func (e *edit) finishRemoval(ctx context.Context, what string) error {
 	if err != nil || !done {
 		return err
 	}
-	e.reportDone("Removed %s from %s.", what, short(e.Path))
+	e.reportDone("Removed %s from %s.", what, shortenHome(e.Path))
 	if left := e.Orphans(); len(left) > 0 {
-		fmt.Fprintf(e.screen, "%s is no longer used, but still in %s.\n", tty.CleanLine(strings.Join(left, ", ")), short(config.EnvPath(e.Path)))
+		fmt.Fprintf(e.screen, "%s is no longer used, but still in %s.\n", tty.CleanLine(strings.Join(left, ", ")), shortenHome(config.EnvPath(e.Path)))
 	}
 	return nil
 }

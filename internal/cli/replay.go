@@ -49,7 +49,7 @@ func runReplay(ctx context.Context, path string, timing, strict bool, stdin, std
 	}
 	player := recording.NewPlayer(recorded)
 	player.Timing = timing
-	player.Tell = func(sentence string) { tty.Remark(stderr, sentence) }
+	player.OnMismatch = func(sentence string) { tty.Remark(stderr, sentence) }
 	played, err := player.Serve(ctx, wire.Pollable(stdin), wire.Pollable(stdout))
 	if err != nil {
 		return err

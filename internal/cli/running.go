@@ -14,15 +14,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
-// running is the flag that selects a running workbench.
-type running struct{ pid int }
+// workbenchFlag is the flag that selects a running workbench.
+type workbenchFlag struct{ pid int }
 
-func (r *running) define(cmd *cobra.Command) {
+func (r *workbenchFlag) define(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&r.pid, "pid", 0, "process id of the workbench (default: the only one)")
 }
 
 // find returns the selected workbenches, oldest first; at least one.
-func (r *running) find(ctx context.Context) ([]*control.Client, error) {
+func (r *workbenchFlag) find(ctx context.Context) ([]*control.Client, error) {
 	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (r *running) find(ctx context.Context) ([]*control.Client, error) {
 }
 
 // server returns the named server, and its workbench.
-func (r *running) server(ctx context.Context, name string) (*control.Client, control.Server, error) {
+func (r *workbenchFlag) server(ctx context.Context, name string) (*control.Client, control.Server, error) {
 	found, err := r.find(ctx)
 	if err != nil {
 		return nil, control.Server{}, err

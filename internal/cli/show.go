@@ -8,7 +8,7 @@ import (
 
 func newShow(g *globals) *cobra.Command {
 	var asJSON bool
-	var how solitude
+	var how aloneFlag
 	cmd := &cobra.Command{
 		Use:   "show REF",
 		Short: "Show a tool, a server or a toolbox in detail",

@@ -23,7 +23,7 @@ const (
 )
 
 func newRestart() *cobra.Command {
-	var which running
+	var which workbenchFlag
 	restart := &cobra.Command{
 		Use:   "restart SERVER",
 		Short: "Restart a server of a running workbench",
@@ -58,7 +58,7 @@ server in backoff is tried at once.`,
 }
 
 func newStop() *cobra.Command {
-	var which running
+	var which workbenchFlag
 	var all bool
 	stop := &cobra.Command{
 		Use:   "stop",

@@ -11,7 +11,7 @@ import (
 
 func newTools(g *globals) *cobra.Command {
 	var options console.ListOptions
-	var how solitude
+	var how aloneFlag
 	cmd := &cobra.Command{
 		Use:   "tools [TOOLBOX[/SERVER]]",
 		Short: "List the tools of all toolboxes, or of one toolbox or server",

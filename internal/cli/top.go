@@ -10,7 +10,7 @@ import (
 )
 
 func newTop() *cobra.Command {
-	var which running
+	var which workbenchFlag
 	var every time.Duration
 	var tools bool
 	top := &cobra.Command{

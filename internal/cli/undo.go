@@ -29,8 +29,8 @@ func runUndo(ctx context.Context, id string, o connectOptions, screen *tty.Scree
 		if err := u.Refused(); err != nil || o.dryRun {
 			return err
 		}
-		fmt.Fprintf(screen, "Nothing of it is left in %s.\n", short(last.File))
-		return store.Forget(last)
+		fmt.Fprintf(screen, "Nothing of it is left in %s.\n", shortenHome(last.File))
+		return store.Remove(last)
 	}
 	showDiff(screen, u.Path, u.Before, u.After, importer.Masker(u.Path, u.Contents(), nil))
 	fmt.Fprintln(screen)
@@ -44,13 +44,13 @@ func runUndo(ctx context.Context, id string, o connectOptions, screen *tty.Scree
 		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
 		return nil
 	}
-	if err := agree(ctx, screen, o.yes, "Restore this?"); err != nil {
+	if err := confirm(ctx, screen, o.yes, "Restore this?"); err != nil {
 		return err
 	}
 	if err := u.Restore(); err != nil {
 		return err
 	}
-	if err := store.Forget(last); err != nil {
+	if err := store.Remove(last); err != nil {
 		return err
 	}
 	reportUndo(screen, u, client)
@@ -61,11 +61,11 @@ func reportUndo(screen *tty.Screen, u *clients.Undoing, client *clients.Client) 
 	good := screen.Paint(tty.Good, "✓")
 	switch {
 	case u.IsExact():
-		fmt.Fprintf(screen, "%s %s is as it was before.\n", good, short(u.Path))
+		fmt.Fprintf(screen, "%s %s is as it was before.\n", good, shortenHome(u.Path))
 	case len(u.Undone.Kept) > 0:
-		fmt.Fprintf(screen, "%s The rest of our change of %s is reverted; the exceptions are above.\n", good, short(u.Path))
+		fmt.Fprintf(screen, "%s The rest of our change of %s is reverted; the exceptions are above.\n", good, shortenHome(u.Path))
 	default:
-		fmt.Fprintf(screen, "%s Our change of %s is reverted. Later changes by others stay.\n", good, short(u.Path))
+		fmt.Fprintf(screen, "%s Our change of %s is reverted. Later changes by others stay.\n", good, shortenHome(u.Path))
 	}
 	fmt.Fprintf(screen, "\nNext: %s\n", client.After)
 }

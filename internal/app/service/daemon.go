@@ -33,7 +33,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 		return err
 	}
 	defer s.Close()
-	if err := s.isFor(build, key); err != nil {
+	if err := s.checkKey(build, key); err != nil {
 		return err
 	}
 	log, err := daemon.OpenLog(daemon.LogPath(config.StateDir(), key))
@@ -66,7 +66,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(daemon.Ready(output), output.Close()); err != nil {
+		if err := errors.Join(daemon.ReportReady(output), output.Close()); err != nil {
 			s.log.Debug("the process that started this workbench is gone", "reason", err)
 		}
 		workbench.Prefetch()
@@ -86,8 +86,8 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 	})
 }
 
-// isFor returns an error if this is not the workbench of the key.
-func (s *Service) isFor(build daemon.Build, key string) error {
+// checkKey returns an error if this is not the workbench of the key.
+func (s *Service) checkKey(build daemon.Build, key string) error {
 	if s.Untrusted != nil {
 		return errors.New(s.Untrusted.Notice())
 	}

@@ -56,7 +56,7 @@ func (s *Service) RunShared(ctx context.Context, in io.ReadCloser, out io.WriteC
 	}
 	orders, stop := context.WithCancel(ctx)
 	var passing sync.WaitGroup
-	passing.Go(func() { b.passOrders(orders) })
+	passing.Go(func() { b.forwardReloads(orders) })
 	err = relay.Run(ctx, relay.Options{In: in, Out: out, Dial: b.dial, MaxMessage: s.Config.MaxMessageSize, Log: s.log})
 	stop()
 	passing.Wait()
@@ -65,8 +65,8 @@ func (s *Service) RunShared(ctx context.Context, in io.ReadCloser, out io.WriteC
 	return err
 }
 
-// passOrders forwards requests to reload to the workbench that serves the client.
-func (b *sharing) passOrders(ctx context.Context) {
+// forwardReloads forwards requests to reload to the workbench that serves the client.
+func (b *sharing) forwardReloads(ctx context.Context) {
 	for {
 		select {
 		case order := <-b.service.hangUps:
@@ -81,7 +81,7 @@ func (b *sharing) passOrders(ctx context.Context) {
 				_ = conn.Close() // the next connection is to the workbench of these files
 				continue
 			}
-			if err := daemon.Tell(ctx, socket, key, daemon.Reload); err != nil {
+			if err := daemon.SendOrder(ctx, socket, key, daemon.Reload); err != nil {
 				b.service.log.Warn("the shared workbench did not get the request to reload", "reason", err)
 			}
 		case <-ctx.Done():

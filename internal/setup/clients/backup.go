@@ -50,8 +50,8 @@ func (b *Backup) Before() ([]byte, error) {
 	return os.ReadFile(b.Path())
 }
 
-// Keep stores a change before it is made. before is nil if the file does not exist.
-func (s Backups) Keep(client, file string, before, after []byte, now time.Time) (*Backup, error) {
+// Store stores a change before it is made. before is nil if the file does not exist.
+func (s Backups) Store(client, file string, before, after []byte, now time.Time) (*Backup, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -95,8 +95,8 @@ func (s Backups) Last(client, file string) (*Backup, error) {
 	return nil, nil
 }
 
-// Forget removes the record of a change that was undone.
-func (s Backups) Forget(b *Backup) error {
+// Remove removes the record of a change that was undone.
+func (s Backups) Remove(b *Backup) error {
 	err := os.Remove(b.path + recordSuffix)
 	for _, suffix := range []string{beforeSuffix, writtenSuffix} {
 		if removed := os.Remove(b.path + suffix); !errors.Is(removed, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func (s Backups) all(client string) ([]string, error) {
 func (s Backups) prune(client string) error {
 	all, err := s.all(client)
 	for len(all) > keptBackups {
-		err = errors.Join(err, s.Forget(&Backup{path: all[0]}))
+		err = errors.Join(err, s.Remove(&Backup{path: all[0]}))
 		all = all[1:]
 	}
 	return err

@@ -62,7 +62,7 @@ func (c *Change) retry(write func() error) error {
 }
 
 func (c *Change) backUpAndWrite(store Backups, client *Client) error {
-	kept, err := store.Keep(client.ID, c.Path, c.Before, c.After, time.Now())
+	kept, err := store.Store(client.ID, c.Path, c.Before, c.After, time.Now())
 	if err != nil {
 		return &toolbox.Error{
 			Code:    toolbox.FileNotWritten,
@@ -72,7 +72,7 @@ func (c *Change) backUpAndWrite(store Backups, client *Client) error {
 		}
 	}
 	if err := c.write(); err != nil {
-		if forgotten := store.Forget(kept); forgotten != nil {
+		if forgotten := store.Remove(kept); forgotten != nil {
 			return errors.Join(err, forgotten)
 		}
 		return err

@@ -29,8 +29,8 @@ func (v value) with(name string, held value, isHeld bool) value {
 	return value{kind: v.kind, members: members}
 }
 
-// saysNothing reports whether a value is equivalent to a missing one.
-func (v value) saysNothing() bool {
+// isLikeMissing reports whether a value is equivalent to a missing one.
+func (v value) isLikeMissing() bool {
 	return v.isEmpty() || v.kind == literal && v.text == "false"
 }
 

@@ -23,7 +23,7 @@ type Entry struct {
 // arguments that a person added.
 func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
 	if formatOf(file) == shellFormat {
-		return putShell(data, e.keeping(shellCommand(shellBlock(data, e.Name)))), nil
+		return putShell(data, e.withArgumentsOf(shellCommand(shellBlock(data, e.Name)))), nil
 	}
 	root, err := parse(file, data)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
 			Hint:    "Give the workbench another name there with --name.",
 		}
 	}
-	want := c.build(e.keeping(commandWords(before)), before)
+	want := c.build(e.withArgumentsOf(commandWords(before)), before)
 	if there && canonical(want) == canonical(before) {
 		return data, nil
 	}

@@ -143,7 +143,7 @@ func ReadUnknown(m Machine, file string) ([]Source, error) {
 // guessSyntax guesses the syntax of references to variables; ${VAR} is the default.
 func guessSyntax(client *Client, root value) syntax {
 	if client.ID == "claude-code" { // it is only the first with "mcpServers"
-		if root.holds("${env:") || root.holds("${input:") || root.holds("${workspaceFolder") {
+		if root.containsText("${env:") || root.containsText("${input:") || root.containsText("${workspaceFolder") {
 			return editor
 		}
 		return braces
@@ -151,13 +151,13 @@ func guessSyntax(client *Client, root value) syntax {
 	return client.variables
 }
 
-// holds reports whether any text in the tree contains these words.
-func (v value) holds(words string) bool {
+// containsText reports whether any text in the tree contains these words.
+func (v value) containsText(words string) bool {
 	if strings.Contains(v.text, words) {
 		return true
 	}
-	return slices.ContainsFunc(v.items, func(i value) bool { return i.holds(words) }) ||
-		slices.ContainsFunc(v.members, func(m member) bool { return m.value.holds(words) })
+	return slices.ContainsFunc(v.items, func(i value) bool { return i.containsText(words) }) ||
+		slices.ContainsFunc(v.members, func(m member) bool { return m.value.containsText(words) })
 }
 
 func looksLikeServers(servers value) bool {

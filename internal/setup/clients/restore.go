@@ -118,11 +118,11 @@ func restoreYAML(data, before []byte, key string, entry member, at int) ([]byte,
 	} else {
 		_, line = now.span(entries[min(at, len(entries))-1])
 	}
-	return []byte(endLine(strings.Join(now.lines[:line], ""), lineEnd(data)) + block.String() + strings.Join(now.lines[line:], "")), nil
+	return []byte(ensureLineEnd(strings.Join(now.lines[:line], ""), lineEnd(data)) + block.String() + strings.Join(now.lines[line:], "")), nil
 }
 
-// endLine adds a line ending to a text that lacks one.
-func endLine(text, end string) string {
+// ensureLineEnd adds a line ending to a text that lacks one.
+func ensureLineEnd(text, end string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
 	}

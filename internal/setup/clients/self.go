@@ -32,9 +32,9 @@ func startsSame(wrote, now value) bool {
 	return len(first) > 0 && len(second) > 0 && (first[0] == second[0] || isThisProgram(second[0]))
 }
 
-// keeping returns the entry with the arguments that a person added to the entry it replaces. The configuration comes
+// withArgumentsOf returns the entry with the arguments that a person added to the entry it replaces. The configuration comes
 // from the new entry alone, since it determines what is removed from the client's file.
-func (e Entry) keeping(words []string) Entry {
+func (e Entry) withArgumentsOf(words []string) Entry {
 	had, ok := WorkbenchArgs(words)
 	if !ok {
 		return e

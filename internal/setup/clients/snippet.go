@@ -22,11 +22,11 @@ func ReadSnippet(m Machine, data []byte) (Source, error) {
 	for _, client := range table {
 		for _, path := range [][]string{client.servers, {"mcp", "servers"}} {
 			if servers := root.at(path); !servers.isEmpty() && looksLikeServers(servers) {
-				return client.like(root).source(m, "", "", root, path), nil
+				return client.formatOnly(root).source(m, "", "", root, path), nil
 			}
 		}
 	}
-	client := table[0].like(root)
+	client := table[0].formatOnly(root)
 	if looksLikeServers(root) {
 		return client.source(m, "", "", root, nil), nil
 	}
@@ -46,8 +46,8 @@ func ReadSnippet(m Machine, data []byte) (Source, error) {
 	return source, nil
 }
 
-// like returns a client of which only the format matters; the syntax of variables is guessed.
-func (c *Client) like(root value) *Client {
+// formatOnly returns a client of which only the format matters; the syntax of variables is guessed.
+func (c *Client) formatOnly(root value) *Client {
 	like := *c
 	like.variables = guessSyntax(c, root)
 	return &like

@@ -2,8 +2,8 @@ package clients
 
 import "path/filepath"
 
-// Standing is the state of one file of a client on this machine.
-type Standing struct {
+// FileState is the state of one file of a client on this machine.
+type FileState struct {
 	Client  *Client
 	File    string
 	Exists  bool
@@ -14,11 +14,11 @@ type Standing struct {
 
 // Survey returns the clients installed on a machine, in the order of All: one standing for each file that a client may
 // use.
-func Survey(m Machine) []Standing {
-	var found []Standing
+func Survey(m Machine) []FileState {
+	var found []FileState
 	for _, client := range All() {
 		for _, file := range client.Files(m) {
-			s := Standing{Client: client, File: file, Exists: m.Exists(file)}
+			s := FileState{Client: client, File: file, Exists: m.Exists(file)}
 			if !s.Exists && (client.Retired != "" || !m.HasClient(file)) {
 				continue
 			}

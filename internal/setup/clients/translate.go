@@ -27,15 +27,15 @@ func (c *Client) translate(t *translator, entry member) (Server, error) {
 	var err error
 	switch address := firstText(v, "url", "httpUrl", "serverUrl", "uri"); {
 	case v.get("command").kind != nothing || v.get("cmd").kind == text:
-		err = server.takeCommand(t, v)
+		err = server.readCommand(t, v)
 	case address != "":
-		err = server.takeURL(t, v, address)
+		err = server.readURL(t, v, address)
 		server.Transport = c.transport(kind, v)
 	default:
 		err = errNoServer
 	}
-	server.takeTools(v)
-	server.takeNotes(v)
+	server.readTools(v)
+	server.recordLostSettings(v)
 	return server, err
 }
 
@@ -70,7 +70,7 @@ func firstText(v value, names ...string) string {
 	return ""
 }
 
-func (s *Server) takeCommand(t *translator, v value) (err error) {
+func (s *Server) readCommand(t *translator, v value) (err error) {
 	words := append([]string{}, v.get("args").strings()...)
 	switch command := v.get("command"); command.kind {
 	case list:
@@ -110,7 +110,7 @@ func (s *Server) takeCommand(t *translator, v value) (err error) {
 		s.Env = append(s.Env, Setting{name, reference})
 	}
 	for _, name := range v.get("env_keys").strings() { // names of values in the client's keyring
-		s.Env = append(s.Env, Setting{name, t.ask(name)})
+		s.Env = append(s.Env, Setting{name, t.newVariable(name)})
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func isAbsolute(dir string) bool {
 		len(dir) > 2 && dir[1] == ':' || strings.HasPrefix(dir, `\\`)
 }
 
-func (s *Server) takeURL(t *translator, v value, address string) (err error) {
+func (s *Server) readURL(t *translator, v value, address string) (err error) {
 	if s.URL, err = t.text(address); err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func (c *Client) transport(kind string, v value) string {
 	return ""
 }
 
-// takeTools reads the list of tools to offer.
-func (s *Server) takeTools(v value) {
+// readTools reads the list of tools to offer.
+func (s *Server) readTools(v value) {
 	for _, key := range []string{"includeTools", "enabled_tools", "available_tools", "tools"} {
 		if only := v.get(key).strings(); len(only) > 0 && only[0] != "*" {
 			s.Tools = only
@@ -184,8 +184,8 @@ func (s *Server) takeTools(v value) {
 	}
 }
 
-// takeNotes records the settings that get lost.
-func (s *Server) takeNotes(v value) {
+// recordLostSettings records the settings that get lost.
+func (s *Server) recordLostSettings(v value) {
 	for _, key := range []string{"disabledTools", "disabled_tools", "excludeTools"} {
 		if len(v.get(key).items) > 0 {
 			s.Notes = append(s.Notes, "its list of excluded tools ("+key+") is not imported")

@@ -39,7 +39,7 @@ func (c *Client) Undo(file string, before, written, now []byte) (Undone, error) 
 			return Undone{}, err
 		}
 	}
-	if merged, ok := linediff.Merge(written, before, now); ok && len(before) > 0 && u.means(merged, c.servers) {
+	if merged, ok := linediff.Merge(written, before, now); ok && len(before) > 0 && u.isEquivalent(merged, c.servers) {
 		// Equivalent to the edited text, and with the comments of restored entries.
 		u.data = merged
 	}
@@ -100,7 +100,7 @@ func (u *undoing) revert(servers []string) error {
 		case wasThere:
 			err = u.restoreKeys(servers, entry.name, before, entry.value, now)
 		default:
-			err = u.takeOut(servers, entry, now)
+			err = u.removeAdded(servers, entry, now)
 		}
 		if err != nil {
 			return err
@@ -127,9 +127,9 @@ func (u *undoing) revert(servers []string) error {
 	return u.dropEmpty(servers)
 }
 
-// takeOut removes an entry that the change added, even if it was edited, as long as it starts the workbench: beside the
+// removeAdded removes an entry that the change added, even if it was edited, as long as it starts the workbench: beside the
 // restored servers, it would run them a second time.
-func (u *undoing) takeOut(servers []string, wrote member, now value) error {
+func (u *undoing) removeAdded(servers []string, wrote member, now value) error {
 	if changed := strings.Join(changedKeys(wrote.value, now), ", "); changed != "" {
 		if !startsSame(wrote.value, now) {
 			u.addKept("'%s' was changed since (%s): it leads to another program now, and stays", wrote.name, changed)
@@ -220,8 +220,8 @@ func (u *undoing) dropEmpty(servers []string) error {
 	return nil
 }
 
-// means reports whether a text is equivalent to the result of the edits.
-func (u *undoing) means(data []byte, servers []string) bool {
+// isEquivalent reports whether a text is equivalent to the result of the edits.
+func (u *undoing) isEquivalent(data []byte, servers []string) bool {
 	tree, err := entryTree(u.file, data, servers)
 	return err == nil && same(tree, u.is)
 }
@@ -243,7 +243,7 @@ func changedKeys(wrote, now value) []string {
 	for _, m := range wrote.members {
 		is, isThere := now.member(m.name)
 		switch {
-		case isThere && same(m.value, is), !isThere && m.value.saysNothing():
+		case isThere && same(m.value, is), !isThere && m.value.isLikeMissing():
 		case isThere, slices.Contains([]string{"command", "cmd", "args"}, m.name):
 			changed = append(changed, m.name)
 		}

@@ -85,14 +85,14 @@ func (t *translator) reference(whole, says string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("it refers to %s, which only the client knows", whole)
 		}
-		return t.ask(name), nil
+		return t.newVariable(name), nil
 	}
 	kind, name, _ := strings.Cut(says, ":")
 	switch {
 	case kind == "env":
 		return plainReference(whole, name)
 	case kind == "input":
-		return t.ask(name), nil
+		return t.newVariable(name), nil
 	case kind == "userHome" && t.windows:
 		return "${USERPROFILE}", nil
 	case kind == "userHome":
@@ -125,8 +125,8 @@ func plainReference(whole, says string) (string, error) {
 	return escape(whole), nil
 }
 
-// ask creates a variable for a value that the client asks for or stores itself.
-func (t *translator) ask(id string) string {
+// newVariable creates a variable for a value that the client asks for or stores itself.
+func (t *translator) newVariable(id string) string {
 	name := VariableName(id)
 	if t.wanted == nil {
 		t.wanted = make(map[string]bool)

@@ -31,7 +31,7 @@ type inherited struct {
 func (b *builder) config(root node) *Config {
 	cfg := b.settings(&root)
 	if user := b.opts.User; user != nil {
-		cfg = b.under(user, cfg, &root)
+		cfg = b.projectSettings(user, cfg, &root)
 	}
 	b.mode = cfg.ToolMode
 	base := inherited{cfg.Timeouts, cfg.InheritEnv}
@@ -60,7 +60,7 @@ func (b *builder) settings(root *node) *Config {
 	cfg.ListOpened = root.get("lists").string() == "opened"
 	cfg.Policy = b.policy(root)
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
-	top := inherited{timeouts: defaultTimeouts()}.with(root)
+	top := inherited{timeouts: defaultTimeouts()}.overriddenBy(root)
 	cfg.Timeouts, cfg.InheritEnv = top.timeouts, top.env
 	return cfg
 }
@@ -80,7 +80,7 @@ func (b *builder) toolbox(m member, p place, base inherited) Toolbox {
 	if servers != nil && servers.kind == kindObject && len(servers.members) == 0 {
 		b.report.warn(m.offset, p.at, p.subject+" has no servers", "")
 	}
-	base = base.with(&m.value)
+	base = base.overriddenBy(&m.value)
 	below := p.member("mcpServers")
 	for _, s := range servers.entries() {
 		t.Servers = append(t.Servers, b.server(s, below.entry("Server", s.raw), base))
@@ -92,7 +92,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 	b.name(m, p)
 	b.servers = append(b.servers, p.at.String())
 	n := &m.value
-	base = base.with(n)
+	base = base.overriddenBy(n)
 	s := Server{
 		Name:         m.name,
 		Builtin:      n.get("builtin").string(),
@@ -157,7 +157,7 @@ func (b *builder) home(n *node, p place) string {
 		return name
 	}
 	if b.opts.Home == "" {
-		b.report.fail(n.offset, p.at, p.says("starts with ~, but the home folder is not known"), "set HOME, or write the folder out")
+		b.report.fail(n.offset, p.at, p.describe("starts with ~, but the home folder is not known"), "set HOME, or write the folder out")
 	}
 	return inHome(name, b.opts.Home)
 }
@@ -192,11 +192,11 @@ func (b *builder) transport(n *node, p place) string {
 		case chosen != "" && chosen != text:
 			b.report.fail(value.offset, below.at, p.subject+": 'transport' and 'type' differ", "they mean the same; remove one of them")
 		case text == "stdio" && n.get("url") != nil:
-			b.report.fail(value.offset, below.at, below.says("cannot be \"stdio\" for a server with a 'url'"), `use "http" or "sse"`)
+			b.report.fail(value.offset, below.at, below.describe("cannot be \"stdio\" for a server with a 'url'"), `use "http" or "sse"`)
 		case text != "stdio" && n.get("command") != nil:
-			b.report.fail(value.offset, below.at, below.says("must be \"stdio\" for a server with a 'command'"), "for a remote server, give a 'url' instead")
+			b.report.fail(value.offset, below.at, below.describe("must be \"stdio\" for a server with a 'command'"), "for a remote server, give a 'url' instead")
 		case text != "stdio" && n.get("builtin") != nil:
-			b.report.fail(value.offset, below.at, below.says("does not apply to a server with a 'builtin'"), "remove it")
+			b.report.fail(value.offset, below.at, below.describe("does not apply to a server with a 'builtin'"), "remove it")
 		}
 		chosen = text
 	}
@@ -212,7 +212,7 @@ func (b *builder) warnUseless(n *node, p place) {
 	for _, m := range n.members {
 		if slices.Contains(useless, m.name) {
 			below := p.member(m.raw)
-			b.report.warn(m.offset, below.at, below.says("has no effect on a server with "+with), "")
+			b.report.warn(m.offset, below.at, below.describe("has no effect on a server with "+with), "")
 		}
 	}
 }
@@ -231,8 +231,8 @@ func (b *builder) collectSecrets(server *node) {
 	}
 }
 
-// with returns the inherited settings with the overrides of n.
-func (i inherited) with(n *node) inherited {
+// overriddenBy returns the inherited settings with the overrides of n.
+func (i inherited) overriddenBy(n *node) inherited {
 	timeouts := n.get("timeouts")
 	timeouts.duration("connect", &i.timeouts.Connect)
 	timeouts.duration("call", &i.timeouts.Call)

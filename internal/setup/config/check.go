@@ -43,8 +43,8 @@ func (p place) numbered(noun string, index int) place {
 	return place{subject: fmt.Sprintf("%s %d", noun, index+1), at: p.at.element(index)}
 }
 
-// says starts a message about the field of the place.
-func (p place) says(rest string) string {
+// describe starts a message about the field of the place.
+func (p place) describe(rest string) string {
 	return fmt.Sprintf("%s: '%s' %s", p.subject, p.field, rest)
 }
 
@@ -153,7 +153,7 @@ func (c *checker) value(n *node, k *key, p place) {
 				continue
 			}
 			if element.kind != kindString {
-				c.report.fail(element.offset, below.at, below.says("must be a string (found "+element.kind.String()+")"), exampleHint(k))
+				c.report.fail(element.offset, below.at, below.describe("must be a string (found "+element.kind.String()+")"), exampleHint(k))
 				continue
 			}
 			c.text(element, k, below)
@@ -189,7 +189,7 @@ func (c *checker) wrongKind(n *node, k *key, p place) {
 			wanted[i] = "true or false"
 		}
 	}
-	c.report.fail(n.offset, p.at, p.says("must be "+strings.Join(wanted, " or ")+found), exampleHint(k))
+	c.report.fail(n.offset, p.at, p.describe("must be "+strings.Join(wanted, " or ")+found), exampleHint(k))
 }
 
 // text checks the value of a string or number.
@@ -198,7 +198,7 @@ func (c *checker) text(n *node, k *key, p place) {
 		return
 	}
 	if k.nonEmpty && n.text == "" {
-		c.report.fail(n.offset, p.at, p.says("must not be empty"), exampleHint(k))
+		c.report.fail(n.offset, p.at, p.describe("must not be empty"), exampleHint(k))
 		return
 	}
 	if k.enum != nil && !slices.Contains(k.enum, n.text) {
@@ -210,7 +210,7 @@ func (c *checker) text(n *node, k *key, p place) {
 	}
 	if k.check != nil {
 		if wrong := k.check(n.text); wrong != "" {
-			c.report.fail(n.offset, p.at, p.says(wrong), exampleHint(k))
+			c.report.fail(n.offset, p.at, p.describe(wrong), exampleHint(k))
 		}
 	}
 }
@@ -258,13 +258,13 @@ func (c *checker) entryName(m *member, e *entries, folded map[string]string, p p
 // entryText checks the value of a variable or header. Messages never contain it.
 func (c *checker) entryText(n *node, e *entries, p place) {
 	if n.kind != kindString {
-		c.report.fail(n.offset, p.at, p.says("must be a string (found "+n.kind.String()+")"), "put the value into double quotes")
+		c.report.fail(n.offset, p.at, p.describe("must be a string (found "+n.kind.String()+")"), "put the value into double quotes")
 		return
 	}
 	if e.checkValue == nil || n.unresolved {
 		return
 	}
 	if wrong := e.checkValue(n.text); wrong != "" {
-		c.report.fail(n.offset, p.at, p.says(wrong), "")
+		c.report.fail(n.offset, p.at, p.describe(wrong), "")
 	}
 }

@@ -145,9 +145,9 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 		return nil, r.failure(toolbox.ConfigSyntax, name)
 	}
 	found := &secrets{}
-	lookup, variables := noted(opts.Lookup)
-	outer, outerVariables := noted(lookup)
-	g := &grower{lookup: lookup, outer: outer, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found}
+	lookup, variables := recordingLookup(opts.Lookup)
+	outer, outerVariables := recordingLookup(lookup)
+	g := &treeBuilder{lookup: lookup, outer: outer, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found}
 	tree := g.value(root, rootPath, false)
 	checkRoot(tree, r)
 	b := &builder{opts: opts, from: name, report: r, secrets: found, names: map[string]bool{}}

@@ -121,6 +121,6 @@ func (b *builder) pinned(n *node, p place, boxes []Toolbox) (toolbox.Ref, bool) 
 	if near := toolbox.Nearest(parts[0]+"/"+parts[1], known, 1); len(near) > 0 {
 		hint = "did you mean " + quote(near[0]+"/"+parts[2]) + "?"
 	}
-	b.report.fail(n.offset, p.at, p.says("names no server that is configured"), hint)
+	b.report.fail(n.offset, p.at, p.describe("names no server that is configured"), hint)
 	return toolbox.Ref{}, false
 }

@@ -18,8 +18,8 @@ func Draft(path string, data, env []byte) *Source {
 	return s
 }
 
-// NotYet returns the draft of a file that does not exist: only the variables beside it are read.
-func NotYet(path string) (*Source, error) {
+// DraftOfMissing returns the draft of a file that does not exist: only the variables beside it are read.
+func DraftOfMissing(path string) (*Source, error) {
 	s := Draft(path, nil, nil)
 	return s, s.readEnv()
 }

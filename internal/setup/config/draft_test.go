@@ -38,12 +38,12 @@ func TestDraft(t *testing.T) {
 func TestNotYet(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, fileName)
-	source, err := NotYet(path)
+	source, err := DraftOfMissing(path)
 	if err != nil || source.EnvInfo != nil {
 		t.Errorf("without variables: %+v, %v", source, err)
 	}
 	write(t, dir, EnvFileName, "A=1\n", 0o600)
-	source, err = NotYet(path)
+	source, err = DraftOfMissing(path)
 	if err != nil {
 		t.Fatal(err)
 	}

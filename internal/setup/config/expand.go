@@ -31,7 +31,7 @@ func expand(s string, lookup func(string) (string, bool)) expansion {
 		case strings.HasPrefix(s, "${"):
 			ref := parseReference(s)
 			if ref.size == 0 {
-				e.stay(ref.shown, ref.name)
+				e.keepLiteral(ref.shown, ref.name)
 				out.WriteString("${")
 				s = s[len("${"):]
 				continue
@@ -54,8 +54,8 @@ func expand(s string, lookup func(string) (string, bool)) expansion {
 	return e
 }
 
-// stay records a ${ that is left unchanged and still needs its closing brace.
-func (e *expansion) stay(shown, name string) {
+// keepLiteral records a ${ that is left unchanged and still needs its closing brace.
+func (e *expansion) keepLiteral(shown, name string) {
 	e.literal = addOnce(e.literal, shown)
 	e.unclosed = append(e.unclosed, name)
 }
@@ -63,7 +63,7 @@ func (e *expansion) stay(shown, name string) {
 // resolve returns the replacement of the reference.
 func (e *expansion) resolve(ref reference, lookup func(string) (string, bool)) string {
 	for range strings.Count(ref.fallback, "${") - strings.Count(ref.fallback, "$${") {
-		e.stay("${"+ref.name+":-${…}}", ref.name)
+		e.keepLiteral("${"+ref.name+":-${…}}", ref.name)
 	}
 	value, set := lookup(ref.name)
 	if !set && !ref.hasFallback {

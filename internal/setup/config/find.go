@@ -72,7 +72,7 @@ func candidates(goos, explicit string, getenv func(string) string) ([]Place, err
 func Existing(places []Place) []Place {
 	var there []Place
 	for _, place := range places {
-		if place.Origin == Named || isThere(place.Path) {
+		if place.Origin == Named || mayExist(place.Path) {
 			there = append(there, place)
 		}
 	}
@@ -89,8 +89,8 @@ func userPath(goos string, getenv func(string) string) string {
 	return ""
 }
 
-// isThere also accepts a file that cannot be examined: Load reports the reason.
-func isThere(path string) bool {
+// mayExist also accepts a file that cannot be examined: Load reports the reason.
+func mayExist(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }

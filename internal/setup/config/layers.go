@@ -79,9 +79,9 @@ func (i InheritEnv) isWithin(other InheritEnv) bool {
 	return !i.All && !slices.ContainsFunc(i.Patterns, func(pattern string) bool { return !slices.Contains(other.Patterns, pattern) })
 }
 
-// under returns the settings of a project's toolboxes: the user's, tightened by the project's. It warns about
+// projectSettings returns the settings of a project's toolboxes: the user's, tightened by the project's. It warns about
 // everything else that the project sets.
-func (b *builder) under(user, own *Config, root *node) *Config {
+func (b *builder) projectSettings(user, own *Config, root *node) *Config {
 	top := *user
 	top.Path, top.Files, top.Toolboxes, top.Warnings, top.Secrets, top.Variables = "", nil, nil, nil, nil, nil
 	top.Discovery.Pinned = nil
@@ -118,7 +118,7 @@ func (b *builder) tighten(user, own, top *Config, m *member, p place) {
 			hint += "; in a toolbox, this key counts"
 		}
 	}
-	b.report.warn(m.offset, p.at, p.says("of a project's file does not count"), hint)
+	b.report.warn(m.offset, p.at, p.describe("of a project's file does not count"), hint)
 }
 
 // Join merges a project's configuration with that of its user: the toolboxes of both, the project's first, without

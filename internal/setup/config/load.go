@@ -50,7 +50,7 @@ func Read(path string) (*Source, error) {
 	}
 	s := &Source{Path: path}
 	if s.Data, s.Info, err = readFile(path); err != nil {
-		return nil, unreadable(path, err)
+		return nil, readError(path, err)
 	}
 	s.lock, s.lockError = File{Path: path}.ReadLock()
 	return s, s.readEnv()
@@ -67,12 +67,12 @@ func ReadAt(place Place) (*Source, error) {
 
 // readEnv reads the variables, if the file exists.
 func (s *Source) readEnv() error {
-	if !isThere(s.envPath()) {
+	if !mayExist(s.envPath()) {
 		return nil
 	}
 	var err error
 	if s.Env, s.EnvInfo, err = readFile(s.envPath()); err != nil {
-		return unreadable(s.envPath(), err)
+		return readError(s.envPath(), err)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	warnings = append(warnings, s.exposed()...)
+	warnings = append(warnings, s.warnIfExposed()...)
 	addEnviron(vars, environ)
 	cfg, err := Parse(s.Path, s.Data, ParseOptions{
 		Dir:    filepath.Dir(s.Path),
@@ -120,8 +120,8 @@ func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 	return cfg, nil
 }
 
-// exposed warns about a file that other users can change.
-func (s *Source) exposed() []Problem {
+// warnIfExposed warns about a file that other users can change.
+func (s *Source) warnIfExposed() []Problem {
 	if s.Info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" {
 		return []Problem{{
 			Message: s.Path + " can be changed by every user of this machine, and it names programs to run",
@@ -149,12 +149,12 @@ func (f File) LockPath() string { return filepath.Join(filepath.Dir(f.Path), too
 // ReadLock returns the unparsed content of the lock, or nil without one.
 func (f File) ReadLock() ([]byte, error) {
 	path := f.LockPath()
-	if !isThere(path) {
+	if !mayExist(path) {
 		return nil, nil
 	}
 	data, _, err := readFile(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, readError(path, err)
 	}
 	return data, nil
 }
@@ -170,9 +170,9 @@ func readFile(path string) ([]byte, fs.FileInfo, error) {
 
 var errIsFolder = errors.New("it is a directory")
 
-// unreadable returns the error for the person who named the file. It drops the operation and the path from the reason,
+// readError returns the error for the person who named the file. It drops the operation and the path from the reason,
 // since the error names the file.
-func unreadable(path string, err error) *Error {
+func readError(path string, err error) *Error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}

@@ -102,7 +102,7 @@ func (b *builder) policy(root *node) (policy Policy) {
 		eachPattern(n, p, func(pattern *node, _ place) { rule.Tools = append(rule.Tools, toolbox.Pattern(pattern.text)) })
 		if tools := n.get("tools"); tools != nil && tools.kind == kindArray && len(tools.elements) == 0 {
 			p = p.member("tools")
-			b.report.fail(tools.offset, p.at, p.says("must not be empty"), exampleHint(policyRuleObject.key("tools")))
+			b.report.fail(tools.offset, p.at, p.describe("must not be empty"), exampleHint(policyRuleObject.key("tools")))
 		}
 		policy.Rules = append(policy.Rules, rule)
 	})

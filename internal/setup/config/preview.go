@@ -74,27 +74,27 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	if !ok {
 		return nil, r.failure(toolbox.ConfigSyntax, s.Path)
 	}
-	g := &grower{
+	g := &treeBuilder{
 		lookup:  func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
 		envFile: s.envPath(), report: r, secrets: &secrets{},
 	}
 	tree := g.value(root, rootPath, false)
-	preview.look(&tree)
+	preview.recordUnclear(&tree)
 	if settings := tree.get("http"); settings != nil {
-		preview.look(settings)
+		preview.recordUnclear(settings)
 		preview.HTTP = PreviewHTTP{
 			Listen: settings.get("listen").written(),
 			Hosts:  settings.get("allowedHosts").allWritten(), Origins: settings.get("allowedOrigins").allWritten(),
 		}
 	}
-	top := inherited{}.with(&tree)
+	top := inherited{}.overriddenBy(&tree)
 	for _, box := range tree.get("toolboxes").entries() {
-		preview.look(&box.value)
+		preview.recordUnclear(&box.value)
 		preview.Toolboxes = append(preview.Toolboxes, PreviewToolbox{box.raw, box.value.get("description").written()})
 		for _, server := range box.value.get("mcpServers").entries() {
-			preview.look(&server.value)
+			preview.recordUnclear(&server.value)
 			shown := previewServer(box.raw, server, filepath.Dir(s.Path))
-			shown.InheritEnv = top.with(&box.value).with(&server.value).env
+			shown.InheritEnv = top.overriddenBy(&box.value).overriddenBy(&server.value).env
 			shown.Launch = launch(&server.value, filepath.Dir(s.Path), homeDir(vars))
 			preview.Servers = append(preview.Servers, shown)
 		}
@@ -120,8 +120,8 @@ func (p *Preview) Add(other *Preview) {
 	}
 }
 
-// look records keys that depend on a variable: in another environment they may name the program.
-func (p *Preview) look(n *node) {
+// recordUnclear records keys that depend on a variable: in another environment they may name the program.
+func (p *Preview) recordUnclear(n *node) {
 	for _, m := range n.members {
 		if m.raw != m.name || m.unresolved {
 			p.Unclear = append(p.Unclear, m.raw)

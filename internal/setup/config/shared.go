@@ -31,8 +31,8 @@ func shared(root *node) Shared {
 	return s
 }
 
-// noted returns a lookup that records the requested names, and a function that returns those names, sorted.
-func noted(lookup func(string) (string, bool)) (noting func(string) (string, bool), names func() []string) {
+// recordingLookup returns a lookup that records the requested names, and a function that returns those names, sorted.
+func recordingLookup(lookup func(string) (string, bool)) (noting func(string) (string, bool), names func() []string) {
 	seen := make(map[string]bool)
 	noting = func(name string) (string, bool) {
 		seen[name] = true

@@ -136,9 +136,9 @@ func isPlainKey(key string) bool {
 	})
 }
 
-// grower converts the parsed file into nodes: it expands strings and keys, and reports the mistakes that can occur
+// treeBuilder converts the parsed file into nodes: it expands strings and keys, and reports the mistakes that can occur
 // anywhere.
-type grower struct {
+type treeBuilder struct {
 	lookup  func(string) (string, bool)
 	outer   func(string) (string, bool) // lookup outside of servers; nil: the same
 	envFile string
@@ -146,7 +146,7 @@ type grower struct {
 	secrets *secrets
 }
 
-func (g *grower) value(v *hujson.Value, at *path, disabled bool) node {
+func (g *treeBuilder) value(v *hujson.Value, at *path, disabled bool) node {
 	n := node{offset: v.StartOffset}
 	switch value := v.Value.(type) {
 	case *hujson.Object:
@@ -184,7 +184,7 @@ func scalar(literal hujson.Literal) (kind, string) {
 }
 
 // members returns the members of an object and reports names that occur twice after expansion.
-func (g *grower) members(object *hujson.Object, at *path, disabled bool) []member {
+func (g *treeBuilder) members(object *hujson.Object, at *path, disabled bool) []member {
 	members := make([]member, 0, len(object.Members))
 	first := make(map[string]int, len(object.Members))
 	for i := range object.Members {
@@ -219,7 +219,7 @@ func isDisabled(server *hujson.Object) bool {
 }
 
 // expand returns the expanded text, and whether it is incomplete.
-func (g *grower) expand(raw string, offset int, at *path, disabled bool) (text string, unresolved bool) {
+func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (text string, unresolved bool) {
 	lookup := g.lookup
 	if g.outer != nil && at.up(1).server() == nil {
 		lookup = g.outer
@@ -252,7 +252,7 @@ func (g *grower) expand(raw string, offset int, at *path, disabled bool) (text s
 	return e.text, len(e.unset) > 0
 }
 
-func (g *grower) failExpansion(offset int, at *path, variable, reason, hint string) {
+func (g *treeBuilder) failExpansion(offset int, at *path, variable, reason, hint string) {
 	g.report.fail(offset, at, fmt.Sprintf("Environment variable expansion failed\nVariable: %s\nLocation: %s\nReason: %s",
 		variable, at, reason), hint)
 }

@@ -28,7 +28,7 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 	}
 	defer func() { _ = watcher.Close() }() // nothing is lost by it
 	w := folders{watcher: watcher, path: path}
-	if err := w.follow(); err != nil {
+	if err := w.watchFolders(); err != nil {
 		return fmt.Errorf("the folder of the configuration cannot be watched: %w", err)
 	}
 	began()
@@ -52,7 +52,7 @@ func Watch(ctx context.Context, path string, began, changed func()) error {
 				settled.Reset(settleTime)
 			}
 		case <-settled.C:
-			_ = w.follow() // first, so that no change is missed; existing watches stay
+			_ = w.watchFolders() // first, so that no change is missed; existing watches stay
 			changed()
 		case <-ctx.Done():
 			return nil
@@ -67,8 +67,8 @@ type folders struct {
 	target  string // folder of the link's target; "" if it is the file's own
 }
 
-// follow watches the file's folder, or the nearest existing parent, and the folder of the link's target.
-func (f *folders) follow() error {
+// watchFolders watches the file's folder, or the nearest existing parent, and the folder of the link's target.
+func (f *folders) watchFolders() error {
 	folder := filepath.Dir(f.path)
 	err := f.watcher.Add(folder)
 	for errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder) {

@@ -33,7 +33,7 @@ func (s *Source) unexpanded() (root node, ok bool) {
 	if !ok {
 		return root, false
 	}
-	g := &grower{lookup: func(string) (string, bool) { return "", false }, report: r, secrets: &secrets{}}
+	g := &treeBuilder{lookup: func(string) (string, bool) { return "", false }, report: r, secrets: &secrets{}}
 	root = g.value(parsed, rootPath, false)
 	return root, root.kind == kindObject
 }

@@ -21,8 +21,8 @@ type Names struct {
 	given []Variable
 }
 
-// Given returns the new variables: each name once, in the order of use.
-func (n *Names) Given() []Variable { return n.given }
+// Added returns the new variables: each name once, in the order of use.
+func (n *Names) Added() []Variable { return n.given }
 
 // Finding is a secret in a definition.
 type Finding struct {
@@ -59,9 +59,9 @@ type concealer struct {
 func (c *concealer) member(key string, value *hujson.Value) {
 	switch key {
 	case "env":
-		c.each(key, value, c.variable)
+		c.replaceValues(key, value, c.variable)
 	case "headers", "http_headers":
-		c.each(key, value, c.header)
+		c.replaceValues(key, value, c.header)
 	case "url":
 		if address := text(value); address != "" {
 			c.set([]string{key}, address, c.address(key, address))
@@ -71,8 +71,8 @@ func (c *concealer) member(key string, value *hujson.Value) {
 	}
 }
 
-// each replaces the values of an object of strings.
-func (c *concealer) each(key string, value *hujson.Value, replace func(where, name, value string) string) {
+// replaceValues replaces the values of an object of strings.
+func (c *concealer) replaceValues(key string, value *hujson.Value, replace func(where, name, value string) string) {
 	object, ok := value.Value.(*hujson.Object)
 	if !ok {
 		return
@@ -88,7 +88,7 @@ func (c *concealer) each(key string, value *hujson.Value, replace func(where, na
 
 func (c *concealer) variable(where, name, value string) string {
 	if secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value) || secret.HasPassword(value) {
-		return c.refer(where, name, value)
+		return c.addReference(where, name, value)
 	}
 	return value
 }
@@ -99,19 +99,19 @@ func (c *concealer) header(where, name, value string) string {
 	isScheme := ok && slices.Contains([]string{"bearer", "basic", "token", "apikey"}, strings.ToLower(scheme))
 	switch {
 	case isScheme && strings.TrimSpace(credentials) != "":
-		return scheme + " " + c.refer(where, c.own("TOKEN"), strings.TrimSpace(credentials))
+		return scheme + " " + c.addReference(where, c.prefixedName("TOKEN"), strings.TrimSpace(credentials))
 	case secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value):
 		label := strings.TrimPrefix(strings.ToUpper(name), "X-")
 		if label == "AUTHORIZATION" {
 			label = "TOKEN"
 		}
-		return c.refer(where, c.own(label), value)
+		return c.addReference(where, c.prefixedName(label), value)
 	}
 	return value
 }
 
-// refer chooses a name for a secret and returns the reference to it.
-func (c *concealer) refer(where, name, value string) string {
+// addReference chooses a name for a secret and returns the reference to it.
+func (c *concealer) addReference(where, name, value string) string {
 	if !fitsLine(value) {
 		c.found = append(c.found, Finding{Where: where})
 		return value
@@ -133,8 +133,8 @@ func (c *concealer) set(path []string, before, after any) {
 	c.err = err
 }
 
-// own prefixes an ambiguous name with the server's name.
-func (c *concealer) own(label string) string { return c.server + "_" + label }
+// prefixedName prefixes an ambiguous name with the server's name.
+func (c *concealer) prefixedName(label string) string { return c.server + "_" + label }
 
 // name returns a name that is free, or that already has this value.
 func (n *Names) name(server, wanted, value string) string {
@@ -148,15 +148,15 @@ func (n *Names) name(server, wanted, value string) string {
 			if try > 1 {
 				name = fmt.Sprintf("%s_%d", own, try)
 			}
-			if n.use(name, value) {
+			if n.reserve(name, value) {
 				return name
 			}
 		}
 	}
 }
 
-// use reports whether a name can be used for a value, and records a new one.
-func (n *Names) use(name, value string) bool {
+// reserve reports whether a name can be used for a value, and records a new one.
+func (n *Names) reserve(name, value string) bool {
 	if n.Taken != nil {
 		if is, ok := n.Taken(name); ok {
 			return is == value

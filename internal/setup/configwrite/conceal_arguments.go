@@ -48,7 +48,7 @@ func (c *concealer) argument(flag, argument string) string {
 	where := "args"
 	if name, value, ok := strings.Cut(argument, "="); ok && strings.HasPrefix(name, "-") {
 		if label := strings.TrimLeft(name, "-"); secret.IsNamed(label) && secret.MayBe(value) || secret.Looks(value) {
-			return name + "=" + c.refer(where+" "+name, c.own(label), value)
+			return name + "=" + c.addReference(where+" "+name, c.prefixedName(label), value)
 		}
 		return argument
 	}
@@ -56,7 +56,7 @@ func (c *concealer) argument(flag, argument string) string {
 		return argument
 	}
 	if secret.IsNamed(flag) && secret.MayBe(argument) {
-		return c.refer(where+" --"+flag, c.own(flag), argument)
+		return c.addReference(where+" --"+flag, c.prefixedName(flag), argument)
 	}
 	if strings.Contains(argument, "://") {
 		return c.address(where, argument)
@@ -68,7 +68,7 @@ func (c *concealer) argument(flag, argument string) string {
 		return strings.TrimSuffix(argument, parts[2]) + c.header(where+" "+parts[1], parts[1], parts[2])
 	}
 	if secret.Looks(argument) {
-		return c.refer(where, c.own("TOKEN"), argument)
+		return c.addReference(where, c.prefixedName("TOKEN"), argument)
 	}
 	return argument
 }
@@ -90,14 +90,14 @@ func (c *concealer) address(where, address string) string {
 	authority, path, hasPath := strings.Cut(rest, "/")
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		if user, password, ok := strings.Cut(authority[:at], ":"); ok && password != "" {
-			authority = user + ":" + c.refer(where, c.own("PASSWORD"), password) + authority[at:]
+			authority = user + ":" + c.addReference(where, c.prefixedName("PASSWORD"), password) + authority[at:]
 		}
 	}
 	result := scheme + "://" + authority
 	if hasPath {
 		result += "/" + c.parts(path, "/", func(part string) string {
 			if secret.Looks(part) {
-				return c.refer(where, c.own("TOKEN"), part)
+				return c.addReference(where, c.prefixedName("TOKEN"), part)
 			}
 			return part
 		})
@@ -106,7 +106,7 @@ func (c *concealer) address(where, address string) string {
 		result += "?" + c.parts(query, "&", func(part string) string {
 			name, value, _ := strings.Cut(part, "=")
 			if secret.IsNamed(name) && secret.MayBe(value) || secret.Looks(value) {
-				return name + "=" + c.refer(where+"?"+name, c.own(name), value)
+				return name + "=" + c.addReference(where+"?"+name, c.prefixedName(name), value)
 			}
 			return part
 		})

@@ -67,7 +67,7 @@ func TestEntry(t *testing.T) {
 			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(tt.given, names.Given()); diff != "" {
+			if diff := cmp.Diff(tt.given, names.Added()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -78,8 +78,8 @@ func TestWhatNoLineHoldsStays(t *testing.T) {
 	entry := `{"env": {"KEY": "-----BEGIN PRIVATE KEY-----\nabc"}}`
 	names := &Names{}
 	got, found, err := Conceal("s", []byte(entry), names)
-	if err != nil || string(got) != entry || len(names.Given()) > 0 {
-		t.Errorf("got %s, %v, %v", got, names.Given(), err)
+	if err != nil || string(got) != entry || len(names.Added()) > 0 {
+		t.Errorf("got %s, %v, %v", got, names.Added(), err)
 	}
 	if diff := cmp.Diff([]Finding{{Where: "env.KEY"}}, found); diff != "" {
 		t.Error(diff)

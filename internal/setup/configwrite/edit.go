@@ -18,9 +18,9 @@ type Edit struct {
 	Next    Content
 }
 
-// BeginEdit reads the configuration at path, if it exists.
-func BeginEdit(path string, options Options) (*Edit, error) {
-	revision, err := Begin(path, options)
+// ReadEdit reads the configuration at path, if it exists.
+func ReadEdit(path string, options Options) (*Edit, error) {
+	revision, err := ReadRevision(path, options)
 	if err != nil {
 		return nil, err
 	}

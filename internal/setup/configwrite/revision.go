@@ -36,13 +36,13 @@ type Options struct {
 // Content is the content of both files. Env is nil without variables.
 type Content struct{ Data, Env []byte }
 
-// Begin reads the configuration at path, if it exists.
-func Begin(path string, options Options) (*Revision, error) {
+// ReadRevision reads the configuration at path, if it exists.
+func ReadRevision(path string, options Options) (*Revision, error) {
 	r := &Revision{Path: path, options: options}
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		r.IsNew = true
-		r.source, err = config.NotYet(path)
+		r.source, err = config.DraftOfMissing(path)
 	} else {
 		r.source, err = config.Read(path)
 	}
@@ -114,7 +114,7 @@ func (r *Revision) secrets(content Content) []string {
 	for _, entry := range servers(content.Data) {
 		_, _, _ = Conceal("server", entry, names) // an invalid definition has no secrets to find
 	}
-	for _, variable := range names.Given() {
+	for _, variable := range names.Added() {
 		if len(variable.Value) > 3 { // shorter values would mask half of the file
 			values = append(values, variable.Value)
 		}
@@ -133,6 +133,6 @@ func (r *Revision) errChanged() error {
 
 // isSame reports whether the files are unchanged since they were read.
 func (r *Revision) isSame() bool {
-	now, err := Begin(r.Path, r.options)
+	now, err := ReadRevision(r.Path, r.options)
 	return err == nil && now.IsNew == r.IsNew && bytes.Equal(now.source.Data, r.source.Data) && bytes.Equal(now.source.Env, r.source.Env)
 }

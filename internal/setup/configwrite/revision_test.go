@@ -43,7 +43,7 @@ func write(t *testing.T, path, content string, mode os.FileMode) {
 
 func (f folder) begin(t *testing.T) *Revision {
 	t.Helper()
-	r, err := Begin(f.path, Options{StateDir: f.state, Environ: []string{"SHELL_VAR=s"}})
+	r, err := ReadRevision(f.path, Options{StateDir: f.state, Environ: []string{"SHELL_VAR=s"}})
 	if err != nil {
 		t.Fatal(err)
 	}

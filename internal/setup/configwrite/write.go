@@ -47,7 +47,7 @@ func (r *Revision) Write(ctx context.Context, next Content) error {
 		}
 	}
 	if wasTrusted {
-		return r.keepTrust(next)
+		return r.recordTrust(next)
 	}
 	return nil
 }
@@ -57,15 +57,15 @@ func (r *Revision) writeFiles(next Content) error {
 		if err := os.MkdirAll(filepath.Dir(r.Path), 0o700); err != nil {
 			return err
 		}
-		if err := safefile.Replace(actual(config.EnvPath(r.Path)), pattern, next.Env); err != nil {
+		if err := safefile.Replace(resolveLink(config.EnvPath(r.Path)), pattern, next.Env); err != nil {
 			return err
 		}
 	}
 	return safefile.Edit(r.Path, pattern, r.source.Data, next.Data, 0o600)
 }
 
-// actual resolves a link, so that the link itself is not replaced.
-func actual(path string) string {
+// resolveLink resolves a link, so that the link itself is not replaced.
+func resolveLink(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}
@@ -81,7 +81,7 @@ func (r *Revision) lock(ctx context.Context) (release func(), err error) {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("the folder for locks was not made: %w", err)
 		}
-		path = filepath.Join(folder, fmt.Sprintf("%x.lock", sha256.Sum256([]byte(actual(r.Path)))))
+		path = filepath.Join(folder, fmt.Sprintf("%x.lock", sha256.Sum256([]byte(resolveLink(r.Path)))))
 	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func (r *Revision) wasTrusted() bool {
 	return err == nil && verdict == trust.Trusted
 }
 
-// keepTrust records the trust of the new content, if it needs trust.
-func (r *Revision) keepTrust(next Content) error {
+// recordTrust records the trust of the new content, if it needs trust.
+func (r *Revision) recordTrust(next Content) error {
 	written, err := config.Read(r.Path)
 	if err != nil {
 		return err

@@ -127,7 +127,7 @@ func (b *Toolbox) describe() {
 }
 
 func ruleFor(server *Server) rule {
-	for _, words := range [][]string{split(server.Name), split(about(server))} {
+	for _, words := range [][]string{split(server.Name), split(packageOrHost(server))} {
 		for _, r := range rules {
 			if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(r.words, word) }) {
 				return r
@@ -137,8 +137,8 @@ func ruleFor(server *Server) rule {
 	return other
 }
 
-// about returns the package or the host of a server.
-func about(server *Server) string {
+// packageOrHost returns the package or the host of a server.
+func packageOrHost(server *Server) string {
 	d := server.definition
 	if d.URL != "" {
 		if address, err := url.Parse(d.URL); err == nil {
@@ -194,7 +194,7 @@ func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) 
 			if p.existing.boxes[box.Name] != nil {
 				description = ""
 			}
-			if after, err = place(after, box.Name, description, name, entry); err != nil {
+			if after, err = placeEntry(after, box.Name, description, name, entry); err != nil {
 				return nil, err
 			}
 		}
@@ -202,8 +202,8 @@ func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) 
 	return after, nil
 }
 
-// place inserts an entry into a configuration, preceded by a description unless that is empty.
-func place(document []byte, box, description, server string, entry []byte) ([]byte, error) {
+// placeEntry inserts an entry into a configuration, preceded by a description unless that is empty.
+func placeEntry(document []byte, box, description, server string, entry []byte) ([]byte, error) {
 	if description != "" {
 		encoded, err := jsonc.Encode(description)
 		if err != nil {

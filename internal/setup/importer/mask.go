@@ -38,7 +38,7 @@ func Masker(file string, contents [][]byte, sources []clients.Source) *secret.Ma
 			}
 		}
 	}
-	for _, variable := range names.Given() {
+	for _, variable := range names.Added() {
 		add(variable.Value)
 	}
 	return secret.NewMasker(values)

@@ -48,7 +48,7 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 		if !known.Disabled {
 			o.Both = append(o.Both, known)
 		} else if options.Remove {
-			o.stay(known.Name, "it is disabled in the workbench; to enable it: "+options.Command("enable", known.Toolbox+"/"+known.Server))
+			o.addStay(known.Name, "it is disabled in the workbench; to enable it: "+options.Command("enable", known.Toolbox+"/"+known.Server))
 		}
 	}
 	if !options.Remove {
@@ -63,18 +63,18 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 			o.Removed = append(o.Removed, known)
 			continue
 		}
-		o.stay(known.Name, "the workbench has not been seen to run it yet; to try it: "+options.Command("doctor", known.Toolbox+"/"+known.Server))
+		o.addStay(known.Name, "the workbench has not been seen to run it yet; to try it: "+options.Command("doctor", known.Toolbox+"/"+known.Server))
 	}
 	for _, server := range plan.Servers {
-		o.stay(server.Name, "the workbench does not have it; to import it: "+options.Command("init"))
+		o.addStay(server.Name, "the workbench does not have it; to import it: "+options.Command("init"))
 	}
 	for _, skipped := range plan.Skipped {
 		if slices.ContainsFunc(sources, func(s clients.Source) bool { return slices.Contains(s.Self, skipped.Name) }) {
 			continue // the workbench's own entry
 		}
-		o.stay(skipped.Name, "the workbench does not have it: "+skipped.Reason)
+		o.addStay(skipped.Name, "the workbench does not have it: "+skipped.Reason)
 	}
 	return o, nil
 }
 
-func (o *Overlap) stay(name, reason string) { o.Stays = append(o.Stays, Stay{name, reason}) }
+func (o *Overlap) addStay(name, reason string) { o.Stays = append(o.Stays, Stay{name, reason}) }

@@ -88,7 +88,7 @@ func NewPlan(g Given) (*Plan, error) {
 			}
 		}
 	}
-	p.Variables = append(names.Given(), p.Variables...)
+	p.Variables = append(names.Added(), p.Variables...)
 	p.findUnset(g)
 	if slices.ContainsFunc(p.Servers, func(s *Server) bool { return s.atHome }) {
 		p.addNote(`Servers that are yours in every project run in your home folder ("cwd": "~"), so that clients in different folders can share them (--shared). To run one in the folder of its client, remove its cwd.`)
@@ -123,7 +123,7 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 		p.Already = append(p.Already, known)
 		return nil
 	}
-	if reason := wrong(server.Name, entry, server.URL); reason != "" {
+	if reason := invalidReason(server.Name, entry, server.URL); reason != "" {
 		p.Skipped = append(p.Skipped, Skipped{title(source), own, reason})
 		return nil
 	}
@@ -163,7 +163,7 @@ func (p *Plan) storeValues(g Given, names *configwrite.Names, findings []configw
 			p.addNote("A secret of '%s' (%s) does not fit into workbench.env, and stays in the configuration.", server, finding.Where)
 			continue
 		}
-		isNew := slices.ContainsFunc(names.Given(), func(v configwrite.Variable) bool { return v.Name == finding.Name })
+		isNew := slices.ContainsFunc(names.Added(), func(v configwrite.Variable) bool { return v.Name == finding.Name })
 		isKept := slices.ContainsFunc(p.Variables, func(v configwrite.Variable) bool { return v.Name == finding.Name })
 		_, inFile := g.Env[finding.Name]
 		if value, ok := g.Lookup(finding.Name); ok && !isNew && !isKept && !inFile {
@@ -248,13 +248,13 @@ func (p *Plan) Set(name, value string) {
 	}
 }
 
-// wrong returns why an entry is invalid in a configuration, or "".
-func wrong(name string, entry []byte, address string) string {
+// invalidReason returns why an entry is invalid in a configuration, or "".
+func invalidReason(name string, entry []byte, address string) string {
 	value := "1"
 	if strings.HasPrefix(address, "${") {
 		value = "http://x"
 	}
-	document, err := place(nil, "x", "d", name, entry)
+	document, err := placeEntry(nil, "x", "d", name, entry)
 	if err != nil {
 		return err.Error()
 	}

@@ -20,7 +20,7 @@ type Target struct {
 // ReadTarget reads both files. With force the configuration is replaced; otherwise it must load, and servers are added
 // to it.
 func ReadTarget(path string, force bool) (*Target, error) {
-	revision, err := configwrite.Begin(path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ()})
+	revision, err := configwrite.ReadRevision(path, configwrite.Options{StateDir: config.StateDir(), Environ: os.Environ()})
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func parse(source []byte) (*document, error) {
 		return nil, fault
 	}
 	d.root = root
-	d.style = d.habits()
+	d.style = d.detectStyle()
 	return d, nil
 }
 

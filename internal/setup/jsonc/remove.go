@@ -23,12 +23,12 @@ func (d *document) remove(at *hujson.Value, object *hujson.Object, index int) {
 	tail, ends, lineComment := d.tail(r.before)
 	var from, to int
 	if ends {
-		from, to = r.lines(tail, lineComment)
+		from, to = r.rangeOfLines(tail, lineComment)
 		if !r.hasComma && index > 0 {
 			d.splice(r.prevComma, r.prevComma+1, "")
 		}
 	} else {
-		from, to = r.within()
+		from, to = r.rangeInLine()
 	}
 	closing := at.EndOffset - 1
 	if r.count == 1 && len(bytes.TrimSpace(d.text[r.open:from])) == 0 && len(bytes.TrimSpace(d.text[to:closing])) == 0 {
@@ -80,8 +80,8 @@ func (d *document) removal(at *hujson.Value, object *hujson.Object, index int) *
 	return r
 }
 
-// within removes a member that shares its line with its predecessor.
-func (r *removal) within() (from, to int) {
+// rangeInLine removes a member that shares its line with its predecessor.
+func (r *removal) rangeInLine() (from, to int) {
 	isLast := r.index == r.count-1
 	switch {
 	case r.index > 0 && isLast && !r.hasComma:
@@ -96,8 +96,8 @@ func (r *removal) within() (from, to int) {
 	return r.skip(r.before, " \t"), r.skip(tail, " \t")
 }
 
-// lines removes a member that begins a line. beforeEnd is the end of its predecessor with its comments.
-func (r *removal) lines(beforeEnd int, lineComment bool) (from, to int) {
+// rangeOfLines removes a member that begins a line. beforeEnd is the end of its predecessor with its comments.
+func (r *removal) rangeOfLines(beforeEnd int, lineComment bool) (from, to int) {
 	from = r.blockStart(beforeEnd)
 	tail, ends, _ := r.tail(r.end)
 	if ends {

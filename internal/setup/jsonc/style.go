@@ -21,8 +21,8 @@ type style struct {
 	padded   bool   // objects on one line have space inside their brackets
 }
 
-// habits detects the style of the file. The default is the most common style.
-func (d *document) habits() style {
+// detectStyle detects the style of the file. The default is the most common style.
+func (d *document) detectStyle() style {
 	s := style{newline: "\n", gap: " "}
 	if at := bytes.IndexByte(d.text, '\n'); at > 0 && d.text[at-1] == '\r' {
 		s.newline = "\r\n"

@@ -44,7 +44,7 @@ func Find(ctx context.Context, dir runtimedir.Dir) (found []*Client, err error) 
 		case problem == nil:
 			found = append(found, client)
 		case runtimedir.IsAbsent(problem):
-			forget(path)
+			removeStaleSocket(path)
 		default:
 			pid := strings.TrimPrefix(filepath.Base(path), prefix)
 			err = errors.Join(err, fmt.Errorf("the workbench with process id %s does not answer: %w", pid, problem))
@@ -62,8 +62,8 @@ func sockets(dir runtimedir.Dir) []string {
 	return paths[:min(len(paths), maxInFolder)]
 }
 
-// forget removes the socket of a killed program. A starting program has a socket before it listens.
-func forget(path string) {
+// removeStaleSocket removes the socket of a killed program. A starting program has a socket before it listens.
+func removeStaleSocket(path string) {
 	pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(path), prefix))
 	if err != nil {
 		return
@@ -137,7 +137,7 @@ func (c *Client) Stop(ctx context.Context) error {
 }
 
 // Logs passes on the last lines of a server and, with follow, all further ones.
-func (c *Client) Logs(ctx context.Context, server Server, last int, follow bool, take func(Line)) error {
+func (c *Client) Logs(ctx context.Context, server Server, last int, follow bool, handle func(Line)) error {
 	query := about(server)
 	query.Set(linesParameter, strconv.Itoa(last))
 	if follow {
@@ -155,7 +155,7 @@ func (c *Client) Logs(ctx context.Context, server Server, last int, follow bool,
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			return err
 		}
-		take(line)
+		handle(line)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

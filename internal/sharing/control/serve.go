@@ -27,7 +27,7 @@ func Serve(ctx context.Context, dir runtimedir.Dir, subject Subject) error {
 		return err
 	}
 	for _, path := range sockets(dir) {
-		forget(path)
+		removeStaleSocket(path)
 	}
 	server := &http.Server{
 		Handler: handler(subject), ReadHeaderTimeout: headerTime, MaxHeaderBytes: 16 << 10,

@@ -79,7 +79,7 @@ func Join(ctx context.Context, path string, hello Hello) (relay.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := greet(conn, hello); err != nil {
+	if err := openSession(conn, hello); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func Await(ctx context.Context, path string, limit time.Duration, hello Hello) (
 	}
 }
 
-// Tell sends an order to a workbench.
-func Tell(ctx context.Context, path, key string, order Order) error {
+// SendOrder sends an order to a workbench.
+func SendOrder(ctx context.Context, path, key string, order Order) error {
 	conn, err := Join(ctx, path, Hello{Key: key, Order: order})
 	if err != nil {
 		return err
@@ -123,8 +123,8 @@ func Tell(ctx context.Context, path, key string, order Order) error {
 // ready is the output of a workbench that listens. Any other output is an error message.
 const ready = "ready\n"
 
-// Ready reports to the process that started this program that it listens.
-func Ready(out io.Writer) error {
+// ReportReady reports to the process that started this program that it listens.
+func ReportReady(out io.Writer) error {
 	_, err := io.WriteString(out, ready)
 	return err
 }

@@ -50,7 +50,7 @@ func playDaemon(dir string, rest []string) int {
 		fmt.Println(err)
 		return 1
 	}
-	if err := errors.Join(Ready(os.Stdout), os.Stdout.Close()); err != nil {
+	if err := errors.Join(ReportReady(os.Stdout), os.Stdout.Close()); err != nil {
 		return 1
 	}
 	err = Serve(context.Background(), ServeOptions{
@@ -108,7 +108,7 @@ func newTarget(t *testing.T, more ...string) Target {
 		Args: mcptest.RoleArgs("daemon", append([]string{dir}, more...)...), Folder: "/",
 	}
 	t.Cleanup(func() {
-		_ = Tell(context.Background(), target.Socket(), target.Key, Stop)
+		_ = SendOrder(context.Background(), target.Socket(), target.Key, Stop)
 	})
 	return target
 }
@@ -249,11 +249,11 @@ func TestAnotherWorkbenchIsNotJoined(t *testing.T) {
 
 func TestOrders(t *testing.T) {
 	socket, reloads, ended := serving(t, time.Hour)
-	if err := Tell(t.Context(), socket, testKey, Reload); err != nil {
+	if err := SendOrder(t.Context(), socket, testKey, Reload); err != nil {
 		t.Fatal(err)
 	}
 	<-reloads
-	if err := Tell(t.Context(), socket, testKey, "dance"); err == nil {
+	if err := SendOrder(t.Context(), socket, testKey, "dance"); err == nil {
 		t.Error("an unknown order was taken")
 	}
 	conn, err := Join(t.Context(), socket, Hello{Key: testKey})
@@ -261,7 +261,7 @@ func TestOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := Tell(t.Context(), socket, testKey, Stop); err != nil {
+	if err := SendOrder(t.Context(), socket, testKey, Stop); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {

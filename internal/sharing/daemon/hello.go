@@ -70,8 +70,8 @@ func (e *RefusedError) Error() string { return "the workbench refused the client
 // errEnding is the error of a workbench that is about to end.
 var errEnding = errors.New("the workbench was just ending")
 
-// greet opens a session on a connection to a workbench.
-func greet(conn net.Conn, hello Hello) error {
+// openSession opens a session on a connection to a workbench.
+func openSession(conn net.Conn, hello Hello) error {
 	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func greet(conn net.Conn, hello Hello) error {
 	}
 	var answer welcome
 	if err := readLine(conn, &answer); err != nil {
-		if errors.Is(err, errNotUs) {
+		if errors.Is(err, errForeignProgram) {
 			return err
 		}
 		return fmt.Errorf("%w: %w", errEnding, err)
@@ -90,13 +90,13 @@ func greet(conn net.Conn, hello Hello) error {
 	case answer.Refused != "":
 		return &RefusedError{answer.Refused}
 	case answer.Protocol != helloVersion:
-		return errNotUs
+		return errForeignProgram
 	}
 	return conn.SetDeadline(time.Time{})
 }
 
-// errNotUs is the error if the program at the other end does not speak this protocol.
-var errNotUs = errors.New("the program on this socket is not a compatible workbench")
+// errForeignProgram is the error if the program at the other end does not speak this protocol.
+var errForeignProgram = errors.New("the program on this socket is not a compatible workbench")
 
 func writeLine(conn net.Conn, value any) error {
 	data, err := json.Marshal(value)
@@ -118,11 +118,11 @@ func readLine(conn net.Conn, value any) error {
 		switch {
 		case end >= 0 && end == len(line)-1:
 			if json.Unmarshal(line, value) != nil {
-				return errNotUs
+				return errForeignProgram
 			}
 			return nil
 		case end >= 0 || len(line) > maxHello:
-			return errNotUs
+			return errForeignProgram
 		case err != nil:
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF

@@ -68,8 +68,8 @@ func write(sum hash.Hash, texts ...string) {
 	}
 }
 
-// ours are the variables that affect the workbench itself: its state folder, and how it reaches remote servers.
-var ours = []string{
+// workbenchVariables are the variables that affect the workbench itself: its state folder, and how it reaches remote servers.
+var workbenchVariables = []string{
 	"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
@@ -83,7 +83,7 @@ func (i Identity) relevant() []string {
 		if runtime.GOOS == "windows" {
 			name = strings.ToUpper(name)
 		}
-		if slices.Contains(ours, name) || slices.Contains(i.Config.OuterVariables, name) {
+		if slices.Contains(workbenchVariables, name) || slices.Contains(i.Config.OuterVariables, name) {
 			relevant = append(relevant, entry)
 		}
 	}

@@ -35,8 +35,8 @@ func TestNewIdle(t *testing.T) {
 				began, ended := time.Now(), make(chan error)
 				go func() { ended <- s.wait(context.Background(), nil) }()
 				if test.leaves > 0 {
-					s.enter()
-					time.AfterFunc(test.leaves, s.leave)
+					s.addClient()
+					time.AfterFunc(test.leaves, s.removeClient)
 				}
 				time.AfterFunc(test.comes, func() { limits <- test.limit })
 				if test.renewed {

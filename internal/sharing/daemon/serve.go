@@ -72,7 +72,7 @@ func (s *server) wait(ctx context.Context, accepting <-chan error) error {
 	for {
 		select {
 		case <-s.changed:
-			clients, stopping := s.look()
+			clients, stopping := s.state()
 			switch {
 			case stopping:
 				s.options.Log.Info("shutting down", "reason", "it was told to")
@@ -84,7 +84,7 @@ func (s *server) wait(ctx context.Context, accepting <-chan error) error {
 				idle.Reset(limit)
 			}
 		case limit = <-s.options.NewIdle:
-			if clients, _ := s.look(); clients == 0 {
+			if clients, _ := s.state(); clients == 0 {
 				idle.Reset(time.Until(alone.Add(limit)))
 			}
 		case <-idle.C:
@@ -101,7 +101,7 @@ func (s *server) wait(ctx context.Context, accepting <-chan error) error {
 	}
 }
 
-func (s *server) look() (clients int, stopping bool) {
+func (s *server) state() (clients int, stopping bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clients, s.stopping
@@ -146,7 +146,7 @@ func (s *server) receive(ctx context.Context, conn net.Conn) {
 	if hello == nil {
 		return
 	}
-	if refusal == "" && hello.Order == "" && !s.enter() {
+	if refusal == "" && hello.Order == "" && !s.addClient() {
 		return // the bridge starts another workbench
 	}
 	answer := welcome{Protocol: helloVersion, Version: s.options.Version, PID: os.Getpid(), Refused: refusal}
@@ -159,7 +159,7 @@ func (s *server) receive(ctx context.Context, conn net.Conn) {
 	case hello.Order == Stop:
 		s.stop()
 	default:
-		defer s.leave()
+		defer s.removeClient()
 		if written && stop() { // from here on the session ends by itself
 			s.session(ctx, conn, hello)
 		}
@@ -187,7 +187,7 @@ func (s *server) readHello(conn net.Conn) (hello *Hello, refusal string) {
 	case hello.Order != "" && hello.Order != Reload && hello.Order != Stop:
 		return hello, "it gives an unknown order"
 	}
-	if clients, _ := s.look(); clients >= maxClients {
+	if clients, _ := s.state(); clients >= maxClients {
 		return hello, "this workbench has too many clients"
 	}
 	return hello, ""
@@ -223,7 +223,7 @@ func existing(folder string) string {
 	return folder
 }
 
-func (s *server) enter() bool {
+func (s *server) addClient() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping {
@@ -234,7 +234,7 @@ func (s *server) enter() bool {
 	return true
 }
 
-func (s *server) leave() {
+func (s *server) removeClient() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clients--

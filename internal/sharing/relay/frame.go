@@ -9,7 +9,7 @@ import (
 // ourPrefix starts the ids of the relay's own requests.
 const ourPrefix = `"mcp-workbench-bridge/`
 
-func isOurs(id []byte) bool { return bytes.HasPrefix(id, []byte(ourPrefix)) }
+func isOwnID(id []byte) bool { return bytes.HasPrefix(id, []byte(ourPrefix)) }
 
 // idKey makes an id comparable: strings may be escaped in different ways.
 func idKey(id wire.Payload) string {

@@ -23,13 +23,13 @@ func FuzzRecord(f *testing.F) {
 		}
 		c, l := newRecord(), &link{}
 		c.plan(l)
-		requests, _ := c.sending(l, wire.NewFrame(bytes.Clone(data)))
-		c.sent(l, requests)
+		requests, _ := c.recordSending(l, wire.NewFrame(bytes.Clone(data)))
+		c.recordSent(l, requests)
 		frame := wire.NewFrame(bytes.Clone(data))
-		if c.received(l, frame) && !bytes.Equal(frame.Bytes(), data) {
+		if c.recordReceived(l, frame) && !bytes.Equal(frame.Bytes(), data) {
 			t.Errorf("%q became %q", data, frame.Bytes())
 		}
-		c.lose(l)
+		c.removeLost(l)
 		c.plan(&link{})
 	})
 }

@@ -43,8 +43,8 @@ func (l *link) abandon() {
 	})
 }
 
-// part closes the sending direction after writing everything that is queued.
-func (l *link) part() {
+// closeSending closes the sending direction after writing everything that is queued.
+func (l *link) closeSending() {
 	l.parting.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), partTime)
 		defer cancel()
@@ -56,24 +56,24 @@ func (l *link) part() {
 // pump forwards the messages of the workbench until the connection ends.
 func (l *link) pump(r *relay) {
 	for {
-		frame, err := l.next(r)
+		frame, err := l.nextMessage(r)
 		if err != nil {
 			return
 		}
-		if r.record.received(l, frame) {
+		if r.record.recordReceived(l, frame) {
 			r.send(append(frame.Bytes(), '\n'))
 		}
 	}
 }
 
-// next reads one message for the client or for the relay.
-func (l *link) next(r *relay) (wire.Frame, error) {
+// nextMessage reads one message for the client or for the relay.
+func (l *link) nextMessage(r *relay) (wire.Frame, error) {
 	for {
 		frame, err := l.reader.Next()
 		if tooLong, ok := errors.AsType[*wire.TooLongError](err); ok {
 			r.log.Warn("skipped a message of the workbench", "reason", err)
 			if tooLong.ID != nil && !tooLong.IsRequest {
-				r.record.answered(tooLong.ID)
+				r.record.recordAnswer(tooLong.ID)
 				r.send(wire.ErrorResponse(tooLong.ID, protocol.CodeInternalError, "The answer is too long to be passed on: "+tooLong.Error()))
 			}
 			continue
@@ -82,8 +82,8 @@ func (l *link) next(r *relay) (wire.Frame, error) {
 	}
 }
 
-// introduce restores the client's session on a new connection. Nobody else reads from it meanwhile.
-func (l *link) introduce(r *relay) error {
+// restoreSession restores the client's session on a new connection. Nobody else reads from it meanwhile.
+func (l *link) restoreSession(r *relay) error {
 	plan := r.record.plan(l)
 	if plan.initialize != nil {
 		patience := time.AfterFunc(introductionTime, l.abandon)
@@ -97,7 +97,7 @@ func (l *link) introduce(r *relay) error {
 			return err
 		}
 	}
-	for _, message := range plan.look {
+	for _, message := range plan.listChanges {
 		r.send(bytes.Clone(message))
 	}
 	return nil
@@ -109,11 +109,11 @@ func (l *link) initialize(r *relay, message []byte) error {
 		return err
 	}
 	for {
-		frame, err := l.next(r)
+		frame, err := l.nextMessage(r)
 		if err != nil {
 			return err
 		}
-		if id, _ := response(frame); isOurs(id) {
+		if id, _ := response(frame); isOwnID(id) {
 			answer, err := wire.Parse(frame)
 			if err == nil && !answer.Error.IsAbsent() {
 				text, _ := answer.Error.Member("message").Text()
@@ -121,7 +121,7 @@ func (l *link) initialize(r *relay, message []byte) error {
 			}
 			return err
 		}
-		if r.record.received(l, frame) {
+		if r.record.recordReceived(l, frame) {
 			r.send(append(frame.Bytes(), '\n'))
 		}
 	}

@@ -22,7 +22,7 @@ type record struct {
 	initialized []byte // the client's notification; nil before it
 	level       []byte // the last logging/setLevel
 	subscribed  []subscription
-	look        []string // notifications that make the client list again
+	listChanges []string // notifications that make the client list again
 	opened      []string
 	lastAsked   uint64
 	lastOurs    uint64
@@ -38,8 +38,8 @@ type request struct {
 	sent bool   // it was written to the link, or will be
 	// again is the whole request if it can be repeated: a listening request has no side effects.
 	again []byte
-	// look are notifications about the lists that it listens to, which may have changed.
-	look [][]byte
+	// listChanges are notifications about the lists that it listens to, which may have changed.
+	listChanges [][]byte
 }
 
 // subscription is a resource that the client subscribed to.
@@ -60,16 +60,16 @@ func newRecord() record {
 	return record{requests: make(map[string]request), questions: make(map[string]struct{})}
 }
 
-// resume returns the state that the next workbench needs.
-func (c *record) resume(broken int) Resume {
+// resumeState returns the state that the next workbench needs.
+func (c *record) resumeState(broken int) Resume {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return Resume{Opened: slices.Clone(c.opened), LastAsked: c.lastAsked, Broken: broken}
 }
 
-// sending records a frame of the client before it is sent on the link, and returns the keys of its requests. If that
+// recordSending records a frame of the client before it is sent on the link, and returns the keys of its requests. If that
 // link is not the current one, ok is false, and the frame must be sent on another.
-func (c *record) sending(l *link, frame wire.Frame) (requests []string, ok bool) {
+func (c *record) recordSending(l *link, frame wire.Frame) (requests []string, ok bool) {
 	frames := []wire.Frame{frame}
 	if frame.IsBatch() {
 		frames = elements(frame)
@@ -91,9 +91,9 @@ func (c *record) sending(l *link, frame wire.Frame) (requests []string, ok bool)
 	return requests, true
 }
 
-// sent records that requests were written to the link, and returns the ids of those that will not be answered because
+// recordSent records that requests were written to the link, and returns the ids of those that will not be answered because
 // it broke meanwhile.
-func (c *record) sent(l *link, requests []string) (lost [][]byte) {
+func (c *record) recordSent(l *link, requests []string) (lost [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range requests {
@@ -111,9 +111,9 @@ func (c *record) sent(l *link, requests []string) (lost [][]byte) {
 	return lost
 }
 
-// unsent removes requests that could not be written to the link. It reports whether to send them on another one:
+// removeUnsent removes requests that could not be written to the link. It reports whether to send them on another one:
 // messages that establish the session are sent there anyway.
-func (c *record) unsent(requests []string) bool {
+func (c *record) removeUnsent(requests []string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	again := false
@@ -162,7 +162,7 @@ func (c *record) trackRequest(l *link, frame wire.Frame, message wire.Message) (
 		return ""
 	case protocol.MethodListen:
 		if len(frame.Bytes()) <= maxAgain {
-			entry.again, entry.look = line(frame), looks(message)
+			entry.again, entry.listChanges = line(frame), listChanges(message)
 		}
 	case protocol.MethodSetLevel:
 		c.level = line(frame)
@@ -173,8 +173,8 @@ func (c *record) trackRequest(l *link, frame wire.Frame, message wire.Message) (
 	return key
 }
 
-// looks returns the notifications that make a listening client list again.
-func looks(listen wire.Message) (messages [][]byte) {
+// listChanges returns the notifications that make a listening client list again.
+func listChanges(listen wire.Message) (messages [][]byte) {
 	params := append([]byte(`{"_meta":{"`+protocol.MetaSubscriptionID+`":`), listen.ID.Bytes()...)
 	params = append(params, "}}"...)
 	for _, list := range []struct{ wish, method string }{
@@ -201,8 +201,8 @@ func (c *record) subscribe(method string, frame wire.Frame, params wire.Payload)
 	}
 }
 
-// received records a frame of the workbench. It reports whether the frame is for the client.
-func (c *record) received(l *link, frame wire.Frame) bool {
+// recordReceived records a frame of the workbench. It reports whether the frame is for the client.
+func (c *record) recordReceived(l *link, frame wire.Frame) bool {
 	if frame.Bytes()[0] == '#' { // an unknown mark is not for the client, either
 		if toolbox, ok := ParseMark(frame.Bytes()); ok {
 			c.open(toolbox)
@@ -212,23 +212,23 @@ func (c *record) received(l *link, frame wire.Frame) bool {
 	}
 	if frame.IsBatch() {
 		for _, one := range elements(frame) {
-			c.received(l, one)
+			c.recordReceived(l, one)
 		}
 		return true
 	}
 	id, kind := response(frame)
 	switch kind {
 	case isResponse:
-		if isOurs(id) {
+		if isOwnID(id) {
 			return false
 		}
-		if c.answered(id) {
-			c.introduced(frame)
+		if c.recordAnswer(id) {
+			c.recordAnnounced(frame)
 		}
 	case isRequest:
-		c.asked(id)
+		c.recordQuestion(id)
 	case isOther:
-		c.heard(frame)
+		c.recordWithdrawal(frame)
 	}
 	return true
 }
@@ -241,8 +241,8 @@ func (c *record) open(toolbox string) {
 	}
 }
 
-// asked records a question of the workbench.
-func (c *record) asked(id []byte) {
+// recordQuestion records a question of the workbench.
+func (c *record) recordQuestion(id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if number, err := strconv.ParseUint(string(id), 10, 64); err == nil {
@@ -256,7 +256,7 @@ func (c *record) asked(id []byte) {
 // withdrawal starts a notification that a question needs no answer any more. Only those have to be parsed.
 var withdrawal = []byte(`{"jsonrpc":"2.0","method":"` + protocol.NotifyCancelled + `"`)
 
-func (c *record) heard(frame wire.Frame) {
+func (c *record) recordWithdrawal(frame wire.Frame) {
 	if !bytes.HasPrefix(frame.Bytes(), withdrawal) {
 		return
 	}
@@ -267,8 +267,8 @@ func (c *record) heard(frame wire.Frame) {
 	}
 }
 
-// answered records the response to a client's request. It reports whether that request was initialize.
-func (c *record) answered(id []byte) bool {
+// recordAnswer records the response to a client's request. It reports whether that request was initialize.
+func (c *record) recordAnswer(id []byte) bool {
 	key := idKey(wire.Raw(id))
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -280,8 +280,8 @@ func (c *record) answered(id []byte) bool {
 	return begins
 }
 
-// introduced records the notifications announced to the client.
-func (c *record) introduced(frame wire.Frame) {
+// recordAnnounced records the notifications announced to the client.
+func (c *record) recordAnnounced(frame wire.Frame) {
 	message, err := wire.Parse(frame)
 	if err != nil {
 		return
@@ -292,19 +292,19 @@ func (c *record) introduced(frame wire.Frame) {
 		c.initialize = nil // refused: there is no session
 		return
 	}
-	c.look = nil
+	c.listChanges = nil
 	capabilities := message.Result.Member("capabilities")
 	for _, area := range []struct{ name, method string }{
 		{"tools", protocol.NotifyToolsList}, {"resources", protocol.NotifyResourcesList}, {"prompts", protocol.NotifyPromptsList},
 	} {
 		if string(capabilities.Member(area.name).Member("listChanged").Bytes()) == "true" {
-			c.look = append(c.look, area.method)
+			c.listChanges = append(c.listChanges, area.method)
 		}
 	}
 }
 
-// lose returns the requests sent on a link that will not be answered, and the questions whose answers nobody awaits.
-func (c *record) lose(l *link) (requests, questions [][]byte) {
+// removeLost removes and returns the requests sent on a link that will not be answered, and the questions whose answers nobody awaits.
+func (c *record) removeLost(l *link) (requests, questions [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.current = nil
@@ -324,9 +324,9 @@ func (c *record) lose(l *link) (requests, questions [][]byte) {
 
 // plan is how to restore a session on a new connection.
 type plan struct {
-	initialize []byte   // answered to the relay; nil without such a handshake
-	then       [][]byte // sent after that
-	look       [][]byte // sent to the client
+	initialize  []byte   // answered to the relay; nil without such a handshake
+	then        [][]byte // sent after that
+	listChanges [][]byte // sent to the client
 }
 
 // plan plans the session on a link, and assigns the repeated requests to it.
@@ -339,7 +339,7 @@ func (c *record) plan(l *link) (p plan) {
 			entry.link, entry.sent = l, true
 			c.requests[key] = entry
 			p.then = append(p.then, bytes.Clone(entry.again))
-			p.look = append(p.look, entry.look...)
+			p.listChanges = append(p.listChanges, entry.listChanges...)
 		}
 	}
 	switch {
@@ -348,25 +348,25 @@ func (c *record) plan(l *link) (p plan) {
 	case c.initializer != "": // the client awaits the response
 		p.then = append(p.then, bytes.Clone(c.initialize))
 	default:
-		p.initialize = c.ours(c.initialize)
-		for _, method := range c.look {
-			p.look = append(p.look, wire.Notification(method, nil))
+		p.initialize = c.ownRequest(c.initialize)
+		for _, method := range c.listChanges {
+			p.listChanges = append(p.listChanges, wire.Notification(method, nil))
 		}
 	}
 	if c.initialized != nil {
 		p.then = append(p.then, bytes.Clone(c.initialized))
 	}
 	if c.level != nil {
-		p.then = append(p.then, c.ours(c.level))
+		p.then = append(p.then, c.ownRequest(c.level))
 	}
 	for _, s := range c.subscribed {
-		p.then = append(p.then, c.ours(s.request))
+		p.then = append(p.then, c.ownRequest(s.request))
 	}
 	return p
 }
 
-// ours returns a client's request with an id of the relay. Called with mu held.
-func (c *record) ours(request []byte) []byte {
+// ownRequest returns a client's request with an id of the relay. Called with mu held.
+func (c *record) ownRequest(request []byte) []byte {
 	value := wire.Raw(bytes.Clone(bytes.TrimSuffix(request, []byte("\n"))))
 	c.lastOurs++
 	id := strconv.AppendUint([]byte(ourPrefix), c.lastOurs, 10)

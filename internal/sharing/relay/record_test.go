@@ -15,7 +15,7 @@ func TestRequestWhoseConnectionBreaksOff(t *testing.T) {
 	begin := func() (*record, *link, []string) {
 		c, l := newRecord(), &link{}
 		c.plan(l)
-		requests, ok := c.sending(l, frame())
+		requests, ok := c.recordSending(l, frame())
 		if !ok || len(requests) != 1 {
 			t.Fatalf("sending: %v, %t", requests, ok)
 		}
@@ -23,41 +23,41 @@ func TestRequestWhoseConnectionBreaksOff(t *testing.T) {
 	}
 	t.Run("after it was written", func(t *testing.T) {
 		c, l, requests := begin()
-		if lost := c.sent(l, requests); len(lost) != 0 {
+		if lost := c.recordSent(l, requests); len(lost) != 0 {
 			t.Errorf("lost at once: %q", lost)
 		}
-		if lost, _ := c.lose(l); len(lost) != 1 || string(lost[0]) != `"a"` {
+		if lost, _ := c.removeLost(l); len(lost) != 1 || string(lost[0]) != `"a"` {
 			t.Errorf("lost: %q", lost)
 		}
 	})
 	t.Run("while it was written", func(t *testing.T) {
 		c, l, requests := begin()
-		if lost, _ := c.lose(l); len(lost) != 0 {
+		if lost, _ := c.removeLost(l); len(lost) != 0 {
 			t.Errorf("lost too early: %q", lost)
 		}
-		if lost := c.sent(l, requests); len(lost) != 1 || string(lost[0]) != `"a"` {
+		if lost := c.recordSent(l, requests); len(lost) != 1 || string(lost[0]) != `"a"` {
 			t.Errorf("lost: %q", lost)
 		}
 	})
 	t.Run("before it was written", func(t *testing.T) {
 		c, l, requests := begin()
-		if !c.unsent(requests) {
+		if !c.removeUnsent(requests) {
 			t.Error("it is not sent again")
 		}
-		if lost, _ := c.lose(l); len(lost) != 0 {
+		if lost, _ := c.removeLost(l); len(lost) != 0 {
 			t.Errorf("lost: %q", lost)
 		}
-		if _, ok := c.sending(l, frame()); ok {
+		if _, ok := c.recordSending(l, frame()); ok {
 			t.Error("it is sent again on the same connection")
 		}
 	})
 	t.Run("after it was answered", func(t *testing.T) {
 		c, l, requests := begin()
-		c.received(l, wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}`)))
-		if lost := c.sent(l, requests); len(lost) != 0 {
+		c.recordReceived(l, wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}`)))
+		if lost := c.recordSent(l, requests); len(lost) != 0 {
 			t.Errorf("lost: %q", lost)
 		}
-		if lost, _ := c.lose(l); len(lost) != 0 {
+		if lost, _ := c.removeLost(l); len(lost) != 0 {
 			t.Errorf("lost: %q", lost)
 		}
 	})

@@ -128,16 +128,16 @@ func Run(ctx context.Context, options Options) error {
 	}
 	r.flush()
 	_ = options.Out.Close()
-	within(readTime, func() { _ = options.In.Close(); <-read })
+	waitBounded(readTime, func() { _ = options.In.Close(); <-read })
 	if done { // errors do not matter to a client that is gone
 		return nil
 	}
 	return err
 }
 
-// within waits for a task that may hang, such as a read from a console. It then leaves the task to the end of the
+// waitBounded waits for a task that may hang, such as a read from a console. It then leaves the task to the end of the
 // program.
-func within(limit time.Duration, task func()) {
+func waitBounded(limit time.Duration, task func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -166,11 +166,11 @@ func (r *relay) serve() error {
 	for {
 		link := r.current()
 		link.pump(r)
-		r.drop(link)
+		r.dropLink(link)
 		if r.isDone() {
 			return nil
 		}
-		r.lose(link)
+		r.answerLost(link)
 		broken++
 		if time.Since(link.made) >= steadyAfter {
 			broken = 0
@@ -186,7 +186,7 @@ func (r *relay) serve() error {
 			r.log.Warn("the connection to the workbench broke off; making another one")
 			r.pause(broken)
 		}
-		if err := r.connect(r.record.resume(broken)); err != nil {
+		if err := r.connect(r.record.resumeState(broken)); err != nil {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func (r *relay) connect(resume Resume) error {
 	}
 	link := newLink(conn)
 	link.unwatch = context.AfterFunc(r.over, link.abandon)
-	if err := link.introduce(r); err != nil {
+	if err := link.restoreSession(r); err != nil {
 		// The next read fails, and serve connects again.
 		r.log.Warn("the session could not be made anew", "reason", err)
 		link.abandon()
@@ -231,7 +231,7 @@ func (r *relay) connect(resume Resume) error {
 	done := r.done
 	r.mu.Unlock()
 	if done {
-		link.part()
+		link.closeSending()
 	}
 	select { // the need is met
 	case <-r.wanted:
@@ -277,11 +277,11 @@ func (r *relay) finish() {
 		r.isOver()
 		return
 	}
-	link.part()
+	link.closeSending()
 }
 
-// drop closes a connection completely.
-func (r *relay) drop(link *link) {
+// dropLink closes a connection completely.
+func (r *relay) dropLink(link *link) {
 	r.mu.Lock()
 	r.link = nil
 	r.mu.Unlock()
@@ -290,19 +290,19 @@ func (r *relay) drop(link *link) {
 	close(link.gone)
 }
 
-// lose answers the requests that nobody else will answer.
-func (r *relay) lose(link *link) {
-	requests, questions := r.record.lose(link)
+// answerLost answers the requests that nobody else will answer.
+func (r *relay) answerLost(link *link) {
+	requests, questions := r.record.removeLost(link)
 	for _, id := range requests {
-		r.send(lost(id))
+		r.send(lostResponse(id))
 	}
 	for _, id := range questions {
 		r.send(wire.Notification(protocol.NotifyCancelled, append(append([]byte(`{"requestId":`), id...), `,"reason":"the workbench that asked has ended"}`...)))
 	}
 }
 
-// lost returns the response to a request that nobody else will answer.
-func lost(id []byte) []byte {
+// lostResponse returns the response to a request that nobody else will answer.
+func lostResponse(id []byte) []byte {
 	return wire.ErrorResponse(id, protocol.CodeInternalError,
 		"The connection to the workbench broke off before it answered. The request may have been carried out or not: look before you send it again.")
 }
@@ -328,24 +328,24 @@ func (r *relay) readClient() {
 			return
 		}
 		for again := true; again; {
-			link := r.await()
+			link := r.awaitLink()
 			if link == nil {
 				return
 			}
-			again = !r.pass(link, frame)
+			again = !r.forward(link, frame)
 		}
 	}
 }
 
-// pass sends a frame of the client on a connection. It reports false if the connection broke before anything of the
+// forward sends a frame of the client on a connection. It reports false if the connection broke before anything of the
 // frame was written.
-func (r *relay) pass(link *link, frame wire.Frame) bool {
-	requests, ok := r.record.sending(link, frame)
+func (r *relay) forward(link *link, frame wire.Frame) bool {
+	requests, ok := r.record.recordSending(link, frame)
 	if !ok {
 		return false
 	}
 	if err := link.writer.Write(r.over, append(frame.Bytes(), '\n')); err != nil {
-		if !r.record.unsent(requests) {
+		if !r.record.removeUnsent(requests) {
 			return true
 		}
 		select {
@@ -354,14 +354,14 @@ func (r *relay) pass(link *link, frame wire.Frame) bool {
 		}
 		return false
 	}
-	for _, id := range r.record.sent(link, requests) {
-		r.send(lost(id))
+	for _, id := range r.record.recordSent(link, requests) {
+		r.send(lostResponse(id))
 	}
 	return true
 }
 
-// await returns the current connection, or the next one; nil if there will be none.
-func (r *relay) await() *link {
+// awaitLink returns the current connection, or the next one; nil if there will be none.
+func (r *relay) awaitLink() *link {
 	for {
 		if link := r.current(); link != nil {
 			return link

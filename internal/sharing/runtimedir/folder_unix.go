@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// strangers returns why other users can access a folder, or "".
-func strangers(info fs.FileInfo) string {
+// foreignAccess returns why other users can access a folder, or "".
+func foreignAccess(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !ok || int64(stat.Uid) != int64(os.Geteuid()):

@@ -82,7 +82,7 @@ func secure(path string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", path)
 	}
-	if reason := strangers(info); reason != "" {
+	if reason := foreignAccess(info); reason != "" {
 		return fmt.Errorf("%s %s", path, reason)
 	}
 	return nil

@@ -43,16 +43,16 @@ type parser struct {
 func (p *parser) parseWord(word string) error {
 	switch {
 	case word == "-":
-		return p.takeInput("stdin", p.stdin)
+		return p.readInput("stdin", p.stdin)
 	case strings.HasPrefix(word, "@"):
 		file, err := os.Open(word[1:])
 		if err != nil {
 			return invalid("The file of the arguments cannot be read: "+err.Error(), "'@' is followed by the path of a file with a JSON object.", err)
 		}
 		defer file.Close()
-		return p.takeInput(word[1:], file)
+		return p.readInput(word[1:], file)
 	case strings.HasPrefix(strings.TrimSpace(word), "{"):
-		return p.takeObject("The arguments", []byte(word))
+		return p.parseObject("The arguments", []byte(word))
 	}
 	key, value, found := strings.Cut(word, "=")
 	if !found || strings.TrimSuffix(key, ":") == "" {
@@ -67,7 +67,7 @@ func (p *parser) parseWord(word string) error {
 	return p.set(key, value, false)
 }
 
-func (p *parser) takeInput(name string, in io.Reader) error {
+func (p *parser) readInput(name string, in io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -77,10 +77,10 @@ func (p *parser) takeInput(name string, in io.Reader) error {
 	case len(data) > maxInput:
 		return invalid(fmt.Sprintf("The arguments from %s are larger than %d MiB", name, maxInput>>20), "", nil)
 	}
-	return p.takeObject("The content of "+name, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	return p.parseObject("The content of "+name, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 }
 
-func (p *parser) takeObject(what string, data []byte) error {
+func (p *parser) parseObject(what string, data []byte) error {
 	value, err := wire.ParseValue(data)
 	if err != nil {
 		return invalid(fmt.Sprintf("%s cannot be read as JSON: %v", what, err), `An object is expected, such as '{"key": "value"}'.`, err)

@@ -52,7 +52,7 @@ func (c *checker) check(path string, value wire.Payload, s schema, depth int) {
 	if depth > maxDepth {
 		return
 	}
-	if types := s.types(); !takes(types, value) {
+	if types := s.types(); !permits(types, value) {
 		c.problem(path, "takes %s, not %s", describeTypes(types), describeTypes([]string{value.Kind()}))
 		return
 	}
@@ -83,7 +83,7 @@ func (c *checker) members(path string, value wire.Payload, s schema, depth int) 
 		if property := s.Member("properties").Member(name); !property.IsAbsent() {
 			c.check(joinPath(path, name), member, schema{property, s.root}.follow(), depth+1)
 		} else if _, ok := s.property(name); !ok {
-			c.unknown(joinPath(path, name), name, s)
+			c.unknownMember(joinPath(path, name), name, s)
 		}
 	}
 	for element := range s.Member("required").Elements() {
@@ -98,8 +98,8 @@ func (c *checker) members(path string, value wire.Payload, s schema, depth int) 
 	}
 }
 
-// unknown handles a member that the schema does not name.
-func (c *checker) unknown(path, name string, s schema) {
+// unknownMember handles a member that the schema does not name.
+func (c *checker) unknownMember(path, name string, s schema) {
 	names := s.names()
 	if len(names) == 0 && string(s.Member("additionalProperties").Bytes()) != "false" {
 		return

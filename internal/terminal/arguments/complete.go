@@ -23,14 +23,14 @@ func Complete(before []string, begun string, inputSchema wire.Payload) []Suggest
 		_, s := root.resolve(key)
 		all = suggestValues(key+"=", s)
 	} else {
-		prefix, s := root.enter(begun)
-		all = suggestNames(prefix, s, given(before))
+		prefix, s := root.descend(begun)
+		all = suggestNames(prefix, s, keysSet(before))
 	}
 	return slices.DeleteFunc(all, func(s Suggestion) bool { return !strings.HasPrefix(s.Word, begun) })
 }
 
-// enter descends into the objects named by the dotted prefix of a key.
-func (s schema) enter(key string) (prefix string, inner schema) {
+// descend descends into the objects named by the dotted prefix of a key.
+func (s schema) descend(key string) (prefix string, inner schema) {
 	inner = s
 	for {
 		name, _, ok := strings.Cut(key[len(prefix):], ".")
@@ -42,8 +42,8 @@ func (s schema) enter(key string) (prefix string, inner schema) {
 	}
 }
 
-// given returns the keys that words set. It reads no files.
-func given(words []string) map[string]bool {
+// keysSet returns the keys that words set. It reads no files.
+func keysSet(words []string) map[string]bool {
 	keys := make(map[string]bool)
 	for _, word := range words {
 		if strings.HasPrefix(strings.TrimSpace(word), "{") {

@@ -52,7 +52,7 @@ func scalar(text string, literal wire.Payload, isJSON bool, s schema) []byte {
 			}
 		}
 	}
-	if isJSON && takes(types, literal) && (!takesText || literal.Kind() != "string") {
+	if isJSON && permits(types, literal) && (!takesText || literal.Kind() != "string") {
 		return compact(literal.Bytes())
 	}
 	if takesText {
@@ -61,8 +61,8 @@ func scalar(text string, literal wire.Payload, isJSON bool, s schema) []byte {
 	return nil
 }
 
-// takes reports whether a value of that kind is permitted.
-func takes(types []string, value wire.Payload) bool {
+// permits reports whether a value of that kind is permitted.
+func permits(types []string, value wire.Payload) bool {
 	kind := value.Kind()
 	return len(types) == 0 || slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer")
 }

@@ -38,7 +38,7 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 		return err
 	}
 	c.warnOfFaults(at)
-	r := &running{Console: c, at: at, bar: c.Err.Bar()}
+	r := &activeCall{Console: c, at: at, bar: c.Err.Bar()}
 	defer r.bar.Clear()
 	r.bar.Say("starting server '" + at.Server + "'…")
 	session, err := c.OpenShared(ctx, []place{at}, Handlers{
@@ -105,8 +105,8 @@ func (r interruptible) Read(into []byte) (int, error) {
 	}
 }
 
-// only returns the configuration with some of its servers: a call needs no others.
-func only(cfg *config.Config, servers []place) *config.Config {
+// restrictTo returns the configuration with some of its servers: a call needs no others.
+func restrictTo(cfg *config.Config, servers []place) *config.Config {
 	reduced := *cfg
 	reduced.Toolboxes = nil
 	for _, box := range cfg.Toolboxes {
@@ -124,18 +124,18 @@ func only(cfg *config.Config, servers []place) *config.Config {
 	return &reduced
 }
 
-// running is the state of one call that the person sees.
-type running struct {
+// activeCall is the state of one call that the person sees.
+type activeCall struct {
 	*Console
 	at  place
 	bar *tty.Bar
-	desk
+	questionQueue
 
 	askedRoots atomic.Bool // the server requested the roots
 }
 
 // open connects the server and returns the current definition of the tool.
-func (r *running) open(ctx context.Context, session *Session, ref string) (catalog.Tool, error) {
+func (r *activeCall) open(ctx context.Context, session *Session, ref string) (catalog.Tool, error) {
 	answer, err := session.Ask(ctx, "open_toolbox", map[string]any{"toolbox": r.at.Toolbox, "detail": "full"})
 	if ctx.Err() != nil {
 		return catalog.Tool{}, ctx.Err()
@@ -164,7 +164,7 @@ func (r *running) open(ctx context.Context, session *Session, ref string) (catal
 }
 
 // warn prints warnings about a tool, such as a changed definition.
-func (r *running) warn(remarks []string, tool string) {
+func (r *activeCall) warn(remarks []string, tool string) {
 	for _, remark := range remarks {
 		if strings.Contains(remark, "'"+tool+"'") {
 			r.bar.Clear()
@@ -195,7 +195,7 @@ func (c *Console) arguments(e entry, options CallOptions) ([]byte, error) {
 	return encoded, nil
 }
 
-func (r *running) call(ctx context.Context, session *Session, tool catalog.Tool, encoded []byte, timeout time.Duration) (wire.Payload, error) {
+func (r *activeCall) call(ctx context.Context, session *Session, tool catalog.Tool, encoded []byte, timeout time.Duration) (wire.Payload, error) {
 	within := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc

@@ -63,10 +63,10 @@ func (k catalogue) unreachable() (all []app.KnownServer) {
 	return all
 }
 
-// known returns the tool lists of some servers. It connects servers that are not in the cache, with the time limit of
+// toolLists returns the tool lists of some servers. It connects servers that are not in the cache, with the time limit of
 // app.Patience, or all of them for a refresh: in the shared workbench, or else in this process, where they are stopped
 // when it returns.
-func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (catalogue, error) {
+func (c *Console) toolLists(ctx context.Context, wanted []place, refresh bool) (catalogue, error) {
 	if c.Dial == nil {
 		return c.find(ctx, wanted, app.KnownOptions{Refresh: refresh})
 	}
@@ -83,12 +83,12 @@ func (c *Console) known(ctx context.Context, wanted []place, refresh bool) (cata
 	if len(unseen) == 0 {
 		return known, nil
 	}
-	reasons, ok, err := c.learn(ctx, unseen, refresh, len(known) > len(unseen))
+	reasons, ok, err := c.connectShared(ctx, unseen, refresh, len(known) > len(unseen))
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return c.known(ctx, wanted, refresh)
+		return c.toolLists(ctx, wanted, refresh)
 	}
 	if known, err = c.find(ctx, wanted, app.KnownOptions{Stored: true}); err != nil { // the cache of the shared workbench serves everyone
 		return nil, err
@@ -117,7 +117,7 @@ func (c *Console) find(ctx context.Context, wanted []place, options app.KnownOpt
 	options.Connecting = c.connecting
 	options.Capabilities = app.ByPerson // as in a call, so that every callable tool is listed
 	known := catalogue(workbench.Known(ctx, options))
-	c.tellNotAwaited(known)
+	c.printNotAwaited(known)
 	return known, ctx.Err()
 }
 
@@ -143,8 +143,8 @@ func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServe
 	}
 }
 
-// tellNotAwaited prints how to diagnose servers that exceeded the time limit.
-func (c *Console) tellNotAwaited(servers []app.KnownServer) {
+// printNotAwaited prints how to diagnose servers that exceeded the time limit.
+func (c *Console) printNotAwaited(servers []app.KnownServer) {
 	var names []string
 	for _, server := range servers {
 		if errors.Is(server.Err, app.ErrNotAwaited) {
@@ -156,8 +156,8 @@ func (c *Console) tellNotAwaited(servers []app.KnownServer) {
 	}
 }
 
-// complain prints why some servers have no tool list. Those that exceeded the time limit were already reported.
-func (c *Console) complain(servers []app.KnownServer) {
+// printUnreachable prints why some servers have no tool list. Those that exceeded the time limit were already reported.
+func (c *Console) printUnreachable(servers []app.KnownServer) {
 	for _, server := range servers {
 		if errors.Is(server.Err, app.ErrNotAwaited) {
 			continue

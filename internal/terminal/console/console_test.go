@@ -221,7 +221,7 @@ func TestOnlyKeepsTheRest(t *testing.T) {
 	cfg := &config.Config{MaxMessageSize: 7, Toolboxes: []config.Toolbox{
 		{Name: "a", Servers: []config.Server{{Name: "x"}, {Name: "y"}}}, {Name: "b", Servers: []config.Server{{Name: "x"}}},
 	}}
-	got := only(cfg, []place{{"a", "y"}})
+	got := restrictTo(cfg, []place{{"a", "y"}})
 	if len(got.Toolboxes) != 1 || len(got.Toolboxes[0].Servers) != 1 || got.Toolboxes[0].Servers[0].Name != "y" || got.MaxMessageSize != 7 {
 		t.Errorf("got %+v", got)
 	}

@@ -25,7 +25,7 @@ func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	known, err := c.known(ctx, wanted, false)
+	known, err := c.toolLists(ctx, wanted, false)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 		return err
 	}
 	c.showFound(found)
-	c.complain(known.unreachable())
+	c.printUnreachable(known.unreachable())
 	return nil
 }
 

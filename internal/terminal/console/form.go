@@ -31,7 +31,7 @@ type option struct {
 }
 
 // fillIn asks for the values of a form and returns the response.
-func (r *running) fillIn(ctx context.Context, form wire.Payload) ([]byte, error) {
+func (r *activeCall) fillIn(ctx context.Context, form wire.Payload) ([]byte, error) {
 	fields := fieldsOf(form)
 	if len(fields) > 0 {
 		fmt.Fprintf(r.Err, "  It wants to know: %s\n", tty.CleanLine(names(fields)))
@@ -133,7 +133,7 @@ func (f field) isSecret() bool {
 }
 
 // ask asks for one value until it is valid; nil is none.
-func (r *running) ask(ctx context.Context, f field) ([]byte, error) {
+func (r *activeCall) ask(ctx context.Context, f field) ([]byte, error) {
 	if description := tty.CleanLine(text(f.schema.Member("description"))); description != "" {
 		fmt.Fprintln(r.Err, r.Err.Paint(tty.Faint, "  "+description))
 	}
@@ -141,7 +141,7 @@ func (r *running) ask(ctx context.Context, f field) ([]byte, error) {
 		fmt.Fprintf(r.Err, "  %d. %s\n", i+1, tty.CleanLine(o.title))
 	}
 	for {
-		typed, err := r.typed(ctx, f)
+		typed, err := r.readField(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -163,8 +163,8 @@ func (r *running) ask(ctx context.Context, f field) ([]byte, error) {
 	}
 }
 
-// typed reads a line for a field; "" is the default, or nothing.
-func (r *running) typed(ctx context.Context, f field) (string, error) {
+// readField reads a line for a field; "" is the default, or nothing.
+func (r *activeCall) readField(ctx context.Context, f field) (string, error) {
 	question := tty.CleanLine(f.label())
 	switch {
 	case f.several && len(f.options) > 0:
@@ -213,7 +213,7 @@ func (f field) parse(typed string) (value []byte, problem string) {
 	if f.several {
 		list := []byte("[")
 		for part := range strings.SplitSeq(typed, ",") {
-			element, problem := f.one(strings.TrimSpace(part), f.schema.Member("items"))
+			element, problem := f.singleValue(strings.TrimSpace(part), f.schema.Member("items"))
 			if problem != "" {
 				return nil, problem
 			}
@@ -224,7 +224,7 @@ func (f field) parse(typed string) (value []byte, problem string) {
 		}
 		list = append(list, ']')
 		value = list
-	} else if value, problem = f.one(typed, f.schema); problem != "" {
+	} else if value, problem = f.singleValue(typed, f.schema); problem != "" {
 		return nil, problem
 	}
 	// The server checks the whole form; here a person can still correct it.
@@ -236,8 +236,8 @@ func (f field) parse(typed string) (value []byte, problem string) {
 	return value, checkFormat(typed, text(f.schema.Member("format")))
 }
 
-// one returns a single value: one of the options, by number or name, or a value of the schema's type.
-func (f field) one(typed string, schema wire.Payload) (value []byte, problem string) {
+// singleValue returns a single value: one of the options, by number or name, or a value of the schema's type.
+func (f field) singleValue(typed string, schema wire.Payload) (value []byte, problem string) {
 	if len(f.options) > 0 {
 		for _, o := range f.options {
 			if typed == o.title || typed == shown(o.value) {

@@ -40,7 +40,7 @@ func (c *Console) List(ctx context.Context, options ListOptions) error {
 	if err != nil {
 		return err
 	}
-	known, err := c.known(ctx, wanted, options.Refresh)
+	known, err := c.toolLists(ctx, wanted, options.Refresh)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *Console) List(ctx context.Context, options ListOptions) error {
 		err = tty.WriteJSON(c.Out, listed)
 	} else {
 		c.table(known.entries())
-		c.complain(failed)
+		c.printUnreachable(failed)
 	}
 	if err == nil && len(failed) > 0 && len(failed) == len(known) {
 		return unreachableError(failed)

@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// desk puts one question after another to the person.
-type desk struct {
+// questionQueue puts one question after another to the person.
+type questionQueue struct {
 	turn   sync.Mutex  // held while asking
 	asking atomic.Bool // progress would overwrite the question
 }
@@ -36,7 +36,7 @@ var (
 )
 
 // progress prints the progress of the call.
-func (r *running) progress(params wire.Payload) {
+func (r *activeCall) progress(params wire.Payload) {
 	if r.asking.Load() {
 		return
 	}
@@ -48,7 +48,7 @@ func (r *running) progress(params wire.Payload) {
 }
 
 // log prints the server's log messages.
-func (r *running) log(params wire.Payload) {
+func (r *activeCall) log(params wire.Payload) {
 	data := params.Member("data")
 	message, isText := data.Text()
 	if !isText {
@@ -69,7 +69,7 @@ func (r *running) log(params wire.Payload) {
 }
 
 // elicit puts a server's question to the person, if one is present.
-func (r *running) elicit(ctx context.Context, params wire.Payload) ([]byte, error) {
+func (r *activeCall) elicit(ctx context.Context, params wire.Payload) ([]byte, error) {
 	r.turn.Lock()
 	defer r.turn.Unlock()
 	if ctx.Err() != nil {
@@ -87,7 +87,7 @@ func (r *running) elicit(ctx context.Context, params wire.Payload) ([]byte, erro
 	var answer []byte
 	var err error
 	if text(params.Member("mode")) == "url" {
-		answer, err = r.visit(ctx, text(params.Member("url")))
+		answer, err = r.confirmVisit(ctx, text(params.Member("url")))
 	} else {
 		answer, err = r.fillIn(ctx, params.Member("requestedSchema"))
 	}
@@ -100,8 +100,8 @@ func (r *running) elicit(ctx context.Context, params wire.Payload) ([]byte, erro
 	return answer, err
 }
 
-// visit asks whether the person agrees to open a page. It never opens one without consent.
-func (r *running) visit(ctx context.Context, address string) ([]byte, error) {
+// confirmVisit asks whether the person agrees to open a page. It never opens one without consent.
+func (r *activeCall) confirmVisit(ctx context.Context, address string) ([]byte, error) {
 	page, err := url.Parse(address)
 	if err != nil || page.Scheme != "https" && page.Scheme != "http" || page.Host == "" {
 		fmt.Fprintf(r.Err, "  It wants a page to be visited whose address is none: %s\n  It was declined.\n", tty.CleanLine(address))

@@ -77,7 +77,7 @@ func (c *Console) locate(ctx context.Context, ref string) (place, error) {
 	if len(wanted) == 1 {
 		return wanted[0], nil
 	}
-	known, err := c.known(ctx, wanted, false)
+	known, err := c.toolLists(ctx, wanted, false)
 	if err != nil {
 		return place{}, err
 	}
@@ -88,7 +88,7 @@ func (c *Console) locate(ctx context.Context, ref string) (place, error) {
 		if err := c.deniedAmong(ref, known); err != nil {
 			return place{}, err
 		}
-		c.complain(known.unreachable())
+		c.printUnreachable(known.unreachable())
 		return place{}, notFound(ref, known.entries(), disabled)
 	default:
 		return place{}, ambiguous(ref, refs(found))

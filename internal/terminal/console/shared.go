@@ -45,7 +45,7 @@ func (c *Console) OpenShared(ctx context.Context, servers []place, handlers Hand
 	}
 	cfg := c.Config
 	if servers != nil {
-		cfg = only(c.Config, servers)
+		cfg = restrictTo(c.Config, servers)
 	}
 	return c.Open(ctx, cfg, handlers)
 }
@@ -75,15 +75,15 @@ func (c *Console) dial(ctx context.Context, servers []place, handlers Handlers) 
 	if err != nil {
 		return nil, err
 	}
-	client, err := c.connect(ctx, c.Config, over(conn), handlers)
+	client, err := c.connect(ctx, c.Config, serveOver(conn), handlers)
 	if err != nil {
 		return nil, err
 	}
 	return &Session{client: client}, nil
 }
 
-// over serves a client through a connection to another process.
-func over(conn Conn) serveFunc {
+// serveOver serves a client through a connection to another process.
+func serveOver(conn Conn) serveFunc {
 	return func(_ context.Context, in io.ReadCloser, out io.WriteCloser) error {
 		var sending sync.WaitGroup
 		var patience *time.Timer
@@ -100,9 +100,9 @@ func over(conn Conn) serveFunc {
 	}
 }
 
-// learn lets the shared workbench connect servers, and returns why some failed. The time limit is that of app.Patience; a
+// connectShared lets the shared workbench connect servers, and returns why some failed. The time limit is that of app.Patience; a
 // refresh waits for all. others reports that other servers are already known. It returns false without such a workbench.
-func (c *Console) learn(ctx context.Context, wanted []place, refresh, others bool) (reasons map[place]error, ok bool, err error) {
+func (c *Console) connectShared(ctx context.Context, wanted []place, refresh, others bool) (reasons map[place]error, ok bool, err error) {
 	handlers := Handlers{
 		// As in a call, so that every callable tool is listed.
 		Elicit: func(context.Context, wire.Payload) ([]byte, error) { return []byte(`{"action":"decline"}`), nil },
@@ -148,7 +148,7 @@ func (c *Console) learn(ctx context.Context, wanted []place, refresh, others boo
 		})
 	}
 	connecting.Wait()
-	c.tellNotAwaited(servers)
+	c.printNotAwaited(servers)
 	return reasons, true, ctx.Err()
 }
 

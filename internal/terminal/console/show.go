@@ -34,7 +34,7 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	if err := c.deniedByName(ref, wanted); err != nil && !isServer {
 		return err
 	}
-	known, err := c.known(ctx, wanted, false)
+	known, err := c.toolLists(ctx, wanted, false)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	if err := c.deniedAmong(ref, known); err != nil {
 		return err
 	}
-	c.complain(known.unreachable())
+	c.printUnreachable(known.unreachable())
 	return notFound(ref, known.entries(), disabled)
 }
 
@@ -232,7 +232,7 @@ type shownServer struct {
 
 // showGroup prints a toolbox or a server.
 func (c *Console) showGroup(ctx context.Context, name, description string, places []place, wanted func(place) bool, asJSON bool) error {
-	known, err := c.known(ctx, slices.DeleteFunc(slices.Clone(places), func(at place) bool { return !wanted(at) }), false)
+	known, err := c.toolLists(ctx, slices.DeleteFunc(slices.Clone(places), func(at place) bool { return !wanted(at) }), false)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (c *Console) showGroup(ctx context.Context, name, description string, place
 		}
 	}
 	failed := known.unreachable()
-	c.complain(failed)
+	c.printUnreachable(failed)
 	if len(failed) > 0 && len(failed) == len(known) {
 		return unreachableError(failed)
 	}

@@ -239,18 +239,18 @@ func TestClientsAreNoFault(t *testing.T) {
 	retired := &clients.Client{ID: "old", Title: "Old", Retired: "It is gone"}
 	for _, test := range []struct {
 		name  string
-		found []clients.Standing
+		found []clients.FileState
 		want  Check
 	}{
 		{"nobody", nil, Check{Verdict: Skipped, Detail: "no MCP client was found on this machine", Fix: "To list the known clients: mcp-workbench connect"}},
 		{
 			"none connected",
-			[]clients.Standing{{Client: cursor, Problem: errors.New("broken")}, {Client: retired}, {Client: code}, {Client: code}},
+			[]clients.FileState{{Client: cursor, Problem: errors.New("broken")}, {Client: retired}, {Client: code}, {Client: code}},
 			Check{Verdict: Skipped, Detail: "none has the workbench yet, of Cursor (its file cannot be read), Claude Code", Fix: "To connect one: mcp-workbench connect claude-code"},
 		},
 		{
 			"two connected",
-			[]clients.Standing{{Client: code, Self: []string{"workbench"}}, {Client: cursor, Self: []string{"a", "b"}}, {Client: retired}},
+			[]clients.FileState{{Client: code, Self: []string{"workbench"}}, {Client: cursor, Self: []string{"a", "b"}}, {Client: retired}},
 			Check{Verdict: Fine, Detail: "the workbench is connected to Claude Code, Cursor"},
 		},
 	} {

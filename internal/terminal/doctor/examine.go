@@ -17,8 +17,8 @@ const (
 	// atOnce is the number of servers started concurrently: some download themselves first, and many at once could
 	// exceed the time limit of each.
 	atOnce = 8
-	// lookEvery is the interval at which the progress of a start is shown.
-	lookEvery = 100 * time.Millisecond
+	// progressInterval is the interval at which the progress of a start is shown.
+	progressInterval = 100 * time.Millisecond
 	// maxStderr is the number of lines shown of a failed server's stderr.
 	maxStderr = 10
 )
@@ -112,7 +112,7 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 }
 
 // await waits for the start of a server and reports its progress.
-func (e *Examiner) await(ctx context.Context, server *fleet.Server, look func(fleet.Status)) (*fleet.Lease, error) {
+func (e *Examiner) await(ctx context.Context, server *fleet.Server, observe func(fleet.Status)) (*fleet.Lease, error) {
 	var lease *fleet.Lease
 	var err error
 	done := make(chan struct{})
@@ -120,14 +120,14 @@ func (e *Examiner) await(ctx context.Context, server *fleet.Server, look func(fl
 		defer close(done)
 		lease, err = server.Lease(ctx)
 	}()
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-done:
 			return lease, err
 		case <-ticker.C:
-			look(server.Status())
+			observe(server.Status())
 		}
 	}
 }

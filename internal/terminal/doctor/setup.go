@@ -47,7 +47,7 @@ func Configuration(cfg *config.Config, places []config.Place) []Check {
 		}
 	}
 	for _, warning := range cfg.Warnings {
-		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: located(cfg.Path, warning), Fix: warning.Hint})
+		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: formatProblem(cfg.Path, warning), Fix: warning.Hint})
 	}
 	for _, file := range cfg.Files {
 		if check, ok := variables(file.Path); ok {
@@ -88,8 +88,8 @@ func foundBy(origin config.Origin) string {
 	}
 }
 
-// located formats a problem with its file, in the form that terminals link, without the hint.
-func located(file string, problem config.Problem) string {
+// formatProblem formats a problem with its file, in the form that terminals link, without the hint.
+func formatProblem(file string, problem config.Problem) string {
 	problem.Hint = ""
 	if problem.File != "" {
 		file, problem.File = problem.File, ""
@@ -119,14 +119,14 @@ func Unusable(err error) []Check {
 	}
 	var checks []Check
 	for _, problem := range wrong.Problems {
-		detail := located(wrong.File, problem)
+		detail := formatProblem(wrong.File, problem)
 		if problem.Line == 0 {
 			detail = wrong.File + ": " + detail
 		}
 		checks = append(checks, Check{Name: checkConfig, Verdict: Failed, Detail: detail, Fix: problem.Hint})
 	}
 	for _, warning := range wrong.Warnings {
-		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: located(wrong.File, warning), Fix: warning.Hint})
+		checks = append(checks, Check{Name: checkConfig, Verdict: Warning, Detail: formatProblem(wrong.File, warning), Fix: warning.Hint})
 	}
 	return checks
 }
@@ -151,7 +151,7 @@ func OtherFaults(cfg *config.Config, patients []Patient) (checks []Check) {
 func places(fault *config.Error) string {
 	var lines []string
 	for _, problem := range fault.Problems {
-		lines = append(lines, located(fault.File, problem))
+		lines = append(lines, formatProblem(fault.File, problem))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -201,7 +201,7 @@ func StateFolder(dir string) Check {
 }
 
 // Clients reports which clients have the workbench. None is fine: it may be served over HTTP, or not be connected yet.
-func Clients(found []clients.Standing) Check {
+func Clients(found []clients.FileState) Check {
 	var having, without []string
 	next := ""
 	for _, s := range found {

@@ -44,12 +44,12 @@ func (s *loginShell) find(ctx context.Context, command string) string {
 	if s.name == "" {
 		return ""
 	}
-	s.once.Do(func() { s.path = s.ask(ctx) })
+	s.once.Do(func() { s.path = s.readPath(ctx) })
 	return process.LookPath(command, s.path)
 }
 
-// ask returns the PATH of the shell. Its startup files may have printed other lines.
-func (s *loginShell) ask(ctx context.Context) (path string) {
+// readPath returns the PATH of the shell. Its startup files may have printed other lines.
+func (s *loginShell) readPath(ctx context.Context) (path string) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	host := process.NewHost(process.HostOptions{})

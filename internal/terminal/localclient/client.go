@@ -127,7 +127,7 @@ func (c *Client) request(ctx context.Context, method string, params func(id uint
 	case message, ok := <-answered:
 		switch {
 		case !ok:
-			return wire.Payload{}, c.reason()
+			return wire.Payload{}, c.endReason()
 		case !message.Error.IsAbsent():
 			return wire.Payload{}, rpcError(message.Error)
 		}
@@ -190,7 +190,7 @@ func (c *Client) failPending(reason error) {
 	}
 }
 
-func (c *Client) reason() error {
+func (c *Client) endReason() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
@@ -211,13 +211,13 @@ func (c *Client) receive(message wire.Message) {
 			waiting <- message
 		}
 	case message.IsRequest():
-		c.question(message)
+		c.handleRequest(message)
 	default:
-		c.notice(string(message.Method), message.Params)
+		c.handleNotification(string(message.Method), message.Params)
 	}
 }
 
-func (c *Client) notice(method string, params wire.Payload) {
+func (c *Client) handleNotification(method string, params wire.Payload) {
 	switch {
 	case method == protocol.NotifyProgress && c.options.Progress != nil:
 		c.options.Progress(params)
@@ -233,8 +233,8 @@ func (c *Client) notice(method string, params wire.Payload) {
 	}
 }
 
-// question answers a request of the server concurrently.
-func (c *Client) question(message wire.Message) {
+// handleRequest answers a request of the server concurrently.
+func (c *Client) handleRequest(message wire.Message) {
 	id := message.ID.Bytes()
 	ctx, withdraw := context.WithCancel(c.life)
 	c.mu.Lock()

@@ -76,7 +76,7 @@ func difference(path string, recorded, asked any) string {
 		}
 		return ""
 	case string:
-		if asked, ok := asked.(string); ok && fits(recorded, asked) {
+		if asked, ok := asked.(string); ok && matchesMasked(recorded, asked) {
 			return ""
 		}
 	case json.Number:
@@ -107,8 +107,8 @@ func isSameNumber(a, b json.Number) bool {
 	return errX == nil && errY == nil && x == y && strings.ContainsAny(string(a)+string(b), ".eE")
 }
 
-// fits reports whether a text matches the recorded one, with anything in place of hidden parts.
-func fits(recorded, asked string) bool {
+// matchesMasked reports whether a text matches the recorded one, with anything in place of hidden parts.
+func matchesMasked(recorded, asked string) bool {
 	parts := strings.Split(recorded, secret.Mask)
 	if len(parts) == 1 {
 		return recorded == asked

@@ -29,7 +29,7 @@ func (p *performance) run(ctx context.Context) error {
 		var err error
 		switch m := step.message; {
 		case m.IsRequest():
-			err = p.ask(ctx, step)
+			err = p.askClient(ctx, step)
 		case m.IsNotification():
 			err = p.notify(ctx, m)
 		default:
@@ -84,8 +84,8 @@ func (p *performance) notify(ctx context.Context, m wire.Message) error {
 	return p.out.Write(ctx, wire.Notification(string(m.Method), params))
 }
 
-// ask repeats the server's question to the client, and continues as recorded, whatever the client answers.
-func (p *performance) ask(ctx context.Context, step *step) error {
+// askClient repeats the server's question to the client, and continues as recorded, whatever the client answers.
+func (p *performance) askClient(ctx context.Context, step *step) error {
 	id := string(step.message.ID.Bytes())
 	answered := make(chan wire.Message, 1)
 	p.mu.Lock()
@@ -110,7 +110,7 @@ func (p *performance) ask(ctx context.Context, step *step) error {
 			p.mu.Lock()
 			p.count.Different++
 			p.mu.Unlock()
-			p.Tell(fmt.Sprintf("The client answered '%s' in another way than recorded: %s", step.message.Method, found))
+			p.OnMismatch(fmt.Sprintf("The client answered '%s' in another way than recorded: %s", step.message.Method, found))
 		}
 		return nil
 	}

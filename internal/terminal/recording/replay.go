@@ -24,8 +24,8 @@ const (
 type Player struct {
 	// Timing keeps the pauses of the recording. Without it, there are none.
 	Timing bool
-	// Tell receives the mismatches, one sentence at a time.
-	Tell func(string)
+	// OnMismatch receives the mismatches, one sentence at a time.
+	OnMismatch func(string)
 
 	stage *stage
 
@@ -45,7 +45,7 @@ type Count struct {
 // NewPlayer prepares to play a recording once.
 func NewPlayer(recording *Recording) *Player {
 	return &Player{
-		Tell: func(string) {}, stage: newStage(recording),
+		OnMismatch: func(string) {}, stage: newStage(recording),
 		waiting: make(map[string]context.CancelFunc), questions: make(map[string]chan wire.Message),
 	}
 }
@@ -53,13 +53,13 @@ func NewPlayer(recording *Recording) *Player {
 // Serve plays to a client until it closes its side or ctx ends. It closes in.
 func (p *Player) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) (Count, error) {
 	writer := wire.NewWriter(out, outputQueue)
-	playing, end := context.WithCancel(ctx)
-	defer end()
+	playing, cancel := context.WithCancel(ctx)
+	defer cancel()
 	stopReading := context.AfterFunc(ctx, func() { in.Close() })
 	defer stopReading()
 	var scenes sync.WaitGroup
 	err := p.read(playing, in, writer, &scenes)
-	end() // nobody answers questions any more
+	cancel() // nobody answers questions any more
 	scenes.Wait()
 	in.Close()
 	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
@@ -82,7 +82,7 @@ func (p *Player) read(ctx context.Context, in io.Reader, out *wire.Writer, scene
 		}
 		message, err := wire.Parse(frame)
 		if err != nil {
-			p.Tell("A message of the client is no JSON-RPC: " + err.Error())
+			p.OnMismatch("A message of the client is no JSON-RPC: " + err.Error())
 			if err := out.Write(ctx, wire.ErrorResponse(nil, protocol.CodeInvalidRequest, "Invalid request: "+err.Error())); err != nil {
 				return err
 			}
@@ -120,13 +120,13 @@ func (p *Player) request(ctx context.Context, request wire.Message, out *wire.Wr
 		if string(request.Method) == "ping" {
 			return out.Write(ctx, wire.Result(id, []byte("{}")))
 		}
-		p.Tell(reason)
+		p.OnMismatch(reason)
 		return out.Write(ctx, wire.ErrorResponse(id, protocol.CodeInvalidParams, reason))
 	}
 	performance := &performance{
 		Player: p, scene: found, out: out, id: id, token: request.Params.Member("_meta").Member("progressToken").Bytes(),
 	}
-	if !p.Timing && !found.asks() {
+	if !p.Timing && !found.hasQuestion() {
 		return performance.run(ctx)
 	}
 	playing, cancel := context.WithCancel(ctx)
@@ -190,7 +190,7 @@ func unmatched(method string, asked any, recorded []*scene) string {
 	for _, candidate := range recorded {
 		other := subjectOf(candidate.arguments)
 		if other == subject {
-			return fmt.Sprintf("The recording has no such request '%s'%s: %s", method, of(subject), difference("", candidate.arguments, asked))
+			return fmt.Sprintf("The recording has no such request '%s'%s: %s", method, ofSubject(subject), difference("", candidate.arguments, asked))
 		}
 		if !slices.Contains(subjects, other) {
 			subjects = append(subjects, other)
@@ -201,10 +201,10 @@ func unmatched(method string, asked any, recorded []*scene) string {
 	if len(subjects) > shown {
 		subjects, more = subjects[:shown], ", …"
 	}
-	return fmt.Sprintf("The recording has no request '%s'%s; it has it of: %s%s", method, of(subject), strings.Join(subjects, ", "), more)
+	return fmt.Sprintf("The recording has no request '%s'%s; it has it of: %s%s", method, ofSubject(subject), strings.Join(subjects, ", "), more)
 }
 
-func of(subject string) string {
+func ofSubject(subject string) string {
 	if subject == "" {
 		return ""
 	}

@@ -118,7 +118,7 @@ func play(t *testing.T, recorded, session string, timing bool) (count Count, tol
 		}
 		player := NewPlayer(r)
 		player.Timing = timing
-		player.Tell = func(sentence string) { told += sentence }
+		player.OnMismatch = func(sentence string) { told += sentence }
 		in, client := io.Pipe()
 		server, out := io.Pipe()
 		type end struct {

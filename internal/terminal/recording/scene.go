@@ -72,14 +72,14 @@ func (s *stage) fromClient(e entry) {
 			delete(s.questions, string(m.ID.Bytes()))
 		}
 	case string(m.Method) == "notifications/cancelled":
-		s.close(m.Params.Member("requestId").Bytes())
+		s.closeScene(m.Params.Member("requestId").Bytes())
 	}
 }
 
 func (s *stage) fromServer(e entry) {
 	m := e.message
 	if m.IsResponse() {
-		if answered := s.close(m.ID.Bytes()); answered != nil {
+		if answered := s.closeScene(m.ID.Bytes()); answered != nil {
 			answered.add(e)
 		}
 		return
@@ -95,8 +95,8 @@ func (s *stage) fromServer(e entry) {
 	}
 }
 
-// close removes a scene from the open ones.
-func (s *stage) close(id []byte) *scene {
+// closeScene removes a scene from the open ones.
+func (s *stage) closeScene(id []byte) *scene {
 	for i, candidate := range s.open {
 		if bytes.Equal(candidate.id, id) {
 			s.open = append(s.open[:i:i], s.open[i+1:]...)
@@ -133,8 +133,8 @@ func (s *scene) add(e entry) *step {
 	return added
 }
 
-// asks reports whether the client has to answer a question.
-func (s *scene) asks() bool {
+// hasQuestion reports whether the client has to answer a question.
+func (s *scene) hasQuestion() bool {
 	for _, step := range s.steps {
 		if step.message.IsRequest() {
 			return true
