@@ -114,7 +114,7 @@ func New(options Options) (*App, error) {
 	}
 	executable, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("this program cannot find itself, which it needs for its helper processes: %w", err)
+		return nil, fmt.Errorf("the path of this program is unknown, and its helper processes need it: %w", err)
 	}
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.meter = meter.New(a.started)

@@ -43,7 +43,7 @@ func (a *App) configIn(environ []string, own *config.Config) (cfg *config.Config
 		return nil, nil
 	}
 	if err != nil {
-		a.log.Warn("the configuration cannot be loaded with the environment of a client, which cannot use its servers", "reason", err)
+		a.log.Warn("the configuration cannot be loaded with the environment of a client; that client cannot use its servers", "reason", err)
 		unread = faultFor(err, own.Path)
 	}
 	return cfg, unread

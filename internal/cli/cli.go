@@ -74,7 +74,7 @@ func Main(args []string) int {
 }
 
 // errShown ends a command with exit status 1 whose output already shows the problem.
-var errShown = errors.New("what is wrong was shown")
+var errShown = errors.New("the problem was already shown")
 
 // usageError is the error for a wrong command line.
 type usageError struct {

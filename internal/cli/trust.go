@@ -88,7 +88,7 @@ func trustPath(g *globals, args []string) (string, error) {
 	case places[0].Origin == config.User:
 		return "", &toolbox.Error{
 			Code:    toolbox.TrustNotNeeded,
-			Message: trust.Quote(places[0].Path) + " lies in your configuration folder and needs no trust",
+			Message: trust.Quote(places[0].Path) + " is in your configuration folder and needs no trust",
 			Hint:    "Name another file: mcp-workbench trust FILE",
 		}
 	}

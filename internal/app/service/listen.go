@@ -44,7 +44,7 @@ func Listen(address string, files config.TLS) (_ net.Listener, scheme string, er
 		return nil, "", &toolbox.Error{
 			Code:    toolbox.CannotListen,
 			Message: fmt.Sprintf("cannot listen on %s: another program does, perhaps another workbench", address),
-			Hint:    "Choose another port with --listen 127.0.0.1:PORT; 0 takes any that is free.",
+			Hint:    "Choose another port with --listen 127.0.0.1:PORT; 0 chooses a free one.",
 		}
 	case err != nil:
 		return nil, "", &toolbox.Error{

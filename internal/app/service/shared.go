@@ -82,7 +82,7 @@ func (b *sharing) forwardReloads(ctx context.Context) {
 				continue
 			}
 			if err := daemon.SendOrder(ctx, socket, key, daemon.Reload); err != nil {
-				b.service.log.Warn("the shared workbench did not get the request to reload", "reason", err)
+				b.service.log.Warn("the shared workbench did not receive the request to reload", "reason", err)
 			}
 		case <-ctx.Done():
 			return

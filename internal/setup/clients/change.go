@@ -66,7 +66,7 @@ func (c *Change) backUpAndWrite(store Backups, client *Client) error {
 	if err != nil {
 		return &toolbox.Error{
 			Code:    toolbox.FileNotWritten,
-			Message: fmt.Sprintf("Nothing was changed, since the file could not be kept in %s first: %v", store.Dir, err),
+			Message: fmt.Sprintf("Nothing was changed, since the file could not be backed up to %s first: %v", store.Dir, err),
 			Hint:    "Check that the folder is yours and has room.",
 			Cause:   err,
 		}

@@ -184,10 +184,10 @@ func check(file string, before, after []byte, servers []string, name string, wan
 	}
 	found, there := find(is.at(servers), name)
 	if there != (want != nil) || there && canonical(found) != canonical(*want) {
-		return errors.New("its layout is one that cannot be edited")
+		return errors.New("its layout cannot be edited")
 	}
 	if canonical(without(was, servers, name)) != canonical(without(is, servers, name)) {
-		return errors.New("its layout is one that cannot be edited without touching other settings")
+		return errors.New("its layout cannot be edited without touching other settings")
 	}
 	return nil
 }

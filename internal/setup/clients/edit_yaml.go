@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var errYAMLLayout = errors.New("its layout is one that cannot be edited line by line")
+var errYAMLLayout = errors.New("its layout cannot be edited line by line")
 
 // putYAML adds an entry below the key, which contains a mapping or a list of named entries. The entry becomes the first
 // one, since the line of the key is easy to find and the end of a block is not.

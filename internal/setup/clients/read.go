@@ -135,7 +135,7 @@ func ReadUnknown(m Machine, file string) ([]Source, error) {
 	}
 	return nil, &toolbox.Error{
 		Code:    toolbox.ClientFileUnknown,
-		Message: file + " holds no servers in a form that a known client uses",
+		Message: file + " contains no servers in the format of a known client",
 		Hint:    "A file with an object \"mcpServers\" is understood, for example.",
 	}
 }

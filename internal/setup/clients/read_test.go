@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 			}},
 			skipped: []Skipped{
 				{"w", "it depends on the folder that is open in the client (${workspaceFolder})"},
-				{"f", "it takes variables from a file (envFile)"},
+				{"f", "it reads variables from a file (envFile)"},
 				{"u", "its address does not begin with http:// or https://"},
 			},
 		},
@@ -117,7 +117,7 @@ func TestRead(t *testing.T) {
 				{Name: "gh", Command: "npx", Args: []string{"gh"}, Env: []Setting{{"A", "b"}, {"GH_TOKEN", "${GH_TOKEN}"}}, Wanted: []string{"GH_TOKEN"}},
 				{Name: "r", URL: "https://h"},
 			},
-			skipped: []Skipped{{"developer", "it is a part of the client itself (builtin)"}},
+			skipped: []Skipped{{"developer", "it is part of the client itself (builtin)"}},
 		},
 		{
 			name: "cline", id: "cline", file: "c.json",

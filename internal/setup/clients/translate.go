@@ -17,12 +17,12 @@ func (c *Client) translate(t *translator, entry member) (Server, error) {
 	kind := firstText(v, "type", "transport")
 	switch kind {
 	case "builtin", "platform", "frontend", "inline_python":
-		return server, fmt.Errorf("it is a part of the client itself (%s)", kind)
+		return server, fmt.Errorf("it is part of the client itself (%s)", kind)
 	case "ws", "websocket":
 		return server, fmt.Errorf("the workbench does not speak %s", kind)
 	}
 	if v.get("envFile").kind == text {
-		return server, fmt.Errorf("it takes variables from a file (envFile)")
+		return server, fmt.Errorf("it reads variables from a file (envFile)")
 	}
 	var err error
 	switch address := firstText(v, "url", "httpUrl", "serverUrl", "uri"); {

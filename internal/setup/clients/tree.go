@@ -124,7 +124,7 @@ func parse(path string, data []byte) (value, error) {
 		root, err = parseJSON(data)
 	}
 	if err == nil && root.kind != object && root.kind != nothing {
-		err = errors.New("it holds no object")
+		err = errors.New("it does not contain an object")
 	}
 	return root, err
 }
@@ -168,7 +168,7 @@ func fromJSON(v hujson.Value) (value, error) {
 		for _, m := range v.Members {
 			name, ok := m.Name.Value.(hujson.Literal)
 			if !ok {
-				return value{}, errors.New("a key is no string")
+				return value{}, errors.New("a key is not a string")
 			}
 			inner, err := fromJSON(m.Value)
 			if err != nil {
@@ -178,7 +178,7 @@ func fromJSON(v hujson.Value) (value, error) {
 		}
 		return out, nil
 	}
-	return value{}, errors.New("it is no JSON")
+	return value{}, errors.New("it is not valid JSON")
 }
 
 // nesting returns the depth of brackets outside of strings and comments. It protects the recursive parsers from a stack
@@ -298,7 +298,7 @@ func yamlRoot(data []byte) (*yaml.Node, error) {
 		return nil, fault
 	}
 	if decoder.Decode(&second) == nil {
-		return nil, errors.New("it holds more than one document")
+		return nil, errors.New("it contains more than one document")
 	}
 	if len(document.Content) == 0 {
 		return nil, nil
@@ -308,7 +308,7 @@ func yamlRoot(data []byte) (*yaml.Node, error) {
 
 func fromYAML(n *yaml.Node, budget *int, depth int) (value, error) {
 	if *budget--; *budget < 0 || depth > maxDepth {
-		return value{}, errors.New("it holds too many values, or they are nested too deep")
+		return value{}, errors.New("it contains too many values, or they are nested too deeply")
 	}
 	switch n.Kind {
 	case yaml.AliasNode:

@@ -79,7 +79,7 @@ func (r *Revision) lock(ctx context.Context) (release func(), err error) {
 	if r.options.StateDir != "" {
 		folder := filepath.Join(r.options.StateDir, "locks")
 		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return nil, fmt.Errorf("the folder for locks was not made: %w", err)
+			return nil, fmt.Errorf("the folder for locks could not be created: %w", err)
 		}
 		path = filepath.Join(folder, fmt.Sprintf("%x.lock", sha256.Sum256([]byte(resolveLink(r.Path)))))
 	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -116,7 +116,7 @@ func (d *document) splice(from, to int, text string) {
 	d.splices = append(d.splices, splice{from, to, text})
 }
 
-var errUnsafe = errors.New("the file is laid out in a way that it cannot be edited safely; please edit it by hand")
+var errUnsafe = errors.New("the layout of the file cannot be edited safely; please edit it by hand")
 
 // finish applies the splices, and checks that the result is equivalent to the tree.
 func (d *document) finish() ([]byte, error) {

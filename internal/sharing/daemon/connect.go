@@ -53,7 +53,7 @@ func Connect(ctx context.Context, t Target, hello Hello) (relay.Conn, error) {
 	}
 	release, err := safefile.Lock(ctx, t.Dir.Path(lockName), lockTime)
 	if err != nil {
-		return nil, fmt.Errorf("waiting for others who start it: %w", err)
+		return nil, fmt.Errorf("waiting for another process that starts it: %w", err)
 	}
 	defer release()
 	for range maxStarts {

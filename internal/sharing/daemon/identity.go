@@ -38,7 +38,7 @@ type Build struct {
 func ThisBuild() (Build, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return Build{}, fmt.Errorf("this program cannot find itself: %w", err)
+		return Build{}, fmt.Errorf("the path of this program is unknown: %w", err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {

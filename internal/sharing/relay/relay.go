@@ -156,7 +156,7 @@ func (r *relay) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
 	if err := r.out.Close(ctx); err != nil {
-		r.log.Warn("the client did not take its last answers")
+		r.log.Warn("the client did not read its last responses")
 	}
 }
 
@@ -180,10 +180,10 @@ func (r *relay) serve() error {
 		}
 		if link.ended {
 			broken = 0
-			r.log.Info("the workbench ended; the next message of the client begins another one")
+			r.log.Info("the workbench ended; the next message of the client starts a new one")
 			r.awaitNeed()
 		} else {
-			r.log.Warn("the connection to the workbench broke off; making another one")
+			r.log.Warn("the connection to the workbench broke; reconnecting")
 			r.pause(broken)
 		}
 		if err := r.connect(r.record.resumeState(broken)); err != nil {
@@ -223,7 +223,7 @@ func (r *relay) connect(resume Resume) error {
 	link.unwatch = context.AfterFunc(r.over, link.abandon)
 	if err := link.restoreSession(r); err != nil {
 		// The next read fails, and serve connects again.
-		r.log.Warn("the session could not be made anew", "reason", err)
+		r.log.Warn("the session could not be restored", "reason", err)
 		link.abandon()
 	}
 	r.mu.Lock()

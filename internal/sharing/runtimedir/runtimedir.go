@@ -135,7 +135,7 @@ func IsAbsent(err error) bool {
 func CheckPeer(conn net.Conn) error {
 	raw, ok := conn.(syscall.Conn)
 	if !ok {
-		return errors.New("the connection is no socket")
+		return errors.New("the connection is not a socket")
 	}
 	control, err := raw.SyscallConn()
 	if err != nil {
@@ -147,7 +147,7 @@ func CheckPeer(conn net.Conn) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("the system does not say whose program is at the other end of the socket: %w", err)
+		return fmt.Errorf("the system does not report the owner of the program at the other end of the socket: %w", err)
 	case known && uid != os.Geteuid():
 		return fmt.Errorf("the program at the other end of the socket belongs to another user (%d)", uid)
 	}

@@ -104,7 +104,7 @@ func (r *activeCall) elicit(ctx context.Context, params wire.Payload) ([]byte, e
 func (r *activeCall) confirmVisit(ctx context.Context, address string) ([]byte, error) {
 	page, err := url.Parse(address)
 	if err != nil || page.Scheme != "https" && page.Scheme != "http" || page.Host == "" {
-		fmt.Fprintf(r.Err, "  It wants a page to be visited whose address is none: %s\n  It was declined.\n", tty.CleanLine(address))
+		fmt.Fprintf(r.Err, "  It wants you to visit a page with an invalid address: %s\n  It was declined.\n", tty.CleanLine(address))
 		return nil, errDecline
 	}
 	fmt.Fprintf(r.Err, "  It wants you to visit a page of %s:\n  %s\n", r.Err.Paint(tty.Strong, tty.CleanLine(page.Host)), page.String())

@@ -92,7 +92,7 @@ func (c *Client) handshake(ctx context.Context) error {
 	params = wire.AppendMember(params, "name", c.options.Name)
 	params = append(wire.AppendMember(params, "version", c.options.Version), "}}"...)
 	if _, err := c.request(ctx, protocol.MethodInitialize, func(uint64) []byte { return params }); err != nil {
-		return fmt.Errorf("the workbench did not begin a session: %w", err)
+		return fmt.Errorf("the workbench did not start a session: %w", err)
 	}
 	return c.write(wire.Notification(protocol.NotifyInitialized, nil))
 }
