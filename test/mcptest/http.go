@@ -1,6 +1,7 @@
 package mcptest
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -171,16 +172,17 @@ func (h *httpServer) postModern(w http.ResponseWriter, r *http.Request, message 
 		return
 	}
 	message.scope = fmt.Sprintf("%p", r)
-	over := make(chan struct{})
-	defer close(over)
-	h.work.Go(func() {
-		select {
-		case <-r.Context().Done():
-			h.logf("gone %s", message.ID)
-			h.update(func() { h.cancelled[message.key()] = true })
-		case <-over:
-		}
+	gone := make(chan struct{})
+	stop := context.AfterFunc(r.Context(), func() {
+		defer close(gone)
+		h.logf("gone %s", message.ID)
+		h.update(func() { h.cancelled[message.key()] = true })
 	})
+	defer func() {
+		if !stop() {
+			<-gone
+		}
+	}()
 	h.respond(w, r, message, nil)
 }
 

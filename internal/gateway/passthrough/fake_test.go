@@ -36,7 +36,7 @@ type fake struct {
 	// answers are raw results or error objects, by "method" or by "method params"; "status N" answers with that HTTP
 	// status, and "hang" waits for the end of the request. Others are "Method not found".
 	answers map[string]string
-	// spec is a server of mcptest to use instead. Of what it gets, only requests for updates of tasks are kept.
+	// spec is a server of mcptest to use instead. Only its subscriptions to tasks are kept: their begin and their end.
 	spec string
 
 	bench   *bench
@@ -44,6 +44,8 @@ type fake struct {
 	ended   int             // sessions up to this one are no longer known
 	ending  bool            // its next session has another revision, which ends it
 	listed  map[string]bool // lists that the fleet has read in this session
+
+	subscriptions map[string]string // of a server of mcptest: ids of tasks by the id of the request
 }
 
 // bench is a forwarder to fake servers.
@@ -66,11 +68,15 @@ type client struct {
 	open    []string
 	memory  *Memory
 	profile *fleet.ClientProfile
-	told    []string // methods of notifications
+
+	mu   sync.Mutex
+	told []string // "method params" of notifications
 }
 
-func (c *client) Notify(method string, _ []byte) error {
-	c.told = append(c.told, method)
+func (c *client) Notify(method string, params []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told = append(c.told, method+" "+string(params))
 	return nil
 }
 
@@ -100,7 +106,7 @@ func newBench(t *testing.T, mode config.ToolMode, fakes ...*fake) *bench {
 				open = append(open, box)
 			}
 		}
-		f.bench, f.session, f.ended = b, 0, 0
+		f.bench, f.session, f.ended, f.subscriptions = b, 0, 0, make(map[string]string)
 		cfg.Toolboxes[last].Servers = append(cfg.Toolboxes[last].Servers, config.Server{
 			Name: server, URL: f.serve(t), Transport: "http", Timeouts: config.Timeouts{Connect: 20 * time.Second, Call: 20 * time.Second},
 		})
@@ -157,11 +163,23 @@ func (f *fake) serve(t *testing.T) string {
 
 // Write takes what a server of mcptest logs.
 func (f *fake) Write(line []byte) (int, error) {
-	_, ids, ok := strings.Cut(string(line), `"taskIds":`)
-	if ids, _, _ = strings.Cut(ids, "}"); ok {
-		f.bench.mu.Lock()
-		defer f.bench.mu.Unlock()
-		f.record("updates of tasks " + ids)
+	f.bench.mu.Lock()
+	defer f.bench.mu.Unlock()
+	if body, ok := strings.CutPrefix(string(line), "recv "); ok {
+		var message struct {
+			ID     json.RawMessage
+			Params struct {
+				Notifications struct{ TaskIDs json.RawMessage }
+			}
+		}
+		_ = json.Unmarshal([]byte(body), &message)
+		if ids := string(message.Params.Notifications.TaskIDs); ids != "" {
+			f.subscriptions[string(message.ID)] = ids
+			f.record("updates of tasks " + ids)
+		}
+	}
+	if id, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "gone "); ok && f.subscriptions[id] != "" {
+		f.record("end of updates of tasks " + f.subscriptions[id])
 	}
 	return len(line), nil
 }
@@ -421,6 +439,24 @@ func (b *bench) server(name string) *fleet.Server {
 	toolbox, _ := b.fleet.Toolbox(box)
 	found, _ := toolbox.Server(server)
 	return found
+}
+
+// refuser is a stage that refuses all requests, and counts them.
+type refuser struct {
+	failure *call.Failure
+	count   int
+}
+
+func (r *refuser) Screen(*call.Call) *call.Failure {
+	r.count++
+	return r.failure
+}
+
+// refuseWith has requests fail before they are sent.
+func (b *bench) refuseWith(failure *call.Failure) *refuser {
+	r := &refuser{failure: failure}
+	b.Router = call.NewRouter(call.Stages{Screen: []call.Screener{r}})
+	return r
 }
 
 func notification(t *testing.T, line string) wire.Message {

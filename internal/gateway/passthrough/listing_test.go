@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -133,6 +136,28 @@ func TestPagesThatDoNotComeInTime(t *testing.T) {
 		if cutOff != want || (err == nil) != (want != "") || (len(entries) == 1) != (want != "") {
 			t.Errorf("%s: %d entries, cut off: %q, error %v", server, len(entries), cutOff, err)
 		}
+	}
+}
+
+// silence is a stage that never decides about a request, as a server that never answers.
+type silence struct{}
+
+func (silence) Admit(*call.Call) call.Verdict {
+	return call.Verdict{Wait: func(ctx context.Context) *call.Failure { <-ctx.Done(); return nil }}
+}
+
+func TestTimeOfAListIsLimited(t *testing.T) {
+	b := newBench(t, "", &fake{name: "t/a", capabilities: hasTasks}, &fake{name: "t/b", capabilities: hasTasks})
+	b.Router = call.NewRouter(call.Stages{Admit: []call.Admitter{silence{}}})
+	synctest.Test(t, func(t *testing.T) { // nothing is sent, so that only the time of the bubble counts
+		began := time.Now()
+		b.want(t, protocol.MethodTasksList, `{}`, `{"tasks":[]}`)
+		if took := time.Since(began); took != listTime {
+			t.Errorf("it took %v", took)
+		}
+	})
+	if log := b.log.String(); strings.Count(log, "a server is left out of a list") != 2 {
+		t.Errorf("logged: %s", log)
 	}
 }
 

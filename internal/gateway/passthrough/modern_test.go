@@ -36,10 +36,15 @@ func TestUpdatesOfTasks(t *testing.T) {
 		t.Errorf("the task is %v", task)
 	}
 	b.start(t, fakes[1])
+	b.wantSent(t, `b end of updates of tasks ["7"]`)
 	server := b.server("t/b")
 	b.SessionBegan(b.client, server, liveSession(server, b.client))
 	b.wantSent(t, `b updates of tasks ["7"]`)
-	b.want(t, protocol.MethodUnwatchTask, `{"taskId":"7"}`, `{}`)
+	b.want(t, protocol.MethodWatchTask, `{"taskId":"8"}`, `{}`, `a updates of tasks ["8"]`, `b updates of tasks ["8"]`) // after 7 was acknowledged
+	for _, id := range []string{"7", "8"} {
+		b.want(t, protocol.MethodUnwatchTask, `{"taskId":"`+id+`"}`, `{}`)
+		b.wantSent(t, `b end of updates of tasks ["`+id+`"]`)
+	}
 	b.SessionBegan(b.client, server, liveSession(server, b.client))
 
 	// The id that the client knows is another than the server's.
@@ -49,6 +54,7 @@ func TestUpdatesOfTasks(t *testing.T) {
 		t.Errorf("the client has the subscriptions %v", keys)
 	}
 	b.ClientLeft(b.client)
+	b.wantSent(t, `b end of updates of tasks ["1"]`)
 	if keys := b.client.memory.subscribed; len(keys) != 0 {
 		t.Errorf("left over: %v", keys)
 	}
@@ -65,18 +71,27 @@ func TestMethodThatAServerRefusesBelowTheProtocol(t *testing.T) {
 			t.Errorf("%s: the answer is %s, want %s", test.name, got, test.code)
 		}
 	}
+	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources})
+	b.refuseWith(&call.Failure{Message: "m"})
+	if got := b.ask(t, "no/such", `{}`); !strings.Contains(got, `"code":-32603,`) {
+		t.Errorf("no status: the answer is %s", got)
+	}
 }
 
 // What the workbench asks itself for is nothing that a client can ask for, whatever servers there are.
 func TestOwnMethodsAreUnknownToClients(t *testing.T) {
 	for _, fakes := range [][]*fake{nil, twins()[:1], twins()} {
 		b := newBench(t, "", fakes...)
+		requests := b.refuseWith(nil)
 		for _, method := range []string{protocol.MethodWatchTask, protocol.MethodUnwatchTask} {
 			reply := make(waiter, 1)
 			b.Handle(Request{Method: method, Params: wire.Raw([]byte(`{"taskId":"1"}`)), Session: b.client, Canceller: &call.Canceller{}, Replier: reply})
 			a := <-reply
 			if got := string(a.outcome.Error.Bytes()); got != `{"code":-32601,"message":"Method not found: '`+method+`'"}` {
 				t.Errorf("got %s", got)
+			}
+			if requests.count > 0 {
+				t.Errorf("%s was sent to a server", method)
 			}
 		}
 	}

@@ -153,6 +153,19 @@ func TestScope(t *testing.T) {
 func TestFailuresAreTold(t *testing.T) {
 	b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, answers: map[string]string{protocol.MethodResourcesRead: "status 500"}})
 	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:1"}`, `{"code":-32603,"message":"'resources/read' failed in server 'a' (toolbox 't'): the server answered with HTTP status 500 (Internal Server Error)"}`)
+	b.refuseWith(&call.Failure{Message: "it crashed", Hint: "Mend it."})
+	b.want(t, protocol.MethodResourcesRead, `{"uri":"x:1"}`, `{"code":-32603,"message":"'resources/read' failed in server 'a' (toolbox 't'): it crashed\nMend it."}`, []string{}...)
+}
+
+func TestProgressOfTheOnlyServer(t *testing.T) {
+	for _, era := range []string{"", "modern"} {
+		b := newBench(t, "", &fake{name: "t/a", capabilities: hasResources, spec: `{"era":"` + era + `","capabilities":{"resources":{}},
+			"on":{"resources/read":[{"progress":{"progress":1}},{"result":{"contents":[]}}]}}`})
+		b.ask(t, protocol.MethodResourcesRead, `{"uri":"x:1","_meta":{"progressToken":"mine"}}`)
+		if want := []string{`notifications/progress {"progressToken":"mine","progress":1}`}; !slices.Equal(b.client.told, want) {
+			t.Errorf("era %q: told %q, want %q", era, b.client.told, want)
+		}
+	}
 }
 
 func TestCancelling(t *testing.T) {
@@ -175,12 +188,14 @@ func TestCancelling(t *testing.T) {
 			var canceller call.Canceller
 			reply := b.begin(b.client, &canceller, test.method, test.params)
 			<-b.asked
-			canceller.Cancel(call.Cancelled{})
+			canceller.Cancel(call.Cancelled{Reason: []byte(`"enough"`)})
 			a := <-reply
 			if _, ok := errors.AsType[call.Cancelled](a.err); !ok {
 				t.Errorf("got %s %s %v", a.outcome.Result.Bytes(), a.outcome.Error.Bytes(), a.err)
 			}
-			for !slices.ContainsFunc(b.takeSent(), func(sent string) bool { return strings.HasPrefix(sent, "a notifications/cancelled ") }) {
+			for !slices.ContainsFunc(b.takeSent(), func(sent string) bool {
+				return strings.HasPrefix(sent, "a notifications/cancelled ") && strings.HasSuffix(sent, `,"reason":"enough"}`)
+			}) {
 				b.awaitSent(t, 1)
 			}
 			if len(reply) > 0 {

@@ -45,15 +45,16 @@ func TestWhatComesLaterIsNews(t *testing.T) {
 			f := b.fakes[origin{"t", "b"}]
 			f.capabilities, f.answers = test.after.capabilities, test.after.answers
 			b.start(t, f)
+			var told []string
 			for range 2 { // once is enough
 				for _, notification := range []string{resourcesChanged, promptsChanged} {
 					if b.NeedsNotification(b.client, b.server("t/b"), notification, test.brings) {
-						b.client.told = append(b.client.told, notification)
+						told = append(told, notification)
 					}
 				}
 			}
-			if !slices.Equal(b.client.told, test.want) {
-				t.Errorf("told %q, want %q", b.client.told, test.want)
+			if !slices.Equal(told, test.want) {
+				t.Errorf("told %q, want %q", told, test.want)
 			}
 			for _, method := range test.lists { // and after the client has it, nothing is news
 				b.ask(t, method, `{}`)
