@@ -81,8 +81,11 @@ func (request *Forwarding) dispatch(r *run) bool {
 	}
 	r.token = bytes.Clone(request.meta.Member(protocol.ProgressToken).Bytes())
 	forward := downstream.Forward{
-		Method: request.Method, Params: request.Params, Edits: request.Edits, Name: request.Name,
+		Method: request.Method, Params: request.Params, Edits: request.Edits,
 		Requester: downstream.Requester{Modern: request.Client.Profile().Modern()},
+	}
+	if protocol.FindMethod(request.Method).InHeader {
+		forward.Name = request.Name
 	}
 	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
 	if r.crossing != sameEra {

@@ -207,3 +207,31 @@ func TestCancelling(t *testing.T) {
 		})
 	}
 }
+
+// screener records what stages see of requests.
+type screener struct{ seen []string }
+
+func (s *screener) Screen(request *call.Call) *call.Failure {
+	s.seen = append(s.seen, request.Server.Name()+" "+request.Method+" "+request.Name)
+	return nil
+}
+
+func TestStagesSeeTheSubject(t *testing.T) {
+	for _, test := range []struct{ capabilities, method, params, want string }{
+		{hasResources, protocol.MethodResourcesRead, `{"uri":"x:1"}`, "x:1"},
+		{hasResources, protocol.MethodSubscribe, `{"uri":"x:1"}`, "x:1"},
+		{hasResources, protocol.MethodUnsubscribe, `{"uri":"x:1"}`, "x:1"},
+		{hasPrompts, protocol.MethodPromptsGet, `{"name":"p"}`, "p"},
+		{hasTasks, protocol.MethodTasksGet, `{"taskId":"7"}`, "7"},
+		{hasPrompts, protocol.MethodComplete, `{"ref":{"type":"ref/prompt","name":"p"}}`, ""},
+		{hasPrompts, "custom/method", `{"name":"p"}`, ""},
+	} {
+		b := newBench(t, "", &fake{name: "t/a", capabilities: test.capabilities, answers: map[string]string{test.method: `{}`}})
+		stage := new(screener)
+		b.Router = call.NewRouter(call.Stages{Screen: []call.Screener{stage}})
+		b.ask(t, test.method, test.params)
+		if want := "a " + test.method + " " + test.want; len(stage.seen) != 1 || stage.seen[0] != want {
+			t.Errorf("seen %q, want %q", stage.seen, want)
+		}
+	}
+}

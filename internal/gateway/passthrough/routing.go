@@ -173,12 +173,10 @@ func (r *routing) try(candidates []candidate, fallback string) {
 		}
 	}
 	request := &call.Forwarding{Method: r.Method, Params: r.Params, Client: r.Session, Canceller: r.Canceller, Replier: r}
+	request.Name = r.method.SubjectOf(r.Params)
 	if r.isRenamed() {
 		request.Edits = []wire.Edit{{Part: r.part, With: wire.AppendString(nil, r.serverName)}}
-	}
-	if r.method.InHeader {
-		request.Name = r.method.SubjectOf(r.Params)
-		if r.isRenamed() {
+		if request.Name != "" { // otherwise the part is in another member, as in a completion
 			request.Name = r.serverName
 		}
 	}
