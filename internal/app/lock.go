@@ -71,7 +71,7 @@ func lockOfFile(file config.File) (*catalog.Lock, error) {
 		if file.Assumed {
 			return nil, &toolbox.Error{
 				Code:    toolbox.LockMissing,
-				Message: fmt.Sprintf("%s cannot be read and may set 'locked', and there is no %s beside %s, so nothing is approved", file.LockedBy, toolbox.LockFile, beside),
+				Message: fmt.Sprintf("%s cannot be read and may say 'locked', and there is no %s beside %s, so nothing is approved", file.LockedBy, toolbox.LockFile, beside),
 				Hint:    "Fix " + file.LockedBy + " first.",
 			}
 		}

@@ -23,7 +23,7 @@ func TestQuestionsReachTheClientWhoseCallTheyBelongTo(t *testing.T) {
 		refused int // questions that a client may lose
 		server  func(t *testing.T) map[string]any
 	}{
-		{"stdio", 1, func(t *testing.T) map[string]any { return localFake(legacyEra) }},
+		{"stdio", 1, func(*testing.T) map[string]any { return localFake(legacyEra) }},
 		{"HTTP", 0, func(t *testing.T) map[string]any { return map[string]any{"url": serveHTTP(t, legacyEra)} }},
 		{"SSE", 1, func(t *testing.T) map[string]any { return map[string]any{"url": serveSSE(t), "transport": "sse"} }},
 	} {

@@ -76,7 +76,7 @@ func (c *statelessClients) finish(gone <-chan struct{}) {
 		finishing.Go(func() {
 			client.subscriptions.close()
 			c.server.suspended.abandonAll(client.session) // while servers can still be told
-			client.session.finish(gone)
+			client.finish(gone)
 			c.server.remove(client.session)
 			c.server.suspended.abandonAll(client.session)
 		})

@@ -40,7 +40,7 @@ func TestIdleStatelessClientsAreDropped(t *testing.T) {
 		defer g.finish(nil)
 		idle := g.enter("idle", account("idle"), Audience{}, declaring(`{}`))
 		busy := g.enter("busy", account("busy"), Audience{}, declaring(`{}`))
-		idle.session.idle.release()
+		idle.idle.release()
 		<-time.After(defaultAway) // of the bubble
 		g.sweep(defaultAway)
 		if len(g.all()) != 2 {
@@ -62,7 +62,7 @@ func TestStatelessClientsAreLimited(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 2)
 		defer g.finish(nil)
 		first := g.enter("first", account("first"), Audience{}, declaring(`{}`))
-		first.session.idle.release()
+		first.idle.release()
 		<-time.After(time.Second) // of the bubble
 		second := g.enter("second", account("second"), Audience{}, declaring(`{}`))
 		second.session.idle.release()

@@ -34,7 +34,7 @@ func TestMethods(t *testing.T) {
 
 func TestSimilarMethod(t *testing.T) {
 	for name, want := range map[string]string{
-		"tools/call": MethodToolsCall, "Tools/Call": MethodToolsCall, " tools/call\n": MethodToolsCall, "tools//call": MethodToolsCall,
+		"tools/call": MethodToolsCall, "Tools/Call": MethodToolsCall, "\ttools/call\n": MethodToolsCall, "tools//call": MethodToolsCall,
 		"toolsCall": MethodToolsCall, "tools/call\x00": MethodToolsCall, "tools\u200b/call": MethodToolsCall, "tool\u017f/call": MethodToolsCall,
 		"ta\u017fks/\u212aill": "", "tools/calls": "", "custom/method": "", "x/tools/call": "", "": "", "1/2": "",
 		"TASKS/watch": "", "workbench/Tasks/watch": MethodWatchTask, "resources/Read": MethodResourcesRead,

@@ -35,7 +35,7 @@ func ReadSnippet(m Machine, data []byte) (Source, error) {
 	if !looksLikeServers(wrapped) {
 		return Source{}, &toolbox.Error{
 			Code:    toolbox.SnippetUnknown,
-			Message: "The snippet contains no server: none of its entries has a \"command\" or a \"url\"",
+			Message: "The snippet holds no server: none of its entries has a \"command\" or a \"url\"",
 			Hint:    `It should look like {"mcpServers": {"name": {"command": "npx", "args": ["-y", "package"]}}}.`,
 		}
 	}
