@@ -132,19 +132,19 @@ func occurrences(text, part string) func(yield func(int) bool) {
 // than half of the value is there.
 func appendCut(found []span, text, value string, isLast bool) []span {
 	for at := range occurrences(text, cutMark) {
-		if n := beginning(text[:at], value, shortestPart); n > 0 {
+		if n := prefixAtEnd(text[:at], value, shortestPart); n > 0 {
 			found = append(found, span{at - n, at})
 		}
 	}
-	if n := beginning(text, value, max(shortestPart, len(value)/2+1)); n > 0 && isLast {
+	if n := prefixAtEnd(text, value, max(shortestPart, len(value)/2+1)); n > 0 && isLast {
 		found = append(found, span{len(text) - n, len(text)})
 	}
 	return found
 }
 
-// beginning returns how many bytes of the value's beginning the text ends with; 0 if fewer than least, or the whole
+// prefixAtEnd returns how many bytes of the value's beginning the text ends with; 0 if fewer than least, or the whole
 // value.
-func beginning(text, value string, least int) int {
+func prefixAtEnd(text, value string, least int) int {
 	for n := min(len(value)-1, len(text)); n >= least; n-- {
 		if strings.HasSuffix(text, value[:n]) {
 			return n

@@ -75,7 +75,7 @@ func (v view) decoded(decode func(string) (string, int)) view {
 
 // unescapePercent decodes URL path encoding, in upper or lower case.
 func unescapePercent(text string) (string, int) {
-	if c, ok := number(text, "%", 2, 16); ok {
+	if c, ok := parseDigits(text, "%", 2, 16); ok {
 		return string([]byte{byte(c)}), 3
 	}
 	return "", 0
@@ -91,7 +91,7 @@ func unescapeForm(text string) (string, int) {
 
 // unescapeRune decodes backslash escapes of JSON, JavaScript, Python, PHP and similar languages; \xE9 is a character.
 func unescapeRune(text string) (string, int) {
-	if c, ok := number(text, `\x`, 2, 16); ok {
+	if c, ok := parseDigits(text, `\x`, 2, 16); ok {
 		return string(rune(c)), 4
 	}
 	return unescape(text)
@@ -99,7 +99,7 @@ func unescapeRune(text string) (string, int) {
 
 // unescapeByte does the same, but \xE9 is a byte of UTF-8.
 func unescapeByte(text string) (string, int) {
-	if c, ok := number(text, `\x`, 2, 16); ok {
+	if c, ok := parseDigits(text, `\x`, 2, 16); ok {
 		return string([]byte{byte(c)}), 4
 	}
 	return unescape(text)
@@ -109,15 +109,15 @@ func unescape(text string) (string, int) {
 	if len(text) < 2 || text[0] != '\\' {
 		return "", 0
 	}
-	if c, ok := number(text, `\u`, 4, 16); ok {
-		if low, isPair := number(text[6:], `\u`, 4, 16); isPair && utf16.IsSurrogate(rune(c)) {
+	if c, ok := parseDigits(text, `\u`, 4, 16); ok {
+		if low, isPair := parseDigits(text[6:], `\u`, 4, 16); isPair && utf16.IsSurrogate(rune(c)) {
 			if r := utf16.DecodeRune(rune(c), rune(low)); r != utf8.RuneError {
 				return string(r), 12
 			}
 		}
 		return string(rune(c)), 6
 	}
-	if c, ok := number(text, `\U`, 8, 16); ok {
+	if c, ok := parseDigits(text, `\U`, 8, 16); ok {
 		return string(rune(c)), 10
 	}
 	if digits, ok := strings.CutPrefix(text, `\u{`); ok {
@@ -127,7 +127,7 @@ func unescape(text string) (string, int) {
 			}
 		}
 	}
-	if c, ok := number(text, `\`, 3, 8); ok {
+	if c, ok := parseDigits(text, `\`, 3, 8); ok {
 		return string([]byte{byte(c)}), 4
 	}
 	if at := strings.IndexByte("abfnrtve0", text[1]); at >= 0 {
@@ -139,8 +139,8 @@ func unescape(text string) (string, int) {
 	return "", 0
 }
 
-// number reads a fixed number of digits after a prefix.
-func number(text, prefix string, digits, base int) (uint64, bool) {
+// parseDigits reads a fixed number of digits after a prefix.
+func parseDigits(text, prefix string, digits, base int) (uint64, bool) {
 	text, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(text) < digits || text[0] == '+' || text[0] == '-' || text[0] == '_' {
 		return 0, false

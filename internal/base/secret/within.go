@@ -41,7 +41,7 @@ func credentials(text string) (found []span) {
 	if strings.ContainsAny(text, "=:") {
 		for _, at := range assigned().FindAllStringSubmatchIndex(text, -1) {
 			value := beginningOfValue(text[at[1]:])
-			if isNamedOrSeveral(text[at[2]:at[3]]) && MayBe(value) && !IsNumber(value) && !isScript(value) {
+			if isNamedInPlural(text[at[2]:at[3]]) && MayBe(value) && !IsNumber(value) && !isScript(value) {
 				begin := at[1] + strings.Index(text[at[1]:], value) // after a quote
 				found = append(found, span{begin, begin + len(value)})
 			}
@@ -84,8 +84,8 @@ func beginningOfValue(text string) string {
 	return text
 }
 
-// isNamedOrSeveral also accepts plural names, such as "access-tokens".
-func isNamedOrSeveral(name string) bool {
+// isNamedInPlural also accepts plural names, such as "access-tokens".
+func isNamedInPlural(name string) bool {
 	return IsNamed(name) || IsNamed(strings.TrimSuffix(name, "s"))
 }
 

@@ -21,7 +21,7 @@ type Baseline struct {
 	log   *slog.Logger
 
 	mu      sync.Mutex // guards only the map; never held during work
-	servers map[Hash]*seen
+	servers map[Hash]*serverMemory
 }
 
 // Change is a changed definition of a tool, or changed instructions.
@@ -37,23 +37,23 @@ const (
 	maxVanished = 1_000  // removed tools of a server that are remembered; further ones are forgotten
 )
 
-// seen is the memory of one server.
-type seen struct {
+// serverMemory is what is remembered of one server.
+type serverMemory struct {
 	mu     sync.Mutex // held while the file is read or written; only starts and refreshes wait for it
 	loaded bool
 	failed bool // writing the file failed, which is logged once
 	file   Hash // hash of the file's content when it was last read or written
-	known
+	fileContent
 	instructionsChanged bool // the instructions changed in this run
 }
 
-// known is the content of a server's file.
-type known struct {
-	instructions *Record    // the last ones; nil if unknown
-	tools        []seenTool // the ones offered last, then removed ones, the latest first
+// fileContent is the content of a server's file.
+type fileContent struct {
+	instructions *Record          // the last ones; nil if unknown
+	tools        []rememberedTool // the ones offered last, then removed ones, the latest first
 }
 
-type seenTool struct {
+type rememberedTool struct {
 	name    Hash
 	record  Record
 	changed bool // at any time in this run
@@ -66,21 +66,21 @@ func NewBaseline(folder string, log *slog.Logger) *Baseline {
 		log = slog.New(slog.DiscardHandler)
 	}
 	files := store{folder: folder, suffix: seenSuffix, maxFile: maxStoredFile, maxAll: maxStoredBytes}
-	return &Baseline{store: files, log: log, servers: make(map[Hash]*seen)}
+	return &Baseline{store: files, log: log, servers: make(map[Hash]*serverMemory)}
 }
 
 // Compare compares a snapshot with what the server offered before, and remembers it. The returned snapshot warns of
 // every tool that changed in this run; the changes are those since the last comparison. key identifies the configured
 // server; its name is used in warnings. Every stored string passes through mask first.
 func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask func(string) string) (*Snapshot, []Change) {
-	s := b.server(key)
+	s := b.memoryOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	log := b.log.With("server", server)
 	if !s.loaded {
 		s.loaded = true
 		var err error
-		if s.known, s.file, err = b.store.load(key); err != nil {
+		if s.fileContent, s.file, err = b.store.load(key); err != nil {
 			log.Warn("could not read the definitions seen before; a change since then goes unnoticed", "reason", err)
 		}
 	}
@@ -98,7 +98,7 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask fun
 
 // compareInstructions remembers the server's instructions. If a server no longer sends any, the last ones stay remembered. The
 // caller holds mu.
-func (s *seen) compareInstructions(snapshot *Snapshot, mask func(string) string) (changes []Change) {
+func (s *serverMemory) compareInstructions(snapshot *Snapshot, mask func(string) string) (changes []Change) {
 	if snapshot.rawInstructions == "" && s.instructions != nil {
 		return nil
 	}
@@ -111,12 +111,12 @@ func (s *seen) compareInstructions(snapshot *Snapshot, mask func(string) string)
 	return changes
 }
 
-func (b *Baseline) server(key Hash) *seen {
+func (b *Baseline) memoryOf(key Hash) *serverMemory {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, ok := b.servers[key]
 	if !ok {
-		s = &seen{}
+		s = &serverMemory{}
 		b.servers[key] = s
 	}
 	return s
@@ -124,15 +124,15 @@ func (b *Baseline) server(key Hash) *seen {
 
 // compareTools remembers the offered tools. It returns the changes since the last call, and the names of all tools that
 // changed in this run. The caller holds mu.
-func (s *seen) compareTools(tools []Tool, mask func(string) string) (changes []Change, marked []string) {
-	before := make(map[Hash]seenTool, len(s.tools))
+func (s *serverMemory) compareTools(tools []Tool, mask func(string) string) (changes []Change, marked []string) {
+	before := make(map[Hash]rememberedTool, len(s.tools))
 	for _, tool := range s.tools {
 		before[tool.name] = tool
 	}
 	// Known tools come before new ones, so that a crowd of new tools cannot displace an old one.
-	var known, added []seenTool
+	var known, added []rememberedTool
 	for _, tool := range tools {
-		now := seenTool{name: sha256.Sum256([]byte(tool.Name)), record: tool.Record(mask)}
+		now := rememberedTool{name: sha256.Sum256([]byte(tool.Name)), record: tool.Record(mask)}
 		was, ok := before[now.name]
 		if !ok {
 			added = append(added, now)

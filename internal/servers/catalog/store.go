@@ -36,7 +36,7 @@ const (
 const (
 	// maxStoredContent bounds the definitions in a file, in bytes; beyond it, only hashes are stored.
 	maxStoredContent = 12 << 20
-	// maxStoredFile bounds a file that is read, in bytes; it leaves room for maxStoredWords and the hashes of all
+	// maxStoredFile bounds a file that is read, in bytes; it leaves room for maxStoredContent and the hashes of all
 	// tools.
 	maxStoredFile = 16 << 20
 	// maxStoredFiles bounds the files in the folder, since each change of a server's configuration adds one; the least
@@ -53,7 +53,7 @@ const (
 func (st store) path(key Hash) string { return filepath.Join(st.folder, key.String()+st.suffix) }
 
 // load reads the file of a server and the hash of its content. An unknown server has no tools.
-func (st store) load(key Hash) (k known, content Hash, err error) {
+func (st store) load(key Hash) (k fileContent, content Hash, err error) {
 	if st.folder == "" {
 		return k, content, nil
 	}
@@ -65,7 +65,7 @@ func (st store) load(key Hash) (k known, content Hash, err error) {
 	}
 	content = sha256.Sum256(data) // before decoding, which changes the data to one line
 	if k, err = decode(data); err != nil {
-		return known{}, Hash{}, fmt.Errorf("%s is damaged: %w", st.path(key), err)
+		return fileContent{}, Hash{}, fmt.Errorf("%s is damaged: %w", st.path(key), err)
 	}
 	st.touch(key)
 	return k, content, nil
@@ -77,7 +77,7 @@ func (st store) touch(key Hash) {
 	_ = os.Chtimes(st.path(key), now, now)
 }
 
-func decode(data []byte) (k known, err error) {
+func decode(data []byte) (k fileContent, err error) {
 	root, err := wire.ParseValue(data)
 	if err != nil {
 		return k, err
@@ -94,7 +94,7 @@ func decode(data []byte) (k known, err error) {
 		k.instructions = &record
 	}
 	for value := range root.Member("tools").Elements() {
-		var tool seenTool
+		var tool rememberedTool
 		name, _ := value.Member("name").Text()
 		if version == strconv.Itoa(firstStoreVersion) {
 			digits, _ := value.Member("definition").Text()
@@ -122,7 +122,7 @@ func parseHash(text string, hash *Hash) bool {
 }
 
 // encode returns the content of a file. Names are hashed, which bounds their length.
-func (k *known) encode() []byte {
+func (k *fileContent) encode() []byte {
 	out := fmt.Appendf(nil, `{"version":%d`, storeVersion)
 	room := maxStoredContent
 	add := func(r Record, key string) {
@@ -148,7 +148,7 @@ func (k *known) encode() []byte {
 }
 
 // save writes the file of a server if its content changed.
-func (st store) save(key Hash, s *seen) error {
+func (st store) save(key Hash, s *serverMemory) error {
 	if st.folder == "" {
 		return nil
 	}

@@ -70,7 +70,7 @@ func TestStoredFileHoldsDefinitionsWithoutSecrets(t *testing.T) {
 }
 
 func TestDamagedFilesCountAsNeverSeen(t *testing.T) {
-	good := (&known{tools: []seenTool{{name: Hash{1}, record: Record{Hash: Hash{2}, Content: []byte(`{}`)}}}}).encode()
+	good := (&fileContent{tools: []rememberedTool{{name: Hash{1}, record: Record{Hash: Hash{2}, Content: []byte(`{}`)}}}}).encode()
 	zeros := strings.Repeat("0", 64)
 	for name, content := range map[string]string{
 		"empty":           "",
@@ -226,7 +226,7 @@ func TestOldFilesArePruned(t *testing.T) {
 
 func FuzzDecodeStored(f *testing.F) {
 	for n := range 3 {
-		f.Add((&known{instructions: &Record{Content: []byte(`"x"`)}, tools: make([]seenTool, n)}).encode())
+		f.Add((&fileContent{instructions: &Record{Content: []byte(`"x"`)}, tools: make([]rememberedTool, n)}).encode())
 	}
 	f.Add([]byte(`{"version":1,"tools":[{}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -38,22 +38,22 @@ type inquirer interface {
 // NewQuestion returns a question from a result, without a message of its own. answer receives the client's answer,
 // once; unsupported means that the client was not asked, since it does not support such questions.
 func NewQuestion(method string, params wire.Payload, answer func(response wire.Message, unsupported bool)) *Question {
-	return &Question{Method: method, Params: params, from: &enclosed{answered: answer}}
+	return &Question{Method: method, Params: params, from: &resultInquirer{answered: answer}}
 }
 
-// enclosed is the origin of a question in a result.
-type enclosed struct {
+// resultInquirer is the origin of a question in a result.
+type resultInquirer struct {
 	closed   atomic.Bool
 	answered func(response wire.Message, unsupported bool)
 }
 
-func (e *enclosed) close(*Question) bool { return e.closed.CompareAndSwap(false, true) }
+func (e *resultInquirer) close(*Question) bool { return e.closed.CompareAndSwap(false, true) }
 
-func (e *enclosed) answer(_ *Question, response wire.Message, unsupported bool) {
+func (e *resultInquirer) answer(_ *Question, response wire.Message, unsupported bool) {
 	e.answered(response, unsupported)
 }
 
-func (*enclosed) notify(string, []byte) {}
+func (*resultInquirer) notify(string, []byte) {}
 
 // maxQuestions bounds the open questions of a server; further ones are refused.
 const maxQuestions = 1000

@@ -42,14 +42,14 @@ func (t *streamable) follow(ctx context.Context, request outgoing, body io.ReadC
 		if !t.session.isPending(request.id) {
 			return
 		}
-		if id := lastOf(last, reader.LastID()); events > 0 || id != last {
+		if id := latestID(last, reader.LastID()); events > 0 || id != last {
 			last, fruitless = id, 0
 		}
 		if retry := reader.Retry(); retry > 0 {
 			wait = min(retry, longestRetry)
 		}
 		if last == "" || t.session.Modern() || fruitless == maxResumes || errors.Is(err, wire.ErrEndless) {
-			t.failed(ctx, request.id, cut(err))
+			t.failed(ctx, request.id, streamCut(err))
 			return
 		}
 		if !pause(ctx, wait) {
@@ -57,7 +57,7 @@ func (t *streamable) follow(ctx context.Context, request outgoing, body io.ReadC
 		}
 		next, problem := t.get(ctx, last)
 		if isFinal(problem) {
-			t.failed(ctx, request.id, cut(err))
+			t.failed(ctx, request.id, streamCut(err))
 			return
 		}
 		if body = next; problem != nil {
@@ -66,14 +66,14 @@ func (t *streamable) follow(ctx context.Context, request outgoing, body io.ReadC
 	}
 }
 
-func lastOf(before, id string) string {
+func latestID(before, id string) string {
 	if id == "" {
 		return before
 	}
 	return id
 }
 
-func cut(err error) error {
+func streamCut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errCut
 	}
@@ -178,7 +178,7 @@ func (t *streamable) readListenStream(ctx context.Context, answered func()) {
 			reader := wire.NewEventReader(body, t.session.options.MaxMessage)
 			events, err := t.pump(reader, 0)
 			body.Close()
-			last, retry = lastOf(last, reader.LastID()), min(reader.Retry(), longestRetry)
+			last, retry = latestID(last, reader.LastID()), min(reader.Retry(), longestRetry)
 			if errors.Is(err, wire.ErrEndless) {
 				last = "" // it would be sent again
 			}

@@ -71,7 +71,7 @@ func (s *Session) handleSubscription(id uint64, request Forward) bool {
 		answer = s.addSubscription(subscriber{id, topic})
 	case topic.ID != "":
 		s.removeSubscription(topic)
-		answer = func() { s.complete(id, done, nil) }
+		answer = func() { s.complete(id, emptyResult, nil) }
 	}
 	if answer != nil {
 		s.run(answer)
@@ -79,8 +79,8 @@ func (s *Session) handleSubscription(id uint64, request Forward) bool {
 	return true
 }
 
-// done is an empty result.
-var done = wire.Message{Result: wire.Raw([]byte("{}"))}
+// emptyResult is an empty result.
+var emptyResult = wire.Message{Result: wire.Raw([]byte("{}"))}
 
 // complete answers a request without the server.
 func (s *Session) complete(id uint64, response wire.Message, err error) {
@@ -102,7 +102,7 @@ func (s *Session) addSubscription(client subscriber) (answer func()) {
 	}
 	w.wanted[client.topic] = true
 	if w.covered[client.topic] != nil {
-		return func() { s.complete(client.id, done, nil) }
+		return func() { s.complete(client.id, emptyResult, nil) }
 	}
 	w.queue = append(w.queue, client)
 	if failed, err := s.watchNext(firstPause); err != nil {
@@ -232,7 +232,7 @@ func (s *Session) acknowledged(params wire.Payload) {
 		s.cancel(other.id, nil)
 	}
 	for _, client := range waiting {
-		response := done
+		response := emptyResult
 		if !agreed[client.topic] {
 			response = refusalOf(protocol.CodeInvalidParams, fmt.Sprintf("The server does not tell updates of '%.1000s'", client.topic.ID))
 		}
