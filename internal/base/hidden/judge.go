@@ -12,7 +12,7 @@ const (
 	emojiStyle   = 0xfe0f
 	keycap       = 0x20e3
 	// maxIdeographs bounds the ideographs of a text that may have a variant selector. Names need one or two; one after
-	// each character can carry a second text. Beyond it, all selectors are removed.
+	// each character can carry a second text. Beyond it, all of these selectors are removed.
 	maxIdeographs = 8
 )
 

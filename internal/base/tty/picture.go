@@ -36,7 +36,7 @@ func picturesOf(getenv func(string) string) pictureProtocol {
 
 // Limits of a picture that is shown.
 const (
-	maxPicture   = 16 << 20 // bytes
+	maxPicture   = 16 << 20 // size of a picture that is shown; a larger one is only saved
 	maxPixels    = 16 << 20 // pixels of a picture that is shown; a larger one is only saved
 	pictureChunk = 4096     // base64 characters of one sequence, as the protocol demands
 )

@@ -23,9 +23,8 @@ const (
 	// guardLimit bounds the guard's work. Only processes stuck in the kernel take this long; their signal is pending.
 	guardLimit = 2 * time.Minute
 
-	// A guard that dies before steadyLife counts as failed; after maxGuardFailures in a row, no other is started.
-	steadyLife       = 10 * time.Second
-	maxGuardFailures = 3 // guards that died early in a row; then no other is started, which is logged
+	steadyLife       = 10 * time.Second // of a guard; one that dies earlier counts as failed
+	maxGuardFailures = 3                // guards that failed in a row; then no other is started, which is logged
 
 	// lifelineFD is the guard's end of the pipe that closes when the workbench exits. It is the first of
 	// exec.Cmd.ExtraFiles.

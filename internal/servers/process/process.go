@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// The bounds of one Stop: twice the grace (for the end of stdin, then for SIGTERM) plus the other limits, together
-	// less than 3 s.
+	// defaultGrace is how long a process may take to react to the end of stdin, and then again to SIGTERM. Twice the
+	// grace and the other limits bound one Stop to less than 3 s.
 	defaultGrace = 500 * time.Millisecond
 
 	// killLimit bounds the killing itself. Only a process stuck in the kernel needs more than a few milliseconds.

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxTail      = 64 << 10 // bytes of stderr kept per process; older lines are dropped
-	maxLine      = 4 << 10  // bytes of one line; the rest of it is dropped
+	maxLine      = 4 << 10  // bytes of one line of stderr; the rest of it is dropped
 	lineOverhead = 16       // bytes that a kept line needs besides its text
 )
 

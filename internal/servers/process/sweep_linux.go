@@ -17,9 +17,8 @@ const (
 
 	checkInterval = 5 * time.Millisecond // between checks of signalled processes
 
-	// How long killed processes may take to exit before the next pass.
-	minKillPause = 10 * time.Millisecond
-	maxKillPause = 250 * time.Millisecond // the longest wait for killed processes to exit
+	minKillPause = 10 * time.Millisecond  // the shortest wait for killed processes to exit before the next pass
+	maxKillPause = 250 * time.Millisecond // the longest wait for killed processes to exit before the next pass
 
 	maxDescent = 1024 // generations between the workbench and a process that are searched
 )
