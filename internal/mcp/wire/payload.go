@@ -256,11 +256,12 @@ func skipContainer(data []byte, i int) int {
 // skipString returns the end of the valid string that starts at i, and whether it has escapes.
 func skipString(data []byte, i int) (end int, escaped bool) {
 	i++
-	if i+8 <= len(data) { // by itself, since most are that short
+	for limit := min(i+shortRun, len(data)-7); i < limit; i += 8 { // by itself, since most are that short
 		if found := ending(binary.LittleEndian.Uint64(data[i:])); found != 0 {
-			if end := i + bits.TrailingZeros64(found)/8; data[end] == '"' {
-				return end + 1, false
+			if i += bits.TrailingZeros64(found) / 8; data[i] == '"' {
+				return i + 1, false
 			}
+			break
 		}
 	}
 	return skipText(data, i)

@@ -157,11 +157,12 @@ func ending(word uint64) (found uint64) {
 // twice for a quote, however many escapes there are before it.
 func plainString(data []byte, i int) int {
 	i++
-	if i+8 <= len(data) { // by itself, since most are that short
+	for limit := min(i+shortRun, len(data)-7); i < limit; i += 8 { // by itself, since most are that short
 		if found := ending(binary.LittleEndian.Uint64(data[i:])); found != 0 {
-			if end := i + bits.TrailingZeros64(found)/8; data[end] == '"' {
-				return end + 1
+			if i += bits.TrailingZeros64(found) / 8; data[i] == '"' {
+				return i + 1
 			}
+			break
 		}
 	}
 	return plainText(data, i)
