@@ -82,7 +82,7 @@ func TestMistypedPolicy(t *testing.T) {
 		`{"toolboxes": {"t": {"policy": {}, "mcpServers": {"s": {"command": "x"}}}}}`: "config.toolboxes.t.policy: Toolbox 't': unknown key 'policy'",
 	} {
 		_, err := Parse("test.json", []byte(data), options())
-		e, ok := err.(*Error)
+		e, ok := errors.AsType[*Error](err)
 		if !ok || len(e.Problems) != 1 || !strings.HasSuffix(summary(e.Problems)[0], want) || e.Problems[0].Hint != "did you mean 'policy', at the top of the file?" {
 			t.Errorf("%s: %v, want %s", data, err, want)
 		}
