@@ -119,7 +119,7 @@ func TestSSEEndpoint(t *testing.T) {
 		{"relative", "messages?sessionId=1", ""},
 		{"another server", "http://user:word@127.0.0.2/messages?sessionId=1", "http://127.0.0.2/messages"},
 		{"another scheme", "https://127.0.0.1/messages?sessionId=1", "an endpoint on another server"},
-		{"no address", "http://%zz/", "no address"},
+		{"no address", "http://%zz/", "not an address"},
 		{"nothing there", "/elsewhere", "HTTP status 404"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
