@@ -125,7 +125,7 @@ func New(options Options) (*App, error) {
 	a.onStop("processes", host.Close)
 	self := NewSelf(options.StateDir)
 	if options.Admit == nil {
-		options.Admit = func(mark string) error { return a.admit(self, mark) }
+		options.Admit = func(mark string) error { return a.refuseLoop(self, mark) }
 	}
 	a.fleet = fleet.New(fleet.Options{
 		Config: options.Config, Host: host, Executable: executable, Hops: self,

@@ -7,8 +7,8 @@ func NewSelf(stateDir string) *hops.Self {
 	return hops.New(func() []byte { return hops.Key(stateDir) })
 }
 
-// admit refuses a client that leads this workbench back to itself.
-func (a *App) admit(self *hops.Self, mark string) error {
+// refuseLoop refuses a client that leads this workbench back to itself.
+func (a *App) refuseLoop(self *hops.Self, mark string) error {
 	cfg := a.config.Load()
 	var files []string
 	for _, file := range cfg.Files {

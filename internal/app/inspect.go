@@ -59,29 +59,16 @@ func (i Inspector) Inspect() control.Workbench {
 }
 
 // activity returns the counters of each server that received requests, in the order of the configuration.
-func (a *App) activity(now time.Time) []control.Activity {
-	all := []control.Activity{}
+func (a *App) activity(now time.Time) []meter.Server {
+	all := []meter.Server{}
 	for _, box := range a.fleet.Toolboxes() {
 		for _, server := range box.Servers {
-			read := a.meter.Read(box.Name, server.Name(), now)
-			if read.TotalCalls == 0 {
-				continue
+			if counted := a.meter.Read(box.Name, server.Name(), now); counted.TotalCalls > 0 {
+				all = append(all, counted)
 			}
-			counted := control.Activity{Toolbox: box.Name, Server: server.Name(), Counts: counts(read.Stats)}
-			for _, row := range read.Rows {
-				counted.Requests = append(counted.Requests, control.Requests{Method: row.Method, Tool: row.Tool, Counts: counts(row.Stats)})
-			}
-			all = append(all, counted)
 		}
 	}
 	return all
-}
-
-func counts(stats meter.Stats) control.Counts {
-	return control.Counts{
-		Calls: stats.Calls, Errors: stats.Errors, P50: stats.P50.Seconds(), P95: stats.P95.Seconds(),
-		TotalCalls: stats.TotalCalls, TotalErrors: stats.TotalErrors,
-	}
 }
 
 func why(common fleet.Common) control.Why {

@@ -1,5 +1,5 @@
 // Package call sends requests of clients to servers: it resolves the server and the tool, passes the request through the
-// admit and observe stages, translates between the protocol eras, and shapes the response.
+// screen, admit and observe stages, translates between the protocol eras, and shapes the response.
 package call
 
 import (
@@ -62,7 +62,7 @@ type Replier interface {
 type Failure struct {
 	// NotFound: the toolbox, server or tool does not exist.
 	NotFound bool
-	Message  string
+	Message  string // phrased to follow "Error executing tool 'x': ", such as "it is denied by …"
 	Hint     string // what to do next; may be empty
 	// Schema is the tool's input schema, if the server rejected the arguments.
 	Schema []byte

@@ -118,7 +118,7 @@ func TestFailures(t *testing.T) {
 		{name: "unknown tool", ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "unlike"}, message: "Tool 'unlike' not found in server 'S' (toolbox 'T')", hint: "Its tools: 'x', 'y'.", notFound: true},
 		{name: "an error", ref: ref, step: `{"error":{"code":-32000,"message":"no luck"}}`, message: "no luck"},
 		{name: "wrong arguments", ref: ref, step: `{"error":{"code":-32602,"message":"p is missing"}}`, message: "p is missing", schema: `{"type":"object","required":["p"]}`},
-		{name: "no object", ref: ref, step: `{"result":[]}`, message: "the server's result is no object but array"},
+		{name: "no object", ref: ref, step: `{"result":[]}`, message: "the server's result is not an object but array"},
 		{name: "silence", ref: ref, step: `{"wait":"forever"}`, message: "no answer and no progress for 300ms (timeouts.call): timeout"},
 		{name: "a crash", ref: ref, step: `{"exit":5}`, message: "the server exited with code 5"},
 	} {

@@ -16,8 +16,8 @@ import (
 // request, and then the original request is sent again with the answers.
 
 const (
-	maxRounds    = 16  // of one request
-	maxQuestions = 100 // of one round
+	maxRounds    = 16  // rounds of questions per request; beyond it the request fails
+	maxQuestions = 100 // questions per round; beyond it the request fails
 	// maxRetryPause is the longest pause before a request is sent again if the server asked no question:
 	// it waits for something itself.
 	maxRetryPause = 500 * time.Millisecond
@@ -35,7 +35,7 @@ func (r *run) waitFor(interim waiting) {
 	r.mu.Lock()
 	r.waiting = interim
 	r.mu.Unlock()
-	if cause := r.canceller.Cause(); cause != nil { // the cancellation came while there was nothing to cancel
+	if cause := r.canceller.Cause(); cause != nil { // it was cancelled before the wait was set
 		r.cancelled(cause)
 	}
 }
@@ -109,7 +109,7 @@ func (r *run) ask(questions wire.Payload, then func(interim waiting, responses [
 	if r.rounds > maxRounds {
 		r.finish(Outcome{}, &Failure{
 			Message: fmt.Sprintf("the server asked for input more than %d times", maxRounds),
-			Hint:    "Try again with arguments that leave no question open.",
+			Hint:    "Try again with arguments that answer the questions in advance.",
 		})
 		return
 	}
@@ -155,7 +155,7 @@ func (r *run) canBeAsked(questions wire.Payload) bool {
 func cannotAsk(questions wire.Payload) error {
 	return &Failure{
 		Message: "the server needs input" + kinds(inputNames(questions)) + " that this client cannot be asked for",
-		Hint:    "Use a client that can be asked, or arguments that leave no question open.",
+		Hint:    "Use a client that can be asked, or arguments that answer the questions in advance.",
 	}
 }
 
@@ -279,7 +279,7 @@ func (r *run) refused(method string, rpcError wire.Payload, unsupported bool) (O
 	case unsupported:
 		return Outcome{}, &Failure{
 			Message: "the server needs input" + kinds([]string{area}) + " that this client cannot be asked for",
-			Hint:    "Use a client that can be asked, or arguments that leave no question open.",
+			Hint:    "Use a client that can be asked, or arguments that answer the questions in advance.",
 		}
 	case r.passErrors:
 		return Outcome{Error: rpcError}, nil

@@ -163,7 +163,7 @@ func (r *run) failure(err error) error {
 func (r *run) shape(response wire.Message) (Outcome, error) {
 	if response.Error.IsAbsent() {
 		if kind := response.Result.Kind(); kind != "object" && !r.raw {
-			return Outcome{}, &Failure{Message: "the server's result is no object but " + kind}
+			return Outcome{}, &Failure{Message: "the server's result is not an object but " + kind}
 		}
 		if !r.isList { // lists are cleaned
 			r.lease.LookAt(response.Result, r.call.Method, r.call.Name)

@@ -39,7 +39,7 @@ type Screener interface {
 }
 
 // Admitter decides whether requests are sent. It is asked after the server is connected and the tool is resolved,
-// once for each request: what the server asks back, and requests that follow from the answer, belong to the same one.
+// once for each request: the server's questions and the retries that follow are part of the same request.
 // It is asked again only if the tool's definition changed before the request could be sent.
 type Admitter interface {
 	// Admit is called by a goroutine that reads messages, so that it must not block; see Verdict.Wait.
@@ -51,7 +51,8 @@ type Verdict struct {
 	// Refusal ends the request: a tool's error result or, for other methods, a JSON-RPC error has its message and hint.
 	Refusal *Failure
 	// Wait decides later. It runs in a goroutine of its own, and returns nil to admit the request. It must return soon
-	// after ctx ends, which happens when the client cancels the request, and after MaxAdmission at the latest.
+	// after ctx ends, which happens when the client cancels the request, and after MaxAdmission at the latest;
+	// what it returns then does not matter.
 	Wait func(ctx context.Context) (refusal *Failure)
 }
 
@@ -73,7 +74,7 @@ type End struct {
 	Began        time.Time
 	Took         time.Duration
 	RequestSize  int // bytes of the arguments or params
-	ResponseSize int // bytes of the result or the error object; 0 if the server did not answer
+	ResponseSize int // bytes of the result or the error object; 0 if the client gets neither
 }
 
 // Status is the way in which a request ended.

@@ -22,7 +22,7 @@ type notifier interface {
 type replyPath interface {
 	notifier
 	// notify sends a message that comes before the response. It may block while the client has
-	// too much to read, and fails only with the session.
+	// too much to read, and fails only if the session has ended.
 	notify(message outgoing) error
 	// respond sends the response, which is the last message.
 	respond(r response)

@@ -164,10 +164,10 @@ func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox)
 // MarkOpen implements metatool.Session.
 func (r *request) MarkOpen(toolbox string) (first bool) { return r.session.MarkOpen(toolbox) }
 
-// HoldNews implements metatool.Session: news that the request causes take the path of its response,
+// HoldNotifications implements metatool.Session: news that the request causes take the path of its response,
 // which may be the only one to a client over HTTP.
-func (r *request) HoldNews() (release func()) {
-	return r.session.news.hold(func(method string) { _ = r.Notify(method, nil) }) // fails only with the session
+func (r *request) HoldNotifications() (release func()) {
+	return r.session.news.hold(func(method string) { _ = r.Notify(method, nil) }) // fails only if the session has ended
 }
 
 // WaitUntil implements metatool.Session.

@@ -189,8 +189,8 @@ func (s *session) MarkOpen(toolbox string) (first bool) {
 	return s.opened.add(toolbox) && !s.surface.Load().CountsAsOpen(toolbox)
 }
 
-// HoldNews implements metatool.Session; there is no request that could wait for the news.
-func (s *session) HoldNews() (release func()) { return func() {} }
+// HoldNotifications implements metatool.Session; there is no request that could wait for the news.
+func (s *session) HoldNotifications() (release func()) { return func() {} }
 
 // WaitUntil implements metatool.Session.
 func (s *session) WaitUntil(limit time.Duration) time.Time {

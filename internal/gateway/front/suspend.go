@@ -21,7 +21,7 @@ import (
 // request is answered with the questions, and continues when the client sends it again with the
 // answers.
 type suspension struct {
-	binding digest                  // of what has to be the same when the client comes back; zero if the request cannot be suspended
+	binding digest                  // hash of what the retry must repeat; zero if the request cannot be suspended
 	resumed atomic.Pointer[request] // the suspended request that this one continues; nil for most
 
 	// Guarded by suspendedCalls.mu:
@@ -31,10 +31,10 @@ type suspension struct {
 	mu        sync.Mutex
 	isOver    bool
 	isWaiting bool             // for the client to come back
-	kept      *metatool.Answer // that came meanwhile
+	kept      *metatool.Answer // answer that arrived while the client was away
 	open      []openQuestion
 	asked     int         // questions so far
-	settle    *time.Timer // fires when no more questions are waited for; nil if none are
+	askTimer  *time.Timer // fires when no more questions are waited for; nil if none are
 }
 
 // openQuestion is a server's question that the client has not answered.
@@ -89,10 +89,10 @@ func isQuestion(method string) bool {
 	return false
 }
 
-// suspendLater has the client asked soon, if it waits for a response. Called with mu held.
+// suspendLater schedules the questions for the client, if it waits for a response. Called with mu held.
 func (r *request) suspendLater() {
-	if s := &r.suspension; !s.isWaiting && s.settle == nil {
-		s.settle = time.AfterFunc(settleTime, r.suspend)
+	if s := &r.suspension; !s.isWaiting && s.askTimer == nil {
+		s.askTimer = time.AfterFunc(settleTime, r.suspend)
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *suspension) withdraw(key string) {
 func (r *request) suspend() {
 	s := &r.suspension
 	s.mu.Lock()
-	s.settle = nil
+	s.askTimer = nil
 	if s.isOver || s.isWaiting || len(s.open) == 0 {
 		s.mu.Unlock()
 		return
@@ -219,14 +219,14 @@ func (s *suspension) keepAnswer(answer metatool.Answer) {
 func (s *suspension) takeOpen() []openQuestion {
 	open := s.open
 	s.open = nil
-	if s.settle != nil {
-		s.settle.Stop()
-		s.settle = nil
+	if s.askTimer != nil {
+		s.askTimer.Stop()
+		s.askTimer = nil
 	}
 	return open
 }
 
-// takeOpenIfAny is takeOpen that does not wait for the lock of a request without questions.
+// takeOpenIfAny is takeOpen, but skips the lock if the request cannot be suspended.
 func (s *suspension) takeOpenIfAny() []openQuestion {
 	if s.binding == 0 {
 		return nil

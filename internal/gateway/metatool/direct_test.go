@@ -86,7 +86,7 @@ func (s *session) IsOpen(toolbox string) bool {
 	return s.open[toolbox]
 }
 
-func (s *session) HoldNews() (release func()) { return func() {} }
+func (s *session) HoldNotifications() (release func()) { return func() {} }
 
 func (s *session) WaitUntil(limit time.Duration) time.Time { return time.Now().Add(limit) }
 

@@ -151,7 +151,7 @@ func (s *Surface) openFound(box *fleet.Toolbox, session Session) {
 		return
 	}
 	for _, method := range s.changedBy(box, session.Profile()) {
-		_ = session.Notify(method, nil) // fails only with the session
+		_ = session.Notify(method, nil) // fails only if the session has ended
 	}
 }
 

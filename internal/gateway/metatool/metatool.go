@@ -26,8 +26,8 @@ type Session interface {
 	IsOpen(toolbox string) bool
 	// MarkOpen opens a toolbox to the client; first is false if it was open already.
 	MarkOpen(toolbox string) (first bool)
-	// HoldNews delays notifications of changed lists until release is called, before the answer.
-	HoldNews() (release func())
+	// HoldNotifications delays notifications of changed lists until release is called, before the answer.
+	HoldNotifications() (release func())
 	// WaitUntil returns the deadline of lists that wait for servers. The limit starts with the first call.
 	WaitUntil(limit time.Duration) time.Time
 	// Links returns the edits of a tool's definition for links to resources that the client knows
@@ -186,7 +186,7 @@ func (s *Surface) IsFixed() bool {
 }
 
 // Listed returns the result of tools/list for a client, from what is known now. In direct mode
-// it is good for comparisons only: it also names the servers that List would connect first.
+// use it only for comparisons: it also names the servers that List would connect first.
 func (s *Surface) Listed(session Session) []byte {
 	if s.mode == config.Direct {
 		return s.listedDirect(session.Profile())

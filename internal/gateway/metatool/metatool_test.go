@@ -1,6 +1,7 @@
 package metatool
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -182,6 +183,20 @@ func TestMetaToolsAreDefinedByTheirName(t *testing.T) {
 		definition, err := wire.ParseValue(definitions[i])
 		if name, _ := definition.Member("name").Text(); err != nil || name != tool.name {
 			t.Errorf("meta-tool %s is defined as %q: %v", tool.name, name, err)
+		}
+	}
+}
+
+// The MCP bundle lists the tools that a client gets without a large result.
+func TestBundleListsTheMetaTools(t *testing.T) {
+	manifest, err := os.ReadFile("../../../packaging/mcpb/manifest.json.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range metaTools {
+		isListed := strings.Contains(string(manifest), `"name": "`+tool.name+`"`)
+		if isListed != (tool.name != readName) {
+			t.Errorf("packaging/mcpb/manifest.json.tmpl lists %s: %t", tool.name, isListed)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (s *Surface) openToolbox(request Request) {
 func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest) Answer {
 	ctx, stop := request.Canceller.Context()
 	defer stop()
-	defer request.Session.HoldNews()()
+	defer request.Session.HoldNotifications()()
 	servers := asked.servers(box, request.Session.Profile())
 	opened := fleet.Connect(ctx, servers, request.Session.Profile(), progressOf(request, len(servers)))
 	for _, o := range opened {
@@ -118,7 +118,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest
 	// Servers that connect later are announced to the client; see Shows.
 	if first := request.Session.MarkOpen(box.Name); first {
 		for _, method := range s.changedBy(box, request.Session.Profile()) {
-			_ = request.Session.Notify(method, nil) // fails only with the session
+			_ = request.Session.Notify(method, nil) // fails only if the session has ended
 		}
 	}
 	return Answer{Text: textResult(false, result)}
@@ -178,6 +178,6 @@ func progressOf(request Request, total int) func(fleet.Opened) {
 		params := append([]byte(`{"progressToken":`), token.Bytes()...)
 		params = fmt.Appendf(params, `,"progress":%d,"total":%d,"message":`, done, total)
 		params = append(wire.AppendString(params, text), '}')
-		_ = request.Session.Notify(protocol.NotifyProgress, params) // fails only with the session
+		_ = request.Session.Notify(protocol.NotifyProgress, params) // fails only if the session has ended
 	}
 }

@@ -60,7 +60,7 @@ func (a Answer) Shortened() Answer {
 // resultSize is the size of a result for a model.
 type resultSize struct {
 	read       int            // bytes that are read as text
-	viewed     []wire.Payload // blocks that are no text: their bytes are not what they cost
+	viewed     []wire.Payload // images and audio: their size in bytes says nothing about tokens
 	structured bool
 }
 

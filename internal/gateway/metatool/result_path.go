@@ -62,7 +62,7 @@ func (s pathStep) from(value wire.Payload, way string) (wire.Payload, error) {
 	}
 	if s.index < 0 {
 		if value.Kind() != "object" {
-			return value, fmt.Errorf("%s is no object but %s, and has no member '%s'", where, value.Kind(), s.name)
+			return value, fmt.Errorf("%s is not an object but %s, and has no member '%s'", where, value.Kind(), s.name)
 		}
 		if found := value.Member(s.name); !found.IsAbsent() {
 			return found, nil

@@ -121,7 +121,7 @@ func TestPick(t *testing.T) {
 		`["x.y"].z`:                     `null`,
 		`content[0].text.a[1]["b c"]`:   `true`,
 		"content[1]":                    "error: content has no element 1; it has 1",
-		"content.x":                     "error: content is no object but array, and has no member 'x'",
+		"content.x":                     "error: content is not an object but array, and has no member 'x'",
 		"nope":                          "error: the result has no member 'nope'; it has content, x.y",
 		"content[0][1]":                 "error: content[0] is no array but object, and has no element 1",
 		"content[-1]":                   `error: '[-1]' in the path is neither an index such as [3] nor a name such as ["a b"]`,

@@ -59,9 +59,9 @@ func (s *Surface) MetaTools() (definitions [][]byte) {
 	return definitions
 }
 
-// Some clients show a model the definitions of tools only when it searches for them.
-// These members of _meta ask them to have a tool at hand all the time, and say by which
-// words it is found. With our few tools hidden, everything behind them would be.
+// Some clients show a model the definitions of tools only when it searches for them. These members of _meta ask them to
+// keep a tool loaded, and give the words by which it is found. If the meta-tools were hidden, so would be every tool
+// behind them.
 const (
 	alwaysLoad = `"anthropic/alwaysLoad":true`
 	searchHint = "anthropic/searchHint"

@@ -49,7 +49,7 @@ func (p *Policy) Denies(ref toolbox.Ref) bool {
 	return isDenied
 }
 
-// Reason says which rule denies the tool and why, to follow what names the tool.
+// Reason says which rule denies the tool and why, phrased to follow the name of the tool.
 func (d Denial) Reason() string {
 	where := d.Rule.File
 	if d.Rule.Line > 0 {

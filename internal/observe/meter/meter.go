@@ -14,28 +14,27 @@ import (
 const (
 	Window   = slots * slotTime
 	slots    = 10
-	slotTime = 30 * time.Second // that one slot of the last minutes covers
+	slotTime = 30 * time.Second // time that one slot covers
 )
 
 // maxRows limits the tools and methods of one server that are counted apart; all others share a row.
 const maxRows = 128
 
-// Key names what a request is about.
-type Key struct {
-	Toolbox, Server string
-	Method          string // "" for requests that share a row
-	Tool            string // "" for methods other than tools/call
+// key names what a request is about.
+type key struct {
+	toolbox, server string
+	method          string // "" for requests that share a row
+	tool            string // "" for methods other than tools/call
 }
 
-// Result is how a request ended.
-type Result uint8
+// result is how a request ended.
+type result uint8
 
-// How a request ended.
 const (
-	OK        Result = iota
-	Failed           // with an error, or without an answer
-	Refused          // before it was sent: it counts as an error, and has no duration
-	Cancelled        // by the client: it counts as a call, and not as an error
+	succeeded result = iota
+	failed           // with an error, or without an answer
+	refused          // before it was sent: it counts as an error, and has no duration
+	cancelled        // by the client: it counts as a call, and not as an error
 	results
 )
 
@@ -46,7 +45,7 @@ type Meter struct {
 	mu      sync.Mutex
 	servers map[serverKey]map[rowKey]*row
 	last    *row // that was counted last: nearly always the next one, too
-	lastKey Key
+	lastKey key
 }
 
 type serverKey struct{ toolbox, server string }
@@ -72,8 +71,8 @@ func New(now time.Time) *Meter {
 	return &Meter{start: now, servers: make(map[serverKey]map[rowKey]*row)}
 }
 
-// Count counts a request that ended at a time, and how long it took.
-func (m *Meter) Count(key Key, result Result, ended time.Time, took time.Duration) {
+// count counts a request that ended at a time, and how long it took.
+func (m *Meter) count(key key, result result, ended time.Time, took time.Duration) {
 	number := m.slotAt(ended)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,10 +87,10 @@ func (m *Meter) Count(key Key, result Result, ended time.Time, took time.Duratio
 		slot.number, slot.calls, slot.errors = number, 0, 0
 	}
 	slot.calls++
-	if result == Failed || result == Refused {
+	if result == failed || result == refused {
 		slot.errors++
 	}
-	if result != Refused {
+	if result != refused {
 		row.took += took
 		slot.durations[bucketOf(took)]++
 	}
@@ -100,16 +99,16 @@ func (m *Meter) Count(key Key, result Result, ended time.Time, took time.Duratio
 func (m *Meter) slotAt(t time.Time) int64 { return int64(max(t.Sub(m.start), 0) / slotTime) }
 
 // row returns the row of a key, or the one for all others if there are too many.
-func (m *Meter) row(key Key) *row {
-	rows := m.servers[serverKey{key.Toolbox, key.Server}]
-	if found := rows[rowKey{key.Method, key.Tool}]; found != nil {
+func (m *Meter) row(key key) *row {
+	rows := m.servers[serverKey{key.toolbox, key.server}]
+	if found := rows[rowKey{key.method, key.tool}]; found != nil {
 		return found
 	}
 	if rows == nil {
 		rows = make(map[rowKey]*row)
-		m.servers[serverKey{strings.Clone(key.Toolbox), strings.Clone(key.Server)}] = rows
+		m.servers[serverKey{strings.Clone(key.toolbox), strings.Clone(key.server)}] = rows
 	}
-	name := rowKey{strings.Clone(key.Method), strings.Clone(key.Tool)}
+	name := rowKey{strings.Clone(key.method), strings.Clone(key.tool)}
 	if len(rows) >= maxRows {
 		if name = (rowKey{}); rows[name] != nil {
 			return rows[name]
@@ -131,77 +130,84 @@ func (m *Meter) Retain(keep func(toolbox, server string) bool) {
 	}
 }
 
-// Stats are what was counted.
-type Stats struct {
-	// Calls and Errors are those of the last Window; half of the requests took P50 or less, 95 % P95 or less.
-	Calls, Errors int
-	P50, P95      time.Duration
-	// The others are since the start; Took is the sum of all durations.
-	TotalCalls, TotalErrors int
-	Took                    time.Duration
+// Counts cover the last Window; the totals are since the start. Half of the requests took P50 or less, 95 % P95 or less.
+type Counts struct {
+	Calls        int     `json:"calls"`
+	Errors       int     `json:"errors"`
+	P50          float64 `json:"p50_seconds"`
+	P95          float64 `json:"p95_seconds"`
+	TotalCalls   int     `json:"total_calls"`
+	TotalErrors  int     `json:"total_errors"`
+	TotalSeconds float64 `json:"total_seconds"` // that all requests took together
 }
 
-// Row is the statistics of one tool or method.
-type Row struct {
-	Key
-	Stats
+// Requests counts the calls of one tool, or the requests of another method.
+type Requests struct {
+	Method string `json:"method"`         // "" for requests that share a row
+	Tool   string `json:"tool,omitempty"` // "" for methods other than tools/call
+	Counts
 }
 
-// Server is the statistics of one server: of all requests, of each tool, and of each other method.
+// Server counts all requests to a server, and those of each tool and method.
 type Server struct {
-	Stats
-	Rows []Row
+	Toolbox string `json:"toolbox"`
+	Server  string `json:"server"`
+	Counts
+	Requests []Requests `json:"requests"`
 }
+
+// Ref returns the server's name with its toolbox.
+func (s Server) Ref() string { return s.Toolbox + "/" + s.Server }
 
 // Read returns what was counted for a server until now.
 func (m *Meter) Read(toolbox, server string, now time.Time) Server {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var all Server
+	all := Server{Toolbox: toolbox, Server: server}
 	var durations histogram
 	for key, row := range m.servers[serverKey{toolbox, server}] {
-		stats := row.read(m.slotAt(now), &durations)
-		all.Rows = append(all.Rows, Row{Key{toolbox, server, key.method, key.tool}, stats})
-		all.Calls += stats.Calls
-		all.Errors += stats.Errors
-		all.TotalCalls += stats.TotalCalls
-		all.TotalErrors += stats.TotalErrors
-		all.Took += stats.Took
+		counts := row.read(m.slotAt(now), &durations)
+		all.Requests = append(all.Requests, Requests{key.method, key.tool, counts})
+		all.Calls += counts.Calls
+		all.Errors += counts.Errors
+		all.TotalCalls += counts.TotalCalls
+		all.TotalErrors += counts.TotalErrors
+		all.TotalSeconds += counts.TotalSeconds
 	}
-	all.P50, all.P95 = durations.quantile(0.5), durations.quantile(0.95)
-	slices.SortFunc(all.Rows, func(a, b Row) int {
+	all.P50, all.P95 = durations.quantile(0.5).Seconds(), durations.quantile(0.95).Seconds()
+	slices.SortFunc(all.Requests, func(a, b Requests) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Method, b.Method), strings.Compare(a.Tool, b.Tool))
 	})
 	return all
 }
 
 // rank puts tools before other methods, and requests that share a row last.
-func (k Key) rank() int {
+func (r Requests) rank() int {
 	switch {
-	case k.Tool != "":
+	case r.Tool != "":
 		return 0
-	case k.Method != "":
+	case r.Method != "":
 		return 1
 	}
 	return 2
 }
 
 // read sums a row up, and adds its recent durations to others.
-func (r *row) read(current int64, to *histogram) (stats Stats) {
+func (r *row) read(current int64, to *histogram) (counts Counts) {
 	for _, n := range r.total {
-		stats.TotalCalls += int(n)
+		counts.TotalCalls += int(n)
 	}
-	stats.TotalErrors = int(r.total[Failed] + r.total[Refused])
-	stats.Took = r.took
+	counts.TotalErrors = int(r.total[failed] + r.total[refused])
+	counts.TotalSeconds = r.took.Seconds()
 	var durations histogram
 	for i := range r.recent {
 		if slot := &r.recent[i]; slot.number > current-slots {
-			stats.Calls += int(slot.calls)
-			stats.Errors += int(slot.errors)
+			counts.Calls += int(slot.calls)
+			counts.Errors += int(slot.errors)
 			durations.add(&slot.durations)
 		}
 	}
 	to.add(&durations)
-	stats.P50, stats.P95 = durations.quantile(0.5), durations.quantile(0.95)
-	return stats
+	counts.P50, counts.P95 = durations.quantile(0.5).Seconds(), durations.quantile(0.95).Seconds()
+	return counts
 }

@@ -2,6 +2,7 @@ package meter
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -11,44 +12,44 @@ import (
 
 var begin = time.Unix(1_000_000, 0)
 
-func tool(name string) Key {
-	return Key{Toolbox: "t", Server: "s", Method: "tools/call", Tool: name}
+func tool(name string) key {
+	return key{toolbox: "t", server: "s", method: "tools/call", tool: name}
 }
 
 func TestResultsAreCounted(t *testing.T) {
 	m := New(begin)
-	for _, result := range []Result{OK, OK, Failed, Refused, Cancelled} {
-		m.Count(tool("a"), result, begin, 10*time.Millisecond)
+	for _, result := range []result{succeeded, succeeded, failed, refused, cancelled} {
+		m.count(tool("a"), result, begin, 10*time.Millisecond)
 	}
-	m.Count(Key{Toolbox: "t", Server: "s", Method: "resources/read"}, OK, begin, time.Millisecond)
-	m.Count(Key{Toolbox: "t", Server: "other", Method: "resources/read"}, OK, begin, time.Hour)
+	m.count(key{toolbox: "t", server: "s", method: "resources/read"}, succeeded, begin, time.Millisecond)
+	m.count(key{toolbox: "t", server: "other", method: "resources/read"}, succeeded, begin, time.Hour)
 	got := m.Read("t", "s", begin)
-	if got.Calls != 6 || got.Errors != 2 || got.TotalCalls != 6 || got.TotalErrors != 2 || got.Took != 41*time.Millisecond {
-		t.Errorf("all: %+v", got.Stats)
+	if got.Calls != 6 || got.Errors != 2 || got.TotalCalls != 6 || got.TotalErrors != 2 || math.Abs(got.TotalSeconds-.041) > 1e-9 {
+		t.Errorf("all: %+v", got.Counts)
 	}
-	if len(got.Rows) != 2 || got.Rows[0].Tool != "a" || got.Rows[0].Calls != 5 || got.Rows[0].Errors != 2 || got.Rows[1].Method != "resources/read" || got.Rows[1].Calls != 1 {
-		t.Errorf("the rows are %+v", got.Rows)
+	if len(got.Requests) != 2 || got.Requests[0].Tool != "a" || got.Requests[0].Calls != 5 || got.Requests[0].Errors != 2 || got.Requests[1].Method != "resources/read" || got.Requests[1].Calls != 1 {
+		t.Errorf("the rows are %+v", got.Requests)
 	}
-	if empty := m.Read("t", "unknown", begin); empty.TotalCalls != 0 || empty.Rows != nil || empty.P95 != 0 {
+	if empty := m.Read("t", "unknown", begin); empty.TotalCalls != 0 || empty.Requests != nil || empty.P95 != 0 {
 		t.Errorf("an unknown server: %+v", empty)
 	}
 }
 
 func TestRefusedRequestsHaveNoDuration(t *testing.T) {
 	m := New(begin)
-	m.Count(tool("a"), OK, begin, time.Second)
+	m.count(tool("a"), succeeded, begin, time.Second)
 	for range 100 {
-		m.Count(tool("a"), Refused, begin, 0)
+		m.count(tool("a"), refused, begin, 0)
 	}
-	if got := m.Read("t", "s", begin); got.P50 < 900*time.Millisecond || got.Took != time.Second || got.Errors != 100 {
-		t.Errorf("got %+v", got.Stats)
+	if got := m.Read("t", "s", begin); got.P50 < .9 || got.TotalSeconds != 1 || got.Errors != 100 {
+		t.Errorf("got %+v", got.Counts)
 	}
 }
 
 func TestWindowMoves(t *testing.T) {
 	m := New(begin)
-	m.Count(tool("a"), Failed, begin, time.Second)
-	m.Count(tool("a"), OK, begin.Add(4*time.Minute), time.Millisecond)
+	m.count(tool("a"), failed, begin, time.Second)
+	m.count(tool("a"), succeeded, begin.Add(4*time.Minute), time.Millisecond)
 	for _, test := range []struct {
 		after         time.Duration
 		calls, errors int
@@ -57,17 +58,17 @@ func TestWindowMoves(t *testing.T) {
 	} {
 		got := m.Read("t", "s", begin.Add(test.after))
 		if got.Calls != test.calls || got.Errors != test.errors || got.TotalCalls != 2 || got.TotalErrors != 1 {
-			t.Errorf("after %s: %+v", test.after, got.Stats)
+			t.Errorf("after %s: %+v", test.after, got.Counts)
 		}
 		if (got.P95 == 0) != (test.calls == 0) {
-			t.Errorf("after %s: p95 is %s", test.after, got.P95)
+			t.Errorf("after %s: p95 is %v", test.after, got.P95)
 		}
 	}
-	m.Count(tool("a"), OK, begin.Add(Window), time.Millisecond) // in the slot of the first one
-	if got := m.Read("t", "s", begin.Add(Window)); got.Calls != 2 || got.Errors != 0 || got.P95 > 2*time.Millisecond {
-		t.Errorf("in a slot that is used again: %+v", got.Stats)
+	m.count(tool("a"), succeeded, begin.Add(Window), time.Millisecond) // in the slot of the first one
+	if got := m.Read("t", "s", begin.Add(Window)); got.Calls != 2 || got.Errors != 0 || got.P95 > .002 {
+		t.Errorf("in a slot that is used again: %+v", got.Counts)
 	}
-	m.Count(tool("a"), OK, begin.Add(-time.Hour), time.Millisecond) // a clock that went back
+	m.count(tool("a"), succeeded, begin.Add(-time.Hour), time.Millisecond) // a clock that went back
 }
 
 func TestQuantiles(t *testing.T) {
@@ -77,13 +78,13 @@ func TestQuantiles(t *testing.T) {
 		all := make([]time.Duration, 10_000)
 		for i := range all {
 			all[i] = time.Duration(random.ExpFloat64()*float64(scale)) + 20*time.Microsecond
-			m.Count(tool("a"), OK, begin, all[i])
+			m.count(tool("a"), succeeded, begin, all[i])
 		}
 		slices.Sort(all)
 		got := m.Read("t", "s", begin)
-		for _, test := range []struct{ got, want time.Duration }{{got.P50, all[5000]}, {got.P95, all[9500]}} {
-			if ratio := float64(test.got) / float64(test.want); ratio < 7/8.0 || ratio > 9/8.0 {
-				t.Errorf("around %s: %s, want %s", scale, test.got, test.want)
+		for _, test := range []struct{ got, want float64 }{{got.P50, all[5000].Seconds()}, {got.P95, all[9500].Seconds()}} {
+			if ratio := test.got / test.want; ratio < 7/8.0 || ratio > 9/8.0 {
+				t.Errorf("around %s: %v s, want %v s", scale, test.got, test.want)
 			}
 		}
 	}
@@ -108,31 +109,31 @@ func TestBuckets(t *testing.T) {
 func TestRowsAreLimited(t *testing.T) {
 	m := New(begin)
 	for i := range 3 * maxRows {
-		m.Count(tool(fmt.Sprint(i)), OK, begin, time.Millisecond)
+		m.count(tool(fmt.Sprint(i)), succeeded, begin, time.Millisecond)
 	}
 	got := m.Read("t", "s", begin)
-	last := got.Rows[len(got.Rows)-1]
-	if len(got.Rows) != maxRows+1 || last.Key != (Key{Toolbox: "t", Server: "s"}) || last.Calls != 2*maxRows || got.Calls != 3*maxRows {
-		t.Errorf("there are %d rows, %d calls; the last is %+v", len(got.Rows), got.Calls, last)
+	last := got.Requests[len(got.Requests)-1]
+	if len(got.Requests) != maxRows+1 || last.Method != "" || last.Tool != "" || last.Calls != 2*maxRows || got.Calls != 3*maxRows {
+		t.Errorf("there are %d rows, %d calls; the last is %+v", len(got.Requests), got.Calls, last)
 	}
 }
 
 func TestServersThatLeftAreForgotten(t *testing.T) {
 	m := New(begin)
-	m.Count(tool("a"), OK, begin, time.Millisecond)
-	m.Count(Key{Toolbox: "t", Server: "kept", Method: "m"}, OK, begin, time.Millisecond)
+	m.count(tool("a"), succeeded, begin, time.Millisecond)
+	m.count(key{toolbox: "t", server: "kept", method: "m"}, succeeded, begin, time.Millisecond)
 	m.Retain(func(_, server string) bool { return server == "kept" })
 	if left, kept := m.Read("t", "s", begin), m.Read("t", "kept", begin); left.TotalCalls != 0 || kept.TotalCalls != 1 {
-		t.Errorf("left: %+v, kept: %+v", left.Stats, kept.Stats)
+		t.Errorf("left: %+v, kept: %+v", left.Counts, kept.Counts)
 	}
 }
 
 func TestCountingAllocatesNothing(t *testing.T) {
 	m, now := New(begin), begin
-	m.Count(tool("a"), OK, now, time.Millisecond)
+	m.count(tool("a"), succeeded, now, time.Millisecond)
 	if found := testing.AllocsPerRun(1000, func() {
 		now = now.Add(time.Second)
-		m.Count(tool("a"), OK, now, time.Millisecond)
+		m.count(tool("a"), succeeded, now, time.Millisecond)
 	}); found > 0 {
 		t.Errorf("counting has %v allocations", found)
 	}
@@ -144,7 +145,7 @@ func TestSeveralCountAtOnce(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for range 100 {
-				m.Count(tool(fmt.Sprint(i%3)), OK, begin, time.Millisecond)
+				m.count(tool(fmt.Sprint(i%3)), succeeded, begin, time.Millisecond)
 				m.Read("t", "s", begin)
 			}
 		})
@@ -159,6 +160,6 @@ func BenchmarkCount(b *testing.B) {
 	m := New(begin)
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Count(tool("a"), OK, begin, time.Millisecond)
+		m.count(tool("a"), succeeded, begin, time.Millisecond)
 	}
 }

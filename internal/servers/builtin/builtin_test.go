@@ -150,7 +150,7 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(err, "(go test ./internal/servers/builtin -update writes it)")
 	}
 	if string(got) != strings.ReplaceAll(string(want), "\r\n", "\n") {
 		t.Errorf("%s differs; if that is meant, run go test -update. Got:\n%s", path, got)

@@ -4,6 +4,7 @@ package control
 
 import (
 	"context"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"time"
 )
 
@@ -25,36 +26,8 @@ type Workbench struct {
 	Allocations uint64   `json:"allocations"`
 	Servers     []Server `json:"servers"`
 	// Activity lists the servers that received requests, each once, whatever the number of its copies.
-	Activity     []Activity `json:"activity"`
-	ActivityTime float64    `json:"activity_seconds"` // the period of Counts
-}
-
-// Activity counts the requests to one server.
-type Activity struct {
-	Toolbox string `json:"toolbox"`
-	Server  string `json:"server"`
-	Counts
-	Requests []Requests `json:"requests"` // by tool and method
-}
-
-// Ref returns the server's name with its toolbox.
-func (a Activity) Ref() string { return a.Toolbox + "/" + a.Server }
-
-// Requests counts the calls of one tool, or the requests of another method.
-type Requests struct {
-	Method string `json:"method"`         // "" for those that are not counted apart
-	Tool   string `json:"tool,omitempty"` // "" for other methods
-	Counts
-}
-
-// Counts cover the last minutes; the totals are since the start.
-type Counts struct {
-	Calls       int     `json:"calls"`
-	Errors      int     `json:"errors"`
-	P50         float64 `json:"p50_seconds"` // median
-	P95         float64 `json:"p95_seconds"`
-	TotalCalls  int     `json:"total_calls"`
-	TotalErrors int     `json:"total_errors"`
+	Activity     []meter.Server `json:"activity"`
+	ActivityTime float64        `json:"activity_seconds"` // the period that it covers
 }
 
 // Server is the state of one session with a server.

@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"fmt"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"slices"
 	"time"
 
@@ -30,7 +31,7 @@ func showTools(screen *tty.Screen, workbench control.Workbench) {
 }
 
 // subject returns the subject of requests, without the name of their server.
-func subject(requests control.Requests) string {
+func subject(requests meter.Requests) string {
 	switch {
 	case requests.Tool != "":
 		return "/" + requests.Tool
@@ -41,7 +42,7 @@ func subject(requests control.Requests) string {
 }
 
 // activityCells are the columns P50, P95, CALLS and ERRORS.
-func activityCells(counts control.Counts) []tty.Cell {
+func activityCells(counts meter.Counts) []tty.Cell {
 	errors := tty.Cell{Text: fmt.Sprint(counts.Errors)}
 	if counts.Errors > 0 {
 		errors.Style = tty.Bad

@@ -3,6 +3,7 @@ package overview
 
 import (
 	"fmt"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"slices"
 	"time"
 
@@ -50,7 +51,7 @@ func showServers(screen *tty.Screen, workbench control.Workbench) {
 	if reasons != nil {
 		columns = slices.Insert(columns, 1, "COPY FOR")
 	}
-	activity := make(map[string]control.Counts)
+	activity := make(map[string]meter.Counts)
 	for _, server := range workbench.Activity {
 		activity[server.Ref()] = server.Counts
 	}
@@ -77,7 +78,7 @@ func showServers(screen *tty.Screen, workbench control.Workbench) {
 }
 
 // row shows the requests of all copies of a server together in the row of the first.
-func row(server control.Server, counts control.Counts, isFirst bool) []tty.Cell {
+func row(server control.Server, counts meter.Counts, isFirst bool) []tty.Cell {
 	state := tty.Cell{Text: server.State}
 	switch {
 	case server.LastError != "":

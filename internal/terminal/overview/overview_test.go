@@ -2,6 +2,7 @@ package overview
 
 import (
 	"bytes"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 			{Toolbox: "starter", Name: "files", State: "ready", PID: 1234567, Memory: 123e6, Uptime: 250},
 			{Toolbox: "starter", Name: "notes", State: "backing off", LastError: trouble, NextTry: 5},
 		},
-		Activity: []control.Activity{{Toolbox: "starter", Server: "files", Counts: control.Counts{Calls: 12, Errors: 1, P50: 0.0012, P95: 0.25, TotalCalls: 40}}},
+		Activity: []meter.Server{{Toolbox: "starter", Server: "files", Counts: meter.Counts{Calls: 12, Errors: 1, P50: 0.0012, P95: 0.25, TotalCalls: 40}}},
 	}}
 	for _, test := range []struct {
 		columns string

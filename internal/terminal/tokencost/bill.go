@@ -139,7 +139,7 @@ func (b *Bill) printSums(out io.Writer) {
 	case saved > 0:
 		fmt.Fprintf(out, "Saved at the start: %s tokens, %d %%.\n", thousands(saved), 100*saved/b.listed)
 	default:
-		fmt.Fprintf(out, "Nothing is saved at the start: the tools are few. %s\n", `"toolMode": "direct" offers them as they are.`)
+		fmt.Fprintf(out, "Nothing is saved at the start: there are only a few tools. %s\n", `"toolMode": "direct" offers them as they are.`)
 	}
 	how := `in full here ("openDetail": "brief" changes that)`
 	if b.brief {

@@ -1,0 +1,31 @@
+package meter
+
+import (
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+)
+
+// CallBegan implements call.Observer.
+func (*Meter) CallBegan(*call.Call, time.Time) {}
+
+// CallEnded implements call.Observer. Names invented by a client are not counted separately.
+func (m *Meter) CallEnded(c *call.Call, end call.End) {
+	about := key{toolbox: c.Server.Toolbox(), server: c.Server.Name(), method: protocol.FindMethod(c.Method).Name}
+	if !c.Tool.IsAbsent() {
+		about.tool = c.Name
+	}
+	as := failed
+	switch end.Status {
+	case call.StatusInputRequired:
+		return // counted once the client has sent the input
+	case call.StatusOK:
+		as = succeeded
+	case call.StatusRefused:
+		as = refused
+	case call.StatusCancelled:
+		as = cancelled
+	}
+	m.count(about, as, end.Began.Add(end.Took), end.Took)
+}
