@@ -281,12 +281,12 @@ func (a *App) onStop(name string, stop func(context.Context) error) {
 // ServeStdio serves one client until it closes its side or ctx ends. It closes in and out.
 func (a *App) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	a.Prefetch()
-	return a.front.ServeStdio(ctx, in, out, front.Pipe{})
+	return a.front.ServeStdio(ctx, in, out, front.StdioOptions{})
 }
 
 // ServeBridged serves one of several clients over a connection, as ServeStdio does. Call Prefetch
 // before the first.
-func (a *App) ServeBridged(ctx context.Context, conn io.ReadWriteCloser, known front.Pipe) error {
+func (a *App) ServeBridged(ctx context.Context, conn io.ReadWriteCloser, known front.StdioOptions) error {
 	return a.front.ServeStdio(ctx, conn, conn, known)
 }
 

@@ -72,7 +72,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 		workbench.Prefetch()
 		return daemon.Serve(ctx, daemon.ServeOptions{
 			Listener: listener, Key: key, Version: options.Version, Idle: s.Config.Shared.Idle, NewIdle: newIdle, Log: s.log,
-			Session: func(ctx context.Context, conn io.ReadWriteCloser, hello *daemon.Hello, known front.Pipe) error {
+			Session: func(ctx context.Context, conn io.ReadWriteCloser, hello *daemon.Hello, known front.StdioOptions) error {
 				if hello.Terminal != nil {
 					s.catchUp(ctx)
 				}

@@ -250,7 +250,7 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 		err := own.Run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 			began <- nil
 			workbench.Prefetch()
-			return workbench.ServeBridged(ctx, far, front.Pipe{Opened: resume.Opened, LastAsked: resume.LastAsked, Mark: relay.Mark})
+			return workbench.ServeBridged(ctx, far, front.StdioOptions{Opened: resume.Opened, LastAsked: resume.LastAsked, Mark: relay.Mark})
 		})
 		began <- err
 	})

@@ -140,7 +140,7 @@ func (request *Request) prepare(r *run) bool {
 
 // dispatch implements sendable.
 func (request *Request) dispatch(r *run) bool {
-	r.lease.Called(request.Client.Profile())
+	r.lease.RecordCaller(request.Client.Profile())
 	// Copied first: sending overwrites the buffer that the token is in.
 	r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	call := downstream.ToolCall{Name: r.call.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}

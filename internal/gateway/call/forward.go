@@ -77,7 +77,7 @@ func (request *Forwarding) prepare(r *run) bool {
 // dispatch implements sendable.
 func (request *Forwarding) dispatch(r *run) bool {
 	if !r.isList { // reading a list changes no state of the server
-		r.lease.Called(request.Client.Profile())
+		r.lease.RecordCaller(request.Client.Profile())
 	}
 	r.token = bytes.Clone(request.meta.Member(protocol.ProgressToken).Bytes())
 	forward := downstream.Forward{

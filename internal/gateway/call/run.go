@@ -166,7 +166,7 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 			return Outcome{}, &Failure{Message: "the server's result is not an object but " + kind}
 		}
 		if !r.isList { // lists are cleaned
-			r.lease.LookAt(response.Result, r.call.Method, r.call.Name)
+			r.lease.WarnAboutHiddenText(response.Result, r.call.Method, r.call.Name)
 		}
 		switch r.crossing {
 		case toModern:

@@ -98,7 +98,7 @@ func newRoutedClient(tb testing.TB, era string, router *call.Router) *echoClient
 			Forwarder: func(Audience) *passthrough.Forwarder {
 				return passthrough.New(passthrough.Options{Router: router, Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
 			},
-		}).ServeStdio(context.Background(), in, out, Pipe{})
+		}).ServeStdio(context.Background(), in, out, StdioOptions{})
 	}()
 	tb.Cleanup(func() {
 		toServer.Close()

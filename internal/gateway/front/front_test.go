@@ -45,7 +45,7 @@ func client(t *testing.T, server *Server) (_ *mcptest.Client, stop func() error)
 	in, fromClient := io.Pipe()
 	toClient, out := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- server.ServeStdio(context.Background(), in, out, Pipe{}) }()
+	go func() { served <- server.ServeStdio(context.Background(), in, out, StdioOptions{}) }()
 	stopped := false
 	stop = func() error {
 		if stopped {
@@ -205,7 +205,7 @@ func TestEndIsBounded(t *testing.T) {
 		toClient, out := io.Pipe() // nobody reads
 		ctx, cancel := context.WithCancel(context.Background())
 		served := make(chan error, 1)
-		go func() { served <- newServer(Options{}).ServeStdio(ctx, in, out, Pipe{}) }()
+		go func() { served <- newServer(Options{}).ServeStdio(ctx, in, out, StdioOptions{}) }()
 		if _, err := fmt.Fprintf(fromClient, initialize+"\n", "2025-11-25"); err != nil {
 			t.Fatal(err)
 		}

@@ -193,7 +193,7 @@ func (h *httpServer) sweep(ctx context.Context) {
 func (h *httpServer) dropSession(client *httpSession) {
 	h.sessions.remove(client)
 	if profile := client.Profile(); profile != nil {
-		profile.Rest()
+		profile.MarkAway()
 	}
 	client.abandon(errSessionEnded)
 	client.get.respond(noResponse)

@@ -54,7 +54,7 @@ func (c *httpSession) registryKey() string { return c.id }
 func (c *httpSession) enter() {
 	c.idle.hold()
 	if profile := c.Profile(); profile != nil {
-		profile.Return()
+		profile.MarkPresent()
 	}
 }
 
@@ -62,7 +62,7 @@ func (c *httpSession) enter() {
 func (c *httpSession) rest(limit time.Duration) {
 	c.idle.whenIdle(limit, func() {
 		if profile := c.Profile(); profile != nil {
-			profile.Rest()
+			profile.MarkAway()
 		}
 	})
 }

@@ -55,7 +55,7 @@ func (c *statelessClients) enter(owner string, of account, audience Audience, me
 // sweep drops clients that have been idle for longer than the limit.
 func (c *statelessClients) sweep(limit time.Duration) {
 	for _, client := range c.removeIdle(limit) {
-		client.Profile().Rest() // it had its time: nothing is kept for the next one
+		client.Profile().MarkAway() // it had its time: nothing is kept for the next one
 		client.drop()
 	}
 }

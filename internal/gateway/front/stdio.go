@@ -13,12 +13,12 @@ import (
 )
 
 // outputQueue is how many bytes may wait for a client that does not read its stdin. Beyond that,
-// its servers are not read from, either; see Pipe.Patience.
+// its servers are not read from, either; see StdioOptions.Patience.
 const outputQueue = 32 << 20
 
-// Pipe is what is known of a client over stdio before its first message. The zero value is for a
+// StdioOptions is what is known of a client over stdio before its first message. The zero value is for a
 // client that started this program.
-type Pipe struct {
+type StdioOptions struct {
 	Origin
 	// Audience is what the client may see. Default: everything.
 	Audience Audience
@@ -47,7 +47,7 @@ type Origin struct {
 
 // ServeStdio serves one client until it closes its side or ctx ends, and answers what was read by
 // then. It closes in and out.
-func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known Pipe) error {
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known StdioOptions) error {
 	client := newSession(s, identity{audience: known.Audience, origin: known.Origin})
 	pipe := &pipe{session: client, statelessClients: newStatelessClients(s, maxStdioClients), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
 	pipe.statelessClients.origin, pipe.statelessClients.isOwn = known.Origin, true
@@ -118,7 +118,7 @@ type pipe struct {
 }
 
 // resume restores what the client did in the session that this one continues.
-func (p *pipe) resume(known Pipe) {
+func (p *pipe) resume(known StdioOptions) {
 	s := p.session
 	s.questions.last = known.LastAsked
 	if len(known.Opened) > 0 {

@@ -20,7 +20,7 @@ func TestSessionGoesOn(t *testing.T) {
 	served := make(chan error, 1)
 	server := newServer(Options{})
 	var marked []string
-	known := Pipe{
+	known := StdioOptions{
 		Opened: []string{"empty"}, LastAsked: 41,
 		Mark: func(toolbox string) []byte { marked = append(marked, toolbox); return []byte("#" + toolbox + "\n") },
 	}
@@ -59,7 +59,7 @@ func TestUnreadAnswersEndTheSession(t *testing.T) {
 		served := make(chan error, 1)
 		began := time.Now()
 		go func() {
-			served <- newServer(Options{}).ServeStdio(context.Background(), in, out, Pipe{Patience: time.Minute})
+			served <- newServer(Options{}).ServeStdio(context.Background(), in, out, StdioOptions{Patience: time.Minute})
 		}()
 		go func() {
 			// Each is answered with its id, until no more fits.

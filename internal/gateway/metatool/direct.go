@@ -117,19 +117,19 @@ func (s *Surface) callDirect(request *Request) {
 		return
 	}
 	d := s.directTools(request.Session.Profile())
-	unasked := slices.Concat(d.unseen, d.stored)
+	unconnected := slices.Concat(d.unseen, d.stored)
 	ref, isDenied := s.findDenied(request, d, len(d.unseen) == 0)
 	switch {
 	case isDenied:
 		s.callNamed(request, ref)
 		return
-	case len(unasked) == 0:
+	case len(unconnected) == 0:
 		s.nameAndCall(request, d)
 		return
 	}
 	later := *request // so that the usual call stays off the heap
 	go func() {
-		if err := connectAll(later, unasked); err != nil {
+		if err := connectAll(later, unconnected); err != nil {
 			later.Answerer.Answer(Answer{Cancelled: err})
 			return
 		}

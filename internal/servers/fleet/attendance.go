@@ -15,9 +15,9 @@ const lingerTime = time.Minute
 // errDeserted is why a variant ends.
 var errDeserted = errors.New("no client is left that could use it")
 
-// Rest says that the client has been silent for so long that nothing is kept for it alone: variants without any other
-// client end. Call Return before the client uses a server again; what it needs starts again then.
-func (p *ClientProfile) Rest() {
+// MarkAway records that the client has been silent for so long that nothing is kept for it alone: variants without any other
+// client end. Call MarkPresent before the client uses a server again; what it needs starts again then.
+func (p *ClientProfile) MarkAway() {
 	p.away.Store(true)
 	p.mu.Lock()
 	servers := slices.Collect(maps.Values(p.servers))
@@ -28,8 +28,8 @@ func (p *ClientProfile) Rest() {
 	}
 }
 
-// Return says that the client is back. It costs next to nothing without a Rest before.
-func (p *ClientProfile) Return() {
+// MarkPresent records that the client is back. It costs next to nothing without MarkAway before.
+func (p *ClientProfile) MarkPresent() {
 	if !p.away.Load() {
 		return
 	}
@@ -115,8 +115,8 @@ type callers struct {
 	all map[*ClientProfile]struct{}
 }
 
-// Called records that the lease is used for a request of the client. Call it before the lease is released.
-func (l *Lease) Called(p *ClientProfile) {
+// RecordCaller records that the lease is used for a request of the client. Call it before the lease is released.
+func (l *Lease) RecordCaller(p *ClientProfile) {
 	c := &l.instance.callers
 	if p == nil || c.last.Load() == p {
 		return

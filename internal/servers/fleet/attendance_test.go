@@ -24,23 +24,23 @@ func TestRestEndsWhatNobodyElseIsThereFor(t *testing.T) {
 	if server.For(b.ClientProfile) != shared || server.For(plain.ClientProfile) != server {
 		t.Fatal("the clients are not where they belong")
 	}
-	rooted.Rest()
+	rooted.MarkAway()
 	if !own.isDismissed() {
 		t.Error("the session of a client that is away goes on")
 	}
-	plain.Rest()
+	plain.MarkAway()
 	if server.isDismissed() {
 		t.Error("the configured server ended with a client")
 	}
-	a.Rest()
+	a.MarkAway()
 	if shared.isDismissed() {
 		t.Error("a session ended that somebody is there for")
 	}
-	if a.Return(); server.For(a.ClientProfile) != shared {
+	if a.MarkPresent(); server.For(a.ClientProfile) != shared {
 		t.Error("who was away has lost a session that went on")
 	}
-	a.Rest()
-	b.Rest()
+	a.MarkAway()
+	b.MarkAway()
 	if !shared.isDismissed() {
 		t.Error("a session goes on that nobody is there for")
 	}
@@ -48,13 +48,13 @@ func TestRestEndsWhatNobodyElseIsThereFor(t *testing.T) {
 		t.Errorf("%d variants are left", len(all)-1)
 	}
 
-	rooted.Return()
-	a.Return()
+	rooted.MarkPresent()
+	a.MarkPresent()
 	again, next := server.For(rooted.ClientProfile), server.For(a.ClientProfile)
 	if again == own || again.isDismissed() || next == shared || next.isDismissed() {
 		t.Error("who came back did not get a session anew")
 	}
-	if b.Return(); server.For(b.ClientProfile) != next {
+	if b.MarkPresent(); server.For(b.ClientProfile) != next {
 		t.Error("who came back later does not share the session")
 	}
 }
@@ -64,13 +64,13 @@ func TestWhoReturnsKeepsWhatWasNotAbandoned(t *testing.T) {
 	m := newMember(t, `{"roots":{}}`)
 	own := server.For(m.ClientProfile)
 	m.away.Store(true)
-	m.Return()
+	m.MarkPresent()
 	own.abandon() // as one that began when the client was away, and comes too late
 	if own.isDismissed() || server.For(m.ClientProfile) != own {
 		t.Error("the session of a client that is there was ended")
 	}
 	m.Close()
-	if m.Return(); !m.away.Load() {
+	if m.MarkPresent(); !m.away.Load() {
 		t.Error("a client that is gone came back")
 	}
 }
@@ -109,7 +109,7 @@ func TestAwayMembersDoNotKeepASession(t *testing.T) {
 		a, b := newMember(t, `{"elicitation":{}}`), newMember(t, `{"elicitation":{}}`)
 		shared := server.For(a.ClientProfile)
 		server.For(b.ClientProfile)
-		a.Rest()
+		a.MarkAway()
 		if clients := shared.clients(); len(clients) != 2 || clients[0] != b.ClientProfile {
 			t.Error("who is away comes before who is there")
 		}
@@ -128,7 +128,7 @@ func idleAfter(limit time.Duration) func(*config.Server) {
 
 func TestIdleServerStaysForALiveCaller(t *testing.T) {
 	const limit = 20 * time.Millisecond
-	for name, end := range map[string]func(*ClientProfile){"closed": (*ClientProfile).Close, "away": (*ClientProfile).Rest} {
+	for name, end := range map[string]func(*ClientProfile){"closed": (*ClientProfile).Close, "away": (*ClientProfile).MarkAway} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, map[string]string{"S": `{"tools":[{"name":"x","inputSchema":{}}]}`}, idleAfter(limit), Options{})
 			server, m := r.server(t, "S"), newMember(t, "")
@@ -136,9 +136,9 @@ func TestIdleServerStaysForALiveCaller(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lease.Called(m.ClientProfile)
-			lease.Called(m.ClientProfile)
-			lease.Called(nil)
+			lease.RecordCaller(m.ClientProfile)
+			lease.RecordCaller(m.ClientProfile)
+			lease.RecordCaller(nil)
 			in := lease.instance
 			lease.Release()
 			eventually(t, "a look at the idle server", func() bool {

@@ -33,9 +33,9 @@ func (f *flags) isNew(what string) bool {
 	return true
 }
 
-// LookAt tells the log of a result that hides text, once for each tool, prompt and resource. A result is data that somebody
+// WarnAboutHiddenText tells the log of a result that hides text, once for each tool, prompt and resource. A result is data that somebody
 // asked for, and is never changed.
-func (l *Lease) LookAt(result wire.Payload, method, name string) {
+func (l *Lease) WarnAboutHiddenText(result wire.Payload, method, name string) {
 	raw := result.Bytes()
 	if !hidden.InJSON(raw[:min(len(raw), maxLook)]) {
 		return

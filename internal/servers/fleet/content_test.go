@@ -26,7 +26,7 @@ func TestResultsThatHideTextAreToldOnce(t *testing.T) {
 		{"{\"text\":\"a\u202eb\"}", "tools/call", "b\u200b"},
 		{`{"text":"\u001b[1m"}`, "resources/read", "a"},
 	} {
-		lease.LookAt(wire.Raw([]byte(look.result)), look.method, look.name)
+		lease.WarnAboutHiddenText(wire.Raw([]byte(look.result)), look.method, look.name)
 	}
 	var told []string
 	for line := range strings.Lines(log.String()) {
@@ -43,7 +43,7 @@ func TestResultsThatHideTextAreToldOnce(t *testing.T) {
 		t.Errorf("told are %q", told)
 	}
 	plain := wire.Raw([]byte(`{"content":[{"type":"text","text":"` + strings.Repeat("some text\n", 100) + `"}]}`))
-	if n := testing.AllocsPerRun(100, func() { lease.LookAt(plain, "tools/call", "a") }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { lease.WarnAboutHiddenText(plain, "tools/call", "a") }); n > 0 {
 		t.Errorf("looking at a plain result allocates %v times", n)
 	}
 }

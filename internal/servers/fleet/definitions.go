@@ -140,7 +140,7 @@ func (s *Server) logWithheld(snapshot *catalog.Snapshot) {
 func (s *Server) logFaults(warnings []string) {
 	for _, warning := range warnings {
 		if s.memory.flagged.isNew(warning) {
-			s.log.Warn("a fault in what the server offers", "reason", s.fleet.foreign(warning))
+			s.log.Warn("a fault in what the server offers", "reason", s.fleet.cleanServerText(warning))
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (f *Fleet) NewEnvironment(environ []string, cfg *config.Config, unread *con
 		f.environments = make(map[*Environment]struct{})
 	}
 	f.environments[e] = struct{}{}
-	e.set(cfg, unread)
+	e.setConfig(cfg, unread)
 	f.mask()
 	return e
 }
@@ -66,13 +66,13 @@ func (e *Environment) Close() {
 
 // SetConfig changes the configuration, together with the fleet's own; see NewEnvironment.
 func (e *Environment) SetConfig(cfg *config.Config, unread *config.Error) {
-	e.set(cfg, unread)
+	e.setConfig(cfg, unread)
 	e.fleet.mu.Lock()
 	defer e.fleet.mu.Unlock()
 	e.fleet.mask()
 }
 
-func (e *Environment) set(cfg *config.Config, unread *config.Error) {
+func (e *Environment) setConfig(cfg *config.Config, unread *config.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.config, e.unread, e.servers = cfg, unread, make(map[*Server]*difference)
@@ -88,13 +88,13 @@ func (e *Environment) secrets() []string {
 	return e.config.Secrets
 }
 
-// apart are the variants that have secrets of an environment, which may be gone, or have others by now.
-type apart struct {
+// variantSecrets are the variants that have secrets of an environment, which may be gone, or have others by now.
+type variantSecrets struct {
 	mu  sync.Mutex
 	all map[*Server]struct{}
 }
 
-func (a *apart) add(variant *Server) {
+func (a *variantSecrets) add(variant *Server) {
 	if variant.differs == nil || len(variant.differs.secrets) == 0 {
 		return
 	}
@@ -107,7 +107,7 @@ func (a *apart) add(variant *Server) {
 }
 
 // secrets returns those of the variants that are in use, or still run.
-func (a *apart) secrets() (all []string) {
+func (a *variantSecrets) secrets() (all []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for variant := range a.all {
@@ -120,9 +120,9 @@ func (a *apart) secrets() (all []string) {
 	return all
 }
 
-// differs returns what is other about a configured server; nil if nothing is. The fleet's own
+// differenceFor returns what is other about a configured server; nil if nothing is. The fleet's own
 // environment is nil.
-func (e *Environment) differs(s *Server) *difference {
+func (e *Environment) differenceFor(s *Server) *difference {
 	if e == nil {
 		return nil
 	}

@@ -59,7 +59,7 @@ func TestServerThatDiesOfAnythingIsStartedTwiceAtMost(t *testing.T) {
 	if starts, asked := r.starts(t, "S"), r.asked(t, "S"); starts != 2 || asked != 1 {
 		t.Errorf("%d processes were started and %d asked, want 2 and 1", starts, asked)
 	}
-	if opening, known := server.habits.opening(false, false); opening != downstream.ProbeFirst || known {
+	if opening, known := server.startHints.opening(false, false); opening != downstream.ProbeFirst || known {
 		t.Error("the question is blamed, but the server dies without it as well")
 	}
 }

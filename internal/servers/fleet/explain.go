@@ -33,11 +33,11 @@ type quoting interface {
 func (s *Server) explain(child *process.Process, err error, timeout time.Duration) error {
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
 		ours := strings.TrimSuffix(err.Error(), rpc.Message)
-		return &Failure{reason: ours + s.fleet.foreign(rpc.Message), cause: err}
+		return &Failure{reason: ours + s.fleet.cleanServerText(rpc.Message), cause: err}
 	}
 	text := err.Error()
 	if quote, ok := errors.AsType[quoting](err); ok {
-		text = strings.TrimSuffix(text, quote.Words()) + s.fleet.foreign(quote.Words())
+		text = strings.TrimSuffix(text, quote.Words()) + s.fleet.cleanServerText(quote.Words())
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && timeout > 0:
@@ -53,18 +53,18 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 	failure := &Failure{reason: text, cause: err}
 	if child != nil {
 		if tail := child.StderrTail(maxStderrLines); len(tail) > 0 {
-			failure.output = "; its last output was: " + s.fleet.foreign(strings.Join(tail, " | "))
+			failure.output = "; its last output was: " + s.fleet.cleanServerText(strings.Join(tail, " | "))
 		}
 	}
 	return failure
 }
 
-// foreign returns words of a server as they may be shown: without hidden text, which could also hide a secret, and with
+// cleanServerText returns words of a server as they may be shown: without hidden text, which could also hide a secret, and with
 // secrets masked.
-func (f *Fleet) foreign(text string) string { return f.masker.Load().Mask(hidden.Clean(text)) }
+func (f *Fleet) cleanServerText(text string) string { return f.masker.Load().Mask(hidden.Clean(text)) }
 
 // Quote returns words of the server as they may be shown.
-func (l *Lease) Quote(text string) string { return l.server.fleet.foreign(text) }
+func (l *Lease) Quote(text string) string { return l.server.fleet.cleanServerText(text) }
 
 // Mask returns words of the server with the secrets in them masked.
 func (l *Lease) Mask(text string) string { return l.server.fleet.masker.Load().Mask(text) }
@@ -106,9 +106,9 @@ func exitOf(child *process.Process) string {
 	}
 }
 
-// mentioned says which variables a server that failed may miss: those that it names, or those that programs need to reach
+// withheldHint says which variables a server that failed may miss: those that it names, or those that programs need to reach
 // the network, whether they say so or not.
-func mentioned(withheld process.Withheld, child *process.Process) string {
+func withheldHint(withheld process.Withheld, child *process.Process) string {
 	names := process.MentionedVariables(withheld.Names, child.StderrTail(maxStderrLines))
 	switch {
 	case len(names) == 0 && len(withheld.Credentials) > 0:

@@ -70,11 +70,11 @@ type Fleet struct {
 	stop context.CancelFunc
 	work sync.WaitGroup // one goroutine per server that is starting or running
 
-	mu           sync.Mutex
-	stopped      bool // no goroutine may be added to work
-	environments map[*Environment]struct{}
-	apart        apart
-	past         []string // secrets of the previous configuration, which dismissed servers may still print
+	mu             sync.Mutex
+	stopped        bool // no goroutine may be added to work
+	environments   map[*Environment]struct{}
+	variantSecrets variantSecrets
+	past           []string // secrets of the previous configuration, which dismissed servers may still print
 }
 
 // table holds the toolboxes of one configuration. It never changes.
@@ -137,7 +137,7 @@ func (f *Fleet) mask() {
 	for e := range f.environments {
 		secrets = append(secrets, e.secrets()...)
 	}
-	secrets = append(secrets, f.apart.secrets()...)
+	secrets = append(secrets, f.variantSecrets.secrets()...)
 	f.masker.Store(secret.NewMasker(secrets))
 }
 

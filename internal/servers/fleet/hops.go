@@ -29,7 +29,7 @@ func (s *Server) mark() string {
 // mayForward reports that the server is a workbench, or that its command line looks as if it led
 // to one: what is sent to it gets the mark. Others are spared it.
 func (s *Server) mayForward() bool {
-	if s.habits.isWorkbench.Load() {
+	if s.startHints.isWorkbench.Load() {
 		return true
 	}
 	if s.config.Command == "" {
@@ -60,8 +60,8 @@ var errUnmarked = errors.New("it is a workbench, and has not been told which one
 // identify learns whether the server is a workbench.
 func (s *Server) identify(session *downstream.Session, options downstream.Options) error {
 	isWorkbench := session.ServerName() == protocol.OwnName
-	s.habits.isWorkbench.Store(isWorkbench)
-	s.habits.isOther.Store(!isWorkbench)
+	s.startHints.isWorkbench.Store(isWorkbench)
+	s.startHints.isOther.Store(!isWorkbench)
 	if isWorkbench && options.Hops != "" && !options.MarkMessages {
 		return errUnmarked
 	}

@@ -121,11 +121,11 @@ func (s *Server) watch(in *instance) {
 			s.mu.Unlock()
 			return
 		case <-s.fleet.life.Done():
-			s.putAside(in)
+			s.retireIfRunning(in)
 			return
 		case <-s.dismissed:
 			s.drain(in)
-			s.putAside(in)
+			s.retireIfRunning(in)
 			s.log.Info("server stopped", "reason", s.dismissal())
 			return
 		case <-in.ordered:
@@ -187,8 +187,8 @@ func (s *Server) drain(in *instance) {
 	}
 }
 
-// putAside takes an instance out of use that has not been already.
-func (s *Server) putAside(in *instance) {
+// retireIfRunning takes an instance out of use that has not been already.
+func (s *Server) retireIfRunning(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running == in {

@@ -20,7 +20,7 @@ import (
 // it is of the other era. One that did so is started once more with another opening; where that
 // is not certain, the next start is like that, since the server may fail for any reason.
 func (s *Server) launch(ctx context.Context) (*instance, error) {
-	opening, known := s.habits.opening(s.modern, s.canBeAsked())
+	opening, known := s.startHints.opening(s.modern, s.canBeAsked())
 	tried := []downstream.Opening{opening}
 	var failure error
 	for {
@@ -36,16 +36,16 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 		}
 		blame, blamed := errors.AsType[*downstream.OpeningError](err)
 		if known || !blamed {
-			s.habits.forget()
+			s.startHints.forget()
 			return nil, failure
 		}
-		s.habits.learnEras(blame.Eras)
-		s.habits.openNext(blame.Instead)
+		s.startHints.learnEras(blame.Eras)
+		s.startHints.setNextOpening(blame.Instead)
 		if !blame.Ended || ctx.Err() != nil {
 			return nil, failure
 		}
 		if slices.Contains(tried, blame.Instead) {
-			s.habits.forget() // it fails however it is begun with
+			s.startHints.forget() // it fails however it is begun with
 			return nil, failure
 		}
 		s.log.Info("server ended at the first request, or refuses the client's era after it; starting it again with another one", "reason", err)
@@ -61,7 +61,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 // fails, nothing of it is left.
 func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*instance, error) {
 	if s.config.URL != "" {
-		return s.reach(ctx, opening)
+		return s.connectRemote(ctx, opening)
 	}
 	started := time.Now()
 	spec, withheld := s.spec()
@@ -79,7 +79,7 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 	s.mu.Lock()
 	s.last = child
 	s.mu.Unlock()
-	s.progress.nextStep(StepStart, s.commandFound(child))
+	s.progress.nextStep(StepStart, s.describeCommand(child))
 	s.progress.nextStep(StepHandshake, fmt.Sprintf("process %d", child.PID()))
 	in := newInstance(child)
 	options := s.sessionOptions(in, opening)
@@ -92,7 +92,7 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 	s.progress.fail() // here already, since the end of the process takes its own time
 	err = s.explain(child, err, s.config.Timeouts.Connect)
 	if failure, ok := errors.AsType[*Failure](err); ok {
-		failure.hint = mentioned(withheld, child)
+		failure.hint = withheldHint(withheld, child)
 	}
 	s.discard(in)
 	return nil, err
@@ -113,8 +113,8 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	if in.session, err = downstream.Connect(ctx, options); err != nil {
 		return err
 	}
-	s.progress.nextStep(StepTools, s.agreed(in.session))
-	s.habits.learnEras(in.session.Eras())
+	s.progress.nextStep(StepTools, s.describeHandshake(in.session))
+	s.startHints.learnEras(in.session.Eras())
 	if err := s.identify(in.session, options); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
 		KeepDetached: s.config.KeepDetached,
 		StderrLine: func(line string) {
-			line = s.fleet.foreign(line)
+			line = s.fleet.cleanServerText(line)
 			s.journal.add(line)
 			s.log.Debug("server printed", "stderr", line)
 		},

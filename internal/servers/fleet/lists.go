@@ -53,7 +53,7 @@ func (s *Server) startLists(ctx context.Context, in *instance) {
 		s.followLists(life, in)
 	}()
 	patience := listsPatience
-	if s.habits.slowLists.Load() {
+	if s.startHints.slowLists.Load() {
 		patience = 0
 	}
 	timer := time.NewTimer(patience)
@@ -61,7 +61,7 @@ func (s *Server) startLists(ctx context.Context, in *instance) {
 	select {
 	case <-first:
 	case <-timer.C:
-		s.habits.slowLists.Store(true)
+		s.startHints.slowLists.Store(true)
 	case <-ctx.Done():
 	}
 }
@@ -195,7 +195,7 @@ func (s *Server) readList(ctx context.Context, session *downstream.Session, kind
 		return catalog.NewList(s.Name(), kind, nil, "")
 	case err != nil:
 		if s.fleet.life.Err() == nil && session.Err() == nil {
-			s.log.Warn("a server is left out of a list", "list", kind.Method, "reason", s.fleet.foreign(err.Error()))
+			s.log.Warn("a server is left out of a list", "list", kind.Method, "reason", s.fleet.cleanServerText(err.Error()))
 		}
 		return nil
 	}

@@ -79,7 +79,7 @@ func TestAnnouncedChangesAreReadFirst(t *testing.T) {
 		"on":{"prompts/list":[{"wait":"file ` + gate + `"},{"result":{"prompts":[{"name":"p"}]}}]}}`
 	r := newRig(t, map[string]string{"S": spec}, nil, Options{})
 	server := r.server(t, "S")
-	server.habits.slowLists.Store(true) // the first reading waits at the gate
+	server.startHints.slowLists.Store(true) // the first reading waits at the gate
 	m := newMember(t, "{}")
 	<-m.begin(t, server, "change")
 	if got := listed(server.ListsFor(m.ClientProfile)); got != "" || len(m.notices) > 0 {
@@ -162,7 +162,7 @@ func TestListsThatDoNotComeAreNotWaitedForTwice(t *testing.T) {
 		if err := call(t.Context(), server, "a"); err != nil {
 			t.Fatal(err)
 		}
-		if !server.habits.slowLists.Load() {
+		if !server.startHints.slowLists.Load() {
 			t.Error("its lists count as there")
 		}
 		_ = call(t.Context(), server, "crash")

@@ -87,8 +87,8 @@ func (p *progress) finishStep(detail string) {
 	}
 }
 
-// during changes the last step, if it is this one and under way.
-func (p *progress) during(name string, change func(last *Step)) {
+// updateStep changes the last step, if it is this one and under way.
+func (p *progress) updateStep(name string, change func(last *Step)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if last := &p.steps[len(p.steps)-1]; last.Name == name && !last.Done && !last.Failed {
@@ -96,9 +96,9 @@ func (p *progress) during(name string, change func(last *Step)) {
 	}
 }
 
-// after is nextStep if the last step is this one and under way.
-func (p *progress) after(name, following, detail string) {
-	p.during(name, func(*Step) {
+// nextStepAfter is nextStep if the last step is this one and under way.
+func (p *progress) nextStepAfter(name, following, detail string) {
+	p.updateStep(name, func(*Step) {
 		p.finishStep(detail)
 		p.appendStep(following)
 	})
@@ -120,32 +120,32 @@ func (p *progress) snapshot() []Step {
 func (p *progress) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		DNSStart: func(httptrace.DNSStartInfo) {
-			p.during(StepConnect, func(last *Step) { last.Name = StepLookup })
+			p.updateStep(StepConnect, func(last *Step) { last.Name = StepLookup })
 		},
 		DNSDone: func(info httptrace.DNSDoneInfo) {
 			if info.Err == nil {
-				p.after(StepLookup, StepConnect, addresses(info))
+				p.nextStepAfter(StepLookup, StepConnect, joinAddresses(info))
 			}
 		},
 		ConnectDone: func(_, address string, err error) {
 			if err == nil {
-				p.during(StepConnect, func(last *Step) { last.Detail = address })
+				p.updateStep(StepConnect, func(last *Step) { last.Detail = address })
 			}
 		},
-		TLSHandshakeStart: func() { p.after(StepConnect, StepTLS, "") },
+		TLSHandshakeStart: func() { p.nextStepAfter(StepConnect, StepTLS, "") },
 		TLSHandshakeDone: func(state tls.ConnectionState, err error) {
 			if err == nil {
-				p.after(StepTLS, StepHandshake, secured(state))
+				p.nextStepAfter(StepTLS, StepHandshake, describeTLS(state))
 			}
 		},
-		GotConn: func(httptrace.GotConnInfo) { p.after(StepConnect, StepHandshake, "") },
+		GotConn: func(httptrace.GotConnInfo) { p.nextStepAfter(StepConnect, StepHandshake, "") },
 	}
 }
 
 // shownAddresses is how many addresses of a name are shown.
 const shownAddresses = 3
 
-func addresses(info httptrace.DNSDoneInfo) string {
+func joinAddresses(info httptrace.DNSDoneInfo) string {
 	var texts []string
 	for _, address := range info.Addrs[:min(len(info.Addrs), shownAddresses)] {
 		texts = append(texts, address.String())
@@ -156,7 +156,7 @@ func addresses(info httptrace.DNSDoneInfo) string {
 	return strings.Join(texts, ", ")
 }
 
-func secured(state tls.ConnectionState) string {
+func describeTLS(state tls.ConnectionState) string {
 	text := tls.VersionName(state.Version)
 	if len(state.PeerCertificates) > 0 {
 		text += ", certificate valid until " + state.PeerCertificates[0].NotAfter.Format(time.DateOnly)
@@ -164,16 +164,16 @@ func secured(state tls.ConnectionState) string {
 	return text
 }
 
-// commandFound tells which file a command is.
-func (s *Server) commandFound(child *process.Process) string {
+// describeCommand tells which file a command is.
+func (s *Server) describeCommand(child *process.Process) string {
 	if s.config.Builtin != "" {
 		return "built in"
 	}
 	return s.fleet.masker.Load().Mask(child.Path())
 }
 
-// agreed tells what a handshake came to.
-func (s *Server) agreed(session *downstream.Session) string {
+// describeHandshake tells what a handshake came to.
+func (s *Server) describeHandshake(session *downstream.Session) string {
 	text := "revision " + string(session.Revision())
 	if software := s.software(session); software != "" {
 		text = software + ", " + text
@@ -190,5 +190,5 @@ func (s *Server) software(session *downstream.Session) string {
 	if len(text) > maxSoftware {
 		text = strings.ToValidUTF8(text[:maxSoftware], "") + "…"
 	}
-	return s.fleet.foreign(text)
+	return s.fleet.cleanServerText(text)
 }

@@ -27,9 +27,9 @@ type Server struct {
 	slots    slots // of its variants
 
 	// Shared with its variants:
-	habits  *habits
-	memory  *memory
-	journal *journal
+	startHints *startHints
+	memory     *memory
+	journal    *journal
 }
 
 // definition is what the configuration says about a server. It never changes.
@@ -43,7 +43,7 @@ type definition struct {
 }
 
 // audience describes the clients that a variant is for. It is the zero value for a configured server, except for left
-// and people, which the mu of the configured server's variants guards.
+// and persons, which the mu of the configured server's variants guards.
 type audience struct {
 	origin       *Server // the configured server of a variant; otherwise nil
 	key          variantKey
@@ -58,7 +58,7 @@ type audience struct {
 	account      string      // of the client that the variant was made for
 	number       uint64      // of that client
 	left         time.Time   // when a client left last
-	people       people      // whose clients use it
+	persons      personsSeen // whose clients use it
 }
 
 // lifecycle is the state of a server that runs, or does not. Unless its definition is faulty, a server is in one state at
@@ -116,12 +116,12 @@ func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *
 			fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage,
 			log: f.options.Log.With("toolbox", toolbox, "server", server.Name),
 		},
-		lifecycle: lifecycle{dismissed: make(chan struct{})},
-		habits:    &habits{}, memory: &memory{}, journal: &journal{},
+		lifecycle:  lifecycle{dismissed: make(chan struct{})},
+		startHints: &startHints{}, memory: &memory{}, journal: &journal{},
 	}
 	s.identity = sync.OnceValue(s.findIdentity)
 	if server.Builtin != "" {
-		s.habits.openNext(downstream.InitializeOnly) // our own settle on the era of their first request
+		s.startHints.setNextOpening(downstream.InitializeOnly) // our own settle on the era of their first request
 	}
 	return s
 }
@@ -307,7 +307,7 @@ func (e *BackoffError) Unwrap() error { return e.Err }
 
 // live is the goroutine of one life of the server, from its start to its end.
 func (s *Server) live(pending *attempt) {
-	defer s.vacate()
+	defer s.releaseSlot()
 	defer s.lives.Add(-1)
 	before := s.Offered() // the start replaces the cache
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)

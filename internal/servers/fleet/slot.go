@@ -26,15 +26,15 @@ type slots struct {
 	taken map[*Server]struct{}
 }
 
-// circumstances are what variants have in common that share one limit.
-type circumstances struct{ account, folder, environment string }
+// slotGroup are what variants have in common that share one limit.
+type slotGroup struct{ account, folder, environment string }
 
-// circumstances are those of the client that has been in the variant for the longest time, or made it.
-func (s *Server) circumstances() circumstances {
+// slotGroup are those of the client that has been in the variant for the longest time, or made it.
+func (s *Server) slotGroup() slotGroup {
 	v := &s.configured().variants
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	c := circumstances{s.account, s.key.folder, s.key.environment}
+	c := slotGroup{s.account, s.key.folder, s.key.environment}
 	if clients := v.clientsOf(s); len(clients) > 0 {
 		c.account = clients[0].options.Account
 	}
@@ -47,10 +47,10 @@ func (l *slots) admit(s *Server) error {
 	if _, has := l.taken[s]; has {
 		return nil
 	}
-	own := s.circumstances()
+	own := s.slotGroup()
 	var rivals []*Server
 	for rival := range l.taken {
-		if rival.circumstances() == own {
+		if rival.slotGroup() == own {
 			rivals = append(rivals, rival)
 		}
 	}
@@ -67,8 +67,8 @@ func (l *slots) admit(s *Server) error {
 	return nil
 }
 
-// vacate gives the slot back when a life of the server has ended, unless the next one has begun.
-func (s *Server) vacate() {
+// releaseSlot gives the slot back when a life of the server has ended, unless the next one has begun.
+func (s *Server) releaseSlot() {
 	if s.origin == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (l *slots) makeRoom(rivals []*Server, account string) bool {
 		if at < 0 {
 			return false
 		}
-		if chosen := rivals[at]; chosen.yield() {
+		if chosen := rivals[at]; chosen.retireForAnother() {
 			delete(l.taken, chosen)
 			return true
 		}
@@ -139,8 +139,8 @@ func (s *Server) spare(account string) (v spareVariant, ok bool) {
 	return v, true
 }
 
-// yield takes the instance out of use, unless somebody uses it.
-func (s *Server) yield() bool {
+// retireForAnother takes the instance out of use, unless somebody uses it.
+func (s *Server) retireForAnother() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in := s.running
@@ -155,8 +155,8 @@ func (s *Server) yield() bool {
 	return true
 }
 
-// shed forgets a variant of the account that is not up, if it has too many. Called with mu held.
-func (v *variants) shed(account string) {
+// forgetOldest forgets a variant of the account that is not up, if it has too many. Called with mu held.
+func (v *variants) forgetOldest(account string) {
 	if account == "" { // the user of the workbench
 		return
 	}

@@ -90,7 +90,7 @@ func (f *Fleet) Status() []Status {
 			sessions := server.allVariants()
 			for i, session := range sessions {
 				status := session.Status()
-				if i > 0 || len(sessions) == 1 || !status.unused() {
+				if i > 0 || len(sessions) == 1 || !status.isUnused() {
 					all = append(all, status)
 				}
 			}
@@ -99,8 +99,8 @@ func (f *Fleet) Status() []Status {
 	return all
 }
 
-// unused reports whether nothing ever happened to the server.
-func (s *Status) unused() bool {
+// isUnused reports whether nothing ever happened to the server.
+func (s *Status) isUnused() bool {
 	return s.State == Idle && s.LastError == "" && s.Tools == 0 && s.Restarts == 0
 }
 
@@ -132,7 +132,7 @@ func (s *Server) Status() Status {
 	}
 	if s.last != nil {
 		for _, line := range s.last.StderrTail(statusLines) {
-			status.Stderr = append(status.Stderr, s.fleet.foreign(line))
+			status.Stderr = append(status.Stderr, s.fleet.cleanServerText(line))
 		}
 	}
 	return status

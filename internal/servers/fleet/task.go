@@ -11,14 +11,14 @@ import (
 // Clients of different persons may share a session with a server, which takes them for one. This file
 // knows whose the tasks are that it makes: a task is for the clients of one person alone.
 
-// people are those whose clients use something, or once did.
-type people struct {
+// personsSeen are those whose clients use something, or once did.
+type personsSeen struct {
 	any     bool
 	first   string
 	several bool
 }
 
-func (p *people) add(person string) {
+func (p *personsSeen) add(person string) {
 	if !p.any {
 		p.any, p.first = true, person
 	}
@@ -26,7 +26,7 @@ func (p *people) add(person string) {
 }
 
 // hasOthers reports whether there are others than the one.
-func (p *people) hasOthers(than string) bool { return p.several || p.any && p.first != than }
+func (p *personsSeen) hasOthers(than string) bool { return p.several || p.any && p.first != than }
 
 // maxOwned is how many tasks of a person are remembered with a server.
 const maxOwned = 10_000
@@ -90,7 +90,7 @@ func (s *Server) ServesOthers(p *ClientProfile) bool {
 	}
 	s.variants.mu.Lock()
 	defer s.variants.mu.Unlock()
-	return s.variants.people.hasOthers(p.options.Person)
+	return s.variants.persons.hasOthers(p.options.Person)
 }
 
 // HidesTask reports whether a task of the server is not for the client, as it uses the server: it is another person's,
@@ -118,7 +118,7 @@ func (s *Server) isOfOthers(p *ClientProfile) bool {
 	v := &s.configured().variants
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return s.people.hasOthers(p.options.Person)
+	return s.persons.hasOthers(p.options.Person)
 }
 
 // askTaskOwner takes a question that belongs to a task to the one whose task it is. It reports false if the
@@ -130,7 +130,7 @@ func (s *Server) askTaskOwner(q *downstream.Question, caller downstream.Caller) 
 	}
 	v := &s.configured().variants
 	v.mu.Lock()
-	several, clients := s.people.several, v.clientsOf(s)
+	several, clients := s.persons.several, v.clientsOf(s)
 	v.mu.Unlock()
 	if !several {
 		return false
@@ -165,7 +165,7 @@ func (s *Server) askTaskOwner(q *downstream.Question, caller downstream.Caller) 
 func (s *Server) notifyTaskClients(message wire.Message) bool {
 	v := &s.configured().variants
 	v.mu.Lock()
-	several, clients := s.people.several, v.clientsOf(s)
+	several, clients := s.persons.several, v.clientsOf(s)
 	v.mu.Unlock()
 	if !several {
 		return false

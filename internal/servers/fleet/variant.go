@@ -28,7 +28,7 @@ type variantKey struct {
 // key returns the client's key for a server; rooted says that the server asks for roots. Called with mu held.
 func (p *ClientProfile) key(s *Server, rooted bool) variantKey {
 	key := variantKey{modern: p.options.Modern, folder: s.folderFor(p), hops: s.hopsFor(p), capabilities: p.declared}
-	if d := p.options.Environment.differs(s); d != nil {
+	if d := p.options.Environment.differenceFor(s); d != nil {
 		key.environment = d.digest
 	}
 	switch {
@@ -46,7 +46,7 @@ func (p *ClientProfile) key(s *Server, rooted bool) variantKey {
 // folderFor returns the client's folder if the server depends on it.
 func (s *Server) folderFor(p *ClientProfile) string {
 	definition := &s.config
-	if d := p.options.Environment.differs(s); d != nil {
+	if d := p.options.Environment.differenceFor(s); d != nil {
 		definition = &d.config
 	}
 	if !dependsOnFolder(definition) {
@@ -57,7 +57,7 @@ func (s *Server) folderFor(p *ClientProfile) string {
 
 // hopsFor returns the mark of the client's connection if the server may be a workbench, which passes it on.
 func (s *Server) hopsFor(p *ClientProfile) string {
-	if s.config.Builtin != "" || s.habits.isOther.Load() {
+	if s.config.Builtin != "" || s.startHints.isOther.Load() {
 		return ""
 	}
 	return p.options.Hops
@@ -91,7 +91,7 @@ type variants struct {
 	rooted  bool // it asks for roots, and may answer accordingly
 	byKey   map[variantKey]*Server
 	members map[*Server]map[*ClientProfile]struct{} // of each, the configured one included
-	people  people                                  // of all
+	persons personsSeen                             // of all
 
 	memories memories // of those that have not that of the configured one
 
@@ -101,13 +101,13 @@ type variants struct {
 // existingVariant returns the variant that the client would use; nil if it does not exist yet. It does not add the client
 // to it.
 func (s *Server) existingVariant(p *ClientProfile) *Server {
-	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
+	if p == nil || s.config.Fault != nil && p.options.Environment.differenceFor(s) == nil {
 		return s
 	}
-	apart := s.variants.asks.Load()
+	isAsking := s.variants.asks.Load()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if used, ok := p.servers[s]; ok && (used.isPrivate() || !apart) && !used.isDismissed() {
+	if used, ok := p.servers[s]; ok && (used.isPrivate() || !isAsking) && !used.isDismissed() {
 		return used
 	}
 	s.variants.mu.Lock()
@@ -140,7 +140,7 @@ func (s *Server) refusedVariant(p *ClientProfile, why error) *Server {
 // FaultFor is Fault for the variant of a client.
 func (s *Server) FaultFor(p *ClientProfile) *config.Error {
 	if p != nil {
-		if d := p.options.Environment.differs(s); d != nil {
+		if d := p.options.Environment.differenceFor(s); d != nil {
 			return d.config.Fault
 		}
 	}
@@ -158,18 +158,18 @@ func (p *ClientProfile) circle() string {
 // For returns the variant of the server that the client uses. A nil profile has no capabilities. A faulty server has no
 // variants, except for clients whose environment corrects the fault.
 func (s *Server) For(p *ClientProfile) *Server {
-	if p == nil || s.config.Fault != nil && p.options.Environment.differs(s) == nil {
+	if p == nil || s.config.Fault != nil && p.options.Environment.differenceFor(s) == nil {
 		return s
 	}
-	apart := s.variants.asks.Load()
+	isAsking := s.variants.asks.Load()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	used, ok := p.servers[s]
-	if ok && (used.isPrivate() || !apart) && !used.isDismissed() {
+	if ok && (used.isPrivate() || !isAsking) && !used.isDismissed() {
 		return used
 	}
 	if p.closed {
-		if p.options.Environment.differs(s) != nil {
+		if p.options.Environment.differenceFor(s) != nil {
 			return s.refusedVariant(p, errDeserted)
 		}
 		return s
@@ -208,7 +208,7 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 	if key != (variantKey{}) {
 		known, ok := v.byKey[key]
 		if !ok {
-			v.shed(p.options.Account)
+			v.forgetOldest(p.options.Account)
 		}
 		switch {
 		case ok:
@@ -219,7 +219,7 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 				v.byKey = make(map[variantKey]*Server)
 			}
 			v.byKey[key] = variant
-			s.fleet.apart.add(variant)
+			s.fleet.variantSecrets.add(variant)
 			if s.isDismissed() {
 				variant.dismiss()
 			}
@@ -237,8 +237,8 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 		v.members[variant] = make(map[*ClientProfile]struct{})
 	}
 	v.members[variant][p] = struct{}{}
-	variant.people.add(p.options.Person)
-	v.people.add(p.options.Person)
+	variant.persons.add(p.options.Person)
+	v.persons.add(p.options.Person)
 	return variant
 }
 
@@ -260,13 +260,13 @@ func (v *variants) makeRoom() bool {
 // newVariant makes a variant of a configured server.
 func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	definition := s.config
-	differs := p.options.Environment.differs(s)
+	differs := p.options.Environment.differenceFor(s)
 	if differs != nil {
 		definition = differs.config
 	}
 	variant := newServer(s.fleet, s.toolbox, definition, s.maxMessage)
 	variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
-	variant.habits, variant.journal, variant.modern, variant.folder = s.habits, s.journal, p.options.Modern, key.folder
+	variant.startHints, variant.journal, variant.modern, variant.folder = s.startHints, s.journal, p.options.Modern, key.folder
 	variant.hops = key.hops
 	variant.account, variant.number = p.options.Account, p.number
 	variant.private.Store(key.alone != 0)

@@ -96,7 +96,7 @@ func (f *Fleet) Part(servers []toolbox.Ref) *Part { return &Part{fleet: f, serve
 func (p *Part) Toolboxes() []*Toolbox {
 	var boxes []*Toolbox
 	for _, box := range p.fleet.Toolboxes() {
-		if part := p.of(box); len(part.Servers) > 0 {
+		if part := p.restrict(box); len(part.Servers) > 0 {
 			boxes = append(boxes, part)
 		}
 	}
@@ -109,14 +109,14 @@ func (p *Part) Toolbox(name string) (*Toolbox, bool) {
 	if !ok {
 		return nil, false
 	}
-	part := p.of(box)
+	part := p.restrict(box)
 	return part, len(part.Servers) > 0
 }
 
 // Names holds the names that direct mode gave to the tools of the part.
 func (p *Part) Names() *toolbox.Names { return &p.names }
 
-func (p *Part) of(box *Toolbox) *Toolbox {
+func (p *Part) restrict(box *Toolbox) *Toolbox {
 	part := &Toolbox{Name: box.Name, Description: box.Description, byName: make(map[string]*Server)}
 	for _, server := range box.Servers {
 		if slices.ContainsFunc(p.servers, func(ref toolbox.Ref) bool { return ref.Toolbox == box.Name && ref.Server == server.Name() }) {

@@ -77,7 +77,7 @@ func opened(dir string) runtimedir.Dir {
 }
 
 // echo answers each line with what is known of the client.
-func echo(ctx context.Context, conn io.ReadWriteCloser, _ *Hello, known front.Pipe) error {
+func echo(ctx context.Context, conn io.ReadWriteCloser, _ *Hello, known front.StdioOptions) error {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	for lines := bufio.NewScanner(conn); lines.Scan(); {

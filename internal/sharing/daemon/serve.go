@@ -26,7 +26,7 @@ type ServeOptions struct {
 	NewIdle <-chan time.Duration
 	// Session serves one client until it closes its side, or for a bounded time after ctx ends. known is the client's
 	// description in its hello.
-	Session func(ctx context.Context, conn io.ReadWriteCloser, hello *Hello, known front.Pipe) error
+	Session func(ctx context.Context, conn io.ReadWriteCloser, hello *Hello, known front.StdioOptions) error
 	Reload  func() // does not block
 	Log     *slog.Logger
 }
@@ -196,7 +196,7 @@ func (s *server) readHello(conn net.Conn) (hello *Hello, refusal string) {
 func (s *server) session(ctx context.Context, conn net.Conn, hello *Hello) {
 	log := s.options.Log.With("folder", hello.Folder)
 	log.Debug("a client connected")
-	known := front.Pipe{
+	known := front.StdioOptions{
 		Origin: front.Origin{Folder: existing(hello.Folder)}, Opened: hello.Opened, LastAsked: hello.LastAsked,
 		Mark: relay.Mark, Farewell: []byte(relay.Farewell), Patience: unreadTime,
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// habits are what was learned of a server for its next start. Its variants share them.
-type habits struct {
+// startHints are what was learned of a server for its next start. Its variants share them.
+type startHints struct {
 	instead   atomic.Int32 // the downstream.Opening that the last start asked for; ProbeFirst: none
 	eras      atomic.Int32 // a downstream.Eras that is certain
-	speaksSSE atomic.Bool  // see reach
+	speaksSSE atomic.Bool  // see connectRemote
 	slowLists atomic.Bool  // see startLists
 
 	isWorkbench atomic.Bool // it is a workbench; see mayForward
@@ -22,7 +22,7 @@ type habits struct {
 // from what the server told, so that it is not what fails. A process that has answered the probe
 // may refuse initialize from then on (that of the Python SDK does), so that for legacy clients
 // that can be asked initialize comes first: only then can such a server ask them.
-func (h *habits) opening(modern, canBeAsked bool) (opening downstream.Opening, known bool) {
+func (h *startHints) opening(modern, canBeAsked bool) (opening downstream.Opening, known bool) {
 	switch downstream.Eras(h.eras.Load()) {
 	case downstream.OnlyLegacy:
 		return downstream.InitializeOnly, true
@@ -43,20 +43,20 @@ func (h *habits) opening(modern, canBeAsked bool) (opening downstream.Opening, k
 	return downstream.ProbeFirst, false
 }
 
-// openNext has the next start begin with an opening; ProbeFirst leaves it to what is known then.
-func (h *habits) openNext(instead downstream.Opening) { h.instead.Store(int32(instead)) }
+// setNextOpening has the next start begin with an opening; ProbeFirst leaves it to what is known then.
+func (h *startHints) setNextOpening(instead downstream.Opening) { h.instead.Store(int32(instead)) }
 
 // learnEras remembers what a server told about its eras, if it did.
-func (h *habits) learnEras(eras downstream.Eras) {
+func (h *startHints) learnEras(eras downstream.Eras) {
 	if eras != downstream.ErasUnknown {
 		h.eras.Store(int32(eras))
 	}
 }
 
 // forget is for a start that failed although it relied on what was learned.
-func (h *habits) forget() {
+func (h *startHints) forget() {
 	h.eras.Store(int32(downstream.ErasUnknown))
-	h.openNext(downstream.ProbeFirst)
+	h.setNextOpening(downstream.ProbeFirst)
 }
 
 // canBeAsked reports whether the server's clients declared that they answer questions.

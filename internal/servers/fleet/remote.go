@@ -10,12 +10,12 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// reach begins a session with a remote server. Unless the configuration says which of the
+// connectRemote begins a session with a remote server. Unless the configuration says which of the
 // two HTTP transports it speaks, it is asked for the newer one first. What worked is tried
 // first at the next start.
-func (s *Server) reach(ctx context.Context, opening downstream.Opening) (*instance, error) {
-	sse := s.config.Transport == "sse" || s.config.Transport == "" && s.habits.speaksSSE.Load()
-	in, err := s.reachBy(ctx, sse, opening)
+func (s *Server) connectRemote(ctx context.Context, opening downstream.Opening) (*instance, error) {
+	sse := s.config.Transport == "sse" || s.config.Transport == "" && s.startHints.speaksSSE.Load()
+	in, err := s.connectVia(ctx, sse, opening)
 	if err == nil || s.config.Transport != "" {
 		return in, s.explainRemote(err)
 	}
@@ -23,9 +23,9 @@ func (s *Server) reach(ctx context.Context, opening downstream.Opening) (*instan
 	if !refused || !status.NoEndpoint() || ctx.Err() != nil {
 		return nil, s.explainRemote(err)
 	}
-	in, other := s.reachBy(ctx, !sse, opening)
+	in, other := s.connectVia(ctx, !sse, opening)
 	if other == nil {
-		s.habits.speaksSSE.Store(!sse)
+		s.startHints.speaksSSE.Store(!sse)
 		return in, nil
 	}
 	first, second := s.explainRemote(err), s.explainRemote(other)
@@ -39,8 +39,8 @@ func transportName(sse bool) string {
 	return "Streamable HTTP"
 }
 
-// reachBy begins a session by one of the transports.
-func (s *Server) reachBy(ctx context.Context, sse bool, opening downstream.Opening) (*instance, error) {
+// connectVia begins a session by one of the transports.
+func (s *Server) connectVia(ctx context.Context, sse bool, opening downstream.Opening) (*instance, error) {
 	started := time.Now()
 	s.progress.restart(StepConnect)
 	in := newInstance(nil)
