@@ -176,7 +176,7 @@ func TestReadUnknown(t *testing.T) {
 		{"x.json", `{"mcpServers": {"a": {"command": "x", "env": {"K": "${T}"}}}}`, "${T}", ""},
 		{"x.json", `{"servers": {"a": {"command": "x", "env": {"K": "${input:t}"}}}}`, "${T}", ""},
 		{"x.toml", "[mcp_servers.a]\ncommand = \"x\"\nenv = { K = \"${T}\" }\n", "$${T}", ""},
-		{"x.json", `{"other": {}}`, "", "holds no servers"},
+		{"x.json", `{"other": {}}`, "", "contains no servers"},
 		{"x.json", `{"mcpServers": {`, "", "cannot be read"},
 		{"x.json", strings.Repeat("[", 1000), "", "nested"},
 		{"x.yaml", "a: 1\n---\nb: 2\n", "", "more than one document"},
