@@ -126,6 +126,11 @@ func TestServersThatLeftAreForgotten(t *testing.T) {
 	if left, kept := m.Read("t", "s", begin), m.Read("t", "kept", begin); left.TotalCalls != 0 || kept.TotalCalls != 1 {
 		t.Errorf("left: %+v, kept: %+v", left.Counts, kept.Counts)
 	}
+	m.Retain(func(string, string) bool { return false })
+	m.count(key{toolbox: "t", server: "kept", method: "m"}, succeeded, begin, time.Millisecond)
+	if back := m.Read("t", "kept", begin); back.TotalCalls != 1 {
+		t.Errorf("back: %+v", back.Counts)
+	}
 }
 
 func TestCountingAllocatesNothing(t *testing.T) {
