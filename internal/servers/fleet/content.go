@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// maxLook is how many bytes of a result are looked at: its usual size costs nothing that could be measured.
+	// maxLook is the number of bytes of a result that are checked. The usual results cost no measurable time.
 	maxLook = 64 << 10
-	// maxFlags is how many things are told of once; after that all may be told again.
+	// maxFlags is the number of warnings that are remembered; after that, warnings may repeat.
 	maxFlags = 1000
 )
 
-// flags are what was told of a server, so that it is told once.
+// flags hold the warnings that were logged about a server, so that each is logged once.
 type flags struct {
 	mu   sync.Mutex
 	told map[string]bool
@@ -33,8 +33,8 @@ func (f *flags) isNew(what string) bool {
 	return true
 }
 
-// WarnAboutHiddenText tells the log of a result that hides text, once for each tool, prompt and resource. A result is data that somebody
-// asked for, and is never changed.
+// WarnAboutHiddenText logs a warning if a result contains hidden text, once for each tool, prompt and resource. The result
+// is never changed.
 func (l *Lease) WarnAboutHiddenText(result wire.Payload, method, name string) {
 	raw := result.Bytes()
 	if !hidden.InJSON(raw[:min(len(raw), maxLook)]) {

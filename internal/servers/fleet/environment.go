@@ -17,33 +17,32 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Environment is that of clients which were not started from where the workbench was. A server
-// for which it makes no difference is shared with clients of other environments, and has that
-// of the first; for one that would get other variables, or be another program, there is a copy.
+// Environment holds the environment variables of clients that were not started where the workbench was. A server that
+// does not depend on them is shared with clients of other environments, and runs in the environment of the first. A
+// server that would get other variables, or run another program, has a variant of its own.
 type Environment struct {
 	fleet   *Fleet
 	environ []string
 
 	mu      sync.Mutex
-	config  *config.Config          // as the file is to be read in it; nil: as the fleet has it
-	unread  *config.Error           // why some of it, or all, cannot be read there; nil: all can
-	servers map[*Server]*difference // that were looked at; nil: none
+	config  *config.Config          // with the variables expanded here; nil: the fleet's
+	unread  *config.Error           // why the configuration, or a part of it, cannot be read here; nil: it can
+	servers map[*Server]*difference // compared so far; nil: no difference
 }
 
-// difference is what an environment changes about a server.
+// difference describes what an environment changes about a server.
 type difference struct {
 	config    config.Server // with the environment's values of variables
 	environ   []string
-	variables []string // names of those that have other values
-	command   string   // the file that its command is; "" if it is the same
+	variables []string // names of variables with other values
+	command   string   // the executable of its command; "" if it is the same
 	digest    string
-	secrets   []string // of the configuration there
+	secrets   []string // of the configuration in this environment
 }
 
-// NewEnvironment makes an environment; cfg is the configuration with its variables expanded
-// there, nil if that is the same. Unread is why some of it, or all, cannot be read there: servers
-// that it lacks are faulty then, since the values of others are not for these clients. Close it
-// when its clients are gone.
+// NewEnvironment makes an environment. cfg is the configuration with its variables expanded in it, nil if that makes no
+// difference. unread is the error if the configuration, or a part of it, cannot be read there: missing servers are
+// faulty then, since the values of other environments are not for these clients. Close it when its clients are gone.
 func (f *Fleet) NewEnvironment(environ []string, cfg *config.Config, unread *config.Error) *Environment {
 	e := &Environment{fleet: f, environ: environ}
 	f.mu.Lock()
@@ -57,7 +56,7 @@ func (f *Fleet) NewEnvironment(environ []string, cfg *config.Config, unread *con
 	return e
 }
 
-// Close forgets the environment. Its secrets are masked as long as a server runs with them.
+// Close removes the environment. Its secrets stay masked as long as a server runs with them.
 func (e *Environment) Close() {
 	e.fleet.mu.Lock()
 	defer e.fleet.mu.Unlock()
@@ -78,7 +77,7 @@ func (e *Environment) setConfig(cfg *config.Config, unread *config.Error) {
 	e.config, e.unread, e.servers = cfg, unread, make(map[*Server]*difference)
 }
 
-// secrets are those that the environment adds to the fleet's.
+// secrets returns the secrets that the environment adds to those of the fleet.
 func (e *Environment) secrets() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,7 +87,7 @@ func (e *Environment) secrets() []string {
 	return e.config.Secrets
 }
 
-// variantSecrets are the variants that have secrets of an environment, which may be gone, or have others by now.
+// variantSecrets holds the variants with secrets of an environment, which may be closed or changed by now.
 type variantSecrets struct {
 	mu  sync.Mutex
 	all map[*Server]struct{}
@@ -106,7 +105,7 @@ func (a *variantSecrets) add(variant *Server) {
 	a.all[variant] = struct{}{}
 }
 
-// secrets returns those of the variants that are in use, or still run.
+// secrets returns the secrets of variants that are in use or still running.
 func (a *variantSecrets) secrets() (all []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,8 +119,8 @@ func (a *variantSecrets) secrets() (all []string) {
 	return all
 }
 
-// differenceFor returns what is other about a configured server; nil if nothing is. The fleet's own
-// environment is nil.
+// differenceFor returns what the environment changes about a configured server; nil if nothing. A nil Environment is
+// that of the workbench.
 func (e *Environment) differenceFor(s *Server) *difference {
 	if e == nil {
 		return nil
@@ -136,7 +135,7 @@ func (e *Environment) differenceFor(s *Server) *difference {
 	return d
 }
 
-// compare is called with mu held.
+// compare computes the difference for a server. Called with mu held.
 func (e *Environment) compare(s *Server) *difference {
 	d := &difference{config: e.definition(s), environ: e.environ}
 	if e.config != nil {
@@ -171,8 +170,8 @@ func (e *Environment) compare(s *Server) *difference {
 	return d
 }
 
-// definition returns the server as the configuration has it here. One that it does not have is
-// faulty: the fleet's own definition may hold values of another environment.
+// definition returns the definition of a server in this environment. A missing server is faulty, since the fleet's
+// definition may contain values of another environment.
 func (e *Environment) definition(s *Server) config.Server {
 	if e.config == nil && e.unread == nil {
 		return s.config
@@ -195,7 +194,7 @@ func (e *Environment) definition(s *Server) config.Server {
 	return config.Server{Name: s.Name(), Fault: fault}
 }
 
-// otherValues names the variables of the configuration that are other here.
+// otherValues returns the names of the configuration's variables that have other values here.
 func (e *Environment) otherValues(s *Server) (names []string) {
 	if e.config == nil {
 		return nil
@@ -216,7 +215,7 @@ func faultOf(server *config.Server) string {
 	return server.Fault.Error()
 }
 
-// childEnvironment is what a server's process would have in its environment.
+// childEnvironment returns the environment variables of a server's process.
 func childEnvironment(environ []string, server *config.Server) map[string]string {
 	extra := make([]string, len(server.Env))
 	for i, variable := range server.Env {
@@ -226,7 +225,7 @@ func childEnvironment(environ []string, server *config.Server) map[string]string
 	return variablesOf(env)
 }
 
-// variablesOf returns an environment as a map; the last of two values for one name holds.
+// variablesOf returns an environment as a map. The last value of a name wins.
 func variablesOf(environ []string) map[string]string {
 	variables := make(map[string]string, len(environ))
 	for _, entry := range environ {
@@ -248,8 +247,7 @@ func union(a, b map[string]string) map[string]string {
 	return all
 }
 
-// commandFile returns the file that a command is with that environment; "" for a command that
-// is a path already, or is not found.
+// commandFile returns the executable of a command in an environment; "" if the command is a path or is not found.
 func commandFile(server *config.Server, env map[string]string) string {
 	if server.Command == "" || filepath.Base(server.Command) != server.Command {
 		return ""

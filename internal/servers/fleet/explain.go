@@ -12,24 +12,22 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 )
 
-// Limits of what an error repeats of a server's words.
+// Limits of the server's text in an error.
 const (
-	maxReason      = 64 << 10 // size of the reason that an error quotes; the rest is cut
-	maxStderrLines = 5        // lines of stderr that an error quotes
-	// exitTime is how long we wait for the exit status of a process whose output
-	// ended, so that the error can name it.
+	maxReason      = 64 << 10 // size of the reason in an error; the rest is cut off
+	maxStderrLines = 5        // lines of stderr in an error
+	// exitTime is how long to wait for the exit status of a process whose output ended, for the error message.
 	exitTime = 500 * time.Millisecond
 )
 
-// quoting is an error whose text ends with a server's words.
+// quoting is an error whose text ends with text of the server.
 type quoting interface {
 	error
 	Words() string
 }
 
-// explain turns the error of a request to a server into one for people. Secrets are
-// masked in the server's words, not in ours. A timeout of zero means that no setting of
-// ours limited the time. A remote server has no child.
+// explain converts the error of a request to a server into one for users. It masks secrets in the server's text, not in
+// the text of the workbench. timeout is the setting that limited the time, or 0. child is nil for a remote server.
 func (s *Server) explain(child *process.Process, err error, timeout time.Duration) error {
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
 		ours := strings.TrimSuffix(err.Error(), rpc.Message)
@@ -59,21 +57,21 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 	return failure
 }
 
-// cleanServerText returns words of a server as they may be shown: without hidden text, which could also hide a secret, and with
-// secrets masked.
+// cleanServerText returns text of a server that may be shown: without hidden characters, which could also hide a secret,
+// and with secrets masked.
 func (f *Fleet) cleanServerText(text string) string { return f.masker.Load().Mask(hidden.Clean(text)) }
 
-// Quote returns words of the server as they may be shown.
+// Quote returns text of the server that may be shown: without hidden characters, and with secrets masked.
 func (l *Lease) Quote(text string) string { return l.server.fleet.cleanServerText(text) }
 
-// Mask returns words of the server with the secrets in them masked.
+// Mask returns text of the server with secrets masked.
 func (l *Lease) Mask(text string) string { return l.server.fleet.masker.Load().Mask(text) }
 
-// Failure is an error of a server, told for people, with secrets masked.
+// Failure is an error of a server, described for users, with secrets masked.
 type Failure struct {
 	reason string
-	output string // what the server printed last, with words that lead to it
-	hint   string // what to do about it
+	output string // the last output of the server, with an introduction
+	hint   string // what to do next
 	cause  error
 }
 
@@ -85,16 +83,16 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// Reason is the error without what the server printed, for those who show that otherwise.
+// Reason returns the error without the output of the server, for callers that show the output separately.
 func (f *Failure) Reason() string { return cut(f.reason) }
 
-// Hint says what to do about it; "" if that is not known.
+// Hint returns what to do next; "" if that is not known.
 func (f *Failure) Hint() string { return f.hint }
 
-// Unwrap returns the cause, whose text may hold secrets.
+// Unwrap returns the cause, whose text may contain secrets.
 func (f *Failure) Unwrap() error { return f.cause }
 
-// exitOf returns how the process ended, or "" if it has not.
+// exitOf describes how the process exited; "" if it is still running.
 func exitOf(child *process.Process) string {
 	patience := time.NewTimer(exitTime)
 	defer patience.Stop()
@@ -106,8 +104,8 @@ func exitOf(child *process.Process) string {
 	}
 }
 
-// withheldHint says which variables a server that failed may miss: those that it names, or those that programs need to reach
-// the network, whether they say so or not.
+// withheldHint names the variables that a failed server may need: withheld ones that its output mentions, or else those
+// that were withheld because they contain credentials.
 func withheldHint(withheld process.Withheld, child *process.Process) string {
 	names := process.MentionedVariables(withheld.Names, child.StderrTail(maxStderrLines))
 	switch {

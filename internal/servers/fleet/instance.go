@@ -11,31 +11,31 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 )
 
-// instance is one life of a server: its process and the session with it.
+// instance is one run of a server: its process and the session with it.
 type instance struct {
 	process  *process.Process // nil for a remote server
 	session  *downstream.Session
 	tools    atomic.Pointer[catalog.Snapshot]
-	changed  chan struct{} // holds a token when the server said that its tools changed
-	unneeded chan struct{} // holds a token when who started it needs it no more; see Prefetch
-	ordered  chan struct{} // holds a token when somebody ordered its end; see Restart
+	changed  chan struct{} // holds a token when the server notified that its tools changed
+	unneeded chan struct{} // holds a token when the prefetch that started it is done; see Prefetch
+	ordered  chan struct{} // holds a token when a restart was ordered; see Restart
 	yielded  chan struct{} // holds a token when it makes room for another variant; see slots
-	left     chan struct{} // holds a token when one of its callers is no longer there
+	left     chan struct{} // holds a token when a caller has left or is away
 	ready    time.Time
 	took     time.Duration // from the start to ready
 	lister   lister
 
-	// Whoever has the server's mu adds leases; they are released without it.
+	// Leases are added with the server's mu held, and released without it.
 	leases atomic.Int64
-	lent   atomic.Int64          // leases in all
-	used   atomic.Int64          // nanoseconds from ready to when the last lease was released
-	latest atomic.Pointer[Lease] // is the next one, too, while the tools stay the same
+	lent   atomic.Int64          // all leases so far
+	used   atomic.Int64          // when the last lease was released, in nanoseconds after ready
+	latest atomic.Pointer[Lease] // reused while the tools stay the same
 
 	callers callers
 }
 
-// Lease is the use of a running server by one caller. Callers may have the same one, since
-// nothing in it changes; each of them releases it.
+// Lease keeps a running server in use for one request. It is immutable, so that requests can share one; each of them
+// releases it.
 type Lease struct {
 	Session *downstream.Session
 	Tools   *catalog.Snapshot
@@ -46,7 +46,7 @@ type Lease struct {
 
 func (in *instance) snapshot() *catalog.Snapshot { return in.tools.Load() }
 
-// lease is called with the server's mu held.
+// lease returns a lease. Called with the server's mu held.
 func (in *instance) lease(s *Server) *Lease {
 	in.leases.Add(1)
 	in.lent.Add(1)
@@ -59,12 +59,12 @@ func (in *instance) lease(s *Server) *Lease {
 	return lease
 }
 
-// Release ends the lease. It must be called once by each who has it.
+// Release ends the lease. Call it once for each lease that was returned.
 func (l *Lease) Release() {
 	in := l.instance
 	for {
 		n := in.leases.Load()
-		if n == 1 { // before it is seen that there is none
+		if n == 1 { // stored before the count is 0
 			in.used.Store(int64(time.Since(in.ready)))
 		}
 		if in.leases.CompareAndSwap(n, n-1) {
@@ -73,16 +73,16 @@ func (l *Lease) Release() {
 	}
 }
 
-// Explain says for people why a request failed with err: a session that broke off
-// means that the process ended, and its last words tell more.
+// Explain describes for users why a request failed with err. If the session ended because the process exited, the
+// description has the exit status and the last output.
 func (l *Lease) Explain(err error) error {
 	return l.server.explain(l.instance.process, err, 0)
 }
 
-// uses returns how often the server was used.
+// uses returns the number of leases so far.
 func (in *instance) uses() int { return int(in.lent.Load()) }
 
-// idleFor returns for how long nobody has used the server; zero if somebody does.
+// idleFor returns how long the server has been idle; 0 if it is in use.
 func (in *instance) idleFor() time.Duration {
 	if in.leases.Load() > 0 {
 		return 0
@@ -90,19 +90,16 @@ func (in *instance) idleFor() time.Duration {
 	return max(1, time.Since(in.ready)-time.Duration(in.used.Load()))
 }
 
-// refreshPause is the least time between two readings of a server's tools, however
-// often it says that they changed.
+// refreshPause is the minimum time between two readings of a server's tools, however often it notifies of changes.
 const refreshPause = 250 * time.Millisecond
 
-// drainTime is how long the calls of a dismissed server may still take, and drainPause
-// how often we look whether they are done.
+// Limits of the wait for the calls of a dismissed server.
 const (
 	drainTime  = 30 * time.Second      // for calls of a server that left the configuration; then they end with it
 	drainPause = 50 * time.Millisecond // between two checks whether such calls have ended
 )
 
-// watch stays with a running server until it ends, for whatever reason, and leaves
-// nothing of it behind.
+// watch handles the events of a running server until it ends, and then releases everything it used.
 func (s *Server) watch(in *instance) {
 	defer s.discard(in)
 	limit := s.idleLimit()
@@ -153,9 +150,9 @@ func (s *Server) watch(in *instance) {
 	}
 }
 
-// stopIfIdle takes a server out of use that nobody has used for the limit, and that no
-// client is there for which counts on what it remembers. Otherwise it sets the timer to
-// when that may be, or leaves it to the next client that leaves.
+// stopIfIdle retires a server that was idle for the limit and has no present caller that may rely on its state.
+// Otherwise it sets the timer to the next possible time; with a present caller, the next client that leaves triggers the
+// check.
 func (s *Server) stopIfIdle(in *instance, limit time.Duration, timer *time.Timer) bool {
 	switch left, held := s.retireIdle(in, limit); {
 	case held:
@@ -168,7 +165,7 @@ func (s *Server) stopIfIdle(in *instance, limit time.Duration, timer *time.Timer
 	return true
 }
 
-// drain waits for the calls of a dismissed server.
+// drain waits for the calls of a dismissed server, for a limited time.
 func (s *Server) drain(in *instance) {
 	patience := time.NewTimer(drainTime)
 	defer patience.Stop()
@@ -187,7 +184,7 @@ func (s *Server) drain(in *instance) {
 	}
 }
 
-// retireIfRunning takes an instance out of use that has not been already.
+// retireIfRunning retires an instance, unless that was done before.
 func (s *Server) retireIfRunning(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +193,8 @@ func (s *Server) retireIfRunning(in *instance) {
 	}
 }
 
-// retireIdle takes a server out of use that nobody has used for the limit; else it
-// returns how long that may take, or that a caller is there. No lease is given meanwhile.
+// retireIdle retires a server that was idle for the limit. Otherwise it returns the remaining time, or held if a caller
+// is present. No lease is given meanwhile.
 func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Duration, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +210,7 @@ func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Durati
 	return 0, false
 }
 
-// discard stops the process and all that it started, and ends the session, in bounded time.
+// discard stops the process and its children, and ends the session, in bounded time.
 func (s *Server) discard(in *instance) {
 	s.mu.Lock()
 	s.stopping++
@@ -238,7 +235,7 @@ func (s *Server) stopProcess(child *process.Process) {
 	}
 }
 
-// pid returns the id of the process, or 0 for a remote server.
+// pid returns the process id; 0 for a remote server.
 func (in *instance) pid() int {
 	if in.process == nil {
 		return 0
@@ -246,8 +243,7 @@ func (in *instance) pid() int {
 	return in.process.PID()
 }
 
-// refresh reads the tools again, and then rests for a while: notices that come
-// meanwhile lead to one more reading.
+// refresh reads the tools again and then pauses. Notifications that arrive meanwhile cause one more reading.
 func (s *Server) refresh(in *instance) {
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	defer cancel()

@@ -16,9 +16,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 )
 
-// launch starts the server. Some servers do not survive the first request that they get, because
-// it is of the other era. One that did so is started once more with another opening; where that
-// is not certain, the next start is like that, since the server may fail for any reason.
+// launch starts the server. Some servers exit at the first request if it is of the other era. Such a server is started
+// once more with another opening. If the era is only a possible reason for the failure, the next start uses that opening.
 func (s *Server) launch(ctx context.Context) (*instance, error) {
 	opening, known := s.startHints.opening(s.modern, s.canBeAsked())
 	tried := []downstream.Opening{opening}
@@ -45,7 +44,7 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 			return nil, failure
 		}
 		if slices.Contains(tried, blame.Instead) {
-			s.startHints.forget() // it fails however it is begun with
+			s.startHints.forget() // it fails with each opening
 			return nil, failure
 		}
 		s.log.Info("server ended at the first request, or refuses the client's era after it; starting it again with another one", "reason", err)
@@ -57,8 +56,8 @@ func (s *Server) launch(ctx context.Context) (*instance, error) {
 	}
 }
 
-// launchOnce starts or reaches the server, does the handshake and reads the tools. Whatever
-// fails, nothing of it is left.
+// launchOnce starts or connects to the server, does the handshake and reads the tools. After a failure nothing is left
+// running.
 func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*instance, error) {
 	if s.config.URL != "" {
 		return s.connectRemote(ctx, opening)
@@ -89,7 +88,7 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 		in.took = time.Since(started)
 		return in, nil
 	}
-	s.progress.fail() // here already, since the end of the process takes its own time
+	s.progress.fail() // at once, because stopping the process takes time
 	err = s.explain(child, err, s.config.Timeouts.Connect)
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		failure.hint = withheldHint(withheld, child)
@@ -107,8 +106,7 @@ func (s *Server) sessionOptions(in *instance, opening downstream.Opening) downst
 	}
 }
 
-// connect begins the instance's session and reads the tools. Even with an error there may
-// be a session.
+// connect begins the instance's session and reads the tools. The instance may have a session even after an error.
 func (s *Server) connect(ctx context.Context, in *instance, options downstream.Options) (err error) {
 	if in.session, err = downstream.Connect(ctx, options); err != nil {
 		return err
@@ -123,7 +121,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	if err != nil {
 		return err
 	}
-	s.announceSession(in.session) // not before: a start that fails in the middle is no news to anyone
+	s.announceSession(in.session) // only now: clients need not know of a start that fails
 	in.tools.Store(tools)
 	s.startLists(ctx, in)
 	s.progress.endStep(toolbox.Count(len(tools.Tools), "tool", "tools"))
@@ -131,8 +129,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 	return nil
 }
 
-// setLevel repeats the level of log messages that the one client of the session asked for
-// before there was this session.
+// setLevel sends the log level that the session's only client set before this session began.
 func (s *Server) setLevel(session *downstream.Session) {
 	clients := s.clients()
 	if len(clients) != 1 || session.Modern() || session.Capabilities().Member("logging").IsAbsent() {
@@ -143,7 +140,7 @@ func (s *Server) setLevel(session *downstream.Session) {
 	}
 }
 
-// announceSession tells the clients that the server knows nothing of what they did before.
+// announceSession notifies the clients of a new session, in which the server has none of their former state.
 func (s *Server) announceSession(session *downstream.Session) {
 	for _, p := range s.clients() {
 		if p.options.Began != nil {
@@ -152,8 +149,7 @@ func (s *Server) announceSession(session *downstream.Session) {
 	}
 }
 
-// readTools reads the server's tools, keeps them, and notices what changed since they were last
-// read.
+// readTools reads and caches the server's tools, and compares them with the last reading.
 func (s *Server) readTools(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
 	definitions, note, err := session.ListTools(ctx)
 	if err != nil {
@@ -169,8 +165,7 @@ func (s *Server) readTools(ctx context.Context, session *downstream.Session) (*c
 	return snapshot, nil
 }
 
-// spec says how the server's process is started; withheld are the names of variables
-// that it does not get.
+// spec describes the server's process. withheld are the variables that it does not inherit.
 func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 	extra := make([]string, len(s.config.Env))
 	for i, variable := range s.config.Env {
@@ -194,7 +189,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 	if folder := cmp.Or(s.folder, s.fleet.options.Folder); folder != "" && dependsOnFolder(&s.config) {
 		spec.Dir = folder
 		if i := slices.IndexFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") }); i >= 0 {
-			spec.Env[i] = "PWD=" + folder // ours names another one
+			spec.Env[i] = "PWD=" + folder // the inherited value is that of the workbench
 		}
 	}
 	if s.config.Builtin != "" {

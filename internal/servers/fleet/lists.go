@@ -26,11 +26,11 @@ const (
 	// listsPatience is how long a start waits for the lists, so that a client that opens a toolbox finds them. The starts
 	// of a server that took longer once do not wait again.
 	listsPatience = 5 * time.Second
-	// maxScopes is for how many folders and circles of clients the lists of a server are in memory.
+	// maxScopes is the number of folders and circles of clients for which the lists of a server are kept in memory.
 	maxScopes = 20
 )
 
-// lister reads the lists of one life of a server.
+// lister reads the lists of one instance of a server.
 type lister struct {
 	stop context.CancelFunc
 	done chan struct{} // closed when the goroutine has ended
@@ -161,7 +161,7 @@ func (s *Server) readLists(ctx context.Context, session *downstream.Session, kin
 	for _, kind := range kinds {
 		group.Go(func() {
 			list := s.readList(ctx, session, kind)
-			if list == nil || list.Same(before[kind]) || ctx.Err() != nil { // one that is the same stays the same object
+			if list == nil || list.Same(before[kind]) || ctx.Err() != nil { // an unchanged list stays the same object
 				return
 			}
 			s.mu.Lock()
@@ -207,7 +207,7 @@ func (s *Server) readList(ctx context.Context, session *downstream.Session, kind
 	return list
 }
 
-// announceLists reports which lists may have changed for clients.
+// announceLists reports that lists may have changed for clients.
 func (s *Server) announceLists(changed []string) {
 	for _, notification := range changed {
 		s.fleet.options.ListsChanged(s.configured(), notification)
@@ -262,7 +262,7 @@ func (l *Lease) ListWarnings() (warnings []string) {
 	return warnings
 }
 
-// listFolder tells apart the working folders for which a server may list other resources.
+// listFolder returns the working folder that a server's resources may depend on; "" if they do not.
 func (s *Server) listFolder(folder string) string {
 	if !dependsOnFolder(&s.config) {
 		return ""
@@ -347,7 +347,7 @@ func (s *Server) rememberLists(listed catalog.Lists) {
 func (s *Server) listsKey(scope listScope) catalog.Hash {
 	key := definitionKey(s.toolbox, s.config)
 	text := fmt.Appendf(key[:], "lists %q %q", scope.circle, scope.folder)
-	if identity := s.identity(); identity != (catalog.Hash{}) { // what it lists may be for that one alone
+	if identity := s.identity(); identity != (catalog.Hash{}) { // its lists may be for that identity only
 		text = append(text, identity[:]...)
 	}
 	return sha256.Sum256(text)

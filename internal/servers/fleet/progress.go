@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 )
 
-// The steps of a start, in order. A server with a command has the first two, a remote one
-// the three after them, as far as it needs them.
+// The steps of a start, in order. The first two are for a server with a command, the next three for a remote server, as
+// far as they are needed.
 const (
 	StepCommand   = "command"
 	StepStart     = "start"
@@ -27,14 +27,14 @@ const (
 // Step is one step of a start.
 type Step struct {
 	Name   string
-	Done   bool          // it went well
-	Failed bool          // the start ended with it; neither: it is under way
-	Detail string        // what came of it, secrets masked
-	Took   time.Duration // until now, if it is under way
+	Done   bool          // it succeeded
+	Failed bool          // the start failed at it; neither: it is under way
+	Detail string        // its outcome, secrets masked
+	Took   time.Duration // so far, if it is under way
 }
 
-// progress is how far a start got. The goroutine that starts the server writes it, and of a
-// remote server those of its connections.
+// progress records the steps of a start. The goroutine that starts the server writes it; for a remote server, so do the
+// goroutines of its connections.
 type progress struct {
 	mu    sync.Mutex
 	steps []Step
@@ -48,7 +48,7 @@ func (p *progress) restart(first string) {
 	p.steps, p.begun = []Step{{Name: first}}, time.Now()
 }
 
-// nextStep ends a step with what came of it, and begins another.
+// nextStep ends the last step with its outcome and begins another.
 func (p *progress) nextStep(name, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,14 +56,14 @@ func (p *progress) nextStep(name, detail string) {
 	p.appendStep(name)
 }
 
-// endStep ends the last step.
+// endStep ends the last step with its outcome.
 func (p *progress) endStep(detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.finishStep(detail)
 }
 
-// fail ends the last step as the one that the start failed at. Only the first call counts.
+// fail marks the last step as failed. Only the first call has an effect.
 func (p *progress) fail() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *progress) finishStep(detail string) {
 	}
 }
 
-// updateStep changes the last step, if it is this one and under way.
+// updateStep changes the last step if it has this name and is under way.
 func (p *progress) updateStep(name string, change func(last *Step)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *progress) updateStep(name string, change func(last *Step)) {
 	}
 }
 
-// nextStepAfter is nextStep if the last step is this one and under way.
+// nextStepAfter does the same as nextStep if the last step has this name and is under way.
 func (p *progress) nextStepAfter(name, following, detail string) {
 	p.updateStep(name, func(*Step) {
 		p.finishStep(detail)
@@ -115,8 +115,7 @@ func (p *progress) snapshot() []Step {
 	return steps
 }
 
-// trace follows the first connection to a remote server; later ones, and those that are
-// tried side by side, tell nothing new.
+// trace records the first connection to a remote server. Later and parallel connections change nothing.
 func (p *progress) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		DNSStart: func(httptrace.DNSStartInfo) {
@@ -142,7 +141,7 @@ func (p *progress) trace() *httptrace.ClientTrace {
 	}
 }
 
-// shownAddresses is how many addresses of a name are shown.
+// shownAddresses is the number of addresses of a host name that are shown.
 const shownAddresses = 3
 
 func joinAddresses(info httptrace.DNSDoneInfo) string {
@@ -164,7 +163,7 @@ func describeTLS(state tls.ConnectionState) string {
 	return text
 }
 
-// describeCommand tells which file a command is.
+// describeCommand returns the executable of the command.
 func (s *Server) describeCommand(child *process.Process) string {
 	if s.config.Builtin != "" {
 		return "built in"
@@ -172,7 +171,7 @@ func (s *Server) describeCommand(child *process.Process) string {
 	return s.fleet.masker.Load().Mask(child.Path())
 }
 
-// describeHandshake tells what a handshake came to.
+// describeHandshake returns the server's software and the negotiated revision.
 func (s *Server) describeHandshake(session *downstream.Session) string {
 	text := "revision " + string(session.Revision())
 	if software := s.software(session); software != "" {
@@ -181,10 +180,10 @@ func (s *Server) describeHandshake(session *downstream.Session) string {
 	return text
 }
 
-// maxSoftware bounds what a server calls itself.
+// maxSoftware limits the name and version of a server, in bytes.
 const maxSoftware = 200
 
-// software is what a server calls itself, with its version.
+// software returns the name and version that the server declares.
 func (s *Server) software(session *downstream.Session) string {
 	text := strings.TrimSpace(session.ServerName() + " " + session.ServerVersion())
 	if len(text) > maxSoftware {

@@ -10,9 +10,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// connectRemote begins a session with a remote server. Unless the configuration says which of the
-// two HTTP transports it speaks, it is asked for the newer one first. What worked is tried
-// first at the next start.
+// connectRemote begins a session with a remote server. Unless the configuration names one of the two HTTP transports, the
+// newer one is tried first. The next start begins with the transport that worked.
 func (s *Server) connectRemote(ctx context.Context, opening downstream.Opening) (*instance, error) {
 	sse := s.config.Transport == "sse" || s.config.Transport == "" && s.startHints.speaksSSE.Load()
 	in, err := s.connectVia(ctx, sse, opening)
@@ -39,7 +38,7 @@ func transportName(sse bool) string {
 	return "Streamable HTTP"
 }
 
-// connectVia begins a session by one of the transports.
+// connectVia begins a session over one of the transports.
 func (s *Server) connectVia(ctx context.Context, sse bool, opening downstream.Opening) (*instance, error) {
 	started := time.Now()
 	s.progress.restart(StepConnect)
@@ -67,8 +66,7 @@ func (s *Server) explainRemote(err error) error {
 	return s.explain(nil, err, s.config.Timeouts.Connect)
 }
 
-// variable returns a variable of the workbench's own environment; of several the last one
-// counts.
+// variable returns a variable of the workbench's own environment. The last value of a name wins.
 func (f *Fleet) variable(name string) (value string) {
 	for _, entry := range f.options.Environ {
 		if key, text, _ := strings.Cut(entry, "="); key == name {

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Clients that declare different things have sessions of their own with a server, and so does one client that declares
-// something else each time. This file limits how many run for one account.
+// Clients that declare different capabilities have separate sessions with a server, even if it is the same client each
+// time. This file limits the running sessions of one account.
 
 const (
-	// maxRunning is how many sessions with a server may be up at once for the clients of an account, as far as they
-	// work in the same folder and environment.
+	// maxRunning is the limit of running sessions with a server for the clients of an account that work in the same
+	// folder and environment.
 	maxRunning = 8
-	// accountVariants is how many variants of a server, running or not, the clients of an account may have.
+	// accountVariants is the limit of variants of a server, running or not, for the clients of an account.
 	accountVariants = 50
-	// freshTime is how long a session that has just begun is left to whoever began it.
+	// freshTime is how long a new session is reserved for the client that began it.
 	freshTime = 10 * time.Second
 )
 
-// slots are taken by the variants of a configured server that are up, or about to be.
+// slots holds the variants of a configured server that are running or starting.
 type slots struct {
-	mu    sync.Mutex // before that of variants, and that of a server
+	mu    sync.Mutex // locked before that of variants and that of a server
 	taken map[*Server]struct{}
 }
 
-// slotGroup are what variants have in common that share one limit.
+// slotGroup identifies the variants that share one limit.
 type slotGroup struct{ account, folder, environment string }
 
-// slotGroup are those of the client that has been in the variant for the longest time, or made it.
+// slotGroup returns the group of the variant's oldest client, or else of the client that the variant was made for.
 func (s *Server) slotGroup() slotGroup {
 	v := &s.configured().variants
 	v.mu.Lock()
@@ -41,8 +41,8 @@ func (s *Server) slotGroup() slotGroup {
 	return c
 }
 
-// admit has a variant take a slot before it is started. If its account has too many, the one of them that was not used
-// for the longest time is stopped; if all are in use, it fails. Called with mu held, until the start is under way.
+// admit reserves a slot for a variant before it starts. If the limit is reached, the variant that was idle for the
+// longest time is stopped; if all are in use, admit fails. Called with mu held, until the start is under way.
 func (l *slots) admit(s *Server) error {
 	if _, has := l.taken[s]; has {
 		return nil
@@ -67,7 +67,7 @@ func (l *slots) admit(s *Server) error {
 	return nil
 }
 
-// releaseSlot gives the slot back when a life of the server has ended, unless the next one has begun.
+// releaseSlot releases the slot when an instance has ended, unless the next one is starting or running.
 func (s *Server) releaseSlot() {
 	if s.origin == nil {
 		return
@@ -103,8 +103,8 @@ func (l *slots) makeRoom(rivals []*Server, account string) bool {
 	return false
 }
 
-// spareVariant is what decides which variant makes room: one that nobody is there for, then one that no client counts
-// on that called it, and among these the one that has been idle for longest.
+// spareVariant ranks the variants that can make room: first those without a present client, then those without a present
+// caller, and among these the one that was idle for the longest time.
 type spareVariant struct {
 	counted int
 	idle    time.Duration
@@ -114,7 +114,7 @@ func (s spareVariant) before(other spareVariant) bool {
 	return cmp.Or(cmp.Compare(s.counted, other.counted), cmp.Compare(other.idle, s.idle)) < 0
 }
 
-// spare reports whether the variant can make room for others of its account: it is idle, and no other account uses it.
+// spare reports whether the variant can make room for others of its account: it is idle and no other account uses it.
 func (s *Server) spare(account string) (v spareVariant, ok bool) {
 	for _, p := range s.clients() {
 		if p.away.Load() {
@@ -139,7 +139,7 @@ func (s *Server) spare(account string) (v spareVariant, ok bool) {
 	return v, true
 }
 
-// retireForAnother takes the instance out of use, unless somebody uses it.
+// retireForAnother retires the instance to make room for another variant, unless it is in use.
 func (s *Server) retireForAnother() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,9 +155,10 @@ func (s *Server) retireForAnother() bool {
 	return true
 }
 
-// forgetOldest forgets a variant of the account that is not up, if it has too many. Called with mu held.
+// forgetOldest removes the oldest variant of the account that is not running, if the account has reached its limit. Called
+// with mu held.
 func (v *variants) forgetOldest(account string) {
-	if account == "" { // the user of the workbench
+	if account == "" { // the user who runs the workbench
 		return
 	}
 	count, oldest := 0, (*Server)(nil)

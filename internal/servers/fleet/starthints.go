@@ -7,21 +7,21 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// startHints are what was learned of a server for its next start. Its variants share them.
+// startHints hold what earlier starts of a server revealed, for the next start. Its variants share them.
 type startHints struct {
-	instead   atomic.Int32 // the downstream.Opening that the last start asked for; ProbeFirst: none
-	eras      atomic.Int32 // a downstream.Eras that is certain
+	instead   atomic.Int32 // the downstream.Opening for the next start; ProbeFirst: none
+	eras      atomic.Int32 // the downstream.Eras that are certain
 	speaksSSE atomic.Bool  // see connectRemote
 	slowLists atomic.Bool  // see startLists
 
 	isWorkbench atomic.Bool // it is a workbench; see mayForward
-	isOther     atomic.Bool // it is none; see hopsFor
+	isOther     atomic.Bool // it is not a workbench; see hopsFor
 }
 
-// opening returns what a session for clients of an era begins with; known says that it follows
-// from what the server told, so that it is not what fails. A process that has answered the probe
-// may refuse initialize from then on (that of the Python SDK does), so that for legacy clients
-// that can be asked initialize comes first: only then can such a server ask them.
+// opening returns the opening of a session for clients of an era. known means that the server declared its eras, so that
+// the opening cannot be the reason of a failure. A process that answered the probe may refuse initialize afterwards (the
+// Python SDK does). For legacy clients that answer questions, initialize therefore comes first: otherwise such a server
+// could not ask them.
 func (h *startHints) opening(modern, canBeAsked bool) (opening downstream.Opening, known bool) {
 	switch downstream.Eras(h.eras.Load()) {
 	case downstream.OnlyLegacy:
@@ -43,23 +43,23 @@ func (h *startHints) opening(modern, canBeAsked bool) (opening downstream.Openin
 	return downstream.ProbeFirst, false
 }
 
-// setNextOpening has the next start begin with an opening; ProbeFirst leaves it to what is known then.
+// setNextOpening sets the opening of the next start; ProbeFirst removes it.
 func (h *startHints) setNextOpening(instead downstream.Opening) { h.instead.Store(int32(instead)) }
 
-// learnEras remembers what a server told about its eras, if it did.
+// learnEras records the eras of the server, unless they are unknown.
 func (h *startHints) learnEras(eras downstream.Eras) {
 	if eras != downstream.ErasUnknown {
 		h.eras.Store(int32(eras))
 	}
 }
 
-// forget is for a start that failed although it relied on what was learned.
+// forget removes the hints about eras after a start that failed in spite of them.
 func (h *startHints) forget() {
 	h.eras.Store(int32(downstream.ErasUnknown))
 	h.setNextOpening(downstream.ProbeFirst)
 }
 
-// canBeAsked reports whether the server's clients declared that they answer questions.
+// canBeAsked reports whether the server's clients declared that they answer questions of servers.
 func (s *Server) canBeAsked() bool {
 	declared := wire.Raw(s.capabilities)
 	for _, question := range []string{"elicitation", "sampling", "roots"} {

@@ -7,12 +7,11 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// State is where a server is in its life.
+// State is the state of a server.
 type State string
 
-// The states. A faulty server is never started, since what the configuration says of it is
-// wrong. One that is dismissed or whose workbench ends is stopping until its
-// process is gone.
+// The states. A faulty server is never started, because its definition in the configuration is wrong. A server that is
+// dismissed, or whose workbench ends, is stopping until its process has exited.
 const (
 	Faulty     State = "faulty"
 	Idle       State = "idle"
@@ -22,40 +21,40 @@ const (
 	Stopping   State = "stopping"
 )
 
-// Status is what can be said of one server at one moment.
+// Status describes a server at one moment.
 type Status struct {
 	Toolbox, Server string
 	State           State
 	PID             int           // 0 unless it is ready, and for a remote server
 	Uptime          time.Duration // since it was ready
-	Tools           int           // that it offered last
-	Restarts        int           // starts that succeeded after the first
-	Calls           int           // uses, of whatever kind
+	Tools           int           // in its last list
+	Restarts        int           // successful starts after the first
+	Calls           int           // requests of any kind
 	Revision        string        // of the protocol; "" unless it is ready
-	LastError       string        // of the last failure in a row, or the fault; "" if there is none
-	Since           time.Time     // of the first failure in a row
+	LastError       string        // the last of the current failures, or the fault; "" without
+	Since           time.Time     // the first of the current failures
 	NextTry         time.Duration // while it is backing off
-	Steps           []Step        // of the start that is under way, or was the last
+	Steps           []Step        // of the current or the last start
 	Software        string        // its own name and version; "" unless it is ready
 	Stderr          []string      // its last lines, secrets masked
-	Clients         int           // that use it, or did a moment ago
-	For             Common        // what clients have in common that may share it
+	Clients         int           // that use it or used it a moment ago
+	For             Common        // which clients can share it
 }
 
-// Common is what clients have in common that share a session with a server, as far as it
-// keeps others from sharing it. Of the session for clients that could share any, it is zero.
+// Common describes what the clients of a session have in common and other clients do not. It is zero for the session
+// that any client can share.
 type Common struct {
-	Folder       string   // where they work, and the server runs
-	Roots        []string // their addresses, where the server asked for them
-	Capabilities []string // names of what they declared
-	Environment  []string // names of variables that have other values than for the workbench
-	Command      string   // the file that the server's command is for them
-	Behind       int      // how many workbenches their requests come through, where the server may be one, too
-	Modern       bool     // they speak the protocol of the era without sessions
-	Alone        bool     // it is one client: it has to be asked something that others may answer otherwise
+	Folder       string   // the working folder of the clients and the server
+	Roots        []string // their URIs, if the server requested them
+	Capabilities []string // names of the declared capabilities
+	Environment  []string // names of variables whose values differ from those of the workbench
+	Command      string   // the executable of the server's command for them
+	Behind       int      // how many workbenches their requests pass, if the server may be a workbench
+	Modern       bool     // they use the modern era
+	Alone        bool     // a single client, because the server asks questions that others may answer differently
 }
 
-// common describes whom a variant is for.
+// common describes the clients that a variant is for.
 func (s *Server) common() (c Common) {
 	v := &s.configured().variants
 	v.mu.Lock()
@@ -70,7 +69,7 @@ func (s *Server) common() (c Common) {
 		c.Roots = append(c.Roots, uri)
 	}
 	if key.roots != "" && c.Roots == nil {
-		c.Roots = []string{} // that there are none is known, too
+		c.Roots = []string{} // known to be empty
 	}
 	if s.differs != nil {
 		c.Environment, c.Command = s.differs.variables, s.differs.command
@@ -78,11 +77,11 @@ func (s *Server) common() (c Common) {
 	return c
 }
 
-// statusLines is how many lines of stderr a status holds.
+// statusLines is the number of stderr lines in a status.
 const statusLines = 20
 
-// Status returns the status of every configured server, in order; of one that several
-// clients use in sessions of their own, there is one for each session.
+// Status returns the status of every configured server, in the order of the configuration. A server with several sessions
+// has one for each.
 func (f *Fleet) Status() []Status {
 	var all []Status
 	for _, box := range f.Toolboxes() {
@@ -99,7 +98,7 @@ func (f *Fleet) Status() []Status {
 	return all
 }
 
-// isUnused reports whether nothing ever happened to the server.
+// isUnused reports whether the server was never started.
 func (s *Status) isUnused() bool {
 	return s.State == Idle && s.LastError == "" && s.Tools == 0 && s.Restarts == 0
 }
@@ -138,7 +137,7 @@ func (s *Server) Status() Status {
 	return status
 }
 
-// state is called with mu held.
+// state returns the state. Called with mu held.
 func (s *Server) state() State {
 	switch {
 	case s.config.Fault != nil:

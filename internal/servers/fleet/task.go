@@ -8,10 +8,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
 
-// Clients of different persons may share a session with a server, which takes them for one. This file
-// knows whose the tasks are that it makes: a task is for the clients of one person alone.
+// Clients of different persons may share a session with a server, which cannot distinguish them. This file records the
+// owners of tasks: only the clients of one person may see a task.
 
-// personsSeen are those whose clients use something, or once did.
+// personsSeen records whether the clients of one or of several persons have used something.
 type personsSeen struct {
 	any     bool
 	first   string
@@ -25,21 +25,21 @@ func (p *personsSeen) add(person string) {
 	p.several = p.several || p.first != person
 }
 
-// hasOthers reports whether there are others than the one.
+// hasOthers reports whether anyone but the given person was seen.
 func (p *personsSeen) hasOthers(than string) bool { return p.several || p.any && p.first != than }
 
-// maxOwned is how many tasks of a person are remembered with a server.
+// maxOwned is the number of tasks of a person that are remembered for a server.
 const maxOwned = 10_000
 
-// taskOwners say by the id whose a task is.
+// taskOwners maps the ids of tasks to their owners.
 type taskOwners struct {
 	mu       sync.Mutex
-	byID     map[string]*ClientProfile // that made it; nil if clients of several persons did
+	byID     map[string]*ClientProfile // the client that created it; nil if clients of several persons did
 	byPerson map[string][]string       // the oldest first
 }
 
-// add takes in a task. An id that a server gives twice is that of its last task. Where sessions may give the same
-// one to different tasks (shared), it is nobody's then.
+// add records a task. If a server uses an id twice, the id belongs to the last task. shared means that other sessions may
+// use the same id for other tasks; an id of several persons then belongs to none of them.
 func (t *taskOwners) add(id string, maker *ClientProfile, shared bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,7 +73,7 @@ func (t *taskOwners) find(id string) (maker *ClientProfile, known bool) {
 	return maker, known
 }
 
-// RecordTask says that the server made a task for the client.
+// RecordTask records that the server created a task for the client.
 func (s *Server) RecordTask(p *ClientProfile, id string) {
 	variant := s.existingVariant(p)
 	if p == nil || variant == nil {
@@ -83,7 +83,7 @@ func (s *Server) RecordTask(p *ClientProfile, id string) {
 	s.variants.tasks.add(id, p, true)
 }
 
-// ServesOthers reports whether persons use the server, or once did, other than the one whose client the client is.
+// ServesOthers reports whether clients of other persons use or have used the server.
 func (s *Server) ServesOthers(p *ClientProfile) bool {
 	if p == nil {
 		return false
@@ -93,8 +93,8 @@ func (s *Server) ServesOthers(p *ClientProfile) bool {
 	return s.variants.persons.hasOthers(p.options.Person)
 }
 
-// HidesTask reports whether a task of the server is not for the client, as it uses the server: it is another person's,
-// or may be since nobody knows whose it is. What is remote may have the same tasks in all of its sessions.
+// HidesTask reports whether the client must not see a task of the server, because it belongs to another person, or may
+// because its owner is unknown. A remote server may have the same tasks in all of its sessions.
 func (s *Server) HidesTask(p *ClientProfile, id string) bool {
 	if !s.ServesOthers(p) {
 		return false
@@ -113,7 +113,7 @@ func (s *Server) HidesTask(p *ClientProfile, id string) bool {
 	return shares
 }
 
-// isOfOthers reports whether a variant is used, or once was, by others than the person whose client the client is.
+// isOfOthers reports whether clients of other persons use or have used the variant.
 func (s *Server) isOfOthers(p *ClientProfile) bool {
 	v := &s.configured().variants
 	v.mu.Lock()
@@ -121,8 +121,8 @@ func (s *Server) isOfOthers(p *ClientProfile) bool {
 	return s.persons.hasOthers(p.options.Person)
 }
 
-// askTaskOwner takes a question that belongs to a task to the one whose task it is. It reports false if the
-// session is one person's anyway.
+// askTaskOwner sends a question about a task to the task's owner. It returns false if all clients of the session belong
+// to one person.
 func (s *Server) askTaskOwner(q *downstream.Question, caller downstream.Caller) bool {
 	id, ok := downstream.TaskIn(q.Method, q.Params)
 	if !ok {
@@ -160,8 +160,8 @@ func (s *Server) askTaskOwner(q *downstream.Question, caller downstream.Caller) 
 	return true
 }
 
-// notifyTaskClients takes a notification about a task to all clients, which know whether it is for them. It reports
-// false if the session is one person's anyway.
+// notifyTaskClients sends a notification about a task to all clients of the session, which filter it. It returns false if
+// all of them belong to one person.
 func (s *Server) notifyTaskClients(message wire.Message) bool {
 	v := &s.configured().variants
 	v.mu.Lock()

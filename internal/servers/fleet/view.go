@@ -8,17 +8,15 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
-// View is the fleet restricted to some of its toolboxes; the others are as if they were
-// not there. It asks the fleet each time, and so follows its changes.
+// View is the fleet restricted to some of its toolboxes. It reads the fleet on each call, and so follows its changes.
 type View struct {
 	fleet   *Fleet
 	visible []string // sorted, each once
 	names   toolbox.Names
 }
 
-// View returns the view of the toolboxes of these names, which need not exist (yet). The
-// order is that of the configuration. Asked for the same names again, it returns the same
-// view, so that the names that direct mode gave to tools stay the same for all clients.
+// View returns the view of the named toolboxes, which need not exist yet. The same names return the same view, so that
+// the tool names of direct mode are the same for all clients.
 func (f *Fleet) View(names []string) *View {
 	visible := slices.Clone(names)
 	slices.Sort(visible)
@@ -36,7 +34,7 @@ func (v *View) Toolboxes() []*Toolbox {
 	return boxes
 }
 
-// Toolbox returns the toolbox of that name if it is in view.
+// Toolbox returns a toolbox by its name if it is in view.
 func (v *View) Toolbox(name string) (*Toolbox, bool) {
 	if !v.sees(name) {
 		return nil, false
@@ -44,10 +42,10 @@ func (v *View) Toolbox(name string) (*Toolbox, bool) {
 	return v.fleet.Toolbox(name)
 }
 
-// Names holds the names that direct mode gave to the tools in view.
+// Names returns the tool names of direct mode for the toolboxes in view.
 func (v *View) Names() *toolbox.Names { return &v.names }
 
-// Names holds the names that direct mode gave to the tools of all toolboxes.
+// Names returns the tool names of direct mode for all toolboxes.
 func (f *Fleet) Names() *toolbox.Names { return &f.names }
 
 func (v *View) sees(name string) bool {
@@ -55,17 +53,17 @@ func (v *View) sees(name string) bool {
 	return ok
 }
 
-// maxViews is how many views are remembered. What a person configures stays far below;
-// further ones work, but each has names of its own.
+// maxViews is the number of views that are remembered, far more than anybody configures. Further views work, but each has
+// tool names of its own.
 const maxViews = 1000
 
-// views remembers the views that were asked for.
+// views holds the views by their toolboxes.
 type views struct {
 	mu    sync.Mutex
 	known map[string]*View
 }
 
-// get returns the view that is known for the same toolboxes, or else the one given.
+// get returns the existing view of the same toolboxes, or else the given one.
 func (v *views) get(view *View) *View {
 	key := strings.Join(view.visible, "\x00")
 	v.mu.Lock()
@@ -82,17 +80,17 @@ func (v *views) get(view *View) *View {
 	return view
 }
 
-// Part is the fleet restricted to some of its servers, as a View is to toolboxes.
+// Part is the fleet restricted to some of its servers.
 type Part struct {
 	fleet   *Fleet
 	servers []toolbox.Ref
 	names   toolbox.Names
 }
 
-// Part returns the part of the servers that are named, which need not exist (yet).
+// Part returns the part of the fleet with the named servers, which need not exist yet.
 func (f *Fleet) Part(servers []toolbox.Ref) *Part { return &Part{fleet: f, servers: servers} }
 
-// Toolboxes returns the toolboxes that have any of the servers, with those alone.
+// Toolboxes returns the toolboxes that have any of the servers, with only these servers.
 func (p *Part) Toolboxes() []*Toolbox {
 	var boxes []*Toolbox
 	for _, box := range p.fleet.Toolboxes() {
@@ -103,7 +101,7 @@ func (p *Part) Toolboxes() []*Toolbox {
 	return boxes
 }
 
-// Toolbox returns the toolbox of that name if it has any of the servers.
+// Toolbox returns a toolbox by its name if it has any of the servers, with only these servers.
 func (p *Part) Toolbox(name string) (*Toolbox, bool) {
 	box, ok := p.fleet.Toolbox(name)
 	if !ok {
@@ -113,7 +111,7 @@ func (p *Part) Toolbox(name string) (*Toolbox, bool) {
 	return part, len(part.Servers) > 0
 }
 
-// Names holds the names that direct mode gave to the tools of the part.
+// Names returns the tool names of direct mode for the part.
 func (p *Part) Names() *toolbox.Names { return &p.names }
 
 func (p *Part) restrict(box *Toolbox) *Toolbox {
