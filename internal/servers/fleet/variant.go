@@ -338,7 +338,7 @@ func (s *Server) configured() *Server {
 	return s
 }
 
-// allVariants returns the sessions of a configured server: itself, and then its variants.
+// allVariants returns a configured server and then its variants, in the order in which their clients came.
 func (s *Server) allVariants() []*Server {
 	s.variants.mu.Lock()
 	defer s.variants.mu.Unlock()
@@ -346,6 +346,7 @@ func (s *Server) allVariants() []*Server {
 	for _, variant := range s.variants.byKey {
 		all = append(all, variant)
 	}
+	slices.SortFunc(all, func(a, b *Server) int { return cmp.Compare(a.number, b.number) })
 	return all
 }
 
