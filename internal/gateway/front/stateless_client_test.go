@@ -65,7 +65,7 @@ func TestStatelessClientsAreLimited(t *testing.T) {
 		first.idle.release()
 		<-time.After(time.Second) // of the bubble
 		second := g.enter("second", account("second"), Audience{}, declaring(`{}`))
-		second.session.idle.release()
+		second.idle.release()
 		third := g.enter("third", account("third"), Audience{}, declaring(`{}`))
 		if third == nil || g.enter("second", account("second"), Audience{}, declaring(`{}`)) != second {
 			t.Error("the one that was idle for the longest time did not make room")

@@ -4,8 +4,9 @@ package control
 
 import (
 	"context"
-	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 )
 
 // Shared is the Serving of a workbench that clients share.

@@ -3,12 +3,12 @@ package overview
 import (
 	"cmp"
 	"fmt"
-	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"slices"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 

@@ -3,11 +3,11 @@ package overview
 
 import (
 	"fmt"
-	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"slices"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 

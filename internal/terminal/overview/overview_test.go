@@ -2,13 +2,13 @@ package overview
 
 import (
 	"bytes"
-	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"strings"
 	"testing"
 
 	"github.com/mattn/go-runewidth"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
