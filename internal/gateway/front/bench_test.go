@@ -194,11 +194,16 @@ func (watcher) CallBegan(*call.Call, time.Time)   {}
 func (watcher) CallEnded(*call.Call, call.End)    {}
 func (watcher) Admit(*call.Call) (v call.Verdict) { return v }
 
-// BenchmarkUseToolAtOnce is the same with many calls under way.
+// BenchmarkUseToolAtOnce is the same with many calls in flight.
 func BenchmarkUseToolAtOnce(b *testing.B) {
+	for name, begin := range beginnings {
+		b.Run(name, func(b *testing.B) { benchmarkAtOnce(b, begin) })
+	}
+}
+
+func benchmarkAtOnce(b *testing.B, begin func(testing.TB) (client *echoClient, call, want []byte)) {
 	const calls = 64
-	client := newEchoClient(b, "legacy")
-	call, want := client.useTool()
+	client, call, want := begin(b)
 	var all []byte
 	for i := range calls {
 		all = append(all, bytes.Replace(call, []byte(`"id":2`), fmt.Appendf(nil, `"id":%d`, i+10), 1)...)

@@ -46,7 +46,7 @@ func (h *httpServer) postModern(e exchange, frame wire.Frame, accepted accepts) 
 		}
 		return byHeader
 	}
-	t := readMeta(message.Params.Member("_meta"))
+	t := readMetaOf(message.Params)
 	switch {
 	case !byHeader && (t.revision.IsAbsent() || !message.IsRequest() || string(message.Method) == protocol.MethodInitialize):
 		return false

@@ -22,6 +22,7 @@ type request struct {
 	method    string
 	canceller metatool.Canceller
 	mayTask   bool       // it is a call that the server may make a task
+	resumes   bool       // it brings the state of a suspended call
 	check     call.Check // of the arguments of a tool call; may be nil
 
 	idSpace    [24]byte

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -10,8 +11,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// requestMeta is what the _meta of a request of the modern era says of the client.
+// requestMeta is what a request of the modern era says of its client, in its _meta but for the state.
 type requestMeta struct {
+	state                               wire.Payload // of a suspended call that the request resumes
 	revision, capabilities, info, level wire.Payload
 	token                               wire.Payload // of progress
 	hops                                wire.Payload // the mark of the connection; in server/discover only
@@ -20,6 +22,50 @@ type requestMeta struct {
 
 // maxMetaBytes limits what a client declares, which is kept as long as the client.
 const maxMetaBytes = 64 << 10
+
+// maxRemembered limits the _meta that is remembered; a longer one is parsed with each request.
+const maxRemembered = 4 << 10
+
+// metaReader reads the meta of requests. A client declares the same with each request, so that the reader remembers the
+// last declaration: the same bytes are not parsed again. The zero value is ready to use; it is for one goroutine.
+type metaReader struct {
+	bytes []byte // of the last _meta without a progress token; a copy, since forwarding a call uses up its buffer
+	meta  requestMeta
+}
+
+func (m *metaReader) read(params wire.Payload) requestMeta {
+	object, state := metaMembers(params)
+	meta := m.meta
+	if object.IsAbsent() || !bytes.Equal(object.Bytes(), m.bytes) {
+		if meta = readMeta(object); meta.token.IsAbsent() && len(object.Bytes()) <= maxRemembered {
+			m.bytes = bytes.Clone(object.Bytes())
+			m.meta = readMeta(wire.Raw(m.bytes))
+		}
+	}
+	meta.state = state
+	return meta
+}
+
+// readMetaOf reads the meta of a single request.
+func readMetaOf(params wire.Payload) requestMeta {
+	object, state := metaMembers(params)
+	meta := readMeta(object)
+	meta.state = state
+	return meta
+}
+
+// metaMembers finds the members of the params that every request of the modern era may have, in one walk.
+func metaMembers(params wire.Payload) (meta, state wire.Payload) {
+	for key, value := range params.Members() {
+		switch string(key) {
+		case "_meta":
+			meta = value
+		case protocol.RequestState:
+			state = value
+		}
+	}
+	return meta, state
+}
 
 func readMeta(object wire.Payload) (meta requestMeta) {
 	for key, value := range object.Members() {

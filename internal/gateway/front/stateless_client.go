@@ -148,7 +148,7 @@ func (c *statelessClient) drop() {
 // newRequest makes a request of the client, which enter returned for it.
 func (c *statelessClient) newRequest(to replyPath, key string, meta requestMeta) *request {
 	notices := era.NewNotices(meta.token.Bytes(), meta.severity())
-	return &request{session: c.session, reply: reply{to: to, key: key, notices: notices}}
+	return &request{session: c.session, reply: reply{to: to, key: key, notices: notices}, resumes: c.server.suspended.isOurs(meta.state)}
 }
 
 // prepare answers requests that only the modern era has, and those that continue another one; it
@@ -161,7 +161,7 @@ func (c *statelessClient) prepare(r *request, message *wire.Message) (done bool)
 		c.subscriptions.add(r, message.Params)
 	case method.Removed:
 		r.fail(unknownMethod(r.method))
-	case method.MayAsk && c.server.suspended.isOurs(message.Params.Member(protocol.RequestState)):
+	case method.MayAsk && r.resumes:
 		r.resume(message)
 	default:
 		if c.askable && method.MayAsk {

@@ -110,7 +110,8 @@ type pipe struct {
 	statelessClients *statelessClients // in the modern era
 	writer           *wire.Writer
 	era              chosenEra // that its client chose; of the reader alone
-	mark             string    // of the client's connection, if it is a workbench of the modern era; of the reader alone
+	meta             metaReader
+	mark             string // of the client's connection, if it is a workbench of the modern era; of the reader alone
 	held             heldMessages
 
 	patience time.Duration // see Pipe

@@ -34,7 +34,7 @@ func (p *pipe) receive(frame wire.Frame) {
 		p.era = legacy
 		p.session.dispatch(&message, p)
 	case message.IsRequest():
-		p.receiveRequest(&message, readMeta(message.Params.Member("_meta")))
+		p.receiveRequest(&message, p.meta.read(message.Params))
 	case method == protocol.NotifyCancelled:
 		p.session.dispatch(&message, p)
 		p.statelessClients.cancelNamed(message.Params)
