@@ -105,7 +105,7 @@ func limits(t *testing.T) (all []limit) {
 			l.value = duration(time.Duration(nanoseconds))
 		default:
 			n, _ := constant.Int64Val(constant.ToInt(value))
-			l.value = number(n, expressions[l])
+			l.value = number(constants, path.Base(l.folder), n, expressions[l])
 		}
 		all = append(all, l)
 	}
@@ -211,15 +211,9 @@ func duration(d time.Duration) string {
 	return d.String()
 }
 
-// number writes a count; one that the source writes with a shift is of bytes.
-func number(n int64, expression ast.Expr) string {
-	shifted := false
-	ast.Inspect(expression, func(node ast.Node) bool {
-		binary, ok := node.(*ast.BinaryExpr)
-		shifted = shifted || ok && binary.Op == token.SHL
-		return true
-	})
-	if shifted {
+// number writes a count; one that the source writes with a shift, itself or in a constant that it names, is of bytes.
+func number(constants map[string]ast.Expr, in string, n int64, expression ast.Expr) string {
+	if hasShift(constants, in, expression) {
 		for i, unit := range []string{"GiB", "MiB", "KiB"} {
 			if size := int64(1) << (30 - 10*i); n >= size && n%size == 0 {
 				return fmt.Sprintf("%d %s", n/size, unit)
@@ -231,4 +225,25 @@ func number(n int64, expression ast.Expr) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return digits
+}
+
+func hasShift(constants map[string]ast.Expr, in string, expression ast.Expr) (found bool) {
+	ast.Inspect(expression, func(node ast.Node) bool {
+		switch e := node.(type) {
+		case *ast.BinaryExpr:
+			found = found || e.Op == token.SHL
+		case *ast.SelectorExpr:
+			from := e.X.(*ast.Ident).Name
+			if other, ok := constants[from+"."+e.Sel.Name]; ok {
+				found = found || hasShift(constants, from, other)
+			}
+			return false
+		case *ast.Ident:
+			if other, ok := constants[in+"."+e.Name]; ok {
+				found = found || hasShift(constants, in, other)
+			}
+		}
+		return !found
+	})
+	return found
 }

@@ -36,9 +36,9 @@ func picturesOf(getenv func(string) string) pictureProtocol {
 
 // Limits of a picture that is shown.
 const (
-	maxPicture   = 16 << 20 // size of a picture that is shown; a larger one is only saved
-	maxPixels    = 16 << 20 // pixels of a picture that is shown; a larger one is only saved
-	pictureChunk = 4096     // base64 characters of one sequence, as the protocol demands
+	maxPicture   = 16 << 20   // size of a picture that is shown; a larger one is only saved
+	maxPixels    = 16_777_216 // pixels of a picture that is shown; a larger one is only saved
+	pictureChunk = 4096       // base64 characters of one sequence, as the protocol demands
 )
 
 // Picture shows an image if the terminal supports its format, and reports whether it did.

@@ -55,7 +55,7 @@ const (
 	maxHeader     = 32 << 10              // size of the headers of a request; larger ones are refused with 431
 	defaultIdle   = time.Hour             // without a request before a session ends; http.sessionIdle
 	defaultAway   = 10 * time.Minute      // without a request before the servers of one client end; http.clientIdle
-	sweepInterval = 15 * time.Second      // at most; see sweep
+	sweepInterval = 15 * time.Second      // the longest pause between two looks for idle sessions; see sweep
 	sweepPause    = 10 * time.Millisecond // between two sessions that are ended by one sweep
 	// closeTime is for the last bytes of responses at the end.
 	closeTime = 300 * time.Millisecond

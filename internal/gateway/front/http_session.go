@@ -33,7 +33,7 @@ type postStreams struct {
 // Limits of streams that clients may come back for.
 const (
 	resumeTime   = 2 * time.Minute // for a client to come back for a stream; then it is dropped
-	maxResumable = 64              // in a session
+	maxResumable = 64              // streams of a session that can be resumed; the oldest is dropped
 )
 
 func newHTTPSession(server *Server, spill *spillShare, owner string, audience Audience) *httpSession {

@@ -47,7 +47,7 @@ type subscriptionFilter struct {
 
 // Limits of subscriptions.
 const (
-	maxSubscriptions    = 1000 // of one client
+	maxSubscriptions    = 1000 // subscriptions of one client; a further one is refused
 	maxSubscribedTopics = 1000 // and tasks, of one subscription
 	maxEarly            = 100  // notifications held before a subscription is acknowledged; further ones are dropped
 	maxSubscribing      = 8    // at once, for one subscription

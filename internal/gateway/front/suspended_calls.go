@@ -32,8 +32,8 @@ type stateNumber [16]byte
 const (
 	suspendTime       = 10 * time.Minute // for the answers to a suspended call; then it is cancelled
 	maxSuspended      = 1000             // suspended calls of all clients; beyond, questions are refused
-	maxSuspendedOfOne = 100              // caller
-	maxSuspendedBytes = 64 << 20         // of questions
+	maxSuspendedOfOne = 100              // suspended calls of one caller; beyond, questions are refused
+	maxSuspendedBytes = 64 << 20         // questions of all suspended calls; beyond, questions are refused
 )
 
 func newSuspendedCalls() *suspendedCalls {

@@ -28,8 +28,8 @@ var (
 // Limits of one merged list. They are beyond what an honest server sends and a client can use.
 const (
 	maxPages   = 1000              // pages of a list that is read from a server; the rest is cut off, with a warning
-	maxEntries = 100_000           // of all servers
-	maxBytes   = wire.DefaultLimit // of all servers
+	maxEntries = 100_000           // entries of a list of all servers; the rest is cut off, with a warning
+	maxBytes   = wire.DefaultLimit // size of a list of all servers; the rest is cut off, with a warning
 	// listTime is how long a running server may take to send a whole list.
 	listTime = 30 * time.Second
 )

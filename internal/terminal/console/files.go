@@ -19,8 +19,8 @@ type folder struct {
 }
 
 const (
-	maxNumber   = 10_000 // files of one name
-	maxBaseName = 100    // bytes
+	maxNumber   = 10_000 // numbered copies of a saved file; beyond, an error
+	maxBaseName = 100    // bytes of the name of a saved file; the rest is cut
 )
 
 // extensions lists those of types for which the system may know several or none.
