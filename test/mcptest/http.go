@@ -172,15 +172,19 @@ func (h *httpServer) postModern(w http.ResponseWriter, r *http.Request, message 
 		return
 	}
 	message.scope = fmt.Sprintf("%p", r)
-	gone := make(chan struct{})
-	stop := context.AfterFunc(r.Context(), func() {
-		defer close(gone)
+	logged := make(chan struct{})
+	logGone := func() {
+		defer close(logged)
 		h.logf("gone %s", message.ID)
 		h.update(func() { h.cancelled[message.key()] = true })
-	})
+	}
+	stop := context.AfterFunc(r.Context(), logGone)
 	defer func() {
-		if !stop() {
-			<-gone
+		switch {
+		case !stop():
+			<-logged
+		case r.Context().Err() != nil: // it ended just now, and the function will not run any more
+			logGone()
 		}
 	}()
 	h.respond(w, r, message, nil)
