@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
@@ -30,12 +31,8 @@ func (router *Router) CallTool(visible Toolboxes, request *Request) {
 	if !router.begin(r) {
 		return
 	}
-	if lease := server.For(request.Client.Profile()).TryLease(); lease != nil {
-		if request.logLevelToRequest(lease.Session) != "" {
-			lease.Release()
-		} else if request.send(r, lease) {
-			return
-		}
+	if lease := r.tryLease(request.Meta); lease != nil && request.send(r, lease) {
+		return
 	}
 	go r.startAndSend(request.keep())
 }
@@ -48,12 +45,8 @@ func (router *Router) Forward(server *fleet.Server, request *Forwarding) {
 	if !router.begin(r) {
 		return
 	}
-	if lease := server.For(request.Client.Profile()).TryLease(); lease != nil {
-		if request.logLevelToRequest(lease.Session) != "" {
-			lease.Release()
-		} else if request.send(r, lease) {
-			return
-		}
+	if lease := r.tryLease(request.meta); lease != nil && request.send(r, lease) {
+		return
 	}
 	go r.startAndSend(request)
 }
@@ -74,6 +67,17 @@ func (router *Router) begin(r *run) bool {
 		}
 	}
 	return true
+}
+
+// tryLease returns a lease of a server that can get the request at once; nil if the server has to be started, or asked
+// for log messages first.
+func (r *run) tryLease(meta wire.Payload) *fleet.Lease {
+	lease := r.call.Server.For(r.call.Client.Profile()).TryLease()
+	if lease != nil && logLevelToRequest(r.call.Client, lease.Session, meta) != "" {
+		lease.Release()
+		return nil
+	}
+	return lease
 }
 
 // sendable is a request that is on its way to a server.
