@@ -93,5 +93,5 @@ func (l *subscription) Done(response wire.Message, err error) {
 // isRefused reports whether the end of a subscription is final.
 func isRefused(response wire.Message, err error) bool {
 	status, _ := errors.AsType[*StatusError](err)
-	return status != nil && status.Code < 500 || err == nil && !response.Error.IsAbsent()
+	return status != nil && status.Code < 500 || isLogin(err) || err == nil && !response.Error.IsAbsent()
 }

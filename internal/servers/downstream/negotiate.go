@@ -128,6 +128,9 @@ func (n *negotiation) handleProbeAnswer(ctx context.Context, got answer) error {
 		}
 		return n.broken(unanswered(method, n.Err()))
 	}
+	if isLogin(got.err) {
+		return got.err // the server answers no request before
+	}
 	if !n.repeated && wantsSameRevision(got) {
 		n.repeated = true
 		n.sendProbe()
@@ -174,7 +177,7 @@ func (n *negotiation) handleInitializeAnswer(ctx context.Context, got outcome) e
 		return n.broken(got.err)
 	}
 	n.refusal = got.err
-	if status, ok := errors.AsType[*StatusError](got.err); ok && status.denied() {
+	if status, ok := errors.AsType[*StatusError](got.err); ok && status.denied() || isLogin(got.err) {
 		return got.err // the server refuses any request
 	}
 	switch {

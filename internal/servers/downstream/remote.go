@@ -21,6 +21,8 @@ import (
 type Remote struct {
 	URL     string
 	Headers []Header // sent with every request
+	// Credentials authorize each request. Default: none.
+	Credentials Credentials
 	// SSE selects the transport of revision 2024-11-05. Default: Streamable HTTP.
 	SSE bool
 	// ExtraCA is a file with CA certificates to accept besides the system's. Default: none.
@@ -99,11 +101,43 @@ func newRemote(s *Session) (*remote, error) {
 	}, nil
 }
 
-// do sends one HTTP request and takes ownership of body. The caller closes the response's body.
+// do sends one HTTP request and takes ownership of body. It sends it again if the credentials say so. The caller closes the
+// response's body.
 func (t *remote) do(ctx context.Context, method string, address *url.URL, body []byte, header http.Header) (*http.Response, error) {
 	if trace := t.session.options.Remote.Trace; trace != nil {
 		ctx = httptrace.WithClientTrace(ctx, trace)
 	}
+	credentials := t.session.options.Remote.Credentials
+	for sends := 1; ; sends++ {
+		request, err := t.newRequest(ctx, method, address, body, header)
+		if err != nil {
+			return nil, err
+		}
+		if credentials != nil {
+			err = credentials.Authorize(ctx, request)
+		}
+		var response *http.Response
+		if err == nil {
+			if response, err = t.client.Do(request); err != nil {
+				err = clientError(err)
+			}
+		}
+		again := false
+		if err == nil && credentials != nil {
+			again, err = t.judge(ctx, request, response, sends < maxSends)
+		}
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, err
+		case !again:
+			return response, nil
+		}
+	}
+}
+
+func (t *remote) newRequest(ctx context.Context, method string, address *url.URL, body []byte, header http.Header) (*http.Request, error) {
 	var content io.Reader
 	if body != nil {
 		content = bytes.NewReader(body)
@@ -123,14 +157,7 @@ func (t *remote) do(ctx context.Context, method string, address *url.URL, body [
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	response, err := t.client.Do(request)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, clientError(err)
-	}
-	return response, nil
+	return request, nil
 }
 
 // runRequest runs a request in a goroutine of its own. Its context ends with the session, or when nobody waits for the answer

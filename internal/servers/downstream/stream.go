@@ -111,7 +111,7 @@ func isFinal(err error) bool {
 		return true
 	}
 	status, refused := errors.AsType[*StatusError](err)
-	return refused && status.Code < 500 && status.Code != http.StatusTooManyRequests
+	return refused && status.Code < 500 && status.Code != http.StatusTooManyRequests || isLogin(err)
 }
 
 // isExpired reports whether a stream could not be opened because the session is unknown.
