@@ -48,7 +48,8 @@ type reviewServer struct {
 	Inherits any              `json:"inheritEnv,omitempty"` // true, or patterns
 	Host     string           `json:"host,omitempty"`
 	Headers  []reviewVariable `json:"headers,omitempty"`
-	Sends    []string         `json:"sends,omitempty"` // variables in the address and headers
+	OAuth    []reviewVariable `json:"oauth,omitempty"`
+	Sends    []string         `json:"sends,omitempty"` // variables in the address, headers and OAuth settings
 }
 
 type reviewVariable struct {
@@ -80,7 +81,7 @@ func newReviewServer(server config.PreviewServer) reviewServer {
 	s := reviewServer{
 		Toolbox: server.Toolbox, Name: server.Name, Disabled: server.Disabled, Builtin: server.Builtin,
 		Command: server.Command, Args: server.Args, Dir: server.Dir, Host: server.Host, Sends: server.Sent,
-		Env: reviewVariables(server.Env), Headers: reviewVariables(server.Headers),
+		Env: reviewVariables(server.Env), Headers: reviewVariables(server.Headers), OAuth: reviewVariables(server.OAuth),
 	}
 	switch inherit := server.InheritEnv; {
 	case inherit.All:
@@ -300,8 +301,15 @@ func (s reviewServer) details() (lines []string) {
 	for _, header := range s.Headers {
 		lines = append(lines, "header: "+header.String())
 	}
+	for _, setting := range s.OAuth {
+		lines = append(lines, "oauth: "+setting.String())
+	}
 	if len(s.Sends) > 0 {
-		lines = append(lines, "sends: the values of your variables "+trust.QuoteList(s.Sends)+", in its address or headers")
+		in := ", in its address or headers"
+		if len(s.OAuth) > 0 {
+			in = ", in its address, headers or OAuth settings"
+		}
+		lines = append(lines, "sends: the values of your variables "+trust.QuoteList(s.Sends)+in)
 	}
 	return lines
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (b *builder) settings(root *node) *Config {
 	}
 	cfg.Discovery, cfg.HTTP, cfg.Shared = discovery(root), b.http(root.get("http")), shared(root)
 	cfg.ListOpened = root.get("lists").string() == "opened"
-	cfg.Policy = b.policy(root)
+	cfg.Policy, cfg.Credentials = b.policy(root), b.credentials(root.get("credentials"))
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	top := inherited{timeouts: defaultTimeouts()}.overriddenBy(root)
 	cfg.Timeouts, cfg.InheritEnv = top.timeouts, top.env
@@ -102,6 +103,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 		Dir:          b.file(n.get("cwd"), p.member("cwd")),
 		URL:          n.get("url").string(),
 		Headers:      n.get("headers").variables(),
+		OAuth:        b.oauth(n.get("oauth"), p.member("oauth")),
 		Transport:    b.transport(n, p),
 		Timeouts:     base.timeouts,
 		InheritEnv:   base.env,
@@ -205,7 +207,7 @@ func (b *builder) transport(n *node, p place) string {
 
 // warnUseless warns about keys that have no effect for this kind of server.
 func (b *builder) warnUseless(n *node, p place) {
-	useless, with := []string{"headers"}, "no 'url'"
+	useless, with := []string{"headers", "oauth"}, "no 'url'"
 	if n.get("url") != nil {
 		useless, with = []string{"args", "env", "cwd"}, "a 'url'"
 	}
@@ -226,6 +228,7 @@ func (b *builder) collectSecrets(server *node) {
 	for _, m := range server.get("headers").entries() {
 		b.secrets.addHeader(m.value.resolved())
 	}
+	b.collectOAuthSecrets(server.get("oauth"))
 	if address := server.get("url"); address != nil {
 		b.secrets.addURL(address.resolved())
 	}
@@ -284,6 +287,14 @@ func (n *node) variables() []Variable {
 		variables = append(variables, Variable{m.name, m.value.text})
 	}
 	return variables
+}
+
+func (n *node) integer() int {
+	if n == nil || n.kind != kindInteger {
+		return 0
+	}
+	number, _ := strconv.Atoi(n.text) // a wrong one was reported
+	return number
 }
 
 func (n *node) isTrue() bool {

@@ -46,6 +46,7 @@ type Config struct {
 	Discovery      Discovery
 	Policy         Policy
 	HTTP           HTTP
+	Credentials    Credentials
 	Shared         Shared
 	ListOpened     bool       // list only prompts, resources and templates of opened toolboxes
 	Prefetch       bool       // start servers without a cached catalogue once, to list what they offer
@@ -94,6 +95,7 @@ type Server struct {
 
 	URL     string
 	Headers []Variable // in file order
+	OAuth   *OAuth     // nil if the file does not say how to sign in
 
 	Transport    string // "stdio", "http" or "sse"; "" derives it from Command and URL
 	Filter       toolbox.Filter

@@ -124,6 +124,7 @@ var rootObject = object{keys: []key{
 	sharedKey,
 	sharedIdleKey,
 	httpKey,
+	credentialsKey,
 	{
 		name: "toolboxes", kinds: []kind{kindObject}, required: "must have a 'toolboxes' object",
 		example:     `{"dev": {"description": "Development tools", "mcpServers": {}}}`,
@@ -176,6 +177,7 @@ var serverObject = object{oneOf: []string{"command", "url", "builtin"}, keys: []
 		entries:     &entries{noun: "Header", checkName: checkHeaderName, checkValue: checkHeaderValue, foldCase: true},
 		description: "HTTP headers for a remote server.",
 	},
+	oauthKey,
 	{
 		name: "builtin", kinds: []kind{kindString}, enum: builtin.Names(),
 		description: "One of the workbench's built-in servers.",

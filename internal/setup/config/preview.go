@@ -40,11 +40,12 @@ type PreviewServer struct {
 	Host          string // of the url
 	Transport     string // from either of its two keys
 	Env, Headers  []Variable
+	OAuth         []Variable // strings of its settings, with dotted names; a client secret can be among them
 	InheritEnv    InheritEnv // its own, or the inherited value
 	Dir           string
 	Disabled      bool
 
-	// Sent are the names of variables whose values leave the machine: those in the url and the headers.
+	// Sent are the names of variables whose values leave the machine: those in the url, the headers and the settings of OAuth.
 	Sent []string
 	// Launch is nil if it depends on an unset variable.
 	Launch *PreviewLaunch
@@ -142,8 +143,9 @@ func previewServer(box string, m member, folder string) PreviewServer {
 		s.Dir = filepath.Join(folder, s.Dir)
 	}
 	s.Env, s.Headers = n.get("env").variablesWritten(), n.get("headers").variablesWritten()
+	s.OAuth = n.get("oauth").stringsWritten("")
 	s.Sent = references(s.URL)
-	for _, header := range s.Headers {
+	for _, header := range slices.Concat(s.Headers, s.OAuth) {
 		s.Sent = append(s.Sent, references(header.Name+header.Value)...)
 	}
 	slices.Sort(s.Sent)
@@ -184,6 +186,18 @@ func (n *node) variablesWritten() (variables []Variable) {
 		variables = append(variables, Variable{variable.raw, variable.value.written()})
 	}
 	return variables
+}
+
+// stringsWritten returns all strings in an object, with dotted names.
+func (n *node) stringsWritten(prefix string) (texts []Variable) {
+	for _, m := range n.entries() {
+		name := prefix + m.raw
+		if m.value.kind == kindString {
+			texts = append(texts, Variable{name, m.value.raw})
+		}
+		texts = append(texts, m.value.stringsWritten(name+".")...)
+	}
+	return texts
 }
 
 // written returns a string as written in the file.

@@ -31,12 +31,15 @@ func makeReference(t *testing.T) string {
 		{"The file", "At the top of the file.", &rootObject},
 		{"A toolbox", "An entry of `toolboxes`.", &toolboxObject},
 		{"A server", "An entry of `mcpServers`. It has exactly one of " + alternatives(&serverObject) + ".", &serverObject},
+		{"`oauth`", "In a server with a `url`; [login.md](login.md) has more about it.", &oauthObject},
+		{"`oauth.identityProvider`", "In `oauth`.", &identityProviderObject},
 		{"`timeouts`", "At the top, in a toolbox or in a server.", &timeoutsObject},
 		{"`results`", "At the top.", &resultsObject},
 		{"`policy`", "At the top; [policy.md](policy.md) has more about it.", &policyObject},
 		{"A rule of the policy", "An element of `policy.rules`.", &policyRuleObject},
 		{"`http`", "At the top; [http.md](http.md) has more about it.", &httpObject},
 		{"`http.tls`", "In `http`.", &tlsObject},
+		{"`credentials`", "At the top; [security.md](security.md) has more about it.", &credentialsObject},
 	} {
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n| key | type | default | meaning | example |\n| --- | --- | --- | --- | --- |\n", c.title, c.introduction)
 		for i := range c.object.keys {

@@ -90,7 +90,11 @@ func (k *key) schema() ordered {
 	case k.members != nil && k.kinds[0] == kindArray:
 		return append(s, ordered{{"type", kindArray}, {"items", k.members.schema()}}...)
 	case k.members != nil:
-		return append(s, k.members.schema()...)
+		members := k.members.schema()
+		if len(k.kinds) > 1 { // the rules for members apply to objects only
+			members[0].value = k.kinds
+		}
+		return append(s, members...)
 	case k.entries != nil:
 		return append(s, k.entries.schema()...)
 	case len(k.kinds) == 1:
