@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os/exec"
-	"runtime"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/browser"
 )
 
 // questionQueue puts one question after another to the person.
@@ -117,25 +118,25 @@ func (r *activeCall) confirmVisit(ctx context.Context, address string) ([]byte, 
 	case choice == 3:
 		return nil, errCancel
 	case choice == 0:
-		if err := browse(page.String()); err != nil {
-			fmt.Fprintf(r.Err, "  The browser could not be opened (%v). Open the page yourself.\n", err)
-		}
+		r.browse(ctx, page.String())
 	}
 	return []byte(accepted), nil
 }
 
+// browseTime is how long an opener may take to report that it failed: one that opens the browser itself does not end.
+const browseTime = 2 * time.Second
+
 // browse opens a page without waiting for the browser.
-func browse(address string) error {
-	command := []string{"xdg-open"}
-	switch runtime.GOOS {
-	case "darwin":
-		command = []string{"open"}
-	case "windows":
-		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+func (r *activeCall) browse(ctx context.Context, address string) {
+	opener, err := browser.Find(os.Getenv)
+	if err == nil {
+		select {
+		case err = <-opener.Open(address):
+		case <-time.After(browseTime):
+		case <-ctx.Done():
+		}
 	}
-	cmd := exec.Command(command[0], append(command[1:], address)...)
-	if err := cmd.Start(); err != nil {
-		return err
+	if err != nil {
+		fmt.Fprintf(r.Err, "  The browser could not be opened (%s). Open the page yourself.\n", tty.CleanLine(err.Error()))
 	}
-	return cmd.Process.Release()
 }
