@@ -44,6 +44,20 @@ type IdentityProvider struct {
 	IDTokenFile   string // absolute
 }
 
+// HasOwnToken reports whether the headers of a remote server bring its token.
+func (s *Server) HasOwnToken() bool {
+	return slices.ContainsFunc(s.Headers, func(header Variable) bool { return strings.EqualFold(header.Name, "Authorization") })
+}
+
+// SignsIn reports whether the workbench signs in to the server with OAuth: to a remote server, unless that is turned off, or
+// its headers bring a token and nothing says how to sign in.
+func (s *Server) SignsIn() bool {
+	if s.OAuth == nil {
+		return s.URL != "" && !s.HasOwnToken()
+	}
+	return s.URL != "" && !s.OAuth.Off
+}
+
 // The grants that need no person, and how a client authenticates at the token endpoint.
 const (
 	GrantClientCredentials = "client_credentials"
@@ -338,6 +352,14 @@ func checkPort(text string) string {
 		return "must be a port from 1 to 65535"
 	}
 	return ""
+}
+
+// CheckAccount returns what is wrong with the name of an account; "" if nothing is.
+func CheckAccount(text string) string {
+	if text == "" {
+		return "cannot be empty"
+	}
+	return checkAccount(text)
 }
 
 func checkAccount(text string) string {

@@ -124,3 +124,25 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 }
+
+func TestSignsIn(t *testing.T) {
+	for _, test := range []struct {
+		name, server string
+		want         bool
+	}{
+		{"remote", `"url": "https://x.test/mcp"`, true},
+		{"other headers", `"url": "https://x.test/mcp", "headers": {"X-Team": "a"}`, true},
+		{"own token", `"url": "https://x.test/mcp", "headers": {"authorization": "Bearer a"}`, false},
+		{"own token and settings", `"url": "https://x.test/mcp", "headers": {"Authorization": "Bearer a"}, "oauth": {"clientId": "a"}`, true},
+		{"off", `"url": "https://x.test/mcp", "oauth": false`, false},
+		{"local", `"command": "x"`, false},
+	} {
+		cfg, err := Parse("test.json", []byte(`{"toolboxes": {"a": {"mcpServers": {"x": {`+test.server+`}}}}}`), ParseOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cfg.Toolboxes[0].Servers[0].SignsIn(); got != test.want {
+			t.Errorf("%s: got %v", test.name, got)
+		}
+	}
+}
