@@ -28,7 +28,7 @@ var folders = []struct {
 	{"internal/servers", []string{"builtin"}}, // below the configuration, which names them
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"httpauth"}},
-	{"internal/servers", []string{"process", "downstream", "catalog", "search", "fleet"}},
+	{"internal/servers", []string{"process", "downstream", "oauth", "catalog", "search", "fleet"}},
 	{"internal/gateway", []string{"call", "policy", "metatool", "passthrough", "front"}},
 	{"internal/observe", []string{"meter"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
