@@ -23,7 +23,7 @@ var folders = []struct {
 	packages []string
 }{
 	{"docs", []string{""}},
-	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "linediff", "tty"}},
+	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "linediff", "tty", "webclient"}},
 	{"internal/mcp", []string{"wire", "protocol", "hops", "era"}},
 	{"internal/servers", []string{"builtin"}}, // below the configuration, which names them
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},

@@ -80,7 +80,7 @@ func TestTLS(t *testing.T) {
 			defer server.Close()
 			remote := &Remote{URL: "https://" + server.Listener.Addr().String() + "/mcp"}
 			if test.trusted {
-				remote.ExtraCA = file
+				remote.Environ = []string{"NODE_EXTRA_CA_CERTS=" + file}
 			}
 			session, err := Connect(t.Context(), Options{Remote: remote})
 			if test.want != "" {
@@ -131,7 +131,7 @@ func TestExtraCAThatCannotBeUsed(t *testing.T) {
 	}
 	for _, name := range []string{file, file + ".missing"} {
 		f := newWeb(t)
-		if got := result(t, f.mustConnect(Options{Remote: &Remote{ExtraCA: name}})); got != `{"ok":true}` {
+		if got := result(t, f.mustConnect(Options{Remote: &Remote{Environ: []string{"NODE_EXTRA_CA_CERTS=" + name}}})); got != `{"ok":true}` {
 			t.Errorf("%s: got %s", name, got)
 		}
 	}

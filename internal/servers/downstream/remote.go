@@ -25,8 +25,8 @@ type Remote struct {
 	Credentials Credentials
 	// SSE selects the transport of revision 2024-11-05. Default: Streamable HTTP.
 	SSE bool
-	// ExtraCA is a file with CA certificates to accept besides the system's. Default: none.
-	ExtraCA string
+	// Environ is the environment that names the proxy and further certificate authorities. Default: neither.
+	Environ []string
 	// Trace receives connection events. Default: none.
 	Trace *httptrace.ClientTrace
 

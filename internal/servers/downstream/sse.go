@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -77,7 +78,7 @@ func (t *sse) findEndpoint(reader *wire.EventReader, base *url.URL) error {
 	if err != nil {
 		return errors.New("the server named an endpoint that is not an address")
 	}
-	if !sameOrigin(endpoint, base) {
+	if !webclient.SameOrigin(endpoint, base) {
 		return &redirectError{endpoint, "an endpoint on another server"}
 	}
 	endpoint.User = base.User

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -72,7 +73,7 @@ func resourceMetadata(header http.Header) string {
 			rest, _, _ = strings.Cut(rest, ",")
 		}
 		if u, err := url.Parse(strings.TrimSpace(rest)); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
-			return brief(plainAddress(u))
+			return brief(webclient.Plain(u))
 		}
 	}
 	return ""

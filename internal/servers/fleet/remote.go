@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -45,7 +44,7 @@ func (s *Server) connectVia(ctx context.Context, sse bool, opening downstream.Op
 	in := newInstance(nil)
 	options := s.sessionOptions(in, opening)
 	options.Remote = &downstream.Remote{
-		URL: s.config.URL, SSE: sse, ExtraCA: s.fleet.variable("NODE_EXTRA_CA_CERTS"), Trace: s.progress.trace(),
+		URL: s.config.URL, SSE: sse, Environ: s.fleet.options.Environ, Trace: s.progress.trace(),
 	}
 	for _, header := range s.config.Headers {
 		options.Remote.Headers = append(options.Remote.Headers, downstream.Header{Name: header.Name, Value: header.Value})
@@ -64,14 +63,4 @@ func (s *Server) explainRemote(err error) error {
 		return nil
 	}
 	return s.explain(nil, err, s.config.Timeouts.Connect)
-}
-
-// variable returns a variable of the workbench's own environment. The last value of a name wins.
-func (f *Fleet) variable(name string) (value string) {
-	for _, entry := range f.options.Environ {
-		if key, text, _ := strings.Cut(entry, "="); key == name {
-			value = text
-		}
-	}
-	return value
 }

@@ -1,0 +1,276 @@
+package webclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Limits of a Guard.
+const (
+	maxDocument  = 256 << 10       // size of a document or a token response; a larger one fails
+	documentTime = 5 * time.Second // to fetch a document, redirects included
+	maxRedirects = 3               // redirects of a document that are followed; a further one is not
+	lookupTime   = 2 * time.Second // to look up the server's own name when a literal address is checked
+)
+
+// Guard fetches documents from addresses that others name, on behalf of one configured server. It uses https only, and
+// connects to private addresses only if the server itself has one: what a server names must not lead into networks
+// that the server could not reach. It is safe for concurrent use.
+type Guard struct {
+	options Options
+	server  *url.URL
+	trusted map[string]bool // host names in lower case
+	proxy   func(*http.Request) (*url.URL, error)
+	direct  *http.Transport // with a check of what is dialled
+	proxied *http.Transport // for requests that have a proxy, which is dialled whatever its address is
+}
+
+// Document is a response.
+type Document struct {
+	Status    int // of HTTP; redirects that are not followed are returned as they are
+	Header    http.Header
+	Body      []byte
+	MediaType string // in lower case, without parameters; "" if there is none
+}
+
+// NewGuard returns a guard for what the server at an address names.
+func NewGuard(server *url.URL, options Options) (*Guard, error) {
+	if server == nil || server.Hostname() == "" {
+		return nil, errors.New("the server's address has no host")
+	}
+	g := &Guard{options: options, server: server, trusted: make(map[string]bool), proxy: newProxy(options.Environ)}
+	for _, address := range options.Trusted {
+		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
+			g.trusted[strings.ToLower(u.Hostname())] = true
+		}
+	}
+	g.proxied = NewTransport(options)
+	g.proxied.DisableKeepAlives = true // requests are rare, and each connection is checked
+	g.direct = g.proxied.Clone()
+	g.direct.Proxy = nil
+	g.direct.DialContext = g.dial
+	return g, nil
+}
+
+// Check returns a *RefusedError if an address must not be used. It does not connect; whether the host's addresses are
+// allowed is checked when they are dialled.
+func (g *Guard) Check(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return &RefusedError{plainText(address), "it is not a valid address"}
+	}
+	return g.check(u)
+}
+
+func (g *Guard) check(u *url.URL) error {
+	refuse := func(reason string) error { return &RefusedError{excerpt(Plain(u)), reason} }
+	host := u.Hostname()
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http" || u.Opaque != "":
+		return refuse("only https addresses are used")
+	case host == "":
+		return refuse("it has no host")
+	case u.User != nil:
+		return refuse("it contains a user name or a password")
+	case u.Fragment != "" || strings.HasSuffix(u.String(), "#"):
+		return refuse("it has a fragment")
+	}
+	literal, isLiteral := literalKind(host)
+	if !isLiteral && endsInNumber(host) {
+		return refuse("its host is not a name, nor an IP address in its usual form")
+	}
+	if u.Scheme == "http" && !(isLiteral && g.isLocal(host, literal)) {
+		return refuse("only https addresses are used; http only to this machine, for a server on it")
+	}
+	if isLiteral && !g.trusted[strings.ToLower(host)] {
+		ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
+		defer cancel()
+		if !g.allows(ctx, literal) {
+			return refuse(refusal(literal))
+		}
+	}
+	return nil
+}
+
+// isLocal reports whether a host is on this machine and may be used because the server, or the configuration, is too.
+func (g *Guard) isLocal(host string, literal kind) bool {
+	if literal != loopback && literal != unspecified {
+		return false
+	}
+	own, ok := literalKind(g.server.Hostname())
+	return ok && (own == loopback || own == unspecified) || g.trusted[strings.ToLower(host)]
+}
+
+func refusal(k kind) string {
+	return "it leads to " + string(k) + ", and the server itself does not have such an address"
+}
+
+// allows reports whether addresses of a kind may be dialled.
+func (g *Guard) allows(ctx context.Context, k kind) bool {
+	switch k {
+	case public:
+		return true
+	case multicast, reserved:
+		return false
+	}
+	own, ok := literalKind(g.server.Hostname())
+	if !ok {
+		own = g.ownKind(ctx)
+	}
+	return own == k || own == unspecified && k == loopback
+}
+
+// ownKind looks up what kind of address the server has. Several kinds count as public, so that a name cannot get at more
+// than one network.
+func (g *Guard) ownKind(ctx context.Context) kind {
+	addresses, err := g.resolver().LookupNetIP(ctx, "ip", g.server.Hostname())
+	if err != nil || len(addresses) == 0 {
+		return public
+	}
+	own := kindOf(addresses[0])
+	for _, address := range addresses[1:] {
+		if kindOf(address) != own {
+			return public
+		}
+	}
+	return own
+}
+
+func (g *Guard) resolver() *net.Resolver {
+	if g.options.resolver != nil {
+		return g.options.resolver
+	}
+	return net.DefaultResolver
+}
+
+// dial connects to a host after its name was looked up, if the address that is then dialled may be used. Checking it
+// earlier would allow the name to lead elsewhere at the second lookup.
+func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	dialer := newDialer()
+	dialer.Resolver = g.resolver()
+	dialer.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
+		return g.admit(ctx, host, address)
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// admit decides on an address that a host has.
+func (g *Guard) admit(ctx context.Context, host, address string) error {
+	dialled, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &RefusedError{excerpt(host), "its address is not an IP address"}
+	}
+	k := kindOf(dialled.Addr())
+	if expected, ok := literalKind(host); ok && expected != k { // http is used only because localhost is this machine
+		return &RefusedError{excerpt(host), "it leads to " + string(k)}
+	}
+	if g.trusted[strings.ToLower(host)] || g.allows(ctx, k) {
+		return nil
+	}
+	return &RefusedError{excerpt(host), refusal(k)}
+}
+
+// roundTrip sends one request, through the proxy or with a check of what is dialled.
+func (g *Guard) roundTrip(request *http.Request) (*http.Response, error) {
+	if err := g.check(request.URL); err != nil {
+		return nil, err
+	}
+	if g.proxy != nil {
+		proxy, err := g.proxy(request)
+		if err != nil {
+			return nil, err
+		}
+		if proxy != nil {
+			return g.proxied.RoundTrip(request)
+		}
+	}
+	return g.direct.RoundTrip(request)
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// Get fetches a document within 5 s. It follows up to three redirects within the origin; another redirect is returned
+// as it is.
+func (g *Guard) Get(ctx context.Context, address string) (*Document, error) {
+	header := g.options.Header.Clone()
+	if header == nil {
+		header = make(http.Header)
+	}
+	client := &http.Client{Transport: roundTripper(g.roundTrip), CheckRedirect: checkRedirect}
+	return g.fetch(ctx, client, http.MethodGet, address, header, nil, documentTime)
+}
+
+// Post sends a body once, and returns the response. It follows no redirects.
+func (g *Guard) Post(ctx context.Context, address string, header http.Header, body []byte, limit time.Duration) (*Document, error) {
+	client := &http.Client{Transport: roundTripper(g.roundTrip), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	header = header.Clone()
+	if header == nil {
+		header = make(http.Header)
+	}
+	return g.fetch(ctx, client, http.MethodPost, address, header, body, limit)
+}
+
+// checkRedirect stops at redirects that are not followed. They are no errors: a server may redirect whatever it does not
+// know to its home page.
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects || !SameOrigin(next.URL, via[0].URL) || next.URL.User != nil {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+func (g *Guard) fetch(ctx context.Context, client *http.Client, method, address string, header http.Header, body []byte, limit time.Duration) (*Document, error) {
+	if err := g.Check(address); err != nil {
+		return nil, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var content io.Reader
+	if body != nil {
+		content = bytes.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(bounded, method, address, content)
+	if err != nil {
+		return nil, &RefusedError{plainText(address), "it is not a valid address"}
+	}
+	request.GetBody = nil // a request is sent once: a code or a refresh token may be used once
+	request.Header = header
+	header.Set("User-Agent", "mcp-workbench/"+g.options.Version)
+	header.Set("Accept-Encoding", "identity")
+	if header.Get("Accept") == "" {
+		header.Set("Accept", "application/json")
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, g.failure(ctx, address, limit, err)
+	}
+	defer response.Body.Close()
+	if response.ContentLength > maxDocument {
+		return nil, &TooLargeError{plainText(address)}
+	}
+	read, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+	if err != nil {
+		return nil, g.failure(ctx, address, limit, err)
+	}
+	if len(read) > maxDocument {
+		return nil, &TooLargeError{plainText(address)}
+	}
+	mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	return &Document{Status: response.StatusCode, Header: response.Header, Body: read, MediaType: mediaType}, nil
+}

@@ -1,0 +1,59 @@
+package webclient
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// newProxy returns the function that selects the proxy of a request by the rules of net/http, from an environment that
+// need not be the process's own.
+func newProxy(environ []string) func(*http.Request) (*url.URL, error) {
+	either := func(upper, lower string) string {
+		if value := variable(environ, upper); value != "" {
+			return value
+		}
+		return variable(environ, lower)
+	}
+	config := httpproxy.Config{
+		HTTPProxy:  either("HTTP_PROXY", "http_proxy"),
+		HTTPSProxy: either("HTTPS_PROXY", "https_proxy"),
+		NoProxy:    either("NO_PROXY", "no_proxy"),
+		CGI:        variable(environ, "REQUEST_METHOD") != "",
+	}
+	if config.HTTPProxy == "" && config.HTTPSProxy == "" {
+		return nil
+	}
+	choose := config.ProxyFunc()
+	return func(request *http.Request) (*url.URL, error) {
+		proxy, err := choose(request.URL)
+		if err != nil { // its text has the address with the password
+			name := "HTTP_PROXY"
+			if request.URL.Scheme == "https" {
+				name = "HTTPS_PROXY"
+			}
+			return nil, &ProxyError{text: name + " is not an address that can be used; write it as http://HOST:PORT"}
+		}
+		return proxy, nil
+	}
+}
+
+// ProxyError means that the configured proxy does not let a request through.
+type ProxyError struct{ text string }
+
+func (e *ProxyError) Error() string { return e.text }
+
+// checkProxy replaces the error of a refused CONNECT, which is the status without a word about the proxy.
+func checkProxy(_ context.Context, proxy *url.URL, _ *http.Request, response *http.Response) error {
+	advice := "add the host to NO_PROXY if it can be reached without the proxy"
+	switch response.StatusCode {
+	case http.StatusOK:
+		return nil
+	case http.StatusProxyAuthRequired:
+		advice = "put the user and the password into HTTPS_PROXY, as http://USER:PASSWORD@HOST:PORT"
+	}
+	return &ProxyError{fmt.Sprintf("the proxy %s refused the connection with status %d; %s", excerpt(proxy.Host), response.StatusCode, advice)}
+}
