@@ -30,7 +30,7 @@ func (s *Screen) Ask(ctx context.Context, question, fallback string) (string, er
 	if fallback != "" {
 		question += " [" + fallback + "]"
 	}
-	answer, err := s.read(ctx, question+" ", func() (string, error) { return s.lines.ReadString('\n') })
+	answer, err := s.read(ctx, question+" ", s.lines.next)
 	if answer = strings.TrimSpace(answer); answer == "" {
 		answer = fallback
 	}
@@ -94,41 +94,21 @@ func (s *Screen) Choose(ctx context.Context, question string, options []string) 
 	}
 }
 
-type answer struct {
-	text string
-	err  error
-}
-
-// read waits for an answer. The end of the context ends the wait, but not the read, which
-// ends with the program, or with the answer to the next question.
+// read waits for an answer. The end of the context ends the wait, but not the read, which ends with the program, or with
+// the answer to the next question.
 func (s *Screen) read(ctx context.Context, prompt string, read func() (string, error)) (string, error) {
 	if s.keyboard == nil {
 		return "", ErrNobody
 	}
 	fmt.Fprint(s, prompt)
-	s.reading.mu.Lock()
-	answered := s.reading.unread
-	if answered == nil {
-		answered = make(chan answer, 1)
-		go func() {
-			text, err := read()
-			answered <- answer{text, err}
-		}()
-	}
-	s.reading.unread = answered
-	s.reading.mu.Unlock()
-	select {
-	case <-ctx.Done():
+	text, err := s.lines.await(ctx, read)
+	switch {
+	case ctx.Err() != nil:
 		fmt.Fprintln(s)
 		return "", ctx.Err()
-	case a := <-answered:
-		s.reading.mu.Lock()
-		s.reading.unread = nil
-		s.reading.mu.Unlock()
-		if errors.Is(a.err, io.EOF) {
-			fmt.Fprintln(s)
-			a.err = endedError{}
-		}
-		return a.text, a.err
+	case errors.Is(err, io.EOF):
+		fmt.Fprintln(s)
+		err = endedError{}
 	}
+	return text, err
 }

@@ -3,11 +3,9 @@
 package tty
 
 import (
-	"bufio"
 	"io"
 	"os"
 	"strconv"
-	"sync"
 
 	"golang.org/x/term"
 )
@@ -22,14 +20,7 @@ type Screen struct {
 	pictures pictureProtocol
 
 	keyboard *os.File // nil unless a person can answer
-	lines    *bufio.Reader
-	reading  *reading
-}
-
-// reading is a pending read whose question was cancelled.
-type reading struct {
-	mu     sync.Mutex
-	unread chan answer // nil without one
+	lines    *Lines   // of the keyboard
 }
 
 // New makes a screen of the output and input of a command. Only terminals have colour, and not with
@@ -44,7 +35,7 @@ func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
 		s.width = width
 	}
 	if file, ok := in.(*os.File); ok && s.file != nil && term.IsTerminal(int(file.Fd())) {
-		s.keyboard, s.lines, s.reading = file, bufio.NewReader(file), &reading{}
+		s.keyboard, s.lines = file, NewLines(file)
 	}
 	return s
 }
@@ -54,6 +45,9 @@ func (s *Screen) IsTerminal() bool { return s.file != nil }
 
 // IsInteractive reports whether a person sees the output and can answer.
 func (s *Screen) IsInteractive() bool { return s.keyboard != nil }
+
+// Lines returns the lines that a person types; nil if nobody can answer.
+func (s *Screen) Lines() *Lines { return s.lines }
 
 // IsInteractive reports whether a person sees what is written to out and can answer on stdin.
 func IsInteractive(out io.Writer) bool {

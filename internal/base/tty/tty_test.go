@@ -1,7 +1,6 @@
 package tty
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -152,7 +151,7 @@ func TestLineOfAQuestionThatWasGivenUp(t *testing.T) {
 	}
 	defer keyboard.Close()
 	defer typing.Close()
-	s := &Screen{Writer: &bytes.Buffer{}, keyboard: keyboard, lines: bufio.NewReader(keyboard), reading: &reading{}}
+	s := &Screen{Writer: &bytes.Buffer{}, keyboard: keyboard, lines: NewLines(keyboard)}
 	given, giveUp := context.WithCancel(t.Context())
 	giveUp()
 	if _, err := s.Ask(given, "First?", ""); !errors.Is(err, context.Canceled) {
@@ -206,7 +205,7 @@ func TestEndOfInputInsteadOfAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	s := &Screen{Writer: &out, keyboard: keyboard, lines: bufio.NewReader(keyboard), reading: &reading{}}
+	s := &Screen{Writer: &out, keyboard: keyboard, lines: NewLines(keyboard)}
 	_, err = s.Choose(t.Context(), "Which?", []string{"a", "b"})
 	if !errors.Is(err, io.EOF) || err.Error() == io.EOF.Error() {
 		t.Errorf("got %v", err)
