@@ -36,7 +36,11 @@ func (s *Server) serveHTTP(listener net.Listener, routes func(*httpServer) http.
 	clients := newSessions()
 	h := &httpServer{newConn(s, clients), clients}
 	h.logf("start %d", os.Getpid())
-	server := &http.Server{Handler: h.waitedFor(routes(h)), ErrorLog: log.New(io.Discard, "", 0)}
+	handler := routes(h)
+	if s.Gate != nil {
+		handler = s.Gate(handler)
+	}
+	server := &http.Server{Handler: h.waitedFor(handler), ErrorLog: log.New(io.Discard, "", 0)}
 	h.work.Go(func() {
 		// A server that was started by its first client begins when that one is there, so
 		// that a start that ends it is that client's failure.

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 )
 
@@ -74,6 +75,8 @@ type Server struct {
 	// EndWhenUnused makes a server over HTTP end with its last session, as one over stdio
 	// does and a service that is started on demand may; see IgnoreEOF. "eof" is logged then.
 	EndWhenUnused bool `json:"-"`
+	// Gate stands before all that a server over HTTP does, such as a check of tokens; nil: nothing does.
+	Gate func(http.Handler) http.Handler `json:"-"`
 	// Number says which start of the server this is, from 1; Step.Starts depends on it.
 	Number int `json:"-"`
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/oauthtest"
 )
 
 // state is what the commands of one script share.
@@ -32,6 +33,7 @@ type state struct {
 	address  string              // of the workbench that listens, over HTTP
 	tokens   map[string]string   // for it, by their names
 	screen   *screen             // see term; nil without one
+	provider *oauthtest.Provider // of logins; nil without one
 }
 
 // party is one client and the workbench that it started.

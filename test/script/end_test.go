@@ -127,6 +127,9 @@ func (s *state) cleanUp() {
 	for _, service := range s.services {
 		service.stop()
 	}
+	if s.provider != nil {
+		s.provider.Close()
+	}
 	_ = s.stopShared() // of a script that failed
 	_ = os.RemoveAll(s.sockets)
 	logs, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))

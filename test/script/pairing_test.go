@@ -83,9 +83,10 @@ func runPairing(t *testing.T, p pairing) {
 				Setup:              p.setup,
 				Condition:          p.condition,
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"mcp":  mcp,
-					"fake": fake,
-					"term": term,
+					"mcp":      mcp,
+					"fake":     fake,
+					"provider": provider,
+					"term":     term,
 				},
 			})
 		})

@@ -38,7 +38,10 @@ func buildAndRun(m *testing.M) int {
 	}
 	for _, build := range [][]string{
 		append(args, "github.com/mcp-workbench/mcp-workbench/cmd/mcp-workbench"),
-		{"build", "-o", bin + string(filepath.Separator), "github.com/mcp-workbench/mcp-workbench/test/mcptest/fakeserver"},
+		{
+			"build", "-o", bin + string(filepath.Separator),
+			"github.com/mcp-workbench/mcp-workbench/test/mcptest/fakeserver", "github.com/mcp-workbench/mcp-workbench/test/oauthtest/fakebrowser",
+		},
 	} {
 		if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", build, err, out)
