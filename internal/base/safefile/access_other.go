@@ -7,7 +7,16 @@ import "io/fs"
 // AccessProblem returns "" here: the mode of a file does not show who has access.
 func AccessProblem(fs.FileInfo, fs.FileMode) string { return "" }
 
+// StrangerProblem returns "" here, for the same reason.
+func StrangerProblem(fs.FileInfo, fs.FileMode) string { return "" }
+
 func changeProblem(fs.FileInfo) string { return "" }
 
 // ReplaceProblem returns "" here, for the same reason.
 func ReplaceProblem(string) string { return "" }
+
+// Identity returns zeros here: the numbers of a file are not in its info.
+func Identity(fs.FileInfo) (device, file uint64) { return 0, 0 }
+
+// SyncFolder does nothing here: a folder cannot be synced.
+func SyncFolder(string) error { return nil }

@@ -3,6 +3,7 @@
 package safefile
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,26 +12,35 @@ import (
 
 // AccessProblem returns how another user has forbidden access to a file or folder, as words that follow its name, or "".
 func AccessProblem(info fs.FileInfo, forbidden fs.FileMode) string {
-	stat, ok := info.Sys().(*syscall.Stat_t)
+	owner, isKnown := ownerOf(info)
 	switch {
-	case !ok:
+	case !isKnown:
 		return "has no known owner"
-	case int64(stat.Uid) != int64(os.Geteuid()):
+	case int64(owner) != int64(os.Geteuid()):
 		return "belongs to another user"
+	}
+	return modeProblem(info, forbidden)
+}
+
+// StrangerProblem is like AccessProblem, but root may own the file: root can read and change everything anyway.
+func StrangerProblem(info fs.FileInfo, forbidden fs.FileMode) string {
+	if owner, isKnown := ownerOf(info); !isKnown || owner != 0 {
+		return AccessProblem(info, forbidden)
+	}
+	return modeProblem(info, forbidden)
+}
+
+func changeProblem(info fs.FileInfo) string { return StrangerProblem(info, Change) }
+
+// modeProblem returns what the mode of a file lets users besides the owner do that is forbidden, or "".
+func modeProblem(info fs.FileInfo, forbidden fs.FileMode) string {
+	switch {
 	case writableBy(info) != "":
 		return writableBy(info)
 	case info.Mode().Perm()&forbidden != 0:
 		return "can be read by other users"
 	}
 	return ""
-}
-
-// changeProblem is like AccessProblem with Change, but root may own the file: root can change everything anyway.
-func changeProblem(info fs.FileInfo) string {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid == 0 {
-		return writableBy(info)
-	}
-	return AccessProblem(info, Change)
 }
 
 // writableBy returns which users besides the owner can change a file or folder, or "".
@@ -75,3 +85,25 @@ func ownerOf(info fs.FileInfo) (uint32, bool) {
 }
 
 func isOurs(user uint32) bool { return user == 0 || int64(user) == int64(os.Geteuid()) }
+
+// Identity returns numbers that tell a file from others that exist at the same time.
+func Identity(info fs.FileInfo) (device, file uint64) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0
+	}
+	return uint64(stat.Dev), stat.Ino
+}
+
+// SyncFolder writes the entries of a folder to disk, where the file system can do that.
+func SyncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = folder.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, folder.Close())
+}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // ErrChanged means that a file has changed since it was read.
@@ -38,5 +39,5 @@ func Edit(path, pattern string, before, after []byte, mode fs.FileMode) error {
 		}
 		mode = info.Mode().Perm()
 	}
-	return replace(target, pattern, after, mode)
+	return replace(target, pattern, after, mode, time.Time{})
 }

@@ -7,16 +7,26 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Replace writes data to a temporary file beside path with mode 0600, syncs it to disk, and renames it to path. The
 // pattern names the temporary file as for os.CreateTemp. On an error the file at path is unchanged. The folder must
 // exist.
 func Replace(path, pattern string, data []byte) error {
-	return replace(path, pattern, data, 0o600)
+	return replace(path, pattern, data, 0o600, time.Time{})
 }
 
-func replace(path, pattern string, data []byte, mode fs.FileMode) error {
+// ReplaceDurably is like Replace, gives the file a modification time, and also syncs the folder: once it returns, a
+// loss of power does not bring the old content back. If only the sync of the folder fails, the file is replaced.
+func ReplaceDurably(path, pattern string, data []byte, modified time.Time) error {
+	if err := replace(path, pattern, data, 0o600, modified); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(path))
+}
+
+func replace(path, pattern string, data []byte, mode fs.FileMode, modified time.Time) error {
 	file, err := os.CreateTemp(filepath.Dir(path), pattern) // with mode 0600
 	if err != nil {
 		return err
@@ -24,6 +34,9 @@ func replace(path, pattern string, data []byte, mode fs.FileMode) error {
 	_, err = file.Write(data)
 	if err == nil && mode != 0o600 {
 		err = file.Chmod(mode)
+	}
+	if err == nil && !modified.IsZero() {
+		err = os.Chtimes(file.Name(), modified, modified)
 	}
 	if err == nil {
 		err = file.Sync()
