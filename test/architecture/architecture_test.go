@@ -27,7 +27,7 @@ var folders = []struct {
 	{"internal/mcp", []string{"wire", "protocol", "hops", "era"}},
 	{"internal/servers", []string{"builtin"}}, // below the configuration, which names them
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
-	{"internal/access", []string{"httpauth"}},
+	{"internal/access", []string{"httpauth", "credentials"}},
 	{"internal/servers", []string{"process", "downstream", "oauth", "catalog", "search", "fleet"}},
 	{"internal/gateway", []string{"call", "policy", "metatool", "passthrough", "front"}},
 	{"internal/observe", []string{"meter"}},

@@ -7,6 +7,9 @@ import "io/fs"
 // AccessProblem returns "" here: the mode of a file does not show who has access.
 func AccessProblem(fs.FileInfo, fs.FileMode) string { return "" }
 
+// IsForeign returns false here: the owner is not in a file's info.
+func IsForeign(fs.FileInfo) bool { return false }
+
 // StrangerProblem returns "" here, for the same reason.
 func StrangerProblem(fs.FileInfo, fs.FileMode) string { return "" }
 

@@ -12,14 +12,16 @@ import (
 
 // AccessProblem returns how another user has forbidden access to a file or folder, as words that follow its name, or "".
 func AccessProblem(info fs.FileInfo, forbidden fs.FileMode) string {
-	owner, isKnown := ownerOf(info)
-	switch {
-	case !isKnown:
-		return "has no known owner"
-	case int64(owner) != int64(os.Geteuid()):
+	if IsForeign(info) {
 		return "belongs to another user"
 	}
 	return modeProblem(info, forbidden)
+}
+
+// IsForeign reports whether a file belongs to another user.
+func IsForeign(info fs.FileInfo) bool {
+	owner, isKnown := ownerOf(info)
+	return !isKnown || int64(owner) != int64(os.Geteuid())
 }
 
 // StrangerProblem is like AccessProblem, but root may own the file: root can read and change everything anyway.

@@ -36,6 +36,8 @@ const (
 	LockDamaged          Code = "lock-damaged"
 	LockMissing          Code = "lock-missing"
 	LockNotWritten       Code = "lock-not-written"
+	LoginsSealed         Code = "logins-sealed"
+	LoginsUnusable       Code = "logins-unusable"
 	NeedsClient          Code = "needs-client"
 	NeedsTerminal        Code = "needs-terminal"
 	NoAuthRefused        Code = "no-auth-refused"

@@ -1,0 +1,182 @@
+package credentials
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	system "github.com/zalando/go-keyring"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+const (
+	keyringService = "mcp-workbench"
+	keyringUser    = "logins"
+	keyringLock    = "keyring.lock"
+
+	keyringTime     = 5 * time.Second  // for an answer of the system's keyring; then an error
+	keyringLockWait = 20 * time.Second // for another process that creates the key in the keyring; then an error
+)
+
+// keyring is the system's keyring, with the key that was read from it.
+type keyring struct {
+	folder string
+
+	mu      sync.Mutex
+	known   *sealKey
+	pending *keyringCall // under way; nil: none
+}
+
+// keyringCall is a call to the keyring. Its results are valid once done is closed.
+type keyringCall struct {
+	begun time.Time
+	done  chan struct{}
+	text  string
+	err   error
+}
+
+// errSlow means that the keyring has not answered in time.
+var errSlow = fmt.Errorf("it has not answered within %v; it may be waiting for you to unlock it", keyringTime)
+
+// find returns the key with an id, or another one if the keyring has another.
+func (k *keyring) find(id string) (sealKey, error) {
+	if key := k.cached(); key != nil && key.id() == id {
+		return *key, nil
+	}
+	key, err := k.get()
+	if errors.Is(err, system.ErrNotFound) {
+		return sealKey{}, &keyProblem{reason: "the system's keyring does not contain the key", remedy: "Restore the keyring from a backup.", cause: err}
+	}
+	return key, err
+}
+
+// ensure returns the key, which it creates if there is none and no login needs it.
+func (k *keyring) ensure() (sealKey, error) {
+	if key := k.cached(); key != nil {
+		return *key, nil
+	}
+	key, err := k.get()
+	if !errors.Is(err, system.ErrNotFound) {
+		return key, err
+	}
+	// Two keys that are created at once would replace each other.
+	release, err := safefile.Lock(context.Background(), filepath.Join(k.folder, keyringLock), keyringLockWait)
+	if err != nil {
+		return sealKey{}, &keyProblem{reason: "the key for the system's keyring cannot be created: " + err.Error(), cause: err}
+	}
+	defer release()
+	if key, err = k.get(); !errors.Is(err, system.ErrNotFound) {
+		return key, err
+	}
+	if path := k.needed(); path != "" {
+		return sealKey{}, &keyProblem{
+			reason: fmt.Sprintf("the system's keyring does not contain the key, which %s is encrypted with", path),
+			remedy: "Restore the keyring from a backup, or log out where you are logged in: mcp-workbench auth status", cause: err,
+		}
+	}
+	_, _ = rand.Read(key[:]) // never fails: it would end the program
+	text := base64.StdEncoding.EncodeToString(key[:])
+	if _, err := k.call(func() (string, error) { return "", system.Set(keyringService, keyringUser, text) }); err != nil {
+		return sealKey{}, unusableKeyring(err)
+	}
+	return k.get() // what is there counts
+}
+
+func (k *keyring) cached() *sealKey {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.known
+}
+
+// get reads the key from the keyring. If the keyring works and has none, the error is system.ErrNotFound.
+func (k *keyring) get() (sealKey, error) {
+	text, err := k.call(func() (string, error) { return system.Get(keyringService, keyringUser) })
+	if errors.Is(err, system.ErrNotFound) {
+		return sealKey{}, err
+	}
+	if err != nil {
+		return sealKey{}, unusableKeyring(err)
+	}
+	key, err := parseKey(text)
+	if err != nil {
+		return sealKey{}, &keyProblem{
+			reason: fmt.Sprintf("the entry of service '%s' and user '%s' in the system's keyring is not a key: %v", keyringService, keyringUser, err),
+			remedy: "Restore or remove that entry.",
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.known = &key
+	return key, nil
+}
+
+// call asks the keyring, which may wait for a person without end. While a call is under way no other is begun: its
+// answer counts for all. A call that does not end is given up, since it cannot be cancelled, and keeps its goroutine.
+func (k *keyring) call(ask func() (string, error)) (string, error) {
+	if err := keyringAbsence(os.Getenv); err != nil {
+		return "", err
+	}
+	k.mu.Lock()
+	call := k.pending
+	if call == nil {
+		call = &keyringCall{begun: time.Now(), done: make(chan struct{})}
+		k.pending = call
+		go k.run(call, ask)
+	}
+	k.mu.Unlock()
+	timer := time.NewTimer(keyringTime - time.Since(call.begun))
+	defer timer.Stop()
+	select {
+	case <-call.done:
+		return call.text, call.err
+	case <-timer.C:
+		return "", errSlow
+	}
+}
+
+func (k *keyring) run(call *keyringCall, ask func() (string, error)) {
+	defer func() {
+		if recover() != nil { // the library does, if the bus goes away while it waits
+			call.err = errors.New("the connection to it was lost")
+		}
+		k.mu.Lock()
+		k.pending = nil
+		k.mu.Unlock()
+		close(call.done)
+	}()
+	call.text, call.err = ask()
+}
+
+// needed returns the path of a login that is encrypted with a key from the keyring; "" if there is none.
+func (k *keyring) needed() string {
+	paths, _ := filepath.Glob(filepath.Join(k.folder, "*"+suffix)) // fails for bad patterns only
+	for _, path := range paths {
+		data, _, err := safefile.Read(path, maxFile)
+		var head fileHead
+		if err != nil || json.Unmarshal(data, &head) != nil || head.Sealed == nil {
+			continue
+		}
+		if head.Sealed.By == config.SealKeyring {
+			return path
+		}
+	}
+	return ""
+}
+
+func unusableKeyring(err error) *keyProblem {
+	return &keyProblem{
+		reason: "the system's keyring cannot be used: " + err.Error(),
+		remedy: "Unlock it or start its service, and try again. On a machine without one, use a key file: " +
+			`"credentials": {"seal": "file", "keyFile": "PATH"}`,
+		cause: err,
+	}
+}

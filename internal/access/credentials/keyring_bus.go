@@ -1,0 +1,23 @@
+//go:build unix && !darwin
+
+package credentials
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// keyringAbsence returns why there is no keyring to ask. Without a session bus the library would start one, which
+// nobody would stop.
+func keyringAbsence(getenv func(string) string) error {
+	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
+		return nil
+	}
+	for _, name := range []string{"bus", "dbus-session"} {
+		if _, err := os.Stat(fmt.Sprintf("/run/user/%d/%s", os.Getuid(), name)); err == nil {
+			return nil
+		}
+	}
+	return errors.New("there is no session bus (DBUS_SESSION_BUS_ADDRESS is not set)")
+}
