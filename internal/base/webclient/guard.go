@@ -69,6 +69,9 @@ func (g *Guard) Check(address string) error {
 	if err != nil {
 		return &RefusedError{plainText(address), "it is not a valid address"}
 	}
+	if strings.Contains(address, "#") {
+		return &RefusedError{plainText(address), "it has a fragment"}
+	}
 	return g.check(u)
 }
 
@@ -82,8 +85,6 @@ func (g *Guard) check(u *url.URL) error {
 		return refuse("it has no host")
 	case u.User != nil:
 		return refuse("it contains a user name or a password")
-	case u.Fragment != "" || strings.HasSuffix(u.String(), "#"):
-		return refuse("it has a fragment")
 	}
 	literal, isLiteral := literalKind(host)
 	if !isLiteral && endsInNumber(host) {

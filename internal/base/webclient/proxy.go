@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"golang.org/x/net/http/httpproxy"
 )
@@ -30,15 +31,26 @@ func newProxy(environ []string) func(*http.Request) (*url.URL, error) {
 	choose := config.ProxyFunc()
 	return func(request *http.Request) (*url.URL, error) {
 		proxy, err := choose(request.URL)
-		if err != nil { // its text has the address with the password
-			name := "HTTP_PROXY"
-			if request.URL.Scheme == "https" {
-				name = "HTTPS_PROXY"
-			}
+		name, value := "HTTP_PROXY", config.HTTPProxy
+		if request.URL.Scheme == "https" {
+			name, value = "HTTPS_PROXY", config.HTTPSProxy
+		}
+		if err != nil || proxy != nil && !isProxy(proxy, value) { // the error's text has the address with the password
 			return nil, &ProxyError{text: name + " is not an address that can be used; write it as http://HOST:PORT"}
 		}
 		return proxy, nil
 	}
+}
+
+// isProxy reports whether a value that was parsed names a proxy. The rules of net/http make a host named "http" of an
+// address with a mistake in it.
+func isProxy(parsed *url.URL, value string) bool {
+	switch parsed.Scheme {
+	case "http", "https", "socks5", "socks5h":
+		_, err := url.Parse(value)
+		return parsed.Hostname() != "" && (err == nil || !strings.Contains(value, "://"))
+	}
+	return false
 }
 
 // ProxyError means that the configured proxy does not let a request through.
