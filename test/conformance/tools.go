@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/test/npm"
@@ -53,7 +52,7 @@ func prepare(ctx context.Context, o orders, scratch string) (*tools, error) {
 		return nil, err
 	}
 	modules := filepath.Join(folder, "node_modules")
-	if t.node, err = findNode(ctx, modules); err != nil {
+	if t.node, err = npm.Node(ctx, folder, oldestNode); err != nil {
 		return nil, err
 	}
 	t.suite = filepath.Join(modules, "@modelcontextprotocol", "conformance", "dist", "index.js")
@@ -66,29 +65,6 @@ func prepare(ctx context.Context, o orders, scratch string) (*tools, error) {
 	}
 	t.versions, err = versionsOf(ctx, folder)
 	return t, err
-}
-
-// findNode returns a Node.js that is new enough: the system's, or the one of npm.
-func findNode(ctx context.Context, modules string) (string, error) {
-	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
-	if arch == "" {
-		arch = runtime.GOARCH
-	}
-	candidates := []string{filepath.Join(modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")}
-	if path, err := exec.LookPath("node"); err == nil {
-		candidates = append([]string{path}, candidates...)
-	}
-	for _, path := range candidates {
-		out, err := exec.CommandContext(ctx, path, "--version").Output()
-		if err != nil {
-			continue
-		}
-		major, _, _ := strings.Cut(strings.TrimPrefix(string(out), "v"), ".")
-		if number, err := strconv.Atoi(major); err == nil && number >= oldestNode {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("the suite needs Node.js %d or newer: install it so that 'node' is in PATH", oldestNode)
 }
 
 // buildSDK builds a program of the SDK's own conformance tests.

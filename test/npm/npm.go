@@ -9,6 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -38,4 +41,28 @@ func Install(ctx context.Context, folder string) error {
 		return fmt.Errorf("npm ci: %w\n%s", err, out)
 	}
 	return os.WriteFile(installed, lock, 0o600)
+}
+
+// Node returns a Node.js of at least a major version: the system's, or the one that the folder's package.json has as
+// the optional package node-SYSTEM-ARCHITECTURE.
+func Node(ctx context.Context, folder string, oldest int) (string, error) {
+	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	if arch == "" {
+		arch = runtime.GOARCH
+	}
+	candidates := []string{filepath.Join(folder, "node_modules", "node-"+runtime.GOOS+"-"+arch, "bin", "node")}
+	if path, err := exec.LookPath("node"); err == nil {
+		candidates = append([]string{path}, candidates...)
+	}
+	for _, path := range candidates {
+		out, err := exec.CommandContext(ctx, path, "--version").Output()
+		if err != nil {
+			continue
+		}
+		major, _, _ := strings.Cut(strings.TrimPrefix(string(out), "v"), ".")
+		if number, err := strconv.Atoi(major); err == nil && number >= oldest {
+			return filepath.Abs(path)
+		}
+	}
+	return "", fmt.Errorf("Node.js %d or newer is needed: install it so that 'node' is in PATH", oldest)
 }

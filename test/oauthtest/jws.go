@@ -74,3 +74,13 @@ func (t *jws) verify(key crypto.PublicKey) error {
 	}
 	return nil
 }
+
+// CheckJWT checks the signature of a JWT with the key of its header's kid, and returns its claims.
+func CheckJWT(text string, key func(kid string) crypto.PublicKey) (claims map[string]any, err error) {
+	token, err := parseJWS(text)
+	if err != nil {
+		return nil, err
+	}
+	kid, _ := token.header["kid"].(string)
+	return token.claims, token.verify(key(kid))
+}

@@ -66,6 +66,17 @@ type ResourceOptions struct {
 	AnyAudience bool `json:"anyAudience"`
 	// FixedTokens are access tokens that are always good.
 	FixedTokens []string `json:"fixedTokens"`
+	// Introspect tells of tokens of an authorization server that is not this package's, whose issuer is in
+	// AuthorizationServers; nil for a token that is not good.
+	Introspect func(token string) *Introspection `json:"-"`
+}
+
+// Introspection is what another authorization server says about a token.
+type Introspection struct {
+	Client   string
+	Scopes   []string
+	Resource string
+	Key      string // thumbprint of the DPoP key that it is bound to
 }
 
 // MetadataOptions are about the metadata of the authorization server.

@@ -31,6 +31,9 @@ type Page struct {
 	Body   string
 }
 
+// answers are what a login form gets.
+var answers = map[string]string{"login": "person", "password": "password"}
+
 // Bounds of a visit.
 const (
 	maxSteps  = 30
@@ -141,10 +144,13 @@ func attributes(text string) map[string]string {
 // Callback logs in at the address of an authorization request and returns the address of the redirect, which is not
 // opened: what a person would paste.
 func Callback(address string) (string, error) {
-	person := &Person{Stop: func(at *url.URL) bool {
-		query := at.Query()
-		return query.Has("state") && (query.Has("code") || query.Has("error"))
-	}}
+	person := &Person{
+		Answers: answers,
+		Stop: func(at *url.URL) bool {
+			query := at.Query()
+			return query.Has("state") && (query.Has("code") || query.Has("error"))
+		},
+	}
 	page, err := person.Visit(address)
 	if err != nil {
 		return "", err
@@ -162,7 +168,8 @@ func Browse(args []string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "usage: fakebrowser URL")
 		return 2
 	}
-	page, err := (&Person{}).Visit(args[len(args)-1])
+	person := &Person{Answers: answers}
+	page, err := person.Visit(args[len(args)-1])
 	if err != nil {
 		fmt.Fprintln(stderr, "fakebrowser:", err)
 		return 1

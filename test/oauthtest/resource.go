@@ -148,11 +148,8 @@ func (p *Provider) admit(r *http.Request, options Options, sent message, event *
 	if slices.Contains(options.FixedTokens, text) {
 		return http.StatusOK, ""
 	}
-	p.mu.Lock()
-	token := p.tokens[text]
-	now := p.clock()
-	p.mu.Unlock()
-	if problem := p.tokenProblem(token, options); problem != "" || now.After(token.expires) {
+	token := p.accessToken(text, options)
+	if problem := p.tokenProblem(token, options); problem != "" {
 		event.Error = "invalid_token"
 		return http.StatusUnauthorized, p.challenge(options, `error="invalid_token", error_description="The token is not good"`)
 	}
@@ -177,6 +174,20 @@ func (p *Provider) admit(r *http.Request, options Options, sent message, event *
 	return http.StatusForbidden, fmt.Sprintf(`Bearer error="insufficient_scope", scope="%s", resource_metadata="%s"`, strings.Join(wanted, " "), p.advertised(options))
 }
 
+// accessToken finds what a token stands for; nil: nothing.
+func (p *Provider) accessToken(text string, options Options) *grant {
+	if options.Introspect == nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.tokens[text]
+	}
+	told := options.Introspect(text)
+	if told == nil {
+		return nil
+	}
+	return &grant{login: &login{}, client: told.Client, scopes: told.Scopes, resource: told.Resource, key: told.Key}
+}
+
 func (p *Provider) tokenProblem(token *grant, options Options) string {
 	issuer := p.Issuer()
 	p.mu.Lock()
@@ -186,6 +197,8 @@ func (p *Provider) tokenProblem(token *grant, options Options) string {
 		return "unknown"
 	case token.dead != "":
 		return token.dead
+	case !token.expires.IsZero() && p.clock().After(token.expires):
+		return "expired"
 	case token.issuer != issuer && options.AuthorizationServers == nil:
 		return "of another issuer"
 	case token.resource != "" && token.resource != p.resourceValue(options) && token.resource != p.URL() && !options.AnyAudience:
