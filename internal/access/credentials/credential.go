@@ -14,6 +14,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 )
 
 // Key names a login.
@@ -68,6 +71,16 @@ type Mark struct {
 	Process int       `json:"process"`
 }
 
+// isText reports whether all strings that have to survive as they are can be written as JSON.
+func (c *Credential) isText() bool {
+	for _, text := range []string{c.Server, c.Issuer, c.Account, c.Login, c.Resource, c.Client.ID, c.Client.Secret, c.Access, c.Refresh} {
+		if !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
+}
+
 // String describes the login without its secrets.
 func (c Credential) String() string {
 	state := "alive"
@@ -98,7 +111,7 @@ func (c Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 // String describes the key. The query of an address may hold a secret, so that it is left out.
 func (k Key) String() string {
 	server, _, _ := strings.Cut(k.Server, "?")
-	text := fmt.Sprintf("at %s for %s", k.Issuer, server)
+	text := fmt.Sprintf("at %s for %s", hidden.Clean(k.Issuer), hidden.Clean(server))
 	if k.Account != "" {
 		text += fmt.Sprintf(" as %q", k.Account)
 	}
@@ -115,7 +128,7 @@ func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 // without default port, fragment, user and a path that is only a slash. Other paths and the query are kept as they are.
 func CanonicalServer(rawURL string) (string, error) {
 	address, err := url.Parse(rawURL)
-	if err != nil { // which shows the address, with what may be secret in it
+	if err != nil || !utf8.ValidString(rawURL) { // the error shows the address, with what may be secret in it
 		return "", errors.New("the address of the server cannot be parsed")
 	}
 	ports := map[string]string{"http": "80", "https": "443"}

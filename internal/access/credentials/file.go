@@ -35,8 +35,8 @@ type fileHead struct {
 // encode returns the content of a login's file, sealed if the store is.
 func (s *Store) encode(name string, c *Credential) ([]byte, error) {
 	data, err := encodeJSON(plainFile{fileFormat, content(*c)})
-	if err != nil {
-		return nil, fmt.Errorf("the login %s cannot be encoded", c.Key) // the reason may show a part of it
+	if err != nil || !c.isText() {
+		return nil, fmt.Errorf("the login %s cannot be written as JSON", c.Key) // the reason may show a part of it
 	}
 	if s.keys.isOn() {
 		sealed, err := s.seal(name, c, data)

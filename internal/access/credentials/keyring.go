@@ -85,10 +85,12 @@ func (k *keyring) ensure() (sealKey, error) {
 	}
 	_, _ = rand.Read(key[:]) // never fails: it would end the program
 	text := base64.StdEncoding.EncodeToString(key[:])
-	if _, err := k.call(func() (string, error) { return "", system.Set(keyringService, keyringUser, text) }); err != nil {
-		return sealKey{}, unusableKeyring(err)
-	}
-	return k.get() // what is there counts
+	return k.ask(func() (string, error) {
+		if err := system.Set(keyringService, keyringUser, text); err != nil {
+			return "", err
+		}
+		return system.Get(keyringService, keyringUser) // what is there counts
+	})
 }
 
 func (k *keyring) cached() *sealKey {
@@ -99,7 +101,12 @@ func (k *keyring) cached() *sealKey {
 
 // get reads the key from the keyring. If the keyring works and has none, the error is system.ErrNotFound.
 func (k *keyring) get() (sealKey, error) {
-	text, err := k.call(func() (string, error) { return system.Get(keyringService, keyringUser) })
+	return k.ask(func() (string, error) { return system.Get(keyringService, keyringUser) })
+}
+
+// ask gets the key with a request that returns the entry of the keyring.
+func (k *keyring) ask(request func() (string, error)) (sealKey, error) {
+	text, err := k.call(request)
 	if errors.Is(err, system.ErrNotFound) {
 		return sealKey{}, err
 	}
@@ -120,8 +127,8 @@ func (k *keyring) get() (sealKey, error) {
 }
 
 // call asks the keyring, which may wait for a person without end. While a call is under way no other is begun: its
-// answer counts for all. A call that does not end is given up, since it cannot be cancelled, and keeps its goroutine.
-func (k *keyring) call(ask func() (string, error)) (string, error) {
+// answer, which is the entry whatever was asked, counts for all. A call that does not end is given up, since it cannot be cancelled, and keeps its goroutine.
+func (k *keyring) call(request func() (string, error)) (string, error) {
 	if err := keyringAbsence(os.Getenv); err != nil {
 		return "", err
 	}
@@ -130,7 +137,7 @@ func (k *keyring) call(ask func() (string, error)) (string, error) {
 	if call == nil {
 		call = &keyringCall{begun: time.Now(), done: make(chan struct{})}
 		k.pending = call
-		go k.run(call, ask)
+		go k.run(call, request)
 	}
 	k.mu.Unlock()
 	timer := time.NewTimer(keyringTime - time.Since(call.begun))
@@ -143,7 +150,7 @@ func (k *keyring) call(ask func() (string, error)) (string, error) {
 	}
 }
 
-func (k *keyring) run(call *keyringCall, ask func() (string, error)) {
+func (k *keyring) run(call *keyringCall, request func() (string, error)) {
 	defer func() {
 		if recover() != nil { // the library does, if the bus goes away while it waits
 			call.err = errors.New("the connection to it was lost")
@@ -153,7 +160,7 @@ func (k *keyring) run(call *keyringCall, ask func() (string, error)) {
 		k.mu.Unlock()
 		close(call.done)
 	}()
-	call.text, call.err = ask()
+	call.text, call.err = request()
 }
 
 // needed returns the path of a login that is encrypted with a key from the keyring; "" if there is none.

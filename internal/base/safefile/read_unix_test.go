@@ -50,6 +50,29 @@ func TestStrangers(t *testing.T) {
 		if got := AccessProblem(info, test.forbidden); got != test.want {
 			t.Errorf("mode %o, forbidden %o: %q, want %q", test.mode, test.forbidden, got, test.want)
 		}
+		if got := StrangerProblem(info, test.forbidden); got != test.want || IsForeign(info) {
+			t.Errorf("mode %o, forbidden %o: %q, want %q", test.mode, test.forbidden, got, test.want)
+		}
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	folder := t.TempDir()
+	seen := make(map[[2]uint64]bool)
+	for _, name := range []string{"a", "b", "a"} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		device, file := Identity(info)
+		seen[[2]uint64{device, file}] = true
+	}
+	if len(seen) != 2 {
+		t.Errorf("two files have %d identities", len(seen))
 	}
 }
 
@@ -65,7 +88,14 @@ func TestStrangersOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := AccessProblem(info, Change); got != "belongs to another user" {
+	if got := AccessProblem(info, Change); got != "belongs to another user" || !IsForeign(info) {
 		t.Errorf("the folder of another user %q", got)
+	}
+	want := "belongs to another user"
+	if owner, _ := ownerOf(info); owner == 0 { // who may own everything
+		want = ""
+	}
+	if got := StrangerProblem(info, Change); got != want {
+		t.Errorf("the folder of another user %q, want %q", got, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 )
 
 func TestReplace(t *testing.T) {
@@ -21,6 +22,26 @@ func TestReplace(t *testing.T) {
 		t.Errorf("the file's mode is %v, %v", info.Mode(), err)
 	}
 	assertAlone(t, path)
+}
+
+func TestReplaceDurably(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	modified := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	for i, want := range []string{"first", "other"} {
+		modified = modified.Add(time.Microsecond)
+		if err := ReplaceDurably(path, ".new-*", []byte(want), modified); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.ModTime().Equal(modified) {
+			t.Errorf("version %d: time %v, %v", i, info.ModTime(), err)
+		}
+		expect(t, path, want, 0o600)
+	}
+	assertAlone(t, path)
+	if err := ReplaceDurably(filepath.Join(path, "no", "file"), ".new-*", nil, modified); err == nil {
+		t.Error("a file was made in a folder that does not exist")
+	}
 }
 
 func TestReplaceFails(t *testing.T) {
