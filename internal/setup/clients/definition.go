@@ -21,6 +21,7 @@ func (s Server) Definition() ([]byte, error) {
 		d.add("url", s.URL)
 		d.addIf(s.Transport != "", "transport", s.Transport)
 		d.settings("headers", s.Headers)
+		d.addIf(s.Login != nil, "oauth", s.Login)
 	}
 	d.addIf(s.Tools != nil, "toolFilters", s.Tools)
 	d.addIf(s.Disabled, "disabled", true)

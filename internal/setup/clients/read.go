@@ -29,6 +29,7 @@ type Server struct {
 	Dir       string
 	URL       string
 	Headers   []Setting
+	Login     *Login   // nil: the defaults
 	Transport string   // "sse", or "" to derive it from Command and URL
 	Tools     []string // the tools to offer; nil: all
 	Disabled  bool

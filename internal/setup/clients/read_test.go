@@ -89,6 +89,23 @@ func TestRead(t *testing.T) {
 			skipped: []Skipped{{"f", "it takes a value from a file ({file:x})"}},
 		},
 		{
+			name: "logins", id: "claude-code", file: ".claude.json",
+			content: `{"mcpServers": {"a": {"type": "http", "url": "https://h", "oauth": {"clientId": "c", "callbackPort": 8080}},
+				"b": {"url": "https://h", "auth": {"CLIENT_ID": "c", "CLIENT_SECRET": "${S}", "scopes": ["r", "w"]}},
+				"c": {"url": "https://h", "oauth": {"scope": "r w", "enabled": true, "tokenUrl": "https://t", "authorizationUrl": "https://a"}},
+				"d": {"url": "https://h", "oauth": false}, "e": {"url": "https://h", "oauth": {}, "headersHelper": "x"},
+				"f": {"url": "https://h", "oauth": {"clientSecret": "s"}}, "g": {"command": "x", "oauth": {"clientId": "c"}}}}`,
+			want: []Server{
+				{Name: "a", URL: "https://h", Login: &Login{ClientID: "c", CallbackPort: 8080}, Notes: []string{"its client id is imported; the authorization server has to allow the redirect URI of the workbench for it: http://127.0.0.1:8080/callback"}},
+				{Name: "b", URL: "https://h", Login: &Login{ClientID: "c", ClientSecret: "${S}", Scopes: []string{"r", "w"}}, Notes: []string{"its client id is imported; the authorization server has to allow the redirect URI of the workbench for it: http://127.0.0.1:PORT/callback"}},
+				{Name: "c", URL: "https://h", Login: &Login{Scopes: []string{"r", "w"}}, Notes: []string{"of its login (oauth), authorizationUrl, tokenUrl is not imported"}},
+				{Name: "d", URL: "https://h", Login: &Login{Off: true}},
+				{Name: "e", URL: "https://h", Notes: []string{"its program for headers (headersHelper) is not imported"}},
+				{Name: "f", URL: "https://h", Notes: []string{"of its login (oauth), the client's secret is not imported"}},
+				{Name: "g", Command: "x"},
+			},
+		},
+		{
 			name: "zed, also as it was", id: "zed", file: "settings.json",
 			content: `{"context_servers": {"a": {"command": "x", "args": []}, "b": {"source": "custom", "command": {"path": "y", "args": ["1"], "env": {"K": "v"}}}}}`,
 			want:    []Server{{Name: "a", Command: "x"}, {Name: "b", Command: "y", Args: []string{"1"}, Env: []Setting{{"K", "v"}}}},

@@ -15,6 +15,8 @@ func TestReadSnippet(t *testing.T) {
 		{"without brackets, with a comma", "\"a\": {\"command\": \"x\",}, // mine\n", `a {"command": "x"}`},
 		{"an entry by itself", `{"command": "x", "args": ["<&>"], "cwd": "/tmp"}`, ` {"command": "x", "args": ["<&>"], "cwd": "/tmp"}`},
 		{"an entry without brackets", `"url": "https://e.example"`, ` {"url": "https://e.example"}`},
+		{"a login", `{"url": "https://e.example", "oauth": {"callbackPort": 8080, "clientId": "c", "scope": "r w"}}`, ` {"url": "https://e.example", "oauth": {"clientId":"c","scopes":["r","w"],"callbackPort":8080}}`},
+		{"no login", `{"url": "https://e.example", "oauth": false}`, ` {"url": "https://e.example", "oauth": false}`},
 		{"a comment first", "// copy this\n{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}", `a {"command": "x"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

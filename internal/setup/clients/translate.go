@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func (c *Client) translate(t *translator, entry member) (Server, error) {
 	case v.get("command").kind != nothing || v.get("cmd").kind == text:
 		err = server.readCommand(t, v)
 	case address != "":
-		err = server.readURL(t, v, address)
+		err = errors.Join(server.readURL(t, v, address), server.readLogin(t, v))
 		server.Transport = c.transport(kind, v)
 	default:
 		err = errNoServer
@@ -191,9 +192,9 @@ func (s *Server) recordLostSettings(v value) {
 			s.Notes = append(s.Notes, "its list of excluded tools ("+key+") is not imported")
 		}
 	}
-	for _, key := range []string{"oauth", "auth", "headersHelper", "http_headers_helper"} {
+	for _, key := range []string{"headersHelper", "http_headers_helper"} {
 		if v.get(key).kind != nothing {
-			s.Notes = append(s.Notes, "its login ("+key+") is not imported")
+			s.Notes = append(s.Notes, "its program for headers ("+key+") is not imported")
 		}
 	}
 }

@@ -62,6 +62,8 @@ func (c *concealer) member(key string, value *hujson.Value) {
 		c.replaceValues(key, value, c.variable)
 	case "headers", "http_headers":
 		c.replaceValues(key, value, c.header)
+	case "oauth":
+		c.replaceValues(key, value, c.login)
 	case "url":
 		if address := text(value); address != "" {
 			c.set([]string{key}, address, c.address(key, address))
@@ -106,6 +108,14 @@ func (c *concealer) header(where, name, value string) string {
 			label = "TOKEN"
 		}
 		return c.addReference(where, c.prefixedName(label), value)
+	}
+	return value
+}
+
+// login replaces the secret of a client.
+func (c *concealer) login(where, name, value string) string {
+	if name == "clientSecret" {
+		return c.addReference(where, c.prefixedName("CLIENT_SECRET"), value)
 	}
 	return value
 }

@@ -41,6 +41,12 @@ func TestEntry(t *testing.T) {
 			[]Variable{{"GIT_HUB_TOKEN", "abc"}, {"GIT_HUB_API_KEY", "k"}},
 		},
 		{
+			"login",
+			`{"url": "https://e.example/mcp", "oauth": {"clientId": "abc", "clientSecret": "k", "scopes": ["r"]}}`,
+			`{"url": "https://e.example/mcp", "oauth": {"clientId": "abc", "clientSecret": "${GIT_HUB_CLIENT_SECRET}", "scopes": ["r"]}}`,
+			[]Variable{{"GIT_HUB_CLIENT_SECRET", "k"}},
+		},
+		{
 			"an address",
 			`{"url": "https://u:pw@e.example/s/` + token + `/mcp?api_key=k&q=1#f"}`,
 			`{"url": "https://u:${GIT_HUB_PASSWORD}@e.example/s/${GIT_HUB_TOKEN}/mcp?api_key=${GIT_HUB_API_KEY}&q=1#f"}`,

@@ -131,6 +131,9 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 	for _, note := range server.Notes {
 		p.addNote("'%s' of %s: %s.", server.Name, title(source), note)
 	}
+	if address := bridgedAddress(server); address != "" {
+		p.addNote("'%s' of %s runs mcp-remote, which is not needed: the workbench signs in to remote servers by itself. To replace it: mcp-workbench remove %s, and then: mcp-workbench add %s %s", server.Name, title(source), server.Name, server.Name, address)
+	}
 	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry, atHome: runsAnywhere(source, server)}
 	switch {
 	case p.isTaken(server.Name):

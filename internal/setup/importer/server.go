@@ -114,3 +114,24 @@ func Unique(name string, taken []string) string {
 	}
 	return unique
 }
+
+// bridgedAddress returns the address that a server reaches by means of mcp-remote, a program that signs in to remote
+// servers; "" if it does not, or if other settings go with the address.
+func bridgedAddress(server clients.Server) string {
+	words := append([]string{server.Command}, server.Args...)
+	at := slices.IndexFunc(words, func(word string) bool {
+		return word == "mcp-remote" || strings.HasPrefix(word, "mcp-remote@") || strings.HasSuffix(word, "/mcp-remote")
+	})
+	if at < 0 {
+		return ""
+	}
+	rest := words[at+1:]
+	address := slices.IndexFunc(rest, IsAddress)
+	if address < 0 || slices.Contains(rest, "--header") {
+		return ""
+	}
+	if strings.ContainsAny(rest[address], "?@") {
+		return "URL" // it may contain a secret
+	}
+	return rest[address]
+}
