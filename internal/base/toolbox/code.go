@@ -36,6 +36,7 @@ const (
 	LockDamaged          Code = "lock-damaged"
 	LockMissing          Code = "lock-missing"
 	LockNotWritten       Code = "lock-not-written"
+	LoginImpossible      Code = "login-impossible"
 	LoginsSealed         Code = "logins-sealed"
 	LoginsUnusable       Code = "logins-unusable"
 	NeedsClient          Code = "needs-client"

@@ -1,0 +1,93 @@
+package oauth
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
+)
+
+// Limits of what errors quote of others.
+const (
+	maxWords   = 300 // characters of a text that an error quotes
+	maxAddress = 300 // characters of an address that an error names
+)
+
+// TemporaryError means that an authorization server or a server could not be asked now. Another attempt may succeed, and
+// nothing follows from it about a login.
+type TemporaryError struct {
+	Message string
+	Cause   error
+}
+
+func (e *TemporaryError) Error() string { return e.Message + "; try again later" }
+
+// Unwrap returns the cause.
+func (e *TemporaryError) Unwrap() error { return e.Cause }
+
+// NoLoginError means that a server does not say how to log in.
+type NoLoginError struct{ Message, Hint string }
+
+// Error returns the message, with the hint after it.
+func (e *NoLoginError) Error() string { return e.Message + "\n" + e.Hint }
+
+// problem returns an error that a user can send to the operator of a server.
+func problem(hint, format string, arguments ...any) error {
+	return &toolbox.Error{Code: toolbox.LoginImpossible, Message: fmt.Sprintf(format, arguments...), Hint: hint}
+}
+
+// split returns what happened, and what to do next.
+func split(err error) (message, hint string) {
+	if none, ok := errors.AsType[*NoLoginError](err); ok {
+		return none.Message, none.Hint
+	}
+	if known, ok := errors.AsType[*toolbox.Error](err); ok {
+		return known.Message, known.Hint
+	}
+	return err.Error(), ""
+}
+
+func isTemporary(err error) bool {
+	_, ok := errors.AsType[*TemporaryError](err)
+	return ok
+}
+
+// words converts foreign text to one visible line of bounded length.
+func words(text string) string { return clip(text, maxWords) }
+
+func clip(text string, most int) string {
+	text = strings.ToValidUTF8(text[:min(len(text), 4*most)], "")
+	text = strings.Join(strings.Fields(hidden.Clean(text)), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// shown returns an address for people, without the parts that may be secret.
+func shown(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Opaque != "" {
+		before, _, _ := strings.Cut(address, "?")
+		return clip(before, maxAddress)
+	}
+	return clip(webclient.Plain(u), maxAddress)
+}
+
+// status describes a status of HTTP.
+func status(code int) string {
+	if name := http.StatusText(code); name != "" {
+		return fmt.Sprintf("HTTP status %d (%s)", code, name)
+	}
+	return fmt.Sprintf("HTTP status %d", code)
+}
+
+// isTemporaryStatus reports whether a later request may be answered otherwise.
+func isTemporaryStatus(code int) bool {
+	return code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout
+}
