@@ -140,23 +140,9 @@ func canReuse(known *credentials.Client, redirectURI string, renew bool) bool {
 		(known.SecretExpires.IsZero() || time.Now().Before(known.SecretExpires))
 }
 
-// method returns how a client authenticates that was not told how: as configured, else what the authorization server
-// supports, else as RFC 7591 (section 2) assumes.
+// method returns how a client authenticates that was not told how.
 func (r *registrar) method(secret string, server *serverMetadata) string {
-	switch {
-	case r.settings.TokenAuth != "":
-		return r.settings.TokenAuth
-	case secret == "" && r.settings.PrivateKeyFile != "":
-		return config.TokenAuthPrivateKey
-	case secret == "":
-		return config.TokenAuthNone
-	}
-	for _, method := range []string{config.TokenAuthBasic, config.TokenAuthPost, config.TokenAuthNone} {
-		if slices.Contains(server.TokenEndpointAuthMethods, method) {
-			return method
-		}
-	}
-	return config.TokenAuthBasic
+	return chooseMethod(r.settings, secret, server)
 }
 
 // registration is the request, and the part of the response that is used (RFC 7591).
