@@ -84,7 +84,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	text := strings.ToLower(shown.String())
 	secrets := []string{c.Access, c.Refresh, c.Client.Secret, string(c.DPoPKey), "secret-query"}
 	for _, secret := range secrets {
-		for _, form := range []string{secret, fmt.Sprintf("%x", secret), strings.Trim(fmt.Sprint([]byte(secret)), "[]")} {
+		for _, form := range []string{secret, fmt.Sprintf("%x", secret), numbers(secret)} {
 			if strings.Contains(text, form) {
 				t.Errorf("%q is shown as %q", secret, form)
 			}
@@ -93,6 +93,12 @@ func TestSecretsAreHidden(t *testing.T) {
 	if !strings.Contains(text, "https://mcp.example.com/mcp") || !strings.Contains(text, `client "client-id" (dynamic)`) {
 		t.Errorf("nothing useful is shown: %.300s", text)
 	}
+}
+
+// numbers returns a text as fmt shows its bytes.
+func numbers(text string) string {
+	data := []byte(text)
+	return strings.Trim(fmt.Sprintf("%d", data), "[]")
 }
 
 func TestDescriptionIsPlainText(t *testing.T) {

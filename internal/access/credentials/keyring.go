@@ -24,6 +24,7 @@ const (
 	keyringLock    = "keyring.lock"
 
 	keyringTime     = 5 * time.Second  // for an answer of the system's keyring; then an error
+	keyringPause    = 10 * time.Second // after a failure before the keyring is asked again: each time, it may ask the user to unlock it
 	keyringLockWait = 20 * time.Second // for another process that creates the key in the keyring; then an error
 )
 
@@ -34,12 +35,14 @@ type keyring struct {
 	mu      sync.Mutex
 	known   *sealKey
 	pending *keyringCall // under way; nil: none
+	failed  *keyringCall // the last one, if it failed; nil: it did not
 }
 
 // keyringCall is a call to the keyring. Its results are valid once done is closed.
 type keyringCall struct {
 	begun time.Time
 	done  chan struct{}
+	ended time.Time
 	text  string
 	err   error
 }
@@ -127,19 +130,28 @@ func (k *keyring) ask(request func() (string, error)) (sealKey, error) {
 }
 
 // call asks the keyring, which may wait for a person without end. While a call is under way no other is begun: its
-// answer, which is the entry whatever was asked, counts for all. A call that does not end is given up, since it cannot be cancelled, and keeps its goroutine.
+// answer, which is the entry whatever was asked, counts for all. A call that does not end is given up, since it cannot be
+// cancelled, and keeps its goroutine.
 func (k *keyring) call(request func() (string, error)) (string, error) {
 	if err := keyringAbsence(os.Getenv); err != nil {
 		return "", err
 	}
 	k.mu.Lock()
 	call := k.pending
+	if call == nil && k.failed != nil && time.Since(k.failed.ended) < keyringPause {
+		call = k.failed
+	}
 	if call == nil {
 		call = &keyringCall{begun: time.Now(), done: make(chan struct{})}
 		k.pending = call
 		go k.run(call, request)
 	}
 	k.mu.Unlock()
+	select {
+	case <-call.done: // also if it took too long for others
+		return call.text, call.err
+	default:
+	}
 	timer := time.NewTimer(keyringTime - time.Since(call.begun))
 	defer timer.Stop()
 	select {
@@ -156,7 +168,10 @@ func (k *keyring) run(call *keyringCall, request func() (string, error)) {
 			call.err = errors.New("the connection to it was lost")
 		}
 		k.mu.Lock()
-		k.pending = nil
+		k.pending, k.failed, call.ended = nil, nil, time.Now()
+		if call.err != nil && !errors.Is(call.err, system.ErrNotFound) {
+			k.failed = call
+		}
 		k.mu.Unlock()
 		close(call.done)
 	}()

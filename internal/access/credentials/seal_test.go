@@ -374,6 +374,15 @@ func TestKeyringThatDoesNotAnswer(t *testing.T) {
 		if _, err := k.call(func() (string, error) { panic("nil signal") }); err == nil {
 			t.Error("a panic of the library is no error")
 		}
+		// A keyring that failed is left alone for a while.
+		if _, err := k.call(ask); err == nil || calls.Load() != 2 {
+			t.Errorf("%v, %d calls", err, calls.Load())
+		}
+		<-time.After(keyringPause)
+		go func() { answer <- "again" }()
+		if text, err := k.call(ask); text != "again" || err != nil || calls.Load() != 3 {
+			t.Errorf("%q, %v, %d calls", text, err, calls.Load())
+		}
 	})
 }
 

@@ -94,7 +94,7 @@ func Identity(info fs.FileInfo) (device, file uint64) {
 	if !ok {
 		return 0, 0
 	}
-	return uint64(stat.Dev), stat.Ino
+	return uint64(stat.Dev), stat.Ino //nolint:unconvert // the type of Dev depends on the system
 }
 
 // SyncFolder writes the entries of a folder to disk, where the file system can do that.
