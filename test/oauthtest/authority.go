@@ -70,7 +70,11 @@ func (a *authority) root() string {
 	if a.provider.now().SameOrigin && a == a.provider.first {
 		return a.provider.origin()
 	}
-	return "http://" + a.listener.Addr().String()
+	name := firstHost
+	if a == a.provider.other {
+		name = otherHost
+	}
+	return a.provider.originOf(a.listener, name)
 }
 
 func (a *authority) base() string { return a.root() + a.provider.now().IssuerPath }

@@ -21,6 +21,10 @@ type Options struct {
 	Log       io.Writer `json:"-"`
 	ServerLog io.Writer `json:"-"`
 
+	// Network is how the provider is reached: "" over http, "secure" over https with certificates of an authority of its
+	// own, "proxied" the same under names that only its proxy knows. It cannot change.
+	Network string `json:"network"`
+
 	ResourceOptions
 	MetadataOptions
 	ClientOptions

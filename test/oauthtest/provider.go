@@ -24,6 +24,8 @@ type Provider struct {
 	first    *authority
 	other    *authority
 	servers  []*http.Server
+	network  string   // Options.Network
+	secured  *secured // nil: plain http
 	work     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -58,7 +60,7 @@ func New(options Options) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{
-		options: options,
+		options: options, network: options.Network,
 		faulted: make(map[string]int), holds: make(map[string]chan struct{}), held: make(map[string]chan struct{}),
 		tokens: make(map[string]*grant), logins: make(map[string]*login), proofs: make(map[string]bool),
 	}
@@ -73,6 +75,11 @@ func New(options Options) (*Provider, error) {
 	p.other = newAuthority(p, listen())
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
+	}
+	if p.network != "" {
+		if err := p.secure(); err != nil {
+			return nil, err
+		}
 	}
 	for _, one := range []*authority{p.first, p.other} {
 		server := &http.Server{Handler: one, ErrorLog: log.New(io.Discard, "", 0)}
@@ -101,12 +108,15 @@ func (p *Provider) Close() {
 		_ = server.Close()
 	}
 	p.work.Wait()
+	if p.secured != nil {
+		p.secured.tunnels.Wait()
+	}
 }
 
 // URL is the address of the MCP server.
 func (p *Provider) URL() string { return p.origin() + "/mcp" }
 
-func (p *Provider) origin() string { return "http://" + p.resource.Addr().String() }
+func (p *Provider) origin() string { return p.originOf(p.resource, resourceHost) }
 
 // Issuer is the identifier of the authorization server that is used now, and OtherIssuer that of the second one.
 func (p *Provider) Issuer() string {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,9 @@ const (
 // that of the tests.
 const providerLog = "provider-server"
 
+// providerAuthority is the file with the authority of a provider with https.
+const providerAuthority = "provider-ca.pem"
+
 var providerCommands = map[string]struct {
 	least int
 	run   func(s *state, args []string) error
@@ -42,6 +46,7 @@ var providerCommands = map[string]struct {
 	"got":      {3, (*state).providerGot},
 	"callback": {2, (*state).providerCallback},
 	"paste":    {0, (*state).providerPaste},
+	"proxied":  {0, (*state).providerProxied},
 }
 
 // provider is the command of that name: start [OPTIONS.json], and then what is above.
@@ -54,6 +59,7 @@ func provider(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(s.startProvider(args[1:]))
 		ts.Setenv("PROVIDER", s.provider.URL())
 		ts.Setenv("ISSUER", s.provider.Issuer())
+		ts.Setenv("PROXY", s.provider.Proxy())
 		return
 	}
 	command, ok := providerCommands[args[0]]
@@ -96,6 +102,11 @@ func (s *state) startProvider(args []string) error {
 	options.ServerLog = log
 	if s.provider, err = oauthtest.New(options); err != nil {
 		return err
+	}
+	if authority := s.provider.Authority(); authority != nil {
+		if err := os.WriteFile(filepath.Join(s.dir, providerAuthority), authority, 0o600); err != nil {
+			return err
+		}
 	}
 	replace := strings.NewReplacer(providerURL, s.provider.URL(), providerIssuer, s.provider.Issuer())
 	return filepath.WalkDir(s.dir, func(path string, file fs.DirEntry, err error) error {
@@ -158,6 +169,14 @@ func (s *state) providerGot(args []string) error {
 	value, err := pick(event, args[1])
 	if err != nil || string(value) != args[2] {
 		return fmt.Errorf("%s is %s, want %s: %w", args[1], value, args[2], err)
+	}
+	return nil
+}
+
+// providerProxied compares the hosts that the proxy was asked for, in alphabetical order: HOST...
+func (s *state) providerProxied(args []string) error {
+	if got := s.provider.Proxied(); !slices.Equal(got, args) {
+		return fmt.Errorf("the proxy was asked for %q, want %q", got, args)
 	}
 	return nil
 }

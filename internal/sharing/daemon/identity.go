@@ -71,7 +71,7 @@ func write(sum hash.Hash, texts ...string) {
 // workbenchVariables are the variables that affect the workbench itself: its state folder, and how it reaches remote servers.
 var workbenchVariables = []string{
 	"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 }
 
 // relevant returns the variables that affect the whole workbench, sorted, each once. Other variables of a server affect

@@ -43,6 +43,7 @@ func TestKey(t *testing.T) {
 		{"variable of the file that is not set", func(i *Identity) { i.Environ[5] = "X=two" }, false},
 		{"home folder", func(i *Identity) { i.Environ[1] = "HOME=/i" }, false},
 		{"proxy", set("https_proxy=http://h"), false},
+		{"certificate authority", set("NODE_EXTRA_CA_CERTS=/ca.pem"), false},
 		{"variable that servers inherit", set("TZ=UTC"), true},
 		{"other variable", set("HELLO=1"), true},
 		{"order of the variables", func(i *Identity) { i.Environ[0], i.Environ[5] = i.Environ[5], i.Environ[0] }, true},
