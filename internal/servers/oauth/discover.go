@@ -23,10 +23,11 @@ const (
 
 // Step is one step of a login or an examination, for people.
 type Step struct {
-	Title  string
-	Detail string
-	Err    error  // what is wrong; nil: nothing
-	Hint   string // what to do about it; may be empty
+	Title   string
+	Detail  string
+	Missing bool   // there is nothing at this place, and the next one is tried
+	Err     error  // what is wrong; nil: nothing
+	Hint    string // what to do about it; may be empty
 }
 
 // target is where to log in, and what for.
@@ -217,7 +218,7 @@ func (d *discoverer) scopes(from challenge, resource *resourceMetadata, server *
 func (d *discoverer) document(ctx context.Context, title, address string, into any) (found bool, err error) {
 	at := shown(address)
 	step := func(format string, arguments ...any) {
-		d.trace(Step{Title: title, Detail: at + ": " + fmt.Sprintf(format, arguments...)})
+		d.trace(Step{Title: title, Detail: at + ": " + fmt.Sprintf(format, arguments...), Missing: strings.HasPrefix(format, "not found")})
 	}
 	document, err := d.guard.Get(ctx, address)
 	if err != nil {
