@@ -44,6 +44,7 @@ type discoverer struct {
 	server   *url.URL
 	settings *config.OAuth
 	trace    func(Step)
+	limit    time.Duration // of find
 }
 
 // newDiscoverer returns a discoverer for the server at an address. Settings may be nil, and so may trace, which gets each
@@ -55,18 +56,18 @@ func newDiscoverer(guard *webclient.Guard, server *url.URL, settings *config.OAu
 	if trace == nil {
 		trace = func(Step) {}
 	}
-	return &discoverer{guard, server, settings, trace}
+	return &discoverer{guard, server, settings, trace, discoveryTime}
 }
 
 // find finds out how to log in, from the server's challenge, which may be empty. Held says for which issuers there is a
 // login: those are preferred. With guess, a server that says nothing is taken for one of revision 2025-03-26. The error is
 // a *TemporaryError or a *NoLoginError, or says what is wrong with the server.
 func (d *discoverer) find(ctx context.Context, from challenge, held func(issuer string) bool, guess bool) (*target, error) {
-	bounded, cancel := context.WithTimeout(ctx, discoveryTime)
+	bounded, cancel := context.WithTimeout(ctx, d.limit)
 	defer cancel()
 	found, err := d.search(bounded, from, held, guess)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		err = &TemporaryError{fmt.Sprintf("The search for the login of %s took longer than %v", shown(d.server.String()), discoveryTime), err}
+		err = &TemporaryError{fmt.Sprintf("The search for the login of %s took longer than %v", shown(d.server.String()), d.limit), err}
 	}
 	return found, err
 }

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -164,6 +167,7 @@ func TestResourceOfHostsInUpperCase(t *testing.T) {
 	for resource, want := range map[string]bool{
 		"https://MCP.example.com/mcp": true, "HTTPS://mcp.example.com:443/mcp": true, "https://mcp.example.com/MCP": false,
 		"http://mcp.example.com/mcp": false, "https://mcp.example.com:8443/mcp": false, "https://mcp.example.com.evil.example/mcp": false,
+		"https://user@mcp.example.com/mcp": false, "https:mcp.example.com/mcp": false,
 	} {
 		_, server := newGuard(t, "https://mcp.example.com/mcp")
 		if got := covers(resource, server); got != want {
@@ -372,6 +376,49 @@ func TestDiscoveryEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestDiscoveryIsBounded(t *testing.T) {
+	s := newSite(t, map[string]page{resourcePath: {answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}})
+	guard, address := newGuard(t, s.URL+"/mcp")
+	d := newDiscoverer(guard, address, nil, nil)
+	d.limit = 20 * time.Millisecond
+	if _, err := d.find(t.Context(), challenge{}, nil, true); kindOf(err) != "temporary" || !strings.Contains(err.Error(), "took longer than 20ms") {
+		t.Error(err)
+	}
+}
+
+func TestRedirectsStayInTheOrigin(t *testing.T) {
+	other := newSite(t, map[string]page{"/resource": {body: goodResource}})
+	s := newSite(t, map[string]page{
+		resourcePath: {status: 302, header: map[string]string{"Location": other.URL + "/resource"}},
+		resourceRoot: {status: 302, header: map[string]string{"Location": "/moved"}},
+		"/moved":     {body: goodResource},
+		serverRoot:   {status: 307, header: map[string]string{"Location": other.URL + serverRoot}},
+		openIDRoot:   {status: 308, header: map[string]string{"Location": "SELF/metadata"}},
+		"/metadata":  metadataOf("SELF", nil),
+		"/register":  {status: 307, header: map[string]string{"Location": "SELF/elsewhere"}},
+		"/elsewhere": {body: `{"client_id":"a"}`},
+	})
+	found, err := discover(t, s, nil, challenge{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := registerAt(t, s, nil, func(to *target) { to.server = found.server }, nil, false); kindOf(err) != "problem" {
+		t.Errorf("a registration was redirected: %v", err)
+	}
+	if asked := other.asked(); len(asked) != 0 {
+		t.Errorf("the other origin was asked for %q", asked)
+	}
+}
+
+func TestServerWithoutTLSHasNoLogin(t *testing.T) {
+	guard, address := newGuard(t, "http://192.0.2.1/mcp?key=SECRET")
+	_, _, err := newDiscoverer(guard, address, nil, nil).probe(t.Context())
+	if kindOf(err) != "problem" || !strings.Contains(err.Error(), "https in 'url'") {
+		t.Error(err)
+	}
+	checkText(t, err)
+}
+
 // Nothing that a server names is fetched from where only this machine can get.
 func TestAddressesThatMustNotBeUsed(t *testing.T) {
 	for _, address := range []string{
@@ -379,7 +426,7 @@ func TestAddressesThatMustNotBeUsed(t *testing.T) {
 		"javascript:alert(1)", "https://user:SECRET@example.com/", "https://[fe80::1]/", "https://0x7f000001/", "ftp://example.com/", "//example.com/x", "/relative",
 	} {
 		t.Run(address, func(t *testing.T) {
-			guard, server := newGuard(t, "https://mcp.example.com/mcp")
+			guard, server := newGuard(t, "https://192.0.2.1/mcp") // no name, which would be looked up
 			d := newDiscoverer(guard, server, nil, nil)
 			_, err := d.resource(t.Context(), challenge{resourceMetadata: address})
 			if kindOf(err) != "problem" {
@@ -408,4 +455,48 @@ func TestAddressesThatMustNotBeUsed(t *testing.T) {
 			}
 		})
 	}
+}
+
+func FuzzDocuments(f *testing.F) {
+	for _, seed := range []string{
+		`{"resource":["https://192.0.2.1/mcp"],"authorization_servers":["https://as.example.com"],"scopes_supported":["a"]}`,
+		`{"issuer":"https://as.example.com","authorization_endpoint":"https://as.example.com/a","token_endpoint":"https://as.example.com/t","code_challenge_methods_supported":["S256"]}`,
+		`{"client_id":"a","client_secret":"s","client_secret_expires_at":1e99,"token_endpoint_auth_method":"client_secret_post"}`, `{"resource":null}`, `[[`,
+	} {
+		f.Add(seed)
+	}
+	address, err := url.Parse("https://192.0.2.1/mcp")
+	if err != nil {
+		f.Fatal(err)
+	}
+	guard, err := webclient.NewGuard(address, webclient.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	d, r := newDiscoverer(guard, address, nil, nil), newRegistrar(guard, nil, "", nil)
+	f.Fuzz(func(t *testing.T, text string) {
+		resource, server, answer := &resourceMetadata{}, &serverMetadata{}, registered{}
+		if webclient.DecodeJSON([]byte(text), resource) == nil {
+			err := d.checkResource(resource)
+			checkText(t, err)
+			if err == nil && !covers(string(resource.Resource), address) {
+				t.Errorf("accepted the resource %q", resource.Resource)
+			}
+		}
+		if webclient.DecodeJSON([]byte(text), server) == nil {
+			err := d.checkServer(server, "https://as.example.com", "https://as.example.com/x")
+			checkText(t, err)
+			if err == nil && !equalButSlash(server.Issuer, "https://as.example.com") {
+				t.Errorf("accepted the issuer %q", server.Issuer)
+			}
+			server.bound()
+			if _, err := d.scopes(challenge{scope: text}, resource, server); err != nil {
+				checkText(t, err)
+			}
+		}
+		if webclient.DecodeJSON([]byte(text), &answer) == nil {
+			_, err := r.accept(&target{server: server}, answer, 200)
+			checkText(t, err)
+		}
+	})
 }

@@ -23,6 +23,9 @@ func (d *discoverer) probe(ctx context.Context) (asked challenge, code int, err 
 		if _, ok := errors.AsType[*webclient.TooLargeError](err); ok {
 			return challenge{}, http.StatusOK, nil
 		}
+		if refused, ok := errors.AsType[*webclient.RefusedError](err); ok {
+			return challenge{}, 0, problem("A login needs an address with https in 'url'.", "A login to this server is not possible: %v", refused)
+		}
 		return challenge{}, 0, d.fetchFailure("server's challenge", err)
 	}
 	if document.Status == http.StatusUnauthorized || document.Status == http.StatusForbidden {

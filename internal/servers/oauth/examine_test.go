@@ -71,6 +71,15 @@ authorization server metadata: SELF/.well-known/openid-configuration: not found:
 login: none is offered, and the server did not ask for one: The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414)`,
 		},
 		{
+			"a login is needed, and none is offered", map[string]page{"/mcp": {status: 401}, serverRoot: {kind: "text/html"}}, &config.OAuth{},
+			`request without a token: HTTP status 401 (Unauthorized), without a challenge for a token HINT The server should send 'WWW-Authenticate: Bearer resource_metadata="…"' (RFC 9728, section 5.1). The well-known addresses are tried instead.
+protected resource metadata: SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
+protected resource metadata: SELF/.well-known/oauth-protected-resource: not found: HTTP status 404 (Not Found)
+authorization server metadata: SELF/.well-known/oauth-authorization-server: not found: the answer is not JSON, but text/html
+authorization server metadata: SELF/.well-known/openid-configuration: not found: HTTP status 404 (Not Found)
+login: ERROR The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414) HINT If it needs no login, or a fixed token in 'headers', set 'oauth' to false. If you know its authorization server, set 'oauth.authorizationServer' to the issuer.`,
+		},
+		{
 			"the client is configured", map[string]page{"/mcp": unauthorized, "/custom": {body: goodResource}, serverRoot: metadataOf("SELF", nil)}, &config.OAuth{ClientID: "x", OmitResource: true},
 			`request without a token: HTTP status 401 (Unauthorized), WWW-Authenticate: Bearer, resource_metadata SELF/custom, scope a
 protected resource metadata: SELF/custom: found

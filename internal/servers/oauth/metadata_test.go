@@ -111,6 +111,13 @@ func TestIssuerHasToBeIdentical(t *testing.T) {
 	}
 }
 
+func TestIssuerHasNoQuery(t *testing.T) {
+	s := newSite(t, map[string]page{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["SELF?x=1"]}`}, serverRoot: metadataOf("SELF?x=1", nil)})
+	if _, err := discover(t, s, nil, challenge{}, true); kindOf(err) != "problem" || !strings.Contains(err.Error(), "no query") {
+		t.Error(err)
+	}
+}
+
 func TestWhatServerMetadataNeeds(t *testing.T) {
 	tests := []struct {
 		name     string

@@ -158,12 +158,12 @@ type registration struct {
 }
 
 type registered struct {
-	ClientID                string  `json:"client_id"`
-	ClientSecret            string  `json:"client_secret"`
-	ClientSecretExpiresAt   float64 `json:"client_secret_expires_at"`
-	TokenEndpointAuthMethod string  `json:"token_endpoint_auth_method"`
-	Error                   string  `json:"error"`
-	Description             string  `json:"error_description"`
+	ClientID                string      `json:"client_id"`
+	ClientSecret            string      `json:"client_secret"`
+	ClientSecretExpiresAt   json.Number `json:"client_secret_expires_at"`
+	TokenEndpointAuthMethod string      `json:"token_endpoint_auth_method"`
+	Error                   string      `json:"error"`
+	Description             string      `json:"error_description"`
 }
 
 // register registers a client: a public one, since a program on a person's machine cannot keep a secret. An authorization
@@ -236,7 +236,7 @@ func (r *registrar) accept(t *target, answer registered, code int) (credentials.
 		ID: answer.ClientID, Secret: answer.ClientSecret, Method: answer.TokenEndpointAuthMethod,
 		Source: credentials.SourceDynamic, Registered: time.Now(),
 	}
-	if seconds := answer.ClientSecretExpiresAt; answer.ClientSecret != "" && seconds > 0 && seconds < 1<<40 {
+	if seconds, err := answer.ClientSecretExpiresAt.Float64(); err == nil && answer.ClientSecret != "" && seconds > 0 && seconds < 1<<40 {
 		client.SecretExpires = time.Unix(int64(seconds), 0)
 	}
 	switch client.Method {

@@ -85,6 +85,7 @@ func TestTheAnswerOfARegistrationDecides(t *testing.T) {
 		{"a secret, but the method none: it is kept", `{"client_id":"a","client_secret":"s","token_endpoint_auth_method":"none"}`, nil, credentials.Client{ID: "a", Secret: "s", Method: "none"}, ""},
 		{"a method that needs a secret, but none", `{"client_id":"a","token_endpoint_auth_method":"client_secret_basic"}`, nil, credentials.Client{ID: "a", Method: "none"}, ""},
 		{"a secret that lasts forever", `{"client_id":"a","client_secret":"s","client_secret_expires_at":0}`, nil, credentials.Client{ID: "a", Secret: "s", Method: "client_secret_basic"}, ""},
+		{"an expiry in quotes", `{"client_id":"a","client_secret":"s","client_secret_expires_at":"0"}`, nil, credentials.Client{ID: "a", Secret: "s", Method: "client_secret_basic"}, ""},
 		{"no id", `{"client_secret":"SECRET"}`, nil, credentials.Client{}, "client_id"},
 		{"not JSON", `<html>SECRET`, nil, credentials.Client{}, "RFC 7591"},
 		{"an id of a wrong type", `{"client_id":7}`, nil, credentials.Client{}, "client_id"},
