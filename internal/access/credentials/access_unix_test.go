@@ -23,8 +23,12 @@ func TestModes(t *testing.T) {
 	for path, want := range map[string]fs.FileMode{
 		s.folder: fs.ModeDir | 0o700, pathOf(s, testKey): 0o600, strings.TrimSuffix(pathOf(s, testKey), suffix) + lockSuffix: 0o600,
 	} {
-		if info, err := os.Stat(path); err != nil || info.Mode() != want {
-			t.Errorf("%s has mode %v, %v; want %v", path, info.Mode(), err, want)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode() != want {
+			t.Errorf("%s has mode %v, want %v", path, info.Mode(), want)
 		}
 	}
 }

@@ -90,6 +90,14 @@ func TestSecretsAreHidden(t *testing.T) {
 			}
 		}
 	}
+	for _, value := range []any{c, *c} {
+		if got := fmt.Sprintf("%+v", value); got != c.String() || !strings.HasSuffix(got, `for https://mcp.example.com/mcp as "work", generation 0, dead`) {
+			t.Errorf("the description is %q", got)
+		}
+	}
+	if got := c.LogValue().String(); got != c.String() {
+		t.Errorf("the log has %q", got)
+	}
 	if !strings.Contains(text, "https://mcp.example.com/mcp") || !strings.Contains(text, `client "client-id" (dynamic)`) {
 		t.Errorf("nothing useful is shown: %.300s", text)
 	}

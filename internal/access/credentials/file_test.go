@@ -87,6 +87,46 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
+func TestBrokenFiles(t *testing.T) {
+	s := newStore(t)
+	save(t, s, full(testKey))
+	path := pathOf(s, testKey)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := string(data)
+	for _, test := range []struct{ text, message string }{
+		{strings.Replace(own, `"account":"work"`, `"account":"home"`, 1), "it is the file of another login"},
+		{strings.Replace(own, `"server":"https://mcp`, `"server":"https://m`, 1), "it is the file of another login"},
+		{strings.Replace(own, `"format":1`, `"format":2`, 1), "it has format 2, of a newer version of mcp-workbench"},
+		{strings.Replace(own, `"format":1`, `"format":0`, 1), "it is not the file of a login"},
+		{strings.Replace(own, `"generation":`, `"before":`, 1), "it is not the file of a login"},
+		{strings.Replace(own, `"access":"`, `"access":["`, 1), "it is not valid JSON of a login"},
+		{strings.Replace(own, `"scopes":[`, `"scopes":7,"x":[`, 1), "it is not valid JSON of a login"},
+		{own[:len(own)-10], "it is not valid JSON of a login"},
+		{own + own, "it is not valid JSON of a login"},
+		{"", "it is not valid JSON of a login"},
+		{strings.Repeat(" ", maxFile+1), "it is larger than 1 MiB"},
+	} {
+		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Load(testKey)
+		assertUnusable(t, err, path, test.message, "")
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error shows a secret: %v", err)
+		}
+	}
+	l := lock(t, s, testKey)
+	if err := l.Delete(); err != nil {
+		t.Error(err)
+	}
+	if err := l.Save(full(testKey)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWhatCannotBeWritten(t *testing.T) {
 	s := newStore(t)
 	saved := full(testKey)

@@ -259,3 +259,25 @@ func TestStamp(t *testing.T) {
 	}
 	check("after a deletion")
 }
+
+// Each version of a file has a later time than the one before, even if the clock was set back.
+func TestStampAfterTheClockWasSetBack(t *testing.T) {
+	s := newStore(t)
+	c := full(testKey)
+	save(t, s, c)
+	ahead := time.Now().Add(time.Hour).Truncate(time.Second)
+	for range 3 {
+		if err := os.Chtimes(pathOf(s, testKey), ahead, ahead); err != nil {
+			t.Fatal(err)
+		}
+		save(t, s, c)
+		info, err := os.Stat(pathOf(s, testKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !info.ModTime().After(ahead) {
+			t.Errorf("the file has the time %v, after %v", info.ModTime(), ahead)
+		}
+		ahead = info.ModTime()
+	}
+}
