@@ -3,6 +3,8 @@ package webclient
 import (
 	"net/netip"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
 
 // kind is what an IP address leads to.
@@ -98,7 +100,7 @@ func embedded(address netip.Addr) (netip.Addr, bool) {
 
 // literalKind classifies a host that needs no lookup: an IP address, or a name of this machine.
 func literalKind(host string) (kind, bool) {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	host = plainHost(host)
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return loopback, true
 	}
@@ -109,13 +111,25 @@ func literalKind(host string) (kind, bool) {
 	return kindOf(address), true
 }
 
-// endsInNumber reports whether a host is a number or ends in one without being an IP address in its usual form, such as
-// 127.1 or 0x7f000001. Some resolvers take these for addresses.
-func endsInNumber(host string) bool {
+// plainHost returns a host in ASCII and lower case, as net/http sends it, without a dot at its end; "" if it is no host.
+func plainHost(host string) string {
 	host = strings.TrimSuffix(host, ".")
-	last := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
-	if hex, ok := strings.CutPrefix(last, "0x"); ok {
-		return strings.Trim(hex, "0123456789abcdef") == ""
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
+		var err error
+		if host, err = idna.Lookup.ToASCII(host); err != nil {
+			return ""
+		}
 	}
-	return last != "" && strings.Trim(last, "0123456789") == ""
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// isName reports whether a host that is not an IP address is a name. Hosts that end in a number are not: some resolvers
+// take 127.1 or 0x7f000001 for addresses.
+func isName(host string) bool {
+	host = plainHost(host)
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if hex, ok := strings.CutPrefix(last, "0x"); ok && strings.Trim(hex, "0123456789abcdef") == "" {
+		return false
+	}
+	return strings.Trim(last, "0123456789") != ""
 }

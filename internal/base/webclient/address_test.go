@@ -27,6 +27,8 @@ func TestKindOfAddress(t *testing.T) {
 		"fe80::1%eth0":             linkLocal,
 		"100.64.0.1":               carrier,
 		"100.127.255.255":          carrier,
+		"::ffff:100.64.0.1":        carrier,
+		"::ffff:240.0.0.1":         reserved,
 		"100.128.0.1":              public,
 		"0.0.0.0":                  unspecified,
 		"0.1.2.3":                  unspecified,
@@ -54,12 +56,13 @@ func TestKindOfAddress(t *testing.T) {
 	}
 }
 
-func TestHostThatEndsInANumber(t *testing.T) {
+func TestHostThatIsNoName(t *testing.T) {
 	for host, want := range map[string]bool{
-		"127.1": true, "2130706433": true, "0x7f000001": true, "0x7f.1": true, "a.0X7F": true, "017700000001": true, "1.2.3.4.": true, "a.0x": true,
-		"example.com": false, "7.example": false, "mcp1": false, "0xg": false, "x0": false, "": false,
+		"127.1": false, "2130706433": false, "0x7f000001": false, "0x7f.1": false, "a.0X7F": false, "017700000001": false, "1.2.3.4.": false, "a.0x": false,
+		"１２７.１": false, "a.１": false, "": false, ".": false, "a\u2260.example": false, "xn--a": true,
+		"example.com": true, "7.example": true, "mcp1": true, "0xg": true, "x0": true, "bücher.example": true, "example.com.": true,
 	} {
-		if got := endsInNumber(host); got != want {
+		if got := isName(host); got != want {
 			t.Errorf("%q: %v, want %v", host, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,8 +29,7 @@ const (
 // that the server could not reach. It is safe for concurrent use.
 type Guard struct {
 	options Options
-	server  *url.URL
-	trusted map[string]bool // host names in lower case
+	known   []string // hosts of the configuration: the server's, and trusted ones
 	proxy   func(*http.Request) (*url.URL, error)
 	direct  *http.Transport // with a check of what is dialled
 	proxied *http.Transport // for requests that have a proxy, which is dialled whatever its address is
@@ -48,10 +48,10 @@ func NewGuard(server *url.URL, options Options) (*Guard, error) {
 	if server == nil || server.Hostname() == "" {
 		return nil, errors.New("the server's address has no host")
 	}
-	g := &Guard{options: options, server: server, trusted: make(map[string]bool), proxy: newProxy(options.Environ)}
+	g := &Guard{options: options, known: []string{plainHost(server.Hostname())}, proxy: newProxy(options.Environ)}
 	for _, address := range options.Trusted {
 		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
-			g.trusted[strings.ToLower(u.Hostname())] = true
+			g.known = append(g.known, plainHost(u.Hostname()))
 		}
 	}
 	g.proxied = NewTransport(options)
@@ -77,23 +77,22 @@ func (g *Guard) Check(address string) error {
 
 func (g *Guard) check(u *url.URL) error {
 	refuse := func(reason string) error { return &RefusedError{excerpt(Plain(u)), reason} }
-	host := u.Hostname()
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Opaque != "":
 		return refuse("only https addresses are used")
-	case host == "":
+	case u.Hostname() == "":
 		return refuse("it has no host")
 	case u.User != nil:
 		return refuse("it contains a user name or a password")
 	}
-	literal, isLiteral := literalKind(host)
-	if !isLiteral && endsInNumber(host) {
-		return refuse("its host is not a name, nor an IP address in its usual form")
+	literal, isLiteral := literalKind(u.Hostname())
+	if !isLiteral && !isName(u.Hostname()) {
+		return refuse("its host is neither a name nor an IP address in its usual form")
 	}
-	if u.Scheme == "http" && !(isLiteral && g.isLocal(host, literal)) {
+	if u.Scheme == "http" && !(isLocal(literal) && g.isLocal()) {
 		return refuse("only https addresses are used; http only to this machine, for a server on it")
 	}
-	if isLiteral && !g.trusted[strings.ToLower(host)] {
+	if isLiteral {
 		ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
 		defer cancel()
 		if !g.allows(ctx, literal) {
@@ -103,20 +102,22 @@ func (g *Guard) check(u *url.URL) error {
 	return nil
 }
 
-// isLocal reports whether a host is on this machine and may be used because the server, or the configuration, is too.
-func (g *Guard) isLocal(host string, literal kind) bool {
-	if literal != loopback && literal != unspecified {
-		return false
-	}
-	own, ok := literalKind(g.server.Hostname())
-	return ok && (own == loopback || own == unspecified) || g.trusted[strings.ToLower(host)]
+// isLocal reports whether the configuration itself names a host of this machine, without a lookup.
+func (g *Guard) isLocal() bool {
+	return slices.ContainsFunc(g.known, func(host string) bool {
+		literal, _ := literalKind(host)
+		return isLocal(literal)
+	})
 }
+
+func isLocal(k kind) bool { return k == loopback || k == unspecified }
 
 func refusal(k kind) string {
-	return "it leads to " + string(k) + ", and the server itself does not have such an address"
+	return "it leads to " + string(k) + ", and the server itself does not have such an address; if that is right, set 'oauth.authorizationServer'"
 }
 
-// allows reports whether addresses of a kind may be dialled.
+// allows reports whether addresses of a kind may be dialled: public ones, and those of the kind that a host of the
+// configuration has.
 func (g *Guard) allows(ctx context.Context, k kind) bool {
 	switch k {
 	case public:
@@ -124,17 +125,19 @@ func (g *Guard) allows(ctx context.Context, k kind) bool {
 	case multicast, reserved:
 		return false
 	}
-	own, ok := literalKind(g.server.Hostname())
-	if !ok {
-		own = g.ownKind(ctx)
-	}
-	return own == k || own == unspecified && k == loopback
+	return slices.ContainsFunc(g.known, func(host string) bool {
+		own, ok := literalKind(host)
+		if !ok {
+			own = g.lookUp(ctx, host)
+		}
+		return own == k || own == unspecified && k == loopback
+	})
 }
 
-// ownKind looks up what kind of address the server has. Several kinds count as public, so that a name cannot get at more
-// than one network.
-func (g *Guard) ownKind(ctx context.Context) kind {
-	addresses, err := g.resolver().LookupNetIP(ctx, "ip", g.server.Hostname())
+// lookUp returns what kind of address a name has. Several kinds count as public, so that a name cannot get at more than
+// one network.
+func (g *Guard) lookUp(ctx context.Context, host string) kind {
+	addresses, err := g.resolver().LookupNetIP(ctx, "ip", host)
 	if err != nil || len(addresses) == 0 {
 		return public
 	}
@@ -176,21 +179,19 @@ func (g *Guard) admit(ctx context.Context, host, address string) error {
 		return &RefusedError{excerpt(host), "its address is not an IP address"}
 	}
 	k := kindOf(dialled.Addr())
-	if expected, ok := literalKind(host); ok && expected != k { // http is used only because localhost is this machine
+	if expected, ok := literalKind(host); ok && isLocal(expected) && !isLocal(k) { // http is used only because of the name
 		return &RefusedError{excerpt(host), "it leads to " + string(k)}
 	}
-	if g.trusted[strings.ToLower(host)] || g.allows(ctx, k) {
-		return nil
+	if !g.allows(ctx, k) {
+		return &RefusedError{excerpt(host), refusal(k)}
 	}
-	return &RefusedError{excerpt(host), refusal(k)}
+	return nil
 }
 
 // roundTrip sends one request, through the proxy or with a check of what is dialled.
 func (g *Guard) roundTrip(request *http.Request) (*http.Response, error) {
-	if err := g.check(request.URL); err != nil {
-		return nil, err
-	}
-	if g.proxy != nil {
+	literal, _ := literalKind(request.URL.Hostname())
+	if g.proxy != nil && !isLocal(literal) { // what is on this machine is not reached from another one
 		proxy, err := g.proxy(request)
 		if err != nil {
 			return nil, err
@@ -250,7 +251,6 @@ func (g *Guard) fetch(ctx context.Context, client *http.Client, method, address 
 	if err != nil {
 		return nil, &RefusedError{plainText(address), "it is not a valid address"}
 	}
-	request.GetBody = nil // a request is sent once: a code or a refresh token may be used once
 	request.Header = header
 	header.Set("User-Agent", "mcp-workbench/"+g.options.Version)
 	header.Set("Accept-Encoding", "identity")

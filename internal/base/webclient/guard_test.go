@@ -53,9 +53,13 @@ func TestRefusedAddresses(t *testing.T) {
 		{public, "https://[::]/x", "an unspecified address"},
 		{public, "https://224.0.0.1/x", "a multicast address"},
 		{public, "https://255.255.255.255/x", "a reserved address"},
-		{public, "https://2130706433/x", "nor an IP address in its usual form"},
-		{public, "https://0x7f.1/x", "nor an IP address in its usual form"},
-		{public, "https://127.1/x", "nor an IP address in its usual form"},
+		{public, "https://2130706433/x", "neither a name nor an IP address in its usual form"},
+		{public, "https://0x7f.1/x", "neither a name nor an IP address in its usual form"},
+		{public, "https://127.1/x", "neither a name nor an IP address in its usual form"},
+		{public, "https://10.0.0.１/x", "a private network"}, // a digit that becomes a plain one
+		{public, "https://①27.0.0.1/x", "an address of this machine"},
+		{public, "https://10。0。0。1/x", "a private network"},
+		{public, "https://ｌocalhost/x", "an address of this machine"},
 		{local, "http://mcp.example/x", "only https addresses are used"},
 		{local, "http://10.0.0.1/x", "only https addresses are used"},
 		{local, "https://10.0.0.1/x", "a private network"},
@@ -177,27 +181,43 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// Addresses of the configuration are trusted; others on the same machine are not.
+// An authorization server of the configuration may be in a network that the server is not in.
 func TestTrustedAddresses(t *testing.T) {
-	as := newSecureServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }, "as.example", "other.example")
+	as := newSecureServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }, "as.example")
 	names := resolver(t, func(name string) []string {
-		if name == "mcp.example" {
-			return []string{"93.184.216.34"}
+		if name == "as.example" {
+			return []string{"127.0.0.1"}
 		}
-		return []string{"127.0.0.1"}
+		return []string{"93.184.216.34"}
 	})
-	g := newGuard(t, "https://mcp.example/mcp", Options{
-		resolver: names, Environ: []string{"SSL_CERT_FILE=" + as.caFile},
-		Trusted: []string{"https://AS.example" + as.port(), "http://127.0.0.9:1/", "not an address", ""},
-	})
-	if _, err := g.Get(t.Context(), "https://as.example"+as.port()+"/x"); err != nil {
+	options := Options{resolver: names, Environ: []string{"SSL_CERT_FILE=" + as.caFile}}
+	address := "https://as.example" + as.port() + "/x"
+	_, err := newGuard(t, "https://mcp.example/mcp", options).Get(t.Context(), address)
+	wantRefused(t, err, "an address of this machine, and the server itself does not have such an address; if that is right, set 'oauth.authorizationServer'")
+	options.Trusted = []string{"not an address", "", "https://AS.example" + as.port()}
+	g := newGuard(t, "https://mcp.example/mcp", options)
+	if _, err := g.Get(t.Context(), address); err != nil {
 		t.Error(err)
 	}
-	if err := g.Check("http://127.0.0.9:1/token"); err != nil {
+	wantRefused(t, g.Check("https://10.0.0.1/x"), "a private network")
+	wantRefused(t, g.Check("http://127.0.0.1/x"), "only https")
+	options.Trusted = []string{"http://127.0.0.1:9000"}
+	if err := newGuard(t, "https://mcp.example/mcp", options).Check("http://localhost:9000/token"); err != nil {
 		t.Error(err)
 	}
-	_, err := g.Get(t.Context(), "https://other.example"+as.port()+"/x")
-	wantRefused(t, err, "an address of this machine")
+}
+
+// 0.0.0.0 in the address of a server means this machine.
+func TestUnspecifiedServer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }))
+	defer server.Close()
+	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
+	g := newGuard(t, "http://0.0.0.0:"+port+"/mcp", Options{})
+	for _, host := range []string{"0.0.0.0", "127.0.0.1"} {
+		if _, err := g.Get(t.Context(), "http://"+host+":"+port+"/x"); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestDocuments(t *testing.T) {

@@ -59,6 +59,19 @@ func TestNoProxy(t *testing.T) {
 	}
 }
 
+// Plain http goes to this machine, and to no proxy.
+func TestNoProxyForThisMachine(t *testing.T) {
+	proxy := newProxyServer(t, "")
+	g := newGuard(t, "http://localhost:3000", Options{
+		Environ: []string{"HTTP_PROXY=" + proxy.URL}, resolver: resolver(t, func(string) []string { return []string{"93.184.216.34"} }),
+	})
+	_, err := g.Get(t.Context(), "http://a.localhost:9/x")
+	wantRefused(t, err, "it leads to a public address")
+	if got := proxy.hosts(); len(got) != 0 {
+		t.Errorf("the proxy was asked for %q", got)
+	}
+}
+
 func TestProxyThatFails(t *testing.T) {
 	server := newSecureServer(t, hello, "as.example")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -27,8 +27,8 @@ type Options struct {
 	Version string
 	// Header is sent with each Get.
 	Header http.Header
-	// Trusted are addresses of the configuration besides the server's own, such as the one of an authorization server.
-	// Their hosts may be private, or of this machine.
+	// Trusted are addresses of the configuration besides the server's own, such as that of an authorization server. The
+	// networks that they are in count as the server's.
 	Trusted []string
 
 	resolver *net.Resolver // for tests
