@@ -3,11 +3,15 @@
 package credentials
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
@@ -85,6 +89,27 @@ func TestExposed(t *testing.T) {
 	}
 }
 
+// The command in the error creates a key that can be used.
+func TestCommandThatCreatesAKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "it's a key")
+	s := Open(Folder(t.TempDir()), Options{Seal: SealOptions{Seal: "file", KeyFile: path}})
+	l := lock(t, s, testKey)
+	shown, ok := errors.AsType[*toolbox.Error](l.Save(full(testKey)))
+	if !ok {
+		t.Fatal("a login was saved without a key")
+	}
+	command, ok := strings.CutPrefix(shown.Hint, "To create it: ")
+	if !ok {
+		t.Fatalf("no command in %q", shown.Hint)
+	}
+	if output, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	if err := l.Save(full(testKey)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFilesOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
@@ -116,8 +141,8 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	}
 	defer func() { _ = os.Chmod(s.folder, 0o700) }()
 	before := c.Generation
-	assertUnusable(t, l.Save(c), pathOf(s, testKey), "permission denied", "")
-	assertUnusable(t, l.Delete(), pathOf(s, testKey), "permission denied", "")
+	assertUnusable(t, l.Save(c), pathOf(s, testKey), "permission denied", "ls -ld "+s.folder)
+	assertUnusable(t, l.Delete(), pathOf(s, testKey), "permission denied", "ls -ld "+s.folder)
 	if got, err := s.Load(testKey); err != nil || got.Generation != before || c.Generation != before {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
@@ -83,15 +86,26 @@ func foreign(path string) *BrokenError {
 	}}
 }
 
-// failed returns the error for something that the system did not do.
+// failed returns the error for something that the system did not do with a file or folder.
 func failed(what, path string, err error) *BrokenError {
-	reason := err
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		reason = inner.Err // the message names the path already
+	hint := "Make sure that the folder is yours, can be written and is not full: ls -ld " + trust.Quote(filepath.Dir(path))
+	if errors.Is(err, safefile.ErrLocked) {
+		hint = "To see which workbenches are running: mcp-workbench ps"
 	}
 	return &BrokenError{path, &toolbox.Error{
-		Code: toolbox.LoginsUnusable, Message: fmt.Sprintf("Cannot %s the login in %s: %v", what, path, reason), Cause: err,
+		Code: toolbox.LoginsUnusable, Message: fmt.Sprintf("Cannot %s the login in %s: %v", what, path, reasonOf(err)), Hint: hint, Cause: err,
 	}}
+}
+
+// reasonOf returns an error without the paths that the message names already.
+func reasonOf(err error) error {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		return inner.Err
+	}
+	if inner, ok := errors.AsType[*os.LinkError](err); ok {
+		return inner.Err
+	}
+	return err
 }
 
 // removal is the command that removes a file.

@@ -167,7 +167,7 @@ func TestFilesThatAreNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Load(testKey)
-	assertUnusable(t, err, pathOf(s, testKey), "it is not a file", "")
+	assertUnusable(t, err, pathOf(s, testKey), "it is not a file", "ls -ld "+s.folder)
 	s = newStore(t)
 	if err := os.WriteFile(s.folder, nil, 0o600); err != nil {
 		t.Fatal(err)

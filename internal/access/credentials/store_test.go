@@ -208,9 +208,11 @@ func TestLockWaits(t *testing.T) {
 		other.Account = ""
 		lock(t, s, other).Unlock() // which does not wait
 		begun := time.Now()
-		if _, err := s.Lock(t.Context(), testKey); !errors.Is(err, safefile.ErrLocked) || time.Since(begun) != lockWait {
+		_, err := s.Lock(t.Context(), testKey)
+		if !errors.Is(err, safefile.ErrLocked) || time.Since(begun) != lockWait {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
+		assertUnusable(t, err, pathOf(s, testKey), "Cannot lock", "mcp-workbench ps")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun = time.Now()
