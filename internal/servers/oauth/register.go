@@ -102,7 +102,12 @@ func (r *registrar) source(t *target, redirectURI string) (string, error) {
 func (r *registrar) ownClient(redirectURI string) string {
 	hint := "Register an application in the settings of that service (or ask its operator to do it) as a native or desktop application with the redirect URI " + redirectURI +
 		", then set 'oauth.clientId' of the server to the id that you get, and 'oauth.clientSecret' if you get a secret."
-	if u, err := url.Parse(redirectURI); err == nil && r.settings.CallbackPort == 0 && u.Port() != "" {
+	u, err := url.Parse(redirectURI)
+	switch {
+	case r.settings.CallbackPort != 0:
+	case err != nil: // no port is chosen yet
+		hint += " PORT is a free port that you choose, and that you set as 'oauth.callbackPort'."
+	default:
 		hint += fmt.Sprintf(" Set 'oauth.callbackPort' to %s, so that the redirect URI stays the same.", u.Port())
 	}
 	return hint

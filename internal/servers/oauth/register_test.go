@@ -280,6 +280,9 @@ func TestErrorSaysHowToRegisterByHand(t *testing.T) {
 			t.Errorf("%q is missing in: %v", text, err)
 		}
 	}
+	if hint := newRegistrar(nil, nil, "", nil).ownClient("http://127.0.0.1:PORT/callback"); !strings.Contains(hint, "a free port that you choose") {
+		t.Error(hint)
+	}
 	if _, err = registerAt(t, s, &config.OAuth{CallbackPort: 41234}, none, nil, false); strings.Contains(err.Error(), "callbackPort") {
 		t.Errorf("it is set already: %v", err)
 	}
