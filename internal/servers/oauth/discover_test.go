@@ -23,27 +23,27 @@ func TestResourceMetadataIsLookedForInOrder(t *testing.T) {
 		name  string
 		path  string
 		from  challenge
-		pages map[string]page
+		pages map[string]reply
 		want  []string
 	}{
-		{"as the challenge says, and nowhere else", "/mcp", challenge{resourceMetadata: "SELF/custom?x=1"}, map[string]page{"/custom": {body: goodResource}}, []string{"GET /custom?x=1"}},
-		{"at the path", "/mcp", challenge{}, map[string]page{resourcePath: {body: goodResource}}, []string{"GET " + resourcePath}},
-		{"at the root", "/mcp", challenge{}, map[string]page{resourceRoot: {body: goodResource}}, []string{"GET " + resourcePath, "GET " + resourceRoot}},
+		{"as the challenge says, and nowhere else", "/mcp", challenge{resourceMetadata: "SELF/custom?x=1"}, map[string]reply{"/custom": {body: goodResource}}, []string{"GET /custom?x=1"}},
+		{"at the path", "/mcp", challenge{}, map[string]reply{resourcePath: {body: goodResource}}, []string{"GET " + resourcePath}},
+		{"at the root", "/mcp", challenge{}, map[string]reply{resourceRoot: {body: goodResource}}, []string{"GET " + resourcePath, "GET " + resourceRoot}},
 		{
-			"the address in the challenge has nothing", "/mcp", challenge{resourceMetadata: "SELF/custom"}, map[string]page{resourcePath: {body: goodResource}},
+			"the address in the challenge has nothing", "/mcp", challenge{resourceMetadata: "SELF/custom"}, map[string]reply{resourcePath: {body: goodResource}},
 			[]string{"GET /custom", "GET " + resourcePath},
 		},
 		{
-			"the challenge names a well-known address", "/mcp", challenge{resourceMetadata: "SELF" + resourcePath}, map[string]page{resourceRoot: {body: goodResource}},
+			"the challenge names a well-known address", "/mcp", challenge{resourceMetadata: "SELF" + resourcePath}, map[string]reply{resourceRoot: {body: goodResource}},
 			[]string{"GET " + resourcePath, "GET " + resourceRoot},
 		},
-		{"a server at the root", "/", challenge{}, map[string]page{resourceRoot: {body: `{"resource":"SELF","authorization_servers":["SELF"]}`}}, []string{"GET " + resourceRoot}},
+		{"a server at the root", "/", challenge{}, map[string]reply{resourceRoot: {body: `{"resource":"SELF","authorization_servers":["SELF"]}`}}, []string{"GET " + resourceRoot}},
 		{
-			"a path with a slash at its end", "/mcp/", challenge{}, map[string]page{resourcePath: {body: goodResource}},
+			"a path with a slash at its end", "/mcp/", challenge{}, map[string]reply{resourcePath: {body: goodResource}},
 			[]string{"GET " + resourcePath + "/", "GET " + resourcePath},
 		},
-		{"a server with a query", "/mcp?tenant=7", challenge{}, map[string]page{resourcePath: {body: goodResource}}, []string{"GET " + resourcePath + "?tenant=7"}},
-		{"an escaped path", "/a%2Fb", challenge{}, map[string]page{resourceRoot + "/a/b": {body: `{"resource":"SELF/a%2Fb","authorization_servers":["SELF"]}`}}, []string{"GET " + resourceRoot + "/a%2Fb"}},
+		{"a server with a query", "/mcp?tenant=7", challenge{}, map[string]reply{resourcePath: {body: goodResource}}, []string{"GET " + resourcePath + "?tenant=7"}},
+		{"an escaped path", "/a%2Fb", challenge{}, map[string]reply{resourceRoot + "/a/b": {body: `{"resource":"SELF/a%2Fb","authorization_servers":["SELF"]}`}}, []string{"GET " + resourceRoot + "/a%2Fb"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -65,37 +65,37 @@ func TestResourceMetadataIsLookedForInOrder(t *testing.T) {
 func TestAnswersToTheRequestForResourceMetadata(t *testing.T) {
 	tests := []struct {
 		name  string
-		first page // at the path; good metadata is at the root
+		first reply // at the path; good metadata is at the root
 		want  string
 		text  string // in the error
 	}{
-		{"404", page{status: 404, body: "{}"}, "none", ""},
-		{"401", page{status: 401}, "none", ""},
-		{"403 with JSON", page{status: 403, body: `{"error":"x"}`}, "none", ""},
-		{"an HTML page with status 200", page{kind: "text/html", body: "<!doctype html><title>App</title>"}, "none", ""},
-		{"an HTML page that says that it is JSON", page{body: "<html>"}, "none", ""},
-		{"an empty page", page{}, "none", ""},
-		{"204", page{status: 204}, "none", ""},
-		{"JSON that is cut off", page{body: `{"resource":"SELF/mcp","authorization_ser`}, "none", ""},
-		{"a huge page", page{kind: "text/html", body: strings.Repeat("x", 300<<10)}, "none", ""},
-		{"a redirect to another origin", page{status: 302, header: map[string]string{"Location": "https://login.example.com/"}}, "none", ""},
-		{"JSON with another media type", page{kind: "text/plain", body: goodResource}, "none", ""},
-		{"a byte order mark", page{body: "\ufeff" + goodResource}, "none", ""},
-		{"500", page{status: 500, body: "oops"}, "temporary", "HTTP status 500"},
-		{"503", page{status: 503}, "temporary", "HTTP status 503"},
-		{"429", page{status: 429}, "temporary", "HTTP status 429"},
-		{"a JSON array", page{body: `[]`}, "problem", "array"},
-		{"JSON of another kind", page{body: `{"error":"no"}`}, "problem", "has no 'resource'"},
-		{"no authorization servers", page{body: `{"resource":"SELF/mcp"}`}, "problem", "'authorization_servers' is missing or empty"},
-		{"an empty list of authorization servers", page{body: `{"resource":"SELF/mcp","authorization_servers":[]}`}, "problem", "oauth.authorizationServer"},
-		{"authorization servers of a wrong type", page{body: `{"resource":"SELF/mcp","authorization_servers":[7]}`}, "problem", "authorization_servers"},
-		{"several resources", page{body: `{"resource":["SELF/mcp","SELF/x"],"authorization_servers":["SELF"]}`}, "problem", "several members"},
-		{"a resource that is a number", page{body: `{"resource":7,"authorization_servers":["SELF"]}`}, "problem", "'resource' is not a string"},
-		{"JSON that is nested too deep", page{body: strings.Repeat("[", 40) + strings.Repeat("]", 40)}, "problem", "nested deeper"},
+		{"404", reply{status: 404, body: "{}"}, "none", ""},
+		{"401", reply{status: 401}, "none", ""},
+		{"403 with JSON", reply{status: 403, body: `{"error":"x"}`}, "none", ""},
+		{"an HTML page with status 200", reply{kind: "text/html", body: "<!doctype html><title>App</title>"}, "none", ""},
+		{"an HTML page that says that it is JSON", reply{body: "<html>"}, "none", ""},
+		{"an empty page", reply{}, "none", ""},
+		{"204", reply{status: 204}, "none", ""},
+		{"JSON that is cut off", reply{body: `{"resource":"SELF/mcp","authorization_ser`}, "none", ""},
+		{"a huge page", reply{kind: "text/html", body: strings.Repeat("x", 300<<10)}, "none", ""},
+		{"a redirect to another origin", reply{status: 302, header: map[string]string{"Location": "https://login.example.com/"}}, "none", ""},
+		{"JSON with another media type", reply{kind: "text/plain", body: goodResource}, "none", ""},
+		{"a byte order mark", reply{body: "\ufeff" + goodResource}, "none", ""},
+		{"500", reply{status: 500, body: "oops"}, "temporary", "HTTP status 500"},
+		{"503", reply{status: 503}, "temporary", "HTTP status 503"},
+		{"429", reply{status: 429}, "temporary", "HTTP status 429"},
+		{"a JSON array", reply{body: `[]`}, "problem", "array"},
+		{"JSON of another kind", reply{body: `{"error":"no"}`}, "problem", "has no 'resource'"},
+		{"no authorization servers", reply{body: `{"resource":"SELF/mcp"}`}, "problem", "'authorization_servers' is missing or empty"},
+		{"an empty list of authorization servers", reply{body: `{"resource":"SELF/mcp","authorization_servers":[]}`}, "problem", "oauth.authorizationServer"},
+		{"authorization servers of a wrong type", reply{body: `{"resource":"SELF/mcp","authorization_servers":[7]}`}, "problem", "authorization_servers"},
+		{"several resources", reply{body: `{"resource":["SELF/mcp","SELF/x"],"authorization_servers":["SELF"]}`}, "problem", "several members"},
+		{"a resource that is a number", reply{body: `{"resource":7,"authorization_servers":["SELF"]}`}, "problem", "'resource' is not a string"},
+		{"JSON that is nested too deep", reply{body: strings.Repeat("[", 40) + strings.Repeat("]", 40)}, "problem", "nested deeper"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newSite(t, map[string]page{resourcePath: test.first, resourceRoot: {body: goodResource}})
+			s := newSite(t, map[string]reply{resourcePath: test.first, resourceRoot: {body: goodResource}})
 			s.set(serverRoot, metadataOf(s.URL, nil))
 			_, err := discover(t, s, nil, challenge{}, true)
 			if got := kindOf(err); got != test.want {
@@ -143,7 +143,7 @@ func TestResourceHasToBeTheServer(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.resource, func(t *testing.T) {
-			s := newSite(t, map[string]page{resourcePath: {body: `{"resource":` + test.resource + `,"authorization_servers":["SELF"]}`}})
+			s := newSite(t, map[string]reply{resourcePath: {body: `{"resource":` + test.resource + `,"authorization_servers":["SELF"]}`}})
 			s.set(serverRoot, metadataOf(s.URL, nil))
 			found, err := discover(t, s, nil, challenge{}, true)
 			switch {
@@ -196,7 +196,7 @@ func TestResourceBySettings(t *testing.T) {
 			s := newSite(t, nil)
 			s.set(serverRoot, metadataOf(s.URL, nil))
 			if test.document != "" {
-				s.set(resourcePath, page{body: test.document})
+				s.set(resourcePath, reply{body: test.document})
 			}
 			found, err := discover(t, s, &test.settings, challenge{}, false)
 			if err != nil {
@@ -210,7 +210,7 @@ func TestResourceBySettings(t *testing.T) {
 }
 
 func TestTheQueryOfTheServerIsNeverShownNorSentElsewhere(t *testing.T) {
-	s := newSite(t, map[string]page{serverRoot: {status: 503}})
+	s := newSite(t, map[string]reply{serverRoot: {status: 503}})
 	guard, address := newGuard(t, s.URL+"/mcp?key=SECRET")
 	_, err := newDiscoverer(guard, address, nil, func(step Step) {
 		if strings.Contains(fmt.Sprint(step), "SECRET") {
@@ -262,7 +262,7 @@ func TestScopes(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newSite(t, map[string]page{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["SELF"],"scopes_supported":` + test.resource + `}`}})
+			s := newSite(t, map[string]reply{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["SELF"],"scopes_supported":` + test.resource + `}`}})
 			s.set(serverRoot, metadataOf(s.URL, map[string]any{"scopes_supported": test.server}))
 			found, err := discover(t, s, test.settings, challenge{scheme: "bearer", scope: test.asked}, false)
 			if test.err != "" {
@@ -322,7 +322,7 @@ func TestServersOfTheFirstRevision(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for name, pages := range map[string]map[string]page{
+	for name, pages := range map[string]map[string]reply{
 		"nor if the resource metadata cannot be had now":                  {resourcePath: {status: 502}},
 		"nor if the metadata of the authorization server cannot be had":   {serverRoot: {status: 500}},
 		"nor if other metadata of the authorization server cannot be had": {openIDRoot: {status: 503}},
@@ -333,7 +333,7 @@ func TestServersOfTheFirstRevision(t *testing.T) {
 			}
 		})
 	}
-	for name, pages := range map[string]map[string]page{
+	for name, pages := range map[string]map[string]reply{
 		"nor if the resource metadata is not valid":    {resourcePath: {body: `{}`}},
 		"nor if the server's metadata is not valid":    {serverRoot: {body: `{}`}},
 		"nor if the authorization server has none":     {resourcePath: {body: goodResource}},
@@ -355,7 +355,7 @@ func TestUnreachableServersAreTemporary(t *testing.T) {
 	if _, err := newDiscoverer(guard, server, nil, nil).find(t.Context(), challenge{}, nil, true); kindOf(err) != "temporary" || !strings.Contains(err.Error(), address) {
 		t.Errorf("the server is gone: %v", err)
 	}
-	s := newSite(t, map[string]page{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["` + address + `"]}`}})
+	s := newSite(t, map[string]reply{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["` + address + `"]}`}})
 	if _, err := discover(t, s, nil, challenge{}, true); kindOf(err) != "temporary" || !strings.Contains(err.Error(), address) {
 		t.Errorf("the authorization server is gone: %v", err)
 	}
@@ -364,7 +364,7 @@ func TestUnreachableServersAreTemporary(t *testing.T) {
 func TestDiscoveryEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var requests atomic.Int32
-	s := newSite(t, map[string]page{resourcePath: {answer: func(_ http.ResponseWriter, r *http.Request) {
+	s := newSite(t, map[string]reply{resourcePath: {answer: func(_ http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		cancel()
 		<-r.Context().Done()
@@ -377,7 +377,7 @@ func TestDiscoveryEndsWithItsContext(t *testing.T) {
 }
 
 func TestDiscoveryIsBounded(t *testing.T) {
-	s := newSite(t, map[string]page{resourcePath: {answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}})
+	s := newSite(t, map[string]reply{resourcePath: {answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}})
 	guard, address := newGuard(t, s.URL+"/mcp")
 	d := newDiscoverer(guard, address, nil, nil)
 	d.limit = 20 * time.Millisecond
@@ -387,8 +387,8 @@ func TestDiscoveryIsBounded(t *testing.T) {
 }
 
 func TestRedirectsStayInTheOrigin(t *testing.T) {
-	other := newSite(t, map[string]page{"/resource": {body: goodResource}})
-	s := newSite(t, map[string]page{
+	other := newSite(t, map[string]reply{"/resource": {body: goodResource}})
+	s := newSite(t, map[string]reply{
 		resourcePath: {status: 302, header: map[string]string{"Location": other.URL + "/resource"}},
 		resourceRoot: {status: 302, header: map[string]string{"Location": "/moved"}},
 		"/moved":     {body: goodResource},

@@ -25,7 +25,7 @@ func TestServerMetadataIsLookedForInOrder(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newSite(t, map[string]page{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["SELF` + test.path + `"]}`}})
+			s := newSite(t, map[string]reply{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["SELF` + test.path + `"]}`}})
 			s.set(test.at, metadataOf(s.URL+test.path, nil))
 			found, err := discover(t, s, nil, challenge{}, false)
 			if err != nil {
@@ -48,23 +48,23 @@ func TestAnswersToTheRequestForServerMetadata(t *testing.T) {
 	good := metadataOf("SELF", nil)
 	tests := []struct {
 		name          string
-		first, second page // at the well-known addresses of OAuth and OpenID Connect
+		first, second reply // at the well-known addresses of OAuth and OpenID Connect
 		want, text    string
 	}{
-		{"404, then good", page{status: 404}, good, "none", ""},
-		{"HTML, then good", page{kind: "text/html", body: "<html>"}, good, "none", ""},
-		{"400 with JSON, then good", page{status: 400, body: "{}"}, good, "none", ""},
-		{"500, then good: both have to name the same issuer", page{status: 500}, good, "none", ""},
-		{"500, then nothing", page{status: 500}, page{status: 404}, "temporary", "500"},
-		{"nothing", page{status: 404}, page{kind: "text/html", body: "<html>"}, "problem", "none of these addresses"},
-		{"not valid, then good", page{body: `{"issuer":7}`}, good, "problem", "issuer"},
+		{"404, then good", reply{status: 404}, good, "none", ""},
+		{"HTML, then good", reply{kind: "text/html", body: "<html>"}, good, "none", ""},
+		{"400 with JSON, then good", reply{status: 400, body: "{}"}, good, "none", ""},
+		{"500, then good: both have to name the same issuer", reply{status: 500}, good, "none", ""},
+		{"500, then nothing", reply{status: 500}, reply{status: 404}, "temporary", "500"},
+		{"nothing", reply{status: 404}, reply{kind: "text/html", body: "<html>"}, "problem", "none of these addresses"},
+		{"not valid, then good", reply{body: `{"issuer":7}`}, good, "problem", "issuer"},
 		{"without an issuer, then good", metadataOf("", nil), good, "problem", "has no 'issuer'"},
 		{"another issuer, then good", metadataOf("https://attacker.example.com", nil), good, "problem", "oauth.issuer"},
 		{"without S256, then good", metadataOf("SELF", map[string]any{"code_challenge_methods_supported": []string{"plain"}}), good, "problem", "oauth.pkce"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newSite(t, map[string]page{resourcePath: {body: goodResource}, serverRoot: test.first, openIDRoot: test.second})
+			s := newSite(t, map[string]reply{resourcePath: {body: goodResource}, serverRoot: test.first, openIDRoot: test.second})
 			_, err := discover(t, s, nil, challenge{}, true)
 			if got := kindOf(err); got != test.want {
 				t.Fatalf("got %s (%v), want %s", got, err, test.want)
@@ -95,7 +95,7 @@ func TestIssuerHasToBeIdentical(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprint(test), func(t *testing.T) {
-			s := newSite(t, map[string]page{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["` + test.named + `"]}`}})
+			s := newSite(t, map[string]reply{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["` + test.named + `"]}`}})
 			path := strings.TrimSuffix(strings.TrimPrefix(test.named, "SELF"), "/")
 			s.set(serverRoot+path, metadataOf(test.issuer, nil))
 			found, err := discover(t, s, &config.OAuth{Issuer: test.pin}, challenge{}, false)
@@ -112,7 +112,7 @@ func TestIssuerHasToBeIdentical(t *testing.T) {
 }
 
 func TestIssuerHasNoQuery(t *testing.T) {
-	s := newSite(t, map[string]page{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["SELF?x=1"]}`}, serverRoot: metadataOf("SELF?x=1", nil)})
+	s := newSite(t, map[string]reply{resourcePath: {body: `{"resource":"SELF/mcp","authorization_servers":["SELF?x=1"]}`}, serverRoot: metadataOf("SELF?x=1", nil)})
 	if _, err := discover(t, s, nil, challenge{}, true); kindOf(err) != "problem" || !strings.Contains(err.Error(), "no query") {
 		t.Error(err)
 	}
@@ -139,7 +139,7 @@ func TestWhatServerMetadataNeeds(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newSite(t, map[string]page{resourcePath: {body: goodResource}, serverRoot: metadataOf("SELF", test.changes)})
+			s := newSite(t, map[string]reply{resourcePath: {body: goodResource}, serverRoot: metadataOf("SELF", test.changes)})
 			_, err := discover(t, s, &test.settings, challenge{}, false)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("got %v", err)
@@ -155,10 +155,10 @@ func TestChoiceOfTheAuthorizationServer(t *testing.T) {
 		sites[name].set(serverRoot, metadataOf("SELF", nil))
 	}
 	expand := strings.NewReplacer("ONE", sites["ONE"].URL, "TWO", sites["TWO"].URL, "THREE", sites["THREE"].URL)
-	broken, down := page{body: `{"issuer":"https://attacker.example.com"}`}, page{status: 503}
+	broken, down := reply{body: `{"issuer":"https://attacker.example.com"}`}, reply{status: 503}
 	tests := []struct {
 		name, list, held string
-		pages            map[string]page
+		pages            map[string]reply
 		want             string // a name, or the kind of the error
 	}{
 		{"the first", `["ONE","TWO"]`, "", nil, "ONE"},
@@ -166,12 +166,12 @@ func TestChoiceOfTheAuthorizationServer(t *testing.T) {
 		{"one that there is a login for, with a slash", `["ONE","TWO"]`, "TWO/", nil, "TWO"},
 		{"one that there is a login for, without the slash", `["ONE","TWO/"]`, "TWO", nil, "TWO"},
 		{"a login elsewhere does not count", `["ONE","TWO"]`, "THREE", nil, "ONE"},
-		{"the first that is valid", `["ONE","TWO"]`, "", map[string]page{"ONE": broken}, "TWO"},
-		{"the first that has metadata", `["ONE","TWO"]`, "", map[string]page{"ONE": {status: 404}}, "TWO"},
-		{"the first that can be had", `["ONE","TWO"]`, "", map[string]page{"ONE": down}, "TWO"},
-		{"one that there is a login for is not replaced while it is down", `["ONE","TWO"]`, "TWO", map[string]page{"TWO": down}, "temporary"},
-		{"one that is down may be better later", `["ONE","TWO"]`, "", map[string]page{"ONE": broken, "TWO": down}, "temporary"},
-		{"none is valid", `["ONE","TWO"]`, "", map[string]page{"ONE": broken, "TWO": broken}, "problem"},
+		{"the first that is valid", `["ONE","TWO"]`, "", map[string]reply{"ONE": broken}, "TWO"},
+		{"the first that has metadata", `["ONE","TWO"]`, "", map[string]reply{"ONE": {status: 404}}, "TWO"},
+		{"the first that can be had", `["ONE","TWO"]`, "", map[string]reply{"ONE": down}, "TWO"},
+		{"one that there is a login for is not replaced while it is down", `["ONE","TWO"]`, "TWO", map[string]reply{"TWO": down}, "temporary"},
+		{"one that is down may be better later", `["ONE","TWO"]`, "", map[string]reply{"ONE": broken, "TWO": down}, "temporary"},
+		{"none is valid", `["ONE","TWO"]`, "", map[string]reply{"ONE": broken, "TWO": broken}, "problem"},
 		{"one that must not be used is skipped", `["http://169.254.169.254","ONE"]`, "", nil, "ONE"},
 		{"one with a query is skipped", `["TWO?x=1","ONE"]`, "", nil, "ONE"},
 		{"at most twenty are looked at", `[` + strings.Repeat(`"https://10.0.0.1",`, maxServers) + `"ONE"]`, "", nil, "problem"},
@@ -185,9 +185,9 @@ func TestChoiceOfTheAuthorizationServer(t *testing.T) {
 					p = metadataOf("SELF", nil)
 				}
 				s.set(serverRoot, p)
-				s.set(openIDRoot, page{status: 404})
+				s.set(openIDRoot, reply{status: 404})
 			}
-			s := newSite(t, map[string]page{resourcePath: {body: expand.Replace(`{"resource":"SELF/mcp","authorization_servers":` + test.list + `}`)}})
+			s := newSite(t, map[string]reply{resourcePath: {body: expand.Replace(`{"resource":"SELF/mcp","authorization_servers":` + test.list + `}`)}})
 			guard, address := newGuard(t, s.URL+"/mcp")
 			held := func(issuer string) bool { return test.held != "" && issuer == expand.Replace(test.held) }
 			found, err := newDiscoverer(guard, address, nil, nil).find(t.Context(), challenge{}, held, true)
@@ -204,8 +204,8 @@ func TestChoiceOfTheAuthorizationServer(t *testing.T) {
 }
 
 func TestConfiguredAuthorizationServer(t *testing.T) {
-	as := newSite(t, map[string]page{serverRoot + "/tenant": metadataOf("SELF/tenant", nil)})
-	s := newSite(t, map[string]page{resourcePath: {body: goodResource}})
+	as := newSite(t, map[string]reply{serverRoot + "/tenant": metadataOf("SELF/tenant", nil)})
+	s := newSite(t, map[string]reply{resourcePath: {body: goodResource}})
 	found, err := discover(t, s, &config.OAuth{AuthorizationServer: as.URL + "/tenant"}, challenge{scheme: "bearer", scope: "a"}, false)
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func registerAt(t *testing.T, s *site, settings *config.OAuth, change func(*targ
 
 func TestRegistrationSaysWhatTheClientIs(t *testing.T) {
 	var got map[string]any
-	s := newSite(t, map[string]page{"/register": {answer: func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, map[string]reply{"/register": {answer: func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" || json.Unmarshal(body, &got) != nil {
 			t.Errorf("%s %s: %s", r.Method, r.Header.Get("Content-Type"), body)
@@ -93,7 +93,7 @@ func TestTheAnswerOfARegistrationDecides(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newSite(t, map[string]page{"/register": {status: 201, body: test.answer}})
+			s := newSite(t, map[string]reply{"/register": {status: 201, body: test.answer}})
 			client, err := registerAt(t, s, nil, func(to *target) { to.server.TokenEndpointAuthMethods = test.methods }, nil, false)
 			if test.err != "" {
 				if kindOf(err) != "problem" || !strings.Contains(err.Error(), test.err) {
@@ -109,7 +109,7 @@ func TestTheAnswerOfARegistrationDecides(t *testing.T) {
 			}
 		})
 	}
-	s := newSite(t, map[string]page{"/register": {body: `{"client_id":"a","client_secret":"s","client_secret_expires_at":` + strconv.FormatInt(expires, 10) + `}`}})
+	s := newSite(t, map[string]reply{"/register": {body: `{"client_id":"a","client_secret":"s","client_secret_expires_at":` + strconv.FormatInt(expires, 10) + `}`}})
 	if client, err := registerAt(t, s, nil, nil, nil, false); err != nil || client.SecretExpires.Unix() != expires {
 		t.Errorf("expires %v, %v", client.SecretExpires, err)
 	}
@@ -118,26 +118,26 @@ func TestTheAnswerOfARegistrationDecides(t *testing.T) {
 func TestRegistrationsThatAreRefused(t *testing.T) {
 	tests := []struct {
 		name   string
-		answer page
+		answer reply
 		want   string
 		texts  []string
 	}{
 		{
-			"with a reason", page{status: 400, body: `{"error":"invalid_redirect_uri","error_description":"Loopback is\u001b[31m not\n allowed"}`}, "problem",
+			"with a reason", reply{status: 400, body: `{"error":"invalid_redirect_uri","error_description":"Loopback is\u001b[31m not\n allowed"}`}, "problem",
 			[]string{"SELF/register", "HTTP status 400 (Bad Request): invalid_redirect_uri: Loopback is not allowed", "oauth.clientId", redirect, "'oauth.callbackPort' to 41234"},
 		},
-		{"with a code only", page{status: 400, body: `{"error":"invalid_client_metadata"}`}, "problem", []string{"(Bad Request): invalid_client_metadata"}},
-		{"with a description only", page{status: 403, body: `{"error_description":"Not you"}`}, "problem", []string{"(Forbidden): Not you"}},
-		{"with a page", page{status: 403, kind: "text/html", body: "<html>SECRET"}, "problem", []string{"HTTP status 403 (Forbidden)", "oauth.clientId"}},
-		{"with a long text", page{status: 400, body: `{"error":"x","error_description":"` + strings.Repeat("y", 5000) + `"}`}, "problem", []string{"…"}},
-		{"not there", page{status: 404}, "problem", []string{"HTTP status 404"}},
-		{"elsewhere", page{status: 307, header: map[string]string{"Location": "SELF/other"}}, "problem", []string{"HTTP status 307"}},
-		{"later", page{status: 503}, "temporary", []string{"HTTP status 503"}},
-		{"too often", page{status: 429, body: `{"error":"slow_down"}`}, "temporary", []string{"HTTP status 429", "slow_down"}},
+		{"with a code only", reply{status: 400, body: `{"error":"invalid_client_metadata"}`}, "problem", []string{"(Bad Request): invalid_client_metadata"}},
+		{"with a description only", reply{status: 403, body: `{"error_description":"Not you"}`}, "problem", []string{"(Forbidden): Not you"}},
+		{"with a page", reply{status: 403, kind: "text/html", body: "<html>SECRET"}, "problem", []string{"HTTP status 403 (Forbidden)", "oauth.clientId"}},
+		{"with a long text", reply{status: 400, body: `{"error":"x","error_description":"` + strings.Repeat("y", 5000) + `"}`}, "problem", []string{"…"}},
+		{"not there", reply{status: 404}, "problem", []string{"HTTP status 404"}},
+		{"elsewhere", reply{status: 307, header: map[string]string{"Location": "SELF/other"}}, "problem", []string{"HTTP status 307"}},
+		{"later", reply{status: 503}, "temporary", []string{"HTTP status 503"}},
+		{"too often", reply{status: 429, body: `{"error":"slow_down"}`}, "temporary", []string{"HTTP status 429", "slow_down"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newSite(t, map[string]page{"/register": test.answer})
+			s := newSite(t, map[string]reply{"/register": test.answer})
 			_, err := registerAt(t, s, nil, nil, nil, false)
 			if kindOf(err) != test.want {
 				t.Fatalf("got %v", err)
@@ -181,7 +181,7 @@ func TestAuthorizationServerWithoutPublicClients(t *testing.T) {
 		{nil, []string{"none"}},
 	} {
 		var asked []string
-		s := newSite(t, map[string]page{"/register": {answer: func(w http.ResponseWriter, r *http.Request) {
+		s := newSite(t, map[string]reply{"/register": {answer: func(w http.ResponseWriter, r *http.Request) {
 			var request registration
 			_ = json.NewDecoder(r.Body).Decode(&request)
 			asked = append(asked, request.TokenEndpointAuthMethod)
@@ -248,7 +248,7 @@ func TestWhereTheClientComesFrom(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var registrations atomic.Int32
-			s := newSite(t, map[string]page{"/register": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			s := newSite(t, map[string]reply{"/register": {answer: func(w http.ResponseWriter, _ *http.Request) {
 				registrations.Add(1)
 				io.WriteString(w, `{"client_id":"new"}`)
 			}}})

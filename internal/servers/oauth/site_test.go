@@ -21,12 +21,12 @@ import (
 type site struct {
 	*httptest.Server
 	mu    sync.Mutex
-	pages map[string]page
+	pages map[string]reply
 	log   []string
 }
 
-// page is an answer. In the body, SELF stands for the origin.
-type page struct {
+// reply is an answer. In the body, SELF stands for the origin.
+type reply struct {
 	status int // 0: 200
 	kind   string
 	body   string
@@ -34,7 +34,7 @@ type page struct {
 	answer http.HandlerFunc // instead of the rest
 }
 
-func newSite(t *testing.T, pages map[string]page) *site {
+func newSite(t *testing.T, pages map[string]reply) *site {
 	t.Helper()
 	s := &site{pages: maps.Clone(pages)}
 	s.Server = httptest.NewServer(s)
@@ -68,11 +68,11 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, strings.ReplaceAll(p.body, "SELF", s.URL))
 }
 
-func (s *site) set(path string, p page) {
+func (s *site) set(path string, p reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pages == nil {
-		s.pages = make(map[string]page)
+		s.pages = make(map[string]reply)
 	}
 	s.pages[path] = p
 }
@@ -94,7 +94,7 @@ const (
 )
 
 // metadataOf returns good metadata of an issuer, with changes; nil removes a member.
-func metadataOf(issuer string, changes map[string]any) page {
+func metadataOf(issuer string, changes map[string]any) reply {
 	all := map[string]any{
 		"issuer": issuer, "authorization_endpoint": "SELF/authorize", "token_endpoint": "SELF/token", "registration_endpoint": "SELF/register",
 		"code_challenge_methods_supported": []string{"S256"}, "response_types_supported": []string{"code"},
@@ -105,7 +105,7 @@ func metadataOf(issuer string, changes map[string]any) page {
 		}
 	}
 	body, _ := json.Marshal(all)
-	return page{body: string(body)}
+	return reply{body: string(body)}
 }
 
 func newGuard(t *testing.T, server string) (*webclient.Guard, *url.URL) {
