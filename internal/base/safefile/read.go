@@ -23,7 +23,11 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, info, special
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|NonBlocking, 0)
+	var file *os.File
+	err = whileBusy(func() error {
+		file, err = os.OpenFile(path, os.O_RDONLY|NonBlocking, 0)
+		return err
+	})
 	if err != nil {
 		return nil, info, err
 	}

@@ -43,7 +43,7 @@ func replace(path, pattern string, data []byte, mode fs.FileMode, modified time.
 	}
 	err = errors.Join(err, file.Close())
 	if err == nil {
-		err = os.Rename(file.Name(), path)
+		err = whileBusy(func() error { return os.Rename(file.Name(), path) })
 	}
 	if err != nil {
 		_ = os.Remove(file.Name()) // a temporary file that remains does no harm
