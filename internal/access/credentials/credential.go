@@ -41,6 +41,7 @@ type Credential struct {
 	Kind       string          `json:"kind,omitempty"`    // Bearer or DPoP
 	Expires    time.Time       `json:"expires,omitzero"`  // zero: unknown
 	Refresh    string          `json:"refresh,omitempty"` // "": none
+	Issued     time.Time       `json:"issued,omitzero"`   // when the access token was obtained
 	DPoPKey    []byte          `json:"dpopKey,omitempty"` // PKCS #8; nil: none
 	Dead       string          `json:"dead,omitempty"`    // why the login is of no use any more, for people; "": alive
 	Refreshing *Mark           `json:"refreshing,omitempty"`

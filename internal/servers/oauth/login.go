@@ -1,0 +1,385 @@
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+)
+
+const (
+	// registrationAge is how old a registration may be that has no live login: authorization servers delete unused ones,
+	// which only the person at the browser would see.
+	registrationAge = 24 * time.Hour
+	callbackPath    = "/callback"
+	callbackHost    = "127.0.0.1"
+)
+
+// LoginOptions are the choices of a person who logs in.
+type LoginOptions struct {
+	// Fresh ignores the login and the registration that there are.
+	Fresh bool
+	// Guess allows endpoints at the places of revision 2025-03-26 if the server names none: a person asked for the login.
+	Guess bool
+	// Trace receives each step as it happens. May be nil.
+	Trace func(Step)
+}
+
+// Begin prepares a login: it finds the authorization server, registers the workbench there, and listens for the answer at
+// a loopback address. Nothing is opened.
+func (c *Credentials) Begin(ctx context.Context, options LoginOptions) (*Attempt, error) {
+	switch {
+	case c.problem != nil:
+		return nil, c.problem
+	case c.settings.Off:
+		return nil, errors.New(`"oauth": false turns the login to this server off`)
+	case c.isMachine():
+		return nil, fmt.Errorf("this server needs no login by a person: its tokens come from the grant '%s'", c.settings.Grant)
+	}
+	a := &Attempt{credentials: c, options: options, done: make(chan struct{})}
+	if err := a.findServer(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.register(ctx); err != nil {
+		a.closeListener()
+		return nil, err
+	}
+	if err := a.compose(); err != nil {
+		a.closeListener()
+		return nil, err
+	}
+	a.serve()
+	return a, nil
+}
+
+// findServer finds the authorization server, and what the store has of a login there.
+func (a *Attempt) findServer(ctx context.Context) error {
+	c := a.credentials
+	all, err := c.manager.options.Store.Find(c.canonical, c.settings.Account)
+	if err != nil {
+		return err
+	}
+	held := func(issuer string) bool { return findIssuer(all, issuer) != nil }
+	a.target, err = a.discover(ctx, held)
+	if err != nil {
+		return err
+	}
+	a.key = credentials.Key{Server: c.canonical, Issuer: a.target.server.Issuer, Account: c.settings.Account}
+	for _, one := range all {
+		switch {
+		case one.Issuer == a.key.Issuer:
+			a.before = one
+		case one.Client.Source == credentials.SourceConfigured && one.Client.ID == c.settings.ClientID && !a.options.Fresh && !held(a.key.Issuer):
+			return fmt.Errorf("the server now names the authorization server %s instead of %s, where the client of 'oauth.clientId' is registered; if this is right, register a client there, put its id into 'oauth.clientId', and log in with --fresh",
+				words(a.key.Issuer), words(one.Issuer))
+		}
+	}
+	a.chooseScopes()
+	return nil
+}
+
+func findIssuer(all []*credentials.Credential, issuer string) *credentials.Credential {
+	for _, one := range all {
+		if one.Issuer == issuer {
+			return one
+		}
+	}
+	return nil
+}
+
+// discover finds the authorization server from the server's last challenge, for which it asks if there is none yet.
+func (a *Attempt) discover(ctx context.Context, held func(issuer string) bool) (*target, error) {
+	c := a.credentials
+	d := newDiscoverer(c.guard, c.address, &c.settings, a.options.Trace)
+	c.mu.Lock()
+	last := c.challenge
+	c.mu.Unlock()
+	if last != nil {
+		return d.find(ctx, *last, held, a.options.Guess)
+	}
+	asked, _, err := d.probe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.find(ctx, asked, held, a.options.Guess)
+}
+
+// chooseScopes adds to the scopes of the server those of earlier logins and of refused calls.
+func (a *Attempt) chooseScopes() {
+	a.scopes = a.target.scopes
+	if a.before == nil || a.options.Fresh {
+		return
+	}
+	earlier := a.before.Scopes
+	if a.credentials.settings.Scopes != nil {
+		earlier = nil // the configuration may name fewer than before
+	}
+	a.scopes = union(a.scopes, earlier, a.before.Wanted)
+	a.isStepUp = a.isLive() && len(a.before.Wanted) > 0
+}
+
+// isLive reports whether the store has a login that works, as far as is known.
+func (a *Attempt) isLive() bool {
+	return a.before != nil && a.before.Dead == "" && (a.before.Access != "" || a.before.Refresh != "")
+}
+
+// register listens for the answer, and gets the client id that goes with the address.
+func (a *Attempt) register(ctx context.Context) error {
+	c := a.credentials
+	var known *credentials.Client
+	if a.before != nil && a.before.Client.RedirectURI != "" {
+		known = &a.before.Client
+	}
+	if err := a.listen(ctx, known); err != nil {
+		return err
+	}
+	if known != nil && known.ID == "" {
+		known = nil
+	}
+	client, err := newRegistrar(c.guard, &c.settings, c.server.Version, a.options.Trace).client(ctx, a.target, a.redirectURI, known, a.isRegistrationOld(known))
+	if err != nil {
+		return err
+	}
+	a.client = client
+	c.manager.hide(client.Secret)
+	if a.isLive() {
+		return nil // the tokens belong to the registration that is kept with them
+	}
+	return a.keepClient(ctx, withoutConfigured(client))
+}
+
+// withoutConfigured returns a client as it is stored: without a secret of the configuration.
+func withoutConfigured(client credentials.Client) credentials.Client {
+	if client.Source == credentials.SourceConfigured {
+		client.Secret = ""
+	}
+	return client
+}
+
+// isRegistrationOld reports whether the workbench has to be registered anew.
+func (a *Attempt) isRegistrationOld(known *credentials.Client) bool {
+	switch {
+	case known == nil || a.options.Fresh:
+		return true
+	case !known.SecretExpires.IsZero() && !time.Now().Before(known.SecretExpires):
+		return true
+	case known.RedirectURI != a.redirectURI:
+		return true
+	}
+	return !a.isLive() && time.Since(known.Registered) > registrationAge
+}
+
+// listen listens at the port of the registration, or at another one if that is taken.
+func (a *Attempt) listen(ctx context.Context, known *credentials.Client) error {
+	port := a.credentials.settings.CallbackPort
+	if port == 0 && known != nil && !a.options.Fresh {
+		if kept, err := url.Parse(known.RedirectURI); err == nil {
+			port, _ = strconv.Atoi(kept.Port())
+		}
+	}
+	listener, err := listenAt(ctx, port)
+	if err != nil && a.credentials.settings.CallbackPort != 0 {
+		return fmt.Errorf("cannot listen at port %d ('oauth.callbackPort') for the answer of the login: %w; does another program use it?", port, err)
+	}
+	if err != nil {
+		listener, err = listenAt(ctx, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot listen at %s for the answer of the login: %w", callbackHost, err)
+	}
+	a.listener = listener
+	a.host = listener.Addr().String()
+	a.redirectURI = "http://" + a.host + callbackPath
+	return nil
+}
+
+func listenAt(ctx context.Context, port int) (net.Listener, error) {
+	return new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort(callbackHost, strconv.Itoa(port)))
+}
+
+// keepClient keeps a registration for the next login. It also shows, before a person is sent to a browser, that the store
+// can be written.
+func (a *Attempt) keepClient(ctx context.Context, client credentials.Client) error {
+	return a.credentials.change(ctx, a.key, func(kept *credentials.Credential) bool {
+		if kept.Dead == "" && (kept.Access != "" || kept.Refresh != "") {
+			return false
+		}
+		isChanged := kept.Client != client
+		kept.Client = client
+		return isChanged
+	})
+}
+
+// change changes a credential in the store, which may be new.
+func (c *Credentials) change(ctx context.Context, key credentials.Key, edit func(*credentials.Credential) (isChanged bool)) error {
+	lock, err := c.manager.options.Store.Lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	kept, err := lock.Load()
+	if err != nil {
+		return err
+	}
+	if kept == nil {
+		kept = &credentials.Credential{Key: key}
+	}
+	if !edit(kept) {
+		return nil
+	}
+	return lock.Save(kept)
+}
+
+// builtinParams are parameters of the authorization request that an authorization server needs besides those of the
+// specifications. An empty value leaves a parameter out.
+var builtinParams = map[string][][2]string{
+	"accounts.google.com":       {{"access_type", "offline"}, {"prompt", "consent"}},
+	"login.microsoftonline.com": {{"prompt", ""}}, // consent would need an administrator
+}
+
+// compose makes the address of the authorization request, and the secrets that its answer is checked with.
+func (a *Attempt) compose() error {
+	endpoint, err := url.Parse(a.target.server.AuthorizationEndpoint)
+	if err != nil || endpoint.Host == "" {
+		return errors.New("the authorization server names no usable authorization_endpoint")
+	}
+	a.verifier, a.state, a.cookie, a.pagePath = random(), random(), random(), "/go/"+random()
+	query := endpoint.Query()
+	if strings.Contains(" "+strings.Join(a.scopes, " ")+" ", " offline_access ") {
+		query.Set("prompt", "consent") // OpenID Connect Core, section 11: ignored without
+	}
+	for _, param := range builtinParams[strings.ToLower(endpoint.Hostname())] {
+		setOrDelete(query, param[0], param[1])
+	}
+	for _, param := range a.credentials.settings.AuthorizeParams {
+		setOrDelete(query, param.Name, param.Value)
+	}
+	challenge := sha256.Sum256([]byte(a.verifier))
+	for name, value := range map[string]string{
+		"response_type": "code", "client_id": a.client.ID, "redirect_uri": a.redirectURI, "state": a.state,
+		"code_challenge": base64.RawURLEncoding.EncodeToString(challenge[:]), "code_challenge_method": "S256",
+	} {
+		query.Set(name, value)
+	}
+	if len(a.scopes) > 0 {
+		query.Set("scope", strings.Join(a.scopes, " "))
+	}
+	if a.target.resource != "" {
+		query.Set("resource", a.target.resource)
+	}
+	endpoint.RawQuery = query.Encode()
+	a.authorizeURL = endpoint.String()
+	return nil
+}
+
+func setOrDelete(query url.Values, name, value string) {
+	if value == "" {
+		query.Del(name)
+		return
+	}
+	query.Set(name, value)
+}
+
+// random returns 256 bits that nobody can guess, for use in a URL.
+func random() string {
+	bits := make([]byte, 32)
+	_, _ = rand.Read(bits) // never fails
+	return base64.RawURLEncoding.EncodeToString(bits)
+}
+
+// exchange gets the tokens for a code, and saves them.
+func (a *Attempt) exchange(ctx context.Context, code string) (*Outcome, error) {
+	c := a.credentials
+	form := url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.redirectURI}, "code_verifier": {a.verifier},
+	}
+	if a.target.resource != "" {
+		form.Set("resource", a.target.resource)
+	}
+	answer, err := c.requestToken(ctx, a.target.server, &a.client, form)
+	if refusal, ok := errors.AsType[*refusalError](err); ok && refusal.isClient() {
+		return nil, a.clientRefused(ctx, refusal)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.manager.hide(answer.access, answer.refresh)
+	saved, err := a.save(ctx, answer)
+	if err != nil {
+		return nil, fmt.Errorf("the login could not be saved: %w", err)
+	}
+	c.mu.Lock()
+	c.hold(saved)
+	c.mu.Unlock()
+	a.clearOthers(ctx)
+	return &Outcome{
+		Issuer: saved.Issuer, Account: saved.Account, Scopes: saved.Granted, Expires: saved.Expires, Refreshable: saved.Refresh != "",
+	}, nil
+}
+
+// clientRefused forgets a registration that the authorization server does not know.
+func (a *Attempt) clientRefused(ctx context.Context, refusal *refusalError) error {
+	if a.client.Source == credentials.SourceConfigured {
+		return refusal.aboutClient()
+	}
+	if err := a.keepClient(ctx, credentials.Client{RedirectURI: a.redirectURI}); err != nil {
+		return err
+	}
+	return fmt.Errorf("the authorization server does not accept the client that was registered: %s; log in again, which registers another one", refusal.words())
+}
+
+// save puts the tokens into the store, whatever is there.
+func (a *Attempt) save(ctx context.Context, answer *tokenAnswer) (*credentials.Credential, error) {
+	metadata, err := json.Marshal(a.target.server)
+	if err != nil {
+		return nil, err
+	}
+	var saved *credentials.Credential
+	err = a.credentials.change(ctx, a.key, func(kept *credentials.Credential) bool {
+		next := &credentials.Credential{
+			Key: a.key, Generation: kept.Generation, Login: random(), Resource: a.target.resource, Metadata: metadata,
+			Client: withoutConfigured(a.client), Scopes: a.scopes, Granted: a.scopes, Refresh: "",
+		}
+		if a.isStepUp && kept.Dead == "" {
+			next.Login = cmp.Or(kept.Login, next.Login)
+			if kept.Client.ID == a.client.ID {
+				next.Refresh = kept.Refresh // if no other one came
+			}
+		}
+		answer.update(next)
+		*kept = *next
+		saved = kept
+		return true
+	})
+	return saved, err
+}
+
+// clearOthers removes the tokens of logins at other authorization servers, which the server does not use any more. The
+// registrations are kept.
+func (a *Attempt) clearOthers(ctx context.Context) {
+	c := a.credentials
+	all, _ := c.manager.options.Store.Find(c.canonical, c.settings.Account) // what cannot be read is of no use anyway
+	for _, one := range all {
+		if one.Issuer == a.key.Issuer || one.Access == "" && one.Refresh == "" {
+			continue
+		}
+		err := c.change(ctx, one.Key, func(kept *credentials.Credential) bool {
+			*kept = credentials.Credential{Key: kept.Key, Generation: kept.Generation, Metadata: kept.Metadata, Client: kept.Client}
+			return true
+		})
+		if err != nil {
+			c.manager.options.Log.Warn("the login at an earlier authorization server was not removed", "server", c.server.Name, "reason", err)
+		}
+	}
+}

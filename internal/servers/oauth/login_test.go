@@ -1,0 +1,569 @@
+package oauth
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/test/oauthtest"
+)
+
+// TestIssuerOfTheAnswer is the table of the specification (Authorization Response Validation).
+func TestIssuerOfTheAnswer(t *testing.T) {
+	for iss, want := range map[string]string{
+		"":                         "",
+		"unadvertised":             "",
+		"none":                     "",
+		"missing":                  "its parameter 'iss' is missing",
+		"unexpected":               "its parameter 'iss' differs",
+		"https://attacker.example": "its parameter 'iss' differs",
+		"normalized":               "its parameter 'iss' differs",
+	} {
+		t.Run(iss, func(t *testing.T) {
+			b := newBench(t, oauthtest.Options{}, nil)
+			sent := iss
+			if iss == "normalized" {
+				sent = b.provider.Issuer() + "/"
+			}
+			b.provider.Change(func(o *oauthtest.Options) { o.Iss = sent })
+			_, err := b.logIn(LoginOptions{})
+			if want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+			if n := b.provider.Count(oauthtest.Token); n != 0 {
+				t.Error("the code was sent to a token endpoint")
+			}
+		})
+	}
+}
+
+// TestErrorOfSomeoneElse: nothing of an error is shown whose sender is wrong.
+func TestErrorOfSomeoneElse(t *testing.T) {
+	for name, iss := range map[string]string{"right": "", "wrong": "&iss=https%3A%2F%2Fattacker.example", "missing": "-"} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, oauthtest.Options{}, nil)
+			a := b.begin(LoginOptions{})
+			switch iss {
+			case "":
+				iss = "&iss=" + url.QueryEscape(b.provider.Issuer())
+			case "-":
+				iss = ""
+			}
+			description := "call +1 555 \x1b[31m" + strings.Repeat("x", 1000)
+			err := a.Paste(a.redirectURI + "?state=" + a.state + "&error=access_denied&error_description=" + url.QueryEscape(description) + iss)
+			_, waited := a.Wait(t.Context())
+			if err == nil || waited == nil || err.Error() != waited.Error() {
+				t.Fatalf("got %v and %v", err, waited)
+			}
+			isShown := strings.Contains(err.Error(), "555")
+			if isShown != (name == "right") || len(err.Error()) > 600 || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestDeniedLogin(t *testing.T) {
+	b := newBench(t, oauthtest.Options{ClientOptions: oauthtest.ClientOptions{Consent: "deny"}}, nil)
+	if _, err := b.logIn(LoginOptions{}); err == nil || !strings.HasPrefix(err.Error(), "the login was refused at the authorization server: access_denied") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// browser sends requests to the loopback address as a page or another program may.
+type browser struct {
+	t      *testing.T
+	cookie *http.Cookie
+}
+
+func (v *browser) send(method, address string, edit func(*http.Request)) *http.Response {
+	v.t.Helper()
+	request, err := http.NewRequestWithContext(v.t.Context(), method, address, nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if v.cookie != nil {
+		request.AddCookie(v.cookie)
+	}
+	if edit != nil {
+		edit(request)
+	}
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	response.Body.Close()
+	return response
+}
+
+func TestPageOfTheLogin(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	a := b.begin(LoginOptions{})
+	page, err := url.Parse(a.Page())
+	if err != nil || page.Hostname() != "127.0.0.1" || page.RawQuery != "" || !strings.HasPrefix(page.Path, "/go/") || len(page.Path) < 40 {
+		t.Errorf("the page is %s", a.Page())
+	}
+	v := &browser{t: t}
+	v.send(http.MethodHead, a.Page(), nil) // opens nothing
+	first := v.send(http.MethodGet, a.Page(), nil)
+	if first.StatusCode != http.StatusSeeOther || first.Header.Get("Location") != a.AuthorizeURL() || first.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("got %d %v", first.StatusCode, first.Header)
+	}
+	cookies := first.Cookies()
+	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || cookies[0].Domain != "" {
+		t.Fatalf("the cookies are %v", cookies)
+	}
+	if again := v.send(http.MethodGet, a.Page(), nil); again.StatusCode != http.StatusGone || len(again.Cookies()) != 0 || again.Header.Get("Location") != "" {
+		t.Errorf("another browser got %d %v", again.StatusCode, again.Header)
+	}
+	v.cookie = cookies[0]
+	if again := v.send(http.MethodGet, a.Page(), nil); again.StatusCode != http.StatusSeeOther {
+		t.Errorf("the same browser got %d", again.StatusCode)
+	}
+}
+
+// TestForeignRequestsToTheLoopbackAddress: each is refused, and the login goes on.
+func TestForeignRequestsToTheLoopbackAddress(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	a := b.begin(LoginOptions{})
+	v := &browser{t: t}
+	v.cookie = v.send(http.MethodGet, a.Page(), nil).Cookies()[0]
+	good := "?code=injected&iss=" + url.QueryEscape(b.provider.Issuer()) + "&state="
+	root := "http://" + a.host
+	without := func(r *http.Request) { r.Header.Del("Cookie") }
+	for _, test := range []struct {
+		name, method, address string
+		edit                  func(*http.Request)
+		want                  int
+	}{
+		{"another host", "GET", a.redirectURI + good + a.state, func(r *http.Request) { r.Host = "attacker.example" }, 421},
+		{"localhost", "GET", a.redirectURI + good + a.state, func(r *http.Request) { r.Host = strings.Replace(a.host, "127.0.0.1", "localhost", 1) }, 421},
+		{"POST", "POST", a.redirectURI + good + a.state, nil, 405},
+		{"HEAD", "HEAD", a.redirectURI + good + a.state, nil, 405},
+		{"another path", "GET", root + "/callback/x" + good + a.state, nil, 404},
+		{"the root", "GET", root + "/", nil, 404},
+		{"another page", "GET", root + "/go/x", nil, 404},
+		{"no state", "GET", a.redirectURI + "?code=injected", nil, 400},
+		{"wrong state", "GET", a.redirectURI + good + "x", nil, 400},
+		{"two states", "GET", a.redirectURI + good + a.state + "&state=x", nil, 400},
+		{"two codes", "GET", a.redirectURI + good + a.state + "&code=x", nil, 400},
+		{"no code", "GET", a.redirectURI + "?state=" + a.state, nil, 400},
+		{"no cookie", "GET", a.redirectURI + good + a.state, without, 400},
+		{"no cookie, an error", "GET", a.redirectURI + "?error=access_denied&state=" + a.state, without, 400},
+		{"wrong cookie", "GET", a.redirectURI + good + a.state, func(r *http.Request) {
+			without(r)
+			r.AddCookie(&http.Cookie{Name: v.cookie.Name, Value: "x"})
+		}, 400},
+	} {
+		response := v.send(test.method, test.address, test.edit)
+		if response.StatusCode != test.want {
+			t.Errorf("%s: status %d, want %d", test.name, response.StatusCode, test.want)
+		}
+		policy := response.Header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || response.Header.Get("X-Content-Type-Options") != "nosniff" || response.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: headers %v", test.name, response.Header)
+		}
+	}
+	if n := b.provider.Count(oauthtest.Token); n != 0 {
+		t.Fatalf("a code was exchanged")
+	}
+	callback, err := oauthtest.Callback(a.AuthorizeURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Paste(callback); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Wait(t.Context()); err != nil {
+		t.Errorf("the login did not go on: %v", err)
+	}
+}
+
+func TestLoopbackOnly(t *testing.T) {
+	a := newBench(t, oauthtest.Options{}, nil).begin(LoginOptions{})
+	if address := a.listener.Addr().(*net.TCPAddr); !address.IP.Equal(net.IPv4(127, 0, 0, 1)) {
+		t.Errorf("it listens at %v", address)
+	}
+}
+
+func TestPagesAreEscaped(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	a := b.begin(LoginOptions{})
+	person := &oauthtest.Person{Stop: func(at *url.URL) bool { return at.Host != a.host }}
+	if _, err := person.Visit(a.Page()); err != nil {
+		t.Fatal(err)
+	}
+	page, err := person.Visit(a.redirectURI + "?state=" + a.state + "&iss=" + url.QueryEscape(b.provider.Issuer()) +
+		"&error=" + url.QueryEscape("<script>alert(1)</script>") + "&error_description=" + url.QueryEscape(`<img src="x">`))
+	if err != nil || strings.Contains(page.Body, "<script") || strings.Contains(page.Body, "<img") || !strings.Contains(page.Body, "&lt;img") {
+		t.Errorf("got %+v, %v", page, err)
+	}
+}
+
+func TestPastedAddresses(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	a := b.begin(LoginOptions{})
+	callback, err := oauthtest.Callback(a.AuthorizeURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ name, text, want string }{
+		{"nothing", "", "this is not the address of an answer: it begins with " + a.redirectURI},
+		{"another text", "yes", "this is not the address of an answer"},
+		{"the wrong address", a.AuthorizeURL(), "this is the address to open in a browser; paste the one that the browser shows after the login, which begins with " + a.redirectURI},
+		{"without state", a.redirectURI + "?code=abc", "this address cannot be used: it has no parameter 'state'"},
+		{"another login", a.redirectURI + "?code=abc&state=def", "this address cannot be used: it belongs to another login"},
+		{"cut off", callback[:strings.Index(callback, "&state")], "this address cannot be used: it has no parameter 'state'"},
+		{"too long", strings.Repeat("x", maxPasted+1), "the text is too long"},
+	} {
+		if err := a.Paste(test.text); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
+		}
+	}
+	half := len(callback) / 2
+	if err := a.Paste("  '" + callback[:half] + "\r\n " + callback[half:] + "' \n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := a.Paste(callback); err == nil || !strings.Contains(err.Error(), "was answered already") {
+		t.Errorf("a second time: %v", err)
+	}
+	b.mustCall("echo")
+}
+
+func TestPastedQuery(t *testing.T) {
+	a := newBench(t, oauthtest.Options{}, nil).begin(LoginOptions{})
+	callback, err := oauthtest.Callback(a.AuthorizeURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, query, _ := strings.Cut(callback, "?")
+	if err := a.Paste(query); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAuthorizationRequest: what is sent, and that the configuration cannot replace what protects it.
+func TestAuthorizationRequest(t *testing.T) {
+	b := newBench(t, oauthtest.Options{ResourceOptions: oauthtest.ResourceOptions{ResourceScopes: []string{"read", "write"}}}, &config.OAuth{
+		AuthorizeParams: []config.Variable{{Name: "audience", Value: "x y"}, {Name: "state", Value: "fixed"}, {Name: "code_challenge_method", Value: "plain"}},
+	})
+	a := b.begin(LoginOptions{})
+	address, err := url.Parse(a.AuthorizeURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	for name, want := range map[string]string{
+		"response_type": "code", "code_challenge_method": "S256", "redirect_uri": a.redirectURI, "state": a.state,
+		"scope": "read write", "resource": b.provider.URL(), "audience": "x y", "client_id": a.client.ID, "prompt": "",
+	} {
+		if got := query.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if len(query.Get("code_challenge")) != 43 || len(a.verifier) != 43 || len(a.state) != 43 {
+		t.Error("the secrets are too short")
+	}
+	if strings.Contains(a.AuthorizeURL(), a.verifier) || strings.Contains(a.AuthorizeURL(), a.cookie) {
+		t.Error("the address has a secret")
+	}
+}
+
+func TestParametersOfKnownServers(t *testing.T) {
+	for _, test := range []struct {
+		endpoint string
+		scopes   []string
+		settings []config.Variable
+		want     string
+	}{
+		{"https://accounts.google.com/o/oauth2/v2/auth", nil, nil, "access_type=offline prompt=consent"},
+		{"https://accounts.google.com/o/oauth2/v2/auth", nil, []config.Variable{{Name: "prompt", Value: "select_account"}}, "access_type=offline prompt=select_account"},
+		{"https://as.example/authorize?tenant=1", nil, nil, "tenant=1"},
+		{"https://as.example/authorize", []string{"a", "offline_access"}, nil, "prompt=consent"},
+		{"https://login.microsoftonline.com/common/authorize", []string{"a", "offline_access"}, nil, ""},
+	} {
+		a := &Attempt{credentials: &Credentials{settings: config.OAuth{AuthorizeParams: test.settings}}, scopes: test.scopes,
+			target: &target{server: &serverMetadata{AuthorizationEndpoint: test.endpoint}}}
+		if err := a.compose(); err != nil {
+			t.Fatal(err)
+		}
+		address, _ := url.Parse(a.authorizeURL)
+		var got []string
+		for _, name := range []string{"access_type", "prompt", "tenant"} {
+			if value := address.Query().Get(name); value != "" {
+				got = append(got, name+"="+value)
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v, want %s", test.endpoint, got, test.want)
+		}
+	}
+}
+
+// TestRegistrationIsKept with its port, until there is a reason for another one.
+func TestRegistrationIsKept(t *testing.T) {
+	options := oauthtest.Options{ClientOptions: oauthtest.ClientOptions{ExactRedirect: true}}
+	age := func(c *credentials.Credential) { c.Client.Registered = time.Now().Add(-25 * time.Hour) }
+	for _, test := range []struct {
+		name   string
+		change func(b *bench)
+		fresh  bool
+		want   int // registrations in all
+	}{
+		{"nothing happened", func(*bench) {}, false, 1},
+		{"an old registration with a live login", func(b *bench) { b.edit(age) }, false, 1},
+		{"an old registration with a dead login", func(b *bench) {
+			b.edit(func(c *credentials.Credential) {
+				age(c)
+				c.Dead = "gone"
+			})
+		}, false, 2},
+		{"a young registration with a dead login", func(b *bench) { b.edit(func(c *credentials.Credential) { c.Dead = "gone" }) }, false, 1},
+		{"an expired secret", func(b *bench) {
+			b.edit(func(c *credentials.Credential) { c.Client.SecretExpires = time.Now().Add(-time.Second) })
+		}, false, 2},
+		{"fresh", func(*bench) {}, true, 2},
+		{"the port is taken", func(b *bench) {
+			address, _ := url.Parse(b.kept().Client.RedirectURI)
+			listener, err := net.Listen("tcp", address.Host)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			b.t.Cleanup(func() { listener.Close() })
+		}, false, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t, options, nil)
+			b.mustLogIn(LoginOptions{})
+			login := b.kept().Login
+			test.change(b)
+			b.restart()
+			b.mustLogIn(LoginOptions{Fresh: test.fresh})
+			b.mustCall("echo")
+			if n := b.provider.Count(oauthtest.Register); n != test.want {
+				t.Errorf("%d registrations, want %d", n, test.want)
+			}
+			if b.kept().Login == login {
+				t.Error("the login has the id of the one before")
+			}
+		})
+	}
+}
+
+// TestUnfinishedLogins do not register again and again, and do not cost the login that there is.
+func TestUnfinishedLogins(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	for range 3 {
+		b.begin(LoginOptions{}).Close()
+	}
+	if n := b.provider.Count(oauthtest.Register); n != 1 {
+		t.Errorf("%d registrations, want 1", n)
+	}
+	if state := b.Status().State; state != StateNone {
+		t.Errorf("the state is %s", state)
+	}
+	b.mustLogIn(LoginOptions{})
+	b.begin(LoginOptions{Fresh: true}).Close()
+	b.restart()
+	b.mustCall("echo")
+	b.provider.ExpireAccess()
+	b.mustCall("echo")
+}
+
+func TestClientAuthentication(t *testing.T) {
+	for name, options := range map[string]oauthtest.ClientOptions{
+		"basic":                          {RegisterMethod: config.TokenAuthBasic},
+		"post":                           {RegisterMethod: config.TokenAuthPost},
+		"none, but the secret is wanted": {SaysNone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, oauthtest.Options{ClientOptions: options}, nil)
+			b.mustLogIn(LoginOptions{})
+			b.restart()
+			b.provider.ExpireAccess()
+			b.mustCall("echo")
+			if n := b.provider.Count(oauthtest.Refresh); n != 1 {
+				t.Errorf("%d refresh requests, want 1", n)
+			}
+		})
+	}
+}
+
+func TestConfiguredClient(t *testing.T) {
+	const secret = "the-configured-secret"
+	options := oauthtest.Options{ClientOptions: oauthtest.ClientOptions{NoRegistration: true, Clients: []oauthtest.Client{
+		{ID: "mine", Secret: secret, RedirectURIs: []string{"http://127.0.0.1/callback"}},
+	}}}
+	b := newBench(t, options, &config.OAuth{ClientID: "mine", ClientSecret: secret})
+	b.mustLogIn(LoginOptions{})
+	if b.kept().Client.Secret != "" {
+		t.Error("the secret of the configuration is in the store")
+	}
+	b.provider.ExpireAccess()
+	b.mustCall("echo")
+	b.provider.ForgetClients()
+	b.provider.Change(func(o *oauthtest.Options) { o.Clients = nil })
+	b.provider.ExpireAccess()
+	if _, err := b.call("echo"); err == nil || !strings.Contains(err.Error(), "check 'oauth.clientId' and 'oauth.clientSecret'") {
+		t.Errorf("got %v", err)
+	}
+	b.settings.ClientID = "another"
+	b.restart()
+	b.provider.ExpireAccess()
+	b.refusedCall("echo")
+}
+
+// TestAnotherAuthorizationServer: a person has to log in there, and the earlier tokens and registration stay with the
+// first one.
+func TestAnotherAuthorizationServer(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	b.mustLogIn(LoginOptions{})
+	first := b.kept()
+	b.provider.Change(func(o *oauthtest.Options) { o.Migrated = true })
+	b.refusedCall("echo")
+	outcome := b.mustLogIn(LoginOptions{})
+	if outcome.Issuer != b.provider.OtherIssuer() {
+		t.Errorf("the login was at %s", outcome.Issuer)
+	}
+	b.mustCall("echo")
+	b.restart()
+	b.mustCall("echo")
+	for _, event := range b.provider.Events(oauthtest.Refresh, oauthtest.Token) {
+		if event.Issuer == b.provider.OtherIssuer() && (event.Refresh == oauthtest.Hash(first.Refresh) || event.Client == first.Client.ID) {
+			t.Errorf("%s at the other one had what the first one gave", event.Kind)
+		}
+	}
+	old, err := b.store.Load(first.Key)
+	if err != nil || old == nil || old.Access != "" || old.Refresh != "" || old.Client.ID != first.Client.ID {
+		t.Errorf("the store has %v, %v", old, err)
+	}
+}
+
+// TestConfiguredClientOfAnotherAuthorizationServer is not used silently.
+func TestConfiguredClientOfAnotherAuthorizationServer(t *testing.T) {
+	b := newBench(t, oauthtest.Options{ClientOptions: oauthtest.ClientOptions{Clients: []oauthtest.Client{
+		{ID: "mine", RedirectURIs: []string{"http://127.0.0.1/callback"}},
+	}}}, &config.OAuth{ClientID: "mine"})
+	b.mustLogIn(LoginOptions{})
+	b.provider.Change(func(o *oauthtest.Options) { o.Migrated = true })
+	b.refusedCall("echo")
+	_, err := b.Begin(t.Context(), LoginOptions{})
+	if err == nil || !strings.Contains(err.Error(), "where the client of 'oauth.clientId' is registered") {
+		t.Errorf("got %v", err)
+	}
+	b.mustLogIn(LoginOptions{Fresh: true})
+	b.mustCall("echo")
+}
+
+func TestCallbackPort(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	b := newBench(t, oauthtest.Options{}, &config.OAuth{CallbackPort: port})
+	if _, err := b.Begin(t.Context(), LoginOptions{}); err == nil || !strings.Contains(err.Error(), "'oauth.callbackPort'") {
+		t.Errorf("got %v", err)
+	}
+	listener.Close()
+	a := b.begin(LoginOptions{})
+	if address, _ := url.Parse(a.Page()); address.Host != listener.Addr().String() {
+		t.Errorf("it listens at %s", address.Host)
+	}
+}
+
+func TestNoLoginIsPossible(t *testing.T) {
+	for name, settings := range map[string]*config.OAuth{
+		`"oauth": false`: {Off: true},
+		"needs no login": {Grant: config.GrantClientCredentials},
+	} {
+		b := newBench(t, oauthtest.Options{}, settings)
+		if _, err := b.Begin(t.Context(), LoginOptions{}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v", err)
+		}
+	}
+	c := New(Options{Store: credentials.Open(t.TempDir(), credentials.Options{})}).For(Server{URL: "not a url %%"})
+	if _, err := c.Begin(t.Context(), LoginOptions{}); err == nil || strings.Contains(err.Error(), "%%") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLoginThatNobodyFinishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &Attempt{done: make(chan struct{}), host: "127.0.0.1:1", listener: idleListener{make(chan struct{})}}
+		a.serve()
+		begun := time.Now()
+		_, err := a.Wait(t.Context())
+		if err == nil || err.Error() != "nobody finished the login within 10 minutes" || time.Since(begun) != loginTime {
+			t.Errorf("got %v after %v", err, time.Since(begun))
+		}
+		a.Close()
+	})
+}
+
+// idleListener is one that nobody connects to.
+type idleListener struct{ closed chan struct{} }
+
+func (l idleListener) Accept() (net.Conn, error) {
+	<-l.closed
+	return nil, net.ErrClosed
+}
+
+func (l idleListener) Close() error {
+	select {
+	case <-l.closed:
+	default:
+		close(l.closed)
+	}
+	return nil
+}
+
+func (l idleListener) Addr() net.Addr { return &net.TCPAddr{} }
+
+func TestClosedAttempt(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	a := b.begin(LoginOptions{})
+	a.Close()
+	a.Close()
+	if _, err := a.Wait(t.Context()); err == nil {
+		t.Error("it went on")
+	}
+	if connection, err := net.Dial("tcp", a.host); err == nil {
+		connection.Close()
+		t.Error("it still listens")
+	}
+}
+
+// TestTrace: the steps of a login, in order.
+func TestTrace(t *testing.T) {
+	var titles []string
+	b := newBench(t, oauthtest.Options{}, nil)
+	b.mustLogIn(LoginOptions{Trace: func(step Step) {
+		b.refuseSecrets("the step", step.Title+step.Detail)
+		if !slices.Contains(titles, step.Title) {
+			titles = append(titles, step.Title)
+		}
+	}})
+	if got := strings.Join(titles, ", "); !strings.Contains(got, "client, ") || !strings.HasSuffix(got, "answer") {
+		t.Errorf("got %s", got)
+	}
+}

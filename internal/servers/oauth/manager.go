@@ -1,0 +1,103 @@
+package oauth
+
+import (
+	"errors"
+	"log/slog"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Server is the configured server that a login is for.
+type Server struct {
+	Toolbox, Name string
+	URL           string
+	Settings      *config.OAuth // nil: the defaults
+	Version       string        // of the workbench
+}
+
+// Options configure a Manager.
+type Options struct {
+	Store *credentials.Store
+	// Environ is where proxies and certificate authorities are read from.
+	Environ []string
+	Log     *slog.Logger
+	// Secrets receives tokens and other secrets, so that they are masked. May be nil.
+	Secrets func(values ...string)
+}
+
+// Manager makes the credentials of remote servers.
+type Manager struct {
+	options Options
+
+	mu       sync.Mutex
+	isClosed bool
+	running  sync.WaitGroup // refreshes under way
+}
+
+// New returns a manager. Close it.
+func New(options Options) *Manager {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Manager{options: options}
+}
+
+// Close waits for refreshes under way, which are bounded: the authorization server may have replaced the refresh token
+// already, and the new one has to be saved. No further refresh begins.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	m.isClosed = true
+	m.mu.Unlock()
+	m.running.Wait()
+}
+
+// run runs a refresh in a goroutine that Close waits for. It returns false if the manager is closed.
+func (m *Manager) run(refresh func()) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.isClosed {
+		return false
+	}
+	m.running.Go(refresh)
+	return true
+}
+
+func (m *Manager) hide(values ...string) {
+	if m.options.Secrets != nil {
+		m.options.Secrets(values...)
+	}
+}
+
+// For returns the credentials of a server.
+func (m *Manager) For(server Server) *Credentials {
+	c := &Credentials{manager: m, server: server, begun: time.Now()}
+	if server.Settings != nil {
+		c.settings = *server.Settings
+	}
+	c.renewer = c.refreshStored
+	c.problem = c.prepare()
+	return c
+}
+
+// prepare checks the address of the server. Errors do not quote it: it may contain a secret.
+func (c *Credentials) prepare() (err error) {
+	if c.canonical, err = credentials.CanonicalServer(c.server.URL); err != nil {
+		return err
+	}
+	if c.address, err = url.Parse(c.server.URL); err != nil {
+		return errors.New("the address of the server cannot be parsed")
+	}
+	trusted := []string{c.settings.AuthorizationServer, c.settings.Issuer}
+	if provider := c.settings.IdentityProvider; provider != nil {
+		trusted = append(trusted, provider.Issuer, provider.TokenEndpoint)
+	}
+	c.guard, err = webclient.NewGuard(c.address, webclient.Options{
+		Environ: c.manager.options.Environ, Log: c.manager.options.Log, Version: c.server.Version, Trusted: trusted,
+	})
+	return err
+}
