@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
@@ -41,7 +42,8 @@ toolbox; --config names another file.
 SOURCE is the URL of a server, the name of an npm or Python package, or JSON as copied from
 a README or another client's file: as an argument, from a file (@FILE) or from stdin (-).
 
-Secrets in plain text are moved to workbench.env, which only you can read.`,
+Secrets in plain text are moved to workbench.env, which only you can read. A remote server
+is asked, for 3 seconds at most, whether it needs a login.`,
 		Example: `  mcp-workbench add github -- npx -y @modelcontextprotocol/server-github
   mcp-workbench add https://mcp.example.com/mcp --header 'Authorization=Bearer TOKEN'
   mcp-workbench add @modelcontextprotocol/server-memory      an npm package
@@ -261,7 +263,25 @@ func (a *addition) report() {
 		}
 		fmt.Fprintf(a.screen, "Stored in workbench.env beside it, which only you can read: %s. Keep that file out of version control.\n", tty.CleanLine(strings.Join(variables, ", ")))
 	}
+	for _, one := range a.needLogin() {
+		fmt.Fprintf(a.screen, "%s '%s' asks for a login. Next: %s\n", a.screen.Paint(tty.Caution, "!"), tty.CleanLine(one.server.Name), loginCommand(one, a.Path))
+	}
 	fmt.Fprintf(a.screen, "To check that it works: mcp-workbench doctor %s\n", trust.Quote(a.toolbox))
+}
+
+// needLogin returns the added servers that need a login. Servers of a file that is not trusted are not contacted.
+func (a *addition) needLogin() []remote {
+	if !slices.ContainsFunc(a.Servers, func(s clients.Server) bool { return s.URL != "" }) {
+		return nil
+	}
+	if a.isLocal {
+		if untrusted, err := loader.CheckTrustAt(a.Path); err != nil || untrusted != nil {
+			return nil
+		}
+	}
+	return needLogin(a.ctx, a.Path, func(toolbox, server string) bool {
+		return toolbox == a.toolbox && slices.ContainsFunc(a.Servers, func(s clients.Server) bool { return s.Name == server })
+	})
 }
 
 // makeToolbox adds a new toolbox.

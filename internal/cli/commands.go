@@ -42,8 +42,9 @@ func addCommands(root *cobra.Command, g *globals) {
 			singleHelp(newList(g)),
 			groupedHelp("Add a server; remove a server or a toolbox", newAdd(g), newRemove(g)),
 			groupedHelp("Enable or disable a server", newEnable(g), newDisable(g)),
+			groupedHelp("Sign in to a remote server, or out; show the logins", newLogin(g), newLogout(g), newAuth(g)),
 			groupedHelp("Check a file; print its JSON Schema for editors", newValidate(g), newSchema()),
-			singleHelp(newTrust(g)), singleHelp(newLock(g)),
+			groupedHelp("Trust a project's configuration; approve tool definitions", newTrust(g), newLock(g)),
 		}},
 		{"Use tools", []helpLine{
 			groupedHelp("List tools; show one in detail", newTools(g), newShow(g)),

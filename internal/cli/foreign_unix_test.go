@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +100,14 @@ var hostileRuns = map[string][]hostileRun{
 		{args: []string{"--alone", "$BAD/none"}, shows: true},
 		{args: []string{"--alone", "$GOOD/fails" + hostile}, shows: true},
 	},
+	"login": {
+		{args: []string{"$REMOTE"}, shows: true}, {args: []string{hostile}, shows: true}, {args: []string{"$GOOD"}, shows: true},
+		{args: []string{"$REMOTE", "--account", hostile}},
+	},
+	"logout":      {{args: []string{"$REMOTE"}, shows: true}, {args: []string{hostile}, shows: true}, {args: []string{"http://" + hostile}}},
+	"auth":        {{}},
+	"auth status": {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
+
 	"tokens":       {{args: nil, shows: true}, {args: []string{hostile}, shows: true}},
 	"ps":           {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 	"top":          {{args: nil}},
@@ -179,15 +189,15 @@ func newHostilePlace(t *testing.T) *hostilePlace {
 		t.Fatal(err)
 	}
 	p := &hostilePlace{home: home, project: filepath.Join(home, "project"+hostile)}
-	box, good, bad := "box"+hostile, "good"+hostile, "bad"+hostile
-	p.names = strings.NewReplacer("$BOX", box, "$GOOD", box+"/"+good, "$BAD", box+"/"+bad, "$TOOL", box+"/"+good+"/tool")
+	box, good, bad, remote := "box"+hostile, "good"+hostile, "bad"+hostile, "remote"+hostile
+	p.names = strings.NewReplacer("$BOX", box, "$REMOTE", box+"/"+remote, "$GOOD", box+"/"+good, "$BAD", box+"/"+bad, "$TOOL", box+"/"+good+"/tool")
 	server := func(spec string) map[string]any {
 		return map[string]any{"command": mcptest.Self(), "args": mcptest.RoleArgs(mcptest.FakeServer, filepath.Join(p.project, spec)), hostile: 1}
 	}
 	p.write(t, "workbench-config.json", map[string]any{
 		hostile: 1,
 		"toolboxes": map[string]any{box: map[string]any{"description": hostile, "mcpServers": map[string]any{
-			good: server("good.json"), bad: server("bad.json"),
+			good: server("good.json"), bad: server("bad.json"), remote: map[string]any{"url": hostileSite(t)},
 		}}},
 	})
 	p.write(t, "broken.json", map[string]any{"toolboxes": map[string]any{box: map[string]any{"mcpServers": map[string]any{"x" + hostile: map[string]any{"command": 5, "url": hostile}}}}})
@@ -214,6 +224,37 @@ func newHostilePlace(t *testing.T) *hostilePlace {
 	exit := 3
 	p.write(t, "bad.json", map[string]any{"start": []any{map[string]any{"stderr": hostile}, map[string]any{"exit": exit}}})
 	return p
+}
+
+// hostileSite runs a remote server that wants a login, and refuses it with hostile texts. It returns its address.
+func hostileSite(t *testing.T) string {
+	t.Helper()
+	var site *httptest.Server
+	site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := map[string]any{}
+		status := http.StatusOK
+		switch r.URL.Path {
+		case "/.well-known/oauth-protected-resource/mcp":
+			answer = map[string]any{"resource": site.URL + "/mcp", "authorization_servers": []string{site.URL}, "scopes_supported": []string{hostile}}
+		case "/.well-known/oauth-authorization-server":
+			answer = map[string]any{
+				"issuer": site.URL, "authorization_endpoint": site.URL + "/authorize", "token_endpoint": site.URL + "/token",
+				"registration_endpoint": site.URL + "/register", "code_challenge_methods_supported": []string{"S256"},
+				"response_types_supported": []string{"code"}, "service_documentation": hostile,
+			}
+		case "/register":
+			status = http.StatusBadRequest
+			answer = map[string]any{"error": "invalid_client_metadata", "error_description": hostile}
+		default:
+			w.Header().Set("Www-Authenticate", `Bearer error="Zq", error_description="Zq`+"\u202e"+`"`)
+			status = http.StatusUnauthorized
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(answer)
+	}))
+	t.Cleanup(site.Close)
+	return site.URL + "/mcp"
 }
 
 func (p *hostilePlace) write(t *testing.T, name string, value any) {

@@ -42,7 +42,8 @@ toolboxes, and write workbench-config.json. Secrets in plain text are moved to a
 workbench.env beside it, which only you can read. The clients' own files are not changed.
 
 The diff is shown before anything is written. Servers are added to an existing
-configuration; --force replaces it.
+configuration; --force replaces it. Afterwards remote servers are asked, for 3 seconds at
+most, whether they need a login.
 
 With --json, the result is one JSON object and nothing is asked: add --yes to write it,
 or --dry-run to only see it.`,
@@ -119,6 +120,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 		return err
 	}
 	finishInit(screen, target, plan, boxes, files.Kept == nil)
+	report.addLogins(screen, target, needLogin(ctx, target, func(toolbox, server string) bool { return isIn(boxes, toolbox, server) }))
 	showNext(screen, target, sources)
 	return nil
 }

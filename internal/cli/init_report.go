@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
@@ -34,6 +38,7 @@ type initServer struct {
 	Name  string   `json:"name"`
 	From  []string `json:"from"`
 	Unset []string `json:"unset,omitempty"` // variables without a value, the reason why it is disabled
+	Login string   `json:"login,omitempty"` // the command that signs in, if the server asks for it
 }
 
 type initKnown struct {
@@ -82,8 +87,30 @@ func (r *initReport) addPlan(plan *importer.Plan, boxes []importer.Toolbox) {
 	for _, box := range boxes {
 		told := initBox{Name: box.Name, Description: box.Description}
 		for _, server := range box.Servers {
-			told.Servers = append(told.Servers, initServer{server.Name, append([]string{}, server.From...), server.Unset})
+			told.Servers = append(told.Servers, initServer{Name: server.Name, From: append([]string{}, server.From...), Unset: server.Unset})
 		}
 		r.Toolboxes = append(r.Toolboxes, told)
 	}
+}
+
+// addLogins adds the servers that need a login, and shows them.
+func (r *initReport) addLogins(screen *tty.Screen, target string, found []remote) {
+	for _, one := range found {
+		command := loginCommand(one, target)
+		fmt.Fprintf(screen, "%s '%s' asks for a login. Next: %s\n", screen.Paint(tty.Caution, "!"), tty.CleanLine(one.server.Name), command)
+		for i := range r.Toolboxes {
+			for j := range r.Toolboxes[i].Servers {
+				if server := &r.Toolboxes[i].Servers[j]; r.Toolboxes[i].Name == one.toolbox && server.Name == one.server.Name {
+					server.Login = command
+				}
+			}
+		}
+	}
+}
+
+// isIn reports whether a server is one of those that are imported.
+func isIn(boxes []importer.Toolbox, toolbox, server string) bool {
+	return slices.ContainsFunc(boxes, func(box importer.Toolbox) bool {
+		return box.Name == toolbox && slices.ContainsFunc(box.Servers, func(s *importer.Server) bool { return s.Name == server })
+	})
 }

@@ -174,3 +174,16 @@ func Running(cmd *cobra.Command, args []string, _ string) ([]string, cobra.Shell
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
+
+// Remote completes TOOLBOX/SERVER of remote servers.
+func Remote(l *loader.Loader) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		for _, server := range l.Outline().Servers {
+			if server.URL != "" {
+				found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}

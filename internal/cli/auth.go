@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+)
+
+func newAuth(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "auth",
+		Short: "Show the logins to remote servers",
+		Long: `Show the logins to remote servers. To sign in: mcp-workbench login SERVER. To sign out:
+mcp-workbench logout SERVER.`,
+		Example:                    "  mcp-workbench auth status",
+		Args:                       noArguments,
+		SuggestionsMinimumDistance: 2,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newAuthStatus(g))
+	return cmd
+}
+
+func newAuthStatus(g *globals) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the state of the login to each remote server",
+		Long: `Show the state of the login to each remote server of the configuration, and logins that no
+server uses. Servers without a login are asked whether they need one, for 3 seconds at
+most. Tokens are never shown.
+
+  signed in              there is a token; it is renewed when it expires, if that is possible
+  expired, will refresh  the token is renewed with the next call
+  login needed           only a person can go on: mcp-workbench login SERVER
+  not needed             the server answers without a login
+  not signed in          there is no login, and the server could not be asked
+  fixed header           'headers' in the configuration have the token
+  automatic              'oauth.grant' gets tokens without a person
+  off                    "oauth": false`,
+		Example: `  mcp-workbench auth status
+  mcp-workbench auth status --json | jq '.servers[] | select(.state == "login needed")'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAuthStatus(cmd, g, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	return cmd
+}
+
+// authReport is the output of 'auth status --json'.
+type authReport struct {
+	Folder  string        `json:"folder"`           // where logins are kept
+	Sealed  string        `json:"sealed,omitempty"` // where the key comes from that they are encrypted with
+	Servers []loginStatus `json:"servers"`
+	Unused  []loginStatus `json:"unused"` // logins that no server of the configuration uses
+}
+
+// loginStatus is the login of one server. It has no secrets.
+type loginStatus struct {
+	Server    string     `json:"server,omitempty"` // TOOLBOX/SERVER; "" for a login that no server uses
+	URL       string     `json:"url"`
+	State     string     `json:"state"`
+	Reason    string     `json:"reason,omitempty"`
+	Account   string     `json:"account,omitempty"`
+	Issuer    string     `json:"issuer,omitempty"`
+	ClientID  string     `json:"clientId,omitempty"`
+	Scopes    []string   `json:"scopes,omitempty"`
+	Wanted    []string   `json:"wantedScopes,omitempty"` // that a refused call needs
+	Expires   *time.Time `json:"expires,omitempty"`      // of the token
+	Renewable bool       `json:"renewable,omitempty"`
+	Command   string     `json:"command,omitempty"` // that signs in
+}
+
+// States of a login that the command adds to those of package oauth.
+const (
+	stateRefresh     = "expired, will refresh"
+	stateNotNeeded   = "not needed"
+	stateNotSignedIn = "not signed in"
+	stateFixed       = "fixed header"
+	stateAutomatic   = "automatic"
+)
+
+func runAuthStatus(cmd *cobra.Command, g *globals, asJSON bool) error {
+	loaded, log, err := g.loadForTerminal(cmd.Context(), cmd.OutOrStdout(), os.Stderr)
+	if err != nil {
+		return err
+	}
+	logins := openLogins(loaded.Config, log)
+	defer logins.Close()
+	report, err := logins.report(cmd.Context(), loaded.Config)
+	if ended := context.Cause(cmd.Context()); ended != nil {
+		return ended
+	}
+	if asJSON {
+		return errors.Join(writeJSON(cmd, report), err)
+	}
+	report.print(screenOf(cmd))
+	return err
+}
+
+// report returns the state of all logins. Along with it, it returns why some cannot be read.
+func (l *logins) report(ctx context.Context, cfg *config.Config) (*authReport, error) {
+	r := &authReport{
+		Folder: credentials.Folder(config.StateDir()), Sealed: cfg.Credentials.Seal,
+		Servers: []loginStatus{}, Unused: []loginStatus{},
+	}
+	all := remotes(cfg)
+	r.Servers = make([]loginStatus, len(all))
+	var asking sync.WaitGroup
+	used := make(map[credentials.Key]bool) // without the issuer
+	for i, one := range all {
+		if server, err := credentials.CanonicalServer(one.server.URL); err == nil && one.server.SignsIn() {
+			used[credentials.Key{Server: server, Account: one.account()}] = true
+		}
+		asking.Go(func() { r.Servers[i] = l.status(ctx, one) })
+	}
+	asking.Wait()
+	kept, err := l.store.All()
+	for _, one := range kept {
+		if isLogin(one) && !used[credentials.Key{Server: one.Server, Account: one.Account}] {
+			r.Unused = append(r.Unused, l.unused(one))
+		}
+	}
+	return r, err
+}
+
+// status returns the state of the login to one server.
+func (l *logins) status(ctx context.Context, one remote) loginStatus {
+	s := loginStatus{Server: one.Ref(), URL: l.plain(one.server.URL)}
+	if one.server.OAuth == nil && one.server.HasOwnToken() {
+		s.State = stateFixed
+		return s
+	}
+	login := l.of(one, "")
+	s.fill(login.Status())
+	if s.State == string(oauth.StateNone) {
+		ctx, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		switch isNeeded, err := login.AsksForLogin(ctx); {
+		case err != nil:
+			s.State, s.Reason = stateNotSignedIn, "the server could not be asked whether it needs a login"
+		case isNeeded:
+			s.State, s.Reason = string(oauth.StateLoginNeeded), "the server asks for a login"
+		default:
+			s.State = stateNotNeeded
+		}
+	}
+	if s.State == string(oauth.StateLoginNeeded) || s.State == stateNotSignedIn || len(s.Wanted) > 0 {
+		s.Command = trust.Quote("mcp-workbench", "login", one.Ref())
+	}
+	s.Reason = l.mask(s.Reason)
+	return s
+}
+
+// fill takes over what package oauth says.
+func (s *loginStatus) fill(from oauth.Status) {
+	s.State, s.Reason, s.Account, s.Issuer, s.ClientID = string(from.State), from.Reason, from.Account, from.Issuer, from.ClientID
+	s.Scopes, s.Wanted, s.Renewable = from.Scopes, from.Wanted, from.Refreshable
+	if !from.Expires.IsZero() {
+		s.Expires = &from.Expires
+	}
+	switch from.State {
+	case oauth.StateExpired:
+		s.State = stateRefresh
+	case oauth.StateMachine:
+		s.State = stateAutomatic
+	}
+}
+
+// unused returns the state of a login that no server uses.
+func (l *logins) unused(c *credentials.Credential) loginStatus {
+	state := oauth.StateSignedIn
+	if c.Dead != "" {
+		state = oauth.StateLoginNeeded
+	}
+	s := loginStatus{
+		URL: l.plain(c.Server), State: string(state), Reason: c.Dead, Account: c.Account, Issuer: c.Issuer,
+		ClientID: c.Client.ID, Scopes: c.Granted, Renewable: c.Refresh != "",
+	}
+	if !c.Expires.IsZero() {
+		s.Expires = &c.Expires
+	}
+	return s
+}
+
+// plain returns an address without its query, which may contain a secret.
+func (l *logins) plain(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	return l.mask(address)
+}
+
+func (r *authReport) print(screen *tty.Screen) {
+	if len(r.Servers) == 0 {
+		fmt.Fprintln(screen, "The configuration has no remote servers. To add one: mcp-workbench add URL")
+	} else {
+		rows := make([][]tty.Cell, len(r.Servers))
+		for i, s := range r.Servers {
+			rows[i] = append([]tty.Cell{{Text: s.Server, Style: tty.Name}}, s.cells()...)
+		}
+		screen.Table([]string{"SERVER", "STATE", "ACCOUNT", "ISSUER", "SCOPES", "EXPIRES"}, rows)
+	}
+	for _, s := range r.Servers {
+		if s.Reason != "" {
+			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.WrapClauses(tty.CleanLine(s.Server+": "+s.advice()), 2))
+		}
+	}
+	if len(r.Unused) > 0 {
+		fmt.Fprintln(screen, "\nLogins that no server of this configuration uses:")
+		rows := make([][]tty.Cell, len(r.Unused))
+		for i, s := range r.Unused {
+			rows[i] = append([]tty.Cell{{Text: s.URL}}, s.cells()...)
+		}
+		screen.Table([]string{"URL", "STATE", "ACCOUNT", "ISSUER", "SCOPES", "EXPIRES"}, rows)
+		fmt.Fprintln(screen, "To remove one: mcp-workbench logout URL [--account NAME]")
+	}
+	how := "in files that only you can read"
+	if r.Sealed != "" {
+		how = "encrypted with a key (" + r.Sealed + ")"
+	}
+	if r.Folder != "" {
+		fmt.Fprintf(screen, "\nLogins are kept in %s, %s.\n", shortenHome(r.Folder), how)
+	}
+}
+
+func (s *loginStatus) advice() string {
+	if s.Command == "" {
+		return s.Reason
+	}
+	return s.Reason + "; to sign in: " + s.Command
+}
+
+func (s *loginStatus) cells() []tty.Cell {
+	style := tty.Plain
+	switch s.State {
+	case string(oauth.StateSignedIn), stateRefresh:
+		style = tty.Good
+	case string(oauth.StateLoginNeeded), stateNotSignedIn:
+		style = tty.Caution
+	}
+	expires := "-"
+	if s.Expires != nil {
+		expires = s.Expires.Local().Format(tokenTime)
+		if s.Renewable {
+			expires += ", renewed"
+		}
+	}
+	return []tty.Cell{
+		{Text: s.State, Style: style}, {Text: cmp.Or(s.Account, "-")}, {Text: cmp.Or(s.Issuer, "-")},
+		{Text: cmp.Or(strings.Join(s.Scopes, " "), "-")}, {Text: expires},
+	}
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/login"
+)
+
+type loginFlags struct {
+	noBrowser, fresh bool
+	account          string
+}
+
+func newLogin(g *globals) *cobra.Command {
+	var flags loginFlags
+	cmd := &cobra.Command{
+		Use:   "login SERVER",
+		Short: "Sign in to a remote server",
+		Long: `Sign in to a remote server with OAuth, and store the login. SERVER is TOOLBOX/SERVER, or
+the name of a server that only one toolbox has. Running workbenches use the login within a
+second, and renew it by themselves.
+
+Each step is shown. The address is printed, and opened with $BROWSER or the system's
+browser. Over SSH, in WSL or in a container, open the address anywhere, and paste the
+address that the browser ends at.`,
+		Example: `  mcp-workbench login notion
+  mcp-workbench login dev/github --no-browser
+  mcp-workbench login mail --account work    a second account, for another server entry
+  mcp-workbench login notion --fresh         register and sign in from scratch`,
+		Args:              exactly("the name of one server, such as dev/github"),
+		ValidArgsFunction: completion.One(completion.Remote(&g.Loader)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			return runLogin(cmd.Context(), g, args[0], flags, cmd.OutOrStdout(), cmd.InOrStdin())
+		},
+	}
+	cmd.Flags().BoolVar(&flags.noBrowser, "no-browser", false, "open nothing; print the address only")
+	cmd.Flags().BoolVar(&flags.fresh, "fresh", false, "forget the earlier login and the registered client first")
+	flags.defineAccount(cmd)
+	return cmd
+}
+
+func (f *loginFlags) defineAccount(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.account, "account", "", "name of the login, if you have several accounts (default: the server's oauth.account)")
+}
+
+// check refuses a name of an account that the configuration could not have.
+func (f *loginFlags) check(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("account") {
+		return nil
+	}
+	if wrong := config.CheckAccount(f.account); wrong != "" {
+		return &usageError{err: fmt.Errorf("--account %s", wrong)}
+	}
+	return nil
+}
+
+func runLogin(ctx context.Context, g *globals, ref string, flags loginFlags, out io.Writer, in io.Reader) error {
+	loaded, log, err := g.loadForTerminal(ctx, out, os.Stderr)
+	if err != nil {
+		return err
+	}
+	found, err := findRemote(loaded.Config, ref)
+	if err != nil {
+		return err
+	}
+	if err := found.refuseLogin(); err != nil {
+		return err
+	}
+	logins := openLogins(loaded.Config, log)
+	defer logins.Close()
+	screen := tty.New(out, in, os.Getenv)
+	_, err = login.Run(ctx, logins.of(found, flags.account), login.Options{
+		Server: found.Ref(), URL: found.server.URL, Fresh: flags.fresh, NoBrowser: flags.noBrowser,
+		Screen: screen, Input: inputOf(screen, in), Getenv: os.Getenv, Mask: logins.mask,
+	})
+	if err != nil {
+		return err
+	}
+	if used := found.account(); flags.account != "" && flags.account != used {
+		using := "its default login"
+		if used != "" {
+			using = fmt.Sprintf("the account '%s'", tty.CleanLine(used))
+		}
+		fmt.Fprintf(screen, "%s The configuration uses %s. To use this one, add to the server: \"oauth\": {\"account\": \"%s\"}\n",
+			screen.Paint(tty.Caution, "!"), using, flags.account)
+		return nil
+	}
+	fmt.Fprintf(screen, "To see its tools: %s\n", trust.Quote("mcp-workbench", "tools", found.Ref()))
+	return nil
+}
+
+// inputOf returns where pasted lines are read from: the keyboard of the screen, or else the input of the command.
+func inputOf(screen *tty.Screen, in io.Reader) *tty.Lines {
+	if screen.IsInteractive() {
+		return screen.Lines()
+	}
+	return tty.NewLines(in)
+}

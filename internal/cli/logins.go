@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+)
+
+// remote is a remote server of the configuration.
+type remote struct {
+	toolbox string
+	server  *config.Server
+}
+
+// Ref returns TOOLBOX/SERVER.
+func (r remote) Ref() string { return r.toolbox + "/" + r.server.Name }
+
+// account returns the account that the configuration names; "" is the default one.
+func (r remote) account() string {
+	if r.server.OAuth == nil {
+		return ""
+	}
+	return r.server.OAuth.Account
+}
+
+// remotes returns the remote servers in the order of the configuration.
+func remotes(cfg *config.Config) (all []remote) {
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			if box.Servers[i].URL != "" {
+				all = append(all, remote{box.Name, &box.Servers[i]})
+			}
+		}
+	}
+	return all
+}
+
+// nearestServers is the number of suggestions for an unknown server.
+const nearestServers = 3
+
+// findRemote finds the server named by TOOLBOX/SERVER, by its own name if only one has it, or by the name of a toolbox
+// with one remote server.
+func findRemote(cfg *config.Config, ref string) (remote, error) {
+	all := remotes(cfg)
+	var names []string
+	for _, match := range []func(remote) bool{
+		func(r remote) bool { return r.Ref() == ref },
+		func(r remote) bool { return r.server.Name == ref },
+		func(r remote) bool { return r.toolbox == ref },
+	} {
+		var found []remote
+		for _, r := range all {
+			if match(r) {
+				found = append(found, r)
+			}
+		}
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		for _, r := range found {
+			names = append(names, r.Ref())
+		}
+		if len(names) > 0 {
+			return remote{}, &toolbox.Error{
+				Code: toolbox.AmbiguousName, Message: fmt.Sprintf("'%s' can be one of %d servers", tty.CleanLine(ref), len(names)),
+				Hint: "Write one of these: " + tty.CleanLine(strings.Join(names, ", ")),
+			}
+		}
+	}
+	return remote{}, notRemote(cfg, all, ref)
+}
+
+// notRemote returns why a name is not that of a remote server.
+func notRemote(cfg *config.Config, all []remote, ref string) error {
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			server := &box.Servers[i]
+			if ref != server.Name && ref != box.Name+"/"+server.Name {
+				continue
+			}
+			if server.Fault != nil {
+				return server.Fault
+			}
+			return &toolbox.Error{
+				Code:    toolbox.LoginNotNeeded,
+				Message: fmt.Sprintf("Server '%s/%s' runs on this machine; the workbench signs in to remote servers only", tty.CleanLine(box.Name), tty.CleanLine(server.Name)),
+				Hint:    "If the program itself needs a login, its documentation says how.",
+			}
+		}
+	}
+	err := &toolbox.Error{
+		Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no remote server '%s' in the configuration", tty.CleanLine(ref)),
+		Hint: "To see what is configured: mcp-workbench list",
+	}
+	var names []string
+	for _, r := range all {
+		for _, name := range []string{r.server.Name, r.Ref()} {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if near := toolbox.Nearest(ref, names, nearestServers); len(near) > 0 {
+		err.Hint = tty.CleanLine("Did you mean '" + strings.Join(near, "' or '") + "'?")
+	}
+	return err
+}
+
+// refuseLogin refuses a server that no person signs in to.
+func (r remote) refuseLogin() error {
+	refused := func(why, hint string) error {
+		return &toolbox.Error{Code: toolbox.LoginNotNeeded, Message: fmt.Sprintf("Server '%s' %s", tty.CleanLine(r.Ref()), why), Hint: hint}
+	}
+	settings := r.server.OAuth
+	switch {
+	case r.server.SignsIn() && settings != nil && settings.Grant != "":
+		return refused(fmt.Sprintf("gets its tokens without a person, by \"grant\": \"%s\"", settings.Grant), "To see whether it works: mcp-workbench doctor "+tty.CleanLine(r.Ref()))
+	case r.server.SignsIn():
+		return nil
+	case settings != nil:
+		return refused(`has "oauth": false in the configuration`, `Remove that key to sign in.`)
+	}
+	return refused("has a token in its 'headers', which is sent as it is", `Remove the header Authorization to sign in, or add "oauth": true to use both.`)
+}
+
+// logins are the logins of this user.
+type logins struct {
+	*oauth.Manager
+	store *credentials.Store
+	mask  func(string) string // hides the secrets of the configuration
+}
+
+// openLogins opens the logins of this user. They must be closed.
+func openLogins(cfg *config.Config, log *slog.Logger) *logins {
+	store := credentials.Open(credentials.Folder(config.StateDir()), credentials.Options{Seal: cfg.Credentials, Log: log})
+	return &logins{
+		Manager: oauth.New(oauth.Options{Store: store, Environ: os.Environ(), Log: log}),
+		store:   store, mask: secret.NewMasker(cfg.Secrets).Mask,
+	}
+}
+
+// of returns the login of a server, under another account than the configured one if it is not empty.
+func (l *logins) of(r remote, account string) *oauth.Credentials {
+	settings := r.server.OAuth
+	if account != "" {
+		changed := config.OAuth{}
+		if settings != nil {
+			changed = *settings
+		}
+		changed.Account = account
+		settings = &changed
+	}
+	return l.For(oauth.Server{Toolbox: r.toolbox, Name: r.server.Name, URL: r.server.URL, Settings: settings, Version: Version})
+}
+
+// askTime is how long a server may take to answer whether it needs a login.
+const askTime = 3 * time.Second
+
+// needLogin asks servers of a configuration file, all at once, whether they need a login, and returns those that do and have
+// none. One that does not answer is left out: another command will report it.
+func needLogin(ctx context.Context, path string, isWanted func(toolbox, server string) bool) (found []remote) {
+	cfg, err := config.Load(path, os.Environ())
+	if err != nil {
+		return nil
+	}
+	logins := openLogins(cfg, slog.New(slog.DiscardHandler))
+	defer logins.Close()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	all := remotes(cfg)
+	isNeeded := make([]bool, len(all))
+	var asking sync.WaitGroup
+	for i, one := range all {
+		if one.server.Disabled || !isWanted(one.toolbox, one.server.Name) || one.refuseLogin() != nil {
+			continue
+		}
+		login := logins.of(one, "")
+		if login.Status().State != oauth.StateNone {
+			continue
+		}
+		asking.Go(func() {
+			needed, err := login.AsksForLogin(ctx)
+			isNeeded[i] = needed && err == nil
+		})
+	}
+	asking.Wait()
+	for i, one := range all {
+		if isNeeded[i] {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// loginCommand returns the command that signs in to a server of a configuration file.
+func loginCommand(one remote, path string) string {
+	words := []string{"mcp-workbench", "login", one.Ref()}
+	if path != config.UserPath(os.Getenv) {
+		if places, err := config.Find("", os.Getenv); err != nil || len(places) == 0 || places[0].Path != path {
+			words = append(words, "--config", path)
+		}
+	}
+	return trust.Quote(words...)
+}

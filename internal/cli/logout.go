@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
+)
+
+func newLogout(g *globals) *cobra.Command {
+	var flags loginFlags
+	cmd := &cobra.Command{
+		Use:   "logout SERVER",
+		Short: "Sign out of a remote server",
+		Long: `Revoke the tokens of a login at the authorization server, and remove the login from this
+machine. Running workbenches notice within a second. SERVER is as for 'login', or the URL
+of a server that is not in the configuration any more; 'auth status' lists those.
+
+The login is removed even if the authorization server cannot be reached; the command then
+says that it may still accept the tokens.`,
+		Example: `  mcp-workbench logout notion
+  mcp-workbench logout mail --account work
+  mcp-workbench logout https://mcp.example.com/mcp`,
+		Args:              exactly("the name of one server, such as dev/github"),
+		ValidArgsFunction: completion.One(completion.Remote(&g.Loader)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			return runLogout(cmd.Context(), g, args[0], flags.account, cmd.OutOrStdout())
+		},
+	}
+	flags.defineAccount(cmd)
+	return cmd
+}
+
+func runLogout(ctx context.Context, g *globals, ref, account string, out io.Writer) error {
+	loaded, log, err := g.loadForTerminal(ctx, out, os.Stderr)
+	if err != nil {
+		return err
+	}
+	found, err := findLogin(loaded.Config, ref)
+	if err != nil {
+		return err
+	}
+	logins := openLogins(loaded.Config, log)
+	defer logins.Close()
+	result, err := logins.of(found, account).Logout(ctx)
+	if err != nil {
+		return err
+	}
+	screen := tty.New(out, nil, os.Getenv)
+	if account == "" {
+		account = found.account()
+	}
+	name := "'" + tty.CleanLine(ref) + "'"
+	if account != "" {
+		name += " as '" + tty.CleanLine(account) + "'"
+	}
+	if result.Logins == 0 {
+		fmt.Fprintf(screen, "There is no login to %s.%s\n", name, logins.otherAccounts(found.server.URL, account))
+		return nil
+	}
+	fmt.Fprintf(screen, "%s Signed out of %s.\n", screen.Paint(tty.Good, "✓"), name)
+	for _, notice := range result.Notices {
+		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.Wrap(tty.Clean(logins.mask(notice)), 2))
+	}
+	return nil
+}
+
+// findLogin is findRemote that also accepts the address of a server that is not configured.
+func findLogin(cfg *config.Config, ref string) (remote, error) {
+	if !importer.IsAddress(ref) {
+		return findRemote(cfg, ref)
+	}
+	if _, err := credentials.CanonicalServer(ref); err != nil {
+		return remote{}, &toolbox.Error{Code: toolbox.ReferenceNotFound, Message: "There is no such server: " + err.Error(), Hint: "To see all logins: mcp-workbench auth status"}
+	}
+	return remote{server: &config.Server{URL: ref}}, nil
+}
+
+// otherAccounts returns a sentence about the other accounts with a login to a server; "" without any.
+func (l *logins) otherAccounts(address, account string) string {
+	server, err := credentials.CanonicalServer(address)
+	all, _ := l.store.All() // what cannot be read cannot be suggested
+	var names []string
+	for _, one := range all {
+		if err != nil || one.Server != server || one.Account == account || !isLogin(one) {
+			continue
+		}
+		if one.Account == "" {
+			names = append(names, "the default one")
+		} else {
+			names = append(names, "'"+tty.CleanLine(one.Account)+"'")
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return " Accounts with a login: " + strings.Join(slices.Compact(names), ", ") + "."
+}
+
+// isLogin reports whether a credential is more than a registration.
+func isLogin(c *credentials.Credential) bool {
+	return c.Access != "" || c.Refresh != "" || c.Dead != ""
+}

@@ -1,0 +1,147 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+)
+
+// countInterval is how often the remaining time is shown again. It is rare, because a long pasted line is disturbed by it.
+const countInterval = 10 * time.Second
+
+// waiting is the last line or two while the person is in the browser: the remaining time, and below it where to paste.
+type waiting struct {
+	until  time.Time
+	prompt bool // the cursor is on the line below, behind a prompt
+}
+
+const prompt = "> "
+
+// say writes lines, above those of the wait.
+func (l *login) say(format string, args ...any) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.erase()
+	fmt.Fprintf(l.Screen, format+"\n", args...)
+	l.draw()
+}
+
+// startWaiting begins to show the remaining time. Without a terminal it is told once.
+func (l *login) startWaiting(limit time.Duration) {
+	if !l.Screen.IsTerminal() {
+		l.say("Waiting for the browser, for %.0f minutes at most.", limit.Minutes())
+		return
+	}
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.waiting = &waiting{until: time.Now().Add(limit), prompt: l.Screen.IsInteractive() && l.Input != nil}
+	l.draw()
+}
+
+func (l *login) endWaiting() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.erase()
+	l.waiting = nil
+}
+
+// draw writes the lines of the wait. The caller holds the lock.
+func (l *login) draw() {
+	if l.waiting == nil {
+		return
+	}
+	fmt.Fprint(l.Screen, l.remaining())
+	if l.waiting.prompt {
+		fmt.Fprint(l.Screen, "\n"+prompt)
+	}
+}
+
+// erase removes the lines of the wait. The caller holds the lock.
+func (l *login) erase() {
+	switch {
+	case l.waiting == nil:
+	case l.waiting.prompt:
+		fmt.Fprint(l.Screen, "\r\x1b[K\x1b[1A\x1b[K")
+	default:
+		fmt.Fprint(l.Screen, "\r\x1b[K")
+	}
+}
+
+func (l *login) remaining() string {
+	left := time.Until(l.waiting.until).Round(time.Second)
+	text := fmt.Sprintf("Waiting for the browser, %d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
+	if l.waiting.prompt {
+		text += "; paste an address here, or press Ctrl-C:"
+	}
+	return l.Screen.Paint(tty.Faint, text)
+}
+
+// countDown shows the remaining time until ctx ends.
+func (l *login) countDown(ctx context.Context) {
+	if l.waiting == nil {
+		return
+	}
+	ticker := time.NewTicker(countInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			l.writing.Lock()
+			if l.waiting.prompt { // what is typed stays
+				fmt.Fprint(l.Screen, "\x1b7\x1b[1A\r\x1b[K"+l.remaining()+"\x1b8")
+			} else {
+				l.erase()
+				l.draw()
+			}
+			l.writing.Unlock()
+		}
+	}
+}
+
+// readPasted reads pasted addresses until one is right, the input ends, or ctx ends.
+func (l *login) readPasted(ctx context.Context) {
+	if l.Input == nil {
+		return
+	}
+	for {
+		text, err := l.Input.Read(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		isEnd := errors.Is(err, io.EOF)
+		if !isEnd {
+			l.acknowledge()
+		}
+		switch text = strings.TrimSpace(text); {
+		case err != nil && !isEnd:
+		case text != "":
+			if err = l.attempt.Paste(text); err == nil {
+				return
+			}
+		default:
+			err = nil
+		}
+		if err != nil {
+			l.say("%s %s", l.Screen.Paint(tty.Caution, "!"), l.Screen.Wrap(l.clean(err.Error()), 2))
+		}
+		if isEnd {
+			return
+		}
+	}
+}
+
+// acknowledge continues below a line that was typed: Enter moved the cursor there.
+func (l *login) acknowledge() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if l.waiting != nil && l.waiting.prompt {
+		l.draw()
+	}
+}
