@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 )
@@ -77,7 +78,7 @@ func (c *Credentials) refused(ctx context.Context, request *http.Request) (again
 		return false, &downstream.LoginError{Reason: h.credential.Dead}
 	case h.values != nil && h.header() != sent(request):
 		return true, nil // there is another one since
-	case h.isAnswer.Load() && !h.accepted.Load():
+	case h.isHopeless(time.Now()):
 		return false, c.refusedAgain()
 	}
 	renewed, err := c.renew(ctx, h)

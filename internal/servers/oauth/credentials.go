@@ -61,6 +61,7 @@ const (
 	earlyTime  = time.Minute      // before its expiry at most
 	earlyShare = 10               // divisor of its lifetime, if that is less
 	retryTime  = 10 * time.Second // pause after a failed refresh while the token is still valid
+	hopeTime   = time.Minute      // after which a token that was never accepted is refreshed again
 )
 
 func newHolding(c *credentials.Credential) *holding {
@@ -95,6 +96,12 @@ func (h *holding) isDue(now time.Time) bool {
 
 func (h *holding) isExpired(now time.Time) bool {
 	return h.values == nil || !h.credential.Expires.IsZero() && !now.Before(h.credential.Expires)
+}
+
+// isHopeless reports whether another token would be refused as this one was: it came after another one was refused, was
+// never accepted, and has not expired since.
+func (h *holding) isHopeless(now time.Time) bool {
+	return h.isAnswer.Load() && !h.accepted.Load() && !h.isExpired(now) && now.Sub(h.credential.Issued) < hopeTime
 }
 
 // header returns the value of Authorization, or "".
@@ -177,7 +184,8 @@ func (c *Credentials) look(now time.Time) *holding {
 	}
 	elapsed := int64(now.Sub(c.begun))
 	next := c.nextLook.Load()
-	if h != nil && (elapsed < next || !c.nextLook.CompareAndSwap(next, elapsed+int64(lookTime))) {
+	isDue := elapsed >= next && c.nextLook.CompareAndSwap(next, elapsed+int64(lookTime))
+	if h != nil && !isDue {
 		return h
 	}
 	return c.reload()
@@ -200,35 +208,39 @@ func (c *Credentials) reload() *holding {
 		return h
 	}
 	all, err := c.manager.options.Store.Find(c.canonical, c.settings.Account)
-	if err != nil {
+	best := choose(all)
+	if err != nil && rank(best) < rankAlive { // what cannot be read may be the login
 		h = &holding{err: err}
 		c.held.Store(h)
 		return h
 	}
 	c.seen = stamp
-	return c.hold(choose(all))
+	return c.hold(best)
 }
 
 // choose returns the login that counts: the newest that works, else the newest that did, else what is left of one.
 func choose(all []*credentials.Credential) *credentials.Credential {
 	var best *credentials.Credential
-	rank := func(c *credentials.Credential) int {
-		switch {
-		case c == nil:
-			return 0
-		case c.Access == "" && c.Refresh == "":
-			return 1
-		case c.Dead != "":
-			return 2
-		}
-		return 3
-	}
 	for _, c := range all {
 		if rank(c) > rank(best) {
 			best = c
 		}
 	}
 	return best
+}
+
+const rankAlive = 3
+
+func rank(c *credentials.Credential) int {
+	switch {
+	case c == nil:
+		return 0
+	case c.Access == "" && c.Refresh == "":
+		return 1
+	case c.Dead != "":
+		return 2
+	}
+	return rankAlive
 }
 
 // hold makes a credential the current one. c.mu is locked.

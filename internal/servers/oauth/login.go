@@ -32,7 +32,7 @@ type LoginOptions struct {
 	Fresh bool
 	// Guess allows endpoints at the places of revision 2025-03-26 if the server names none: a person asked for the login.
 	Guess bool
-	// Trace receives each step as it happens. May be nil.
+	// Trace receives each step as it happens, from any goroutine, one at a time. May be nil.
 	Trace func(Step)
 }
 
@@ -321,6 +321,7 @@ func (a *Attempt) exchange(ctx context.Context, code string) (*Outcome, error) {
 	}
 	c.mu.Lock()
 	c.hold(saved)
+	c.challenge = nil // the scopes in it are requested
 	c.mu.Unlock()
 	a.clearOthers(ctx)
 	return &Outcome{

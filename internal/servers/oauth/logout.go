@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 )
+
+// revokeTime bounds a request that revokes a token; then the login is removed without it.
+const revokeTime = 10 * time.Second
 
 // LogoutResult says what a logout did.
 type LogoutResult struct {
@@ -89,7 +93,7 @@ func (c *Credentials) postRevocation(ctx context.Context, metadata *serverMetada
 	if err := authenticate(client, &c.settings, metadata, form, header); err != nil {
 		return err
 	}
-	document, err := c.guard.Post(ctx, metadata.RevocationEndpoint, header, []byte(form.Encode()), tokenTime)
+	document, err := c.guard.Post(ctx, metadata.RevocationEndpoint, header, []byte(form.Encode()), revokeTime)
 	if err != nil {
 		return err
 	}

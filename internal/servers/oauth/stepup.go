@@ -35,6 +35,8 @@ func (c *Credentials) stepUp(ctx context.Context, request *http.Request, asked c
 	switch {
 	case h.err != nil:
 		return false, h.err
+	case c.isMachine():
+		return false, errors.New("the token has too few scopes: the server asks for " + nameScopes(scopes) + "; add them to 'oauth.scopes'")
 	case !h.hasLogin():
 		problem.Reason = reasonAsked + " with " + nameScopes(scopes)
 		return false, problem
@@ -43,8 +45,6 @@ func (c *Credentials) stepUp(ctx context.Context, request *http.Request, asked c
 		return false, problem
 	case h.values != nil && h.header() != sent(request):
 		return true, nil // there is another token since
-	case c.isMachine():
-		return false, errors.New("the token has too few scopes: the server asks for " + nameScopes(scopes) + "; add them to 'oauth.scopes'")
 	case isSubset(scopes, h.credential.Scopes):
 		problem.Final = true
 		problem.Reason = "the server asks for " + nameScopes(scopes) + ", which the login requested already: the account may not be allowed to do this"
