@@ -9,7 +9,8 @@ import (
 )
 
 // Options say how a Provider behaves. The zero value follows the RFCs: every field is a departure from them, or chooses
-// between two things that they allow. All of them can change while it runs, but Server and Log; see Provider.Change.
+// between two things that they allow. All of them can change while it runs, but the server, its transport and the logs;
+// see Provider.Change.
 type Options struct {
 	// Server is the MCP server behind the token check; nil: one with the tool "echo", in the eras of Era.
 	Server *mcptest.Server `json:"-"`
@@ -17,6 +18,8 @@ type Options struct {
 	Spec json.RawMessage `json:"server"`
 	// Era of the default server: "", "modern" or "both".
 	Era string `json:"era"`
+	// Transport of the MCP server: "" Streamable HTTP, "sse" HTTP+SSE. It does not change while the provider runs.
+	Transport string `json:"transport"`
 	// Log gets each Event as a line of JSON when it has ended, and ServerLog the lines of the MCP server. May be nil.
 	Log       io.Writer `json:"-"`
 	ServerLog io.Writer `json:"-"`

@@ -21,6 +21,7 @@ import (
 // of a change between them. Everything is at loopback addresses.
 type Provider struct {
 	resource net.Listener
+	path     string // of the MCP server
 	first    *authority
 	other    *authority
 	servers  []*http.Server
@@ -60,9 +61,12 @@ func New(options Options) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{
-		options: options, network: options.Network,
+		options: options, network: options.Network, path: "/mcp",
 		faulted: make(map[string]int), holds: make(map[string]chan struct{}), held: make(map[string]chan struct{}),
 		tokens: make(map[string]*grant), logins: make(map[string]*login), proofs: make(map[string]bool),
+	}
+	if options.Transport == "sse" {
+		p.path = "/sse"
 	}
 	var errs []error
 	listen := func() net.Listener {
@@ -91,7 +95,11 @@ func New(options Options) (*Provider, error) {
 	if options.ServerLog != nil {
 		behind.Log = options.ServerLog
 	}
-	p.work.Go(func() { _ = behind.ServeStreamable(p.resource) }) // until it is closed
+	serve := behind.ServeStreamable
+	if options.Transport == "sse" {
+		serve = behind.ServeSSE
+	}
+	p.work.Go(func() { _ = serve(p.resource) }) // until it is closed
 	return p, nil
 }
 
@@ -114,7 +122,7 @@ func (p *Provider) Close() {
 }
 
 // URL is the address of the MCP server.
-func (p *Provider) URL() string { return p.origin() + "/mcp" }
+func (p *Provider) URL() string { return p.origin() + p.path }
 
 func (p *Provider) origin() string { return p.originOf(p.resource, resourceHost) }
 

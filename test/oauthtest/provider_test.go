@@ -254,3 +254,47 @@ func TestControl(t *testing.T) {
 		t.Errorf("nonsense: %d", status)
 	}
 }
+
+func TestServerOverSSE(t *testing.T) {
+	p := Start(t, Options{Transport: "sse"})
+	c := newClient(t, p)
+	if status, _ := c.send(http.MethodGet, p.URL(), "", "", nil); status != http.StatusUnauthorized {
+		t.Errorf("the stream without a token: %d", status)
+	}
+	c.register()
+	access, _ := c.login("")
+	status, _ := c.send(http.MethodPost, p.origin()+"/message?session=1", "application/json", initialize, map[string]string{"Authorization": "Bearer " + access})
+	if status != http.StatusNotFound {
+		t.Errorf("a message with a token for no session: %d", status)
+	}
+}
+
+func TestMachines(t *testing.T) {
+	p := Start(t, Options{
+		ClientOptions: ClientOptions{Clients: []Client{{ID: "machine", Secret: "se cret", Method: "client_secret_basic"}}},
+		TokenOptions:  TokenOptions{Assertions: []string{"assertion"}, IDTokens: []string{"identity"}},
+	})
+	c := newClient(t, p)
+	const form = "application/x-www-form-urlencoded"
+	basic := map[string]string{"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("machine:se+cret"))}
+	exchange := url.Values{
+		"grant_type": {exchangeGrant}, "requested_token_type": {"urn:ietf:params:oauth:token-type:id-jag"}, "subject_token": {"identity"},
+		"subject_token_type": {"urn:ietf:params:oauth:token-type:id_token"}, "audience": {p.Issuer()}, "resource": {p.URL()},
+	}
+	status, jag := c.send(http.MethodPost, p.Issuer()+"/token", form, exchange.Encode(), basic)
+	if status != http.StatusOK {
+		t.Fatalf("token exchange: %d %v", status, jag)
+	}
+	assertion, _ := jag["access_token"].(string)
+	for name, values := range map[string]url.Values{
+		"client_credentials": {"grant_type": {credentialsGrant}, "resource": {p.URL()}},
+		"assertion":          {"grant_type": {assertionGrant}, "assertion": {"assertion"}, "resource": {p.URL()}},
+		"id-jag":             {"grant_type": {assertionGrant}, "assertion": {assertion}, "resource": {p.URL()}},
+	} {
+		status, answer := c.send(http.MethodPost, p.Issuer()+"/token", form, values.Encode(), basic)
+		access, _ := answer["access_token"].(string)
+		if status != http.StatusOK || c.mcp(access, initialize) != http.StatusOK {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func (p *Provider) resourceValue(options Options) string {
 }
 
 // metadataPath is where the metadata of the resource is; "": nowhere.
-func metadataPath(options Options) string {
+func (p *Provider) metadataPath(options Options) string {
 	switch options.ResourceMetadataAt {
 	case "root":
 		return resourceWellKnown
@@ -39,7 +39,7 @@ func metadataPath(options Options) string {
 	case "nowhere":
 		return ""
 	}
-	return resourceWellKnown + "/mcp"
+	return resourceWellKnown + p.path
 }
 
 // gate lets those requests through to the MCP server that have a good token.
@@ -47,11 +47,11 @@ func (p *Provider) gate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		options := p.now()
 		switch {
-		case r.URL.Path == metadataPath(options):
+		case r.URL.Path == p.metadataPath(options):
 			p.handle(w, r, &Event{Kind: ResourceMetadata}, func(w http.ResponseWriter) int {
 				return writeJSON(w, http.StatusOK, p.resourceMetadata(options))
 			})
-		case r.URL.Path == "/mcp":
+		case r.URL.Path == p.path || r.URL.Path == "/message": // where a client of HTTP+SSE posts
 			p.guard(w, r, next)
 		case strings.HasPrefix(r.URL.Path, resourceWellKnown) || r.URL.Path == options.AdvertisedMetadata:
 			p.handle(w, r, &Event{Kind: ResourceMetadata}, func(w http.ResponseWriter) int {
@@ -208,7 +208,7 @@ func (p *Provider) tokenProblem(token *grant, options Options) string {
 }
 
 func (p *Provider) proofAtResource(r *http.Request, scheme, text string, token *grant, event *Event) (challenge string) {
-	key, stale, err := p.checkProof(r, p.URL(), text, "resource")
+	key, stale, err := p.checkProof(r, p.origin()+r.URL.Path, text, "resource")
 	switch {
 	case err != nil || !strings.EqualFold(scheme, "DPoP") || key != token.key:
 		event.Error = "invalid_dpop_proof"
@@ -228,7 +228,7 @@ func (p *Provider) advertised(options Options) string {
 	case path != "":
 		return p.origin() + path
 	}
-	if path := metadataPath(options); path != "" {
+	if path := p.metadataPath(options); path != "" {
 		return p.origin() + path
 	}
 	return ""
