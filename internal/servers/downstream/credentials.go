@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
 // Credentials authorize the HTTP requests of a session. They are safe for concurrent use.
@@ -40,6 +42,29 @@ func (e *LoginError) Error() string { return e.Reason }
 func isLogin(err error) bool {
 	_, ok := errors.AsType[*LoginError](err)
 	return ok
+}
+
+// RefusedError is the error of a request that was not run, for want of a login.
+type RefusedError struct {
+	Params wire.Payload // of the request, as they were sent
+	Err    error        // has a *LoginError
+}
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// withRequest adds a request to the error for which it was not run. Other errors stay as they are.
+func withRequest(err error, request outgoing) error {
+	if !isLogin(err) {
+		return err
+	}
+	message, invalid := wire.Parse(wire.NewFrame(request.message))
+	if invalid != nil {
+		return err
+	}
+	return &RefusedError{message.Params, err}
 }
 
 // judge lets the credentials look at a response, and returns whether to send the request again, which mayRepeat limits. If

@@ -209,3 +209,18 @@ func TestRefreshEndsWithTheRequest(t *testing.T) {
 		}
 	})
 }
+
+// TestDenialWithALogin does not advise to use headers.
+func TestDenialWithALogin(t *testing.T) {
+	for code, want := range map[int]string{
+		http.StatusForbidden:    "the server answered with HTTP status 403 (Forbidden); the account that is logged in may not do this; it said: no",
+		http.StatusUnauthorized: "the server answered with HTTP status 401 (Unauthorized); it does not accept the token of the login; it said: no",
+	} {
+		f := newWeb(t)
+		f.call = always(code, "text/plain", "no")
+		session := f.mustConnect(Options{Remote: &Remote{Credentials: &wallet{last: 1000}}})
+		if got := result(t, session); got != want {
+			t.Errorf("got %s", got)
+		}
+	}
+}

@@ -289,10 +289,10 @@ func (t *remote) sendNotes(send func(ctx context.Context, message []byte) error)
 }
 
 // accepted checks the response to a notification or a reply, which is only a status.
-func accepted(response *http.Response) error {
+func (t *remote) accepted(response *http.Response) error {
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
-		return newStatusError(response, refusal(response))
+		return t.statusError(response, refusal(response))
 	}
 	// Reading the body makes the connection reusable. Some servers begin a stream that never sends anything.
 	if response.ContentLength >= 0 {

@@ -28,7 +28,7 @@ func (t *sse) open(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, cancel)
 	response, err := t.do(opening, http.MethodGet, t.address, nil, http.Header{"Accept": {eventStream}})
 	if err == nil && (response.StatusCode != http.StatusOK || mediaType(response) != eventStream) {
-		err = noStream(response)
+		err = t.noStream(response)
 	}
 	var reader *wire.EventReader
 	if err == nil {
@@ -56,11 +56,11 @@ func (t *sse) open(ctx context.Context) error {
 }
 
 // noStream returns the error for a response that is not an event stream.
-func noStream(response *http.Response) error {
+func (t *sse) noStream(response *http.Response) error {
 	defer response.Body.Close()
 	body := refusal(response)
 	if response.StatusCode != http.StatusOK {
-		return newStatusError(response, body)
+		return t.statusError(response, body)
 	}
 	return wrongContent(response, mediaType(response))
 }
@@ -105,7 +105,7 @@ func (t *sse) read(reader *wire.EventReader) {
 func (t *sse) send(request outgoing) {
 	t.runRequest(request.id, func(ctx context.Context) {
 		if err := t.sendNote(ctx, request.message); err != nil {
-			t.failed(ctx, request.id, err)
+			t.failed(ctx, request.id, withRequest(err, request))
 		}
 	})
 }
@@ -115,7 +115,7 @@ func (t *sse) sendNote(ctx context.Context, message []byte) error {
 	if err != nil {
 		return err
 	}
-	return accepted(response)
+	return t.accepted(response)
 }
 
 func (t *sse) beginSession(ctx context.Context, _ protocol.Revision, initialized []byte) error {

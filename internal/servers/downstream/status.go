@@ -40,8 +40,8 @@ func (e *StatusError) denied() bool {
 	return e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden
 }
 
-// newStatusError returns the error for a response whose body has been read.
-func newStatusError(response *http.Response, body []byte) *StatusError {
+// statusError returns the error for a response whose body has been read.
+func (t *remote) statusError(response *http.Response, body []byte) *StatusError {
 	e := &StatusError{Code: response.StatusCode}
 	e.text = fmt.Sprintf("the server answered with HTTP status %d", e.Code)
 	if name := http.StatusText(e.Code); name != "" {
@@ -49,7 +49,7 @@ func newStatusError(response *http.Response, body []byte) *StatusError {
 	}
 	e.words = readable(response, body)
 	if e.denied() {
-		e.text += `; put a token that it accepts into the server's 'headers', such as {"Authorization": "Bearer ${TOKEN}"}`
+		e.text += "; " + t.adviceOnDenial(e.Code)
 		if metadata := resourceMetadata(response.Header); metadata != "" {
 			e.words = strings.TrimPrefix(e.words+"; resource_metadata "+metadata, "; ")
 		}
@@ -58,6 +58,17 @@ func newStatusError(response *http.Response, body []byte) *StatusError {
 		e.text += "; it said: "
 	}
 	return e
+}
+
+// adviceOnDenial returns what to do about a request that the server refuses to this user.
+func (t *remote) adviceOnDenial(code int) string {
+	switch {
+	case t.session.options.Remote.Credentials == nil:
+		return `put a token that it accepts into the server's 'headers', such as {"Authorization": "Bearer ${TOKEN}"}`
+	case code == http.StatusForbidden:
+		return "the account that is logged in may not do this"
+	}
+	return "it does not accept the token of the login"
 }
 
 // resourceMetadata returns the address that the server's challenge names, or "".

@@ -102,7 +102,7 @@ func (t *streamable) get(ctx context.Context, last string) (io.ReadCloser, error
 		return response.Body, nil
 	}
 	defer response.Body.Close()
-	return nil, newStatusError(response, refusal(response))
+	return nil, t.statusError(response, refusal(response))
 }
 
 // isFinal reports whether opening a stream would fail again later.

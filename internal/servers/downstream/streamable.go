@@ -52,13 +52,13 @@ func (t *streamable) exchange(ctx context.Context, request outgoing) {
 		if request.method != protocol.MethodInitialize {
 			var err error
 			if session, err = t.current(ctx); err != nil {
-				t.failed(ctx, request.id, err)
+				t.failed(ctx, request.id, withRequest(err, request))
 				return
 			}
 		}
 		response, err := t.do(ctx, http.MethodPost, t.address, request.message, t.headerOf(request, session))
 		if err != nil {
-			t.failed(ctx, request.id, err)
+			t.failed(ctx, request.id, withRequest(err, request))
 			return
 		}
 		expired := t.readResponse(ctx, request, response, session != "" && !retry)
@@ -66,7 +66,7 @@ func (t *streamable) exchange(ctx context.Context, request outgoing) {
 			return
 		}
 		if err := t.renew(ctx, session); err != nil {
-			t.failed(ctx, request.id, err)
+			t.failed(ctx, request.id, withRequest(err, request))
 			return
 		}
 	}
@@ -182,7 +182,7 @@ func (t *streamable) readRefusal(request outgoing, response *http.Response, mayE
 			return true
 		}
 	}
-	refused := newStatusError(response, body)
+	refused := t.statusError(response, body)
 	if !isRPC || refused.denied() {
 		t.session.fail(request.id, refused)
 		return false
@@ -234,7 +234,7 @@ func (t *streamable) sendNote(ctx context.Context, message []byte) error {
 	if err != nil {
 		return err
 	}
-	return accepted(response)
+	return t.accepted(response)
 }
 
 func (t *streamable) reply(message []byte) bool { return t.queueNote(message, t.sendNote) }
@@ -256,7 +256,7 @@ func (t *streamable) close() {
 			defer cancel()
 			response, err := t.do(ctx, http.MethodDelete, t.address, nil, t.headerOf(outgoing{}, session))
 			if err == nil {
-				err = accepted(response)
+				err = t.accepted(response)
 			}
 			if err != nil { // many servers do not support it
 				t.session.log.Debug("the server did not end its session")
