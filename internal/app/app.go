@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
@@ -26,6 +27,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -127,8 +129,14 @@ func New(options Options) (*App, error) {
 	if options.Admit == nil {
 		options.Admit = func(mark string) error { return a.refuseLoop(self, mark) }
 	}
+	logins := oauth.New(oauth.Options{
+		Store:   credentials.Open(credentials.Folder(options.StateDir), credentials.Options{Seal: options.Config.Credentials, Log: options.Log}),
+		Environ: options.Environ, Log: options.Log,
+		Secrets: func(values ...string) { a.fleet.Hide(values...) },
+	})
+	a.onStop("logins", func(ctx context.Context) error { return closeLogins(ctx, logins) })
 	a.fleet = fleet.New(fleet.Options{
-		Config: options.Config, Host: host, Executable: executable, Hops: self,
+		Config: options.Config, Host: host, Executable: executable, Hops: self, OAuth: logins,
 		Environ: options.Environ, Folder: options.Folder, Idle: options.Idle, Version: options.Version, Log: options.Log,
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
@@ -142,6 +150,21 @@ func New(options Options) (*App, error) {
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	return a, nil
+}
+
+// closeLogins lets refreshes finish, as far as there is time: their tokens are lost otherwise.
+func closeLogins(ctx context.Context, logins *oauth.Manager) error {
+	done := make(chan struct{})
+	go func() { // ends with the refreshes, which are bounded
+		logins.Close()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // mode returns how an audience sees tools.
@@ -207,7 +230,8 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if err != nil {
 		return err
 	}
-	before := a.config.Load().HTTP
+	former := a.config.Load()
+	before := former.HTTP
 	a.front.Change(func() {
 		a.reloadEnvironments(cfg) // first, so that no new server is seen with an old environment
 		a.fleet.Restrict(restrictions)
@@ -221,6 +245,9 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		a.withheld.Store(withheld)
 	})
 	a.Prefetch()
+	if cfg.Credentials != former.Credentials {
+		a.log.Warn("'credentials' stays as it was until the next start")
+	}
 	if gate := a.gate.Load(); gate != nil {
 		gate.SetRules(rules(cfg.HTTP))
 		if cfg.HTTP.Listen != before.Listen || cfg.HTTP.TLS != before.TLS || cfg.HTTP.SessionIdle != before.SessionIdle || cfg.HTTP.ClientIdle != before.ClientIdle {

@@ -48,6 +48,8 @@ type ProfileOptions struct {
 	// Hops is the mark of the client's connection, if the client is a workbench. It is passed on to servers that may be
 	// workbenches too, so only clients with the same mark share them.
 	Hops string
+	// Distant says that the client may run on another machine, and cannot open pages of the workbench then.
+	Distant bool
 	// Ask sends a question to the client that does not belong to any of its requests.
 	Ask func(*downstream.Question)
 	// Notice gets the notifications of a configured server that do not belong to a request.
@@ -89,6 +91,11 @@ func (p *ClientProfile) Capabilities() wire.Payload {
 		return wire.Payload{}
 	}
 	return wire.Raw(p.options.Capabilities)
+}
+
+// OpensPages reports whether the client can be asked to open a page of the workbench in the browser of its user.
+func (p *ClientProfile) OpensPages() bool {
+	return p != nil && !p.options.Distant && p.Capabilities().Member("elicitation").Member("url").Kind() == "object"
 }
 
 // Close removes the client from all sessions. Sessions without any other client end.

@@ -94,7 +94,7 @@ func (s *Server) copyKey() catalog.Hash {
 }
 
 // findIdentity returns a hash of what a server may know its user by, besides its definition: the
-// variables that 'inheritEnv' passes, and the headers. It is zero if there are none.
+// variables that 'inheritEnv' passes, the headers, and the account of its login. It is zero if there are none.
 func (s *Server) findIdentity() (identity catalog.Hash) {
 	environ := s.fleet.options.Environ
 	if s.differs != nil {
@@ -113,6 +113,9 @@ func (s *Server) findIdentity() (identity catalog.Hash) {
 	}
 	for _, header := range s.config.Headers {
 		fields = append(fields, fmt.Sprintf("%q: %q", header.Name, header.Value))
+	}
+	if settings := s.config.OAuth; settings != nil && settings.Account != "" {
+		fields = append(fields, fmt.Sprintf("account %q", settings.Account))
 	}
 	if len(fields) == 0 {
 		return identity
@@ -204,6 +207,9 @@ func definitionKey(toolbox string, server config.Server) catalog.Hash {
 	for _, variable := range variables {
 		value := sha256.Sum256([]byte(variable.Value))
 		fields = append(fields, variable.Name, string(value[:]))
+	}
+	if server.OAuth != nil && server.OAuth.Account != "" {
+		fields = append(fields, "account", server.OAuth.Account)
 	}
 	hash := sha256.New()
 	for _, field := range fields {

@@ -105,6 +105,7 @@ func TestDefinitionKey(t *testing.T) {
 		"builtin":             func(s *config.Server) { s.Builtin, s.Command = "run", "" },
 		"url":                 func(s *config.Server) { s.URL, s.Command = "run", "" },
 		"folder":              func(s *config.Server) { s.Dir = "/x" },
+		"account":             func(s *config.Server) { s.OAuth = &config.OAuth{Account: "work"} },
 		"transport":           func(s *config.Server) { s.Transport = "" },
 		"an argument":         func(s *config.Server) { s.Args = []string{"a", "x"} },
 		"arguments joined":    func(s *config.Server) { s.Args = []string{"ab"} },
@@ -126,6 +127,7 @@ func TestDefinitionKey(t *testing.T) {
 	same.Env = []config.Variable{base.Env[1], base.Env[0]}
 	same.Filter, same.KeepDetached, same.Timeouts.Call = toolbox.NewFilter([]string{"a"}), true, 5
 	same.Headers = []config.Variable{{Name: "Authorization", Value: "renewed"}}
+	same.OAuth = &config.OAuth{ClientID: "c", CallbackPort: 1}
 	if definitionKey("t", same) != key {
 		t.Error("what does not make another server changes the key")
 	}

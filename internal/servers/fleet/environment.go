@@ -3,6 +3,7 @@ package fleet
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -163,6 +164,9 @@ func (e *Environment) compare(s *Server) *difference {
 	sum := sha256.New()
 	key := definitionKey(s.toolbox, d.config)
 	fmt.Fprintf(sum, "%x %q %q %q %v %v %s", key, d.config.Headers, d.command, d.config.Filter.String(), d.config.Timeouts, d.config.InheritEnv, faultOf(&d.config))
+	if settings, err := json.Marshal(d.config.OAuth); err == nil { // it consists of texts and numbers
+		sum.Write(settings)
+	}
 	for _, name := range d.variables {
 		fmt.Fprintf(sum, "%q=%q %t\n", name, theirs[name], has(theirs, name))
 	}

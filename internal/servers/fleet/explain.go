@@ -29,6 +29,9 @@ type quoting interface {
 // explain converts the error of a request to a server into one for users. It masks secrets in the server's text, not in
 // the text of the workbench. timeout is the setting that limited the time, or 0. child is nil for a remote server.
 func (s *Server) explain(child *process.Process, err error, timeout time.Duration) error {
+	if login, ok := errors.AsType[*downstream.LoginError](err); ok {
+		return s.loginNeeded(login)
+	}
 	if rpc, ok := errors.AsType[*downstream.RPCError](err); ok {
 		ours := strings.TrimSuffix(err.Error(), rpc.Message)
 		return &Failure{reason: ours + s.fleet.cleanServerText(rpc.Message), cause: err}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -34,6 +35,9 @@ type Options struct {
 	Idle time.Duration
 	// Hops marks connections to servers. Default: the marks of the clients are passed on.
 	Hops *hops.Self
+
+	// OAuth signs in to remote servers. Default: the headers of the configuration have to do.
+	OAuth *oauth.Manager
 
 	// Baseline detects changed tool definitions. Default: one in memory.
 	Baseline *catalog.Baseline
@@ -66,6 +70,8 @@ type Fleet struct {
 	names toolbox.Names
 	views views
 
+	logins loginWatch
+
 	life context.Context // ends when Stop begins
 	stop context.CancelFunc
 	work sync.WaitGroup // one goroutine per server that is starting or running
@@ -75,6 +81,7 @@ type Fleet struct {
 	environments   map[*Environment]struct{}
 	variantSecrets variantSecrets
 	past           []string // secrets of the previous configuration, which dismissed servers may still print
+	tokens         []string // see Hide
 }
 
 // table holds the toolboxes of one configuration. It never changes.
@@ -105,6 +112,7 @@ func New(options Options) *Fleet {
 		options.Copies = catalog.NewCopies("", options.Log)
 	}
 	f := &Fleet{options: options}
+	f.logins.fleet = f
 	f.restrictions.Store(options.Restrictions)
 	f.life, f.stop = context.WithCancel(context.Background())
 	f.masker.Store(secret.NewMasker(options.Config.Secrets))
@@ -138,7 +146,24 @@ func (f *Fleet) mask() {
 		secrets = append(secrets, e.secrets()...)
 	}
 	secrets = append(secrets, f.variantSecrets.secrets()...)
+	secrets = append(secrets, f.tokens...)
 	f.masker.Store(secret.NewMasker(secrets))
+}
+
+// maxTokens is how many secrets of logins are masked. Tokens are replaced again and again; the oldest have expired.
+const maxTokens = 500
+
+// Hide masks the secrets of a login, such as its tokens, in what servers say.
+func (f *Fleet) Hide(values ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, value := range values {
+		if value != "" && !slices.Contains(f.tokens, value) {
+			f.tokens = append(f.tokens, value)
+		}
+	}
+	f.tokens = slices.Delete(f.tokens, 0, max(0, len(f.tokens)-maxTokens))
+	f.mask()
 }
 
 // tabulate makes the table of a configuration, and reuses the unchanged servers of the previous one.

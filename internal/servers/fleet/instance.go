@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -20,9 +21,11 @@ type instance struct {
 	unneeded chan struct{} // holds a token when the prefetch that started it is done; see Prefetch
 	ordered  chan struct{} // holds a token when a restart was ordered; see Restart
 	yielded  chan struct{} // holds a token when it makes room for another variant; see slots
+	replaced chan struct{} // holds a token when the login is another one; see replace
 	left     chan struct{} // holds a token when a caller has left or is away
 	ready    time.Time
 	took     time.Duration // from the start to ready
+	login    usedLogin
 	lister   lister
 
 	// Leases are added with the server's mu held, and released without it.
@@ -76,7 +79,11 @@ func (l *Lease) Release() {
 // Explain describes for users why a request failed with err. If the session ended because the process exited, the
 // description has the exit status and the last output.
 func (l *Lease) Explain(err error) error {
-	return l.server.explain(l.instance.process, err, 0)
+	explained := l.server.explain(l.instance.process, err, 0)
+	if needed, ok := errors.AsType[*LoginNeededError](explained); ok {
+		l.server.noteLogin(l.instance, needed)
+	}
+	return explained
 }
 
 // uses returns the number of leases so far.
@@ -130,6 +137,10 @@ func (s *Server) watch(in *instance) {
 			return
 		case <-in.yielded:
 			s.log.Info("server stopped", "reason", "it was idle, and another session of the same client needed its place")
+			return
+		case <-in.replaced:
+			s.log.Info("server stopped", "reason", "the login for it has changed")
+			s.drain(in)
 			return
 		case <-in.changed:
 			s.refresh(in)
@@ -285,7 +296,7 @@ func sameTools(a, b *catalog.Snapshot) bool {
 
 func newInstance(child *process.Process) *instance {
 	return &instance{
-		process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), yielded: make(chan struct{}, 1), left: make(chan struct{}, 1),
+		process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), yielded: make(chan struct{}, 1), replaced: make(chan struct{}, 1), left: make(chan struct{}, 1),
 		lister: lister{wake: make(chan struct{}, 1)},
 	}
 }

@@ -27,6 +27,9 @@ func (s *Server) connectRemote(ctx context.Context, opening downstream.Opening) 
 		return in, nil
 	}
 	first, second := s.explainRemote(err), s.explainRemote(other)
+	if _, ok := errors.AsType[*LoginNeededError](second); ok {
+		return nil, second
+	}
 	return nil, fmt.Errorf("%w; and as %s: %w", first, transportName(!sse), second)
 }
 
@@ -45,6 +48,9 @@ func (s *Server) connectVia(ctx context.Context, sse bool, opening downstream.Op
 	options := s.sessionOptions(in, opening)
 	options.Remote = &downstream.Remote{
 		URL: s.config.URL, SSE: sse, Environ: s.fleet.options.Environ, Trace: s.progress.trace(),
+	}
+	if s.signIn != nil {
+		options.Remote.Credentials = s.signIn
 	}
 	for _, header := range s.config.Headers {
 		options.Remote.Headers = append(options.Remote.Headers, downstream.Header{Name: header.Name, Value: header.Value})

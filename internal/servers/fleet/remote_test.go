@@ -18,8 +18,9 @@ import (
 // hub is a web server whose handler can be exchanged.
 type hub struct {
 	*httptest.Server
-	handler atomic.Pointer[http.Handler]
-	posts   atomic.Int32
+	handler  atomic.Pointer[http.Handler]
+	requests atomic.Int32
+	posts    atomic.Int32
 }
 
 func newHub(t *testing.T, handler http.Handler) *hub {
@@ -27,6 +28,7 @@ func newHub(t *testing.T, handler http.Handler) *hub {
 	h := new(hub)
 	h.set(handler)
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.requests.Add(1)
 		if r.Method == http.MethodPost {
 			h.posts.Add(1)
 		}

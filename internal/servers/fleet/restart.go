@@ -30,7 +30,7 @@ func (s *Server) Restart(ctx context.Context) error {
 func (s *Server) stopNow() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failure, s.failures = nil, 0
+	s.failure, s.failures, s.login = nil, 0, nil
 	in := s.running
 	if in == nil {
 		return false

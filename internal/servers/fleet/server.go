@@ -40,6 +40,7 @@ type definition struct {
 	log        *slog.Logger
 	maxMessage int
 	identity   func() catalog.Hash // see findIdentity
+	signIn     *signIn             // how to sign in to it; nil: not at all
 }
 
 // audience describes the clients that a variant is for. It is the zero value for a configured server, except for left
@@ -62,7 +63,7 @@ type audience struct {
 }
 
 // lifecycle is the state of a server that runs, or does not. Unless its definition is faulty, a server is in one state at
-// any time: idle, starting, ready, or backing off from its last failure.
+// any time: idle, starting, ready, backing off from its last failure, or waiting for a login.
 type lifecycle struct {
 	dismissing sync.Once
 	dismissed  chan struct{} // closed when the server is no longer needed
@@ -75,6 +76,7 @@ type lifecycle struct {
 	running  *instance         // not nil: ready
 	failure  *failure          // the last one, until the next success
 	failures int               // in a row; reset when the server stays up for a while
+	login    *loginNeeded      // not nil: only a person can go on; a session may be there nevertheless
 	starts   int               // that succeeded
 	calls    int               // leases of instances that have ended
 	stopping int               // instances that are being stopped
@@ -120,6 +122,7 @@ func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *
 		startHints: &startHints{}, memory: &memory{}, journal: &journal{},
 	}
 	s.identity = sync.OnceValue(s.findIdentity)
+	s.signIn = f.signInTo(toolbox, &server)
 	if server.Builtin != "" {
 		s.startHints.setNextOpening(downstream.InitializeOnly) // our own settle on the era of their first request
 	}
@@ -230,6 +233,8 @@ func (s *Server) isReady() bool {
 	}
 	if err := s.running.session.Err(); err != nil {
 		s.crashed(s.running, err)
+	} else if s.signIn != nil && s.loginOf(s.running) != s.running.login.id {
+		s.replace(s.running)
 	}
 	return s.running != nil
 }
@@ -272,6 +277,9 @@ func (s *Server) leaseOrStart(start bool) (*Lease, *attempt, error) {
 	if s.isDismissed() {
 		return nil, nil, s.dismissal()
 	}
+	if needed := s.awaitsLogin(); needed != nil {
+		return nil, nil, needed
+	}
 	if s.failure != nil {
 		if wait := time.Until(s.failure.until); wait > 0 {
 			return nil, nil, &BackoffError{Err: s.failure.err, Since: s.failure.since, Wait: wait}
@@ -286,7 +294,7 @@ func (s *Server) leaseOrStart(start bool) (*Lease, *attempt, error) {
 		s.lives.Add(-1)
 		return nil, nil, errStopping
 	}
-	s.starting = pending
+	s.starting, s.login = pending, nil
 	return nil, pending, nil
 }
 
@@ -310,6 +318,7 @@ func (s *Server) live(pending *attempt) {
 	defer s.releaseSlot()
 	defer s.lives.Add(-1)
 	before := s.Offered() // the start replaces the cache
+	login := s.currentLogin()
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	in, err := s.launch(ctx)
 	cancel()
@@ -318,8 +327,11 @@ func (s *Server) live(pending *attempt) {
 	s.starting = nil
 	if err != nil {
 		s.progress.fail()
-		s.failed(err, s.failures)
+		if !s.needsLogin(err, login) {
+			s.failed(err, s.failures)
+		}
 	} else {
+		in.login = login
 		in.tools.Store(s.permitted(in.snapshot()))
 		s.running, s.offered, s.failure = in, in.snapshot(), nil
 		s.starts++

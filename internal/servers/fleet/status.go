@@ -11,14 +11,16 @@ import (
 type State string
 
 // The states. A faulty server is never started, because its definition in the configuration is wrong. A server that is
-// dismissed, or whose workbench ends, is stopping until its process has exited.
+// dismissed, or whose workbench ends, is stopping until its process has exited. A server that needs a login is not started
+// again before a person has logged in.
 const (
-	Faulty     State = "faulty"
-	Idle       State = "idle"
-	Starting   State = "starting"
-	Ready      State = "ready"
-	BackingOff State = "backing off"
-	Stopping   State = "stopping"
+	Faulty      State = "faulty"
+	Idle        State = "idle"
+	Starting    State = "starting"
+	Ready       State = "ready"
+	BackingOff  State = "backing off"
+	LoginNeeded State = "login needed"
+	Stopping    State = "stopping"
 )
 
 // Status describes a server at one moment.
@@ -120,6 +122,9 @@ func (s *Server) Status() Status {
 		status.LastError, status.Since = s.failure.err.Error(), s.failure.since
 		status.NextTry = max(time.Until(s.failure.until), 0)
 	}
+	if needed := s.awaitsLogin(); needed != nil {
+		status.LastError = needed.Error()
+	}
 	if s.config.Fault != nil {
 		status.LastError = s.config.Fault.Brief()
 	}
@@ -146,6 +151,8 @@ func (s *Server) state() State {
 		return Stopping
 	case s.starting != nil:
 		return Starting
+	case s.awaitsLogin() != nil:
+		return LoginNeeded
 	case s.running != nil:
 		return Ready
 	case s.failure != nil && time.Now().Before(s.failure.until):

@@ -273,7 +273,7 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	variant.circle = p.circle()
 	variant.differs = differs
 	if differs == nil {
-		variant.memory = s.memory
+		variant.memory, variant.signIn = s.memory, s.signIn
 	} else if key := variant.copyKey(); key == s.copyKey() {
 		variant.memory = s.memory
 	} else {

@@ -126,7 +126,7 @@ func TestRemoteServersThatRefuse(t *testing.T) {
 		error  string
 		fix    string
 	}{
-		{http.StatusUnauthorized, `Bearer resource_metadata="https://x.test/.well-known/oauth-protected-resource"`, "resource_metadata https://x.test/.well-known", "wants a token"},
+		{http.StatusUnauthorized, `Bearer resource_metadata="https://x.test/.well-known/oauth-protected-resource"`, "login needed: the server asks for a login", "mcp-workbench login a/x"},
 		{http.StatusForbidden, "", "403", "does not allow this"},
 		{http.StatusNotFound, "", "404", "/mcp or /sse"},
 		{http.StatusBadGateway, "", "502", "look at its log"},
@@ -257,6 +257,21 @@ func TestClientsAreNoFault(t *testing.T) {
 		test.want.Name = checkClient
 		if got := Clients(test.found); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
+// TestRemoteServerWithoutLogin: without OAuth, a token has to be configured.
+func TestRemoteServerWithoutLogin(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Www-Authenticate", `Bearer resource_metadata="https://x.test/.well-known/oauth-protected-resource"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer web.Close()
+	for _, settings := range []string{`"oauth": false`, `"headers": {"Authorization": "Bearer x"}`} {
+		got := examineAll(t, parse(t, `{"toolboxes": {"a": {"mcpServers": {"x": {"url": "`+web.URL+`", `+settings+`}}}}}`))[0]
+		if !strings.Contains(got.Error, "resource_metadata https://x.test/.well-known") || !strings.Contains(got.Fix, "wants a token") {
+			t.Errorf("%s: it was found: %+v", settings, got)
 		}
 	}
 }

@@ -28,6 +28,9 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr 
 	if failure, ok := errors.AsType[*fleet.Failure](err); ok && failure.Hint() != "" {
 		return failure.Hint()
 	}
+	if needed, ok := errors.AsType[*fleet.LoginNeededError](err); ok {
+		return fixLogin(needed)
+	}
 	if wrong, ok := errors.AsType[*process.CommandError](err); ok {
 		return e.fixCommand(ctx, patient, wrong)
 	}
@@ -48,6 +51,17 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr 
 		return ""
 	}
 	return "Run the same command in a terminal, and look at what it says: " + e.masker.Mask(commandLine(patient))
+}
+
+// fixLogin advises on a server that a person has to log in to.
+func fixLogin(needed *fleet.LoginNeededError) string {
+	switch {
+	case needed.Err.Final:
+		return "Another login would not help. Ask those who run the server for the right to use it."
+	case needed.Err.Unchallenged:
+		return "Log in: " + needed.Command() + `. If the server takes a fixed token instead, add "headers": {"Authorization": "Bearer ${TOKEN}"} to it.`
+	}
+	return "Log in: " + needed.Command()
 }
 
 // isLoop reports whether the server refused because it is this workbench, or leads to it. It is another process, so

@@ -1,0 +1,174 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// This file has people log in to servers by way of a page in their browser.
+
+// signIn is how the workbench signs in to a server. Variants with the same account share it.
+type signIn struct {
+	*oauth.Credentials
+	fleet *Fleet
+
+	mu    sync.Mutex
+	login *Login // under way; nil: none
+}
+
+// signInTo returns how to sign in to a server; nil: not at all.
+func (f *Fleet) signInTo(toolbox string, server *config.Server) *signIn {
+	if f.options.OAuth == nil || server.Fault != nil || !server.SignsIn() {
+		return nil
+	}
+	return &signIn{fleet: f, Credentials: f.options.OAuth.For(oauth.Server{
+		Toolbox: toolbox, Name: server.Name, URL: server.URL, Settings: server.OAuth, Version: f.options.Version,
+	})}
+}
+
+// Login is a login under way, which all requests that need it wait for.
+type Login struct {
+	signIn *signIn
+	begun  chan struct{} // closed when the page is there, or the login could not be begun
+	ended  chan struct{}
+	page   string
+	err    error // why it failed; set before ended is closed
+	stop   context.CancelFunc
+
+	// Guarded by the mu of signIn:
+	users     int // who have not closed it
+	abandoned bool
+}
+
+var errLoginEnded = errors.New("nobody waits for it any more")
+
+// Begin begins a login, or joins the one that is under way. Nothing is opened. Close it.
+func (e *LoginNeededError) Begin(ctx context.Context) (*Login, error) {
+	for {
+		login, isOver, err := e.server.signIn.join()
+		if err != nil {
+			return nil, err
+		}
+		until := login.begun
+		if isOver { // its port is free when it has ended
+			until = login.ended
+		}
+		select {
+		case <-until:
+		case <-ctx.Done():
+			login.Close()
+			return nil, context.Cause(ctx)
+		}
+		switch {
+		case isOver:
+			login.Close()
+		case login.page == "":
+			login.Close()
+			return nil, login.err
+		default:
+			return login, nil
+		}
+	}
+}
+
+// join returns the login that is under way, or begins one; isOver means that it is about to end. Close it.
+func (s *signIn) join() (login *Login, isOver bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.login == nil {
+		life, stop := context.WithCancel(s.fleet.life)
+		login := &Login{signIn: s, begun: make(chan struct{}), ended: make(chan struct{}), stop: stop}
+		if !s.fleet.run(func() { login.run(life) }) {
+			stop()
+			return nil, false, errStopping
+		}
+		s.login = login
+	}
+	s.login.users++
+	return s.login, s.login.abandoned, nil
+}
+
+// run is the goroutine of a login.
+func (l *Login) run(ctx context.Context) {
+	defer l.stop()
+	page := func(address string) {
+		l.page = address
+		close(l.begun)
+	}
+	err := l.attempt(ctx, page)
+	if ctx.Err() != nil {
+		err = errLoginEnded
+	}
+	l.err = err
+	if l.page == "" {
+		close(l.begun)
+	}
+	l.signIn.mu.Lock()
+	l.signIn.login = nil
+	l.signIn.mu.Unlock()
+	close(l.ended)
+}
+
+// attempt tells the address of the page, and returns when somebody has logged in, or why nobody has.
+func (l *Login) attempt(ctx context.Context, page func(address string)) error {
+	_, before := l.signIn.Current()
+	tried, err := l.signIn.Credentials.Begin(ctx, oauth.LoginOptions{})
+	if err != nil {
+		return err
+	}
+	defer tried.Close()
+	page(tried.Page())
+	waiting, stop := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() { l.lookElsewhere(waiting, stop, before) })
+	_, err = tried.Wait(waiting)
+	stop()
+	looking.Wait()
+	if err != nil && l.isElsewhere(before) {
+		return nil
+	}
+	return err
+}
+
+// lookElsewhere ends the wait when somebody has logged in by other means, such as the command.
+func (l *Login) lookElsewhere(ctx context.Context, stop context.CancelFunc, before string) {
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	for !l.isElsewhere(before) {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+	stop()
+}
+
+func (l *Login) isElsewhere(before string) bool {
+	_, now := l.signIn.Current()
+	return now != "" && now != before
+}
+
+// Page returns the address of the page to open, which is on this machine and leads on to the authorization server.
+func (l *Login) Page() string { return l.page }
+
+// Done is closed when somebody has logged in, or the login failed.
+func (l *Login) Done() <-chan struct{} { return l.ended }
+
+// Err returns why a login failed that has ended; nil if it did not.
+func (l *Login) Err() error { return l.err }
+
+// Close ends the login, unless others wait for it.
+func (l *Login) Close() {
+	l.signIn.mu.Lock()
+	defer l.signIn.mu.Unlock()
+	if l.users--; l.users == 0 {
+		l.abandoned = true
+		l.stop()
+	}
+}
