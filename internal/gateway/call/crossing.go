@@ -40,7 +40,7 @@ var unknownState = Outcome{Error: wire.Raw([]byte(`{"code":-32602,"message":"Inv
 // translateCall translates a call for a server of the other era.
 func (r *run) translateCall(call *downstream.ToolCall) {
 	if r.crossing == toLegacy {
-		r.logs = rankOf(call.Meta)
+		r.logs = max(r.logs, rankOf(call.Meta)) // a request that is sent again does not have it any more
 		call.Meta, call.Extra = era.LowerMeta(call.Meta), era.LowerMembers(call.Extra)
 		return
 	}

@@ -20,6 +20,8 @@ type Forwarding struct {
 	Client    Client
 	Canceller *Canceller // cancels the request
 	Replier   Replier
+	// Guessed: the request may be meant for another server, so that nobody is asked to log in for it.
+	Guessed bool
 
 	meta wire.Payload // the _meta of Params
 }

@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,7 +41,7 @@ func (router *Router) CallTool(visible Toolboxes, request *Request) {
 // Forward begins to send any other request to a configured server, which is started if needed; it does not block.
 func (router *Router) Forward(server *fleet.Server, request *Forwarding) {
 	r := request.Canceller.newRun()
-	r.canceller, r.replier, r.passErrors, r.raw = request.Canceller, request.Replier, true, true
+	r.canceller, r.replier, r.passErrors, r.raw, r.forwarding = request.Canceller, request.Replier, true, true, request
 	request.describe(&r.call, server)
 	if !router.begin(r) {
 		return
@@ -109,6 +110,10 @@ func (r *run) startAndSend(request sendable) {
 		}
 		r.finish(Outcome{}, cause)
 	case err != nil:
+		if needed, ok := errors.AsType[*fleet.LoginNeededError](err); ok {
+			r.logIn(request, needed)
+			return
+		}
 		r.finish(Outcome{}, &Failure{Message: err.Error(), Cause: err})
 	case !request.send(r, lease):
 		err := lease.Explain(lease.Session.Err())

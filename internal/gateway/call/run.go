@@ -34,6 +34,9 @@ type run struct {
 	// unless the server may ask for input.
 	again  func(members []byte) (id uint64, err error)
 	rounds int // of questions so far
+	logins int // that a person was asked for
+
+	forwarding *Forwarding // the request, unless it is a tool call
 
 	passErrors bool
 	raw        bool // not a tool call: the result may be any JSON value
@@ -92,7 +95,7 @@ func (r *run) Notice(message wire.Message) {
 func (r *run) Done(response wire.Message, err error) {
 	if err != nil {
 		// Explaining blocks until the process has ended. The session must go on meanwhile.
-		go func() { r.finish(Outcome{}, r.failure(err)) }()
+		go r.failed(err)
 		return
 	}
 	if r.crossing == toModern && r.continues(response) {
@@ -104,7 +107,7 @@ func (r *run) Done(response wire.Message, err error) {
 // cancelled implements cancelHook.
 func (r *run) cancelled(cause error) {
 	r.mu.Lock()
-	id, interim, task := r.id, r.waiting, r.task
+	id, interim, task, lease := r.id, r.waiting, r.task, r.lease
 	r.waiting = nil
 	r.mu.Unlock()
 	if task != nil {
@@ -119,7 +122,10 @@ func (r *run) cancelled(cause error) {
 	if cancelled, ok := errors.AsType[Cancelled](cause); ok {
 		reason = cancelled.Reason
 	}
-	if r.lease.Session.Cancel(id, reason) {
+	if lease == nil { // logIn sees the cause
+		return
+	}
+	if lease.Session.Cancel(id, reason) {
 		r.finish(Outcome{}, cause)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -251,6 +252,17 @@ type exchange struct {
 	owner    string // who sent it
 	account  account
 	audience Audience
+}
+
+// isDistant reports whether a request may come from another machine: directly, or by way of a proxy on this one.
+func isDistant(r *http.Request) bool {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if r.Header[name] != nil {
+			return true
+		}
+	}
+	address, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err != nil || !address.Addr().Unmap().IsLoopback()
 }
 
 // serve serves the endpoint of MCP.

@@ -76,6 +76,7 @@ func isInitialize(frame wire.Frame) bool {
 // beginSession handles an initialize request, which begins a session.
 func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts) {
 	client := newHTTPSession(h.server, h.spill.of(e.account), e.owner, e.audience)
+	client.distant = isDistant(e.r)
 	client.setHops(e.r.Header.Get(hops.Header))
 	added := false
 	_, ended := h.sessions.enter([]byte(client.id), client.account, func() *httpSession {

@@ -79,6 +79,7 @@ func (h *httpServer) serveModern(e exchange, message wire.Message, meta requestM
 	if meta.mark = e.r.Header.Get(hops.Header); marked {
 		meta.mark = strings.Clone(mark)
 	}
+	meta.distant = isDistant(e.r)
 	client := h.statelessClients.enter(e.owner, e.account, e.audience, meta)
 	if client == nil {
 		e.w.Header().Set("Retry-After", "60")

@@ -18,6 +18,7 @@ type requestMeta struct {
 	token                               wire.Payload // of progress
 	hops                                wire.Payload // the mark of the connection; in server/discover only
 	mark                                string       // of the connection, from hops or from a header
+	distant                             bool         // see isDistant; from the connection
 }
 
 // maxMetaBytes limits what a client declares, which is kept as long as the client.

@@ -55,6 +55,7 @@ type identity struct {
 	origin   Origin
 	foreign  bool   // the client may belong to another person than others
 	person   string // who that is, if it is known
+	distant  bool   // the client may run on another machine
 }
 
 // declaration is what the client said of itself when it began.
@@ -128,7 +129,7 @@ func (s *session) isUnmarked(info wire.Payload) bool {
 func (s *session) joinFleet(capabilities []byte) {
 	next := fleet.NewClientProfile(fleet.ProfileOptions{
 		Capabilities: capabilities, Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
-		Foreign: s.foreign, Person: s.person, Account: string(s.account), Hops: hops.Chain(s.hops()),
+		Foreign: s.foreign, Person: s.person, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant,
 		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})
 	if before := s.profile.Swap(next); before != nil {

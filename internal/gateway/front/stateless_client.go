@@ -44,7 +44,7 @@ func (c *statelessClients) enter(owner string, of account, audience Audience, me
 	var space [512]byte
 	key := appendClientKey(space[:0], caller, meta)
 	client, evicted := c.registry.enter(key, of, func() *statelessClient {
-		return c.newClient(identity{audience: audience, account: of, origin: c.origin, foreign: !c.isOwn, person: owner}, string(key), meta)
+		return c.newClient(identity{audience: audience, account: of, origin: c.origin, foreign: !c.isOwn, person: owner, distant: meta.distant}, string(key), meta)
 	})
 	if evicted != nil {
 		evicted.drop()
@@ -104,6 +104,9 @@ func appendClientKey(key []byte, caller string, meta requestMeta) []byte {
 	key = append(key, meta.info.Bytes()...)
 	if meta.mark != "" {
 		key = append(append(key, '\n'), meta.mark...)
+	}
+	if meta.distant {
+		key = append(key, "\ndistant"...)
 	}
 	return key
 }

@@ -2,6 +2,7 @@ package metatool
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,6 +132,9 @@ func (s *Surface) find(q findQuery, session Session) string {
 		if hit.tool.Changed {
 			members = append(members, `,"changed":true`...)
 		}
+		if needed := hit.server.NeedsLogin(session.Profile()); needed != nil {
+			members = wire.AppendMember(members, "login_needed", needed.Command())
+		}
 		answer = append(append(answer, members...), '}')
 	}
 	answer = append(answer, ']')
@@ -140,7 +144,7 @@ func (s *Surface) find(q findQuery, session Session) string {
 	if hint := s.findHint(q, found); hint != "" {
 		answer = wire.AppendMember(answer, "hint", hint)
 	}
-	answer = appendTexts(answer, "not_searched", notSearched(found))
+	answer = appendTexts(answer, "not_searched", notSearched(found, session.Profile()))
 	return string(append(answer, '}'))
 }
 
@@ -182,8 +186,18 @@ func (s *Surface) findHint(q findQuery, found findResult) string {
 	return hint
 }
 
-// notSearched names the servers without known tools, by toolbox.
-func notSearched(found findResult) (texts []string) {
+// notSearched names the servers without known tools: those that wait for a login, and the others by toolbox.
+func notSearched(found findResult, profile *fleet.ClientProfile) (texts []string) {
+	found.unseen = slices.DeleteFunc(found.unseen, func(server *fleet.Server) bool {
+		needed := server.NeedsLogin(profile)
+		if needed != nil {
+			texts = append(texts, fmt.Sprintf("Server '%s' (toolbox '%s'): %v", server.Name(), server.Toolbox(), needed))
+		}
+		return needed != nil
+	})
+	if more := len(texts) - maxUnseen; more > 0 {
+		texts = append(texts[:maxUnseen], fmt.Sprintf("And %d more servers that need a login", more))
+	}
 	for i := 0; i < len(found.unseen); {
 		if i >= maxUnseen {
 			return append(texts, fmt.Sprintf("And %d more servers that were never connected", len(found.unseen)-i))

@@ -172,7 +172,7 @@ func (r *routing) try(candidates []candidate, fallback string) {
 			return
 		}
 	}
-	request := &call.Forwarding{Method: r.Method, Params: r.Params, Client: r.Session, Canceller: r.Canceller, Replier: r}
+	request := &call.Forwarding{Method: r.Method, Params: r.Params, Client: r.Session, Canceller: r.Canceller, Replier: r, Guessed: len(r.others) > 0}
 	request.Name = r.method.SubjectOf(r.Params)
 	if r.isRenamed() {
 		request.Edits = []wire.Edit{{Part: r.part, With: wire.AppendString(nil, r.serverName)}}

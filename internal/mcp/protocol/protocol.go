@@ -43,10 +43,12 @@ const (
 	NotifyPromptsList     = "notifications/prompts/list_changed"
 	NotifyMessage         = "notifications/message"
 	NotifyAcknowledged    = "notifications/subscriptions/acknowledged"
-	MethodTasksUpdate     = "tasks/update"
-	MethodSkillsList      = "skills/list"
-	MethodSkillsGet       = "skills/get"
-	MethodDirectoryRead   = "resources/directory/read"
+
+	NotifyElicitationComplete = "notifications/elicitation/complete" // not since revision 2026-07-28
+	MethodTasksUpdate         = "tasks/update"
+	MethodSkillsList          = "skills/list"
+	MethodSkillsGet           = "skills/get"
+	MethodDirectoryRead       = "resources/directory/read"
 )
 
 // Requests to watch one task, used only inside the workbench: a modern server gets one long request for several tasks,
