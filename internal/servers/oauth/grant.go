@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -40,7 +41,7 @@ type machine struct {
 // grantToken gets a token by the grant of the configuration. It is the renewer of such a server, and so runs once at a
 // time.
 func (c *Credentials) grantToken(ctx context.Context, _ *holding) (*credentials.Credential, error) {
-	assertion, err := c.ownAssertion()
+	assertion, err := ownAssertion(&c.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +60,37 @@ func (c *Credentials) grantToken(ctx context.Context, _ *holding) (*credentials.
 }
 
 // ownAssertion reads what the configuration has to show: the assertion or the identity token; "" if the client is enough.
-func (c *Credentials) ownAssertion() (string, error) {
-	switch c.settings.Grant {
+func ownAssertion(settings *config.OAuth) (string, error) {
+	switch settings.Grant {
 	case config.GrantClientCredentials:
 		return "", nil
 	case config.GrantJWTBearer:
-		return readAssertion(c.settings.AssertionFile, "oauth.assertionFile")
+		return readAssertion(settings.AssertionFile, "oauth.assertionFile")
 	case config.GrantIDJAG:
-		if c.settings.IdentityProvider == nil {
+		if settings.IdentityProvider == nil {
 			return "", errors.New("the grant id-jag needs the identity provider; set 'oauth.identityProvider'")
 		}
-		return readAssertion(c.settings.IdentityProvider.IDTokenFile, "oauth.identityProvider.idTokenFile")
+		return readAssertion(settings.IdentityProvider.IDTokenFile, "oauth.identityProvider.idTokenFile")
 	}
-	return "", fmt.Errorf("the grant '%.100s' is not supported; correct 'oauth.grant'", c.settings.Grant)
+	return "", fmt.Errorf("the grant '%.100s' is not supported; correct 'oauth.grant'", settings.Grant)
+}
+
+// ownClient is the client of the configuration.
+func ownClient(settings *config.OAuth) credentials.Client {
+	return credentials.Client{ID: settings.ClientID, Secret: settings.ClientSecret, Source: credentials.SourceConfigured}
+}
+
+// grantStep says whether the configuration has what its grant needs. Nothing is sent.
+func grantStep(settings *config.OAuth, server *serverMetadata) Step {
+	const title = "grant"
+	if _, err := ownAssertion(settings); err != nil {
+		return failed(title, err)
+	}
+	client := ownClient(settings)
+	if err := authenticate(client, settings, server, make(url.Values), make(http.Header)); err != nil {
+		return failed(title, err)
+	}
+	return Step{Title: title, Detail: settings.Grant + ", client authentication " + chooseMethod(settings, client.Secret, server) + ": no login by a person is needed"}
 }
 
 // requestGrant finds the authorization server and asks it for a token.
@@ -93,7 +112,7 @@ func (c *Credentials) requestGrant(ctx context.Context, assertion string) (*cred
 		form.Set("assertion", assertion)
 	}
 	target.addTo(form)
-	client := credentials.Client{ID: c.settings.ClientID, Secret: c.settings.ClientSecret, Source: credentials.SourceConfigured}
+	client := ownClient(&c.settings)
 	stored, err := c.machine.key(target.server)
 	if err != nil {
 		return nil, err

@@ -341,3 +341,27 @@ func TestMachinesNeedNoLogin(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// doctor says whether the settings of a grant are complete, and asks for no token.
+func TestExaminedGrant(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, test := range []struct {
+		settings config.OAuth
+		want     string
+	}{
+		{config.OAuth{Grant: config.GrantClientCredentials, ClientID: "id", ClientSecret: "hidden"}, "client_credentials, client authentication client_secret_basic: no login by a person is needed"},
+		{config.OAuth{Grant: config.GrantClientCredentials, ClientID: "id", PrivateKeyFile: missing}, "the private key of 'oauth.privateKeyFile' (" + missing + ") cannot be used: "},
+		{config.OAuth{Grant: config.GrantJWTBearer, AssertionFile: missing}, "the JWT of 'oauth.assertionFile' (" + missing + ") cannot be used: "},
+		{config.OAuth{Grant: config.GrantJWTBearer, AssertionFile: file(t, testAssertion)}, "jwt-bearer, client authentication none"},
+		{config.OAuth{Grant: config.GrantIDJAG}, "the grant id-jag needs the identity provider; set 'oauth.identityProvider'"},
+		{config.OAuth{Grant: "other"}, "the grant 'other' is not supported; correct 'oauth.grant'"},
+	} {
+		b := newBench(t, oauthtest.Options{}, &test.settings)
+		steps := b.Examine(t.Context())
+		last := steps[len(steps)-1]
+		if text := fmt.Sprint(last.Detail, last.Err); last.Title != "grant" || !strings.Contains(text, test.want) {
+			t.Errorf("%s: the last step is %+v, want %q", test.settings.Grant, last, test.want)
+		}
+		b.wantCount(oauthtest.Machine, 0)
+	}
+}
