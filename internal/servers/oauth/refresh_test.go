@@ -15,8 +15,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/test/oauthtest"
 )
 
-func runProcess(role string) int { return 0 }
-
 func TestLoginAndCall(t *testing.T) {
 	b := newBench(t, oauthtest.Options{}, nil)
 	if login := b.refusedCall("echo"); login.Reason != reasonAsked || login.Scopes != nil || login.Final {
