@@ -348,9 +348,10 @@ func TestServersOfTheFirstRevision(t *testing.T) {
 }
 
 func TestUnreachableServersAreTemporary(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
+	// It stays, so that nobody else gets its port, and answers nothing.
+	gone := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer gone.Close()
 	address := gone.URL
-	gone.Close()
 	guard, server := newGuard(t, address+"/mcp")
 	if _, err := newDiscoverer(guard, server, nil, nil).find(t.Context(), challenge{}, nil, true); kindOf(err) != "temporary" || !strings.Contains(err.Error(), address) {
 		t.Errorf("the server is gone: %v", err)

@@ -167,17 +167,9 @@ func withoutConfigured(client credentials.Client) credentials.Client {
 	return client
 }
 
-// isRegistrationOld reports whether the workbench has to be registered anew.
+// isRegistrationOld reports whether the workbench has to be registered anew although it seems to be known.
 func (a *Attempt) isRegistrationOld(known *credentials.Client) bool {
-	switch {
-	case known == nil || a.options.Fresh:
-		return true
-	case !known.SecretExpires.IsZero() && !time.Now().Before(known.SecretExpires):
-		return true
-	case known.RedirectURI != a.redirectURI:
-		return true
-	}
-	return !a.isLive() && time.Since(known.Registered) > registrationAge
+	return a.options.Fresh || known != nil && !a.isLive() && time.Since(known.Registered) > registrationAge
 }
 
 // listen listens at the port of the registration, or at another one if that is taken.
