@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
@@ -33,6 +34,7 @@ func newDoctor(g *globals) *cobra.Command {
 		Long: `Check the configuration and its environment, list the MCP clients that have the workbench,
 and start every server: is its command found, does it start, answer the handshake and list
 its tools? Failures are explained with the last lines of the server's stderr and a fix.
+For a remote server that wants a login, each step to it is tried.
 
 The exit status is 0 if everything works and 1 if something failed; warnings do not count.`,
 		Example: `  mcp-workbench doctor
@@ -118,6 +120,11 @@ func (g *globals) examineServers(ctx context.Context, cfg *config.Config, patien
 	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
 	examiner := doctor.NewExaminer(workbench, cfg, os.Environ())
 	examiner.Named = g.ConfigPath
+	logins := openLogins(cfg, log)
+	defer logins.Close()
+	examiner.Logins = func(toolbox string, server *config.Server) *oauth.Credentials {
+		return logins.of(remote{toolbox, server}, "")
+	}
 	found := examiner.Examine(ctx, patients, titles.Show)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

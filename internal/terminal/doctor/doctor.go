@@ -49,6 +49,7 @@ type Server struct {
 	Error    string   `json:"error,omitempty"`
 	Stderr   []string `json:"stderr,omitempty"` // of a failed server
 	Fix      string   `json:"fix,omitempty"`
+	Login    *Login   `json:"login,omitempty"` // of a remote server
 	Warnings []string `json:"warnings,omitempty"`
 	Note     string   `json:"note,omitempty"` // a possible problem elsewhere
 

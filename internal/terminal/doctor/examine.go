@@ -25,7 +25,8 @@ const (
 
 // Examiner starts servers in a workbench and observes each step.
 type Examiner struct {
-	Named string // configuration named by a person, for suggested commands; "" for none
+	Named  string // configuration named by a person, for suggested commands; "" for none
+	Logins Logins // nil: logins are not examined
 
 	workbench *app.App
 	masker    *secret.Masker
@@ -98,10 +99,15 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 	if err != nil {
 		found.Verdict, found.Error = Failed, reason(err)
 		found.Stderr = status.Stderr[max(0, len(status.Stderr)-maxStderr):]
+		found.Login = e.login(ctx, patient, err)
 		found.Fix = e.fix(ctx, patient, err, found.Stderr)
+		if found.Login.isImpossible() {
+			found.Fix = "A login is not possible yet: see above. The text is also meant for the operator of the server."
+		}
 		return found
 	}
 	defer lease.Release()
+	found.Login = e.login(ctx, patient, nil)
 	found.Verdict, found.Tools, found.Denied = Fine, len(lease.Tools.Tools), len(lease.Tools.Denied)
 	found.Software, found.Revision = status.Software, status.Revision
 	for _, warning := range lease.Tools.Warnings {

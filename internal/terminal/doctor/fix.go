@@ -29,13 +29,13 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr 
 		return failure.Hint()
 	}
 	if needed, ok := errors.AsType[*fleet.LoginNeededError](err); ok {
-		return fixLogin(needed)
+		return e.fixLogin(patient, needed)
 	}
 	if wrong, ok := errors.AsType[*process.CommandError](err); ok {
 		return e.fixCommand(ctx, patient, wrong)
 	}
 	if isLoop(patient, err) {
-		return "Remove it from the configuration: " + e.removal(patient)
+		return "Remove it from the configuration: " + e.commandFor("remove", patient)
 	}
 	if patient.Config.URL != "" {
 		return fixRemote(err)
@@ -54,14 +54,15 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr 
 }
 
 // fixLogin advises on a server that a person has to log in to.
-func fixLogin(needed *fleet.LoginNeededError) string {
-	switch {
-	case needed.Err.Final:
+func (e *Examiner) fixLogin(patient *Patient, needed *fleet.LoginNeededError) string {
+	if needed.Err.Final {
 		return "Another login would not help. Ask those who run the server for the right to use it."
-	case needed.Err.Unchallenged:
-		return "Log in: " + needed.Command() + `. If the server takes a fixed token instead, add "headers": {"Authorization": "Bearer ${TOKEN}"} to it.`
 	}
-	return "Log in: " + needed.Command()
+	advice := "Log in: " + e.commandFor("login", patient)
+	if needed.Err.Unchallenged {
+		advice += `. If the server takes a fixed token instead, add "headers": {"Authorization": "Bearer ${TOKEN}"} to it.`
+	}
+	return advice
 }
 
 // isLoop reports whether the server refused because it is this workbench, or leads to it. It is another process, so
@@ -71,9 +72,9 @@ func isLoop(patient *Patient, err error) bool {
 	return strings.Contains(err.Error(), loop.Error())
 }
 
-// removal returns the command that removes a server from the configuration.
-func (e *Examiner) removal(patient *Patient) string {
-	words := []string{"mcp-workbench", "remove", patient.Name()}
+// commandFor returns a command about a server of the examined configuration.
+func (e *Examiner) commandFor(command string, patient *Patient) string {
+	words := []string{"mcp-workbench", command, patient.Name()}
 	if e.Named != "" {
 		words = append(words, "--config", e.Named)
 	}

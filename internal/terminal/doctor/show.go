@@ -63,6 +63,9 @@ func Title(screen *tty.Screen, server Server, done bool, names int) string {
 			parts = append(parts, tty.CleanLine(server.Software))
 		}
 		parts = append(parts, "revision "+tty.CleanLine(server.Revision))
+		if server.Login != nil && server.Login.Issuer != "" {
+			parts = append(parts, "signed in at "+tty.CleanLine(server.Login.Issuer))
+		}
 		text = strings.Join(append(parts, tty.CleanLine(server.Steps[0].Detail)), ", ")
 	}
 	return fmt.Sprintf("%s %s  %s", mark(screen, server.Verdict), screen.Paint(tty.Name, name), text)
@@ -117,6 +120,9 @@ func showFailure(screen *tty.Screen, server Server) {
 	}
 	if len(server.Steps) == 0 {
 		writeDetail(screen, "error", tty.Clean(server.Error))
+	}
+	if server.Login != nil {
+		showLogin(screen, server.Login)
 	}
 	for i, line := range server.Stderr {
 		label := ""

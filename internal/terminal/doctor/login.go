@@ -1,0 +1,104 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Login is the state of the login to a remote server.
+type Login struct {
+	State   string      `json:"state"`
+	Reason  string      `json:"reason,omitempty"` // why one is needed
+	Account string      `json:"account,omitempty"`
+	Issuer  string      `json:"issuer,omitempty"`
+	Expires *time.Time  `json:"expires,omitempty"` // of the token
+	Steps   []LoginStep `json:"steps,omitempty"`   // that a login would take; of a server that refuses
+}
+
+// LoginStep is one step of a login, up to where something would change at the authorization server.
+type LoginStep struct {
+	Name    string  `json:"name"`
+	Verdict Verdict `json:"status"`
+	Detail  string  `json:"detail,omitempty"`
+	Fix     string  `json:"fix,omitempty"`
+}
+
+// Logins returns the login of a server.
+type Logins func(toolbox string, server *config.Server) *oauth.Credentials
+
+// loginTime is the time limit for all steps of a login; each request has its own.
+const loginTime = 30 * time.Second
+
+// login returns the state of the login to a server; nil if nobody signs in to it. If the server refused, the steps of a login
+// are tried.
+func (e *Examiner) login(ctx context.Context, patient *Patient, refusal error) *Login {
+	if e.Logins == nil || !patient.Config.SignsIn() {
+		return nil
+	}
+	credentials := e.Logins(patient.Toolbox, &patient.Config)
+	status := credentials.Status()
+	login := &Login{
+		State: string(status.State), Reason: e.masker.Mask(status.Reason), Account: status.Account, Issuer: status.Issuer,
+	}
+	if !status.Expires.IsZero() {
+		login.Expires = &status.Expires
+	}
+	if status.Err != nil {
+		login.Steps = append(login.Steps, LoginStep{Name: "store of logins", Verdict: Failed, Detail: e.masker.Mask(status.Err.Error())})
+	}
+	if isRefusal(refusal) && ctx.Err() == nil {
+		within, cancel := context.WithTimeout(ctx, loginTime)
+		defer cancel()
+		login.Steps = nil
+		for _, step := range credentials.Examine(within) {
+			login.Steps = append(login.Steps, e.loginStep(step))
+		}
+	}
+	return login
+}
+
+func (e *Examiner) loginStep(step oauth.Step) LoginStep {
+	shown := LoginStep{Name: step.Title, Verdict: Fine, Detail: e.masker.Mask(step.Detail), Fix: e.masker.Mask(step.Hint)}
+	switch {
+	case step.Err != nil:
+		shown.Verdict, shown.Detail = Failed, e.masker.Mask(step.Err.Error())
+	case step.Missing:
+		shown.Verdict = Skipped
+	}
+	return shown
+}
+
+// isRefusal reports whether a server could be reached, and refused.
+func isRefusal(err error) bool {
+	if _, ok := errors.AsType[*fleet.LoginNeededError](err); ok {
+		return true
+	}
+	status, ok := errors.AsType[*downstream.StatusError](err)
+	return ok && (status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden)
+}
+
+// isImpossible reports whether a step failed that a login needs.
+func (l *Login) isImpossible() bool {
+	return l != nil && slices.ContainsFunc(l.Steps, func(step LoginStep) bool { return step.Verdict == Failed })
+}
+
+// showLogin writes the steps of a login.
+func showLogin(screen *tty.Screen, login *Login) {
+	label := "login"
+	for _, step := range login.Steps {
+		writeDetail(screen, label, mark(screen, step.Verdict)+" "+tty.CleanLine(step.Name+": "+step.Detail))
+		label = ""
+		if step.Fix != "" {
+			writeDetail(screen, "", "  "+tty.CleanLine(step.Fix))
+		}
+	}
+}
