@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 func newCall(g *globals) *cobra.Command {
 	var options console.CallOptions
 	var how aloneFlag
+	var logsIn bool
 	cmd := &cobra.Command{
 		Use:   "call REF [ARGUMENTS…]",
 		Short: "Call a tool and show its result",
@@ -23,6 +25,7 @@ func newCall(g *globals) *cobra.Command {
   mcp-workbench call dev/git/commit @commit.json message='Fix it'
   mcp-workbench call draw text=hello --output pictures
   mcp-workbench call dev/git/status --root .
+  mcp-workbench call notion/search query=plans --login
   mcp-workbench call dev/files/list --json | jq .structuredContent`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -40,6 +43,9 @@ func newCall(g *globals) *cobra.Command {
 				return err
 			}
 			options.Ref, options.Words, options.Stdin = args[0], args[1:], cmd.InOrStdin()
+			if logsIn {
+				options.Login = loginDuring(c, cmd.InOrStdin(), slices.Contains(options.Words, "-"))
+			}
 			return c.Call(cmd.Context(), options)
 		},
 	}
@@ -47,6 +53,7 @@ func newCall(g *globals) *cobra.Command {
 	cmd.Flags().StringVar(&options.Folder, "output", "", "folder for files (default: the working folder)")
 	cmd.Flags().DurationVar(&options.Timeout, "timeout", 0, "time limit of the call, such as 30s (default: the configuration's timeouts.call)")
 	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder to give the server as a root, such as '.'; may be repeated (default: none)")
+	cmd.Flags().BoolVar(&logsIn, "login", false, "sign in to the server if it needs a login, and call again")
 	completion.Register(cmd, "root", completion.Folders)
 	completion.Register(cmd, "output", completion.Folders)
 	how.define(cmd)
@@ -75,6 +82,10 @@ some servers use roots instead of the folders in their configuration.
 Where clients share a workbench ("shared": true in the configuration, or a client runs with
 --shared), the call goes through it: the server keeps running, with its state, for the next
 call. --alone starts the server for this call and stops it afterwards.
+
+If a remote server needs a login, the tool is not called, and the error names the command
+that signs in. With --login this command signs in, as 'login' does and with its steps on
+stderr, and calls the tool again. A browser is never opened without --login.
 
 The tool is called without confirmation, whatever it does: 'show REF' shows what its server
 says about that.`

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/login"
 )
 
@@ -107,4 +108,24 @@ func inputOf(screen *tty.Screen, in io.Reader) *tty.Lines {
 		return screen.Lines()
 	}
 	return tty.NewLines(in)
+}
+
+// loginDuring returns how a call logs in. The arguments of the call may be on stdin, where no address can be pasted then.
+func loginDuring(c *console.Console, in io.Reader, hasArguments bool) func(ctx context.Context, toolbox, server string) error {
+	input := inputOf(c.Err, in)
+	if hasArguments && !c.Err.IsInteractive() {
+		input = nil
+	}
+	return func(ctx context.Context, toolbox, server string) error {
+		found, err := findRemote(c.Config, toolbox+"/"+server)
+		if err != nil {
+			return err
+		}
+		logins := openLogins(c.Config, c.Log)
+		defer logins.Close()
+		_, err = login.Run(ctx, logins.of(found, ""), login.Options{
+			Server: found.Ref(), URL: found.server.URL, Screen: c.Err, Input: input, Getenv: os.Getenv, Mask: logins.mask,
+		})
+		return err
+	}
 }

@@ -38,6 +38,7 @@ const (
 	LockNotWritten       Code = "lock-not-written"
 	LoginFailed          Code = "login-failed"
 	LoginImpossible      Code = "login-impossible"
+	LoginNeeded          Code = "login-needed"
 	LoginNotNeeded       Code = "login-not-needed"
 	LoginsSealed         Code = "logins-sealed"
 	LoginsUnusable       Code = "logins-unusable"

@@ -129,15 +129,11 @@ func (c *Credentials) refresh(ctx context.Context, credential *credentials.Crede
 	if err != nil {
 		return nil, err
 	}
-	key, err := loadDPoPKey(credential.DPoPKey)
-	if err != nil {
-		return nil, err
-	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {credential.Refresh}}
 	if credential.Resource != "" {
 		form.Set("resource", credential.Resource)
 	}
-	answer, err := c.requestToken(ctx, metadata, &client, key, form)
+	answer, err := c.requestToken(ctx, metadata, &client, form)
 	credential.Client.Method = client.Method
 	return answer, err
 }

@@ -29,16 +29,23 @@ type CallOptions struct {
 	Folder  string        // for files; "": the working folder
 	Timeout time.Duration // of the call; 0: the configured one
 	Roots   []string      // folders for the server
+
+	// Login logs in to a server that needs it; nil: nobody logs in.
+	Login func(ctx context.Context, toolbox, server string) error
 }
 
 // Call calls a tool and shows its result.
-func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
+func (c *Console) Call(ctx context.Context, options CallOptions) error {
+	return c.callWithLogins(ctx, options)
+}
+
+func (c *Console) callOnce(ctx context.Context, options CallOptions) (err error) {
 	at, err := c.locate(ctx, options.Ref)
 	if err != nil {
 		return err
 	}
 	c.warnOfFaults(at)
-	r := &activeCall{Console: c, at: at, bar: c.Err.Bar()}
+	r := &activeCall{Console: c, at: at, bar: c.Err.Bar(), logsIn: options.Login != nil}
 	defer r.bar.Clear()
 	r.bar.Say("starting server '" + at.Server + "'…")
 	session, err := c.OpenShared(ctx, []place{at}, Handlers{
@@ -72,6 +79,9 @@ func (c *Console) Call(ctx context.Context, options CallOptions) (err error) {
 	r.bar.Clear()
 	if err != nil {
 		return err
+	}
+	if needed := resultNeedsLogin(entry{at, tool}, result); needed != nil && (!options.JSON || options.Login != nil) {
+		return needed
 	}
 	err = c.show(result, entry{at, tool}, options)
 	if failed, ok := errors.AsType[*toolbox.Error](err); ok && failed.Code == toolbox.ToolError && r.askedRoots.Load() {
@@ -131,6 +141,7 @@ type activeCall struct {
 	bar *tty.Bar
 	questionQueue
 
+	logsIn     bool        // a login is part of this command
 	askedRoots atomic.Bool // the server requested the roots
 }
 
@@ -141,6 +152,9 @@ func (r *activeCall) open(ctx context.Context, session *Session, ref string) (ca
 		return catalog.Tool{}, ctx.Err()
 	}
 	if err != nil {
+		if needed := needsLogin(ref, r.at, err.Error()); needed != nil {
+			return catalog.Tool{}, needed
+		}
 		return catalog.Tool{}, &toolbox.Error{
 			Code: toolbox.ServersUnreachable, Message: tty.Clean(err.Error()),
 			Hint: "To look at the server step by step: mcp-workbench doctor", Cause: err,

@@ -76,6 +76,9 @@ func (r *activeCall) elicit(ctx context.Context, params wire.Payload) ([]byte, e
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // withdrawn while others were asked
 	}
+	if isLoginPage(params) && (r.logsIn || !r.Err.IsInteractive()) {
+		return []byte(declined), nil // this command logs in itself and calls again, or its error says what to do
+	}
 	r.asking.Store(true)
 	defer r.asking.Store(false)
 	r.bar.Clear()
