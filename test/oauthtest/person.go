@@ -20,6 +20,8 @@ type Person struct {
 	Answers map[string]string
 	// Stop ends the visit before an address is opened; nil: never.
 	Stop func(address *url.URL) bool
+	// Transport of the browser; nil: the default one.
+	Transport http.RoundTripper
 
 	client *http.Client
 }
@@ -47,7 +49,7 @@ func (p *Person) Visit(address string) (*Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.client = &http.Client{Jar: jar, Timeout: visitTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		p.client = &http.Client{Jar: jar, Transport: p.Transport, Timeout: visitTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	request, err := http.NewRequest(http.MethodGet, address, nil)
 	for range maxSteps {

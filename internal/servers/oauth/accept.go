@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -23,15 +24,22 @@ const codeScope = "insufficient_scope"
 // Accept refreshes a token that the server refused, once, and tells apart what only a person can solve.
 func (c *Credentials) Accept(ctx context.Context, request *http.Request, response *http.Response) (again bool, err error) {
 	if response.StatusCode != http.StatusUnauthorized && response.StatusCode != http.StatusForbidden {
-		if h := c.held.Load(); h != nil && !h.accepted.Load() && h.values != nil && sent(request) == h.values[0] {
+		if h := c.held.Load(); h != nil && h.values != nil && (h.key != nil || !h.accepted.Load()) && sent(request) == h.credential.Access {
 			h.accepted.Store(true)
+			if h.key != nil {
+				c.proved(request, response)
+			}
 		}
 		return false, nil
 	}
 	if c.problem != nil || !c.covers(request.URL) || response.Request != nil && !c.covers(response.Request.URL) {
 		return false, c.problem
 	}
-	asked := chosen(parseChallenges(response.Header))
+	all := parseChallenges(response.Header)
+	if h := c.held.Load(); h != nil && h.key != nil && c.proveAgain(request, response, all) {
+		return true, nil
+	}
+	asked := chosen(all)
 	if asked.code == codeScope {
 		return c.stepUp(ctx, request, asked)
 	}
@@ -42,7 +50,11 @@ func (c *Credentials) Accept(ctx context.Context, request *http.Request, respons
 	return c.refused(ctx, request)
 }
 
-func sent(request *http.Request) string { return request.Header.Get("Authorization") }
+// sent returns the token of a request.
+func sent(request *http.Request) string {
+	_, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
+	return token
+}
 
 // chosen returns the challenge that counts: that about scopes, else that which says most about how to get a token. It is
 // the zero value if there is none.
@@ -76,7 +88,7 @@ func (c *Credentials) refused(ctx context.Context, request *http.Request) (again
 		return false, &downstream.LoginError{Reason: reasonAsked}
 	case h.hasLogin() && h.credential.Dead != "":
 		return false, &downstream.LoginError{Reason: h.credential.Dead}
-	case h.values != nil && h.header() != sent(request):
+	case h.values != nil && h.credential.Access != sent(request):
 		return true, nil // there is another one since
 	case h.isHopeless(time.Now()):
 		return false, c.refusedAgain()

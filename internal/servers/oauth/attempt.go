@@ -41,6 +41,7 @@ type Attempt struct {
 	pagePath      string
 	state, cookie string // secrets that the answer has to have
 	verifier      string // secret that the exchange has to have
+	dpopKey       []byte // that the tokens are bound to; nil: none
 	server        *http.Server
 	cancel        context.CancelFunc
 	running       sync.WaitGroup

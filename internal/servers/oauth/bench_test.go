@@ -38,6 +38,7 @@ type bench struct {
 	folder   string
 	store    *credentials.Store
 	settings *config.OAuth
+	environ  []string
 	manager  *Manager
 	*Credentials
 
@@ -75,7 +76,7 @@ func (b *bench) restart() {
 	}
 	b.store = credentials.Open(b.folder, credentials.Options{})
 	b.manager = New(Options{
-		Store: b.store, Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Store: b.store, Environ: b.environ, Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Secrets: func(values ...string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()

@@ -33,6 +33,10 @@ type Credentials struct {
 	// no person. It runs once at a time, and is bounded by ctx.
 	renewer func(ctx context.Context, old *holding) (*credentials.Credential, error)
 
+	machine machine      // of a grant that needs no person
+	nonces  nonces       // of DPoP
+	sending atomic.Int32 // how tokens are sent that are bound to a key: a constant send…
+
 	begun    time.Time
 	nextLook atomic.Int64 // when to look at the store again, in nanoseconds after begun
 	held     atomic.Pointer[holding]
@@ -48,6 +52,7 @@ type Credentials struct {
 type holding struct {
 	credential *credentials.Credential // never modified; nil: there is no login
 	values     []string                // of the header Authorization; nil: there is no token
+	key        *dpopKey                // that the token is bound to; nil: none
 	renewAt    time.Time               // zero: when the server refuses the token
 	err        error                   // why the store cannot be read
 
@@ -74,14 +79,26 @@ func newHolding(c *credentials.Credential) *holding {
 		kind = kindBearer
 	}
 	h.values = []string{kind + " " + c.Access}
-	if !c.Expires.IsZero() && c.Refresh != "" {
-		early := earlyTime
-		if lifetime := c.Expires.Sub(c.Issued); lifetime > 0 {
-			early = min(early, lifetime/earlyShare)
-		}
-		h.renewAt = c.Expires.Add(-early)
+	if kind == kindDPoP {
+		h.key, h.err = parseDPoPKey(c.DPoPKey)
+	}
+	if c.Refresh != "" {
+		h.planRenewal()
 	}
 	return h
+}
+
+// planRenewal makes the token be renewed before it expires.
+func (h *holding) planRenewal() {
+	c := h.credential
+	if c.Expires.IsZero() {
+		return
+	}
+	early := earlyTime
+	if lifetime := c.Expires.Sub(c.Issued); lifetime > 0 {
+		early = min(early, lifetime/earlyShare)
+	}
+	h.renewAt = c.Expires.Add(-early)
 }
 
 // hasLogin reports whether a person has logged in, or a grant has given a token.
@@ -123,6 +140,9 @@ func (c *Credentials) Authorize(ctx context.Context, request *http.Request) erro
 		return err
 	}
 	request.Header["Authorization"] = h.values
+	if h.key != nil {
+		return c.prove(request, h)
+	}
 	return nil
 }
 
@@ -138,9 +158,9 @@ func (c *Credentials) ready(ctx context.Context) (*holding, error) {
 		return nil, h.err
 	case h.values != nil && !h.isDue(now) && h.credential.Dead == "":
 		return h, nil
-	case !h.hasLogin() && !c.isMachine():
+	case !h.hasLogin():
 		return h, nil
-	case h.hasLogin() && h.credential.Dead != "":
+	case h.credential.Dead != "":
 		if h = c.reload(); h.hasLogin() && h.credential.Dead != "" {
 			return nil, &downstream.LoginError{Reason: h.credential.Dead}
 		}
@@ -246,6 +266,9 @@ func rank(c *credentials.Credential) int {
 // hold makes a credential the current one. c.mu is locked.
 func (c *Credentials) hold(credential *credentials.Credential) *holding {
 	h, before := newHolding(credential), c.held.Load()
+	if c.isMachine() && h.values != nil {
+		h.planRenewal()
+	}
 	if before != nil && before.values != nil && before.header() == h.header() {
 		h.accepted.Store(before.accepted.Load())
 		h.isAnswer.Store(before.isAnswer.Load())

@@ -41,6 +41,14 @@ func newDPoPKey() ([]byte, error) {
 	return x509.MarshalPKCS8PrivateKey(key)
 }
 
+// loadDPoPKey returns a stored key; nil if there is none.
+func loadDPoPKey(stored []byte) (*dpopKey, error) {
+	if stored == nil {
+		return nil, nil
+	}
+	return parseDPoPKey(stored)
+}
+
 func parseDPoPKey(stored []byte) (*dpopKey, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(stored)
 	key, ok := parsed.(*ecdsa.PrivateKey)

@@ -53,6 +53,9 @@ func examine(ctx context.Context, d *discoverer, r *registrar, redirectURI strin
 		return append(steps, failed("login", err))
 	}
 	steps = append(steps, Step{Title: "authorization server", Detail: describe(t)})
+	if d.settings.Grant != "" {
+		return append(steps, grantStep(d.settings, t.server))
+	}
 	return append(steps, r.sourceStep(t, redirectURI, known))
 }
 

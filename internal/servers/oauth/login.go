@@ -299,7 +299,11 @@ func (a *Attempt) exchange(ctx context.Context, code string) (*Outcome, error) {
 	if a.target.resource != "" {
 		form.Set("resource", a.target.resource)
 	}
-	answer, err := c.requestToken(ctx, a.target.server, &a.client, form)
+	key, err := a.bindTokens()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.requestToken(ctx, a.target.server, &a.client, key, form)
 	if refusal, ok := errors.AsType[*refusalError](err); ok && refusal.isClient() {
 		return nil, a.clientRefused(ctx, refusal)
 	}
@@ -342,7 +346,7 @@ func (a *Attempt) save(ctx context.Context, answer *tokenAnswer) (*credentials.C
 	err = a.credentials.change(ctx, a.key, func(kept *credentials.Credential) bool {
 		next := &credentials.Credential{
 			Key: a.key, Generation: kept.Generation, Login: random(), Resource: a.target.resource, Metadata: metadata,
-			Client: withoutConfigured(a.client), Scopes: a.scopes, Granted: a.scopes, Refresh: "",
+			Client: withoutConfigured(a.client), Scopes: a.scopes, Granted: a.scopes, Refresh: "", DPoPKey: a.dpopKey,
 		}
 		if a.isStepUp && kept.Dead == "" {
 			next.Login = cmp.Or(kept.Login, next.Login)

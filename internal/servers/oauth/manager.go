@@ -80,6 +80,9 @@ func (m *Manager) For(server Server) *Credentials {
 		c.settings = *server.Settings
 	}
 	c.renewer = c.refreshStored
+	if c.isMachine() {
+		c.renewer = c.grantToken
+	}
 	c.problem = c.prepare()
 	return c
 }
@@ -92,12 +95,13 @@ func (c *Credentials) prepare() (err error) {
 	if c.address, err = url.Parse(c.server.URL); err != nil {
 		return errors.New("the address of the server cannot be parsed")
 	}
-	trusted := []string{c.settings.AuthorizationServer, c.settings.Issuer}
-	if provider := c.settings.IdentityProvider; provider != nil {
-		trusted = append(trusted, provider.Issuer, provider.TokenEndpoint)
-	}
-	c.guard, err = webclient.NewGuard(c.address, webclient.Options{
-		Environ: c.manager.options.Environ, Log: c.manager.options.Log, Version: c.server.Version, Trusted: trusted,
-	})
+	c.guard, err = webclient.NewGuard(c.address, c.guardOptions(c.settings.AuthorizationServer, c.settings.Issuer))
 	return err
+}
+
+// guardOptions are the options of a guard which trusts some addresses of the configuration.
+func (c *Credentials) guardOptions(trusted ...string) webclient.Options {
+	return webclient.Options{
+		Environ: c.manager.options.Environ, Log: c.manager.options.Log, Version: c.server.Version, Trusted: trusted,
+	}
 }

@@ -129,11 +129,15 @@ func (c *Credentials) refresh(ctx context.Context, credential *credentials.Crede
 	if err != nil {
 		return nil, err
 	}
+	key, err := loadDPoPKey(credential.DPoPKey)
+	if err != nil {
+		return nil, err
+	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {credential.Refresh}}
 	if credential.Resource != "" {
 		form.Set("resource", credential.Resource)
 	}
-	answer, err := c.requestToken(ctx, metadata, &client, form)
+	answer, err := c.requestToken(ctx, metadata, &client, key, form)
 	credential.Client.Method = client.Method
 	return answer, err
 }

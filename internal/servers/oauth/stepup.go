@@ -43,7 +43,7 @@ func (c *Credentials) stepUp(ctx context.Context, request *http.Request, asked c
 	case h.credential.Dead != "":
 		problem.Reason = h.credential.Dead
 		return false, problem
-	case h.values != nil && h.header() != sent(request):
+	case h.values != nil && h.credential.Access != sent(request):
 		return true, nil // there is another token since
 	case isSubset(scopes, h.credential.Scopes):
 		problem.Final = true

@@ -95,17 +95,25 @@ func (c *Credentials) parties(credential *credentials.Credential) (*serverMetada
 
 // requestToken sends a form to the token endpoint. A server that said that it needs no secret, and gave one, gets it after it
 // refused the client.
-func (c *Credentials) requestToken(ctx context.Context, metadata *serverMetadata, client *credentials.Client, form url.Values) (*tokenAnswer, error) {
-	answer, err := c.postToken(ctx, metadata, *client, form)
+func (c *Credentials) requestToken(ctx context.Context, metadata *serverMetadata, client *credentials.Client, key *dpopKey, form url.Values) (*tokenAnswer, error) {
+	answer, err := c.postToken(ctx, metadata, *client, key, form)
 	refusal, isRefused := errors.AsType[*refusalError](err)
+	if isRefused && refusal.code == codeNonce && key != nil { // which came with the refusal
+		answer, err = c.postToken(ctx, metadata, *client, key, form)
+		refusal, isRefused = errors.AsType[*refusalError](err)
+	}
 	if isRefused && refusal.isClient() && client.Method == config.TokenAuthNone && client.Secret != "" {
 		client.Method = config.TokenAuthPost
-		return c.postToken(ctx, metadata, *client, form)
+		answer, err = c.postToken(ctx, metadata, *client, key, form)
+	}
+	if err == nil && answer.kind == kindDPoP && key == nil {
+		return nil, problem("Ask its operator to list ES256 in 'dpop_signing_alg_values_supported' of the metadata.",
+			"The authorization server %s sent a token that is bound to a key, although it was shown none", shown(metadata.Issuer))
 	}
 	return answer, err
 }
 
-func (c *Credentials) postToken(ctx context.Context, metadata *serverMetadata, client credentials.Client, form url.Values) (*tokenAnswer, error) {
+func (c *Credentials) postToken(ctx context.Context, metadata *serverMetadata, client credentials.Client, key *dpopKey, form url.Values) (*tokenAnswer, error) {
 	sent, header := make(url.Values), make(http.Header)
 	for name, values := range form {
 		sent[name] = values
@@ -115,14 +123,20 @@ func (c *Credentials) postToken(ctx context.Context, metadata *serverMetadata, c
 	if err := authenticate(client, &c.settings, metadata, sent, header); err != nil {
 		return nil, err
 	}
+	if err := c.proveTokenRequest(metadata, key, header); err != nil {
+		return nil, err
+	}
 	issued := time.Now() // before the request: the token does not expire earlier than thought
 	document, err := c.guard.Post(ctx, metadata.TokenEndpoint, header, []byte(sent.Encode()), tokenTime)
 	if err != nil {
 		return nil, &TemporaryError{"The authorization server gave no token: " + err.Error(), err}
 	}
+	if key != nil {
+		c.learnTokenNonce(metadata, document.Header)
+	}
 	answer, err := readToken(document, issued)
 	if refusal, ok := errors.AsType[*refusalError](err); ok { // some servers quote what they refuse
-		masker := secret.NewMasker([]string{form.Get("code"), form.Get("code_verifier"), form.Get("refresh_token"), client.Secret})
+		masker := secret.NewMasker([]string{form.Get("code"), form.Get("code_verifier"), form.Get("refresh_token"), form.Get("assertion"), client.Secret})
 		refusal.code, refusal.description = words(masker.Mask(refusal.code)), words(masker.Mask(refusal.description))
 	}
 	return answer, err
