@@ -131,24 +131,24 @@ func (a *Attempt) accept(query url.Values) error {
 	if !a.claim() {
 		return &unfitError{"the login was answered already"}
 	}
-	if err := a.checkAnswer(query); err != nil {
+	// The person has done their part: what follows goes on if whoever waits gives up.
+	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
+	if err := a.checkAnswer(ctx, query); err != nil {
+		cancel()
 		a.finish(nil, err)
 		return err
 	}
-	code := query.Get("code")
 	a.trace(Step{Title: "answer", Detail: "the authorization server sent a code; exchanging it for tokens"})
 	a.running.Go(func() {
-		// The person has done their part: the exchange goes on if whoever waits gives up.
-		ctx, cancel := context.WithTimeout(context.Background(), finishTime)
 		defer cancel()
-		a.finish(a.exchange(ctx, code))
+		a.finish(a.exchange(ctx, query.Get("code")))
 	})
 	return nil
 }
 
 // checkAnswer checks who sent an answer to this attempt, and whether it is a code. Nothing of an answer from someone else
 // is shown.
-func (a *Attempt) checkAnswer(query url.Values) error {
+func (a *Attempt) checkAnswer(ctx context.Context, query url.Values) error {
 	metadata := a.target.server
 	issuer, hasIssuer := query["iss"]
 	switch {
@@ -162,8 +162,11 @@ func (a *Attempt) checkAnswer(query url.Values) error {
 		return nil
 	}
 	refusal := &refusalError{code: words(code), description: words(query.Get("error_description"))}
-	if code == "access_denied" {
+	switch code {
+	case "access_denied":
 		return fmt.Errorf("the login was refused at the authorization server: %s", refusal.words())
+	case "unauthorized_client", "invalid_client":
+		return a.clientRefused(ctx, refusal)
 	}
 	return fmt.Errorf("the authorization server did not make the login: %s", refusal.words())
 }

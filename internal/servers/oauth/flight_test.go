@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -27,6 +28,9 @@ func TestOneFlightAtATime(t *testing.T) {
 			<-gate
 			return &credentials.Credential{Access: "token"}, nil
 		}
+		expired := newHolding(&credentials.Credential{Access: "old", Issued: time.Now().Add(-time.Hour), Expires: time.Now()})
+		expired.planRenewal()
+		c.held.Store(expired)
 		var group sync.WaitGroup
 		for range 10 {
 			group.Go(func() {
@@ -42,7 +46,7 @@ func TestOneFlightAtATime(t *testing.T) {
 		if n := asked.Load(); n != 1 {
 			t.Errorf("%d tokens were asked for, want 1", n)
 		}
-		c.held.Store(newHolding(nil))
+		c.held.Store(expired)
 		request, _ := http.NewRequest(http.MethodPost, "https://mcp.example/mcp", nil)
 		if err := c.Authorize(t.Context(), request); err == nil {
 			t.Error("a closed manager began a refresh")

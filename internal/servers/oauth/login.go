@@ -1,12 +1,10 @@
 package oauth
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -131,7 +129,7 @@ func (a *Attempt) chooseScopes() {
 
 // isLive reports whether the store has a login that works, as far as is known.
 func (a *Attempt) isLive() bool {
-	return a.before != nil && a.before.Dead == "" && (a.before.Access != "" || a.before.Refresh != "")
+	return rank(a.before) == rankAlive
 }
 
 // register listens for the answer, and gets the client id that goes with the address.
@@ -204,7 +202,7 @@ func listenAt(ctx context.Context, port int) (net.Listener, error) {
 // can be written.
 func (a *Attempt) keepClient(ctx context.Context, client credentials.Client) error {
 	return a.credentials.change(ctx, a.key, func(kept *credentials.Credential) bool {
-		if kept.Dead == "" && (kept.Access != "" || kept.Refresh != "") {
+		if rank(kept) == rankAlive {
 			return false
 		}
 		isChanged := kept.Client != client
@@ -288,95 +286,4 @@ func random() string {
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails
 	return base64.RawURLEncoding.EncodeToString(bits)
-}
-
-// exchange gets the tokens for a code, and saves them.
-func (a *Attempt) exchange(ctx context.Context, code string) (*Outcome, error) {
-	c := a.credentials
-	form := url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.redirectURI}, "code_verifier": {a.verifier},
-	}
-	if a.target.resource != "" {
-		form.Set("resource", a.target.resource)
-	}
-	key, err := a.bindTokens()
-	if err != nil {
-		return nil, err
-	}
-	answer, err := c.requestToken(ctx, a.target.server, &a.client, key, form)
-	if refusal, ok := errors.AsType[*refusalError](err); ok && refusal.isClient() {
-		return nil, a.clientRefused(ctx, refusal)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.manager.hide(answer.access, answer.refresh)
-	saved, err := a.save(ctx, answer)
-	if err != nil {
-		return nil, fmt.Errorf("the login could not be saved: %w", err)
-	}
-	c.mu.Lock()
-	c.hold(saved)
-	c.challenge = nil // the scopes in it are requested
-	c.mu.Unlock()
-	a.clearOthers(ctx)
-	return &Outcome{
-		Issuer: saved.Issuer, Account: saved.Account, Scopes: saved.Granted, Expires: saved.Expires, Refreshable: saved.Refresh != "",
-	}, nil
-}
-
-// clientRefused forgets a registration that the authorization server does not know.
-func (a *Attempt) clientRefused(ctx context.Context, refusal *refusalError) error {
-	if a.client.Source == credentials.SourceConfigured {
-		return refusal.aboutClient()
-	}
-	if err := a.keepClient(ctx, credentials.Client{RedirectURI: a.redirectURI}); err != nil {
-		return err
-	}
-	return fmt.Errorf("the authorization server does not accept the client that was registered: %s; log in again, which registers another one", refusal.words())
-}
-
-// save puts the tokens into the store, whatever is there.
-func (a *Attempt) save(ctx context.Context, answer *tokenAnswer) (*credentials.Credential, error) {
-	metadata, err := json.Marshal(a.target.server)
-	if err != nil {
-		return nil, err
-	}
-	var saved *credentials.Credential
-	err = a.credentials.change(ctx, a.key, func(kept *credentials.Credential) bool {
-		next := &credentials.Credential{
-			Key: a.key, Generation: kept.Generation, Login: random(), Resource: a.target.resource, Metadata: metadata,
-			Client: withoutConfigured(a.client), Scopes: a.scopes, Granted: a.scopes, Refresh: "", DPoPKey: a.dpopKey,
-		}
-		if a.isStepUp && kept.Dead == "" {
-			next.Login = cmp.Or(kept.Login, next.Login)
-			if kept.Client.ID == a.client.ID {
-				next.Refresh = kept.Refresh // if no other one came
-			}
-		}
-		answer.update(next)
-		*kept = *next
-		saved = kept
-		return true
-	})
-	return saved, err
-}
-
-// clearOthers removes the tokens of logins at other authorization servers, which the server does not use any more. The
-// registrations are kept.
-func (a *Attempt) clearOthers(ctx context.Context) {
-	c := a.credentials
-	all, _ := c.manager.options.Store.Find(c.canonical, c.settings.Account) // what cannot be read is of no use anyway
-	for _, one := range all {
-		if one.Issuer == a.key.Issuer || one.Access == "" && one.Refresh == "" {
-			continue
-		}
-		err := c.change(ctx, one.Key, func(kept *credentials.Credential) bool {
-			*kept = credentials.Credential{Key: kept.Key, Generation: kept.Generation, Metadata: kept.Metadata, Client: kept.Client}
-			return true
-		})
-		if err != nil {
-			c.manager.options.Log.Warn("the login at an earlier authorization server was not removed", "server", c.server.Name, "reason", err)
-		}
-	}
 }

@@ -408,6 +408,35 @@ func TestClientAuthentication(t *testing.T) {
 	}
 }
 
+// TestRegistrationThatIsRefused: the next login registers anew, and a login that works is not lost.
+func TestRegistrationThatIsRefused(t *testing.T) {
+	invalid := map[string]oauthtest.Fault{oauthtest.Token: {Status: 401, Body: `{"error":"invalid_client"}`}}
+	for _, isLive := range []bool{false, true} {
+		b := newBench(t, oauthtest.Options{}, nil)
+		if isLive {
+			b.mustLogIn(LoginOptions{})
+		}
+		b.provider.Change(func(o *oauthtest.Options) { o.Faults = invalid })
+		if _, err := b.logIn(LoginOptions{}); err == nil || !strings.Contains(err.Error(), "log in again, which registers another one") {
+			t.Errorf("got %v", err)
+		}
+		b.provider.Change(func(o *oauthtest.Options) { o.Faults = nil })
+		if isLive {
+			b.provider.ExpireAccess()
+			b.mustCall("echo")
+		}
+		a := b.begin(LoginOptions{})
+		if err := a.Paste("?error=unauthorized_client&state=" + a.state + "&iss=" + url.QueryEscape(b.provider.Issuer())); err == nil || !strings.Contains(err.Error(), "log in again, which registers another one") {
+			t.Errorf("got %v", err)
+		}
+		a.Close()
+		b.mustLogIn(LoginOptions{})
+		if n := b.provider.Count(oauthtest.Register); n != 3 {
+			t.Errorf("live %t: %d registrations, want 3", isLive, n)
+		}
+	}
+}
+
 func TestConfiguredClient(t *testing.T) {
 	const secret = "the-configured-secret"
 	options := oauthtest.Options{ClientOptions: oauthtest.ClientOptions{NoRegistration: true, Clients: []oauthtest.Client{
