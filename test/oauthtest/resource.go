@@ -151,7 +151,11 @@ func (p *Provider) admit(r *http.Request, options Options, sent message, event *
 	token := p.accessToken(text, options)
 	if problem := p.tokenProblem(token, options); problem != "" {
 		event.Error = "invalid_token"
-		return http.StatusUnauthorized, p.challenge(options, `error="invalid_token", error_description="The token is not good"`)
+		refused := p.challenge(options, `error="invalid_token", error_description="The token is not good"`)
+		if strings.EqualFold(scheme, "DPoP") {
+			refused = strings.Replace(refused, "Bearer ", `DPoP algs="ES256", `, 1)
+		}
+		return http.StatusUnauthorized, refused
 	}
 	event.Login = token.login.id
 	if token.key != "" || strings.EqualFold(scheme, "DPoP") {
