@@ -1,6 +1,6 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
-# make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make clients, make fuzz, make torture TIME=60s, make diff, make conformance
+# make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make clients, make fuzz, make torture TIME=60s, make diff, make conformance, make soak-login
 # make bench-search DATA=folder
 # make snapshot, make sign KEY=file, make release-check, make vulnerabilities
 # make bench DATA=docs/performance.json && make performance
@@ -14,12 +14,13 @@ TIME ?= 60s
 CLIENTS ?= 1000
 CALLS ?= 10
 HOSTILE ?= 500
+SOAK ?= 10m
 
 # The first five minutes of a user, in a terminal, as an animated picture for the README.
 demo:
 	go test -count=1 ./test/terminal -demo '$(CURDIR)/docs/demo.svg'
 
-.PHONY: demo run build test e2e pairings fault-pairings clients load lint bench performance bench-search fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
+.PHONY: demo run build test e2e pairings fault-pairings clients load soak-login lint bench performance bench-search fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
 
 run: build
 	bin/mcp-workbench try
@@ -51,6 +52,10 @@ fault-pairings:
 load:
 	cd test/load && LOAD_CLIENTS=$(CLIENTS) LOAD_CALLS=$(CALLS) LOAD_HOSTILE=$(HOSTILE) LOAD_HOSTILE_SECONDS=10 \
 		go test -count=1 -timeout 30m -run 'TestManyClients|TestHostileClients'
+
+# Twenty workbenches share one login whose tokens last seconds, and are killed at random; see test/soak.
+soak-login:
+	cd test/soak && SOAK_TIME=$(SOAK) go test -count=1 -timeout 60m -v -run TestOneLoginOfManyProcesses
 
 lint:
 	$(GOTOOL) golangci-lint run ./...
