@@ -73,6 +73,7 @@ func (b *bench) run(out io.Writer) (err error) {
 		{"memory", b.measureMemory},
 		{"open", b.measureOpening},
 		{"tools", b.measureManyTools},
+		{"login", b.measureLogin},
 	} {
 		if b.wants(part.name) {
 			if err := part.measure(); err != nil {

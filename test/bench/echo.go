@@ -28,10 +28,12 @@ type echo struct {
 func runEcho(args []string) error {
 	var e echo
 	var overHTTP bool
+	var issuer string
 	var delay time.Duration
 	flags := flag.NewFlagSet("echo", flag.ContinueOnError)
 	flags.BoolVar(&e.modern, "modern", false, "speak the modern era alone")
 	flags.BoolVar(&overHTTP, "http", false, "serve HTTP on a free port, which is printed")
+	flags.StringVar(&issuer, "issuer", "", "over HTTP: want a token, and name this authorization server")
 	flags.DurationVar(&delay, "delay", 0, "how long to take to start")
 	flags.IntVar(&e.tools, "tools", 1, "how many tools to offer")
 	if err := flags.Parse(args); err != nil {
@@ -39,7 +41,7 @@ func runEcho(args []string) error {
 	}
 	time.Sleep(delay)
 	if overHTTP {
-		return serveHTTP(func(_ *http.Request, line []byte) ([]byte, error) { return e.answer(nil, line), nil })
+		return serveHTTP(issuer, func(_ *http.Request, line []byte) ([]byte, error) { return e.answer(nil, line), nil })
 	}
 	return e.serve(wire.Pollable(os.Stdin), wire.Pollable(os.Stdout))
 }
@@ -150,14 +152,14 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 }
 
 // serveHTTP serves MCP over Streamable HTTP in its simplest form, until stdin ends: each
-// POST is answered with JSON. It prints its address first.
-func serveHTTP(answer func(*http.Request, []byte) ([]byte, error)) error {
+// POST is answered with JSON. It prints its address first. With an issuer, requests need a token.
+func serveHTTP(issuer string, answer func(*http.Request, []byte) ([]byte, error)) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Printf("http://%s/mcp\n", listener.Addr())
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
@@ -179,7 +181,11 @@ func serveHTTP(answer func(*http.Request, []byte) ([]byte, error)) error {
 			w.Header().Set("Content-Length", fmt.Sprint(len(reply)))
 			_, _ = w.Write(reply)
 		}
-	})}
+	})
+	if issuer != "" {
+		handler = protected(listener.Addr().String(), issuer, handler)
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: handler}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = server.Close()

@@ -22,6 +22,8 @@ func main() {
 			exit(runEcho(os.Args[2:]))
 		case "pump":
 			exit(runPump(os.Args[2:]))
+		case browserRole:
+			exit(runBrowser(os.Args[2:]))
 		case "chart":
 			exit(runChart(os.Args[2:]))
 		case "page":
@@ -32,7 +34,7 @@ func main() {
 	flag.StringVar(&b.binary, "binary", "bin/mcp-workbench", "the workbench to measure")
 	flag.StringVar(&b.sizes, "sizes", "", "measure only calls of these sizes, separated by commas, such as '10 B,64 KB'")
 	flag.IntVar(&b.rounds, "rounds", 7, "how often each way is measured, in turn")
-	flag.StringVar(&b.only, "only", "", "measure only what contains this: a lane such as 'stdio-stdio', 'start', 'memory', 'open'")
+	flag.StringVar(&b.only, "only", "", "measure only what contains this: a lane such as 'stdio-stdio', 'start', 'memory', 'open', 'login'")
 	flag.StringVar(&b.before, "before", "", "measure this workbench, too, in the same rounds: the binary of another version; several are separated by commas")
 	flag.StringVar(&b.others, "others", "", "JSON file with other systems to compare with; docs/performance.md says what it holds")
 	flag.StringVar(&b.data, "data", "", "write all figures to this file, as JSON")

@@ -77,7 +77,7 @@ func pumpHTTP(server *peer) error {
 			}
 		}
 	}()
-	err := serveHTTP(func(r *http.Request, line []byte) ([]byte, error) {
+	err := serveHTTP("", func(r *http.Request, line []byte) ([]byte, error) {
 		id := string(idOf(line))
 		waiter := make(chan []byte, 1)
 		mu.Lock()
