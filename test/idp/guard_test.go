@@ -118,7 +118,9 @@ func (p *identityProvider) key(t *testing.T, kid string) crypto.PublicKey {
 		return nil
 	}
 	defer response.Body.Close()
-	var set struct{ Keys []struct{ Kid, Kty, N, E string } }
+	var set struct {
+		Keys []struct{ Kid, Kty, N, E string }
+	}
 	if err := json.NewDecoder(response.Body).Decode(&set); err != nil {
 		t.Error(err)
 		return nil
