@@ -140,16 +140,31 @@ func (r remote) refuseLogin() error {
 type logins struct {
 	*oauth.Manager
 	store *credentials.Store
-	mask  func(string) string // hides the secrets of the configuration
+
+	mu      sync.Mutex
+	secrets []string // of the configuration, and tokens
 }
 
 // openLogins opens the logins of this user. They must be closed.
 func openLogins(cfg *config.Config, log *slog.Logger) *logins {
 	store := credentials.Open(credentials.Folder(config.StateDir()), credentials.Options{Seal: cfg.Credentials, Log: log})
-	return &logins{
-		Manager: oauth.New(oauth.Options{Store: store, Environ: os.Environ(), Log: log}),
-		store:   store, mask: secret.NewMasker(cfg.Secrets).Mask,
-	}
+	l := &logins{store: store, secrets: slices.Clone(cfg.Secrets)}
+	l.Manager = oauth.New(oauth.Options{Store: store, Environ: os.Environ(), Log: log, Secrets: l.hide})
+	return l
+}
+
+// hide adds values that are not shown.
+func (l *logins) hide(values ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.secrets = append(l.secrets, values...)
+}
+
+// mask hides secrets in a text.
+func (l *logins) mask(text string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return secret.NewMasker(l.secrets).Mask(text)
 }
 
 // of returns the login of a server, under another account than the configured one if it is not empty.

@@ -40,7 +40,7 @@ func (c *Console) Call(ctx context.Context, options CallOptions) error {
 }
 
 func (c *Console) callOnce(ctx context.Context, options CallOptions) (err error) {
-	at, err := c.locate(ctx, options.Ref)
+	at, err := c.locate(ctx, options.Ref, options.Login != nil)
 	if err != nil {
 		return err
 	}

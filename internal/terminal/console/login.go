@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -43,6 +44,20 @@ func needsLogin(ref string, at place, text string) error {
 		Message: fmt.Sprintf("Tool '%s' was not called, because a login is needed: %s", tty.CleanLine(ref), tty.CleanLine(reason)),
 		Hint:    "To sign in: " + needed.Command() + "\nOr let this command do it: add --login",
 	}}
+}
+
+// needsOneLogin is needsLogin for a tool that was not found: it may be that of the only server that needs a login.
+func needsOneLogin(ref string, servers []app.KnownServer) (found error) {
+	for _, server := range servers {
+		needed := needsLogin(ref, place{server.Toolbox, server.Server}, server.Err.Error())
+		if needed != nil && found != nil {
+			return nil
+		}
+		if needed != nil {
+			found = needed
+		}
+	}
+	return found
 }
 
 // resultNeedsLogin is needsLogin for the result of a call.

@@ -64,8 +64,9 @@ func Named(ref string, known []app.KnownServer) (tool catalog.Tool, ok bool) {
 }
 
 // locate finds the server that a reference to a tool is about. If the configuration alone decides, nothing is
-// connected: the call itself reports an unknown tool.
-func (c *Console) locate(ctx context.Context, ref string) (place, error) {
+// connected: the call itself reports an unknown tool. If nothing is found, and one server needs a login to list its tools,
+// the error of a command that logs in says so.
+func (c *Console) locate(ctx context.Context, ref string, logsIn bool) (place, error) {
 	enabled, disabled := c.places()
 	if len(enabled) == 0 {
 		return place{}, c.nothingConfigured()
@@ -87,6 +88,9 @@ func (c *Console) locate(ctx context.Context, ref string) (place, error) {
 	case 0:
 		if err := c.deniedAmong(ref, known); err != nil {
 			return place{}, err
+		}
+		if needed := needsOneLogin(ref, known.unreachable()); logsIn && needed != nil {
+			return place{}, needed
 		}
 		c.printUnreachable(known.unreachable())
 		return place{}, notFound(ref, known.entries(), disabled)
