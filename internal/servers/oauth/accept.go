@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -68,14 +69,36 @@ func chosen(all []challenge) challenge {
 	return asked
 }
 
-// remember keeps a challenge for the next login. It does not forget where the metadata is.
+// remember keeps a challenge for the next login.
 func (c *Credentials) remember(asked challenge) {
+	c.rememberPlace(asked)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if asked.scheme == "" && c.challenge != nil {
-		return
+	if asked.scheme != "" || c.challenge == nil {
+		c.challenge = &asked
 	}
-	c.challenge = &asked
+}
+
+// rememberPlace keeps where the server's metadata is, which not every challenge says.
+func (c *Credentials) rememberPlace(asked challenge) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if asked.resourceMetadata != "" {
+		c.metadataAt = asked.resourceMetadata
+	}
+}
+
+// lastChallenge returns what the server asked for last, and where its metadata is; the scheme is "" if it did not ask since
+// the last login.
+func (c *Credentials) lastChallenge() challenge {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var last challenge
+	if c.challenge != nil {
+		last = *c.challenge
+	}
+	last.resourceMetadata = cmp.Or(last.resourceMetadata, c.metadataAt)
+	return last
 }
 
 // refused answers status 401.

@@ -41,11 +41,12 @@ type Credentials struct {
 	nextLook atomic.Int64 // when to look at the store again, in nanoseconds after begun
 	held     atomic.Pointer[holding]
 
-	mu        sync.Mutex // guards the following fields, and changes of held
-	seen      credentials.Stamp
-	challenge *challenge         // the last one of the server
-	flight    *flight            // the refresh under way; nil: none
-	upgrades  map[string]upgrade // logins for more scopes, by what was called
+	mu         sync.Mutex // guards the following fields, and changes of held
+	seen       credentials.Stamp
+	challenge  *challenge         // the last one of the server
+	metadataAt string             // where the server's metadata is, as it said last; "": it did not
+	flight     *flight            // the refresh under way; nil: none
+	upgrades   map[string]upgrade // logins for more scopes, by what was called
 }
 
 // holding is what is known of the login of a server. It is immutable, but for what becomes of its token.

@@ -33,6 +33,7 @@ const refusedTime = time.Minute
 type machine struct {
 	mu      sync.Mutex
 	dpopKey []byte // nil: none was needed yet
+	issuer  string // that the secrets of the configuration were sent to; "": none yet
 	refused error  // the last refusal
 	input   string // what was refused
 	until   time.Time
@@ -95,8 +96,16 @@ func grantStep(settings *config.OAuth, server *serverMetadata) Step {
 
 // requestGrant finds the authorization server and asks it for a token.
 func (c *Credentials) requestGrant(ctx context.Context, assertion string) (*credentials.Credential, error) {
-	target, err := newDiscoverer(c.guard, c.address, &c.settings, nil).find(ctx, c.lastChallenge(), nil, false)
+	bound, err := c.boundIssuer()
 	if err != nil {
+		return nil, err
+	}
+	held := func(issuer string) bool { return issuer == bound }
+	target, err := newDiscoverer(c.guard, c.address, &c.settings, nil).find(ctx, c.lastChallenge(), held, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.bind(ctx, bound, target.server.Issuer); err != nil {
 		return nil, err
 	}
 	form := url.Values{"grant_type": {grantJWTBearer}}
@@ -136,16 +145,6 @@ func (c *Credentials) requestGrant(ctx context.Context, assertion string) (*cred
 	answer.refresh = "" // the grant is as good, and needs no store
 	answer.update(credential)
 	return credential, nil
-}
-
-// lastChallenge returns what the server asked for last; the zero value if it did not yet.
-func (c *Credentials) lastChallenge() challenge {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.challenge == nil {
-		return challenge{}
-	}
-	return *c.challenge
 }
 
 // addTo adds to a token request what the token is for.

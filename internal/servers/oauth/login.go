@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -100,15 +101,14 @@ func findIssuer(all []*credentials.Credential, issuer string) *credentials.Crede
 func (a *Attempt) discover(ctx context.Context, held func(issuer string) bool) (*target, error) {
 	c := a.credentials
 	d := newDiscoverer(c.guard, c.address, &c.settings, a.options.Trace)
-	c.mu.Lock()
-	last := c.challenge
-	c.mu.Unlock()
-	if last != nil {
-		return d.find(ctx, *last, held, a.options.Guess)
-	}
-	asked, _, err := d.probe(ctx)
-	if err != nil {
-		return nil, err
+	asked := c.lastChallenge()
+	if asked.scheme == "" {
+		probed, _, err := d.probe(ctx)
+		if err != nil && !isTemporary(err) { // the metadata may be had even if the server does not answer in time
+			return nil, err
+		}
+		probed.resourceMetadata = cmp.Or(probed.resourceMetadata, asked.resourceMetadata)
+		asked = probed
 	}
 	return d.find(ctx, asked, held, a.options.Guess)
 }

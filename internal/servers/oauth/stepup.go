@@ -28,9 +28,13 @@ type upgrade struct {
 
 // stepUp answers that the token has too few scopes. The scopes are kept for the next login.
 func (c *Credentials) stepUp(ctx context.Context, request *http.Request, asked challenge) (again bool, err error) {
-	c.remember(asked)
 	h := c.reload()
 	scopes := asked.scopes()
+	if h.hasLogin() {
+		c.rememberPlace(asked) // the scopes are kept with the login, and are not what a first one needs
+	} else {
+		c.remember(asked)
+	}
 	problem := &downstream.LoginError{Scopes: scopes}
 	switch {
 	case h.err != nil:
