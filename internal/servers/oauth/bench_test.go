@@ -3,6 +3,7 @@ package oauth
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -153,7 +154,7 @@ func (b *bench) mustCall(tool string) {
 func (b *bench) refusedCall(tool string) *downstream.LoginError {
 	b.t.Helper()
 	_, err := b.call(tool)
-	login, ok := err.(*downstream.LoginError)
+	login, ok := errors.AsType[*downstream.LoginError](err)
 	if !ok {
 		b.t.Fatalf("the call got %v, want a login error", err)
 	}

@@ -19,6 +19,10 @@ const (
 	renewTime = time.Minute
 	// lockTime is how long a refresh waits for that of another process, which is longer than a request takes.
 	lockTime = 30 * time.Second
+	// maxSaves is how often saving a refreshed login is tried: other programs may hold a file for a moment.
+	maxSaves = 20
+	// savePause is the pause before the next attempt.
+	savePause = 250 * time.Millisecond
 )
 
 // flight is a refresh under way, which all requests wait for that need its token.
@@ -106,21 +110,27 @@ func (c *Credentials) refreshStored(ctx context.Context, old *holding) (*credent
 		return nil, c.failed(lock, credential, interrupted, err)
 	}
 	answer.update(credential)
-	return credential, c.keep(lock, credential)
+	return credential, c.keep(ctx, lock, credential)
 }
 
-// keep saves what the authorization server gave. Without it on disk, the next refresh would use a token that is replaced.
-func (c *Credentials) keep(lock *credentials.Lock, credential *credentials.Credential) error {
-	err := lock.Save(credential)
-	if err == nil {
-		return nil
+// keep saves what the authorization server gave. It tries for some time: without it on disk, the next refresh would use a
+// token that is replaced.
+func (c *Credentials) keep(ctx context.Context, lock *credentials.Lock, credential *credentials.Credential) error {
+	var err error
+	for range maxSaves {
+		if err = lock.Save(credential); err == nil {
+			return nil
+		}
+		if kept, loadErr := lock.Load(); loadErr == nil && kept != nil && kept.Access == credential.Access {
+			return nil // only the last sync failed
+		}
+		c.manager.options.Log.Warn("a refreshed login could not be saved; trying again", "server", c.server.Name, "reason", err)
+		select {
+		case <-time.After(savePause):
+		case <-ctx.Done():
+		}
 	}
-	if kept, loadErr := lock.Load(); loadErr == nil && kept != nil && kept.Access == credential.Access {
-		return nil // only the last sync failed
-	}
-	// The old refresh token may be of no use any more, and this process is the only one that has the new one.
-	c.manager.options.Log.Error("a refreshed login could not be saved; it is lost when this process ends", "server", c.server.Name, "reason", err)
-	return nil
+	return &TemporaryError{"The login was refreshed, but could not be saved: " + err.Error(), err}
 }
 
 // refresh sends the refresh token.

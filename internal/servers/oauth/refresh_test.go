@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -348,4 +349,51 @@ func TestForgottenClient(t *testing.T) {
 	if n := b.provider.Count(oauthtest.Register); n != 2 {
 		t.Errorf("%d registrations, want 2", n)
 	}
+}
+
+// signals gets the messages of the log.
+type signals chan string
+
+func (s signals) Enabled(context.Context, slog.Level) bool { return true }
+func (s signals) WithAttrs([]slog.Attr) slog.Handler       { return s }
+func (s signals) WithGroup(string) slog.Handler            { return s }
+
+func (s signals) Handle(_ context.Context, record slog.Record) error {
+	select {
+	case s <- record.Message:
+	default:
+	}
+	return nil
+}
+
+// TestStoreThatFailsForAMoment after the authorization server has replaced the refresh token.
+func TestStoreThatFailsForAMoment(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	b.mustLogIn(LoginOptions{})
+	b.provider.ExpireAccess()
+	logged := make(signals, 100)
+	manager := New(Options{Store: b.store, Log: slog.New(logged)})
+	defer manager.Close()
+	waiting, release := b.provider.Hold(oauthtest.Refresh)
+	result := make(chan error, 1)
+	go func() {
+		_, err := call(t.Context(), manager.For(Server{Name: "remote", URL: b.provider.URL()}), b.provider.URL(), "echo")
+		result <- err
+	}()
+	<-waiting
+	if err := os.Rename(b.folder, b.folder+".gone"); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	for message := ""; message != "a refreshed login could not be saved; trying again"; {
+		message = <-logged
+	}
+	if err := os.Rename(b.folder+".gone", b.folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-result; err != nil {
+		t.Errorf("got %v", err)
+	}
+	b.provider.ExpireAccess()
+	b.mustCall("echo")
 }

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -105,9 +106,9 @@ func TestForbiddenWithoutScope(t *testing.T) {
 func TestStepUpOfAMachine(t *testing.T) {
 	b := newBench(t, scoped(), &config.OAuth{Grant: config.GrantClientCredentials})
 	request, _ := http.NewRequest(http.MethodPost, b.provider.URL(), nil)
-	response := &http.Response{StatusCode: 403, Header: http.Header{"Www-Authenticate": {`Bearer error="insufficient_scope", scope="a"`}}}
+	response := &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{"Www-Authenticate": {`Bearer error="insufficient_scope", scope="a"`}}}
 	_, err := b.Accept(t.Context(), request, response)
-	if _, isLogin := err.(*downstream.LoginError); isLogin || err == nil || !strings.Contains(err.Error(), "'oauth.scopes'") {
+	if _, isLogin := errors.AsType[*downstream.LoginError](err); isLogin || err == nil || !strings.Contains(err.Error(), "'oauth.scopes'") {
 		t.Errorf("got %v", err)
 	}
 }
