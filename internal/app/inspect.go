@@ -130,3 +130,6 @@ func (i Inspector) server(box, name string) (*fleet.Server, error) {
 	}
 	return nil, &toolbox.Error{Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s/%s' in this workbench", box, name)}
 }
+
+// Mask returns text with the secrets of the configuration and of logins masked.
+func (a *App) Mask(text string) string { return a.fleet.Mask(text) }

@@ -115,15 +115,15 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	loader.WriteFaults(stderr, cfg)
-	recorder, err := recording.NewRecorder(file, recording.Header{
-		By: "mcp-workbench " + Version, At: time.Now().UTC().Truncate(time.Second), Server: o.subject(),
-	}, secret.NewMasker(cfg.Secrets))
-	if err != nil {
-		return err
-	}
 	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log})
 	if err != nil {
 		return err
+	}
+	recorder, err := recording.NewRecorder(file, recording.Header{
+		By: "mcp-workbench " + Version, At: time.Now().UTC().Truncate(time.Second), Server: o.subject(),
+	}, workbench.Mask)
+	if err != nil {
+		return errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
 	}
 	err = workbench.ServeStdio(ctx, recorder.Reader(wire.Pollable(stdin)), recorder.Writer(wire.Pollable(stdout)))
 	err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))

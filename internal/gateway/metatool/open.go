@@ -2,6 +2,7 @@ package metatool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,16 +113,21 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest
 	result, failed := asked.answer(box.Description, offers, func(ref toolbox.Ref, tool catalog.Tool) catalog.Tool {
 		return withLinks(request.Session, ref, tool)
 	})
-	if failed {
+	if failed && !slices.ContainsFunc(opened, waitsForLogin) {
 		return Answer{Text: textResult(true, result)}
 	}
-	// Servers that connect later are announced to the client; see Shows.
+	// Servers that connect later are announced to the client; see Shows. After a login, that is without another call.
 	if first := request.Session.MarkOpen(box.Name); first {
 		for _, method := range s.changedBy(box, request.Session.Profile()) {
 			_ = request.Session.Notify(method, nil) // fails only if the session has ended
 		}
 	}
-	return Answer{Text: textResult(false, result)}
+	return Answer{Text: textResult(failed, result)}
+}
+
+func waitsForLogin(opened fleet.Opened) bool {
+	_, ok := errors.AsType[*fleet.LoginNeededError](opened.Err)
+	return ok
 }
 
 // changedBy returns the notifications for lists that change for the client when the toolbox is opened to it: those of

@@ -64,6 +64,9 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 // and with secrets masked.
 func (f *Fleet) cleanServerText(text string) string { return f.masker.Load().Mask(hidden.Clean(text)) }
 
+// Mask returns text with all known secrets masked.
+func (f *Fleet) Mask(text string) string { return f.masker.Load().Mask(text) }
+
 // Quote returns text of the server that may be shown: without hidden characters, and with secrets masked.
 func (l *Lease) Quote(text string) string { return l.server.fleet.cleanServerText(text) }
 

@@ -21,10 +21,10 @@ var secretNames = []string{
 }
 
 // mask hides the secrets of messages: known values, values of members with telling names, and values of known shapes.
-type mask struct{ known *secret.Masker }
+type mask struct{ known func(text string) string }
 
 func (m mask) text(text string) string {
-	return shapes.ReplaceAllString(m.known.Mask(hideMembers(text)), secret.Mask)
+	return shapes.ReplaceAllString(m.known(hideMembers(text)), secret.Mask)
 }
 
 // hideMembers hides the values of members with telling names in JSON inside a text, complete or not, quoted once or

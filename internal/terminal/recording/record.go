@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -26,14 +25,14 @@ type Recorder struct {
 	n   int
 }
 
-// NewRecorder starts a recording with secrets masked.
-func NewRecorder(dst io.Writer, header Header, secrets *secret.Masker) (*Recorder, error) {
+// NewRecorder starts a recording. hide masks the secrets that are known.
+func NewRecorder(dst io.Writer, header Header, hide func(text string) string) (*Recorder, error) {
 	header.Format = format
 	first, err := json.Marshal(header)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{mask: mask{secrets}, began: time.Now(), dst: dst}
+	r := &Recorder{mask: mask{hide}, began: time.Now(), dst: dst}
 	_, err = dst.Write(append(first, '\n'))
 	return r, err
 }

@@ -26,7 +26,7 @@ func record(t *testing.T, secrets []string, session string) string {
 	t.Helper()
 	var file bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
-		recorder, err := NewRecorder(&file, Header{By: "test", Server: "s"}, secret.NewMasker(secrets))
+		recorder, err := NewRecorder(&file, Header{By: "test", Server: "s"}, secret.NewMasker(secrets).Mask)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 
 func TestTooLongToKeep(t *testing.T) {
 	var file bytes.Buffer
-	recorder, err := NewRecorder(&file, Header{}, nil)
+	recorder, err := NewRecorder(&file, Header{}, secret.NewMasker(nil).Mask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func FuzzMask(f *testing.F) {
 		if err != nil {
 			return
 		}
-		masked := mask{secret.NewMasker([]string{"hunter2-hunter2"})}.message(value)
+		masked := mask{secret.NewMasker([]string{"hunter2-hunter2"}).Mask}.message(value)
 		if _, err := wire.ParseValue(masked); err != nil {
 			t.Errorf("%s becomes %s: %v", text, masked, err)
 		}
