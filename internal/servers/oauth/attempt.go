@@ -167,6 +167,9 @@ func (a *Attempt) checkAnswer(ctx context.Context, query url.Values) error {
 		return fmt.Errorf("the login was refused at the authorization server: %s", refusal.words())
 	case "unauthorized_client", "invalid_client":
 		return a.clientRefused(ctx, refusal)
+	case "invalid_scope":
+		return fmt.Errorf("the authorization server did not make the login: %s; requested were: %s; log in with --fresh, which requests only what the server names now, or set 'oauth.scopes'",
+			refusal.words(), words(strings.Join(a.scopes, " ")))
 	}
 	return fmt.Errorf("the authorization server did not make the login: %s", refusal.words())
 }

@@ -83,6 +83,15 @@ func TestDeniedLogin(t *testing.T) {
 	}
 }
 
+func TestScopeThatIsUnknown(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, &config.OAuth{Scopes: []string{"read", "old"}})
+	a := b.begin(LoginOptions{})
+	err := a.Paste("?error=invalid_scope&state=" + a.state + "&iss=" + url.QueryEscape(b.provider.Issuer()))
+	if err == nil || !strings.Contains(err.Error(), "invalid_scope; requested were: read old; log in with --fresh") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // browser sends requests to the loopback address as a page or another program may.
 type browser struct {
 	t      *testing.T

@@ -68,6 +68,7 @@ func (c *Credentials) fly(ctx context.Context, f *flight, old *holding) {
 			credential, err = h.credential, nil
 		}
 	}
+	c.manager.options.Log.Debug("refreshed the login of a server", "server", c.server.Name, "error", err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f.err = err
