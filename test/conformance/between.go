@@ -10,23 +10,15 @@ import (
 	"time"
 )
 
-// betweenRole makes this program the client that the suite starts: it puts a workbench
-// between the suite's server and the real client.
-const betweenRole = "between"
-
 // betweenTime is shorter than what the suite grants a client: it would only kill the shell
 // around us, and leave the workbench behind.
 const betweenTime = clientTime - 15*time.Second
 
-// between takes the workbench, the client and the address of the suite's server.
-func between(arguments []string) int {
-	if len(arguments) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: conformance between WORKBENCH CLIENT URL")
-		return 2
-	}
+// between puts a workbench between the suite's server and the real client.
+func between(binary, client, server string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), betweenTime)
 	defer cancel()
-	err := runBetween(ctx, arguments[0], arguments[1], arguments[2])
+	err := runBetween(ctx, binary, client, server)
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && exit.ExitCode() > 0:

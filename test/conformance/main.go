@@ -32,8 +32,11 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == eraRole {
 		os.Exit(holdEra(os.Args[2:]))
 	}
-	if len(os.Args) > 1 && os.Args[1] == betweenRole {
-		os.Exit(between(os.Args[2:]))
+	if len(os.Args) > 1 && os.Args[1] == clientRole {
+		os.Exit(asClient(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == browserRole {
+		os.Exit(browse(os.Args[2:]))
 	}
 	var o orders
 	flag.StringVar(&o.binary, "binary", "bin/mcp-workbench", "the workbench")
@@ -70,7 +73,7 @@ func run(o orders) error {
 	if err != nil {
 		return err
 	}
-	report := &report{versions: tools.versions, required: make(map[string][]scenario)}
+	report := &report{versions: tools.versions, required: map[string][]scenario{firstRevision: firstScenarios}}
 	for _, revision := range []string{legacyRevision, modernRevision} {
 		if report.required[revision], err = tools.requirements(ctx, revision); err != nil {
 			return err

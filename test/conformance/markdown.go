@@ -16,6 +16,11 @@ must be equal: a server that fails a scenario directly must fail it in the same 
 The scenarios are those that revisions ` + legacyRevision + ` and ` + modernRevision + ` require, one of each era of the protocol. The suite also
 runs some that it does not score; they are marked with a star. "Modern to legacy" is a modern client with a server that knows
 only the legacy era, and "legacy to modern" is the reverse; "direct" is the server in the client's era.
+
+The client scenarios ` + "`auth/…`" + ` are about the login to a server. There the workbench itself is the client: the suite starts
+` + "`mcp-workbench call … --login`" + `, with a small program as ` + "`$BROWSER`" + `. The call must succeed, or fail where the scenario wants a
+refusal. In the other client scenarios the client of the SDK calls through the workbench. "First logins" are the two scenarios
+of revision ` + firstRevision + `, for which the suite has no set of requirements.
 `
 
 // eras is what the other comparison of the two eras looks at.

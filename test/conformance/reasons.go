@@ -1,16 +1,10 @@
 package main
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // reasonFor says why a scenario need not do as well through the workbench as directly; "" if it
 // must.
 func reasonFor(subject string, one scenario) string {
-	if one.client && strings.HasPrefix(one.name, "auth/") {
-		return "These test how a client authenticates to a server with OAuth. The client authenticates to the workbench, and the workbench does not use OAuth with servers yet: it sends the configured headers."
-	}
 	for _, known := range borderReasons {
 		if known.subject == subject && slices.Contains(known.scenarios, one.name) {
 			return known.reason

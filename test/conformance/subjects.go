@@ -54,6 +54,7 @@ func (t *tools) subjects() []subject {
 		t.everything(),
 		t.client("go-sdk client", legacyRevision),
 		t.client("go-sdk client, modern", modernRevision),
+		t.client("go-sdk client, first logins", firstRevision),
 	}
 }
 
@@ -180,7 +181,7 @@ func (t *tools) client(name, revision string) subject {
 			return t.testClient(ctx, what, t.goClient, saved)
 		}},
 		{throughHTTP, func(ctx context.Context, what selection, saved string) (results, error) {
-			return t.testClient(ctx, what, t.self+" "+betweenRole+" "+t.workbench+" "+t.goClient, saved)
+			return t.testWorkbench(ctx, what, saved)
 		}},
 	}}
 }

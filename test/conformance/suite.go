@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -22,6 +24,14 @@ const (
 	legacyRevision = "2025-11-25"
 	modernRevision = "2026-07-28"
 )
+
+// firstRevision is the first one with logins, for which the suite has no set of requirements: these are its scenarios.
+const firstRevision = "2025-03-26"
+
+var firstScenarios = []scenario{
+	{"auth/2025-03-26-oauth-metadata-backcompat", true, true},
+	{"auth/2025-03-26-oauth-endpoint-fallback", true, true},
+}
 
 // What one scenario may take. Clients start all at once, each with a workbench of its own.
 const (
@@ -53,7 +63,8 @@ func (s selection) arguments() []string {
 	if s.scenario == "" {
 		return []string{"--requirements", s.revision}
 	}
-	return []string{"--scenario", s.scenario, "--spec-version", s.revision}
+	// Extensions belong to no revision.
+	return []string{"--scenario", s.scenario, "--spec-version", s.revision, "--force"}
 }
 
 func (t *tools) testServer(ctx context.Context, what selection, url, saved string) (results, error) {
@@ -67,7 +78,33 @@ func (t *tools) testServer(ctx context.Context, what selection, url, saved strin
 }
 
 func (t *tools) testClient(ctx context.Context, what selection, command, saved string) (results, error) {
-	return t.suiteRun(ctx, what, saved, "client", "--command", command, "--timeout", milliseconds(clientTime))
+	if what.revision != firstRevision || what.scenario != "" {
+		return t.suiteRun(ctx, what, saved, "client", "--command", command, "--timeout", milliseconds(clientTime))
+	}
+	found := make(results)
+	for _, one := range firstScenarios {
+		what.scenario = one.name
+		more, err := t.testClient(ctx, what, command, filepath.Join(saved, path.Base(one.name)))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(found, more)
+	}
+	return found, nil
+}
+
+// testWorkbench runs the suite's client scenarios against the workbench.
+func (t *tools) testWorkbench(ctx context.Context, what selection, saved string) (results, error) {
+	folder, err := os.MkdirTemp(t.scratch, "client-")
+	if err != nil {
+		return nil, err
+	}
+	failures := filepath.Join(folder, "failures")
+	found, err := t.testClient(ctx, what, strings.Join([]string{t.self, clientRole, t.workbench, t.goClient, failures}, " "), saved)
+	if err != nil {
+		return nil, err
+	}
+	return found, found.addFailures(failures)
 }
 
 func milliseconds(d time.Duration) string {
@@ -104,19 +141,19 @@ var timestamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[\d-]+Z$`)
 // which is a folder there.
 func readResults(folder string) (results, error) {
 	found := make(results)
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Name() != "checks.json" {
 			return err
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
 		var checks []check
 		if err := json.Unmarshal(text, &checks); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", file, err)
 		}
-		name, err := filepath.Rel(folder, filepath.Dir(path))
+		name, err := filepath.Rel(folder, filepath.Dir(file))
 		if err != nil {
 			return err
 		}
