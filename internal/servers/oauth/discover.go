@@ -21,11 +21,14 @@ const (
 	probeTime     = 10 * time.Second // for the request that a server answers with its challenge
 )
 
+// firstEndpoints is what a login tries where a server says nothing.
+const firstEndpoints = "the endpoints /authorize, /token and /register, as in MCP revision 2025-03-26"
+
 // Step is one step of a login or an examination, for people.
 type Step struct {
 	Title   string
 	Detail  string
-	Missing bool   // there is nothing at this place, and the next one is tried
+	Missing bool   // there is nothing at this place that can be used; the next one is tried, or an error follows
 	Err     error  // what is wrong; nil: nothing
 	Hint    string // what to do about it; may be empty
 }
@@ -153,7 +156,7 @@ func (d *discoverer) searchOrigin(ctx context.Context, from challenge, guess boo
 	if !guess || d.settings.Grant != "" {
 		return nil, d.noLogin()
 	}
-	d.trace(Step{Title: serverTitle, Detail: "none: trying the endpoints /authorize, /token and /register, as in MCP revision 2025-03-26"})
+	d.trace(Step{Title: serverTitle, Detail: "none: trying " + firstEndpoints, Missing: true})
 	t, err := d.target(from, nil, &serverMetadata{
 		Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize", TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register",
 		CodeChallengeMethods: []string{challengeMethod},
@@ -217,9 +220,10 @@ func (d *discoverer) scopes(from challenge, resource *resourceMetadata, server *
 // status 200, which includes pages that servers have for everything. JSON of another form is an error: nobody is sent to
 // a weaker login by it.
 func (d *discoverer) document(ctx context.Context, title, address string, into any) (found bool, err error) {
+	const isFound = "found"
 	at := shown(address)
 	step := func(format string, arguments ...any) {
-		d.trace(Step{Title: title, Detail: at + ": " + fmt.Sprintf(format, arguments...), Missing: strings.HasPrefix(format, "not found")})
+		d.trace(Step{Title: title, Detail: at + ": " + fmt.Sprintf(format, arguments...), Missing: format != isFound})
 	}
 	document, err := d.guard.Get(ctx, address)
 	if err != nil {
@@ -237,15 +241,22 @@ func (d *discoverer) document(ctx context.Context, title, address string, into a
 		step("not found: %s", status(document.Status))
 		return false, nil
 	case !json.Valid(trimMark(document.Body)):
-		step("not found: the answer is not JSON, but %s", mediaType(document))
+		step("not found: %s", notJSON(document))
 		return false, nil
 	}
 	if err := webclient.DecodeJSON(document.Body, into); err != nil {
 		step("not valid")
 		return false, problem("Ask the operator of "+at+" to correct it.", "The %s at %s is not valid: %v", title, at, err)
 	}
-	step("found")
+	step(isFound)
 	return true, nil
+}
+
+func notJSON(document *webclient.Document) string {
+	if strings.HasSuffix(document.MediaType, "json") {
+		return "the answer is not valid JSON"
+	}
+	return "the answer is not JSON, but " + mediaType(document)
 }
 
 // trimMark removes a byte order mark.

@@ -46,9 +46,8 @@ func examine(ctx context.Context, d *discoverer, r *registrar, redirectURI strin
 	steps = append(steps, challengeStep(asked, code))
 	t, err := d.find(ctx, asked, held, false)
 	if err != nil {
-		if _, ok := errors.AsType[*NoLoginError](err); ok && code != http.StatusUnauthorized {
-			message, _ := split(err)
-			return append(steps, Step{Title: "login", Detail: "none is offered, and the server did not ask for one: " + message})
+		if _, ok := errors.AsType[*NoLoginError](err); ok && d.settings.Grant == "" {
+			return append(steps, silentStep(err, code))
 		}
 		return append(steps, failed("login", err))
 	}
@@ -57,6 +56,15 @@ func examine(ctx context.Context, d *discoverer, r *registrar, redirectURI strin
 		return append(steps, grantStep(d.settings, t.server))
 	}
 	return append(steps, r.sourceStep(t, redirectURI, known))
+}
+
+// silentStep says what becomes of a server that does not say how to log in. It is not an error: a login may succeed.
+func silentStep(err error, code int) Step {
+	message, hint := split(err)
+	if code != http.StatusUnauthorized {
+		return Step{Title: "login", Detail: "none is offered, and the server did not ask for one: " + message, Missing: true}
+	}
+	return Step{Title: "login", Detail: message + "; a login tries " + firstEndpoints, Hint: hint, Missing: true}
 }
 
 func failed(title string, err error) Step {

@@ -12,7 +12,11 @@ import (
 func report(steps []Step, self string) string {
 	var lines []string
 	for _, step := range steps {
-		line := step.Title + ": " + step.Detail
+		line := step.Title + ": "
+		if step.Missing {
+			line += "MISSING "
+		}
+		line += step.Detail
 		if step.Err != nil {
 			line += "ERROR " + step.Err.Error()
 		}
@@ -47,9 +51,9 @@ client: can be registered at SELF/register`,
 				openIDRoot: metadataOf("SELF", map[string]any{"registration_endpoint": nil}),
 			}, nil,
 			`request without a token: HTTP status 401 (Unauthorized), without a challenge for a token HINT The server should send 'WWW-Authenticate: Bearer resource_metadata="…"' (RFC 9728, section 5.1). The well-known addresses are tried instead.
-protected resource metadata: SELF/.well-known/oauth-protected-resource/mcp: not found: the answer is not JSON, but text/html
+protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource/mcp: not found: the answer is not JSON, but text/html
 protected resource metadata: SELF/.well-known/oauth-protected-resource: found
-authorization server metadata: SELF/.well-known/oauth-authorization-server: not found: HTTP status 404 (Not Found)
+authorization server metadata: MISSING SELF/.well-known/oauth-authorization-server: not found: HTTP status 404 (Not Found)
 authorization server metadata: SELF/.well-known/openid-configuration: found
 authorization server: SELF, resource SELF/mcp, its default scopes
 client: ERROR The authorization server SELF does not let the workbench register itself: it has no dynamic client registration (RFC 7591) HINT Register an application in the settings of that service (or ask its operator to do it) as a native or desktop application with the redirect URI http://127.0.0.1:41234/callback, then set 'oauth.clientId' of the server to the id that you get, and 'oauth.clientSecret' if you get a secret. Set 'oauth.callbackPort' to 41234, so that the redirect URI stays the same.`,
@@ -64,19 +68,34 @@ login: ERROR The authorization server metadata at SELF/.well-known/oauth-authori
 		{
 			"no login is needed", map[string]reply{"/mcp": {body: "{}"}}, nil,
 			`request without a token: HTTP status 200 (OK): the server asks for no login yet
-protected resource metadata: SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
-protected resource metadata: SELF/.well-known/oauth-protected-resource: not found: HTTP status 404 (Not Found)
-authorization server metadata: SELF/.well-known/oauth-authorization-server: not found: HTTP status 404 (Not Found)
-authorization server metadata: SELF/.well-known/openid-configuration: not found: HTTP status 404 (Not Found)
-login: none is offered, and the server did not ask for one: The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414)`,
+protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
+protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource: not found: HTTP status 404 (Not Found)
+authorization server metadata: MISSING SELF/.well-known/oauth-authorization-server: not found: HTTP status 404 (Not Found)
+authorization server metadata: MISSING SELF/.well-known/openid-configuration: not found: HTTP status 404 (Not Found)
+login: MISSING none is offered, and the server did not ask for one: The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414)`,
 		},
 		{
 			"a login is needed, and none is offered", map[string]reply{"/mcp": {status: 401}, serverRoot: {kind: "text/html"}}, &config.OAuth{},
 			`request without a token: HTTP status 401 (Unauthorized), without a challenge for a token HINT The server should send 'WWW-Authenticate: Bearer resource_metadata="…"' (RFC 9728, section 5.1). The well-known addresses are tried instead.
-protected resource metadata: SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
-protected resource metadata: SELF/.well-known/oauth-protected-resource: not found: HTTP status 404 (Not Found)
-authorization server metadata: SELF/.well-known/oauth-authorization-server: not found: the answer is not JSON, but text/html
-authorization server metadata: SELF/.well-known/openid-configuration: not found: HTTP status 404 (Not Found)
+protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
+protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource: not found: HTTP status 404 (Not Found)
+authorization server metadata: MISSING SELF/.well-known/oauth-authorization-server: not found: the answer is not JSON, but text/html
+authorization server metadata: MISSING SELF/.well-known/openid-configuration: not found: HTTP status 404 (Not Found)
+login: MISSING The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414); a login tries the endpoints /authorize, /token and /register, as in MCP revision 2025-03-26 HINT If it needs no login, or a fixed token in 'headers', set 'oauth' to false. If you know its authorization server, set 'oauth.authorizationServer' to the issuer.`,
+		},
+		{
+			"the metadata cannot be had now", map[string]reply{"/mcp": unauthorized, "/custom": {status: 503}}, nil,
+			`request without a token: HTTP status 401 (Unauthorized), WWW-Authenticate: Bearer, resource_metadata SELF/custom, scope a
+protected resource metadata: MISSING SELF/custom: HTTP status 503 (Service Unavailable)
+login: ERROR The protected resource metadata at SELF/custom cannot be had now: HTTP status 503 (Service Unavailable); try again later`,
+		},
+		{
+			"a machine needs metadata", map[string]reply{"/mcp": {status: 401}, resourceRoot: {body: "<"}}, &config.OAuth{Grant: config.GrantClientCredentials, ClientID: "x"},
+			`request without a token: HTTP status 401 (Unauthorized), without a challenge for a token HINT The server should send 'WWW-Authenticate: Bearer resource_metadata="…"' (RFC 9728, section 5.1). The well-known addresses are tried instead.
+protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
+protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource: not found: the answer is not valid JSON
+authorization server metadata: MISSING SELF/.well-known/oauth-authorization-server: not found: HTTP status 404 (Not Found)
+authorization server metadata: MISSING SELF/.well-known/openid-configuration: not found: HTTP status 404 (Not Found)
 login: ERROR The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414) HINT If it needs no login, or a fixed token in 'headers', set 'oauth' to false. If you know its authorization server, set 'oauth.authorizationServer' to the issuer.`,
 		},
 		{
