@@ -142,7 +142,6 @@ func (c *Credentials) requestGrant(ctx context.Context, assertion string) (*cred
 		Key:      credentials.Key{Server: c.canonical, Issuer: target.server.Issuer, Account: c.settings.Account},
 		Resource: target.resource, Metadata: metadata, Client: withoutConfigured(client), Scopes: target.scopes, Granted: target.scopes, DPoPKey: stored,
 	}
-	answer.refresh = "" // the grant is as good, and needs no store
 	answer.update(credential)
 	return credential, nil
 }

@@ -165,6 +165,20 @@ func TestMachineThatIsRefused(t *testing.T) {
 	}
 }
 
+func TestRefusalIsForgotten(t *testing.T) {
+	var m machine
+	now := time.Now()
+	m.remember("input", errors.New("refused"), now)
+	for input, want := range map[string]bool{"input": true, "other": false, "": false} {
+		if got := m.isRefused(input, now.Add(refusedTime-1)) != nil; got != want {
+			t.Errorf("%q is refused: %v", input, got)
+		}
+	}
+	if err := m.isRefused("input", now.Add(refusedTime)); err != nil {
+		t.Errorf("it is still refused: %v", err)
+	}
+}
+
 // A fault of the authorization server says nothing about the settings: the next call tries again.
 func TestMachineAtAFaultyServer(t *testing.T) {
 	b := machineBench(t, func(o *oauthtest.Options) {

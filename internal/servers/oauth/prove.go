@@ -96,7 +96,7 @@ func (c *Credentials) proveAgain(request *http.Request, response *http.Response,
 	case hasProof(request) && wantsNonce:
 		nonce := c.nonces.get(byServer, request.URL)
 		return nonce != "" && nonce != sentNonce(request)
-	case hasProof(request) && !knowsProofs && len(all) > 0 && sending == sendUnknown && response.StatusCode == http.StatusUnauthorized:
+	case hasProof(request) && !knowsProofs && len(all) > 0 && response.StatusCode == http.StatusUnauthorized:
 		return c.sending.CompareAndSwap(sendUnknown, sendTryBearer)
 	case !hasProof(request) && knowsProofs && sending != sendProof:
 		c.sending.Store(sendProof)

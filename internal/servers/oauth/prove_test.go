@@ -70,6 +70,34 @@ func TestNoncesOfBothServers(t *testing.T) {
 	b.wantCount(oauthtest.Refresh, 2)
 }
 
+// A server may send the next nonce with any response.
+func TestNonceOfAnAcceptedRequest(t *testing.T) {
+	b := newBench(t, dpopOptions(false), nil)
+	b.mustLogIn(LoginOptions{})
+	request := b.authorized()
+	if _, err := b.Accept(t.Context(), request, &http.Response{StatusCode: 200, Request: request, Header: http.Header{"Dpop-Nonce": {"next"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := sentNonce(b.authorized()); got != "next" {
+		t.Errorf("the nonce is %q", got)
+	}
+}
+
+// A login that goes on with more scopes keeps its key: the refresh token may stay the same.
+func TestKeyOfAStepUp(t *testing.T) {
+	options := dpopOptions(false)
+	options.ToolScopes = map[string]string{"echo": "admin"}
+	b := newBench(t, options, nil)
+	b.mustLogIn(LoginOptions{})
+	before := b.kept().DPoPKey
+	b.refusedCall("echo")
+	b.mustLogIn(LoginOptions{})
+	b.mustCall("echo")
+	if string(b.kept().DPoPKey) != string(before) {
+		t.Error("the key was replaced")
+	}
+}
+
 // A nonce that is refused again and again does not lead to an endless loop.
 func TestEndlessNonces(t *testing.T) {
 	b := newBench(t, dpopOptions(true), nil)
