@@ -44,6 +44,27 @@ func isLogin(err error) bool {
 	return ok
 }
 
+// tokenError means that there was no token for a request, and that a person cannot help. It was not sent, or not run.
+type tokenError struct{ err error }
+
+func (e *tokenError) Error() string { return e.err.Error() }
+
+func (e *tokenError) Unwrap() error { return e.err }
+
+// withoutToken marks an error of the credentials. That a person has to log in stays as it is.
+func withoutToken(err error) error {
+	if err == nil || isLogin(err) {
+		return err
+	}
+	return &tokenError{err}
+}
+
+// lacksToken reports whether a request failed for want of a token, whether a person can help or not.
+func lacksToken(err error) bool {
+	_, ok := errors.AsType[*tokenError](err)
+	return ok || isLogin(err)
+}
+
 // RefusedError is the error of a request that was not run, for want of a login.
 type RefusedError struct {
 	Params wire.Payload // of the request, as they were sent
@@ -81,7 +102,7 @@ func (t *remote) judge(ctx context.Context, request *http.Request, response *htt
 		unchallenged.Unchallenged = true
 		err = &unchallenged
 	}
-	return again, err
+	return again, withoutToken(err)
 }
 
 // wantsToken reports whether a server's challenge is for a token of OAuth.

@@ -224,3 +224,24 @@ func TestDenialWithALogin(t *testing.T) {
 		}
 	}
 }
+
+// broke has no token, and no person can help.
+type broke struct{ err error }
+
+func (c *broke) Authorize(context.Context, *http.Request) error { return c.err }
+
+func (c *broke) Accept(context.Context, *http.Request, *http.Response) (bool, error) {
+	return false, nil
+}
+
+// TestMissingTokenEndsTheHandshake with the reason alone, whatever the opening.
+func TestMissingTokenEndsTheHandshake(t *testing.T) {
+	missing := errors.New("the authorization server gave no token")
+	for _, opening := range []Opening{ProbeFirst, InitializeFirst, InitializeOnly, ProbeOnly} {
+		f := newWeb(t)
+		_, err := f.connect(Options{Opening: opening, Remote: &Remote{Credentials: &broke{missing}}})
+		if !errors.Is(err, missing) || err.Error() != missing.Error() || len(f.seen("")) != 0 {
+			t.Errorf("opening %d: %v, after %v", opening, err, f.seen(""))
+		}
+	}
+}

@@ -128,7 +128,7 @@ func (n *negotiation) handleProbeAnswer(ctx context.Context, got answer) error {
 		}
 		return n.broken(unanswered(method, n.Err()))
 	}
-	if isLogin(got.err) {
+	if lacksToken(got.err) {
 		return got.err // the server answers no request before
 	}
 	if !n.repeated && wantsSameRevision(got) {
@@ -177,7 +177,7 @@ func (n *negotiation) handleInitializeAnswer(ctx context.Context, got outcome) e
 		return n.broken(got.err)
 	}
 	n.refusal = got.err
-	if status, ok := errors.AsType[*StatusError](got.err); ok && status.denied() || isLogin(got.err) {
+	if status, ok := errors.AsType[*StatusError](got.err); ok && status.denied() || lacksToken(got.err) {
 		return got.err // the server refuses any request
 	}
 	switch {
@@ -263,5 +263,8 @@ func (n *negotiation) broken(reason error) error {
 }
 
 func unanswered(method string, reason error) error {
+	if lacksToken(reason) {
+		return reason
+	}
 	return fmt.Errorf("no answer to '%s': %w", method, reason)
 }

@@ -114,7 +114,7 @@ func (t *remote) do(ctx context.Context, method string, address *url.URL, body [
 			return nil, err
 		}
 		if credentials != nil {
-			err = credentials.Authorize(ctx, request)
+			err = withoutToken(credentials.Authorize(ctx, request))
 		}
 		var response *http.Response
 		if err == nil {
