@@ -108,7 +108,7 @@ func (r *run) askForLogin(ctx context.Context, needed *fleet.LoginNeededError) *
 	}
 	defer login.Close()
 	page := &loginPage{
-		client: r.call.Client, login: login, id: rand.Text(), answers: make(chan loginAnswer, 1),
+		client: r.call.Client, address: login.Page(), done: login.Done(), err: login.Err, id: rand.Text(), answers: make(chan loginAnswer, 1),
 		text: fmt.Sprintf("Log in to server '%s' (toolbox '%s') of MCP Workbench: %s. The call continues when you have logged in.",
 			needed.Server, needed.Toolbox, needed.Err.Reason),
 	}
@@ -131,8 +131,10 @@ func loginFailure(needed *fleet.LoginNeededError, why string) *Failure {
 // loginPage is the page of a login, which a client is asked to open.
 type loginPage struct {
 	client  Client
-	login   *fleet.Login
-	id      string // of the elicitation
+	address string
+	done    <-chan struct{} // closed when somebody has logged in, or the login failed
+	err     func() error    // why it failed, after that
+	id      string          // of the elicitation
 	text    string
 	answers chan loginAnswer
 }
@@ -146,7 +148,7 @@ type loginAnswer struct {
 func (p *loginPage) offer(ctx context.Context, needed *fleet.LoginNeededError) *Failure {
 	modern := p.client.Profile().Modern()
 	question := p.ask()
-	ended := p.login.Done()
+	ended := p.done
 	if modern {
 		// The client sends the request again when the person is done. The answer to the call would have to be kept until then.
 		ended = nil
@@ -158,7 +160,7 @@ func (p *loginPage) offer(ctx context.Context, needed *fleet.LoginNeededError) *
 			if why := got.refusal(); why != "" {
 				return loginFailure(needed, why)
 			}
-			question, ended = nil, p.login.Done()
+			question, ended = nil, p.done
 			if modern {
 				overdue = time.After(askAgain)
 			}
@@ -168,7 +170,7 @@ func (p *loginPage) offer(ctx context.Context, needed *fleet.LoginNeededError) *
 			if question != nil {
 				question.Withdraw()
 			}
-			if err := p.login.Err(); err != nil {
+			if err := p.err(); err != nil {
 				return loginFailure(needed, "the login failed: "+err.Error())
 			}
 			if !modern { // the modern era has no such notification
@@ -189,7 +191,7 @@ func (p *loginPage) ask() *downstream.Question {
 	params := wire.AppendMember([]byte("{"), "mode", "url")
 	params = wire.AppendMember(params, "message", p.text)
 	params = wire.AppendMember(params, "elicitationId", p.id)
-	params = append(wire.AppendMember(params, "url", p.login.Page()), '}')
+	params = append(wire.AppendMember(params, "url", p.address), '}')
 	question := downstream.NewQuestion(protocol.MethodElicitation, wire.Raw(params), func(response wire.Message, unsupported bool) {
 		p.answers <- loginAnswer{response, unsupported}
 	})

@@ -29,6 +29,12 @@ func TestStatelessClientsAreToldApart(t *testing.T) {
 			t.Errorf("%s: it is the same client", name)
 		}
 	}
+	meta := declaring(`{}`)
+	meta.distant = true
+	distant := g.enter("me", "me", Audience{}, meta)
+	if distant.idle.release(); distant == me {
+		t.Error("a client on another machine is the same one")
+	}
 	if callerName(`a" "b`, Audience{}) == callerName("a", Audience{Only: "b"}) {
 		t.Error("names can be confused")
 	}

@@ -159,3 +159,23 @@ func TestPartiesHearOfSessionsThatBeginInFull(t *testing.T) {
 		}
 	}
 }
+
+func TestOpensPages(t *testing.T) {
+	for _, test := range []struct {
+		options ProfileOptions
+		want    bool
+	}{
+		{ProfileOptions{Capabilities: []byte(`{"elicitation":{"url":{}}}`)}, true},
+		{ProfileOptions{Capabilities: []byte(`{"elicitation":{"url":{}}}`), Distant: true}, false},
+		{ProfileOptions{Capabilities: []byte(`{"elicitation":{}}`)}, false},
+		{ProfileOptions{Capabilities: []byte(`{"elicitation":{"form":{}}}`)}, false},
+		{ProfileOptions{}, false},
+	} {
+		if got := NewClientProfile(test.options).OpensPages(); got != test.want {
+			t.Errorf("%s, distant %t: %t", test.options.Capabilities, test.options.Distant, got)
+		}
+	}
+	if (*ClientProfile)(nil).OpensPages() {
+		t.Error("a client that declares nothing opens pages")
+	}
+}
