@@ -30,16 +30,22 @@ func TestResourceMetadataIsLookedForInOrder(t *testing.T) {
 		{"at the path", "/mcp", challenge{}, map[string]reply{resourcePath: {body: goodResource}}, []string{"GET " + resourcePath}},
 		{"at the root", "/mcp", challenge{}, map[string]reply{resourceRoot: {body: goodResource}}, []string{"GET " + resourcePath, "GET " + resourceRoot}},
 		{
-			"the address in the challenge has nothing", "/mcp", challenge{resourceMetadata: "SELF/custom"}, map[string]reply{resourcePath: {body: goodResource}},
+			"the address in the challenge has nothing", "/mcp",
+			challenge{resourceMetadata: "SELF/custom"},
+			map[string]reply{resourcePath: {body: goodResource}},
 			[]string{"GET /custom", "GET " + resourcePath},
 		},
 		{
-			"the challenge names a well-known address", "/mcp", challenge{resourceMetadata: "SELF" + resourcePath}, map[string]reply{resourceRoot: {body: goodResource}},
+			"the challenge names a well-known address", "/mcp",
+			challenge{resourceMetadata: "SELF" + resourcePath},
+			map[string]reply{resourceRoot: {body: goodResource}},
 			[]string{"GET " + resourcePath, "GET " + resourceRoot},
 		},
 		{"a server at the root", "/", challenge{}, map[string]reply{resourceRoot: {body: `{"resource":"SELF","authorization_servers":["SELF"]}`}}, []string{"GET " + resourceRoot}},
 		{
-			"a path with a slash at its end", "/mcp/", challenge{}, map[string]reply{resourcePath: {body: goodResource}},
+			"a path with a slash at its end", "/mcp/",
+			challenge{},
+			map[string]reply{resourcePath: {body: goodResource}},
 			[]string{"GET " + resourcePath + "/", "GET " + resourcePath},
 		},
 		{"a server with a query", "/mcp?tenant=7", challenge{}, map[string]reply{resourcePath: {body: goodResource}}, []string{"GET " + resourcePath + "?tenant=7"}},
@@ -54,7 +60,7 @@ func TestResourceMetadataIsLookedForInOrder(t *testing.T) {
 			if _, err := newDiscoverer(guard, address, nil, nil).find(t.Context(), test.from, nil, false); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := s.asked(), append(test.want, "GET "+serverRoot); !slices.Equal(got, want) {
+			if got, want := s.asked(), slices.Concat(test.want, []string{"GET " + serverRoot}); !slices.Equal(got, want) {
 				t.Errorf("asked for\n%q, want\n%q", got, want)
 			}
 		})

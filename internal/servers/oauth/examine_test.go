@@ -37,7 +37,9 @@ func TestExamination(t *testing.T) {
 		want     string
 	}{
 		{
-			"all is well", map[string]reply{"/mcp": unauthorized, "/custom": {body: goodResource}, serverRoot: metadataOf("SELF", nil)}, nil,
+			"all is well",
+			map[string]reply{"/mcp": unauthorized, "/custom": {body: goodResource}, serverRoot: metadataOf("SELF", nil)},
+			nil,
 			`request without a token: HTTP status 401 (Unauthorized), WWW-Authenticate: Bearer, resource_metadata SELF/custom, scope a
 protected resource metadata: SELF/custom: found
 authorization server metadata: SELF/.well-known/oauth-authorization-server: found
@@ -49,7 +51,8 @@ client: can be registered at SELF/register`,
 			map[string]reply{
 				"/mcp": {status: 401}, resourcePath: {kind: "text/html", body: "<html>"}, resourceRoot: {body: goodResource},
 				openIDRoot: metadataOf("SELF", map[string]any{"registration_endpoint": nil}),
-			}, nil,
+			},
+			nil,
 			`request without a token: HTTP status 401 (Unauthorized), without a challenge for a token HINT The server should send 'WWW-Authenticate: Bearer resource_metadata="…"' (RFC 9728, section 5.1). The well-known addresses are tried instead.
 protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource/mcp: not found: the answer is not JSON, but text/html
 protected resource metadata: SELF/.well-known/oauth-protected-resource: found
@@ -59,14 +62,18 @@ authorization server: SELF, resource SELF/mcp, its default scopes
 client: ERROR The authorization server SELF does not let the workbench register itself: it has no dynamic client registration (RFC 7591) HINT Register an application in the settings of that service (or ask its operator to do it) as a native or desktop application with the redirect URI http://127.0.0.1:41234/callback, then set 'oauth.clientId' of the server to the id that you get, and 'oauth.clientSecret' if you get a secret. Set 'oauth.callbackPort' to 41234, so that the redirect URI stays the same.`,
 		},
 		{
-			"metadata of another issuer", map[string]reply{"/mcp": unauthorized, "/custom": {body: goodResource}, serverRoot: metadataOf("https://other.example.com", nil)}, nil,
+			"metadata of another issuer",
+			map[string]reply{"/mcp": unauthorized, "/custom": {body: goodResource}, serverRoot: metadataOf("https://other.example.com", nil)},
+			nil,
 			`request without a token: HTTP status 401 (Unauthorized), WWW-Authenticate: Bearer, resource_metadata SELF/custom, scope a
 protected resource metadata: SELF/custom: found
 authorization server metadata: SELF/.well-known/oauth-authorization-server: found
 login: ERROR The authorization server metadata at SELF/.well-known/oauth-authorization-server names the issuer 'https://other.example.com', and not 'SELF': it has to be the issuer that its address was made of (RFC 8414, section 3.3) HINT Ask the authorization server's operator to correct it. If you know that this issuer is the right one, set 'oauth.issuer' to it.`,
 		},
 		{
-			"no login is needed", map[string]reply{"/mcp": {body: "{}"}}, nil,
+			"no login is needed",
+			map[string]reply{"/mcp": {body: "{}"}},
+			nil,
 			`request without a token: HTTP status 200 (OK): the server asks for no login yet
 protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
 protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource: not found: HTTP status 404 (Not Found)
@@ -75,7 +82,9 @@ authorization server metadata: MISSING SELF/.well-known/openid-configuration: no
 login: MISSING none is offered, and the server did not ask for one: The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414)`,
 		},
 		{
-			"a login is needed, and none is offered", map[string]reply{"/mcp": {status: 401}, serverRoot: {kind: "text/html"}}, &config.OAuth{},
+			"a login is needed, and none is offered",
+			map[string]reply{"/mcp": {status: 401}, serverRoot: {kind: "text/html"}},
+			&config.OAuth{},
 			`request without a token: HTTP status 401 (Unauthorized), without a challenge for a token HINT The server should send 'WWW-Authenticate: Bearer resource_metadata="…"' (RFC 9728, section 5.1). The well-known addresses are tried instead.
 protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
 protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource: not found: HTTP status 404 (Not Found)
@@ -84,13 +93,17 @@ authorization server metadata: MISSING SELF/.well-known/openid-configuration: no
 login: MISSING The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414); a login tries the endpoints /authorize, /token and /register, as in MCP revision 2025-03-26 HINT If it needs no login, or a fixed token in 'headers', set 'oauth' to false. If you know its authorization server, set 'oauth.authorizationServer' to the issuer.`,
 		},
 		{
-			"the metadata cannot be had now", map[string]reply{"/mcp": unauthorized, "/custom": {status: 503}}, nil,
+			"the metadata cannot be had now",
+			map[string]reply{"/mcp": unauthorized, "/custom": {status: 503}},
+			nil,
 			`request without a token: HTTP status 401 (Unauthorized), WWW-Authenticate: Bearer, resource_metadata SELF/custom, scope a
 protected resource metadata: MISSING SELF/custom: HTTP status 503 (Service Unavailable)
 login: ERROR The protected resource metadata at SELF/custom cannot be had now: HTTP status 503 (Service Unavailable); try again later`,
 		},
 		{
-			"a machine needs metadata", map[string]reply{"/mcp": {status: 401}, resourceRoot: {body: "<"}}, &config.OAuth{Grant: config.GrantClientCredentials, ClientID: "x"},
+			"a machine needs metadata",
+			map[string]reply{"/mcp": {status: 401}, resourceRoot: {body: "<"}},
+			&config.OAuth{Grant: config.GrantClientCredentials, ClientID: "x"},
 			`request without a token: HTTP status 401 (Unauthorized), without a challenge for a token HINT The server should send 'WWW-Authenticate: Bearer resource_metadata="…"' (RFC 9728, section 5.1). The well-known addresses are tried instead.
 protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource/mcp: not found: HTTP status 404 (Not Found)
 protected resource metadata: MISSING SELF/.well-known/oauth-protected-resource: not found: the answer is not valid JSON
@@ -99,7 +112,9 @@ authorization server metadata: MISSING SELF/.well-known/openid-configuration: no
 login: ERROR The server at SELF/mcp does not say how to log in: it has no protected resource metadata (RFC 9728), and its origin no authorization server metadata (RFC 8414) HINT If it needs no login, or a fixed token in 'headers', set 'oauth' to false. If you know its authorization server, set 'oauth.authorizationServer' to the issuer.`,
 		},
 		{
-			"the client is configured", map[string]reply{"/mcp": unauthorized, "/custom": {body: goodResource}, serverRoot: metadataOf("SELF", nil)}, &config.OAuth{ClientID: "x", OmitResource: true},
+			"the client is configured",
+			map[string]reply{"/mcp": unauthorized, "/custom": {body: goodResource}, serverRoot: metadataOf("SELF", nil)},
+			&config.OAuth{ClientID: "x", OmitResource: true},
 			`request without a token: HTTP status 401 (Unauthorized), WWW-Authenticate: Bearer, resource_metadata SELF/custom, scope a
 protected resource metadata: SELF/custom: found
 authorization server metadata: SELF/.well-known/oauth-authorization-server: found

@@ -123,7 +123,9 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 		texts  []string
 	}{
 		{
-			"with a reason", reply{status: 400, body: `{"error":"invalid_redirect_uri","error_description":"Loopback is\u001b[31m not\n allowed"}`}, "problem",
+			"with a reason",
+			reply{status: 400, body: `{"error":"invalid_redirect_uri","error_description":"Loopback is\u001b[31m not\n allowed"}`},
+			"problem",
 			[]string{"SELF/register", "HTTP status 400 (Bad Request): invalid_redirect_uri: Loopback is not allowed", "oauth.clientId", redirect, "'oauth.callbackPort' to 41234"},
 		},
 		{"with a code only", reply{status: 400, body: `{"error":"invalid_client_metadata"}`}, "problem", []string{"(Bad Request): invalid_client_metadata"}},
@@ -228,15 +230,21 @@ func TestWhereTheClientComesFrom(t *testing.T) {
 		{"registered earlier, where it is not possible any more", config.OAuth{}, false, false, &known, false, "known", "dynamic", "none", ""},
 		{"registered anew", config.OAuth{}, false, true, &known, true, "new", "dynamic", "none", ""},
 		{
-			"a redirect URI that was not registered is never used", config.OAuth{}, false, true,
+			"a redirect URI that was not registered is never used",
+			config.OAuth{},
+			false, true,
 			&credentials.Client{ID: "known", RedirectURI: "http://127.0.0.1:1/callback", Source: credentials.SourceDynamic}, false, "new", "dynamic", "none", "",
 		},
 		{
-			"the secret has expired", config.OAuth{}, false, true,
+			"the secret has expired",
+			config.OAuth{},
+			false, true,
 			&credentials.Client{ID: "known", Secret: "s", RedirectURI: redirect, Source: credentials.SourceDynamic, SecretExpires: time.Now().Add(-time.Second)}, false, "new", "dynamic", "none", "",
 		},
 		{
-			"the configured one is not configured any more", config.OAuth{}, false, true,
+			"the configured one is not configured any more",
+			config.OAuth{},
+			false, true,
 			&credentials.Client{ID: "own", RedirectURI: redirect, Source: credentials.SourceConfigured}, false, "new", "dynamic", "none", "",
 		},
 		{"nothing is possible", config.OAuth{}, false, false, nil, false, "", "", "", "it has no dynamic client registration"},
