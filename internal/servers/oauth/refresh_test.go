@@ -173,6 +173,7 @@ func TestEarlyRefreshThatFails(t *testing.T) {
 	b.provider.Change(func(o *oauthtest.Options) { o.Faults = map[string]oauthtest.Fault{oauthtest.Refresh: {Status: 500}} })
 	b.restart()
 	b.mustCall("echo")
+	b.reload() // the failed refresh has changed the store
 	b.mustCall("echo")
 	if n := b.provider.Count(oauthtest.Refresh); n != 1 {
 		t.Errorf("%d refreshes, want 1 and then a pause", n)
@@ -255,6 +256,34 @@ func TestCallerThatGivesUp(t *testing.T) {
 	b.manager.Close()
 	if n := b.provider.Count(oauthtest.Refresh); n != 1 {
 		t.Errorf("%d refreshes, want 1", n)
+	}
+}
+
+// TestCloseWaitsForARefresh whose caller is gone: its result has to be saved.
+func TestCloseWaitsForARefresh(t *testing.T) {
+	b := newBench(t, oauthtest.Options{}, nil)
+	b.mustLogIn(LoginOptions{})
+	b.expire()
+	before := b.kept().Refresh
+	waiting, release := b.provider.Hold(oauthtest.Refresh)
+	ctx, cancel := context.WithCancel(t.Context())
+	called := make(chan error, 1)
+	go func() {
+		_, err := call(ctx, b.Credentials, b.provider.URL(), "echo")
+		called <- err
+	}()
+	<-waiting
+	cancel()
+	<-called
+	closed := make(chan struct{})
+	go func() {
+		b.manager.Close()
+		close(closed)
+	}()
+	release()
+	<-closed
+	if kept := b.kept(); kept.Refresh == before || kept.Refreshing != nil {
+		t.Error("the result of the refresh was not saved")
 	}
 }
 
