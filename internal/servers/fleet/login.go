@@ -133,10 +133,14 @@ func quoteWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// LoginNeededPrefix begins the text of a LoginNeededError. The reason follows it, and then after a semicolon what to do.
+// LoginNeededPrefix begins the text of a LoginNeededError, unless another login would not help. The reason follows it, and
+// then after a semicolon what to do.
 const LoginNeededPrefix = "login needed: "
 
 func (e *LoginNeededError) Error() string {
+	if e.Err.Final {
+		return e.Err.Reason + "; " + e.Advice()
+	}
 	return LoginNeededPrefix + e.Err.Reason + "; " + e.Advice()
 }
 

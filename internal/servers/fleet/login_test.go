@@ -222,7 +222,7 @@ func TestOtherLoginBeginsAnotherSession(t *testing.T) {
 func TestAdviceNamesWhatHelps(t *testing.T) {
 	for want, err := range map[string]*downstream.LoginError{
 		"login needed: R; run: mcp-workbench login T/S":    {Reason: "R"},
-		"login needed: R; another login would not help":    {Reason: "R", Final: true},
+		"R; another login would not help: ask those who":   {Reason: "R", Final: true},
 		`put it into the server's 'headers', such as {"Au`: {Reason: "R", Unchallenged: true},
 	} {
 		if got := (&LoginNeededError{Toolbox: "T", Server: "S", Err: err}).Error(); !strings.Contains(got, want) {
