@@ -113,7 +113,8 @@ func TestSentAgainAsItWas(t *testing.T) {
 	for _, era := range []string{"", "modern"} {
 		for _, modern := range []bool{false, true} {
 			log := new(serverLog)
-			provider := oauthtest.Start(t, oauthtest.Options{Era: era, ServerLog: log})
+			provider := oauthtest.Start(t, oauthtest.Options{ServerLog: log, Spec: []byte(`{"era":"` + era + `","tools":[{"name":"echo","inputSchema":{}}],
+				"calls":{"echo":[{"progress":{"progress":1}},{"result":{"resultType":"complete","content":[]}}]}}`)})
 			manager := oauth.New(oauth.Options{Store: credentials.Open(t.TempDir(), credentials.Options{})})
 			servers := fleet.New(fleet.Options{OAuth: manager, Config: &config.Config{
 				MaxMessageSize: wire.DefaultLimit,
@@ -141,6 +142,11 @@ func TestSentAgainAsItWas(t *testing.T) {
 				})
 				if got := await(t, a.replies); got.err != nil {
 					t.Fatal(era, modern, got.err)
+				}
+				for notice := ""; !strings.HasPrefix(notice, "notifications/progress "); {
+					if notice = await(t, a.notices); strings.Contains(notice, "progress ") && !strings.Contains(notice, `"progressToken":"mine"`) {
+						t.Errorf("era %q, modern %t: the client got %s", era, modern, notice)
+					}
 				}
 			}
 			call(`{"first":1.0}`) // the login is for the connection

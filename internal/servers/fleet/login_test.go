@@ -256,15 +256,17 @@ func TestLoginIsShared(t *testing.T) {
 		t.Errorf("there are two pages: %s %s", first.Page(), second.Page())
 	}
 	first.Close()
-	select {
-	case <-second.Done():
-		t.Error("it ended although somebody waits for it")
-	default:
+	visit(t, second.Page())
+	if <-second.Done(); second.Err() != nil {
+		t.Errorf("it ended although somebody waited for it: %v", second.Err())
 	}
 	second.Close()
+	provider.EndLogins()
+	abandoned := begin()
+	abandoned.Close()
 	third := begin() // waits until the port is free
-	if third.Page() == first.Page() || hostOf(third.Page()) != hostOf(first.Page()) {
-		t.Errorf("the pages were %s and %s", first.Page(), third.Page())
+	if third.Page() == abandoned.Page() || hostOf(third.Page()) != hostOf(abandoned.Page()) {
+		t.Errorf("the pages were %s and %s", abandoned.Page(), third.Page())
 	}
 	provider.Change(func(o *oauthtest.Options) { o.Consent = "deny" })
 	visit(t, third.Page())
