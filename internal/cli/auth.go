@@ -139,7 +139,7 @@ func (l *logins) report(ctx context.Context, cfg *config.Config) (*authReport, e
 
 // status returns the state of the login to one server.
 func (l *logins) status(ctx context.Context, one remote) loginStatus {
-	s := loginStatus{Server: one.Ref(), URL: l.plain(one.server.URL)}
+	s := loginStatus{Server: one.Ref(), URL: l.mask(plain(one.server.URL))}
 	if one.server.OAuth == nil && one.server.HasOwnToken() {
 		s.State = stateFixed
 		return s
@@ -187,19 +187,13 @@ func (l *logins) unused(c *credentials.Credential) loginStatus {
 		state = oauth.StateLoginNeeded
 	}
 	s := loginStatus{
-		URL: l.plain(c.Server), State: string(state), Reason: c.Dead, Account: c.Account, Issuer: c.Issuer,
+		URL: l.mask(plain(c.Server)), State: string(state), Reason: c.Dead, Account: c.Account, Issuer: c.Issuer,
 		ClientID: c.Client.ID, Scopes: c.Granted, Renewable: c.Refresh != "",
 	}
 	if !c.Expires.IsZero() {
 		s.Expires = &c.Expires
 	}
 	return s
-}
-
-// plain returns an address without its query, which may contain a secret.
-func (l *logins) plain(address string) string {
-	address, _, _ = strings.Cut(address, "?")
-	return l.mask(address)
 }
 
 func (r *authReport) print(screen *tty.Screen) {

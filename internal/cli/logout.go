@@ -50,12 +50,12 @@ func runLogout(ctx context.Context, g *globals, ref, account string, out io.Writ
 	if err != nil {
 		return err
 	}
-	found, err := findLogin(loaded.Config, ref)
+	logins := openLogins(loaded.Config, log)
+	defer logins.Close()
+	found, err := logins.find(loaded.Config, ref)
 	if err != nil {
 		return err
 	}
-	logins := openLogins(loaded.Config, log)
-	defer logins.Close()
 	result, err := logins.of(found, account).Logout(ctx)
 	if err != nil {
 		return err
@@ -79,15 +79,30 @@ func runLogout(ctx context.Context, g *globals, ref, account string, out io.Writ
 	return nil
 }
 
-// findLogin is findRemote that also accepts the address of a server that is not configured.
-func findLogin(cfg *config.Config, ref string) (remote, error) {
+// find is findRemote that also accepts the address of a server that is not configured, as 'auth status' shows it.
+func (l *logins) find(cfg *config.Config, ref string) (remote, error) {
 	if !importer.IsAddress(ref) {
 		return findRemote(cfg, ref)
 	}
-	if _, err := credentials.CanonicalServer(ref); err != nil {
+	server, err := credentials.CanonicalServer(ref)
+	if err != nil {
 		return remote{}, &toolbox.Error{Code: toolbox.ReferenceNotFound, Message: "There is no such server: " + err.Error(), Hint: "To see all logins: mcp-workbench auth status"}
 	}
-	return remote{server: &config.Server{URL: ref}}, nil
+	all, _ := l.store.All() // what cannot be read is reported when it is removed
+	var similar []string
+	for _, one := range all {
+		if one.Server == server {
+			similar = []string{server}
+			break
+		}
+		if plain(one.Server) == server && !slices.Contains(similar, one.Server) {
+			similar = append(similar, one.Server)
+		}
+	}
+	if len(similar) == 1 {
+		server = similar[0]
+	}
+	return remote{server: &config.Server{URL: server}}, nil
 }
 
 // otherAccounts returns a sentence about the other accounts with a login to a server; "" without any.

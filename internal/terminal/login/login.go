@@ -17,13 +17,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/browser"
 )
 
-// waitTime is how long a person has from the printed address to the end of the login.
+// waitTime is how long an attempt waits for a person, as it is shown.
 const waitTime = 10 * time.Minute
 
 // Options say how a person logs in.
 type Options struct {
 	Server    string // TOOLBOX/SERVER
-	URL       string // of the server
+	URL       string // of the server, without parts that may be secret
 	Fresh     bool   // forget the earlier login and the registered client first
 	NoBrowser bool   // open nothing
 
@@ -56,7 +56,7 @@ func (l *login) run(ctx context.Context, credentials *oauth.Credentials) (*oauth
 	defer attempt.Close()
 	l.attempt = attempt
 	opened := l.invite()
-	within, cancel := context.WithTimeout(ctx, waitTime)
+	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l.startWaiting(waitTime)
 	var helpers sync.WaitGroup
