@@ -109,6 +109,9 @@ func concurrent(refreshes []oauthtest.Event) []error {
 // errUnexplained is a login that was lost for no reason that is known.
 var errUnexplained = errors.New("a login was lost although its last tokens had come to the disk, or nobody was killed")
 
+// onTheWay is how long a request may have been on its way to the provider when its client was killed.
+const onTheWay = time.Second
+
 // loss is why a login ended.
 type loss struct {
 	lost, reuse oauthtest.Event // the refresh whose answer was lost, and the next one with the same token
@@ -141,7 +144,7 @@ func explain(events []oauthtest.Event, login string, kills []time.Time) (*loss, 
 		}
 	}
 	for _, killed := range kills {
-		if killed.After(found.lost.Begun) && killed.Before(found.reuse.Begun) {
+		if killed.After(found.lost.Begun.Add(-onTheWay)) && killed.Before(found.reuse.Begun) {
 			return &found, nil
 		}
 	}
