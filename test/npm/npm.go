@@ -64,5 +64,5 @@ func Node(ctx context.Context, folder string, oldest int) (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", fmt.Errorf("Node.js %d or newer is needed: install it so that 'node' is in PATH", oldest)
+	return "", fmt.Errorf("a Node.js of version %d or newer is needed: install it so that 'node' is in PATH", oldest)
 }

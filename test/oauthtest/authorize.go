@@ -22,11 +22,11 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 		client := a.client(query.Get("client_id"))
 		if client == nil {
 			event.Error = "invalid_client"
-			return writePage(w, http.StatusBadRequest, "This client is unknown.")
+			return refusePage(w, "This client is unknown.")
 		}
 		if !client.allows(query.Get("redirect_uri"), options.ExactRedirect) {
 			event.Error = "invalid_redirect_uri"
-			return writePage(w, http.StatusBadRequest, "This redirect URI is not registered.")
+			return refusePage(w, "This redirect URI is not registered.")
 		}
 		if problem := a.problem(query, options); problem != nil {
 			event.Error = problem.code
@@ -96,7 +96,7 @@ func (a *authority) ask(w http.ResponseWriter, query url.Values) int {
 func (a *authority) decide(w http.ResponseWriter, r *http.Request) {
 	cookie, err := r.Cookie("form")
 	if err != nil || r.Method != http.MethodPost {
-		writePage(w, http.StatusBadRequest, "The form has to be posted with its cookie.")
+		refusePage(w, "The form has to be posted with its cookie.")
 		return
 	}
 	a.provider.mu.Lock()
@@ -104,7 +104,7 @@ func (a *authority) decide(w http.ResponseWriter, r *http.Request) {
 	delete(a.asked, cookie.Value)
 	a.provider.mu.Unlock()
 	if query == nil {
-		writePage(w, http.StatusBadRequest, "There is no such form.")
+		refusePage(w, "There is no such form.")
 		return
 	}
 	a.agree(w, query)
@@ -146,7 +146,7 @@ func (a *authority) redirect(w http.ResponseWriter, query, answer url.Values) in
 	}
 	target, err := url.Parse(query.Get("redirect_uri"))
 	if err != nil {
-		return writePage(w, http.StatusBadRequest, "This redirect URI cannot be read.")
+		return refusePage(w, "This redirect URI cannot be read.")
 	}
 	all := target.Query()
 	for name, values := range answer {
@@ -158,7 +158,9 @@ func (a *authority) redirect(w http.ResponseWriter, query, answer url.Values) in
 	return http.StatusFound
 }
 
-func writePage(w http.ResponseWriter, status int, text string) int {
+// refusePage tells a person why there is no redirect.
+func refusePage(w http.ResponseWriter, text string) int {
+	const status = http.StatusBadRequest
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, "<!doctype html><p>%s", html.EscapeString(text))

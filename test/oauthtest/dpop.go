@@ -7,8 +7,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math/big"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -89,6 +89,9 @@ func keyOf(header any) (*ecdsa.PublicKey, string, error) {
 		return nil, "", err
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, `{"crv":"P-256","kty":"EC","x":"%s","y":"%s"}`, encodedX, encodedY))
-	public := &ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(x), Y: new(big.Int).SetBytes(y)}
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, x, y))
+	if err != nil {
+		return nil, "", err
+	}
 	return public, base64.RawURLEncoding.EncodeToString(sum[:]), nil
 }
