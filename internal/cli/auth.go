@@ -48,6 +48,7 @@ most. Tokens are never shown.
   login needed           only a person can go on: mcp-workbench login SERVER
   not needed             the server answers without a login
   not signed in          there is no login, and the server could not be asked
+  unusable               the login that is kept cannot be read; the error says why
   fixed header           'headers' in the configuration have the token
   automatic              'oauth.grant' gets tokens without a person
   off                    "oauth": false`,
@@ -91,6 +92,7 @@ const (
 	stateNotSignedIn = "not signed in"
 	stateFixed       = "fixed header"
 	stateAutomatic   = "automatic"
+	stateUnusable    = "unusable"
 )
 
 func runAuthStatus(cmd *cobra.Command, g *globals, asJSON bool) error {
@@ -145,24 +147,33 @@ func (l *logins) status(ctx context.Context, one remote) loginStatus {
 		return s
 	}
 	login := l.of(one, "")
-	s.fill(login.Status())
-	if s.State == string(oauth.StateNone) {
-		ctx, cancel := context.WithTimeout(ctx, askTime)
-		defer cancel()
-		switch isNeeded, err := login.AsksForLogin(ctx); {
-		case err != nil:
-			s.State, s.Reason = stateNotSignedIn, "the server could not be asked whether it needs a login"
-		case isNeeded:
-			s.State, s.Reason = string(oauth.StateLoginNeeded), "the server asks for a login"
-		default:
-			s.State = stateNotNeeded
-		}
+	status := login.Status()
+	s.fill(status)
+	switch {
+	case status.Err != nil:
+		s.State, s.Reason = stateUnusable, "the login that is kept cannot be used; the reason is below"
+	case s.State == string(oauth.StateNone):
+		s.ask(ctx, login)
 	}
 	if s.State == string(oauth.StateLoginNeeded) || s.State == stateNotSignedIn || len(s.Wanted) > 0 {
 		s.Command = trust.Quote("mcp-workbench", "login", one.Ref())
 	}
 	s.Reason = l.mask(s.Reason)
 	return s
+}
+
+// ask finds out whether a server without a login needs one.
+func (s *loginStatus) ask(ctx context.Context, login *oauth.Credentials) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	switch isNeeded, err := login.AsksForLogin(ctx); {
+	case err != nil:
+		s.State, s.Reason = stateNotSignedIn, "the server could not be asked whether it needs a login"
+	case isNeeded:
+		s.State, s.Reason = string(oauth.StateLoginNeeded), "the server asks for a login"
+	default:
+		s.State = stateNotNeeded
+	}
 }
 
 // fill takes over what package oauth says.
@@ -243,6 +254,8 @@ func (s *loginStatus) cells() []tty.Cell {
 		style = tty.Good
 	case string(oauth.StateLoginNeeded), stateNotSignedIn:
 		style = tty.Caution
+	case stateUnusable:
+		style = tty.Bad
 	}
 	expires := "-"
 	if s.Expires != nil {
