@@ -89,7 +89,7 @@ func (g *Guard) check(u *url.URL) error {
 	if !isLiteral && !isName(u.Hostname()) {
 		return refuse("its host is neither a name nor an IP address in its usual form")
 	}
-	if u.Scheme == "http" && !(isLocal(literal) && g.isLocal()) {
+	if u.Scheme == "http" && (!isLocal(literal) || !g.isLocal()) {
 		return refuse("only https addresses are used; http only to this machine, for a server on it")
 	}
 	if isLiteral {
@@ -210,12 +210,8 @@ func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 // Get fetches a document within 5 s. It follows up to three redirects within the origin; another redirect is returned
 // as it is.
 func (g *Guard) Get(ctx context.Context, address string) (*Document, error) {
-	header := g.options.Header.Clone()
-	if header == nil {
-		header = make(http.Header)
-	}
 	client := &http.Client{Transport: roundTripper(g.roundTrip), CheckRedirect: checkRedirect}
-	return g.fetch(ctx, client, http.MethodGet, address, header, nil, documentTime)
+	return g.fetch(ctx, client, http.MethodGet, address, make(http.Header), nil, documentTime)
 }
 
 // Post sends a body once, and returns the response. It follows no redirects.

@@ -221,30 +221,30 @@ func TestUnspecifiedServer(t *testing.T) {
 }
 
 func TestDocuments(t *testing.T) {
-	type request struct{ method, path, body, agent, accept, encoding, version, kind string }
+	type request struct{ method, path, body, agent, accept, encoding, kind string }
 	got := make(chan request, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := make([]byte, 100)
 		n, _ := r.Body.Read(body)
-		got <- request{r.Method, r.URL.RequestURI(), string(body[:n]), r.UserAgent(), r.Header.Get("Accept"), r.Header.Get("Accept-Encoding"), r.Header.Get("Mcp-Protocol-Version"), r.Header.Get("Content-Type")}
+		got <- request{r.Method, r.URL.RequestURI(), string(body[:n]), r.UserAgent(), r.Header.Get("Accept"), r.Header.Get("Accept-Encoding"), r.Header.Get("Content-Type")}
 		w.Header().Set("Content-Type", "Application/JSON; charset=utf-8")
 		w.WriteHeader(http.StatusTeapot)
 		fmt.Fprint(w, `{"a":1}`)
 	}))
 	defer server.Close()
-	g := newGuard(t, server.URL+"/mcp", Options{Version: "1.2", Header: http.Header{"Mcp-Protocol-Version": {"2025-11-25"}}})
+	g := newGuard(t, server.URL+"/mcp", Options{Version: "1.2"})
 	document, err := g.Get(t.Context(), server.URL+"/doc?x=y")
 	if err != nil || document.Status != http.StatusTeapot || string(document.Body) != `{"a":1}` || document.MediaType != "application/json" {
 		t.Errorf("got %+v, %v", document, err)
 	}
-	if r, want := <-got, (request{"GET", "/doc?x=y", "", "mcp-workbench/1.2", "application/json", "identity", "2025-11-25", ""}); r != want {
+	if r, want := <-got, (request{"GET", "/doc?x=y", "", "mcp-workbench/1.2", "application/json", "identity", ""}); r != want {
 		t.Errorf("it got %+v, want %+v", r, want)
 	}
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	if _, err := g.Post(t.Context(), server.URL+"/token", header, []byte("grant=x"), time.Minute); err != nil {
 		t.Error(err)
 	}
-	if r, want := <-got, (request{"POST", "/token", "grant=x", "mcp-workbench/1.2", "application/json", "identity", "", "application/x-www-form-urlencoded"}); r != want {
+	if r, want := <-got, (request{"POST", "/token", "grant=x", "mcp-workbench/1.2", "application/json", "identity", "application/x-www-form-urlencoded"}); r != want {
 		t.Errorf("it got %+v, want %+v", r, want)
 	}
 	if len(header) != 1 {

@@ -25,8 +25,6 @@ type Options struct {
 
 	// Version of the workbench, for User-Agent.
 	Version string
-	// Header is sent with each Get.
-	Header http.Header
 	// Trusted are addresses of the configuration besides the server's own, such as that of an authorization server. The
 	// networks that they are in count as the server's.
 	Trusted []string

@@ -75,7 +75,7 @@ func TestNonceOfAnAcceptedRequest(t *testing.T) {
 	b := newBench(t, dpopOptions(false), nil)
 	b.mustLogIn(LoginOptions{})
 	request := b.authorized()
-	if _, err := b.Accept(t.Context(), request, &http.Response{StatusCode: 200, Request: request, Header: http.Header{"Dpop-Nonce": {"next"}}}); err != nil {
+	if _, err := b.Accept(t.Context(), request, &http.Response{StatusCode: http.StatusOK, Request: request, Header: http.Header{"Dpop-Nonce": {"next"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := sentNonce(b.authorized()); got != "next" {
