@@ -265,7 +265,10 @@ func (s *loginStatus) cells() []tty.Cell {
 		}
 	}
 	return []tty.Cell{
-		{Text: s.State, Style: style}, {Text: cmp.Or(s.Account, "-")}, {Text: cmp.Or(s.Issuer, "-")},
-		{Text: cmp.Or(strings.Join(s.Scopes, " "), "-")}, {Text: expires},
+		{Text: s.State, Style: style},
+		{Text: cmp.Or(s.Account, "-")},
+		{Text: cmp.Or(s.Issuer, "-")},
+		{Text: cmp.Or(strings.Join(s.Scopes, " "), "-")},
+		{Text: expires},
 	}
 }

@@ -101,7 +101,9 @@ var hostileRuns = map[string][]hostileRun{
 		{args: []string{"--alone", "$GOOD/fails" + hostile}, shows: true},
 	},
 	"login": {
-		{args: []string{"$REMOTE"}, shows: true}, {args: []string{hostile}, shows: true}, {args: []string{"$GOOD"}, shows: true},
+		{args: []string{"$REMOTE"}, shows: true},
+		{args: []string{hostile}, shows: true},
+		{args: []string{"$GOOD"}, shows: true},
 		{args: []string{"$REMOTE", "--account", hostile}},
 	},
 	"logout":      {{args: []string{"$REMOTE"}, shows: true}, {args: []string{hostile}, shows: true}, {args: []string{"http://" + hostile}}},

@@ -94,17 +94,17 @@ func TestUnique(t *testing.T) {
 }
 
 func TestBridgedAddress(t *testing.T) {
-	for line, want := range map[string]string{
-		"npx -y mcp-remote https://x.test/mcp":                           "https://x.test/mcp",
-		"npx mcp-remote@latest https://x.test/sse 3334 --debug":          "https://x.test/sse",
-		"/opt/bin/mcp-remote https://x.test/mcp":                         "https://x.test/mcp",
-		"npx -y mcp-remote https://x.test/mcp?key=a":                     "URL",
-		"npx -y mcp-remote https://x.test/mcp --header Authorization:$A": "",
-		"npx -y mcp-remote":                                              "",
-		"npx -y server https://x.test/mcp":                               "",
+	for _, test := range []struct{ line, want string }{
+		{"npx -y mcp-remote https://x.test/mcp", "https://x.test/mcp"},
+		{"npx mcp-remote@latest https://x.test/sse 3334 --debug", "https://x.test/sse"},
+		{"/opt/bin/mcp-remote https://x.test/mcp", "https://x.test/mcp"},
+		{"npx -y mcp-remote https://x.test/mcp?key=a", "URL"},
+		{"npx -y mcp-remote https://x.test/mcp --header Authorization:$A", ""},
+		{"npx -y mcp-remote", ""},
+		{"npx -y server https://x.test/mcp", ""},
 	} {
-		if got := bridgedAddress(Command(strings.Fields(line))); got != want {
-			t.Errorf("%s: got %q, want %q", line, got, want)
+		if got := bridgedAddress(Command(strings.Fields(test.line))); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.line, got, test.want)
 		}
 	}
 }

@@ -47,17 +47,17 @@ func needsLogin(ref string, at place, text string) error {
 }
 
 // needsOneLogin is needsLogin for a tool that was not found: it may be that of the only server that needs a login.
-func needsOneLogin(ref string, servers []app.KnownServer) (found error) {
+func needsOneLogin(ref string, servers []app.KnownServer) error {
+	var found []error
 	for _, server := range servers {
-		needed := needsLogin(ref, place{server.Toolbox, server.Server}, server.Err.Error())
-		if needed != nil && found != nil {
-			return nil
-		}
-		if needed != nil {
-			found = needed
+		if needed := needsLogin(ref, place{server.Toolbox, server.Server}, server.Err.Error()); needed != nil {
+			found = append(found, needed)
 		}
 	}
-	return found
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
 }
 
 // resultNeedsLogin is needsLogin for the result of a call.
