@@ -276,8 +276,7 @@ func TestLoginIsShared(t *testing.T) {
 	third.Close()
 	provider.Change(func(o *oauthtest.Options) { o.Consent = "" })
 	fourth := begin()
-	w.key.Issuer = provider.Issuer()
-	w.put("t1", "l1") // by the command
+	logInElsewhere(t, w, provider.URL())
 	if <-fourth.Done(); fourth.Err() != nil {
 		t.Errorf("got %v", fourth.Err())
 	}
@@ -290,6 +289,22 @@ func TestLoginIsShared(t *testing.T) {
 	}
 	if err := call(t.Context(), server, "echo"); err != nil {
 		t.Error(err)
+	}
+}
+
+// logInElsewhere logs in as another process does.
+func logInElsewhere(t *testing.T, w *wallet, address string) {
+	t.Helper()
+	manager := oauth.New(oauth.Options{Store: w.store})
+	defer manager.Close()
+	attempt, err := manager.For(oauth.Server{URL: address}).Begin(t.Context(), oauth.LoginOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer attempt.Close()
+	visit(t, attempt.Page())
+	if _, err := attempt.Wait(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -334,5 +349,17 @@ func TestTokensAreHidden(t *testing.T) {
 	r.Apply(r.table.Load().config) // which does not forget it
 	if got := r.cleanServerText("x hunter2hunter2"); strings.Contains(got, "hunter") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestLoginCostsNothing: a lease of a server with a login allocates nothing, as one of any other.
+func TestLoginCostsNothing(t *testing.T) {
+	_, w, _, server := loginRig(t, needsToken(streamableHandler(), "", "t1"), "")
+	w.put("t1", "l1")
+	if err := call(t.Context(), server, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if allocations := testing.AllocsPerRun(10_000, func() { server.TryLease().Release() }); allocations > 0 {
+		t.Errorf("a lease makes %v allocations", allocations)
 	}
 }
