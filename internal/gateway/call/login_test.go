@@ -32,7 +32,7 @@ type offered struct {
 	err     error
 }
 
-func offerPage(t *testing.T, ctx context.Context, modern bool) *offered {
+func offerPage(ctx context.Context, t *testing.T, modern bool) *offered {
 	o := &offered{asked: make(chan *downstream.Question, 10), refusal: make(chan *Failure, 1), done: make(chan struct{})}
 	client := newAnswerer(t, fleet.ProfileOptions{Modern: modern}, func(q *downstream.Question) { o.asked <- q })
 	o.loginPage = &loginPage{
@@ -46,7 +46,7 @@ func offerPage(t *testing.T, ctx context.Context, modern bool) *offered {
 // TestModernClientIsAskedAgain while the login goes on, and the call is not run while the client is away.
 func TestModernClientIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := offerPage(t, t.Context(), true)
+		o := offerPage(t.Context(), t, true)
 		for range 3 {
 			question := <-o.asked
 			if text, _ := question.Params.Member("url").Text(); text != o.address {
@@ -89,7 +89,7 @@ func TestLoginIsRefused(t *testing.T) {
 			close(o.done)
 		},
 	} {
-		o := offerPage(t, t.Context(), false)
+		o := offerPage(t.Context(), t, false)
 		answer(o, <-o.asked)
 		if refusal := <-o.refusal; refusal == nil || !strings.HasPrefix(refusal.Message, want) || refusal.Hint == "" {
 			t.Errorf("got %v, want %s", refusal, want)
@@ -99,7 +99,7 @@ func TestLoginIsRefused(t *testing.T) {
 
 func TestCancelledLoginIsWithdrawn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	o := offerPage(t, ctx, false)
+	o := offerPage(ctx, t, false)
 	question := <-o.asked
 	withdrawn := make(chan struct{})
 	question.OnWithdraw(func(wire.Payload) { close(withdrawn) })

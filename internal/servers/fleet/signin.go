@@ -117,7 +117,7 @@ func (l *Login) run(ctx context.Context) {
 // attempt tells the address of the page, and returns when somebody has logged in, or why nobody has.
 func (l *Login) attempt(ctx context.Context, page func(address string)) error {
 	_, before := l.signIn.Current()
-	tried, err := l.signIn.Credentials.Begin(ctx, oauth.LoginOptions{})
+	tried, err := l.signIn.Begin(ctx, oauth.LoginOptions{})
 	if err != nil {
 		return err
 	}
