@@ -38,12 +38,13 @@ type Credential struct {
 	Granted    []string        `json:"granted,omitempty"` // as the authorization server said
 	Wanted     []string        `json:"wanted,omitempty"`  // that a refused call asked for
 	Access     string          `json:"access,omitempty"`
-	Kind       string          `json:"kind,omitempty"`    // Bearer or DPoP
-	Expires    time.Time       `json:"expires,omitzero"`  // zero: unknown
-	Refresh    string          `json:"refresh,omitempty"` // "": none
-	Issued     time.Time       `json:"issued,omitzero"`   // when the access token was obtained
-	DPoPKey    []byte          `json:"dpopKey,omitempty"` // PKCS #8; nil: none
-	Dead       string          `json:"dead,omitempty"`    // why the login is of no use any more, for people; "": alive
+	Kind       string          `json:"kind,omitempty"`     // Bearer or DPoP
+	Expires    time.Time       `json:"expires,omitzero"`   // zero: unknown
+	Refresh    string          `json:"refresh,omitempty"`  // "": none
+	Issued     time.Time       `json:"issued,omitzero"`    // when the access token was obtained
+	DPoPKey    []byte          `json:"dpopKey,omitempty"`  // PKCS #8; nil: none
+	Refusals   int             `json:"refusals,omitempty"` // refreshes in a row of tokens that the server refused at first sight
+	Dead       string          `json:"dead,omitempty"`     // why the login is of no use any more, for people; "": alive
 	Refreshing *Mark           `json:"refreshing,omitempty"`
 	Updated    time.Time       `json:"updated,omitzero"` // set by the store
 }

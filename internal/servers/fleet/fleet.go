@@ -150,8 +150,11 @@ func (f *Fleet) mask() {
 	f.masker.Store(secret.NewMasker(secrets))
 }
 
-// maxTokens is how many secrets of logins are masked. Tokens are replaced again and again; the oldest have expired.
-const maxTokens = 500
+// Limits of the secrets of logins that are masked. Tokens are replaced again and again; the oldest have expired.
+const (
+	maxTokens     = 500       // secrets that are masked; the oldest are dropped
+	maxTokenBytes = 256 << 10 // of all of them together: the masker is made anew with each token
+)
 
 // Hide masks the secrets of a login, such as its tokens, in what servers say.
 func (f *Fleet) Hide(values ...string) {
@@ -162,7 +165,12 @@ func (f *Fleet) Hide(values ...string) {
 			f.tokens = append(f.tokens, value)
 		}
 	}
-	f.tokens = slices.Delete(f.tokens, 0, max(0, len(f.tokens)-maxTokens))
+	first, size := len(f.tokens), 0
+	for first > 0 && len(f.tokens)-first < maxTokens && size+len(f.tokens[first-1]) <= maxTokenBytes {
+		first--
+		size += len(f.tokens[first])
+	}
+	f.tokens = slices.Delete(f.tokens, 0, first)
 	f.mask()
 }
 

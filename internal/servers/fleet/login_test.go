@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -361,5 +362,26 @@ func TestLoginCostsNothing(t *testing.T) {
 	}
 	if allocations := testing.AllocsPerRun(10_000, func() { server.TryLease().Release() }); allocations > 0 {
 		t.Errorf("a lease makes %v allocations", allocations)
+	}
+}
+
+// An authorization server that gives long tokens all the time does not take ever more memory and time.
+func TestHiddenTokensAreBounded(t *testing.T) {
+	_, _, r, _ := loginRig(t, streamableHandler(), "")
+	for i := range 50 {
+		r.Hide(fmt.Sprintf("%03d", i) + strings.Repeat("x", 20_000))
+	}
+	size := 0
+	for _, token := range r.tokens {
+		size += len(token)
+	}
+	if size > maxTokenBytes || len(r.tokens) == 0 || !strings.HasPrefix(r.tokens[len(r.tokens)-1], "049") {
+		t.Errorf("%d tokens, %d bytes", len(r.tokens), size)
+	}
+	for i := range maxTokens + 10 {
+		r.Hide(fmt.Sprintf("short%03d", i))
+	}
+	if len(r.tokens) != maxTokens {
+		t.Errorf("%d tokens", len(r.tokens))
 	}
 }

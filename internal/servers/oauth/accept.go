@@ -116,6 +116,7 @@ func (c *Credentials) refused(ctx context.Context, request *http.Request) (again
 	case h.isHopeless(time.Now()):
 		return false, c.refusedAgain()
 	}
+	h.refused.Store(true)
 	renewed, err := c.renew(ctx, h)
 	if err != nil {
 		return false, err

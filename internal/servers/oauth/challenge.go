@@ -11,6 +11,7 @@ const (
 	maxChallenges    = 16       // challenges of a response that are read; further ones are ignored
 	maxChallengeSize = 16 << 10 // bytes of all WWW-Authenticate headers that are read; the rest is ignored
 	maxScopes        = 200      // scopes that are requested, and that are kept of a list
+	maxScope         = 1 << 10  // bytes of a scope; a longer one is ignored
 )
 
 // The schemes that ask for a token of OAuth, in lower case.
@@ -66,7 +67,7 @@ func isScope(text string) bool {
 			return false
 		}
 	}
-	return text != ""
+	return text != "" && len(text) <= maxScope
 }
 
 // parseChallenges returns the challenges of a response (RFC 9110, section 11.6.1): several may be in one header, and in

@@ -58,6 +58,7 @@ type holding struct {
 	err        error                   // why the store cannot be read
 
 	accepted    atomic.Bool  // the server accepted the token
+	refused     atomic.Bool  // the server refused the token
 	isAnswer    atomic.Bool  // the token is what came after the server had refused another one
 	nextAttempt atomic.Int64 // when to try an early refresh again after a failure, in nanoseconds after Credentials.begun
 }
@@ -68,6 +69,9 @@ const (
 	earlyShare = 10               // divisor of its lifetime, if that is less
 	retryTime  = 10 * time.Second // pause after a failed refresh while the token is still valid
 	hopeTime   = time.Minute      // after which a token that was never accepted is refreshed again
+	// maxRefusals is how many tokens in a row are refreshed that the server refused at first sight, by all processes: each
+	// would take the token of another one for its first.
+	maxRefusals = 3
 )
 
 func newHolding(c *credentials.Credential) *holding {
@@ -117,9 +121,10 @@ func (h *holding) isExpired(now time.Time) bool {
 }
 
 // isHopeless reports whether another token would be refused as this one was: it came after another one was refused, was
-// never accepted, and has not expired since.
+// never accepted, and has not expired since; or it is the last of many.
 func (h *holding) isHopeless(now time.Time) bool {
-	return h.isAnswer.Load() && !h.accepted.Load() && !h.isExpired(now) && now.Sub(h.credential.Issued) < hopeTime
+	isAnswer := h.isAnswer.Load() || h.credential != nil && h.credential.Refusals >= maxRefusals
+	return isAnswer && !h.accepted.Load() && !h.isExpired(now) && now.Sub(h.credential.Issued) < hopeTime
 }
 
 // header returns the value of Authorization, or "".
@@ -250,14 +255,17 @@ func choose(all []*credentials.Credential) *credentials.Credential {
 	return best
 }
 
-const rankAlive = 3
+const (
+	rankUnused = 1
+	rankAlive  = 3
+)
 
 func rank(c *credentials.Credential) int {
 	switch {
 	case c == nil:
 		return 0
 	case c.Access == "" && c.Refresh == "":
-		return 1
+		return rankUnused
 	case c.Dead != "":
 		return 2
 	}

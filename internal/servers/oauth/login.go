@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,8 +22,10 @@ const (
 	// registrationAge is how old a registration may be that has no live login: authorization servers delete unused ones,
 	// which only the person at the browser would see.
 	registrationAge = 24 * time.Hour
-	callbackPath    = "/callback"
-	callbackHost    = "127.0.0.1"
+	// maxUnused is how many registrations without a login are kept of a server; the oldest are removed.
+	maxUnused    = 8
+	callbackPath = "/callback"
+	callbackHost = "127.0.0.1"
 )
 
 // LoginOptions are the choices of a person who logs in.
@@ -154,7 +157,11 @@ func (a *Attempt) register(ctx context.Context) error {
 	if a.isLive() {
 		return nil // the tokens belong to the registration that is kept with them
 	}
-	return a.keepClient(ctx, withoutConfigured(client))
+	if err := a.keepClient(ctx, withoutConfigured(client)); err != nil {
+		return err
+	}
+	a.forgetUnused(ctx)
+	return nil
 }
 
 // withoutConfigured returns a client as it is stored: without a secret of the configuration.
@@ -209,6 +216,34 @@ func (a *Attempt) keepClient(ctx context.Context, client credentials.Client) err
 		kept.Client = client
 		return isChanged
 	})
+}
+
+// forgetUnused removes old registrations of the server that no login was made with: a server may name another
+// authorization server each time.
+func (a *Attempt) forgetUnused(ctx context.Context) {
+	c := a.credentials
+	all, _ := c.manager.options.Store.Find(c.canonical, c.settings.Account) // what cannot be read is left alone
+	unused := slices.DeleteFunc(all, func(one *credentials.Credential) bool {
+		return one.Key == a.key || rank(one) != rankUnused || one.Client.Source != credentials.SourceDynamic
+	})
+	for _, one := range unused[min(len(unused), maxUnused):] {
+		if err := c.forget(ctx, one.Key); err != nil {
+			c.manager.options.Log.Warn("an unused registration was not removed", "server", c.server.Name, "reason", err)
+		}
+	}
+}
+
+// forget removes what is left of a login, unless somebody has logged in meanwhile.
+func (c *Credentials) forget(ctx context.Context, key credentials.Key) error {
+	lock, err := c.manager.options.Store.Lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	if kept, err := lock.Load(); err != nil || rank(kept) != rankUnused {
+		return err
+	}
+	return lock.Delete()
 }
 
 // change changes a credential in the store, which may be new.

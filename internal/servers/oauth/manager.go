@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +30,9 @@ type Options struct {
 	// Secrets receives tokens and other secrets, so that they are masked. May be nil.
 	Secrets func(values ...string)
 }
+
+// minHidden is how many bytes a token has to have to be masked.
+const minHidden = 8
 
 // Manager makes the credentials of remote servers.
 type Manager struct {
@@ -67,8 +71,10 @@ func (m *Manager) run(refresh func()) bool {
 	return true
 }
 
+// hide has secrets masked. Short ones are none that anybody can keep, and would mask the words of others.
 func (m *Manager) hide(values ...string) {
-	if m.options.Secrets != nil {
+	values = slices.DeleteFunc(values, func(value string) bool { return len(value) < minHidden })
+	if m.options.Secrets != nil && len(values) > 0 {
 		m.options.Secrets(values...)
 	}
 }

@@ -101,6 +101,9 @@ func (c *Credentials) refreshStored(ctx context.Context, old *holding) (*credent
 	case credential.Refresh == "":
 		return nil, &downstream.LoginError{Reason: reasonNoRefresh}
 	}
+	if _, _, err := c.parties(credential); err != nil {
+		return nil, err // nothing follows from it for whoever is configured otherwise
+	}
 	interrupted := credential.Refreshing != nil
 	credential.Refreshing = &credentials.Mark{Since: time.Now(), Process: os.Getpid()}
 	if err := lock.Save(credential); err != nil { // before the request: what cannot be saved must not be replaced
@@ -111,6 +114,12 @@ func (c *Credentials) refreshStored(ctx context.Context, old *holding) (*credent
 		return nil, c.failed(lock, credential, interrupted, err)
 	}
 	answer.update(credential)
+	switch {
+	case old.accepted.Load():
+		credential.Refusals = 0
+	case old.refused.Load():
+		credential.Refusals++
+	}
 	return credential, c.keep(ctx, lock, credential)
 }
 

@@ -229,6 +229,8 @@ func (r *registrar) send(ctx context.Context, t *target, request registration) (
 		return credentials.Client{}, &registrationError{document.Status, words(strings.TrimSuffix(text, ": "))}
 	case decoded != nil:
 		return credentials.Client{}, &registrationError{document.Status, "the answer is not what RFC 7591 (section 3.2.1) describes: " + decoded.Error()}
+	case len(answer.ClientID) > maxToken || len(answer.ClientSecret) > maxToken:
+		return credentials.Client{}, &registrationError{document.Status, fmt.Sprintf("the 'client_id' or the 'client_secret' of the answer is longer than %d KiB", maxToken>>10)}
 	case answer.ClientID == "":
 		return credentials.Client{}, &registrationError{document.Status, "the answer has no 'client_id', which RFC 7591 (section 3.2.1) requires"}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -86,7 +87,7 @@ func (c *Credentials) parties(credential *credentials.Credential) (*serverMetada
 	}
 	if client.Source == credentials.SourceConfigured {
 		if client.ID != c.settings.ClientID {
-			return nil, client, &refusalError{code: "invalid_grant", description: "the login belongs to another client id than 'oauth.clientId'"}
+			return nil, client, &downstream.LoginError{Reason: "the login was made with another client than that of the configuration ('oauth.clientId')"}
 		}
 		client.Secret = c.settings.ClientSecret
 	}
