@@ -76,6 +76,9 @@ func (d *discoverer) find(ctx context.Context, from challenge, held func(issuer 
 }
 
 func (d *discoverer) search(ctx context.Context, from challenge, held func(issuer string) bool, guess bool) (*target, error) {
+	if err := d.checkTransport(); err != nil {
+		return nil, err
+	}
 	if issuer := d.settings.AuthorizationServer; issuer != "" {
 		server, err := d.choose(ctx, []string{issuer}, held)
 		if err != nil {
@@ -95,6 +98,22 @@ func (d *discoverer) search(ctx context.Context, from challenge, held func(issue
 		return nil, err
 	}
 	return d.target(from, resource, server)
+}
+
+// checkTransport refuses a server that would get its token unencrypted.
+func (d *discoverer) checkTransport() error {
+	if d.server.Scheme == "https" {
+		return nil
+	}
+	return d.refuse(d.guard.Check(origin(d.server)))
+}
+
+// refuse says that a server has no address for a login; nil if it has one.
+func (d *discoverer) refuse(err error) error {
+	if refused, ok := errors.AsType[*webclient.RefusedError](err); ok {
+		return problem("A login needs an address with https in 'url'.", "A login to this server is not possible: %v", refused)
+	}
+	return err
 }
 
 // choose returns the first of some authorization servers that can be used. One that there is a login for comes first, and

@@ -424,6 +424,12 @@ func TestServerWithoutTLSHasNoLogin(t *testing.T) {
 		t.Error(err)
 	}
 	checkText(t, err)
+	site := newSite(t, map[string]reply{serverRoot: metadataOf("SELF", nil)}) // nor does the configuration give it one
+	_, err = newDiscoverer(guard, address, &config.OAuth{AuthorizationServer: site.URL}, nil).find(t.Context(), challenge{scheme: schemeBearer}, nil, true)
+	if kindOf(err) != "problem" || !strings.Contains(err.Error(), "https in 'url'") || len(site.asked()) != 0 {
+		t.Error(err, site.asked())
+	}
+	checkText(t, err)
 }
 
 // Nothing that a server names is fetched from where only this machine can get.

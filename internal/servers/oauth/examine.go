@@ -23,8 +23,8 @@ func (d *discoverer) probe(ctx context.Context) (asked challenge, code int, err 
 		if _, ok := errors.AsType[*webclient.TooLargeError](err); ok {
 			return challenge{}, http.StatusOK, nil
 		}
-		if refused, ok := errors.AsType[*webclient.RefusedError](err); ok {
-			return challenge{}, 0, problem("A login needs an address with https in 'url'.", "A login to this server is not possible: %v", refused)
+		if _, ok := errors.AsType[*webclient.RefusedError](err); ok {
+			return challenge{}, 0, d.refuse(err)
 		}
 		return challenge{}, 0, d.fetchFailure("server's challenge", err)
 	}
