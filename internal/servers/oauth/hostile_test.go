@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -144,5 +145,56 @@ func TestEverNewScopes(t *testing.T) {
 		t.Errorf("%d scopes are kept", len(kept.Wanted))
 	}
 	b.provider.Change(func(o *oauthtest.Options) { o.Faults = nil })
+	b.mustCall("echo")
+}
+
+// Calls, logins, logouts and tokens that end, all at once and by several workbenches: a call either gets in or needs a
+// login, and the last login counts.
+func TestAllAtOnce(t *testing.T) {
+	b := newBench(t, oauthtest.Options{TokenOptions: oauthtest.TokenOptions{NoExpiry: true}}, nil)
+	b.mustLogIn(LoginOptions{})
+	processes := []*Credentials{b.another(), b.another(), b.another()}
+	stop := make(chan struct{})
+	var calls, changes sync.WaitGroup
+	for i := range 4 * len(processes) {
+		calls.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				_, err := call(t.Context(), processes[i%len(processes)], b.provider.URL(), "echo")
+				if _, ok := errors.AsType[*downstream.LoginError](err); err != nil && !ok {
+					t.Errorf("a call got %v", err)
+					return
+				}
+			}
+		})
+	}
+	for _, c := range processes {
+		changes.Go(func() {
+			for range 5 {
+				b.provider.ExpireAccess()
+				attempt, err := c.Begin(t.Context(), LoginOptions{})
+				if err != nil {
+					t.Errorf("a login got %v", err)
+					return
+				}
+				_, err = new(oauthtest.Person).Visit(attempt.Page())
+				if _, waitErr := attempt.Wait(t.Context()); err != nil || waitErr != nil {
+					t.Errorf("a login got %v, %v", err, waitErr)
+				}
+				attempt.Close()
+				if _, err := c.Logout(t.Context()); err != nil {
+					t.Errorf("a logout got %v", err)
+				}
+			}
+		})
+	}
+	changes.Wait()
+	close(stop)
+	calls.Wait()
+	b.mustLogIn(LoginOptions{})
 	b.mustCall("echo")
 }
