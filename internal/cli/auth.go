@@ -156,7 +156,7 @@ func (l *logins) status(ctx context.Context, one remote) loginStatus {
 		s.ask(ctx, login)
 	}
 	if s.State == string(oauth.StateLoginNeeded) || s.State == stateNotSignedIn || len(s.Wanted) > 0 {
-		s.Command = trust.Quote("mcp-workbench", "login", one.Ref())
+		s.Command = trust.Command(l.config, "login", one.Ref())
 	}
 	s.Reason = l.mask(s.Reason)
 	return s

@@ -119,7 +119,6 @@ func (g *globals) examineServers(ctx context.Context, cfg *config.Config, patien
 	}
 	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
 	examiner := doctor.NewExaminer(workbench, cfg, os.Environ())
-	examiner.Named = g.ConfigPath
 	logins := openLogins(cfg, log)
 	defer logins.Close()
 	examiner.Logins = func(toolbox string, server *config.Server) *oauth.Credentials {

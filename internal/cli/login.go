@@ -83,7 +83,7 @@ func runLogin(ctx context.Context, g *globals, ref string, flags loginFlags, out
 	defer logins.Close()
 	screen := tty.New(out, in, os.Getenv)
 	_, err = login.Run(ctx, logins.of(found, flags.account), login.Options{
-		Server: found.Ref(), URL: plain(found.server.URL), Fresh: flags.fresh, NoBrowser: flags.noBrowser,
+		Server: found.Ref(), URL: plain(found.server.URL), Fresh: flags.fresh, NoBrowser: flags.noBrowser, Config: loaded.Config,
 		Screen: screen, Input: inputOf(screen, in), Getenv: os.Getenv, Mask: logins.mask,
 	})
 	if err != nil {
@@ -98,7 +98,7 @@ func runLogin(ctx context.Context, g *globals, ref string, flags loginFlags, out
 			screen.Paint(tty.Caution, "!"), using, flags.account)
 		return nil
 	}
-	fmt.Fprintf(screen, "To see its tools: %s\n", trust.Quote("mcp-workbench", "tools", found.Ref()))
+	fmt.Fprintf(screen, "To see its tools: %s\n", trust.Command(loaded.Config, "tools", found.Ref()))
 	return nil
 }
 
@@ -124,7 +124,7 @@ func loginDuring(c *console.Console, in io.Reader, hasArguments bool) func(ctx c
 		logins := openLogins(c.Config, c.Log)
 		defer logins.Close()
 		_, err = login.Run(ctx, logins.of(found, ""), login.Options{
-			Server: found.Ref(), URL: plain(found.server.URL), Screen: c.Err, Input: input, Getenv: os.Getenv, Mask: logins.mask,
+			Server: found.Ref(), URL: plain(found.server.URL), Config: c.Config, Screen: c.Err, Input: input, Getenv: os.Getenv, Mask: logins.mask,
 		})
 		return err
 	}

@@ -150,7 +150,8 @@ func (r remote) refuseLogin() error {
 // logins are the logins of this user.
 type logins struct {
 	*oauth.Manager
-	store *credentials.Store
+	store  *credentials.Store
+	config *config.Config
 
 	mu      sync.Mutex
 	secrets []string // of the configuration, and tokens
@@ -159,7 +160,7 @@ type logins struct {
 // openLogins opens the logins of this user. They must be closed.
 func openLogins(cfg *config.Config, log *slog.Logger) *logins {
 	store := credentials.Open(credentials.Folder(config.StateDir()), credentials.Options{Seal: cfg.Credentials, Log: log})
-	l := &logins{store: store, secrets: slices.Clone(cfg.Secrets)}
+	l := &logins{store: store, config: cfg, secrets: slices.Clone(cfg.Secrets)}
 	l.Manager = oauth.New(oauth.Options{Store: store, Environ: os.Environ(), Log: log, Secrets: l.hide})
 	return l
 }

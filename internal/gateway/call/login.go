@@ -123,7 +123,7 @@ func loginFailure(needed *fleet.LoginNeededError, why string) *Failure {
 	}
 	failure.Message += needed.Error()
 	if !needed.Err.Final {
-		failure.Hint = "Ask the user to run this command in a terminal. Then make the same call again: there is no need to start anything anew."
+		failure.Hint = fleet.LoginHint
 	}
 	return failure
 }

@@ -1,6 +1,7 @@
 package metatool
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -58,7 +59,7 @@ func (o openRequest) answer(description string, offers []Offer, define func(tool
 	connected := 0
 	for _, offer := range offers {
 		if offer.Err != nil {
-			errs = append(errs, fmt.Sprintf("Failed to connect to server '%s' in toolbox '%s': %v", offer.Server, o.toolbox, offer.Err))
+			errs = append(errs, o.failure(offer))
 			continue
 		}
 		connected++
@@ -95,6 +96,15 @@ func (o openRequest) answer(description string, offers []Offer, define func(tool
 	result = appendTexts(result, "_errors", errs)
 	result = appendTexts(result, "_warnings", warnings)
 	return string(append(result, '}')), false
+}
+
+// failure says why a server is not connected, and what to do if a person can help.
+func (o openRequest) failure(offer Offer) string {
+	text := fmt.Sprintf("Failed to connect to server '%s' in toolbox '%s': %v", offer.Server, o.toolbox, offer.Err)
+	if needed, ok := errors.AsType[*fleet.LoginNeededError](offer.Err); ok && !needed.Err.Final {
+		text += "\n" + fleet.LoginHint
+	}
+	return text
 }
 
 // appendDefinitions appends the tools of a server with their whole definitions.

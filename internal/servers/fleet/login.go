@@ -3,12 +3,13 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // This file handles servers that wait for a login, which only a person can give. Such a server is not tried again before
@@ -114,23 +115,19 @@ type LoginNeededError struct {
 	Toolbox, Server string
 	Err             *downstream.LoginError
 
+	// Config is the configuration that the server is in.
+	Config *config.Config
+
 	server *Server
 }
 
 func (s *Server) loginNeeded(err *downstream.LoginError) *LoginNeededError {
-	return &LoginNeededError{Toolbox: s.toolbox, Server: s.Name(), Err: err, server: s}
+	return &LoginNeededError{Toolbox: s.toolbox, Server: s.Name(), Err: err, Config: s.fleet.options.Config, server: s}
 }
 
 // Command returns the command that logs in.
 func (e *LoginNeededError) Command() string {
-	return "mcp-workbench login " + quoteWord(e.Toolbox+"/"+e.Server)
-}
-
-func quoteWord(word string) string {
-	if !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return trust.Command(e.Config, "login", e.Toolbox+"/"+e.Server)
 }
 
 // LoginNeededPrefix begins the text of a LoginNeededError, unless another login would not help. The reason follows it, and
@@ -155,6 +152,9 @@ func (e *LoginNeededError) Advice() string {
 	}
 	return "run: " + e.Command()
 }
+
+// LoginHint tells a client what to do about a LoginNeededError, unless another login would not help.
+const LoginHint = "Ask the user to run this command in a terminal. Then make the same call again: there is no need to start anything anew."
 
 // Unwrap returns the error of the session.
 func (e *LoginNeededError) Unwrap() error { return e.Err }

@@ -38,6 +38,7 @@ const (
 // that have a Fault; see Strict.
 type Config struct {
 	Path           string    // absolute path of the file with the top-level keys; "" without a file
+	Named          bool      // commands find the file at Path only if they are told of it; see Source.Named
 	Files          []File    // all files that were read, in the order of their toolboxes
 	ToolMode       ToolMode  // Proxy unless set
 	Toolboxes      []Toolbox // in file order

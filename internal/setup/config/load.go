@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -100,6 +101,7 @@ func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 		return nil, err
 	}
 	cfg.Path = s.Path
+	cfg.Named = s.Named && s.Path != UserPath(os.Getenv) // a shared workbench is told of the user's file, too
 	file := File{Path: s.Path, Locked: cfg.Locked}
 	if cfg.Locked {
 		file.LockedBy = s.Path

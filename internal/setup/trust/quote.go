@@ -6,7 +6,18 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
+
+// Command returns the line that runs a command of this program on the same configuration, wherever it is typed.
+func Command(cfg *config.Config, words ...string) string {
+	words = append([]string{"mcp-workbench"}, words...)
+	if cfg != nil && cfg.Named {
+		words = append(words, "--config", cfg.Path)
+	}
+	return Quote(words...)
+}
 
 // Quote returns words as one command line that a person can paste into a shell. Unprintable characters are escaped, so
 // that nothing in it can control a terminal or hide.

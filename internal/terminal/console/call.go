@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/arguments"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/localclient"
 )
@@ -80,7 +81,7 @@ func (c *Console) callOnce(ctx context.Context, options CallOptions) (err error)
 	if err != nil {
 		return err
 	}
-	if needed := resultNeedsLogin(entry{at, tool}, result); needed != nil && (!options.JSON || options.Login != nil) {
+	if needed := c.resultNeedsLogin(entry{at, tool}, result); needed != nil && (!options.JSON || options.Login != nil) {
 		return needed
 	}
 	err = c.show(result, entry{at, tool}, options)
@@ -152,12 +153,12 @@ func (r *activeCall) open(ctx context.Context, session *Session, ref string) (ca
 		return catalog.Tool{}, ctx.Err()
 	}
 	if err != nil {
-		if needed := needsLogin(ref, r.at, err.Error()); needed != nil {
+		if needed := r.needsLogin(ref, r.at, err.Error()); needed != nil {
 			return catalog.Tool{}, needed
 		}
 		return catalog.Tool{}, &toolbox.Error{
 			Code: toolbox.ServersUnreachable, Message: tty.Clean(err.Error()),
-			Hint: "To look at the server step by step: mcp-workbench doctor", Cause: err,
+			Hint: "To look at the server step by step: " + trust.Command(r.Config, "doctor", r.at.String()), Cause: err,
 		}
 	}
 	offered, err := Offered(answer)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // place is a configured server that is not disabled.
@@ -148,11 +149,11 @@ func (c *Console) printNotAwaited(servers []app.KnownServer) {
 	var names []string
 	for _, server := range servers {
 		if errors.Is(server.Err, app.ErrNotAwaited) {
-			names = append(names, quoted(place{server.Toolbox, server.Server}.String()))
+			names = append(names, place{server.Toolbox, server.Server}.String())
 		}
 	}
 	if len(names) > 0 {
-		fmt.Fprintln(c.Err, "  "+tty.CleanLine("To look at it: mcp-workbench doctor "+strings.Join(names, " ")))
+		fmt.Fprintln(c.Err, "  "+tty.CleanLine("To look at it: "+trust.Command(c.Config, append([]string{"doctor"}, names...)...)))
 	}
 }
 
@@ -169,10 +170,10 @@ func (c *Console) printUnreachable(servers []app.KnownServer) {
 }
 
 // unreachableError is the error of a command if no server responded.
-func unreachableError(servers []app.KnownServer) error {
+func (c *Console) unreachableError(servers []app.KnownServer) error {
 	return &toolbox.Error{
 		Code:    toolbox.ServersUnreachable,
 		Message: fmt.Sprintf("%s could not be reached", toolbox.Count(len(servers), "server", "servers")),
-		Hint:    "The reasons are above. To look at each server step by step: mcp-workbench doctor",
+		Hint:    "The reasons are above. To look at each server step by step: " + trust.Command(c.Config, "doctor"),
 	}
 }

@@ -59,7 +59,7 @@ func (c *Console) List(ctx context.Context, options ListOptions) error {
 		c.printUnreachable(failed)
 	}
 	if err == nil && len(failed) > 0 && len(failed) == len(known) {
-		return unreachableError(failed)
+		return c.unreachableError(failed)
 	}
 	return err
 }

@@ -32,8 +32,8 @@ func (e *loginNeededError) Unwrap() error { return e.err }
 
 // needsLogin returns the error for a text of the workbench that says that a login is needed; nil if it says something else.
 // The workbench may be another process, so only its text tells.
-func needsLogin(ref string, at place, text string) error {
-	needed := &fleet.LoginNeededError{Toolbox: at.Toolbox, Server: at.Server}
+func (c *Console) needsLogin(ref string, at place, text string) error {
+	needed := &fleet.LoginNeededError{Toolbox: at.Toolbox, Server: at.Server, Config: c.Config}
 	_, said, found := strings.Cut(text, fleet.LoginNeededPrefix)
 	if !found || !strings.Contains(said, needed.Command()) {
 		return nil
@@ -47,10 +47,10 @@ func needsLogin(ref string, at place, text string) error {
 }
 
 // needsOneLogin is needsLogin for a tool that was not found: it may be that of the only server that needs a login.
-func needsOneLogin(ref string, servers []app.KnownServer) error {
+func (c *Console) needsOneLogin(ref string, servers []app.KnownServer) error {
 	var found []error
 	for _, server := range servers {
-		if needed := needsLogin(ref, place{server.Toolbox, server.Server}, server.Err.Error()); needed != nil {
+		if needed := c.needsLogin(ref, place{server.Toolbox, server.Server}, server.Err.Error()); needed != nil {
 			found = append(found, needed)
 		}
 	}
@@ -61,11 +61,11 @@ func needsOneLogin(ref string, servers []app.KnownServer) error {
 }
 
 // resultNeedsLogin is needsLogin for the result of a call.
-func resultNeedsLogin(e entry, result wire.Payload) error {
+func (c *Console) resultNeedsLogin(e entry, result wire.Payload) error {
 	if !isError(result) {
 		return nil
 	}
-	return needsLogin(e.Ref(), e.place, strings.Join(texts(result), "\n"))
+	return c.needsLogin(e.Ref(), e.place, strings.Join(texts(result), "\n"))
 }
 
 // callWithLogins calls a tool. If its server needs a login, the person logs in and the tool is called again.

@@ -89,7 +89,7 @@ func (c *Console) locate(ctx context.Context, ref string, logsIn bool) (place, e
 		if err := c.deniedAmong(ref, known); err != nil {
 			return place{}, err
 		}
-		if needed := needsOneLogin(ref, known.unreachable()); logsIn && needed != nil {
+		if needed := c.needsOneLogin(ref, known.unreachable()); logsIn && needed != nil {
 			return place{}, needed
 		}
 		c.printUnreachable(known.unreachable())

@@ -251,7 +251,7 @@ func (c *Console) showGroup(ctx context.Context, name, description string, place
 	failed := known.unreachable()
 	c.printUnreachable(failed)
 	if len(failed) > 0 && len(failed) == len(known) {
-		return unreachableError(failed)
+		return c.unreachableError(failed)
 	}
 	return nil
 }

@@ -25,10 +25,10 @@ const (
 
 // Examiner starts servers in a workbench and observes each step.
 type Examiner struct {
-	Named  string // configuration named by a person, for suggested commands; "" for none
 	Logins Logins // nil: logins are not examined
 
 	workbench *app.App
+	config    *config.Config
 	masker    *secret.Masker
 	shell     *loginShell
 	home      string
@@ -37,7 +37,7 @@ type Examiner struct {
 // NewExaminer makes an examiner for a workbench with that configuration and environment.
 func NewExaminer(workbench *app.App, cfg *config.Config, environ []string) *Examiner {
 	return &Examiner{
-		workbench: workbench, masker: secret.NewMasker(cfg.Secrets),
+		workbench: workbench, config: cfg, masker: secret.NewMasker(cfg.Secrets),
 		shell: newLoginShell(environ), home: variable(environ, "HOME"),
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // fix returns advice for a start that failed with err and printed stderr.
@@ -74,11 +75,7 @@ func isLoop(patient *Patient, err error) bool {
 
 // commandFor returns a command about a server of the examined configuration.
 func (e *Examiner) commandFor(command string, patient *Patient) string {
-	words := []string{"mcp-workbench", command, patient.Name()}
-	if e.Named != "" {
-		words = append(words, "--config", e.Named)
-	}
-	return quoteWords(words)
+	return trust.Command(e.config, command, patient.Name())
 }
 
 // commandLine returns the line that a person would type.

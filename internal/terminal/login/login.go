@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/browser"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	URL       string // of the server, without parts that may be secret
 	Fresh     bool   // forget the earlier login and the registered client first
 	NoBrowser bool   // open nothing
+
+	Config *config.Config // that the server is in
 
 	Screen *tty.Screen // for the steps
 	Input  *tty.Lines  // for the pasted address: of the screen's keyboard, or of a pipe; nil: none
@@ -164,7 +167,7 @@ func (l *login) failed(ctx context.Context, err error) error {
 		code, message, hint = known.Code, known.Message, known.Hint
 	}
 	if hint == "" {
-		hint = "To see each step: " + trust.Quote("mcp-workbench", "doctor", l.Server)
+		hint = "To see each step: " + trust.Command(l.Config, "doctor", l.Server)
 	}
 	return &toolbox.Error{
 		Code: code, Message: fmt.Sprintf("The login to '%s' failed: %s", l.Server, l.clean(message)),
