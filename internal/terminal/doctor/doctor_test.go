@@ -33,19 +33,23 @@ func parse(t *testing.T, text string) *config.Config {
 func TestPlan(t *testing.T) {
 	cfg := parse(t, `{"toolboxes": {
 		"a": {"mcpServers": {"x": {"command": "x"}, "y": {"command": "y", "disabled": true}}},
-		"a/b": {"mcpServers": {"z": {"command": "z"}}},
+		"a/b": {"mcpServers": {"z": {"command": "z"}, "twice": {"command": "t"}, "a": {"command": "a"}}},
+		"c": {"mcpServers": {"twice": {"command": "t"}}},
 		"empty": {"mcpServers": {}}}}`)
 	tests := []struct {
 		names string
 		want  string
 		fails string
 	}{
-		{"", "a/x a/y a/b/z", ""},
+		{"", "a/x a/y a/b/z a/b/twice a/b/a c/twice", ""},
 		{"a", "a/x a/y", ""},
-		{"a/b", "a/b/z", ""},
+		{"a/b", "a/b/z a/b/twice a/b/a", ""},
+		{"z y", "a/y a/b/z", ""}, // servers that one toolbox has
+		{"twice", "", "Write one of these: a/b/twice, c/twice"},
+		{"twicc", "", "Did you mean 'twice'?"},
 		{"a/b/z a/x", "a/x a/b/z", ""},
 		{"empty", "", ""},
-		{"c", "", "server or toolbox"},
+		{"unknown", "", "The toolboxes are: a, a/b, c, empty"},
 		{"a/xx", "", "Did you mean 'a/x'?"},
 		{"emty", "", "Did you mean 'empty'?"},
 	}
@@ -58,7 +62,7 @@ func TestPlan(t *testing.T) {
 		if strings.Join(got, " ") != test.want || (err != nil) != (test.fails != "") {
 			t.Errorf("the plan of %q is %v with the error %v", test.names, got, err)
 		}
-		if strings.HasPrefix(test.fails, "Did") && !strings.Contains(err.Error(), test.fails) {
+		if err != nil && !strings.Contains(err.Error(), test.fails) {
 			t.Errorf("the error of %q does not say %q: %v", test.names, test.fails, err)
 		}
 	}
