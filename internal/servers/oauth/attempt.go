@@ -47,9 +47,11 @@ type Attempt struct {
 	running       sync.WaitGroup
 	closing       sync.Once
 
+	tracing   sync.Mutex // held while a step is reported
 	mu        sync.Mutex
-	isOpened  bool // the page was fetched
-	isClaimed bool // an answer was accepted, and no other one is
+	reported  map[string]bool // what was wrong with answers that do not fit
+	isOpened  bool            // the page was fetched
+	isClaimed bool            // an answer was accepted, and no other one is
 
 	done    chan struct{} // closed at the end, after which the following fields are valid
 	outcome *Outcome
@@ -60,12 +62,13 @@ type Attempt struct {
 type Outcome struct {
 	Issuer, Account string
 	Scopes          []string
+	Missing         []string  // scopes that were requested and not granted
 	Expires         time.Time // of the access token; zero: unknown
 	Refreshable     bool
 }
 
 // errLate means that nobody answered.
-var errLate = fmt.Errorf("nobody finished the login within %d minutes", int(loginTime/time.Minute))
+var errLate = loginFailed("Run the login again.", "nobody finished the login within %d minutes", int(loginTime/time.Minute))
 
 // Page is the loopback address that a browser is given: it leads to the authorization server, and lets the browser be
 // recognised when it comes back.
@@ -108,28 +111,37 @@ func (a *Attempt) claim() bool {
 }
 
 // unfitError is an answer that is none to this attempt, which goes on.
-type unfitError struct{ text string }
+type unfitError struct {
+	text string
+	next string // what a person who pasted it does next
+}
 
 func (e *unfitError) Error() string { return e.text }
+
+// What to do after an answer that does not fit.
+const (
+	copyAll   = "copy the whole address, from http:// to its end, and paste it again"
+	openAgain = "open the address that this login shows, and paste the one that the browser ends at then"
+)
 
 // accept checks an answer, and begins the exchange of its code. An *unfitError means that the attempt goes on; other
 // errors end it.
 func (a *Attempt) accept(query url.Values) error {
 	for _, name := range []string{"state", "code", "iss", "error"} {
 		if len(query[name]) > 1 {
-			return &unfitError{"it has the parameter '" + name + "' more than once"}
+			return &unfitError{"it has the parameter '" + name + "' more than once", copyAll}
 		}
 	}
 	switch {
 	case query.Get("state") == "":
-		return &unfitError{"it has no parameter 'state'"}
+		return &unfitError{"it has no parameter 'state'", copyAll}
 	case !isEqual(query.Get("state"), a.state):
-		return &unfitError{"it belongs to another login"}
+		return &unfitError{"it belongs to another login", openAgain}
 	case query.Get("code") == "" && query.Get("error") == "":
-		return &unfitError{"it has no parameter 'code'"}
+		return &unfitError{"it has no parameter 'code'", copyAll}
 	}
 	if !a.claim() {
-		return &unfitError{"the login was answered already"}
+		return &unfitError{"the login was answered already", "wait for its result"}
 	}
 	// The person has done their part: what follows goes on if whoever waits gives up.
 	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
@@ -138,7 +150,7 @@ func (a *Attempt) accept(query url.Values) error {
 		a.finish(nil, err)
 		return err
 	}
-	a.trace(Step{Title: "answer", Detail: "the authorization server sent a code; exchanging it for tokens"})
+	a.trace(Step{Title: StepAnswer, Detail: "the authorization server sent a code; exchanging it for tokens"})
 	a.running.Go(func() {
 		defer cancel()
 		a.finish(a.exchange(ctx, query.Get("code")))
@@ -149,13 +161,14 @@ func (a *Attempt) accept(query url.Values) error {
 // checkAnswer checks who sent an answer to this attempt, and whether it is a code. Nothing of an answer from someone else
 // is shown.
 func (a *Attempt) checkAnswer(ctx context.Context, query url.Values) error {
+	const doNotGoOn = "Do not go on: somebody may try to get at your login. Tell the operator of the server, with this text."
 	metadata := a.target.server
 	issuer, hasIssuer := query["iss"]
 	switch {
 	case hasIssuer && issuer[0] != metadata.Issuer:
-		return fmt.Errorf("the answer of the login came from another authorization server than %s: its parameter 'iss' differs", words(metadata.Issuer))
+		return loginFailed(doNotGoOn, "the answer of the login came from another authorization server than %s: its parameter 'iss' differs", words(metadata.Issuer))
 	case !hasIssuer && metadata.SendsIssuer:
-		return fmt.Errorf("the answer of the login does not say that it comes from %s: its parameter 'iss' is missing, which the metadata promises", words(metadata.Issuer))
+		return loginFailed(doNotGoOn, "the answer of the login does not say that it comes from %s: its parameter 'iss' is missing, which the metadata promises", words(metadata.Issuer))
 	}
 	code := query.Get("error")
 	if code == "" {
@@ -164,17 +177,40 @@ func (a *Attempt) checkAnswer(ctx context.Context, query url.Values) error {
 	refusal := &refusalError{code: words(code), description: words(query.Get("error_description"))}
 	switch code {
 	case "access_denied":
-		return fmt.Errorf("the login was refused at the authorization server: %s", refusal.words())
+		return loginFailed("Sign in again, and agree. If a rule of your organisation refuses it, ask its administrator.", "the login was refused at the authorization server: %s", refusal.words())
 	case "unauthorized_client", "invalid_client":
 		return a.clientRefused(ctx, refusal)
 	case "invalid_scope":
-		return fmt.Errorf("the authorization server did not make the login: %s; requested were: %s; log in with --fresh, which requests only what the server names now, or set 'oauth.scopes'",
+		return loginFailed("Log in with --fresh, which requests only what the server names now, or set 'oauth.scopes'.", "the authorization server did not make the login: %s; requested were: %s",
 			refusal.words(), words(strings.Join(a.scopes, " ")))
 	}
-	return fmt.Errorf("the authorization server did not make the login: %s", refusal.words())
+	return loginFailed(a.advice(refusal), "the authorization server did not make the login: %s", refusal.words())
+}
+
+// advice says what to do about a refusal.
+func (a *Attempt) advice(refusal *refusalError) string {
+	switch {
+	case refusal.code == "invalid_target" && a.target.resource != "":
+		return fmt.Sprintf(`If this authorization server does not know the parameter 'resource', set "oauth": {"resource": false} for the server. Otherwise tell its operator that %s was requested.`, shown(a.target.resource))
+	case refusal.isGrant():
+		return "Run the login again: a code can be used once, and soon. If you pasted the address, copy all of it."
+	case refusal.code == "temporarily_unavailable" || refusal.code == "server_error":
+		return "Run the login again later. If it goes on, tell the operator of the authorization server, with this text."
+	}
+	return "This is the answer of the authorization server. Its operator can say why, and what to change."
 }
 
 func isEqual(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// HasEnded reports whether the login was made or has failed.
+func (a *Attempt) HasEnded() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // Paste takes the address that the browser ended at. An error says what is wrong with the text; the attempt goes on,
 // unless the answer in it is one that ends it.
@@ -185,7 +221,7 @@ func (a *Attempt) Paste(text string) error {
 	}
 	err = a.accept(query)
 	if unfit, ok := errors.AsType[*unfitError](err); ok {
-		return errors.New("this address cannot be used: " + unfit.text)
+		return fmt.Errorf("this address cannot be used: %s; %s", unfit.text, unfit.next)
 	}
 	return err
 }
@@ -193,7 +229,7 @@ func (a *Attempt) Paste(text string) error {
 // readPasted returns the query of a pasted address. Terminals break long lines, and people paste quotes and blanks.
 func (a *Attempt) readPasted(text string) (url.Values, error) {
 	if len(text) > maxPasted {
-		return nil, errors.New("the text is too long for an address")
+		return nil, errors.New("the text is too long for an address; paste only the address that the browser ended at")
 	}
 	text = strings.Trim(strings.Join(strings.Fields(text), ""), `"'<>`)
 	raw := text
@@ -208,12 +244,14 @@ func (a *Attempt) readPasted(text string) (url.Values, error) {
 	}
 	query, err := url.ParseQuery(raw)
 	if err != nil || !query.Has("state") && !query.Has("code") && !query.Has("error") {
-		return nil, errors.New("this is not the address of an answer: it begins with " + a.redirectURI + " and has the parameters 'code' and 'state'")
+		return nil, errors.New("this is not the address of an answer: it begins with " + a.redirectURI + " and has the parameters 'code' and 'state'; copy it from the address bar after the login")
 	}
 	return query, nil
 }
 
 func (a *Attempt) trace(step Step) {
+	a.tracing.Lock()
+	defer a.tracing.Unlock()
 	if a.options.Trace != nil {
 		a.options.Trace(step)
 	}

@@ -126,7 +126,9 @@ func (a *Attempt) handleCallback(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := a.accept(query); err != nil {
 		if unfit, ok := errors.AsType[*unfitError](err); ok {
-			page(w, http.StatusBadRequest, "This is not the answer of the login", "The address of this page cannot be used: "+unfit.text+".")
+			a.reportUnfit(unfit)
+			page(w, http.StatusBadRequest, "This is not the answer of the login",
+				"The address of this page cannot be used: "+unfit.text+". The login goes on: open its address again where it was begun, or begin it again.")
 			return
 		}
 		a.report(w)
@@ -139,10 +141,29 @@ func (a *Attempt) handleCallback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// reportUnfit tells the person who waits that an answer came which is none to this login. Any page can send such answers:
+// each kind is told once.
+func (a *Attempt) reportUnfit(unfit *unfitError) {
+	a.mu.Lock()
+	isKnown := a.reported[unfit.text] || a.isClaimed
+	if a.reported == nil {
+		a.reported = make(map[string]bool)
+	}
+	a.reported[unfit.text] = true
+	a.mu.Unlock()
+	if !isKnown {
+		a.trace(Step{
+			Title: StepAnswer, Err: errors.New("a browser came back with an answer that cannot be used: " + unfit.text),
+			Hint: "It was ignored, and the login goes on. If you have just signed in, open the address above once more. If this is shown again, tell the operator of the server that the parameter 'state' has to come back as it was sent.",
+		})
+	}
+}
+
 // report shows the end of the attempt.
 func (a *Attempt) report(w http.ResponseWriter) {
 	if a.err != nil {
-		page(w, http.StatusOK, "The login failed", a.err.Error())
+		message, hint := split(a.err)
+		page(w, http.StatusOK, "The login failed", strings.TrimSuffix(message+". "+hint, " "))
 		return
 	}
 	page(w, http.StatusOK, "You are logged in", "MCP Workbench can use "+a.credentials.server.Name+" now. You can close this window.")

@@ -36,7 +36,7 @@ func TestIssuerOfTheAnswer(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), want) {
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Do not go on") {
 				t.Errorf("got %v", err)
 			}
 			if n := b.provider.Count(oauthtest.Token); n != 0 {
@@ -83,7 +83,7 @@ func TestScopeThatIsUnknown(t *testing.T) {
 	b := newBench(t, oauthtest.Options{}, &config.OAuth{Scopes: []string{"read", "old"}})
 	a := b.begin(LoginOptions{})
 	err := a.Paste("?error=invalid_scope&state=" + a.state + "&iss=" + url.QueryEscape(b.provider.Issuer()))
-	if err == nil || !strings.Contains(err.Error(), "invalid_scope; requested were: read old; log in with --fresh") {
+	if err == nil || !strings.Contains(err.Error(), "invalid_scope; requested were: read old. Log in with --fresh") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -237,8 +237,8 @@ func TestPastedAddresses(t *testing.T) {
 		{"nothing", "", "this is not the address of an answer: it begins with " + a.redirectURI},
 		{"another text", "yes", "this is not the address of an answer"},
 		{"the wrong address", a.AuthorizeURL(), "this is the address to open in a browser; paste the one that the browser shows after the login, which begins with " + a.redirectURI},
-		{"without state", a.redirectURI + "?code=abc", "this address cannot be used: it has no parameter 'state'"},
-		{"another login", a.redirectURI + "?code=abc&state=def", "this address cannot be used: it belongs to another login"},
+		{"without state", a.redirectURI + "?code=abc", "this address cannot be used: it has no parameter 'state'; copy the whole address"},
+		{"another login", a.redirectURI + "?code=abc&state=def", "this address cannot be used: it belongs to another login; open the address that this login shows"},
 		{"cut off", withoutState, "this address cannot be used: it has no parameter 'state'"},
 		{"too long", strings.Repeat("x", maxPasted+1), "the text is too long"},
 	} {

@@ -33,6 +33,9 @@ type Step struct {
 	Hint    string // what to do about it; may be empty
 }
 
+// StepAnswer is the title of the step after the person's part: an answer came.
+const StepAnswer = "answer"
+
 // target is where to log in, and what for.
 type target struct {
 	resource string // to send; "": none

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
@@ -30,7 +31,7 @@ func (a *Attempt) exchange(ctx context.Context, code string) (*Outcome, error) {
 		return nil, a.clientRefused(ctx, refusal)
 	}
 	if err != nil {
-		return nil, err
+		return nil, a.explainExchange(err)
 	}
 	c.manager.hide(answer.access, answer.refresh)
 	saved, err := a.save(ctx, answer)
@@ -43,14 +44,35 @@ func (a *Attempt) exchange(ctx context.Context, code string) (*Outcome, error) {
 	c.mu.Unlock()
 	a.clearOthers(ctx)
 	return &Outcome{
-		Issuer: saved.Issuer, Account: saved.Account, Scopes: saved.Granted, Expires: saved.Expires, Refreshable: saved.Refresh != "",
+		Issuer: saved.Issuer, Account: saved.Account, Scopes: saved.Granted, Missing: a.notGranted(saved), Expires: saved.Expires, Refreshable: saved.Refresh != "",
 	}, nil
+}
+
+// notGranted returns the scopes that were requested and not granted. A refresh token shows that offline_access was.
+func (a *Attempt) notGranted(saved *credentials.Credential) (missing []string) {
+	for _, scope := range a.scopes {
+		if !slices.Contains(saved.Granted, scope) && (scope != "offline_access" || saved.Refresh == "") {
+			missing = append(missing, scope)
+		}
+	}
+	return missing
+}
+
+// explainExchange adds what to do to the refusal of a code.
+func (a *Attempt) explainExchange(err error) error {
+	if refusal, ok := errors.AsType[*refusalError](err); ok {
+		return loginFailed(a.advice(refusal), "%s", refusal)
+	}
+	if unknown, ok := errors.AsType[*tokenTypeError](err); ok {
+		return loginFailed("Tell the operator of the authorization server: 'token_type' has to be Bearer or DPoP.", "%s", unknown)
+	}
+	return err
 }
 
 // clientRefused forgets a registration that the authorization server does not know, so that the next login registers anew.
 func (a *Attempt) clientRefused(ctx context.Context, refusal *refusalError) error {
 	if a.client.Source != credentials.SourceDynamic {
-		return refusal.aboutClient()
+		return loginFailed("Check 'oauth.clientId' and 'oauth.clientSecret' of the server.", "the authorization server refused the client of the configuration: %s", refusal.words())
 	}
 	err := a.credentials.change(ctx, a.key, func(kept *credentials.Credential) bool {
 		switch {
@@ -66,7 +88,7 @@ func (a *Attempt) clientRefused(ctx context.Context, refusal *refusalError) erro
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the authorization server does not accept the client that was registered: %s; log in again, which registers another one", refusal.words())
+	return loginFailed("Log in again, which registers another one.", "the authorization server does not accept the client that was registered: %s", refusal.words())
 }
 
 // save puts the tokens into the store, whatever is there.

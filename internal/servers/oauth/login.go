@@ -187,7 +187,8 @@ func (a *Attempt) listen(ctx context.Context, known *credentials.Client) error {
 	}
 	listener, err := listenAt(ctx, port)
 	if err != nil && a.credentials.settings.CallbackPort != 0 {
-		return fmt.Errorf("cannot listen at port %d ('oauth.callbackPort') for the answer of the login: %w; does another program use it?", port, err)
+		return loginFailed("If another program uses the port, stop that one. Or set 'oauth.callbackPort' to another port, which the redirect URI that the service knows has to have too.",
+			"cannot listen at port %d ('oauth.callbackPort') for the answer of the login: %v", port, err)
 	}
 	if err != nil {
 		listener, err = listenAt(ctx, 0)

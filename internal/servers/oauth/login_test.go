@@ -172,7 +172,7 @@ func TestRegistrationThatIsRefused(t *testing.T) {
 			b.mustLogIn(LoginOptions{})
 		}
 		b.provider.Change(func(o *oauthtest.Options) { o.Faults = invalid })
-		if _, err := b.logIn(LoginOptions{}); err == nil || !strings.Contains(err.Error(), "log in again, which registers another one") {
+		if _, err := b.logIn(LoginOptions{}); err == nil || !strings.Contains(err.Error(), "Log in again, which registers another one") {
 			t.Errorf("got %v", err)
 		}
 		b.provider.Change(func(o *oauthtest.Options) { o.Faults = nil })
@@ -181,7 +181,7 @@ func TestRegistrationThatIsRefused(t *testing.T) {
 			b.mustCall("echo")
 		}
 		a := b.begin(LoginOptions{})
-		if err := a.Paste("?error=unauthorized_client&state=" + a.state + "&iss=" + url.QueryEscape(b.provider.Issuer())); err == nil || !strings.Contains(err.Error(), "log in again, which registers another one") {
+		if err := a.Paste("?error=unauthorized_client&state=" + a.state + "&iss=" + url.QueryEscape(b.provider.Issuer())); err == nil || !strings.Contains(err.Error(), "Log in again, which registers another one") {
 			t.Errorf("got %v", err)
 		}
 		a.Close()
@@ -297,7 +297,7 @@ func TestLoginThatNobodyFinishes(t *testing.T) {
 		a.serve()
 		begun := time.Now()
 		_, err := a.Wait(t.Context())
-		if err == nil || err.Error() != "nobody finished the login within 10 minutes" || time.Since(begun) != loginTime {
+		if err == nil || err.Error() != "nobody finished the login within 10 minutes. Run the login again." || time.Since(begun) != loginTime {
 			t.Errorf("got %v after %v", err, time.Since(begun))
 		}
 		a.Close()

@@ -36,6 +36,17 @@ type NoLoginError struct{ Message, Hint string }
 // Error returns the message, with the hint after it.
 func (e *NoLoginError) Error() string { return e.Message + "\n" + e.Hint }
 
+// FailedError is why a login failed, and what to do about it.
+type FailedError struct{ Message, Hint string }
+
+// Error returns the message, with the hint after it.
+func (e *FailedError) Error() string { return e.Message + ". " + e.Hint }
+
+// loginFailed returns why a login failed.
+func loginFailed(hint, format string, arguments ...any) error {
+	return &FailedError{Message: fmt.Sprintf(format, arguments...), Hint: hint}
+}
+
 // problem returns an error that a user can send to the operator of a server.
 func problem(hint, format string, arguments ...any) error {
 	return &toolbox.Error{Code: toolbox.LoginImpossible, Message: fmt.Sprintf(format, arguments...), Hint: hint}
@@ -45,6 +56,9 @@ func problem(hint, format string, arguments ...any) error {
 func split(err error) (message, hint string) {
 	if none, ok := errors.AsType[*NoLoginError](err); ok {
 		return none.Message, none.Hint
+	}
+	if login, ok := errors.AsType[*FailedError](err); ok {
+		return login.Message, login.Hint
 	}
 	if known, ok := errors.AsType[*toolbox.Error](err); ok {
 		return known.Message, known.Hint

@@ -281,6 +281,6 @@ func (r *registrar) explain(t *target, redirectURI string, err error) error {
 			Hint:    "If it needs no login, or a fixed token in 'headers', set 'oauth' to false. If you know its authorization server, set 'oauth.authorizationServer' to the issuer.",
 		}
 	}
-	hint := "If it registers only clients that it knows: " + r.ownClient(redirectURI)
+	hint := "If it registers only clients whose names are on a list, set 'oauth.clientName' of the server to one of them. If it registers none: " + r.ownClient(redirectURI)
 	return problem(hint, "The authorization server %s refused to register the workbench (dynamic client registration, RFC 7591) at %s: %s", shown(t.server.Issuer), at, refused)
 }

@@ -184,9 +184,16 @@ func readToken(document *webclient.Document, issued time.Time) (*tokenAnswer, er
 	case d.Kind == "" || strings.EqualFold(d.Kind, kindBearer):
 		a.kind = kindBearer
 	default:
-		return nil, fmt.Errorf("the authorization server sent a token of the unknown type '%s'", words(d.Kind))
+		return nil, &tokenTypeError{words(d.Kind)}
 	}
 	return a, nil
+}
+
+// tokenTypeError is a token that the workbench does not know how to send.
+type tokenTypeError struct{ kind string }
+
+func (e *tokenTypeError) Error() string {
+	return fmt.Sprintf("the authorization server sent a token of the unknown type '%s'", e.kind)
 }
 
 // expiry reads expires_in, which is a number or a string with one. Zero: unknown.

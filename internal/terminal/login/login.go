@@ -92,6 +92,9 @@ func (l *login) step(step oauth.Step) {
 		text += ": " + l.clean(step.Err.Error())
 	}
 	l.say("%s %s", mark, l.Screen.Wrap(text, 2))
+	if step.Title == oauth.StepAnswer && step.Err == nil {
+		l.endWaiting() // nothing can be pasted any more
+	}
 	if step.Hint != "" {
 		l.say("  %s", l.Screen.WrapClauses(l.clean(step.Hint), 2))
 	}
@@ -143,6 +146,10 @@ func (l *login) done(outcome *oauth.Outcome) {
 		text += ", scopes: " + l.clean(strings.Join(outcome.Scopes, ", "))
 	}
 	l.say("%s %s", l.Screen.Paint(tty.Good, "✓"), l.Screen.Wrap(text+".", 2))
+	if len(outcome.Missing) > 0 {
+		l.say("%s %s", l.Screen.Paint(tty.Caution, "!"), l.Screen.Wrap("Not granted, although requested: "+l.clean(strings.Join(outcome.Missing, ", "))+
+			". Calls that need more will fail. Sign in with an account that may have it, or ask the administrator.", 2))
+	}
 	switch {
 	case outcome.Refreshable:
 		l.say("  It is renewed automatically.")
@@ -159,6 +166,9 @@ func (l *login) failed(ctx context.Context, err error) error {
 	code, message, hint := toolbox.LoginFailed, err.Error(), ""
 	if none, ok := errors.AsType[*oauth.NoLoginError](err); ok {
 		message, hint = none.Message, none.Hint
+	}
+	if explained, ok := errors.AsType[*oauth.FailedError](err); ok {
+		message, hint = explained.Message, explained.Hint
 	}
 	if known, ok := errors.AsType[*toolbox.Error](err); ok {
 		if known.Code != toolbox.LoginImpossible {

@@ -66,7 +66,7 @@ func TestPastedAddress(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		_, _ = io.WriteString(person, "nonsense\n\n"+address+"\n")
+		_, _ = io.WriteString(person, "nonsense\n\n"+address+"&more="+strings.Repeat("x", 20_000)+"\n") // longer than a terminal takes
 	})
 	outcome, err := Run(t.Context(), login, Options{
 		Server: "dev/notes", URL: provider.URL(), NoBrowser: true,

@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
+
+// lineLimits are the bytes of a typed line, without its end, after which terminals drop the rest: Linux, and macOS and BSD.
+var lineLimits = []int{4095, 1023, 1024}
 
 // countInterval is how often the remaining time is shown again. It is rare, because a long pasted line is disturbed by it.
 const countInterval = 10 * time.Second
@@ -83,7 +88,7 @@ func (l *login) remaining() string {
 
 // countDown shows the remaining time until ctx ends.
 func (l *login) countDown(ctx context.Context) {
-	if l.waiting == nil {
+	if !l.Screen.IsTerminal() {
 		return
 	}
 	ticker := time.NewTicker(countInterval)
@@ -94,9 +99,11 @@ func (l *login) countDown(ctx context.Context) {
 			return
 		case <-ticker.C:
 			l.writing.Lock()
-			if l.waiting.prompt { // what is typed stays
+			switch {
+			case l.waiting == nil:
+			case l.waiting.prompt: // what is typed stays
 				fmt.Fprint(l.Screen, "\x1b7\x1b[1A\r\x1b[K"+l.remaining()+"\x1b8")
-			} else {
+			default:
 				l.erase()
 				l.draw()
 			}
@@ -119,11 +126,16 @@ func (l *login) readPasted(ctx context.Context) {
 		if !isEnd {
 			l.acknowledge()
 		}
+		length := len(strings.TrimRight(text, "\r\n"))
 		switch text = strings.TrimSpace(text); {
 		case err != nil && !isEnd:
 		case text != "":
-			if err = l.attempt.Paste(text); err == nil {
-				return
+			if err = l.attempt.Paste(text); err == nil || l.attempt.HasEnded() {
+				return // how it ended is told once
+			}
+			if l.Screen.IsInteractive() && slices.Contains(lineLimits, length) {
+				err = fmt.Errorf("the terminal cut the line after %d characters. Forward the port of the login instead (%s), and open %s on your machine; or give the address through a pipe, as docs/login.md shows",
+					length, l.forwarding(), l.attempt.Page())
 			}
 		default:
 			err = nil
@@ -135,6 +147,15 @@ func (l *login) readPasted(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// forwarding returns the command that lets a browser elsewhere reach the page of the login.
+func (l *login) forwarding() string {
+	page, err := url.Parse(l.attempt.Page())
+	if err != nil {
+		return "ssh -L"
+	}
+	return "ssh -L " + page.Port() + ":" + page.Host + " THIS-MACHINE"
 }
 
 // acknowledge continues below a line that was typed: Enter moved the cursor there.
