@@ -90,6 +90,11 @@ func TestProxyThatFails(t *testing.T) {
 		{"http://me:hidden@" + host(refusing), "the proxy " + host(refusing) + " refused the connection with status 403; add the host to NO_PROXY if it can be reached without the proxy"},
 		{"http://me:hidden@" + host(asking), "the proxy " + host(asking) + " refused the connection with status 407; put the user and the password into HTTPS_PROXY"},
 		{"me:hidden@%zz", "HTTPS_PROXY is not an address that can be used; write it as http://HOST:PORT"},
+		{":::bad", "HTTPS_PROXY is not an address that can be used; write it as http://HOST:PORT"},
+		{"http://%zz", "HTTPS_PROXY is not an address that can be used; write it as http://HOST:PORT"},
+		{"http://me:hidden@host:port", "HTTPS_PROXY is not an address that can be used; write it as http://HOST:PORT"},
+		{"me:hid den@host", "HTTPS_PROXY is not an address that can be used; write it as http://HOST:PORT"},
+		{"socks9://hidden:1", "HTTPS_PROXY is not an address that can be used; write it as http://HOST:PORT"},
 		{"http://me:hidden@ho st", "HTTPS_PROXY is not an address that can be used; write it as http://HOST:PORT"},
 	} {
 		g := newGuard(t, "https://mcp.example/mcp", Options{Environ: []string{"HTTPS_PROXY=" + test.proxy}})

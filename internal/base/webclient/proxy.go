@@ -28,18 +28,38 @@ func newProxy(environ []string) func(*http.Request) (*url.URL, error) {
 	if config.HTTPProxy == "" && config.HTTPSProxy == "" {
 		return nil
 	}
-	choose := config.ProxyFunc()
+	// The rules of net/http ignore a value that cannot be parsed, and would connect without the proxy.
+	asked := config
+	asked.HTTPProxy, asked.HTTPSProxy = parsable(config.HTTPProxy), parsable(config.HTTPSProxy)
+	choose := asked.ProxyFunc()
 	return func(request *http.Request) (*url.URL, error) {
 		proxy, err := choose(request.URL)
 		name, value := "HTTP_PROXY", config.HTTPProxy
 		if request.URL.Scheme == "https" {
 			name, value = "HTTPS_PROXY", config.HTTPSProxy
 		}
-		if err != nil || proxy != nil && !isProxy(proxy, value) { // the error's text has the address with the password
+		if err != nil || proxy != nil && (proxy.Host == noProxyHost || !isProxy(proxy, value)) { // the error's text has the address with the password
 			return nil, &ProxyError{text: name + " is not an address that can be used; write it as http://HOST:PORT"}
 		}
 		return proxy, nil
 	}
+}
+
+// noProxyHost stands for a proxy whose address cannot be parsed.
+const noProxyHost = "not-a-proxy.invalid"
+
+// parsable returns the value of a variable, or an address in its place if no proxy can be read from it.
+func parsable(value string) string {
+	if value == "" {
+		return ""
+	}
+	if _, err := url.Parse(value); err == nil {
+		return value
+	}
+	if _, err := url.Parse("http://" + value); err == nil { // HOST:PORT
+		return value
+	}
+	return "http://" + noProxyHost
 }
 
 // isProxy reports whether a value that was parsed names a proxy. The rules of net/http make a host named "http" of an
