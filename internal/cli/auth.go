@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -45,10 +46,12 @@ most. Tokens are never shown.
 
   signed in              there is a token; it is renewed when it expires, if that is possible
   expired, will refresh  the token is renewed with the next call
+  expired                the token of a login that no server uses; it cannot be renewed
   login needed           only a person can go on: mcp-workbench login SERVER
   not needed             the server answers without a login
-  not signed in          there is no login, and the server could not be asked
-  unusable               the login that is kept cannot be read; the error says why
+  not signed in          there is no login, and the server could not be asked: mcp-workbench
+                         doctor SERVER says why
+  unusable               the login that is kept cannot be read; login --fresh replaces it
   fixed header           'headers' in the configuration have the token
   automatic              'oauth.grant' gets tokens without a person
   off                    "oauth": false`,
@@ -82,7 +85,9 @@ type loginStatus struct {
 	Wanted    []string   `json:"wantedScopes,omitempty"` // that a refused call needs
 	Expires   *time.Time `json:"expires,omitempty"`      // of the token
 	Renewable bool       `json:"renewable,omitempty"`
-	Command   string     `json:"command,omitempty"` // that signs in
+	Command   string     `json:"command,omitempty"` // that signs in, or shows why that is not possible yet
+
+	purpose string // of the command
 }
 
 // States of a login that the command adds to those of package oauth.
@@ -151,15 +156,28 @@ func (l *logins) status(ctx context.Context, one remote) loginStatus {
 	s.fill(status)
 	switch {
 	case status.Err != nil:
-		s.State, s.Reason = stateUnusable, "the login that is kept cannot be used; the reason is below"
+		s.State, s.Reason = stateUnusable, unusableReason(status.Err)
 	case s.State == string(oauth.StateNone):
 		s.ask(ctx, login)
 	}
-	if s.State == string(oauth.StateLoginNeeded) || s.State == stateNotSignedIn || len(s.Wanted) > 0 {
-		s.Command = trust.Command(l.config, "login", one.Ref())
+	switch {
+	case s.State == stateUnusable:
+		s.Command, s.purpose = trust.Command(l.config, "login", one.Ref(), "--fresh"), "to replace it by a new login"
+	case s.State == stateNotSignedIn:
+		s.Command, s.purpose = trust.Command(l.config, "doctor", one.Ref()), "to see why"
+	case s.State == string(oauth.StateLoginNeeded) || len(s.Wanted) > 0:
+		s.Command, s.purpose = trust.Command(l.config, "login", one.Ref()), "to sign in"
 	}
 	s.Reason = l.mask(s.Reason)
 	return s
+}
+
+// unusableReason says what is wrong with a login; the error itself also says how to mend it.
+func unusableReason(err error) string {
+	if known, ok := errors.AsType[*toolbox.Error](err); ok {
+		return known.Message
+	}
+	return err.Error()
 }
 
 // ask finds out whether a server without a login needs one.
@@ -193,13 +211,18 @@ func (s *loginStatus) fill(from oauth.Status) {
 
 // unused returns the state of a login that no server uses.
 func (l *logins) unused(c *credentials.Credential) loginStatus {
-	state := oauth.StateSignedIn
-	if c.Dead != "" {
-		state = oauth.StateLoginNeeded
-	}
 	s := loginStatus{
-		URL: l.mask(plain(c.Server)), State: string(state), Reason: c.Dead, Account: c.Account, Issuer: c.Issuer,
-		ClientID: c.Client.ID, Scopes: c.Granted, Renewable: c.Refresh != "",
+		URL: l.mask(plain(c.Server)), State: string(oauth.StateSignedIn), Reason: c.Dead, Account: c.Account, Issuer: c.Issuer,
+		ClientID: c.Client.ID, Scopes: c.Granted, Renewable: c.Refresh != "" && c.Dead == "",
+	}
+	isExpired := !c.Expires.IsZero() && !time.Now().Before(c.Expires)
+	switch {
+	case c.Dead != "":
+		s.State = string(oauth.StateLoginNeeded)
+	case isExpired && s.Renewable:
+		s.State = stateRefresh
+	case isExpired:
+		s.State = string(oauth.StateExpired)
 	}
 	if !c.Expires.IsZero() {
 		s.Expires = &c.Expires
@@ -244,7 +267,7 @@ func (s *loginStatus) advice() string {
 	if s.Command == "" {
 		return s.Reason
 	}
-	return s.Reason + "; to sign in: " + s.Command
+	return s.Reason + "; " + s.purpose + ": " + s.Command
 }
 
 func (s *loginStatus) cells() []tty.Cell {

@@ -47,12 +47,12 @@ func TestExposed(t *testing.T) {
 		mode          fs.FileMode
 		message, hint string
 	}{
-		{path, 0o640, "it can be read by other users", "chmod 600 " + path},
-		{path, 0o604, "it can be read by other users", "chmod 600 " + path},
-		{path, 0o660, "it can be changed by its group", "chmod 600 " + path},
-		{path, 0o606, "it can be changed by every user", "chmod 600 " + path},
-		{s.folder, 0o770, "it can be changed by its group", "chmod 700 " + s.folder},
-		{s.folder, 0o707, "it can be changed by every user", "chmod 700 " + s.folder},
+		{path, 0o640, " can be read by other users", "chmod 600 " + path},
+		{path, 0o604, " can be read by other users", "chmod 600 " + path},
+		{path, 0o660, " can be changed by its group", "chmod 600 " + path},
+		{path, 0o606, " can be changed by every user", "chmod 600 " + path},
+		{s.folder, 0o770, " can be changed by its group", "chmod 700 " + s.folder},
+		{s.folder, 0o707, " can be changed by every user", "chmod 700 " + s.folder},
 	} {
 		info, err := os.Stat(test.path)
 		if err != nil {
@@ -121,7 +121,7 @@ func TestFilesOfAnotherUser(t *testing.T) {
 			t.Skip(err)
 		}
 		_, err := s.Load(testKey)
-		assertUnusable(t, err, path, "it belongs to another user", "ls -ld "+path)
+		assertUnusable(t, err, path, "belongs to another user", "ls -ld "+path)
 	}
 	if _, err := s.Lock(t.Context(), testKey); err == nil {
 		t.Error("a lock was taken in the folder of another user")

@@ -56,32 +56,50 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("the login %s has changed since it was read (generation %d, now %d)", e.Key, e.Known, e.Generation)
 }
 
-const loginAgain = "mcp-workbench login SERVER"
+const loginAnew = "mcp-workbench login SERVER --fresh"
 
 // broken returns the error for a file that was read and cannot be used.
 func broken(path, reason string) *BrokenError {
 	return &BrokenError{path, &toolbox.Error{
 		Code:    toolbox.LoginsUnusable,
 		Message: fmt.Sprintf("The login in %s cannot be used: %s", path, reason),
-		Hint:    fmt.Sprintf("Restore the file from a backup, or remove it (%s) and log in again: %s", removal(path), loginAgain),
+		Hint:    fmt.Sprintf("Restore the file from a backup, or replace it by a new login: %s. Or remove it: %s", loginAnew, removal(path)),
 	}}
 }
 
 // exposed returns the error for a file or folder that another user may have read or changed.
-func exposed(path, reason, mode string) *BrokenError {
+func exposed(path string, isFolder bool, reason, mode string) *BrokenError {
+	otherwise := "replace the login by a new one: " + loginAnew
+	if isFolder {
+		otherwise = "remove the folder, and log in again"
+	}
 	return &BrokenError{path, &toolbox.Error{
 		Code:    toolbox.LoginsUnusable,
-		Message: fmt.Sprintf("The logins in %s cannot be used: it %s", path, reason),
-		Hint: fmt.Sprintf("If nobody else used it: chmod %s %s. Otherwise remove it, and log in again: %s",
-			mode, trust.Quote(path), loginAgain),
+		Message: fmt.Sprintf("%s cannot be used: %s %s", kept(path, isFolder), subject(isFolder), reason),
+		Hint:    fmt.Sprintf("If nobody else used it: chmod %s %s. Otherwise %s", mode, trust.Quote(path), otherwise),
 	}}
 }
 
+func subject(isFolder bool) string {
+	if isFolder {
+		return "the folder"
+	}
+	return "the file"
+}
+
+// kept names what a file or folder contains.
+func kept(path string, isFolder bool) string {
+	if isFolder {
+		return fmt.Sprintf("The logins in the folder %s", path)
+	}
+	return fmt.Sprintf("The login in %s", path)
+}
+
 // foreign returns the error for a file or folder of another user.
-func foreign(path string) *BrokenError {
+func foreign(path string, isFolder bool) *BrokenError {
 	return &BrokenError{path, &toolbox.Error{
 		Code:    toolbox.LoginsUnusable,
-		Message: fmt.Sprintf("The logins in %s cannot be used: it belongs to another user", path),
+		Message: kept(path, isFolder) + " cannot be used: " + subject(isFolder) + " belongs to another user",
 		Hint:    "Run mcp-workbench as the user who logged in, or set XDG_STATE_HOME to a folder of your own. To see the owner: ls -ld " + trust.Quote(path),
 	}}
 }

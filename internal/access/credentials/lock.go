@@ -33,16 +33,14 @@ var errUnlocked = errors.New("the lock of the login was released")
 
 // Lock waits until no other process and no other goroutine has locked the login. The login need not exist.
 func (s *Store) Lock(ctx context.Context, key Key) (*Lock, error) {
-	if s.folder == "" {
-		return nil, ErrNoFolder
-	}
-	if err := os.MkdirAll(s.folder, 0o700); err != nil {
-		return nil, failed("make the folder of", s.folder, err)
-	}
-	if err := s.checkFolder(); err != nil {
+	if err := s.makeFolder(); err != nil {
 		return nil, err
 	}
-	name := nameOf(key)
+	return s.lockFile(ctx, nameOf(key), key)
+}
+
+// lockFile locks the login in a file, whose key need not be known.
+func (s *Store) lockFile(ctx context.Context, name string, key Key) (*Lock, error) {
 	l := &Lock{store: s, key: key, name: name, path: filepath.Join(s.folder, name)}
 	release, err := safefile.Lock(ctx, strings.TrimSuffix(l.path, suffix)+lockSuffix, lockWait)
 	if err != nil {

@@ -155,9 +155,9 @@ func checkAccess(path string, info fs.FileInfo, forbidden fs.FileMode, mode stri
 	case reason == "":
 		return nil
 	case safefile.IsForeign(info):
-		return foreign(path)
+		return foreign(path, info.IsDir())
 	default:
-		return exposed(path, reason, mode)
+		return exposed(path, info.IsDir(), reason, mode)
 	}
 }
 

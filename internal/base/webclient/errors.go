@@ -101,6 +101,19 @@ func ConnectProblem(err error, setting string) string {
 	return ""
 }
 
+// Passes reports whether the cause of an error may pass without anybody doing something about it: not an unknown
+// certificate, an unknown name or a mistake in a variable.
+func Passes(err error) bool {
+	if certificateProblem(err, "") != "" {
+		return false
+	}
+	if proxy, ok := errors.AsType[*ProxyError](err); ok {
+		return proxy.status >= http.StatusInternalServerError
+	}
+	lookup, ok := errors.AsType[*net.DNSError](err)
+	return !ok || !lookup.IsNotFound
+}
+
 // certificateProblem returns what is wrong with TLS, or "".
 func certificateProblem(err error, setting string) string {
 	const trust = "; if you trust it, name a file with its certificate in SSL_CERT_FILE (instead of the system's) or NODE_EXTRA_CA_CERTS (beside them)"

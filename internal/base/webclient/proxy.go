@@ -74,7 +74,10 @@ func isProxy(parsed *url.URL, value string) bool {
 }
 
 // ProxyError means that the configured proxy does not let a request through.
-type ProxyError struct{ text string }
+type ProxyError struct {
+	text   string
+	status int // of its answer; 0: none
+}
 
 func (e *ProxyError) Error() string { return e.text }
 
@@ -87,5 +90,7 @@ func checkProxy(_ context.Context, proxy *url.URL, _ *http.Request, response *ht
 	case http.StatusProxyAuthRequired:
 		advice = "put the user and the password into HTTPS_PROXY, as http://USER:PASSWORD@HOST:PORT"
 	}
-	return &ProxyError{fmt.Sprintf("the proxy %s refused the connection with status %d; %s", excerpt(proxy.Host), response.StatusCode, advice)}
+	return &ProxyError{
+		fmt.Sprintf("the proxy %s refused the connection with status %d; %s", excerpt(proxy.Host), response.StatusCode, advice), response.StatusCode,
+	}
 }

@@ -49,6 +49,9 @@ func (c *Credentials) Begin(ctx context.Context, options LoginOptions) (*Attempt
 	case c.isMachine():
 		return nil, fmt.Errorf("this server needs no login by a person: its tokens come from the grant '%s'", c.settings.Grant)
 	}
+	if err := c.manager.options.Store.CheckWritable(); err != nil { // before anything is sent that cannot be kept
+		return nil, err
+	}
 	a := &Attempt{credentials: c, options: options, done: make(chan struct{})}
 	if err := a.findServer(ctx); err != nil {
 		return nil, err
@@ -69,7 +72,7 @@ func (c *Credentials) Begin(ctx context.Context, options LoginOptions) (*Attempt
 func (a *Attempt) findServer(ctx context.Context) error {
 	c := a.credentials
 	all, err := c.manager.options.Store.Find(c.canonical, c.settings.Account)
-	if err != nil {
+	if err != nil && !a.options.Fresh {
 		return err
 	}
 	held := func(issuer string) bool { return findIssuer(all, issuer) != nil }
@@ -154,6 +157,9 @@ func (a *Attempt) register(ctx context.Context) error {
 	}
 	a.client = client
 	c.manager.hide(client.Secret)
+	if err := a.replaceUnusable(ctx); err != nil {
+		return err
+	}
 	if a.isLive() {
 		return nil // the tokens belong to the registration that is kept with them
 	}
@@ -163,6 +169,24 @@ func (a *Attempt) register(ctx context.Context) error {
 	a.forgetUnused(ctx)
 	return nil
 }
+
+// replaceUnusable removes logins that cannot be read, which a fresh one is to replace.
+func (a *Attempt) replaceUnusable(ctx context.Context) error {
+	c := a.credentials
+	if !a.options.Fresh {
+		return nil
+	}
+	removed, err := c.manager.options.Store.RemoveUnusable(ctx, c.canonical, c.settings.Account)
+	for _, path := range removed {
+		if a.options.Trace != nil {
+			a.options.Trace(Step{Title: "earlier login", Missing: true, Detail: "it could not be read, and was removed: " + path, Hint: notRevoked})
+		}
+	}
+	return err
+}
+
+// notRevoked is about a login that could not be read.
+const notRevoked = "Its tokens could not be revoked, and the authorization server may still accept them."
 
 // withoutConfigured returns a client as it is stored: without a secret of the configuration.
 func withoutConfigured(client credentials.Client) credentials.Client {

@@ -26,7 +26,16 @@ func (c *Credentials) Logout(ctx context.Context) (LogoutResult, error) {
 	if c.problem != nil {
 		return result, c.problem
 	}
-	all, err := c.manager.options.Store.Find(c.canonical, c.settings.Account)
+	store := c.manager.options.Store
+	removed, err := store.RemoveUnusable(ctx, c.canonical, c.settings.Account)
+	for _, path := range removed {
+		result.Logins++
+		result.Notices = append(result.Notices, fmt.Sprintf("The login in %s could not be read, and was removed. %s", path, notRevoked))
+	}
+	if err != nil {
+		return result, err
+	}
+	all, err := store.Find(c.canonical, c.settings.Account)
 	if err != nil {
 		return result, err
 	}

@@ -25,7 +25,19 @@ type TemporaryError struct {
 	Cause   error
 }
 
-func (e *TemporaryError) Error() string { return e.Message + "; try again later" }
+func (e *TemporaryError) Error() string {
+	if !e.passes() {
+		return e.Message
+	}
+	return e.Message + "; try again later"
+}
+
+// passes reports whether the cause may pass by itself. What is wrong with the store or the network has to be mended, and
+// the message says how.
+func (e *TemporaryError) passes() bool {
+	known, ok := errors.AsType[*toolbox.Error](e.Cause)
+	return !(ok && known.Hint != "") && webclient.Passes(e.Cause)
+}
 
 // Unwrap returns the cause.
 func (e *TemporaryError) Unwrap() error { return e.Cause }

@@ -43,7 +43,7 @@ func (c *Credentials) renew(ctx context.Context, old *holding) (*holding, error)
 	f := c.flight
 	if f == nil {
 		f = &flight{done: make(chan struct{})}
-		if !c.manager.run(func() { c.fly(context.WithoutCancel(ctx), f, old) }) {
+		if !c.manager.run(func() { c.fly(context.Background(), f, old) }) {
 			c.mu.Unlock()
 			return nil, errors.New("the workbench is stopping")
 		}

@@ -55,7 +55,7 @@ func (c *Credentials) Status() Status {
 	}
 	kept := h.credential
 	s.State, s.Issuer, s.ClientID, s.Scopes, s.Wanted = StateSignedIn, kept.Issuer, kept.Client.ID, kept.Granted, kept.Wanted
-	s.Expires, s.Updated, s.Refreshable = kept.Expires, kept.Updated, kept.Refresh != ""
+	s.Expires, s.Updated, s.Refreshable = kept.Expires, kept.Updated, kept.Refresh != "" && kept.Dead == ""
 	switch {
 	case kept.Dead != "":
 		s.State, s.Reason = StateLoginNeeded, kept.Dead
