@@ -56,7 +56,10 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("the login %s has changed since it was read (generation %d, now %d)", e.Key, e.Known, e.Generation)
 }
 
-const loginAnew = "mcp-workbench login SERVER --fresh"
+// LoginCommand is how hints name the command that logs in; a caller that knows the server can put its name in.
+const LoginCommand = "mcp-workbench login SERVER"
+
+const loginAnew = LoginCommand + " --fresh"
 
 // broken returns the error for a file that was read and cannot be used.
 func broken(path, reason string) *BrokenError {

@@ -114,6 +114,15 @@ func Passes(err error) bool {
 	return !ok || !lookup.IsNotFound
 }
 
+// IsUntrusted reports whether the certificate of a server is that of an authority which is not known here.
+func IsUntrusted(err error) bool {
+	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
+	return ok
+}
+
+// IsTLS reports whether something is wrong with TLS or a certificate.
+func IsTLS(err error) bool { return certificateProblem(err, "") != "" }
+
 // certificateProblem returns what is wrong with TLS, or "".
 func certificateProblem(err error, setting string) string {
 	const trust = "; if you trust it, name a file with its certificate in SSL_CERT_FILE (instead of the system's) or NODE_EXTRA_CA_CERTS (beside them)"

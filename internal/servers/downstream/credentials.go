@@ -44,24 +44,25 @@ func isLogin(err error) bool {
 	return ok
 }
 
-// tokenError means that there was no token for a request, and that a person cannot help. It was not sent, or not run.
-type tokenError struct{ err error }
+// TokenError means that there was no token for a request, and that a person cannot help. It was not sent, or not run.
+type TokenError struct{ err error }
 
-func (e *tokenError) Error() string { return e.err.Error() }
+func (e *TokenError) Error() string { return e.err.Error() }
 
-func (e *tokenError) Unwrap() error { return e.err }
+// Unwrap returns the reason.
+func (e *TokenError) Unwrap() error { return e.err }
 
 // withoutToken marks an error of the credentials. That a person has to log in stays as it is.
 func withoutToken(err error) error {
 	if err == nil || isLogin(err) {
 		return err
 	}
-	return &tokenError{err}
+	return &TokenError{err}
 }
 
 // lacksToken reports whether a request failed for want of a token, whether a person can help or not.
 func lacksToken(err error) bool {
-	_, ok := errors.AsType[*tokenError](err)
+	_, ok := errors.AsType[*TokenError](err)
 	return ok || isLogin(err)
 }
 

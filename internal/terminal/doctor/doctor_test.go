@@ -272,9 +272,12 @@ func TestRemoteServerWithoutLogin(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	defer web.Close()
-	for _, settings := range []string{`"oauth": false`, `"headers": {"Authorization": "Bearer x"}`} {
+	for settings, remedy := range map[string]string{
+		`"oauth": false`: `remove "oauth": false and sign in: mcp-workbench login a/x`,
+		`"headers": {"Authorization": "Bearer x"}`: "remove the header instead, and sign in: mcp-workbench login a/x",
+	} {
 		got := examineAll(t, parse(t, `{"toolboxes": {"a": {"mcpServers": {"x": {"url": "`+web.URL+`", `+settings+`}}}}}`))[0]
-		if !strings.Contains(got.Error, "resource_metadata https://x.test/.well-known") || !strings.Contains(got.Fix, "wants a token") {
+		if !strings.Contains(got.Error, "resource_metadata https://x.test/.well-known") || !strings.Contains(got.Fix, "wants a token") || !strings.Contains(got.Fix, remedy) {
 			t.Errorf("%s: it was found: %+v", settings, got)
 		}
 	}

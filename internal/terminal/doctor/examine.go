@@ -97,13 +97,11 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 		found.Took += step.Took
 	}
 	if err != nil {
-		found.Verdict, found.Error = Failed, reason(err)
+		found.Verdict, found.Error = Failed, e.masker.Mask(reason(err))
+		found.nameToken(err)
 		found.Stderr = status.Stderr[max(0, len(status.Stderr)-maxStderr):]
 		found.Login = e.login(ctx, patient, err)
-		found.Fix = e.fix(ctx, patient, err, found.Stderr)
-		if found.Login.isImpossible() {
-			found.Fix = "A login is not possible yet: see above. The text is also meant for the operator of the server."
-		}
+		found.Fix = e.fix(ctx, patient, err, &found)
 		return found
 	}
 	defer lease.Release()
@@ -140,6 +138,9 @@ func (e *Examiner) await(ctx context.Context, server *fleet.Server, observe func
 
 // reason returns why a start failed, without the parts that are shown separately.
 func reason(err error) string {
+	if kept := storeProblem(err); kept != nil {
+		return kept.Message // the hint is the advice
+	}
 	if failure, ok := errors.AsType[*fleet.Failure](err); ok && failure.Error() == err.Error() {
 		return failure.Reason()
 	}

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -21,13 +23,21 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
-// fix returns advice for a start that failed with err and printed stderr.
-func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr []string) string {
+// fix returns advice for a start that failed with err, whatever else was found.
+func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, found *Server) string {
 	if ctx.Err() != nil {
 		return ""
 	}
 	if failure, ok := errors.AsType[*fleet.Failure](err); ok && failure.Hint() != "" {
 		return failure.Hint()
+	}
+	if lacksToken(err) {
+		if advice := e.fixToken(patient, err); advice != "" {
+			return e.masker.Mask(advice)
+		}
+	}
+	if found.Login.isImpossible() {
+		return "A login is not possible yet: see above. The text is also meant for the operator of the server."
 	}
 	if needed, ok := errors.AsType[*fleet.LoginNeededError](err); ok {
 		return e.fixLogin(patient, needed)
@@ -39,9 +49,9 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, stderr 
 		return "Remove it from the configuration: " + e.commandFor("remove", patient)
 	}
 	if patient.Config.URL != "" {
-		return fixRemote(err)
+		return e.fixRemote(patient, err)
 	}
-	if advice := recognise(stderr); advice != "" {
+	if advice := recognise(found.Stderr); advice != "" {
 		return advice
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -166,15 +176,15 @@ var installs = map[string]string{
 }
 
 // fixRemote advises on a server that could not be reached, or refused.
-func fixRemote(err error) string {
+func (e *Examiner) fixRemote(patient *Patient, err error) string {
 	if status, ok := errors.AsType[*downstream.StatusError](err); ok {
+		if status.Code == http.StatusUnauthorized && !patient.Config.SignsIn() {
+			return e.fixFixed(patient)
+		}
 		return fixStatus(status.Code)
 	}
-	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
-		if lookup.IsNotFound {
-			return "The name in 'url' is not known. Is it spelt right, and does this machine need a VPN to know it?"
-		}
-		return "Names cannot be looked up. Is there a network?"
+	if advice := fixNetwork(err); advice != "" {
+		return advice
 	}
 	if _, ok := errors.AsType[*downstream.UnreachableError](err); ok {
 		return "Start the server, or correct 'url': host, port, and http or https. HTTPS_PROXY and NO_PROXY count, if they are set."
@@ -183,6 +193,36 @@ func fixRemote(err error) string {
 		return `The server does not answer. Is 'url' the address of its MCP endpoint? A slow one may need longer: "timeouts": {"connect": "2m"}`
 	}
 	return ""
+}
+
+// fixNetwork advises on what keeps requests from any server; "" if it is something else.
+func fixNetwork(err error) string {
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		if lookup.IsNotFound {
+			return fmt.Sprintf("The name '%.200s' is not known. Is it spelt right in 'url', and does this machine need a VPN to know it?", hidden.Clean(lookup.Name))
+		}
+		return "Names cannot be looked up. Is there a network?"
+	}
+	if _, ok := errors.AsType[*webclient.ProxyError](err); ok {
+		return "Correct HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY if it can be reached without a proxy."
+	}
+	switch {
+	case webclient.IsUntrusted(err):
+		return "If you trust the server, set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority, in the environment that the workbench is started with."
+	case webclient.IsTLS(err):
+		return "Correct 'url', or ask those who run the server to correct its certificate: the text says what is wrong with it."
+	}
+	return ""
+}
+
+// fixFixed advises on a server that refuses, and that the configuration does not let anybody sign in to.
+func (e *Examiner) fixFixed(patient *Patient) string {
+	login := e.commandFor("login", patient)
+	if patient.Config.OAuth != nil {
+		return `The server wants a token. If it offers a login, remove "oauth": false and sign in: ` + login +
+			`. If it takes a fixed token, add "headers": {"Authorization": "Bearer ${TOKEN}"} to it, and TOKEN=… to workbench.env.`
+	}
+	return "The server wants a token, and that in 'headers' is wrong or has expired: replace it. If the server offers a login, remove the header instead, and sign in: " + login
 }
 
 func fixStatus(code int) string {

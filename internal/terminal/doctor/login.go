@@ -5,8 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -44,22 +47,18 @@ func (e *Examiner) login(ctx context.Context, patient *Patient, refusal error) *
 	if e.Logins == nil || !patient.Config.SignsIn() {
 		return nil
 	}
-	credentials := e.Logins(patient.Toolbox, &patient.Config)
-	status := credentials.Status()
+	kept := e.Logins(patient.Toolbox, &patient.Config)
+	status := kept.Status()
 	login := &Login{
 		State: string(status.State), Reason: e.masker.Mask(status.Reason), Account: status.Account, Issuer: status.Issuer,
 	}
 	if !status.Expires.IsZero() {
 		login.Expires = &status.Expires
 	}
-	if status.Err != nil {
-		login.Steps = append(login.Steps, LoginStep{Name: "store of logins", Verdict: Failed, Detail: e.masker.Mask(status.Err.Error())})
-	}
-	if isRefusal(refusal) && ctx.Err() == nil {
+	if isRefusal(refusal) && storeProblem(refusal) == nil && ctx.Err() == nil {
 		within, cancel := context.WithTimeout(ctx, loginTime)
 		defer cancel()
-		login.Steps = nil
-		for _, step := range credentials.Examine(within) {
+		for _, step := range kept.Examine(within) {
 			login.Steps = append(login.Steps, e.loginStep(step))
 		}
 	}
@@ -77,13 +76,60 @@ func (e *Examiner) loginStep(step oauth.Step) LoginStep {
 	return shown
 }
 
-// isRefusal reports whether a server could be reached, and refused.
+// isRefusal reports whether a server refused, or there was no token for it.
 func isRefusal(err error) bool {
-	if _, ok := errors.AsType[*fleet.LoginNeededError](err); ok {
+	if _, ok := errors.AsType[*fleet.LoginNeededError](err); ok || lacksToken(err) {
 		return true
 	}
 	status, ok := errors.AsType[*downstream.StatusError](err)
 	return ok && (status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden)
+}
+
+// lacksToken reports whether no token could be had, for a reason that a login does not remove.
+func lacksToken(err error) bool {
+	_, ok := errors.AsType[*downstream.TokenError](err)
+	return ok
+}
+
+// storeProblem returns what is wrong with the files of logins on this machine; nil if it is something else.
+func storeProblem(err error) *toolbox.Error {
+	known, ok := errors.AsType[*toolbox.Error](err)
+	if !ok || known.Code != toolbox.LoginsUnusable && known.Code != toolbox.LoginsSealed && known.Code != toolbox.NoStateFolder {
+		return nil
+	}
+	return known
+}
+
+// stepToken is the step that failed if there was no token to send: the connection is not to blame.
+const stepToken = "token"
+
+// nameToken names the failed step after the token, if that was missing.
+func (s *Server) nameToken(err error) {
+	if len(s.Steps) == 0 {
+		return
+	}
+	last := &s.Steps[len(s.Steps)-1]
+	_, needed := errors.AsType[*fleet.LoginNeededError](err)
+	if last.Verdict == Failed && (lacksToken(err) || needed && last.Name == fleet.StepConnect) {
+		last.Name = stepToken
+	}
+}
+
+// fixToken advises on a server without a token, where a login by a person does not help or is not possible.
+func (e *Examiner) fixToken(patient *Patient, err error) string {
+	if kept := storeProblem(err); kept != nil {
+		return strings.ReplaceAll(kept.Hint, credentials.LoginCommand, e.commandFor("login", patient))
+	}
+	if advice := fixNetwork(err); advice != "" {
+		return advice
+	}
+	if settings := patient.Config.OAuth; settings != nil && settings.Grant != "" {
+		return "Correct what the text names, in 'oauth' of the server. No login by a person is needed."
+	}
+	if _, ok := errors.AsType[*oauth.TemporaryError](err); ok {
+		return "The login is kept. Try again later; if it stays so, ask those who run the authorization server."
+	}
+	return ""
 }
 
 // isImpossible reports whether a step failed that a login needs.
