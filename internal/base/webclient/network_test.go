@@ -2,6 +2,8 @@ package webclient
 
 import (
 	"bytes"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -187,6 +189,25 @@ func TestExcerpt(t *testing.T) {
 	} {
 		if got := excerpt(text); got != want {
 			t.Errorf("%.20q: got %q", text, got)
+		}
+	}
+}
+
+func TestPasses(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want bool
+	}{
+		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
+		{&net.DNSError{IsTimeout: true}, true},
+		{&net.DNSError{IsNotFound: true}, false},
+		{x509.UnknownAuthorityError{}, false},
+		{&ProxyError{text: "HTTPS_PROXY is not an address"}, false},
+		{&ProxyError{"refused", http.StatusForbidden}, false},
+		{&ProxyError{"refused", http.StatusBadGateway}, true},
+	} {
+		if got := Passes(fmt.Errorf("wrapped: %w", test.err)); got != test.want {
+			t.Errorf("%v: %v", test.err, got)
 		}
 	}
 }
