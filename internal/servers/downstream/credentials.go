@@ -30,7 +30,7 @@ type LoginError struct {
 	Reason string
 	// Scopes are what a refused request asks for; nil if it is not about scopes.
 	Scopes []string
-	// Final means that another login would not help: the scopes were granted already.
+	// Final means that another login would not help: the scopes were requested already.
 	Final bool
 	// Unchallenged means that the server did not ask for a token of OAuth: it may want another kind of header.
 	Unchallenged bool

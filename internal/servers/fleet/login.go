@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
@@ -60,6 +61,27 @@ func (s *Server) awaitsLogin() *LoginNeededError {
 	return s.login.err
 }
 
+// lacksLogin returns why the next call will need a login, as far as the store tells: the session was begun with a login that
+// is gone or cannot be renewed. It is for those who look; calls find it out, since the server may do without. Called with mu
+// held.
+func (s *Server) lacksLogin() *LoginNeededError {
+	if needed := s.awaitsLogin(); needed != nil {
+		return needed
+	}
+	if s.running == nil || s.running.login.id == "" {
+		return nil
+	}
+	switch now := s.signIn.Status(); {
+	case now.Err != nil:
+		return nil // the next call says it
+	case now.State == oauth.StateNone:
+		return s.loginNeeded(&downstream.LoginError{Reason: "the login was removed"})
+	case now.State == oauth.StateLoginNeeded:
+		return s.loginNeeded(&downstream.LoginError{Reason: now.Reason})
+	}
+	return nil
+}
+
 // loginOf returns the login that requests of an instance use now. Called with mu held.
 func (s *Server) loginOf(in *instance) string {
 	if s.login == nil {
@@ -101,7 +123,7 @@ func (s *Server) NeedsLogin(p *ClientProfile) *LoginNeededError {
 			continue
 		}
 		variant.mu.Lock()
-		needed := variant.awaitsLogin()
+		needed := variant.lacksLogin()
 		variant.mu.Unlock()
 		if needed != nil {
 			return needed

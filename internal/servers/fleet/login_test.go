@@ -387,3 +387,27 @@ func TestHiddenTokensAreBounded(t *testing.T) {
 		t.Errorf("%d tokens", len(r.tokens))
 	}
 }
+
+// TestLogoutIsSeen: those who look at a server are told that its login is gone, before a call finds it out.
+func TestLogoutIsSeen(t *testing.T) {
+	_, w, _, server := loginRig(t, needsToken(streamableHandler(), "", "t1", "t2"), "")
+	w.put("t1", "l1")
+	if err := call(t.Context(), server, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if status := server.Status(); status.State != Ready || server.NeedsLogin(nil) != nil {
+		t.Errorf("status %+v", status)
+	}
+	w.put("", "")
+	const want = "login needed: the login was removed; run: mcp-workbench login T/S"
+	if status := server.Status(); status.State != LoginNeeded || status.LastError != want {
+		t.Errorf("after the logout: status %+v", status)
+	}
+	if needed := server.NeedsLogin(nil); needed == nil || needed.Error() != want {
+		t.Errorf("after the logout: %v", needed)
+	}
+	w.put("t2", "l2")
+	if status := server.Status(); status.State != Ready || status.LastError != "" || server.NeedsLogin(nil) != nil {
+		t.Errorf("after another login: status %+v", status)
+	}
+}

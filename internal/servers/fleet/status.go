@@ -122,7 +122,7 @@ func (s *Server) Status() Status {
 		status.LastError, status.Since = s.failure.err.Error(), s.failure.since
 		status.NextTry = max(time.Until(s.failure.until), 0)
 	}
-	if needed := s.awaitsLogin(); needed != nil {
+	if needed := s.lacksLogin(); needed != nil {
 		status.LastError = needed.Error()
 	}
 	if s.config.Fault != nil {
@@ -151,7 +151,7 @@ func (s *Server) state() State {
 		return Stopping
 	case s.starting != nil:
 		return Starting
-	case s.awaitsLogin() != nil:
+	case s.lacksLogin() != nil:
 		return LoginNeeded
 	case s.running != nil:
 		return Ready
