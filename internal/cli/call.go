@@ -43,6 +43,7 @@ func newCall(g *globals) *cobra.Command {
 				return err
 			}
 			options.Ref, options.Words, options.Stdin = args[0], args[1:], cmd.InOrStdin()
+			options.LoginProblem = func(toolbox, server string) error { return loginProblem(c, toolbox+"/"+server) }
 			if logsIn {
 				options.Login = loginDuring(c, cmd.InOrStdin(), slices.Contains(options.Words, "-"))
 			}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
 // remote is a remote server of the configuration.
@@ -191,6 +193,23 @@ func (l *logins) of(r remote, account string) *oauth.Credentials {
 		settings = &changed
 	}
 	return l.For(oauth.Server{Toolbox: r.toolbox, Name: r.server.Name, URL: r.server.URL, Settings: settings, Version: Version})
+}
+
+// loginProblem returns why the login to a server that is kept cannot be used; nil if it can, or there is none.
+func loginProblem(c *console.Console, at string) error {
+	found, err := findRemote(c.Config, at)
+	if err != nil || !found.server.SignsIn() {
+		return nil // the server is not signed in to
+	}
+	logins := openLogins(c.Config, c.Log)
+	defer logins.Close()
+	known, ok := errors.AsType[*toolbox.Error](logins.of(found, "").Status().Err)
+	if !ok || known.Code != toolbox.LoginsSealed && known.Code != toolbox.LoginsUnusable {
+		return nil
+	}
+	named := *known
+	named.Hint = strings.ReplaceAll(known.Hint, "mcp-workbench login SERVER", trust.Command(c.Config, "login", found.Ref()))
+	return &named
 }
 
 // askTime is how long a server may take to answer whether it needs a login.

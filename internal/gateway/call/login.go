@@ -115,9 +115,12 @@ func (r *run) askForLogin(ctx context.Context, needed *fleet.LoginNeededError) *
 	return page.offer(ctx, needed)
 }
 
+// NotRun begins the message about a request that was not run for want of a login.
+const NotRun = "nothing was run: "
+
 // loginFailure returns the answer to a request that was not run for want of a login; why says why nobody logged in, or is "".
 func loginFailure(needed *fleet.LoginNeededError, why string) *Failure {
-	failure := &Failure{Message: "nothing was run: ", Cause: needed}
+	failure := &Failure{Message: NotRun, Cause: needed}
 	if why != "" {
 		failure.Message += why + "; "
 	}

@@ -163,11 +163,14 @@ func (e *LoginNeededError) Error() string {
 	return LoginNeededPrefix + e.Err.Reason + "; " + e.Advice()
 }
 
+// FinalAdvice is the Advice if another login would not help.
+const FinalAdvice = "another login would not help: ask those who run the server for the right to do this"
+
 // Advice returns what to do, without a capital letter and a full stop.
 func (e *LoginNeededError) Advice() string {
 	switch {
 	case e.Err.Final:
-		return "another login would not help: ask those who run the server for the right to do this"
+		return FinalAdvice
 	case e.Err.Unchallenged:
 		return fmt.Sprintf("run: %s (or, if it takes a fixed token, put it into the server's 'headers', such as %s)",
 			e.Command(), `{"Authorization": "Bearer ${TOKEN}"}`)

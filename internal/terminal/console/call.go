@@ -33,6 +33,9 @@ type CallOptions struct {
 
 	// Login logs in to a server that needs it; nil: nobody logs in.
 	Login func(ctx context.Context, toolbox, server string) error
+	// LoginProblem returns why the login that is kept for a server cannot be used, or nil; must not be nil itself. The workbench that is asked
+	// may be another process, whose text does not tell.
+	LoginProblem func(toolbox, server string) error
 }
 
 // Call calls a tool and shows its result.
@@ -46,7 +49,7 @@ func (c *Console) callOnce(ctx context.Context, options CallOptions) (err error)
 		return err
 	}
 	c.warnOfFaults(at)
-	r := &activeCall{Console: c, at: at, bar: c.Err.Bar(), logsIn: options.Login != nil}
+	r := &activeCall{Console: c, at: at, bar: c.Err.Bar(), logsIn: options.Login != nil, loginProblem: options.LoginProblem}
 	defer r.bar.Clear()
 	r.bar.Say("starting server '" + at.Server + "'…")
 	session, err := c.OpenShared(ctx, []place{at}, Handlers{
@@ -81,8 +84,8 @@ func (c *Console) callOnce(ctx context.Context, options CallOptions) (err error)
 	if err != nil {
 		return err
 	}
-	if needed := c.resultNeedsLogin(entry{at, tool}, result); needed != nil && (!options.JSON || options.Login != nil) {
-		return needed
+	if refused := c.resultNeedsLogin(entry{at, tool}, result, options.JSON, options.Login != nil); refused != nil {
+		return refused
 	}
 	err = c.show(result, entry{at, tool}, options)
 	if failed, ok := errors.AsType[*toolbox.Error](err); ok && failed.Code == toolbox.ToolError && r.askedRoots.Load() {
@@ -142,8 +145,9 @@ type activeCall struct {
 	bar *tty.Bar
 	questionQueue
 
-	logsIn     bool        // a login is part of this command
-	askedRoots atomic.Bool // the server requested the roots
+	logsIn       bool                               // a login is part of this command
+	loginProblem func(toolbox, server string) error // see CallOptions
+	askedRoots   atomic.Bool                        // the server requested the roots
 }
 
 // open connects the server and returns the current definition of the tool.
@@ -155,6 +159,12 @@ func (r *activeCall) open(ctx context.Context, session *Session, ref string) (ca
 	if err != nil {
 		if needed := r.needsLogin(ref, r.at, err.Error()); needed != nil {
 			return catalog.Tool{}, needed
+		}
+		if refused := refusedForGood(ref, err.Error()); refused != nil {
+			return catalog.Tool{}, refused
+		}
+		if problem := r.loginProblem(r.at.Toolbox, r.at.Server); problem != nil {
+			return catalog.Tool{}, problem
 		}
 		return catalog.Tool{}, &toolbox.Error{
 			Code: toolbox.ServersUnreachable, Message: tty.Clean(err.Error()),

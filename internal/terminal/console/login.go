@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
@@ -46,6 +47,23 @@ func (c *Console) needsLogin(ref string, at place, text string) error {
 	}}
 }
 
+// refusedForGood returns the error for a text of the workbench that says that another login would not help; nil if it says
+// something else.
+func refusedForGood(ref, text string) error {
+	reason, found := strings.CutSuffix(text, "; "+fleet.FinalAdvice)
+	if !found {
+		return nil
+	}
+	if _, after, found := strings.Cut(reason, call.NotRun); found {
+		reason = after
+	}
+	return &toolbox.Error{
+		Code:    toolbox.CallFailed,
+		Message: fmt.Sprintf("Tool '%s' was not called: %s", tty.CleanLine(ref), tty.CleanLine(reason)),
+		Hint:    strings.ToUpper(fleet.FinalAdvice[:1]) + fleet.FinalAdvice[1:] + ".",
+	}
+}
+
 // needsOneLogin is needsLogin for a tool that was not found: it may be that of the only server that needs a login.
 func (c *Console) needsOneLogin(ref string, servers []app.KnownServer) error {
 	var found []error
@@ -60,12 +78,20 @@ func (c *Console) needsOneLogin(ref string, servers []app.KnownServer) error {
 	return found[0]
 }
 
-// resultNeedsLogin is needsLogin for the result of a call.
-func (c *Console) resultNeedsLogin(e entry, result wire.Payload) error {
+// resultNeedsLogin returns the error for the result of a call that was not run for want of a login.
+func (c *Console) resultNeedsLogin(e entry, result wire.Payload, asJSON, logsIn bool) error {
 	if !isError(result) {
 		return nil
 	}
-	return c.needsLogin(e.Ref(), e.place, strings.Join(texts(result), "\n"))
+	said := strings.Join(texts(result), "\n")
+	if refused := refusedForGood(e.Ref(), said); refused != nil && !asJSON {
+		return refused
+	}
+	needed := c.needsLogin(e.Ref(), e.place, said)
+	if asJSON && !logsIn {
+		return nil // it is shown as it is
+	}
+	return needed
 }
 
 // callWithLogins calls a tool. If its server needs a login, the person logs in and the tool is called again.
