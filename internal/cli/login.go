@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
@@ -38,7 +40,7 @@ address that the browser ends at.`,
   mcp-workbench login mail --account work    a second account, for another server entry
   mcp-workbench login notion --fresh         register and sign in from scratch`,
 		Args:              exactly("the name of one server, such as dev/github"),
-		ValidArgsFunction: completion.One(completion.Remote(&g.Loader)),
+		ValidArgsFunction: completion.One(completion.Logins(&g.Loader)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.check(cmd); err != nil {
 				return err
@@ -48,12 +50,13 @@ address that the browser ends at.`,
 	}
 	cmd.Flags().BoolVar(&flags.noBrowser, "no-browser", false, "open nothing; print the address only")
 	cmd.Flags().BoolVar(&flags.fresh, "fresh", false, "forget the earlier login and the registered client first")
-	flags.defineAccount(cmd)
+	flags.defineAccount(cmd, g)
 	return cmd
 }
 
-func (f *loginFlags) defineAccount(cmd *cobra.Command) {
+func (f *loginFlags) defineAccount(cmd *cobra.Command, g *globals) {
 	cmd.Flags().StringVar(&f.account, "account", "", "name of the login, if you have several accounts (default: the server's oauth.account)")
+	completion.Register(cmd, "account", completion.Accounts(&g.Loader))
 }
 
 // check refuses a name of an account that the configuration could not have.
@@ -89,17 +92,33 @@ func runLogin(ctx context.Context, g *globals, ref string, flags loginFlags, out
 	if err != nil {
 		return err
 	}
-	if used := found.account(); flags.account != "" && flags.account != used {
+	user, isUsed := userOf(loaded.Config, found, cmp.Or(flags.account, found.account()))
+	if !isUsed {
 		using := "its default login"
-		if used != "" {
+		if used := found.account(); used != "" {
 			using = fmt.Sprintf("the account '%s'", tty.CleanLine(used))
 		}
 		fmt.Fprintf(screen, "%s The configuration uses %s. To use this one, add to the server: \"oauth\": {\"account\": \"%s\"}\n",
 			screen.Paint(tty.Caution, "!"), using, flags.account)
 		return nil
 	}
-	fmt.Fprintf(screen, "To see its tools: %s\n", trust.Command(loaded.Config, "tools", found.Ref()))
+	fmt.Fprintf(screen, "To see its tools: %s\n", trust.Command(loaded.Config, "tools", user.Ref()))
 	return nil
+}
+
+// userOf returns the server of the configuration that uses a login which was made for one: that server itself if it can be,
+// or another with the same address and the account.
+func userOf(cfg *config.Config, made remote, account string) (remote, bool) {
+	if made.account() == account {
+		return made, true
+	}
+	address, err := credentials.CanonicalServer(made.server.URL)
+	for _, one := range remotes(cfg) {
+		if other, otherErr := credentials.CanonicalServer(one.server.URL); err == nil && otherErr == nil && other == address && one.account() == account && one.refuseLogin() == nil {
+			return one, true
+		}
+	}
+	return remote{}, false
 }
 
 // inputOf returns where pasted lines are read from: the keyboard of the screen, or else the input of the command.

@@ -41,7 +41,7 @@ says that it may still accept the tokens.`,
 			return runLogout(cmd.Context(), g, args[0], flags.account, cmd.OutOrStdout())
 		},
 	}
-	flags.defineAccount(cmd)
+	flags.defineAccount(cmd, g)
 	return cmd
 }
 

@@ -238,6 +238,10 @@ func (b *builder) checkOAuth(n *node, o *OAuth, p place) {
 		needs("clientId", "'oauth.grant' is \"id-jag\"", o.ClientID != "")
 		needs("identityProvider", "'oauth.grant' is \"id-jag\"", o.IdentityProvider != nil)
 	}
+	if resource := n.get("resource"); resource != nil && resource.kind == kindBoolean && resource.isTrue() {
+		below := p.member("resource")
+		b.report.fail(resource.offset, below.at, below.describe("must be false or an address"), "without the key, what the server names is sent")
+	}
 	if o.TokenAuth == TokenAuthPrivateKey {
 		needs("privateKeyFile", "'oauth.tokenEndpointAuthMethod' is \"private_key_jwt\"", o.PrivateKeyFile != "")
 	}

@@ -82,6 +82,7 @@ func TestOAuthMistakes(t *testing.T) {
 		{"grant without provider", `{"grant": "id-jag", "clientId": "a"}`, named + `'oauth.identityProvider' must be set, because 'oauth.grant' is "id-jag"`},
 		{"provider without address", `{"identityProvider": {"idTokenFile": "f"}}`, named + "'oauth.identityProvider' must have an 'issuer' or a 'tokenEndpoint'"},
 		{"key", `{"clientId": "a", "tokenEndpointAuthMethod": "private_key_jwt"}`, named + `'oauth.privateKeyFile' must be set, because 'oauth.tokenEndpointAuthMethod' is "private_key_jwt"`},
+		{"resource", `{"resource": true}`, named + "'oauth.resource' must be false or an address"},
 		{"secret alone", `{"clientSecret": "a"}`, named + "'oauth.clientId' must be set, because 'oauth.clientSecret' belongs to a client"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

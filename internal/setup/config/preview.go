@@ -41,6 +41,7 @@ type PreviewServer struct {
 	Transport     string // from either of its two keys
 	Env, Headers  []Variable
 	OAuth         []Variable // strings of its settings, with dotted names; a client secret can be among them
+	SignsIn       bool       // a person can sign in to it
 	InheritEnv    InheritEnv // its own, or the inherited value
 	Dir           string
 	Disabled      bool
@@ -144,6 +145,7 @@ func previewServer(box string, m member, folder string) PreviewServer {
 	}
 	s.Env, s.Headers = n.get("env").variablesWritten(), n.get("headers").variablesWritten()
 	s.OAuth = n.get("oauth").stringsWritten("")
+	s.SignsIn = s.URL != "" && signsIn(n.get("oauth"), s.Headers)
 	s.Sent = references(s.URL)
 	for _, header := range slices.Concat(s.Headers, s.OAuth) {
 		s.Sent = append(s.Sent, references(header.Name+header.Value)...)
@@ -151,6 +153,17 @@ func previewServer(box string, m member, folder string) PreviewServer {
 	slices.Sort(s.Sent)
 	s.Sent = slices.Compact(s.Sent)
 	return s
+}
+
+// signsIn reports whether a person signs in to a remote server with such settings.
+func signsIn(settings *node, headers []Variable) bool {
+	switch {
+	case settings == nil:
+		return !slices.ContainsFunc(headers, func(v Variable) bool { return strings.EqualFold(v.Name, "Authorization") })
+	case settings.kind == kindObject:
+		return settings.get("grant") == nil
+	}
+	return settings.isTrue()
 }
 
 // launch returns how a server with a command would be started; a relative cwd starts in folder.

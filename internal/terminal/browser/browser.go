@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode"
 )
 
 // Opener opens pages on this machine.
@@ -61,15 +62,44 @@ func find(getenv func(string) string, system string, lookPath func(string) (stri
 }
 
 // parse splits the value of $BROWSER: commands separated like the folders of PATH, each a program and arguments separated
-// by blanks. A value that is the path of a program is not split.
+// by blanks. Quotes hold words together and are removed, as in a shell. A value that is the path of a program is not split.
 func parse(configured string, lookPath func(string) (string, error)) (commands []command) {
 	if _, err := lookPath(configured); err == nil {
 		return []command{{configured}}
 	}
-	for _, part := range filepath.SplitList(configured) {
-		if words := strings.Fields(part); len(words) > 0 {
-			commands = append(commands, words)
+	var words command
+	var word strings.Builder
+	isWord := false // one has begun, and may be empty
+	var quote rune
+	endWord := func() {
+		if isWord {
+			words = append(words, word.String())
 		}
+		word.Reset()
+		isWord = false
+	}
+	for _, r := range configured {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, isWord = r, true
+		case quote == 0 && unicode.IsSpace(r):
+			endWord()
+		case quote == 0 && r == filepath.ListSeparator:
+			endWord()
+			if len(words) > 0 {
+				commands = append(commands, words)
+			}
+			words = nil
+		default:
+			isWord = true
+			word.WriteRune(r)
+		}
+	}
+	endWord()
+	if len(words) > 0 {
+		commands = append(commands, words)
 	}
 	return commands
 }

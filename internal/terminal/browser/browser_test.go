@@ -27,6 +27,10 @@ func TestFind(t *testing.T) {
 		{"place of the address", "linux", map[string]string{"BROWSER": "chromium --app=%s --user"}, nil, "chromium --app=http://x/ --user", ""},
 		{"several", "linux", map[string]string{"BROWSER": "firefox:w3m -N"}, nil, "firefox http://x/|w3m -N http://x/", ""},
 		{"path with blanks", "linux", map[string]string{"BROWSER": "/opt/my browser/run"}, []string{"/opt/my browser/run"}, "/opt/my browser/run http://x/", ""},
+		{"quotes", "linux", map[string]string{"BROWSER": `sh -c "echo 'a:b'  > x" '' it"s one"`}, nil, "sh -c echo 'a:b'  > x  its one http://x/", ""},
+		{"quoted program", "linux", map[string]string{"BROWSER": `"/opt/my browser/run" --new:w3m`}, nil, "/opt/my browser/run --new http://x/|w3m http://x/", ""},
+		{"open quote", "linux", map[string]string{"BROWSER": `firefox "a b`}, nil, "firefox a b http://x/", ""},
+		{"nothing", "linux", map[string]string{"BROWSER": ` : `}, nil, "", ""},
 		{"over SSH", "linux", map[string]string{"BROWSER": "code --open", "SSH_TTY": "/dev/pts/1"}, nil, "code --open http://x/", ""},
 		{"Linux with a display", "linux", map[string]string{"DISPLAY": ":0"}, []string{"xdg-open"}, "xdg-open http://x/", ""},
 		{"SSH with a display", "linux", map[string]string{"DISPLAY": ":10", "SSH_CONNECTION": "1"}, []string{"xdg-open"}, "xdg-open http://x/", ""},
@@ -64,6 +68,15 @@ func TestFind(t *testing.T) {
 				t.Errorf("it runs %q", got)
 			}
 		})
+	}
+}
+
+func TestWordsOfBrowser(t *testing.T) {
+	missing := func(string) (string, error) { return "", exec.ErrNotFound }
+	got := parse(`sh -c "echo 'a:b'  > x" '' it"s one":w3m`, missing)
+	want := []command{{"sh", "-c", "echo 'a:b'  > x", "", "its one"}, {"w3m"}}
+	if !slices.EqualFunc(got, want, func(a, b command) bool { return slices.Equal(a, b) }) {
+		t.Errorf("got %q", got)
 	}
 }
 

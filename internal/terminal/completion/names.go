@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -173,6 +174,45 @@ func Running(cmd *cobra.Command, args []string, _ string) ([]string, cobra.Shell
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Logins completes TOOLBOX/SERVER of servers that a person can sign in to.
+func Logins(l *loader.Loader) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		for _, server := range l.Outline().Servers {
+			if server.SignsIn {
+				found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// Accounts completes the name of an account: those of the configuration, and those of logins that are kept. Sealed ones are
+// left out, since nobody is asked for a key here.
+func Accounts(l *loader.Loader) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+		var names []string
+		for _, server := range l.Outline().Servers {
+			for _, setting := range server.OAuth {
+				if setting.Name == "account" {
+					names = append(names, setting.Value)
+				}
+			}
+		}
+		kept, _ := credentials.Open(credentials.Folder(config.StateDir()), credentials.Options{}).All() // errors are for other commands
+		for _, one := range kept {
+			names = append(names, one.Account)
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			if config.CheckAccount(name) == "" {
+				found = offer(found, typed, name, "")
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // Remote completes TOOLBOX/SERVER of remote servers.
