@@ -16,7 +16,7 @@ func (s *Store) CheckWritable() error {
 	}
 	if s.keys.isOn() {
 		if _, err := s.keys.forSealing(); err != nil {
-			return s.sealError(s.folder, Key{}, "Logins cannot be encrypted, and so cannot be stored", err)
+			return sealError(s.folder, Key{}, "Logins cannot be encrypted, and so cannot be stored", err)
 		}
 	}
 	file, err := os.CreateTemp(s.folder, ".trial-*"+tempSuffix)

@@ -68,7 +68,7 @@ func binding(name string, generation uint64) []byte {
 func (s *Store) seal(name string, c *Credential, plain []byte) (*sealedPart, error) {
 	key, err := s.keys.forSealing()
 	if err != nil {
-		return nil, s.sealError(filepath.Join(s.folder, name), c.Key, fmt.Sprintf("The login %s cannot be encrypted, and so is not stored", c.Key), err)
+		return nil, sealError(filepath.Join(s.folder, name), c.Key, fmt.Sprintf("The login %s cannot be encrypted, and so is not stored", c.Key), err)
 	}
 	aead, err := key.cipher()
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Store) unseal(name string, head fileHead) ([]byte, error) {
 	path := filepath.Join(s.folder, name)
 	key, err := s.keys.forOpening(head.Sealed)
 	if err != nil {
-		return nil, s.sealError(path, head.Key, fmt.Sprintf("The login in %s is encrypted and cannot be used", path), err)
+		return nil, sealError(path, head.Key, fmt.Sprintf("The login in %s is encrypted and cannot be used", path), err)
 	}
 	aead, err := key.cipher()
 	if err != nil {
@@ -105,7 +105,7 @@ type keyProblem struct {
 
 func (p *keyProblem) Error() string { return p.reason }
 
-func (s *Store) sealError(path string, key Key, what string, err error) error {
+func sealError(path string, key Key, what string, err error) error {
 	shown := &toolbox.Error{Code: toolbox.LoginsSealed, Message: what + ": " + err.Error(), Cause: err}
 	if problem, ok := errors.AsType[*keyProblem](err); ok {
 		shown.Hint, shown.Cause = problem.remedy, problem.cause

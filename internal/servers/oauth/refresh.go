@@ -43,6 +43,7 @@ func (c *Credentials) renew(ctx context.Context, old *holding) (*holding, error)
 	f := c.flight
 	if f == nil {
 		f = &flight{done: make(chan struct{})}
+		// It is not part of the request: what observes that one's connections must not take those of the refresh for them.
 		if !c.manager.run(func() { c.fly(context.Background(), f, old) }) {
 			c.mu.Unlock()
 			return nil, errors.New("the workbench is stopping")

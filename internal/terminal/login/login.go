@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
@@ -172,7 +173,7 @@ func (l *login) failed(ctx context.Context, err error) error {
 	}
 	if known, ok := errors.AsType[*toolbox.Error](err); ok {
 		if known.Code != toolbox.LoginImpossible {
-			return err // not about the login, but about where it is kept
+			return l.aboutStore(known)
 		}
 		code, message, hint = known.Code, known.Message, known.Hint
 	}
@@ -183,6 +184,13 @@ func (l *login) failed(ctx context.Context, err error) error {
 		Code: code, Message: fmt.Sprintf("The login to '%s' failed: %s", l.Server, l.clean(message)),
 		Hint: l.clean(hint), Cause: err,
 	}
+}
+
+// aboutStore returns an error that is not about the login, but about where it is kept, with the name of the server.
+func (l *login) aboutStore(err *toolbox.Error) error {
+	named := *err
+	named.Hint = strings.ReplaceAll(err.Hint, credentials.LoginCommand, trust.Command(l.Config, "login", l.Server))
+	return &named
 }
 
 // clean makes a text of others harmless and free of secrets.
