@@ -86,7 +86,8 @@ call. --alone starts the server for this call and stops it afterwards.
 
 If a remote server needs a login, the tool is not called, and the error names the command
 that signs in. With --login this command signs in, as 'login' does and with its steps on
-stderr, and calls the tool again. A browser is never opened without --login.
+stderr, and calls the tool again. At a terminal you are asked if the server wants the login
+for the call itself. A browser is never opened without --login or your consent.
 
 The tool is called without confirmation, whatever it does: 'show REF' shows what its server
 says about that.`
