@@ -17,7 +17,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
@@ -266,7 +265,7 @@ func (a *addition) report() {
 	for _, one := range a.needLogin() {
 		fmt.Fprintf(a.screen, "%s '%s' asks for a login. Next: %s\n", a.screen.Paint(tty.Caution, "!"), tty.CleanLine(one.server.Name), loginCommand(one, a.Path))
 	}
-	fmt.Fprintf(a.screen, "To check that it works: mcp-workbench doctor %s\n", trust.Quote(a.toolbox))
+	fmt.Fprintf(a.screen, "To check that it works: %s\n", commandOn(a.Path, "doctor", a.toolbox))
 }
 
 // needLogin returns the added servers that need a login. Servers of a file that is not trusted are not contacted.

@@ -208,7 +208,7 @@ func loginProblem(c *console.Console, at string) error {
 		return nil
 	}
 	named := *known
-	named.Hint = strings.ReplaceAll(known.Hint, "mcp-workbench login SERVER", trust.Command(c.Config, "login", found.Ref()))
+	named.Hint = strings.ReplaceAll(known.Hint, credentials.LoginCommand, trust.Command(c.Config, "login", found.Ref()))
 	return &named
 }
 
@@ -252,12 +252,14 @@ func needLogin(ctx context.Context, path string, isWanted func(toolbox, server s
 }
 
 // loginCommand returns the command that signs in to a server of a configuration file.
-func loginCommand(one remote, path string) string {
-	words := []string{"mcp-workbench", "login", one.Ref()}
+func loginCommand(one remote, path string) string { return commandOn(path, "login", one.Ref()) }
+
+// commandOn returns a command on a configuration file, which it names unless it is found without.
+func commandOn(path string, words ...string) string {
+	on := &config.Config{Path: path}
 	if path != config.UserPath(os.Getenv) {
-		if places, err := config.Find("", os.Getenv); err != nil || len(places) == 0 || places[0].Path != path {
-			words = append(words, "--config", path)
-		}
+		places, err := config.Find("", os.Getenv)
+		on.Named = err != nil || len(places) == 0 || places[0].Path != path
 	}
-	return trust.Quote(words...)
+	return trust.Command(on, words...)
 }

@@ -156,7 +156,7 @@ func TestHTTPStart(t *testing.T) {
 	}{
 		{"99 connection refused", func(t *testing.T) string { return "http://" + freeAddress(t) }, []string{"connection refused"}},
 		{"99 500", status(500), []string{"HTTP status 500"}},
-		{"99 401", status(401), []string{"login needed: the server asks for a login; run: mcp-workbench login dev/rogue (or, if it takes a fixed token, put it into"}},
+		{"99 401", status(401), []string{"login needed: the server asks for a login; run: mcp-workbench login dev/rogue --config ", " (or, if it takes a fixed token, put it into"}},
 		{"99 self-signed certificate", func(t *testing.T) string {
 			server := httptest.NewUnstartedServer(http.NotFoundHandler())
 			server.Config.ErrorLog = log.New(io.Discard, "", 0)
