@@ -36,7 +36,7 @@ func (e *TemporaryError) Error() string {
 // the message says how.
 func (e *TemporaryError) passes() bool {
 	known, ok := errors.AsType[*toolbox.Error](e.Cause)
-	return !(ok && known.Hint != "") && webclient.Passes(e.Cause)
+	return (!ok || known.Hint == "") && webclient.Passes(e.Cause)
 }
 
 // Unwrap returns the cause.
