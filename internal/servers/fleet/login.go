@@ -71,12 +71,12 @@ func (s *Server) lacksLogin() *LoginNeededError {
 	if s.running == nil || s.running.login.id == "" {
 		return nil
 	}
-	switch now := s.signIn.Status(); {
-	case now.Err != nil:
-		return nil // the next call says it
-	case now.State == oauth.StateNone:
+	now := s.signIn.Status()
+	isKnown := now.Err == nil // otherwise the next call says why it is not
+	switch {
+	case isKnown && now.State == oauth.StateNone:
 		return s.loginNeeded(&downstream.LoginError{Reason: "the login was removed"})
-	case now.State == oauth.StateLoginNeeded:
+	case isKnown && now.State == oauth.StateLoginNeeded:
 		return s.loginNeeded(&downstream.LoginError{Reason: now.Reason})
 	}
 	return nil

@@ -75,7 +75,7 @@ func TestWordsOfBrowser(t *testing.T) {
 	missing := func(string) (string, error) { return "", exec.ErrNotFound }
 	got := parse(`sh -c "echo 'a:b'  > x" '' it"s one":w3m`, missing)
 	want := []command{{"sh", "-c", "echo 'a:b'  > x", "", "its one"}, {"w3m"}}
-	if !slices.EqualFunc(got, want, func(a, b command) bool { return slices.Equal(a, b) }) {
+	if !slices.EqualFunc(got, want, slices.Equal[command]) {
 		t.Errorf("got %q", got)
 	}
 }
