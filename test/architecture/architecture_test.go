@@ -25,7 +25,9 @@ var folders = []struct {
 	{"docs", []string{""}},
 	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "linediff", "tty", "webclient"}},
 	{"internal/mcp", []string{"wire", "protocol", "hops", "era"}},
-	{"internal/servers", []string{"builtin"}}, // below the configuration, which names them
+	// Below the configuration, which names the built-in servers and checks conditions.
+	{"internal/servers", []string{"builtin"}},
+	{"internal/gateway", []string{"condition"}},
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"httpauth", "credentials"}},
 	{"internal/servers", []string{"process", "downstream", "oauth", "catalog", "search", "fleet"}},

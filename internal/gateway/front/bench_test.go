@@ -170,7 +170,7 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 	},
 	"legacy, through stages": func(tb testing.TB) (*echoClient, []byte, []byte) {
 		var stage watcher
-		rules := policy.New(&config.Config{Policy: config.Policy{Rules: []config.PolicyRule{{Tools: []toolbox.Pattern{"*/delete_*"}}}}})
+		rules := policy.New(&config.Config{Policy: config.Policy{Files: []config.PolicyFile{{Rules: []config.PolicyRule{{Tools: []toolbox.Pattern{"*/delete_*"}, Then: config.Deny}}}}}})
 		client := newRoutedClient(tb, "legacy", call.NewRouter(call.Stages{
 			Screen: []call.Screener{rules}, Admit: []call.Admitter{stage}, Observe: []call.Observer{stage},
 		}))

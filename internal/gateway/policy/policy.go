@@ -13,15 +13,15 @@ import (
 // Policy holds the rules of a configuration. It never changes, and is safe for concurrent use. A nil Policy allows
 // everything.
 type Policy struct {
-	rules []config.PolicyRule
+	files []config.PolicyFile
 }
 
 // New makes the policy of a configuration; nil if it has no rules.
 func New(cfg *config.Config) *Policy {
-	if len(cfg.Policy.Rules) == 0 {
+	if len(cfg.Policy.Files) == 0 {
 		return nil
 	}
-	return &Policy{rules: cfg.Policy.Rules}
+	return &Policy{files: cfg.Policy.Files}
 }
 
 // Denial is why a tool may not be used. The zero value denies nothing.
@@ -35,9 +35,11 @@ func (p *Policy) Judge(ref toolbox.Ref) (denial Denial, isDenied bool) {
 	if p == nil {
 		return denial, false
 	}
-	for i := range p.rules {
-		if pattern, ok := p.rules[i].Match(ref); ok {
-			return Denial{Pattern: pattern, Rule: &p.rules[i]}, true
+	for _, file := range p.files {
+		for i := range file.Rules {
+			if pattern, ok := file.Rules[i].Match(ref); ok && file.Rules[i].Then != config.Allow {
+				return Denial{Pattern: pattern, Rule: &file.Rules[i]}, true
+			}
 		}
 	}
 	return denial, false

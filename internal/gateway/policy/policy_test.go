@@ -8,11 +8,11 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	p := New(&config.Config{Policy: config.Policy{Rules: []config.PolicyRule{
+	p := New(&config.Config{Policy: config.Policy{Files: []config.PolicyFile{{Rules: []config.PolicyRule{
 		{Tools: []toolbox.Pattern{"dev/files/x", "prod/*"}, Because: "production is read-only", File: "/a/workbench-config.json", Line: 12},
 		{Tools: []toolbox.Pattern{"*/delete_*"}, File: "/b/workbench-config.json", Line: 3},
 		{Tools: []toolbox.Pattern{"assumed/*"}, Because: "it cannot be read", File: "/c/workbench-config.json"},
-	}}})
+	}}}}})
 	for _, test := range []struct {
 		ref  toolbox.Ref
 		want string // "": allowed
@@ -39,7 +39,7 @@ func TestNoRulesNoPolicy(t *testing.T) {
 }
 
 func TestJudgingDoesNotAllocate(t *testing.T) {
-	p := New(&config.Config{Policy: config.Policy{Rules: []config.PolicyRule{{Tools: []toolbox.Pattern{"a/*"}}, {Tools: []toolbox.Pattern{"*/*/delete_*"}}}}})
+	p := New(&config.Config{Policy: config.Policy{Files: []config.PolicyFile{{Rules: []config.PolicyRule{{Tools: []toolbox.Pattern{"a/*"}}, {Tools: []toolbox.Pattern{"*/*/delete_*"}}}}}}})
 	ref := toolbox.Ref{Toolbox: "dev", Server: "files", Name: "delete_all"}
 	if n := testing.AllocsPerRun(100, func() { p.Judge(ref) }); n != 0 {
 		t.Errorf("%v allocations", n)

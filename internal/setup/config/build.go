@@ -40,6 +40,13 @@ func (b *builder) config(root node) *Config {
 	for _, m := range root.get("toolboxes").entries() {
 		cfg.Toolboxes = append(cfg.Toolboxes, b.toolbox(m, p.entry("Toolbox", m.raw), base))
 	}
+	for i := range cfg.Policy.Files {
+		if file := &cfg.Policy.Files[i]; b.opts.User != nil && file.Path == b.from {
+			for _, box := range cfg.Toolboxes {
+				file.Own = append(file.Own, box.Name)
+			}
+		}
+	}
 	if b.opts.User == nil {
 		cfg.Discovery.Pinned = b.allPinned(&root, cfg.Toolboxes)
 	}
@@ -109,6 +116,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 		InheritEnv:   base.env,
 		Disabled:     n.get("disabled").isTrue(),
 		KeepDetached: n.get("keepDetached").isTrue(),
+		DoubtHints:   n.get("trustHints").isFalse(),
 	}
 	if filters := n.get("toolFilters"); filters != nil {
 		names := filters.strings()
@@ -299,6 +307,10 @@ func (n *node) integer() int {
 
 func (n *node) isTrue() bool {
 	return n != nil && n.kind == kindBoolean && n.text == "true"
+}
+
+func (n *node) isFalse() bool {
+	return n != nil && n.kind == kindBoolean && n.text == "false"
 }
 
 func (n *node) duration(key string, into *time.Duration) {

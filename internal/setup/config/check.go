@@ -152,6 +152,10 @@ func (c *checker) value(n *node, k *key, p place) {
 				c.element(element, k, p.numbered(k.noun, i))
 				continue
 			}
+			if k.scalars {
+				c.scalar(element, k, below)
+				continue
+			}
 			if element.kind != kindString {
 				c.report.fail(element.offset, below.at, below.describe("must be a string (found "+element.kind.String()+")"), exampleHint(k))
 				continue
@@ -164,6 +168,13 @@ func (c *checker) value(n *node, k *key, p place) {
 		} else {
 			c.entries(n, k, p)
 		}
+	}
+}
+
+// scalar checks one element of an array of scalars.
+func (c *checker) scalar(n *node, k *key, p place) {
+	if n.kind == kindArray || n.kind == kindObject {
+		c.report.fail(n.offset, p.at, p.describe("must be a string, a number, true, false or null (found "+n.kind.String()+")"), exampleHint(k))
 	}
 }
 

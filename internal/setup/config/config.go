@@ -104,6 +104,7 @@ type Server struct {
 	InheritEnv   InheritEnv // resolved in the same order
 	Disabled     bool
 	KeepDetached bool
+	DoubtHints   bool // the annotations of its tools do not count
 }
 
 // Variable is a name with its value: an environment variable or an HTTP header.
@@ -177,5 +178,5 @@ func Default() *Config {
 
 // Empty returns a configuration without toolboxes, for a file that must not be used.
 func Empty() *Config {
-	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, Timeouts: defaultTimeouts(), Discovery: Discovery{Search: true}, HTTP: defaultHTTP(), Shared: Shared{Idle: DefaultSharedIdle}}
+	return &Config{ToolMode: Proxy, MaxMessageSize: DefaultMaxMessageSize, Timeouts: defaultTimeouts(), Discovery: Discovery{Search: true, ReadTool: true}, HTTP: defaultHTTP(), Shared: Shared{Idle: DefaultSharedIdle}}
 }

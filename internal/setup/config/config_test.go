@@ -84,7 +84,8 @@ func TestParseEverything(t *testing.T) {
 	noIdle := Timeouts{Connect: 10 * time.Second, Call: 2 * time.Minute}
 	aws := InheritEnv{Patterns: []string{"AWS_*"}}
 	want := &Config{
-		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{Search: true, AutoOpen: true, OpenBrief: true},
+		Policy:   Policy{Ask: defaultAsk()},
+		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{ReadTool: true, Search: true, AutoOpen: true, OpenBrief: true},
 		Shared: Shared{On: true, Idle: 10 * time.Minute}, Variables: []string{"ABSOLUTE", "WHAT"}, OuterVariables: []string{"WHAT"},
 		Timeouts: Timeouts{Connect: 10 * time.Second, Call: time.Minute, Idle: time.Hour}, InheritEnv: aws,
 		HTTP: HTTP{

@@ -9,6 +9,7 @@ import (
 // Discovery configures how clients find tools, and how much of a result they receive at once.
 type Discovery struct {
 	Search         bool          // offer find_tools
+	ReadTool       bool          // offer read_tool
 	AutoOpen       bool          // treat every toolbox as open
 	OpenBrief      bool          // default of open_toolbox: list names and summaries only
 	MaxResultBytes int           // larger results are cut to their head; 0: no limit
@@ -18,6 +19,11 @@ type Discovery struct {
 var searchKey = key{
 	name: "search", kinds: []kind{kindBoolean}, fallback: "true",
 	description: "Offers the tool find_tools, which searches the tools of all toolboxes. Direct mode does not have it.",
+}
+
+var readToolKey = key{
+	name: "readTool", kinds: []kind{kindBoolean}, fallback: "true",
+	description: "Offers the tool read_tool, which runs tools that only read, so that clients need not ask a person for these. Direct mode does not have it.",
 }
 
 var autoOpenKey = key{
@@ -73,7 +79,7 @@ func splitPinned(text string) []string {
 
 // discovery reads everything except the pinned tools, which depend on the toolboxes.
 func discovery(root *node) Discovery {
-	d := Discovery{Search: true, AutoOpen: root.get("autoOpen").isTrue(), OpenBrief: root.get("openDetail").string() == "brief"}
+	d := Discovery{Search: true, ReadTool: !root.get("readTool").isFalse(), AutoOpen: root.get("autoOpen").isTrue(), OpenBrief: root.get("openDetail").string() == "brief"}
 	if search := root.get("search"); search != nil {
 		d.Search = search.isTrue()
 	}

@@ -15,14 +15,14 @@ func TestDiscovery(t *testing.T) {
 		keys string
 		want Discovery
 	}{
-		{``, Discovery{Search: true}},
-		{`"search":true,`, Discovery{Search: true}},
-		{`"search":false,"results":{},`, Discovery{}},
-		{`"results":{"maxBytes":4096},`, Discovery{Search: true, MaxResultBytes: 4096}},
-		{`"results":{"maxBytes":"32KiB"},`, Discovery{Search: true, MaxResultBytes: 32 << 10}},
+		{``, Discovery{ReadTool: true, Search: true}},
+		{`"search":true,`, Discovery{ReadTool: true, Search: true}},
+		{`"search":false,"results":{},`, Discovery{ReadTool: true}},
+		{`"results":{"maxBytes":4096},`, Discovery{ReadTool: true, Search: true, MaxResultBytes: 4096}},
+		{`"results":{"maxBytes":"32KiB"},`, Discovery{ReadTool: true, Search: true, MaxResultBytes: 32 << 10}},
 		{
 			`"pinned":["dev/fs/read","dev/a/b/c/d"],`,
-			Discovery{Search: true, Pinned: []toolbox.Ref{
+			Discovery{ReadTool: true, Search: true, Pinned: []toolbox.Ref{
 				{Toolbox: "dev", Server: "fs", Name: "read"}, {Toolbox: "dev", Server: "a/b", Name: "c/d"},
 			}},
 		},

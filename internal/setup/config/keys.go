@@ -26,6 +26,9 @@ type key struct {
 	pattern  string                   // for editors; check is decisive
 	check    func(text string) string // returns the mistake, as in "must be …"
 
+	scalars bool // elements of the array may be any scalars
+	decimal bool // the number may have decimals
+
 	// For objects: fixed keys, or entries with user-defined names. An array with members has objects as elements.
 	members *object
 	noun    string // for such an element in messages
@@ -104,6 +107,7 @@ var rootObject = object{keys: []key{
 	autoOpenKey,
 	openDetailKey,
 	searchKey,
+	readToolKey,
 	resultsKey,
 	pinnedKey,
 	timeoutsKey,
@@ -196,6 +200,10 @@ var serverObject = object{oneOf: []string{"command", "url", "builtin"}, keys: []
 	},
 	timeoutsKey,
 	inheritEnvKey,
+	{
+		name: "trustHints", kinds: []kind{kindBoolean}, fallback: "true",
+		description: "false: what the server says of its own tools, such as that one only reads, does not count for the policy and read_tool.",
+	},
 	{
 		name: "disabled", kinds: []kind{kindBoolean}, fallback: "false",
 		description: "Disables the server. Its variables may be unset.",

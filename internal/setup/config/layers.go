@@ -33,12 +33,16 @@ var projectRules = []projectRule{
 		tighten: func(into, project *Config) { into.InheritEnv = project.InheritEnv },
 	},
 	{
-		key: "policy.rules", counts: "for all toolboxes, yours included: its rules are added to yours",
-		stricter: func(_, project *Config) bool { return len(project.Policy.Rules) > 0 },
-		isSame:   func(_, project *Config) bool { return len(project.Policy.Rules) == 0 },
-		tighten: func(into, project *Config) {
-			into.Policy.Rules = slices.Concat(project.Policy.Rules, into.Policy.Rules)
-		},
+		key: "policy.rules", counts: "for all toolboxes, yours included, in addition to your rules; those that allow, for its own only",
+		stricter: hasPolicy, isSame: hasNoPolicy, tighten: addPolicy,
+	},
+	{
+		key: "policy.default", counts: "for all toolboxes, yours included, if it is stricter",
+		stricter: hasPolicy, isSame: hasNoPolicy, tighten: addPolicy,
+	},
+	{
+		key: "policy.classes", counts: "for its own toolboxes",
+		stricter: hasPolicy, isSame: hasNoPolicy, tighten: addPolicy,
 	},
 	{
 		key: "locked", counts: "for its own toolboxes, if it is `true`",
@@ -46,6 +50,20 @@ var projectRules = []projectRule{
 		isSame:   func(user, project *Config) bool { return user.Locked == project.Locked },
 		tighten:  func(into, _ *Config) { into.Locked = true },
 	},
+}
+
+func hasPolicy(_, project *Config) bool { return len(project.Policy.Files) > 0 }
+
+func hasNoPolicy(_, project *Config) bool { return len(project.Policy.Files) == 0 }
+
+// addPolicy adds the policy of a project, as a whole, to that of the user.
+func addPolicy(into, project *Config) {
+	if len(into.Policy.Files) > 0 && into.Policy.Files[0].Path == project.Policy.Files[0].Path {
+		return // with another of its keys
+	}
+	own := project.Policy.Files[0]
+	own.Own = []string{} // see config
+	into.Policy.Files = append([]PolicyFile{own}, into.Policy.Files...)
 }
 
 // limit is the rule of a number for which lower is stricter and 0 means no limit.

@@ -22,15 +22,15 @@ func TestPolicy(t *testing.T) {
   {"tools": "dev/*", "then": "deny", "because": "it is ${WHY}"},
   {
     "then": "deny", "tools": ["*/files/read", "dev/files/${NAME}"]}]}`), "WHY=so", "NAME=write")
-	want := Policy{Rules: []PolicyRule{
-		{Tools: []toolbox.Pattern{"dev/*"}, Because: "it is so", File: "test.json", Line: 3},
-		{Tools: []toolbox.Pattern{"*/files/read", "dev/files/write"}, File: "test.json", Line: 4},
-	}}
-	if diff := cmp.Diff(want, cfg.Policy); diff != "" || len(cfg.Warnings) > 0 {
+	want := []PolicyRule{
+		{Tools: []toolbox.Pattern{"dev/*"}, Then: Deny, Because: "it is so", File: "test.json", Line: 3},
+		{Tools: []toolbox.Pattern{"*/files/read", "dev/files/write"}, Then: Deny, File: "test.json", Line: 4},
+	}
+	if diff := cmp.Diff(want, cfg.Policy.Files[0].Rules); diff != "" || len(cfg.Warnings) > 0 {
 		t.Errorf("%s\nwarnings %v", diff, cfg.Warnings)
 	}
 	for _, empty := range []string{`{}`, `{"rules": []}`} {
-		if cfg := parse(t, policed(empty)); len(cfg.Policy.Rules)+len(cfg.Warnings) > 0 {
+		if cfg := parse(t, policed(empty)); len(cfg.Policy.Files)+len(cfg.Warnings) > 0 {
 			t.Errorf("%s: %v, %v", empty, cfg.Policy, cfg.Warnings)
 		}
 	}
@@ -43,20 +43,20 @@ func TestPolicyProblems(t *testing.T) {
 		{"null", `null`, "2:1 config.policy: Configuration: 'policy' must be an object (found null)", "for example:"},
 		{"rules are no list", `{"rules": {}}`, "2:11 config.policy.rules: Configuration: 'policy.rules' must be an array (found an object)", "for example:"},
 		{"unknown key", `{"rulez": []}`, "2:2 config.policy.rulez: Configuration: unknown key 'policy.rulez'", "did you mean 'rules'?"},
-		{"a later key", `{"default": "deny"}`, "2:2 config.policy.default: Configuration: unknown key 'policy.default'", "known keys are rules"},
+		{"another default", `{"default": "maybe"}`, "2:13 config.policy.default: Configuration: unknown default 'maybe'", "use one of allow, ask, deny"},
 		{"rule is no object", `{"rules": ["dev/*"]}`, "2:12 config.policy.rules[0]: Policy rule 1 must be an object (found a string)", "for example:"},
-		{"no tools", `{"rules": [{"then": "deny"}]}`, "2:12 config.policy.rules[0]: Policy rule 1 must have a 'tools' field, which is a pattern or a list of patterns", "for example:"},
-		{"no then", `{"rules": [{"tools": "*"}]}`, "2:12 config.policy.rules[0]: Policy rule 1 must have a 'then' field", `the only value is "deny"`},
-		{"another then", `{"rules": [{"tools": "*", "then": "ask"}]}`, "2:35 config.policy.rules[0].then: Policy rule 1: unknown then 'ask'", `the only value is "deny"`},
+		{"no tools", `{"rules": [{"then": "deny"}]}`, "2:12 config.policy.rules[0]: Policy rule 1 must have a 'tools' field, which is a pattern or a list of patterns, or 'hints' or 'callers'", "for example:"},
+		{"no then", `{"rules": [{"tools": "*"}]}`, "2:12 config.policy.rules[0]: Policy rule 1 must have a 'then' field, or 'require', 'limit', 'arguments' or 'results'", "use one of allow, ask, deny"},
+		{"another then", `{"rules": [{"tools": "*", "then": "permit"}]}`, "2:35 config.policy.rules[0].then: Policy rule 1: unknown then 'permit'", "use one of allow, ask, deny"},
 		{"a then in capitals", `{"rules": [{"tools": "*", "then": "Deny"}]}`, "2:35 config.policy.rules[0].then: Policy rule 1: unknown then 'Deny'", "did you mean 'deny'?"},
-		{"a then of another type", `{"rules": [{"tools": "*", "then": true}]}`, "2:35 config.policy.rules[0].then: Policy rule 1 must have a 'then' field (found a boolean)", `the only value is "deny"`},
-		{"tools of another type", `{"rules": [{"tools": 1, "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1 must have a 'tools' field, which is a pattern or a list of patterns (found a number)", "for example:"},
+		{"a then of another type", `{"rules": [{"tools": "*", "then": true}]}`, "2:35 config.policy.rules[0].then: Policy rule 1: 'then' must be a string (found a boolean)", "use one of"},
+		{"tools of another type", `{"rules": [{"tools": 1, "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must be a string or an array (found a number)", "for example:"},
 		{"a tool of another type", `{"rules": [{"tools": ["*", 1], "then": "deny"}]}`, "2:28 config.policy.rules[0].tools[1]: Policy rule 1: 'tools[1]' must be a string (found a number)", "for example:"},
 		{"empty pattern", `{"rules": [{"tools": "", "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not be empty", "for example:"},
 		{"no patterns", `{"rules": [{"tools": [], "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not be empty", "for example:"},
 		{"lone backslash", `{"rules": [{"tools": "dev/\\", "then": "deny"}]}`, `2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not end with '\', which escapes the next character`, "for example:"},
 		{"because of another type", `{"rules": [{"tools": "*", "then": "deny", "because": 1}]}`, "2:54 config.policy.rules[0].because: Policy rule 1: 'because' must be a string (found a number)", "for example:"},
-		{"unknown key of a rule", `{"rules": [{"tools": "*", "then": "deny"}, {"tools": "*", "then": "deny", "except": "x"}]}`, "2:75 config.policy.rules[1].except: Policy rule 2: unknown key 'except'", "known keys are tools, then, because"},
+		{"unknown key of a rule", `{"rules": [{"tools": "*", "then": "deny"}, {"tools": "*", "then": "deny", "unless": "x"}]}`, "2:75 config.policy.rules[1].unless: Policy rule 2: unknown key 'unless'", "known keys are tools, except"},
 		{"unset variable", `{"rules": [{"tools": "${NOT_SET}", "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Environment variable expansion failed\nVariable: NOT_SET\nLocation: config.policy.rules[0].tools\nReason: Variable is not set", "export"},
 		{"key twice", `{"rules": [{"tools": "*", "then": "deny", "then": "deny"}]}`, "2:43 config.policy.rules[0].then: Duplicate key 'then'", "the key is already used"},
 	} {
@@ -100,7 +100,7 @@ func TestPolicyWarnings(t *testing.T) {
 		{`"*/*/delete_*"`, "", ""},
 		{`"prod/*"`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'prod/*' matches no toolbox and server that is configured", "a pattern is"},
 		{`"dve/files/x"`, "2:22 config.policy.rules[0].tools: Policy rule 1: 'dve/files/x' matches no toolbox and server that is configured", "did you mean 'dev/files/x'?"},
-		{`["*", "dev"]`, "2:28 config.policy.rules[0].tools[1]: Policy rule 1: 'dev' matches no toolbox and server that is configured", "to deny all of it, write 'dev/*'"},
+		{`["*", "dev"]`, "2:28 config.policy.rules[0].tools[1]: Policy rule 1: 'dev' matches no toolbox and server that is configured", "for all of it, write 'dev/*'"},
 		{`"*/fils/*"`, "2:22 config.policy.rules[0].tools: Policy rule 1: '*/fils/*' matches no toolbox and server that is configured", "a pattern is"},
 	} {
 		cfg := parse(t, policed(`{"rules": [{"tools": `+test.policy+`, "then": "deny"}]}`))
@@ -122,8 +122,10 @@ func TestPoliciesOfLayersAddUp(t *testing.T) {
 	user := boxed(`"pinned": ["u/s/t"], `+strings.Replace(denyRule, "%", "p/s/x", 1), "u")
 	joined, own := layered(t, project, user)
 	var rules []string
-	for _, rule := range joined.Policy.Rules {
-		rules = append(rules, string(rule.Tools[0])+" "+filepath.Base(filepath.Dir(rule.File)))
+	for _, file := range joined.Policy.Files {
+		for _, rule := range file.Rules {
+			rules = append(rules, string(rule.Tools[0])+" "+filepath.Base(filepath.Dir(rule.File)))
+		}
 	}
 	if diff := cmp.Diff([]string{"u/* project", "p/s/x user"}, rules); diff != "" {
 		t.Error(diff)
@@ -134,7 +136,7 @@ func TestPoliciesOfLayersAddUp(t *testing.T) {
 	}
 	for _, empty := range []string{"", `"policy": {}, `, `"policy": {"rules": []}, `} {
 		joined, own := layered(t, boxed(empty, "p"), user)
-		if len(joined.Policy.Rules) != 1 || len(own.Warnings) > 0 {
+		if len(joined.Policy.Files) != 1 || len(own.Warnings) > 0 {
 			t.Errorf("with %s of the project: %v, %v", empty, joined.Policy, own.Warnings)
 		}
 	}
@@ -161,16 +163,16 @@ func TestPolicyOfAFileThatCannotBeUsed(t *testing.T) {
 		``:                              false,
 	} {
 		cfg := Withheld("/user.json", &Source{Data: []byte(data)})
-		if got := len(cfg.Policy.Rules) > 0; got != isAssumed {
+		if got := len(cfg.Policy.Files) > 0; got != isAssumed {
 			t.Errorf("%s: a policy is assumed: %t", data, got)
 		}
 		if isAssumed {
-			if _, denied := cfg.Policy.Rules[0].Match(toolbox.Ref{Toolbox: "any", Server: "s", Name: "t"}); !denied {
+			if _, denied := cfg.Policy.Files[0].Rules[0].Match(toolbox.Ref{Toolbox: "any", Server: "s", Name: "t"}); !denied {
 				t.Errorf("%s: a tool is allowed", data)
 			}
 		}
 	}
-	if len(Withheld("/user.json", nil).Policy.Rules) == 0 {
+	if len(Withheld("/user.json", nil).Policy.Files) == 0 {
 		t.Error("a file that was not read allows tools")
 	}
 }

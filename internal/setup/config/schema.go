@@ -97,6 +97,10 @@ func (k *key) schema() ordered {
 		return append(s, members...)
 	case k.entries != nil:
 		return append(s, k.entries.schema()...)
+	case k.scalars:
+		return append(s, ordered{{"type", kindArray}, {"items", ordered{{"type", []string{"string", "number", "boolean", "null"}}}}}...)
+	case k.decimal:
+		return s.with("type", "number")
 	case len(k.kinds) == 1:
 		s = s.with("type", k.kinds[0])
 	default:

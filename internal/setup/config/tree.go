@@ -57,8 +57,11 @@ type member struct {
 	value      node
 }
 
-// get returns the value of the member with that name, or nil.
+// get returns the value of the member with that name, or nil. The receiver may be nil.
 func (n *node) get(name string) *node {
+	if n == nil {
+		return nil
+	}
 	for i := range n.members {
 		if n.members[i].name == name {
 			return &n.members[i].value
