@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
@@ -55,6 +56,10 @@ type Options struct {
 	// leads this workbench back to itself is refused.
 	Admit func(mark string) error
 
+	// Reachable says that commands of the user can reach this workbench; see control.Serve. Otherwise 'approve' cannot
+	// answer for it.
+	Reachable bool
+
 	// Withheld is the notice to clients why files of the configuration are not used. Config contains nothing of these
 	// files, so nothing of them can be started.
 	Withheld string
@@ -72,6 +77,7 @@ type App struct {
 	config   atomic.Pointer[config.Config]
 	router   atomic.Pointer[call.Router]
 	meter    *meter.Meter
+	desk     *approval.Desk
 	withheld atomic.Value                  // string: why files of the configuration are not used
 	gate     atomic.Pointer[httpauth.Gate] // nil unless clients are served over HTTP
 
@@ -120,6 +126,7 @@ func New(options Options) (*App, error) {
 	}
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.meter = meter.New(a.started)
+	a.desk = approval.New(approval.Options{Mask: a.Mask, Reachable: options.Reachable})
 	a.config.Store(options.Config)
 	a.router.Store(call.NewRouter(a.stages(options.Config)))
 	a.withheld.Store(options.Withheld)
@@ -149,8 +156,15 @@ func New(options Options) (*App, error) {
 		Surface: a.surface, Forwarder: a.forwarder, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit,
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
+	a.onStop("approvals", func(context.Context) error {
+		a.desk.Close()
+		return nil
+	})
 	return a, nil
 }
+
+// Desk returns where calls wait for approval.
+func (a *App) Desk() *approval.Desk { return a.desk }
 
 // closeLogins lets refreshes finish, as far as there is time: their tokens are lost otherwise.
 func closeLogins(ctx context.Context, logins *oauth.Manager) error {

@@ -73,7 +73,7 @@ func (s *Service) Run(ctx context.Context, kind string, serve func(context.Conte
 	logWarnings(s.log, s.Config)
 	workbench, err := app.New(app.Options{
 		Config: s.Config, Version: s.options.Version, StateDir: config.StateDir(), Log: s.log, Toolbox: s.options.Toolbox, Withheld: s.Notice(),
-		Folder: s.folder, Load: s.loadIn, Idle: s.Idle,
+		Reachable: true, Folder: s.folder, Load: s.loadIn, Idle: s.Idle,
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,205 @@
+// Package approval asks people about calls that the policy does not decide alone: through the client that sent the call, or
+// with the command 'approve' at a terminal. It remembers what they allowed for a while.
+package approval
+
+import (
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+)
+
+// maxWaiting is how many calls of a workbench wait for a person at once; further ones are refused.
+const maxWaiting = 100
+
+// Desk is where the calls of a workbench wait for people. It is safe for concurrent use.
+type Desk struct {
+	options Options
+
+	mu       sync.Mutex
+	closed   bool
+	waiting  []*entry // the oldest first
+	watchers map[chan struct{}]bool
+	changed  chan struct{} // closed when the watchers have changed
+}
+
+// Options configure a desk.
+type Options struct {
+	// Mask hides the secrets of the configuration in a text.
+	Mask func(text string) string
+	// Reachable says that commands of the user can reach this workbench, so that 'approve' can answer.
+	Reachable bool
+}
+
+// New makes a desk. Close must be called.
+func New(options Options) *Desk {
+	return &Desk{options: options, watchers: make(map[chan struct{}]bool), changed: make(chan struct{})}
+}
+
+// Close refuses all calls that wait, and all later ones.
+func (d *Desk) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	for _, e := range d.waiting {
+		e.decide(decision{answer: No, by: byStop})
+	}
+}
+
+// Waiting describes a call that waits for a person. Its texts come from clients and tools, and are not safe to be shown at
+// a terminal as they are.
+type Waiting struct {
+	ID       string // short, to be typed
+	Since    time.Time
+	Deadline time.Time // then the call is denied
+	Caller   string    // as a rule of the policy names it
+	Client   string    // the name that the client gave itself; may be empty
+	Ref      toolbox.Ref
+	Shown    string // the arguments: one line each, secrets masked, long values by their shape; "" without arguments
+	Rule     string // which rule asks, and where it stands
+	Because  string // the reason that the rule gives, and what does not hold; may be empty
+}
+
+// entry is a call that waits.
+type entry struct {
+	Waiting
+	decided chan decision // gets one
+}
+
+// decision ends a wait.
+type decision struct {
+	answer Answer
+	by     decider
+}
+
+// decider is who decided about a call.
+type decider uint8
+
+const (
+	byTerminal decider = iota + 1
+	byClient
+	byStop // of the workbench
+)
+
+// decide has an effect once.
+func (e *entry) decide(with decision) (first bool) {
+	select {
+	case e.decided <- with:
+		return true
+	default:
+		return false
+	}
+}
+
+// Waiting returns the calls that a person at a terminal may decide about, the oldest first.
+func (d *Desk) Waiting() []Waiting {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := make([]Waiting, 0, len(d.waiting))
+	for _, e := range d.waiting {
+		if e.ID != "" {
+			all = append(all, e.Waiting)
+		}
+	}
+	return all
+}
+
+// ErrNotWaiting means that no call waits under an ID, or that another person was faster.
+var ErrNotWaiting = errors.New("no call waits under this ID: it was answered, cancelled or denied, or it never existed")
+
+// Answer decides about a waiting call, for a person at a terminal.
+func (d *Desk) Answer(id string, answer Answer) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := slices.IndexFunc(d.waiting, func(e *entry) bool { return e.ID != "" && e.ID == id })
+	if at < 0 || !d.waiting[at].decide(decision{answer: answer, by: byTerminal}) {
+		return ErrNotWaiting
+	}
+	d.waiting = slices.Delete(d.waiting, at, at+1) // now, so that nobody is asked about it any more
+	d.tellWatchers()
+	return nil
+}
+
+// Subscribe is for a terminal that watches, and whose person will answer: changes gets a value when the waiting calls may
+// have changed since the last one was received. End must be called.
+func (d *Desk) Subscribe() (changes <-chan struct{}, end func()) {
+	watcher := make(chan struct{}, 1)
+	d.mu.Lock()
+	d.watchers[watcher] = true
+	d.tellOfWatchers()
+	d.mu.Unlock()
+	return watcher, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.watchers, watcher)
+		d.tellOfWatchers()
+	}
+}
+
+// tellOfWatchers wakes those who wait for a change of the watchers. Called with mu held.
+func (d *Desk) tellOfWatchers() {
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// tellWatchers is called with mu held.
+func (d *Desk) tellWatchers() {
+	for watcher := range d.watchers {
+		select {
+		case watcher <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// isWatched reports whether a terminal watches; changed is closed when that may have changed.
+func (d *Desk) isWatched() (watched bool, changed <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.watchers) > 0, d.changed
+}
+
+// add has a call wait; it returns false if too many do. A call that no terminal may decide about gets no ID.
+func (d *Desk) add(e *entry, forTerminal bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.waiting) >= maxWaiting {
+		return false
+	}
+	if forTerminal {
+		e.ID = d.newID()
+	}
+	d.waiting = append(d.waiting, e)
+	if d.closed {
+		e.decide(decision{answer: No, by: byStop})
+	}
+	d.tellWatchers()
+	return true
+}
+
+// remove removes a call that does not wait any more.
+func (d *Desk) remove(e *entry) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if at := slices.Index(d.waiting, e); at >= 0 {
+		d.waiting = slices.Delete(d.waiting, at, at+1)
+		d.tellWatchers()
+	}
+}
+
+// idLength is how many characters an ID has. Those of several workbenches are shown together.
+const idLength = 5
+
+// newID returns an ID that no other waiting call has. Called with mu held.
+func (d *Desk) newID() string {
+	for {
+		id := strings.ToLower(rand.Text())[:idLength]
+		if !slices.ContainsFunc(d.waiting, func(e *entry) bool { return e.ID == id }) {
+			return id
+		}
+	}
+}
