@@ -322,7 +322,13 @@ func (a *App) onStop(name string, stop func(context.Context) error) {
 // ServeStdio serves one client until it closes its side or ctx ends. It closes in and out.
 func (a *App) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	a.Prefetch()
-	return a.front.ServeStdio(ctx, in, out, front.StdioOptions{})
+	return a.front.ServeStdio(ctx, in, out, front.StdioOptions{Audience: front.Audience{Caller: config.CallerStdio}})
+}
+
+// ServeTerminal serves a command of a person at a terminal, as ServeStdio does: the tools are called in the same way in
+// every mode, and results are not shortened.
+func (a *App) ServeTerminal(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	return a.front.ServeStdio(ctx, in, out, front.StdioOptions{Audience: front.Audience{Terminal: true, Caller: config.CallerTerminal}})
 }
 
 // ServeBridged serves one of several clients over a connection, as ServeStdio does. Call Prefetch
@@ -352,7 +358,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *http
 		},
 		Identify: func(r *http.Request) front.Identity {
 			who, _ := httpauth.IdentityFrom(r.Context())
-			return front.Identity{ID: who.ID, Toolboxes: who.Toolboxes}
+			return front.Identity{ID: who.ID, Name: who.Name, Toolboxes: who.Toolboxes}
 		},
 		Exists: func(audience front.Audience) bool {
 			_, ok := a.view(audience).Toolbox(audience.Only)

@@ -5,6 +5,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // Capabilities of onlookers. Some servers offer tools only to clients that can answer questions.
@@ -16,11 +17,11 @@ const (
 		`"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}}}`
 )
 
-// NewOnlooker returns a client with these capabilities that lists but calls nothing. It has no
+// NewOnlooker returns a client with these capabilities that lists but calls nothing, for a command. It has no
 // roots, and refuses other questions of servers. It must be closed.
 func NewOnlooker(capabilities string) *fleet.ClientProfile {
 	return fleet.NewClientProfile(fleet.ProfileOptions{
-		Capabilities: []byte(capabilities),
+		Capabilities: []byte(capabilities), Caller: config.CallerTerminal,
 		Ask: func(question *downstream.Question) {
 			if question.Method != protocol.MethodRootsList {
 				question.RefuseUnsupported()

@@ -250,7 +250,10 @@ func (b *sharing) serveAlone(resume relay.Resume) (relay.Conn, error) {
 		err := own.Run(ctx, "stdio", func(ctx context.Context, workbench *app.App) error {
 			began <- nil
 			workbench.Prefetch()
-			return workbench.ServeBridged(ctx, far, front.StdioOptions{Opened: resume.Opened, LastAsked: resume.LastAsked, Mark: relay.Mark})
+			return workbench.ServeBridged(ctx, far, front.StdioOptions{
+				// What the client can use must not depend on whether the shared workbench can be reached.
+				Audience: front.Audience{Caller: config.CallerShared}, Opened: resume.Opened, LastAsked: resume.LastAsked, Mark: relay.Mark,
+			})
 		})
 		began <- err
 	})

@@ -132,9 +132,10 @@ func (request *Request) prepare(r *run) bool {
 		return false
 	}
 	if r.admitted { // before a session ended that it could not be sent to
-		r.admitted = bytes.Equal(r.call.Tool.Bytes(), tool.Definition.Bytes())
+		r.admitted = bytes.Equal(r.call.Tool.Bytes(), tool.Definition.Bytes()) && r.call.HintsDoubted == tool.HintsDoubted
 	}
-	r.call.Name, r.call.Tool, r.call.Arguments, r.call.Meta = tool.Name, tool.Definition, request.Arguments, request.Meta
+	r.call.Name, r.call.Tool, r.call.HintsDoubted = tool.Name, tool.Definition, tool.HintsDoubted
+	r.call.Arguments, r.call.Meta = request.Arguments, request.Meta
 	return true
 }
 

@@ -26,6 +26,8 @@ type Call struct {
 	Name string
 	// Tool is the tool's definition. It is absent until the tool is resolved, and for other methods.
 	Tool wire.Payload
+	// HintsDoubted says that the annotations in Tool do not count; see catalog.Tool.
+	HintsDoubted bool
 	// Arguments are those of the tool, or the params of another method. They may be absent. Sending the request uses
 	// up their buffer: CallEnded does not get them.
 	Arguments wire.Payload

@@ -55,10 +55,12 @@ type Audience struct {
 	Terminal bool
 	// Servers limits the audience to these, by toolbox and server; nil: all of the toolboxes.
 	Servers []toolbox.Ref
+	// Caller is who the client is to the rules of the policy; see config.CallerStdio and the others.
+	Caller string
 }
 
 func (a Audience) equals(b Audience) bool {
-	return a.Terminal == b.Terminal && (a.Servers == nil) == (b.Servers == nil) && slices.Equal(a.Servers, b.Servers) && a.Only == b.Only && (a.Toolboxes == nil) == (b.Toolboxes == nil) && slices.Equal(a.Toolboxes, b.Toolboxes)
+	return a.Caller == b.Caller && a.Terminal == b.Terminal && (a.Servers == nil) == (b.Servers == nil) && slices.Equal(a.Servers, b.Servers) && a.Only == b.Only && (a.Toolboxes == nil) == (b.Toolboxes == nil) && slices.Equal(a.Toolboxes, b.Toolboxes)
 }
 
 // Server serves any number of clients.

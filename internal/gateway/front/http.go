@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // HTTPOptions are the options of serving over HTTP.
@@ -37,7 +38,16 @@ type HTTPOptions struct {
 // Identity is who sent a request. A session can be used by the one who began it only.
 type Identity struct {
 	ID        string   // unique; "" where clients are not told apart
+	Name      string   // of the token; "" without one
 	Toolboxes []string // that they may see; nil: all
+}
+
+// caller is who the sender is to the rules of the policy.
+func (i Identity) caller() string {
+	if i.Name == "" {
+		return config.CallerHTTP
+	}
+	return config.CallerToken + i.Name
 }
 
 // Paths of the health checks.
@@ -268,7 +278,7 @@ func isDistant(r *http.Request) bool {
 // serve serves the endpoint of MCP.
 func (h *httpServer) serve(w http.ResponseWriter, r *http.Request, only string) {
 	who := h.options.Identify(r)
-	v := exchange{w, r, who.ID, accountOf(who.ID, r.RemoteAddr), Audience{Toolboxes: who.Toolboxes, Only: only}}
+	v := exchange{w, r, who.ID, accountOf(who.ID, r.RemoteAddr), Audience{Toolboxes: who.Toolboxes, Only: only, Caller: who.caller()}}
 	if only != "" && !h.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
 		return

@@ -129,7 +129,7 @@ func (s *session) isUnmarked(info wire.Payload) bool {
 func (s *session) joinFleet(capabilities []byte) {
 	next := fleet.NewClientProfile(fleet.ProfileOptions{
 		Capabilities: capabilities, Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
-		Foreign: s.foreign, Person: s.person, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant,
+		Foreign: s.foreign, Person: s.person, Caller: s.audience.Caller, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant,
 		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})
 	if before := s.profile.Swap(next); before != nil {

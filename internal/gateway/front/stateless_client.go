@@ -88,7 +88,7 @@ func callerName(owner string, audience Audience) string {
 	if owner == "" && audience.Only == "" && audience.Toolboxes == nil {
 		return `"" ""` // as below, without being built for each request
 	}
-	name := strconv.Quote(owner) + " " + strconv.Quote(audience.Only)
+	name := strconv.Quote(owner) + " " + strconv.Quote(audience.Only) + " " + strconv.Quote(audience.Caller)
 	if audience.Toolboxes == nil {
 		return name
 	}

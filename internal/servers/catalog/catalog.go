@@ -21,6 +21,9 @@ type Tool struct {
 	Definition wire.Payload
 	// Changed means that the server offered a different definition before.
 	Changed bool
+	// HintsDoubted means that the annotations do not count: the configuration does not trust those of the server, or they
+	// changed and nobody accepted that.
+	HintsDoubted bool
 
 	source wire.Payload // the server's own object, unchanged
 }

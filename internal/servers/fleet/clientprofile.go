@@ -42,6 +42,9 @@ type ProfileOptions struct {
 	// Lists of a server for a client with roots are shown only to clients of the same person and capabilities.
 	Foreign bool
 	Person  string
+	// Caller is who the client is to the rules of the policy; see config.CallerStdio and the others. Clients that are not the
+	// same caller share sessions, but may see different tools.
+	Caller string
 	// Account is charged with the sessions that this client does not share; their number is limited per account. Default:
 	// the user of the workbench.
 	Account string
@@ -84,6 +87,14 @@ func canonical(capabilities []byte) string {
 
 // Modern reports whether the client is of the modern era; a nil client is not.
 func (p *ClientProfile) Modern() bool { return p != nil && p.options.Modern }
+
+// Caller returns who the client is to the rules of the policy; "" for a nil client.
+func (p *ClientProfile) Caller() string {
+	if p == nil {
+		return ""
+	}
+	return p.options.Caller
+}
 
 // Capabilities returns what the client declared; a nil client declared nothing.
 func (p *ClientProfile) Capabilities() wire.Payload {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/builtin"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -43,30 +42,12 @@ func (p *ClientProfile) key(s *Server, rooted bool) variantKey {
 	return key
 }
 
-// folderFor returns the client's folder if the server depends on it.
-func (s *Server) folderFor(p *ClientProfile) string {
-	definition := &s.config
-	if d := p.options.Environment.differenceFor(s); d != nil {
-		definition = &d.config
-	}
-	if !dependsOnFolder(definition) {
-		return ""
-	}
-	return p.options.Folder
-}
-
 // hopsFor returns the mark of the client's connection if the server may be a workbench, which passes it on.
 func (s *Server) hopsFor(p *ClientProfile) string {
 	if s.config.Builtin != "" || s.startHints.isOther.Load() {
 		return ""
 	}
 	return p.options.Hops
-}
-
-// dependsOnFolder reports whether a server depends on the working folder of its clients. A remote server does not know
-// it, and most built-in servers do not use it.
-func dependsOnFolder(server *config.Server) bool {
-	return server.Dir == "" && server.URL == "" && (server.Builtin == "" || builtin.WorksInFolder(server.Builtin))
 }
 
 func (s *Server) isPrivate() bool { return s.private.Load() }

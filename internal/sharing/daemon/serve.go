@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/relay"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
@@ -197,7 +198,7 @@ func (s *server) session(ctx context.Context, conn net.Conn, hello *Hello) {
 	log := s.options.Log.With("folder", hello.Folder)
 	log.Debug("a client connected")
 	known := front.StdioOptions{
-		Origin: front.Origin{Folder: existing(hello.Folder)}, Opened: hello.Opened, LastAsked: hello.LastAsked,
+		Origin: front.Origin{Folder: existing(hello.Folder)}, Audience: front.Audience{Caller: config.CallerShared}, Opened: hello.Opened, LastAsked: hello.LastAsked,
 		Mark: relay.Mark, Farewell: []byte(relay.Farewell), Patience: unreadTime,
 	}
 	if hello.Terminal != nil { // it has no bridge that understands more than the protocol
@@ -208,7 +209,7 @@ func (s *server) session(ctx context.Context, conn net.Conn, hello *Hello) {
 }
 
 func (t *Terminal) audience() front.Audience {
-	audience := front.Audience{Terminal: true}
+	audience := front.Audience{Terminal: true, Caller: config.CallerTerminal}
 	for _, place := range t.Servers {
 		audience.Servers = append(audience.Servers, toolbox.Ref{Toolbox: place.Toolbox, Server: place.Server})
 	}

@@ -53,13 +53,9 @@ func capabilities(canBeAsked, hasRoots bool) []byte {
 	return append(declared, '}')
 }
 
-// workbench makes a workbench that serves tools in proxy mode with uncut results, whatever mode
-// clients see.
+// workbench makes a workbench of its own for a command.
 func (c *Console) workbench(cfg *config.Config) (*app.App, error) {
-	own := *cfg
-	own.ToolMode, own.Prefetch = config.Proxy, false
-	own.Discovery = config.Discovery{Search: true}
-	return app.New(app.Options{Config: &own, Version: c.Version, StateDir: c.StateDir, Log: c.Log})
+	return app.New(app.Options{Config: cfg, Version: c.Version, StateDir: c.StateDir, Log: c.Log})
 }
 
 // Session is one session with a workbench.
@@ -83,7 +79,7 @@ func (c *Console) Open(ctx context.Context, cfg *config.Config, handlers Handler
 	if err != nil {
 		return nil, err
 	}
-	client, err := c.connect(ctx, cfg, workbench.ServeStdio, handlers)
+	client, err := c.connect(ctx, cfg, workbench.ServeTerminal, handlers)
 	if err != nil {
 		return nil, errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
 	}
