@@ -25,6 +25,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -76,6 +77,7 @@ type App struct {
 	log      *slog.Logger
 	config   atomic.Pointer[config.Config]
 	router   atomic.Pointer[call.Router]
+	policy   atomic.Pointer[policy.Policy] // nil: everything is allowed
 	meter    *meter.Meter
 	desk     *approval.Desk
 	withheld atomic.Value                  // string: why files of the configuration are not used

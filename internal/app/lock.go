@@ -21,7 +21,8 @@ func restrictionsOf(cfg *config.Config) (*catalog.Restrictions, error) {
 	rules := policy.New(cfg)
 	switch {
 	case rules != nil:
-		return &catalog.Restrictions{Lock: lock, Denies: rules.Denies}, nil
+		denies := func(ref toolbox.Ref) bool { return rules.AlwaysDenies(&policy.Query{Ref: ref}) }
+		return &catalog.Restrictions{Lock: lock, Denies: denies}, nil
 	case lock != nil:
 		return &catalog.Restrictions{Lock: lock}, nil
 	}

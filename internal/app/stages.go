@@ -10,8 +10,11 @@ import (
 // an unconfigured stage is left out.
 func (a *App) stages(cfg *config.Config) call.Stages {
 	stages := call.Stages{Observe: []call.Observer{a.meter}}
-	if rules := policy.New(cfg); rules != nil {
-		stages.Screen = append(stages.Screen, rules)
+	rules := policy.New(cfg)
+	a.policy.Store(rules)
+	if rules != nil {
+		stage := policy.NewStage(rules, policy.StageOptions{Current: a.policy.Load})
+		stages.Screen, stages.Admit = append(stages.Screen, stage), append(stages.Admit, stage)
 	}
 	return stages
 }

@@ -170,9 +170,9 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 	},
 	"legacy, through stages": func(tb testing.TB) (*echoClient, []byte, []byte) {
 		var stage watcher
-		rules := policy.New(&config.Config{Policy: config.Policy{Files: []config.PolicyFile{{Rules: []config.PolicyRule{{Tools: []toolbox.Pattern{"*/delete_*"}, Then: config.Deny}}}}}})
+		rules := policy.NewStage(policy.New(&config.Config{Policy: config.Policy{Files: []config.PolicyFile{{Rules: []config.PolicyRule{{Tools: []toolbox.Pattern{"*/delete_*"}, Then: config.Deny}}}}}}), policy.StageOptions{})
 		client := newRoutedClient(tb, "legacy", call.NewRouter(call.Stages{
-			Screen: []call.Screener{rules}, Admit: []call.Admitter{stage}, Observe: []call.Observer{stage},
+			Screen: []call.Screener{rules}, Admit: []call.Admitter{stage, rules}, Observe: []call.Observer{stage},
 		}))
 		call, want := client.useTool()
 		return client, call, want

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // This file handles tools denied by the policy. They are not listed, but naming one explains why.
@@ -53,13 +54,15 @@ func toolName(ref string, at place) string {
 
 // deniedTool returns why a tool is denied, or nil. shown is its name in the message.
 func (c *Console) deniedTool(at place, name, shown string) error {
-	denial, isDenied := policy.New(c.Config).Judge(toolbox.Ref{Toolbox: at.Toolbox, Server: at.Server, Name: name})
+	denial, isDenied := policy.New(c.Config).Denial(&policy.Query{
+		Caller: config.CallerTerminal, Ref: toolbox.Ref{Toolbox: at.Toolbox, Server: at.Server, Name: name},
+	})
 	if !isDenied {
 		return nil
 	}
 	return &toolbox.Error{
 		Code:    toolbox.ToolDenied,
-		Message: fmt.Sprintf("The tool '%s' %s", shown, denial.Reason()),
+		Message: fmt.Sprintf("The tool '%s' %s", shown, denial),
 		Hint:    "To allow it, change the rule.",
 	}
 }

@@ -1,0 +1,230 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// Asker asks a person whether a call may be sent.
+type Asker interface {
+	// Ask returns nil if the call is approved. It must return soon after ctx ends.
+	Ask(ctx context.Context, question *Question) (refusal *call.Failure)
+}
+
+// Question is a call that a person is asked about. Its parts are valid until Ask returns.
+type Question struct {
+	Call   *call.Call
+	Caller string
+	Ref    toolbox.Ref
+	Reason Reason
+	Ask    config.PolicyAsk
+}
+
+// Ledger counts calls, for rules that limit them. It may read and write files.
+type Ledger interface {
+	// Take counts a call for all claims, or for none of them: if one of them is at its limit, over is its index, and
+	// again is the time after which a call is free. Otherwise over is -1. With an error, nothing was counted.
+	Take(claims []Claim) (over int, again time.Duration, err error)
+}
+
+// Claim is one call of what a rule allows to a caller.
+type Claim struct {
+	Rule     *config.PolicyRule // with a Limit
+	Caller   string
+	Approved bool // a person allowed it: it is counted beyond the limit, too
+}
+
+// StageOptions are what a stage works with.
+type StageOptions struct {
+	Asker   Asker          // nil: nobody can be asked
+	Ledger  Ledger         // nil: what has a limit is denied
+	Current func() *Policy // the policy in force, which may have changed while a person was asked; nil: the stage's own
+}
+
+// Stage applies a policy to calls. It implements call.Screener and call.Admitter.
+type Stage struct {
+	policy  *Policy
+	options StageOptions
+}
+
+// NewStage makes the stage of a policy.
+func NewStage(policy *Policy, options StageOptions) *Stage {
+	if options.Current == nil {
+		options.Current = func() *Policy { return policy }
+	}
+	return &Stage{policy, options}
+}
+
+// nextStep is for the model that called a tool which is denied.
+const nextStep = "Do not try again: use another tool, or ask the user, who can change the rule."
+
+// refusal is the error of a call that is denied.
+func refusal(reason Reason) *call.Failure {
+	hint := nextStep
+	switch {
+	case reason.Again > 0:
+		hint = "Try again later, use another tool, or ask the user, who can change the rule."
+	case reason.Unmet != "":
+		hint = "Other arguments may be allowed. Otherwise use another tool, or ask the user, who can change the rule."
+	}
+	return &call.Failure{Message: "it " + reason.String(), Hint: hint}
+}
+
+// Screen implements call.Screener: it refuses calls that are denied whatever the tool's definition is, so that no server
+// is started for them.
+func (s *Stage) Screen(request *call.Call) *call.Failure {
+	if request.Method != protocol.MethodToolsCall {
+		return nil
+	}
+	q := queryOf(request)
+	if s.policy.passes(&q) { // Admit decides
+		return nil
+	}
+	if reason, isDenied := s.policy.Denial(&q); isDenied {
+		return refusal(reason)
+	}
+	return nil
+}
+
+// queryOf returns the query about a call, without the folder, which costs more to find out.
+func queryOf(request *call.Call) Query {
+	return Query{
+		Caller: callerOf(request),
+		Ref:    toolbox.Ref{Toolbox: request.Server.Toolbox(), Server: request.Server.Name(), Name: request.Name},
+		Tool:   request.Tool, Arguments: request.Arguments,
+	}
+}
+
+func callerOf(*call.Call) string { return "" }
+
+// Admit implements call.Admitter.
+func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
+	if request.Method != protocol.MethodToolsCall {
+		return verdict
+	}
+	q := queryOf(request)
+	plan := s.policy.planFor(&q)
+	judgement := plan.judge(q.Arguments, q.Folder)
+	switch {
+	case judgement.Verdict == config.Deny:
+		verdict.Refusal = refusal(judgement.Reason)
+	case judgement.Verdict == config.Ask || len(plan.limits) > 0:
+		verdict.Wait = func(ctx context.Context) *call.Failure { return s.decide(ctx, request, judgement) }
+	}
+	return verdict
+}
+
+// decide asks a person where the policy wants that, and counts the call where it is limited.
+func (s *Stage) decide(ctx context.Context, request *call.Call, judgement Judgement) *call.Failure {
+	q := queryOf(request)
+	policy, isApproved := s.policy, judgement.Verdict == config.Ask
+	if isApproved {
+		var refused *call.Failure
+		if policy, refused = s.approve(ctx, request, &q, judgement.Reason); refused != nil {
+			return refused
+		}
+	}
+	over, failure := s.take(policy, &q, isApproved)
+	switch {
+	case failure != nil || over.Verdict == 0:
+		return failure
+	case over.Verdict == config.Deny || isApproved:
+		return refusal(over.Reason)
+	}
+	policy, refused := s.approve(ctx, request, &q, over.Reason)
+	if refused != nil {
+		return refused
+	}
+	if over, failure = s.take(policy, &q, true); failure == nil && over.Verdict != 0 {
+		failure = refusal(over.Reason)
+	}
+	return failure
+}
+
+// approve asks a person, and judges the call again with the policy that is in force then, which it returns.
+func (s *Stage) approve(ctx context.Context, request *call.Call, q *Query, reason Reason) (*Policy, *call.Failure) {
+	if refused := s.ask(ctx, request, q, reason); refused != nil {
+		return nil, refused
+	}
+	policy := s.options.Current()
+	if judgement := policy.Judge(q); judgement.Verdict == config.Deny {
+		return nil, refusal(judgement.Reason)
+	}
+	return policy, nil
+}
+
+func (s *Stage) ask(ctx context.Context, request *call.Call, q *Query, reason Reason) *call.Failure {
+	if s.options.Asker == nil {
+		return &call.Failure{Message: "it needs approval by the policy (" + reason.Where() + "), and nobody can be asked", Hint: nextStep}
+	}
+	return s.options.Asker.Ask(ctx, &Question{Call: request, Caller: q.Caller, Ref: q.Ref, Reason: reason, Ask: s.policy.ask})
+}
+
+// take counts a call that everything else admits. If it is beyond a limit, it returns the verdict of that; otherwise
+// the zero value.
+func (s *Stage) take(policy *Policy, q *Query, isApproved bool) (over Judgement, failure *call.Failure) {
+	if policy == nil {
+		return over, nil
+	}
+	limits := policy.planFor(q).limits
+	if len(limits) == 0 {
+		return over, nil
+	}
+	claims := make([]Claim, len(limits))
+	for i, found := range limits {
+		claims[i] = Claim{Rule: found.rule, Caller: q.Caller, Approved: isApproved && found.rule.Else == config.Ask}
+	}
+	if s.options.Ledger == nil {
+		return over, &call.Failure{Message: "it is limited by the policy (" + limits[0].reason("").Where() + "), and calls cannot be counted here"}
+	}
+	at, again, err := s.options.Ledger.Take(claims)
+	switch {
+	case err != nil:
+		return over, &call.Failure{
+			Message: fmt.Sprintf("it is limited by the policy (%s), and calls cannot be counted: %v", limits[0].reason("").Where(), err), Cause: err,
+		}
+	case at < 0:
+		return over, nil
+	}
+	found := limits[at]
+	reason := found.reason(beyond(found.rule.Limit, again))
+	reason.Again = again
+	return Judgement{found.rule.Else, reason}, nil
+}
+
+// beyond says that a limit is reached.
+func beyond(limit *config.PolicyLimit, again time.Duration) string {
+	calls := "calls are"
+	if limit.Calls == 1 {
+		calls = "call is"
+	}
+	return fmt.Sprintf("%d %s allowed in %s, and the next one is free in %s", limit.Calls, calls, span(limit.Window), span(max(again, time.Second)))
+}
+
+// span writes a duration without what is zero, and with days.
+func span(d time.Duration) string {
+	d = d.Round(time.Second)
+	text := ""
+	if days := d / (24 * time.Hour); days > 0 {
+		text = fmt.Sprintf("%dd", days)
+		if d -= days * 24 * time.Hour; d == 0 {
+			return text
+		}
+	}
+	rest := d.String()
+	if d >= time.Minute {
+		for _, zero := range []string{"m0s", "h0m"} {
+			if strings.HasSuffix(rest, zero) {
+				rest = rest[:len(rest)-2]
+			}
+		}
+	}
+	return text + rest
+}
