@@ -96,13 +96,14 @@ func (s *Stage) Screen(request *call.Call) *call.Failure {
 // queryOf returns the query about a call, without the folder, which costs more to find out.
 func queryOf(request *call.Call) Query {
 	return Query{
-		Caller: callerOf(request),
+		Caller: request.Client.Profile().Caller(),
 		Ref:    toolbox.Ref{Toolbox: request.Server.Toolbox(), Server: request.Server.Name(), Name: request.Name},
-		Tool:   request.Tool, Arguments: request.Arguments,
+		Tool:   request.Tool, HintsDoubted: request.HintsDoubted, Arguments: request.Arguments,
 	}
 }
 
-func callerOf(*call.Call) string { return "" }
+// folderOf returns the folder where relative paths of a call start.
+func folderOf(request *call.Call) string { return request.Server.Folder(request.Client.Profile()) }
 
 // Admit implements call.Admitter.
 func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
@@ -111,6 +112,9 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 	}
 	q := queryOf(request)
 	plan := s.policy.planFor(&q)
+	if len(plan.requires) > 0 {
+		q.Folder = folderOf(request)
+	}
 	judgement := plan.judge(q.Arguments, q.Folder)
 	switch {
 	case judgement.Verdict == config.Deny:
@@ -124,6 +128,7 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 // decide asks a person where the policy wants that, and counts the call where it is limited.
 func (s *Stage) decide(ctx context.Context, request *call.Call, judgement Judgement) *call.Failure {
 	q := queryOf(request)
+	q.Folder = folderOf(request)
 	policy, isApproved := s.policy, judgement.Verdict == config.Ask
 	if isApproved {
 		var refused *call.Failure
