@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/metrics"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -34,6 +36,7 @@ func (i Inspector) Inspect() control.Workbench {
 		Notice: i.App.withheld.Load().(string),
 		Folder: folder, Started: i.App.started, Allocations: allocations(), Servers: []control.Server{},
 		Activity: i.App.activity(time.Now()), ActivityTime: meter.Window.Seconds(),
+		Waiting: len(i.App.desk.Waiting()),
 	}
 	leaders := []int{seen.PID}
 	for _, status := range i.App.fleet.Status() {
@@ -115,6 +118,33 @@ func (i Inspector) Restart(ctx context.Context, box, server string) error {
 		return err
 	}
 	return found.Restart(ctx)
+}
+
+// Questions implements control.Subject.
+func (i Inspector) Questions() []control.Question {
+	waiting := i.App.desk.Waiting()
+	all := make([]control.Question, len(waiting))
+	for n, one := range waiting {
+		all[n] = control.Question{
+			ID: one.ID, Tool: one.Ref.Toolbox + "/" + one.Ref.Server + "/" + one.Ref.Name, Caller: one.Caller, Client: one.Client, Arguments: one.Shown,
+			Rule: one.Rule, Because: one.Because, Since: one.Since, Deadline: one.Deadline,
+		}
+	}
+	return all
+}
+
+// WatchQuestions implements control.Subject.
+func (i Inspector) WatchQuestions() (changes <-chan struct{}, end func()) {
+	return i.App.desk.Subscribe()
+}
+
+// Answer implements control.Subject.
+func (i Inspector) Answer(id string, answer approval.Answer) error {
+	err := i.App.desk.Answer(id, answer)
+	if errors.Is(err, approval.ErrNotWaiting) {
+		return control.NotWaiting(id)
+	}
+	return err
 }
 
 // End implements control.Subject.

@@ -51,7 +51,7 @@ func addCommands(root *cobra.Command, g *globals) {
 			singleHelp(newFind(g)), singleHelp(newCall(g)), singleHelp(newTokens(g)),
 		}},
 		{"Operate", []helpLine{
-			groupedHelp("Show workbenches and servers, once or continuously", newPS(), newTop()),
+			groupedHelp("Show workbenches and servers; answer calls that wait", newPS(), newTop(), newApprove()),
 			groupedHelp("Show a server's stderr, restart it, or stop a workbench", newLogs(), newRestart(), newStop()),
 		}},
 		{"Serve", []helpLine{

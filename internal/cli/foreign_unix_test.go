@@ -113,6 +113,7 @@ var hostileRuns = map[string][]hostileRun{
 	"tokens":       {{args: nil, shows: true}, {args: []string{hostile}, shows: true}},
 	"ps":           {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 	"top":          {{args: nil}},
+	"approve":      {{args: []string{"--json"}}, {args: []string{hostile, hostile}}},
 	"logs":         {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$GOOD", "--json"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},
 	"restart":      {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$BAD"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},
 	"serve":        {{args: []string{"--no-auth", "--listen", hostile}, shows: true}, {args: []string{"--no-auth", "--toolbox", hostile}, shows: true}},

@@ -21,15 +21,24 @@ func (r *workbenchFlag) define(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&r.pid, "pid", 0, "process id of the workbench (default: the only one)")
 }
 
-// find returns the selected workbenches, oldest first; at least one.
+// find returns the selected workbenches, oldest first; at least one. Those that do not answer are named on stderr.
 func (r *workbenchFlag) find(ctx context.Context) ([]*control.Client, error) {
+	return r.search(ctx, func(silent error) { tty.Remark(os.Stderr, silent.Error()) })
+}
+
+// findQuietly is find for a command that repeats it.
+func (r *workbenchFlag) findQuietly(ctx context.Context) ([]*control.Client, error) {
+	return r.search(ctx, func(error) {})
+}
+
+func (r *workbenchFlag) search(ctx context.Context, report func(silent error)) ([]*control.Client, error) {
 	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
 	if err != nil {
 		return nil, err
 	}
 	found, err := control.Find(ctx, dir)
 	if err != nil {
-		tty.Remark(os.Stderr, err.Error())
+		report(err)
 	}
 	if r.pid != 0 {
 		for _, client := range found {

@@ -52,6 +52,7 @@ const (
 	NothingConfigured    Code = "nothing-configured"
 	NothingToUndo        Code = "nothing-to-undo"
 	PlaceUnknown         Code = "place-unknown"
+	QuestionNotFound     Code = "question-not-found"
 	RecordingExists      Code = "recording-exists"
 	RecordingInvalid     Code = "recording-invalid"
 	ReferenceNotFound    Code = "reference-not-found"
@@ -81,4 +82,5 @@ const (
 	UnknownCode          Code = "unknown-code"
 	Usage                Code = "usage"
 	Unreachable          Code = "workbench-unreachable"
+	WrongCode            Code = "wrong-code"
 )

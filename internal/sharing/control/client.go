@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
@@ -188,6 +189,9 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	var refused refusal
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&refused); err != nil || refused.Error == "" {
 		return nil, fmt.Errorf("it answered with %s", response.Status)
+	}
+	if refused.Code != "" {
+		return nil, &toolbox.Error{Code: refused.Code, Message: refused.Error, Hint: refused.Hint}
 	}
 	return nil, errors.New(refused.Error)
 }

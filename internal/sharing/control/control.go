@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 )
 
@@ -29,6 +30,7 @@ type Workbench struct {
 	// Activity lists the servers that received requests, each once, whatever the number of its copies.
 	Activity     []meter.Server `json:"activity"`
 	ActivityTime float64        `json:"activity_seconds"` // the period that it covers
+	Waiting      int            `json:"waiting"`          // calls that wait for approval; see Question
 }
 
 // Server is the state of one session with a server.
@@ -79,6 +81,13 @@ type Subject interface {
 	Journal(toolbox, server string, number uint64) (lines []Line, next uint64, more <-chan struct{}, err error)
 	// Restart stops a server and starts it again.
 	Restart(ctx context.Context, toolbox, server string) error
+	// Questions returns the calls that wait for approval, the oldest first.
+	Questions() []Question
+	// WatchQuestions is for a person who will answer: changes gets a value when the questions may have changed. The caller
+	// calls end.
+	WatchQuestions() (changes <-chan struct{}, end func())
+	// Answer answers a question.
+	Answer(id string, answer approval.Answer) error
 	// End starts to end the program.
 	End()
 }
@@ -90,10 +99,15 @@ const (
 	restartPath = "/v1/restart"
 	stopPath    = "/v1/stop"
 
+	questionsPath = "/v1/questions"
+	answerPath    = "/v1/answer"
+
 	toolboxParameter = "toolbox"
 	serverParameter  = "server"
 	linesParameter   = "lines"
 	followParameter  = "follow"
+	idParameter      = "id"
+	answerParameter  = "answer"
 )
 
 // prefix is the prefix of the names of control sockets; the process id follows.

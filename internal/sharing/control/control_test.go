@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
@@ -30,10 +31,15 @@ type subject struct {
 	more      chan struct{}
 	restarted []string
 	end       context.CancelFunc
+
+	questions []Question
+	changes   chan struct{} // of the only watcher
+	watchers  int
+	answered  []string
 }
 
 func (s *subject) Inspect() Workbench {
-	return Workbench{PID: os.Getpid(), Version: "1", Servers: []Server{{Toolbox: "dev box", Name: "s/1", State: "ready", Calls: 3}}}
+	return Workbench{PID: os.Getpid(), Version: "1", Waiting: len(s.Questions()), Servers: []Server{{Toolbox: "dev box", Name: "s/1", State: "ready", Calls: 3}}}
 }
 
 func (s *subject) Journal(box, server string, number uint64) ([]Line, uint64, <-chan struct{}, error) {
@@ -63,6 +69,34 @@ func (s *subject) Restart(_ context.Context, box, server string) error {
 	return nil
 }
 
+func (s *subject) Questions() []Question {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.questions
+}
+
+func (s *subject) WatchQuestions() (<-chan struct{}, func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchers++
+	return s.changes, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.watchers--
+	}
+}
+
+func (s *subject) Answer(id string, answer approval.Answer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.questions) == 0 || s.questions[0].ID != id {
+		return NotWaiting(id)
+	}
+	s.questions, s.answered = s.questions[1:], append(s.answered, id+" "+answer.String())
+	s.changes <- struct{}{}
+	return nil
+}
+
 func (s *subject) End() { s.end() }
 
 // serve serves a subject, and returns it with its only client.
@@ -78,7 +112,7 @@ func serve(t *testing.T) (*subject, *Client, runtimedir.Dir) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &subject{more: make(chan struct{}), end: cancel}
+	s := &subject{more: make(chan struct{}), end: cancel, changes: make(chan struct{}, 10)}
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, dir, s) }()
 	t.Cleanup(func() {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
@@ -105,6 +106,8 @@ func handler(subject Subject) http.Handler {
 		}
 		answer(w, struct{}{})
 	})
+	mux.HandleFunc("GET "+questionsPath, func(w http.ResponseWriter, r *http.Request) { questions(w, r, subject) })
+	mux.HandleFunc("POST "+answerPath, func(w http.ResponseWriter, r *http.Request) { answerQuestion(w, r, subject) })
 	mux.HandleFunc("POST "+stopPath, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, struct{}{})
 		subject.End()
@@ -121,13 +124,19 @@ func answer(w http.ResponseWriter, value any) {
 
 // refusal is an error to send to a command.
 type refusal struct {
-	Error string `json:"error"`
+	Error string       `json:"error"`
+	Hint  string       `json:"hint,omitempty"`
+	Code  toolbox.Code `json:"code,omitempty"`
 }
 
 func refuse(w http.ResponseWriter, err error) {
+	refused := refusal{Error: err.Error()}
+	if known, ok := errors.AsType[*toolbox.Error](err); ok {
+		refused = refusal{known.Message, known.Hint, known.Code}
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusConflict)
-	_ = json.NewEncoder(w).Encode(refusal{err.Error()})
+	_ = json.NewEncoder(w).Encode(refused)
 }
 
 // logs writes the last lines of a server and, with follow, all further ones.

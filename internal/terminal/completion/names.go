@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
@@ -174,6 +175,26 @@ func Running(cmd *cobra.Command, args []string, _ string) ([]string, cobra.Shell
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Approvals completes the ID of a call that waits for approval, and the answer after it.
+func Approvals(cmd *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
+	switch {
+	case len(args) == 1:
+		for _, answer := range []approval.Answer{approval.Once, approval.Same, approval.Session, approval.No} {
+			found = offer(found, typed, answer.String(), "")
+		}
+	case len(args) == 0 && err == nil:
+		running, _ := control.Find(cmd.Context(), dir) // a workbench that does not answer offers nothing
+		for _, client := range running {
+			questions, _ := client.Questions(cmd.Context())
+			for _, question := range questions {
+				found = offer(found, typed, question.ID, question.Tool)
+			}
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 // Logins completes TOOLBOX/SERVER of servers that a person can sign in to.

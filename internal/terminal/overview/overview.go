@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
@@ -24,6 +25,9 @@ func Show(screen *tty.Screen, seen []control.Workbench, tools bool) {
 		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(tty.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", tty.CleanLine(workbench.Version), workbench.PID)),
 			screen.Paint(tty.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
 		fmt.Fprintf(screen, "%s\n", screen.Paint(tty.Faint, tty.CleanLine(workbench.Describe())))
+		if workbench.Waiting > 0 {
+			fmt.Fprintf(screen, "%s %s for approval: mcp-workbench approve\n", screen.Paint(tty.Caution, "!"), toolbox.Count(workbench.Waiting, "call waits", "calls wait"))
+		}
 		if workbench.Notice != "" {
 			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Bad, "✗"), tty.Clean(workbench.Notice))
 			if len(workbench.Servers) == 0 {

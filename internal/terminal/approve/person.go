@@ -1,0 +1,238 @@
+package approve
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+)
+
+// Person is who answers, at the controlling terminal. All texts about calls come from others, and are cleaned before they
+// are shown.
+type Person struct {
+	screen *tty.Screen
+
+	mu     sync.Mutex
+	prompt string // what the person is asked now; "": nothing
+}
+
+// NewPerson returns the person at a terminal.
+func NewPerson(screen *tty.Screen) *Person { return &Person{screen: screen} }
+
+// The outcomes of a question that are not an answer.
+var (
+	errSkipped = errors.New("the person decides later")
+	errEnded   = errors.New("the call does not wait any more")
+)
+
+// choice is a word to answer with.
+type choice struct {
+	word, meaning string
+	answer        approval.Answer
+	skips         bool
+}
+
+var choices = []choice{
+	{word: "once", meaning: "approve this call", answer: approval.Once},
+	{word: "same", meaning: "also later calls with the same arguments, in this session", answer: approval.Same},
+	{word: "session", meaning: "also later calls of this tool with any arguments, in this session", answer: approval.Session},
+	{word: "no", meaning: "refuse it", answer: approval.No},
+	{word: "skip", meaning: "decide later", skips: true},
+}
+
+// outcomes say what an answer did.
+var outcomes = map[approval.Answer]string{
+	approval.Once:    "Approved, for this call.",
+	approval.Same:    "Approved, also for later calls with the same arguments in this session.",
+	approval.Session: "Approved, also for later calls of this tool in this session.",
+	approval.No:      "Refused.",
+}
+
+// Answer shows a call and, once the person has confirmed it with the code, gives the answer.
+func (p *Person) Answer(ctx context.Context, one Waiting, answer approval.Answer) error {
+	p.show(one)
+	return notWaiting(one, during(ctx, one, func(ctx context.Context) error {
+		if err := p.confirm(ctx); err != nil {
+			return err
+		}
+		return p.give(ctx, one, answer)
+	}))
+}
+
+// Decide shows a call, asks what to answer, and gives the answer.
+func (p *Person) Decide(ctx context.Context, one Waiting) error {
+	err := p.decide(ctx, one)
+	if errors.Is(err, errSkipped) {
+		return nil
+	}
+	return notWaiting(one, err)
+}
+
+func notWaiting(one Waiting, err error) error {
+	if errors.Is(err, errEnded) {
+		return control.NotWaiting(one.ID)
+	}
+	return err
+}
+
+// decide is Decide that tells calls apart which were skipped, or ended meanwhile. An approval is confirmed with the code; a
+// refusal needs none.
+func (p *Person) decide(ctx context.Context, one Waiting) error {
+	p.show(one)
+	width := 0
+	for _, c := range choices {
+		width = max(width, len(c.word))
+	}
+	for _, c := range choices {
+		fmt.Fprintf(p.screen, "  %s  %s\n", p.screen.Paint(tty.Strong, fmt.Sprintf("%-*s", width, c.word)), c.meaning)
+	}
+	return during(ctx, one, func(ctx context.Context) error {
+		chosen, err := p.choose(ctx, one)
+		switch {
+		case err != nil:
+			return err
+		case chosen.skips:
+			return errSkipped
+		case chosen.answer != approval.No:
+			if err := p.confirm(ctx); err != nil {
+				return err
+			}
+		}
+		return p.give(ctx, one, chosen.answer)
+	})
+}
+
+// during asks until the call's time is over. A call that ends meanwhile gives errEnded.
+func during(ctx context.Context, one Waiting, ask func(context.Context) error) error {
+	limited, cancel := context.WithDeadlineCause(ctx, one.Deadline, errEnded)
+	defer cancel()
+	err := ask(limited)
+	if err != nil && errors.Is(context.Cause(limited), errEnded) {
+		return errEnded
+	}
+	return err
+}
+
+// show writes what is known of a call. Nothing is cut: a person cannot approve what they do not see.
+func (p *Person) show(one Waiting) {
+	caller := one.Caller
+	if one.Client != "" {
+		caller += ", " + one.Client
+	}
+	left := time.Until(one.Deadline).Round(time.Second)
+	fmt.Fprintf(p.screen, "\n%s  %s\n", p.screen.Paint(tty.Strong, "Call "+tty.CleanLine(one.ID)+" waits for approval"),
+		p.screen.Paint(tty.Faint, fmt.Sprintf("%s left", max(left, 0))))
+	p.field("tool", p.screen.Paint(tty.Name, tty.CleanLine(one.Tool)))
+	p.field("caller", tty.CleanLine(caller))
+	p.field("workbench", tty.CleanLine(fmt.Sprintf("pid %d: %s", one.PID, one.workbench.Status.Describe())))
+	p.field("rule", tty.CleanLine(one.Rule))
+	if one.Because != "" {
+		p.field("reason", tty.CleanLine(one.Because))
+	}
+	if strings.TrimSpace(one.Arguments) == "" {
+		p.field("arguments", "none")
+		return
+	}
+	label := "arguments"
+	for line := range strings.Lines(one.Arguments) {
+		p.field(label, tty.CleanLine(line))
+		label = ""
+	}
+}
+
+// valueColumn is where the values of fields begin, so that no text of others can look like a label.
+const valueColumn = 13
+
+func (p *Person) field(label, value string) {
+	name := p.screen.Paint(tty.Faint, label) + strings.Repeat(" ", valueColumn-2-len(label))
+	fmt.Fprintf(p.screen, "  %s%s\n", name, p.screen.Wrap(value, valueColumn))
+}
+
+// choose asks until one of the choices is meant, by its word or the beginning of it.
+func (p *Person) choose(ctx context.Context, one Waiting) (choice, error) {
+	var words []string
+	for _, c := range choices {
+		words = append(words, c.word)
+	}
+	list := strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	for {
+		typed, err := p.ask(ctx, fmt.Sprintf("Approve %s? %s:", tty.CleanLine(one.Tool), list))
+		if err != nil {
+			return choice{}, err
+		}
+		var meant []choice
+		for _, c := range choices {
+			if typed != "" && strings.HasPrefix(c.word, strings.ToLower(typed)) {
+				meant = append(meant, c)
+			}
+		}
+		if len(meant) == 1 {
+			return meant[0], nil
+		}
+		fmt.Fprintf(p.screen, "Type %s.\n", list)
+	}
+}
+
+// codes is the number of codes with four digits. Trying them all is of no use, since each question has a new one.
+const codes = 10_000
+
+// confirm has the person type a code that is shown only here, so that a program without a terminal cannot answer, and that
+// nothing is approved by what a person happened to type.
+func (p *Person) confirm(ctx context.Context) error {
+	number, err := rand.Int(rand.Reader, big.NewInt(codes))
+	if err != nil {
+		return err
+	}
+	code := fmt.Sprintf("%04d", number)
+	typed, err := p.ask(ctx, fmt.Sprintf("To confirm, type the code %s:", code))
+	if err != nil {
+		return err
+	}
+	if typed != code {
+		return &toolbox.Error{Code: toolbox.WrongCode, Message: "That is not the code, so nothing was answered", Hint: "The call still waits. Try again: mcp-workbench approve"}
+	}
+	return nil
+}
+
+// give passes the answer on.
+func (p *Person) give(ctx context.Context, one Waiting, answer approval.Answer) error {
+	err := one.workbench.Answer(ctx, one.ID, answer)
+	if err == nil {
+		fmt.Fprintln(p.screen, outcomes[answer])
+	}
+	return err
+}
+
+func (p *Person) ask(ctx context.Context, question string) (string, error) {
+	p.setPrompt(question)
+	defer p.setPrompt("")
+	return p.screen.Ask(ctx, question, "")
+}
+
+func (p *Person) setPrompt(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.prompt = text
+}
+
+// ring rings the bell for another call. If the person is being asked, the call is named, and the question repeated.
+func (p *Person) ring(one Waiting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprint(p.screen, "\a")
+	if p.prompt != "" {
+		fmt.Fprintf(p.screen, "\n%s\n%s ", p.screen.Paint(tty.Caution, "Another call waits: "+tty.CleanLine(one.Tool)), p.prompt)
+	}
+}
+
+// say writes a remark that is not part of a question.
+func (p *Person) say(text string) { fmt.Fprintln(p.screen, p.screen.Paint(tty.Faint, text)) }
