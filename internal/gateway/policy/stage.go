@@ -110,6 +110,10 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 	if request.Method != protocol.MethodToolsCall {
 		return verdict
 	}
+	if request.Tool.IsAbsent() {
+		verdict.Refusal = &call.Failure{Message: "its server does not list it, so that the policy cannot judge it", Hint: nextStep}
+		return verdict
+	}
 	q := queryOf(request)
 	plan := s.policy.planFor(&q)
 	if len(plan.requires) > 0 {
