@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // maxWaiting is how many calls of a workbench wait for a person at once; further ones are refused.
@@ -19,6 +20,7 @@ const maxWaiting = 100
 // Desk is where the calls of a workbench wait for people. It is safe for concurrent use.
 type Desk struct {
 	options Options
+	memory  *memory
 
 	mu       sync.Mutex
 	closed   bool
@@ -37,7 +39,7 @@ type Options struct {
 
 // New makes a desk. Close must be called.
 func New(options Options) *Desk {
-	return &Desk{options: options, watchers: make(map[chan struct{}]bool), changed: make(chan struct{})}
+	return &Desk{options: options, memory: newMemory(), watchers: make(map[chan struct{}]bool), changed: make(chan struct{})}
 }
 
 // Close refuses all calls that wait, and all later ones.
@@ -67,6 +69,8 @@ type Waiting struct {
 // entry is a call that waits.
 type entry struct {
 	Waiting
+	session *fleet.ClientProfile // may be nil
+	subject subject
 	decided chan decision // gets one
 }
 
@@ -80,9 +84,9 @@ type decision struct {
 type decider uint8
 
 const (
-	byTerminal decider = iota + 1
-	byClient
-	byStop // of the workbench
+	byPerson  decider = iota + 1
+	byEarlier         // answer, about another call of the session
+	byStop            // of the workbench
 )
 
 // decide has an effect once.
@@ -116,7 +120,7 @@ func (d *Desk) Answer(id string, answer Answer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := slices.IndexFunc(d.waiting, func(e *entry) bool { return e.ID != "" && e.ID == id })
-	if at < 0 || !d.waiting[at].decide(decision{answer: answer, by: byTerminal}) {
+	if at < 0 || !d.waiting[at].decide(decision{answer: answer, by: byPerson}) {
 		return ErrNotWaiting
 	}
 	d.waiting = slices.Delete(d.waiting, at, at+1) // now, so that nobody is asked about it any more
@@ -179,6 +183,25 @@ func (d *Desk) add(e *entry, forTerminal bool) bool {
 	}
 	d.tellWatchers()
 	return true
+}
+
+// remember keeps an answer that is about more than one call, and lets those go on that wait already.
+func (d *Desk) remember(e *entry, answer Answer) {
+	switch answer {
+	case Same:
+		d.memory.add(e.session, e.subject)
+	case Session:
+		d.memory.add(e.session, e.subject.withAnyArguments())
+	default:
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, other := range d.waiting {
+		if d.memory.allows(other.session, other.subject) {
+			other.decide(decision{answer: Once, by: byEarlier})
+		}
+	}
 }
 
 // remove removes a call that does not wait any more.

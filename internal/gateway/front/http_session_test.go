@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -20,7 +21,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		client := newHTTPSession(f.server, f.spill.of(""), "", Audience{})
 		f.server.add(client.session)
 		client.enter()
-		client.joinFleet([]byte(`{"roots":{}}`))
+		client.joinFleet([]byte(`{"roots":{}}`), wire.Payload{})
 		own := server.For(client.Profile())
 		pass := func(d time.Duration) {
 			<-time.After(d) // of the bubble

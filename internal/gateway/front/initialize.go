@@ -39,7 +39,7 @@ func (s *session) initialize(message wire.Message, to replyPath) {
 		s.setHops(strings.Clone(mark))
 	}
 	s.declare(revision, capabilities)
-	s.joinFleet(capabilities)
+	s.joinFleet(capabilities, message.Params.Member("clientInfo"))
 	respond := func(ours []byte) {
 		to.respond(resultTo(id, s.initializeResult(revision, ours)))
 		s.requests.unanswered.Done()

@@ -3,6 +3,7 @@ package front
 import (
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,10 +126,15 @@ func (s *session) isUnmarked(info wire.Payload) bool {
 	return name == protocol.OwnName && s.hops() == ""
 }
 
+// maxClientName bounds the name of a client that is kept, in bytes; the rest is cut off.
+const maxClientName = 100
+
 // joinFleet makes the client known to the fleet by what it declares.
-func (s *session) joinFleet(capabilities []byte) {
+func (s *session) joinFleet(capabilities []byte, info wire.Payload) {
+	name, _ := info.Member("name").Text()
+	name = strings.ToValidUTF8(name[:min(len(name), maxClientName)], "")
 	next := fleet.NewClientProfile(fleet.ProfileOptions{
-		Capabilities: capabilities, Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
+		Capabilities: capabilities, Name: strings.Clone(name), Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
 		Foreign: s.foreign, Person: s.person, Caller: s.audience.Caller, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant,
 		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})

@@ -125,7 +125,7 @@ func (c *statelessClients) newClient(who identity, key string, meta requestMeta)
 	capabilities := bytes.Clone(meta.capabilities.Bytes())
 	s.declare(protocol.Revision20260728, capabilities)
 	c.server.add(s)
-	s.joinFleet(capabilities)
+	s.joinFleet(capabilities, meta.info)
 	return client
 }
 

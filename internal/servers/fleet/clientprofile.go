@@ -24,12 +24,15 @@ type ClientProfile struct {
 	roots   []byte              // nil while they are not known
 	servers map[*Server]*Server // the variant of each configured server that it uses
 	closed  bool
+	onClose []func()
 	level   []byte // params of the last logging/setLevel; nil without one
 }
 
 // ProfileOptions describe a client, and how to reach it. The functions must not block.
 type ProfileOptions struct {
 	Capabilities []byte // as the client declared them; nil: none
+	// Name is what the client calls itself; it may be empty.
+	Name string
 	// Modern says that the client is of the era without sessions. A dual-era server is addressed in the client's era.
 	Modern bool
 	// Folder is the client's working folder. A server without a configured folder runs there, so clients in other folders
@@ -109,13 +112,45 @@ func (p *ClientProfile) OpensPages() bool {
 	return p != nil && !p.options.Distant && p.Capabilities().Member("elicitation").Member("url").Kind() == "object"
 }
 
+// AnswersForms reports whether the client can be asked to show a form to its user.
+func (p *ClientProfile) AnswersForms() bool {
+	declared := p.Capabilities().Member("elicitation")
+	has := func(mode string) bool { return declared.Member(mode).Kind() == "object" }
+	// Before there were modes, there were just forms.
+	return has("form") || declared.Kind() == "object" && !has("url")
+}
+
+// Name returns what the client calls itself; a nil client has no name.
+func (p *ClientProfile) Name() string {
+	if p == nil {
+		return ""
+	}
+	return p.options.Name
+}
+
+// OnClose has a function called when the client is gone; at once if it is already.
+func (p *ClientProfile) OnClose(gone func()) {
+	p.mu.Lock()
+	isClosed := p.closed
+	if !isClosed {
+		p.onClose = append(p.onClose, gone)
+	}
+	p.mu.Unlock()
+	if isClosed {
+		gone()
+	}
+}
+
 // Close removes the client from all sessions. Sessions without any other client end.
 func (p *ClientProfile) Close() {
 	p.away.Store(true) // for good
 	p.mu.Lock()
-	servers := p.servers
-	p.servers, p.closed = nil, true
+	servers, onClose := p.servers, p.onClose
+	p.servers, p.onClose, p.closed = nil, nil, true
 	p.mu.Unlock()
+	for _, gone := range onClose {
+		gone()
+	}
 	for _, variant := range servers {
 		variant.leave(p)
 	}

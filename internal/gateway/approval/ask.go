@@ -1,0 +1,246 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// progressTime is how often a client learns that its call still waits. Many clients give up after a minute of silence.
+const progressTime = 5 * time.Second
+
+// Ask implements policy.Asker: it returns nil when a person allows the call, or has allowed it before.
+func (d *Desk) Ask(ctx context.Context, question *policy.Question) *call.Failure {
+	a := d.newAsking(question)
+	switch {
+	case d.memory.allows(a.entry.session, a.entry.subject):
+		return nil
+	case !a.viaClient && !a.viaTerminal:
+		return a.cannotAsk()
+	case !d.add(a.entry, a.viaTerminal):
+		return a.refusal(fmt.Sprintf("%d calls wait for approval already", maxWaiting), "Try again when they are answered.")
+	}
+	defer d.remove(a.entry)
+	if d.memory.allows(a.entry.session, a.entry.subject) { // by an answer to a call that waited until now
+		return nil
+	}
+	refusal := a.wait(ctx)
+	a.withdraw()
+	return refusal
+}
+
+// asking is one call while people are asked about it.
+type asking struct {
+	desk     *Desk
+	question *policy.Question
+	client   call.Client
+	isModern bool // the client
+	tool     string
+	entry    *entry
+
+	viaClient, viaTerminal bool
+	terminalFirst          bool // the client is asked only if no terminal watches
+
+	form    *downstream.Question // that the client has not answered; nil: none
+	answers chan clientAnswer    // of the client; gets one
+
+	approved bool // by a terminal; the client has to come back
+}
+
+func (d *Desk) newAsking(question *policy.Question) *asking {
+	asked, profile := question.Call, question.Call.Client.Profile()
+	via, now := question.Ask.Via, time.Now()
+	return &asking{
+		desk: d, question: question, client: asked.Client, isModern: profile.Modern(), answers: make(chan clientAnswer, 1),
+		tool:          hidden.Show(question.Ref.Toolbox + "/" + question.Ref.Server + "/" + question.Ref.Name),
+		viaClient:     slices.Contains(via, config.AskClient) && profile.AnswersForms(),
+		viaTerminal:   slices.Contains(via, config.AskTerminal) && d.options.Reachable,
+		terminalFirst: len(via) > 1 && via[0] == config.AskTerminal,
+		entry: &entry{
+			session: profile, subject: newSubject(question.Ref, asked.Tool, asked.Arguments), decided: make(chan decision, 1),
+			Waiting: Waiting{
+				Since: now, Deadline: now.Add(question.Ask.Timeout), Caller: question.Caller, Client: profile.Name(), Ref: question.Ref,
+				Shown: viewer{d.options.Mask}.arguments(asked.Arguments), Rule: question.Reason.Where(), Because: question.Reason.Why(),
+			},
+		},
+	}
+}
+
+// wait returns nil when somebody allows the call.
+func (a *asking) wait(ctx context.Context) *call.Failure {
+	deadline := time.NewTimer(time.Until(a.entry.Deadline))
+	defer deadline.Stop()
+	tick := time.NewTicker(progressTime)
+	defer tick.Stop()
+	a.report()
+	for {
+		isWatched, changed := a.desk.isWatched()
+		if a.viaClient && a.form == nil && !a.approved && !(a.terminalFirst && a.viaTerminal && isWatched) {
+			a.askClient()
+		}
+		select {
+		case decided := <-a.entry.decided:
+			if a.mustReturn(decided) {
+				a.approved = true
+				continue
+			}
+			return a.verdict(decided)
+		case got := <-a.answers:
+			a.form = nil
+			if refusal, isOver := a.handle(got); isOver {
+				return refusal
+			}
+		case <-tick.C:
+			a.report()
+		case <-changed:
+		case <-deadline.C:
+			return a.late()
+		case <-ctx.Done():
+			return nil // the call has ended
+		}
+	}
+}
+
+// askClient sends the form to the client.
+func (a *asking) askClient() {
+	a.form = downstream.NewQuestion(protocol.MethodElicitation, params(a.message(), a.isModern), func(response wire.Message, unsupported bool) {
+		a.answers <- read(response, unsupported)
+	})
+	a.client.Ask(a.form)
+}
+
+// withdraw takes the form back that the client has not answered.
+func (a *asking) withdraw() {
+	if a.form != nil {
+		a.form.Withdraw()
+	}
+}
+
+// mustReturn reports whether the call waits for its client after a terminal allowed it: a modern client that was asked
+// gets the result only when it comes back, and the result would have to be kept until then.
+func (a *asking) mustReturn(decided decision) bool {
+	if !a.isModern || a.form == nil || decided.answer == No {
+		return false
+	}
+	a.desk.remember(a.entry, decided.answer)
+	return true
+}
+
+// handle handles the client's answer; isOver is false if others are still asked.
+func (a *asking) handle(got clientAnswer) (refusal *call.Failure, isOver bool) {
+	switch {
+	case a.approved && (got.dismissed || got.unable):
+		return nil, true
+	case got.unable && a.viaTerminal:
+		a.viaClient = false
+		return nil, false
+	case got.unable:
+		a.viaClient = false
+		return a.cannotAsk(), true
+	}
+	a.desk.remove(a.entry) // from now on nobody else can decide
+	select {
+	case other := <-a.entry.decided:
+		if other.answer == No {
+			return a.verdict(other), true
+		}
+	default:
+	}
+	return a.verdict(decision{answer: got.answer, by: byPerson}), true
+}
+
+// verdict returns what follows from a decision.
+func (a *asking) verdict(decided decision) *call.Failure {
+	switch {
+	case decided.answer != No:
+		a.desk.remember(a.entry, decided.answer)
+		return nil
+	case decided.by == byStop:
+		return a.refusal("the workbench ends", "")
+	}
+	return a.refusal("a person said no", "Do not try again: use another tool, or ask the user what to do instead.")
+}
+
+// late is for a call about which nobody decided in time.
+func (a *asking) late() *call.Failure {
+	if a.approved {
+		return a.refusal(fmt.Sprintf("a person allowed it at a terminal, but the client did not come back for it within %s", short(a.question.Ask.Timeout)), "Try again.")
+	}
+	hint := "Ask the user to be ready to answer, and try again."
+	if a.viaTerminal {
+		hint = "Ask the user to be ready to answer with 'mcp-workbench approve', and try again."
+	}
+	return a.refusal(fmt.Sprintf("nobody approved it within %s", short(a.question.Ask.Timeout)), hint)
+}
+
+// cannotAsk is for a call that nobody can be asked about.
+func (a *asking) cannotAsk() *call.Failure {
+	via := a.question.Ask.Via
+	const hint = "Do not try again: use another tool, or ask the user"
+	switch {
+	case !slices.Contains(via, config.AskTerminal):
+		return a.refusal("this client cannot be asked", hint+", who can allow 'terminal' in policy.ask.via, or use a client that supports elicitation.")
+	case !slices.Contains(via, config.AskClient):
+		return a.refusal("'mcp-workbench approve' cannot reach this workbench", hint+", who can use a shared workbench.")
+	}
+	return a.refusal("nobody can be asked: there is no person at this client, and 'mcp-workbench approve' cannot reach this workbench", hint+".")
+}
+
+// refusal is the error of a call that was not approved.
+func (a *asking) refusal(why, hint string) *call.Failure {
+	text := fmt.Sprintf("it needs approval by the policy (%s)", a.entry.Rule)
+	if a.entry.Because != "" {
+		text += ": " + a.entry.Because
+	}
+	return &call.Failure{Message: text + ". It was not run: " + why, Hint: hint}
+}
+
+// message is what the person reads who is asked through the client.
+func (a *asking) message() string {
+	text := fmt.Sprintf("MCP Workbench asks before it calls the tool '%s'", a.tool)
+	if a.entry.Shown == "" {
+		text += " without arguments."
+	} else {
+		text += " with these arguments:\n  " + strings.ReplaceAll(a.entry.Shown, "\n", "\n  ")
+	}
+	text += "\nThe policy asks: " + hidden.Clean(a.entry.Rule)
+	if a.entry.Because != "" {
+		text += "\nReason: " + hidden.Clean(a.entry.Because)
+	}
+	return text
+}
+
+// report tells the client that its call waits, if it wants to know.
+func (a *asking) report() {
+	token := a.question.Call.Meta.Member(protocol.ProgressToken)
+	remaining := int(time.Until(a.entry.Deadline).Round(time.Second).Seconds())
+	if token.IsAbsent() || remaining <= 0 {
+		return
+	}
+	text := fmt.Sprintf("waiting for approval of '%s'", a.tool)
+	if a.entry.ID != "" {
+		text += fmt.Sprintf(", also with 'mcp-workbench approve %s'", a.entry.ID)
+	}
+	_ = a.client.Notify(protocol.NotifyProgress, progress(token, remaining, text)) // fails only if the client is gone
+}
+
+// short writes a duration without what is zero.
+func short(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}

@@ -1,0 +1,162 @@
+package approval
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// This file shows the arguments of a call to a person.
+
+const (
+	maxArguments = 50      // arguments that are shown; of further ones the number is
+	maxText      = 300     // bytes of a value that are shown; of a longer one the shape is, and how it begins
+	maxBeginning = 120     // bytes of the beginning of a longer text that are shown; the rest is not
+	maxExamined  = 8 << 10 // bytes of a text that are searched for secrets, since no more can be shown
+	maxName      = 60      // bytes of an argument's name that are shown; the rest is not
+	maxNames     = 10      // names of an object's members that are shown; of further ones the number is
+)
+
+// viewer shows values, with secrets masked.
+type viewer struct{ mask func(text string) string }
+
+// arguments returns one line for each argument; "" if there are none.
+func (v viewer) arguments(arguments wire.Payload) string {
+	var lines []string
+	count := 0
+	for key, value := range arguments.Members() {
+		if count++; count <= maxArguments {
+			lines = append(lines, v.name(string(key))+": "+v.value(string(key), value))
+		}
+	}
+	if count > maxArguments {
+		lines = append(lines, fmt.Sprintf("… and %d more", count-maxArguments))
+	}
+	return strings.Join(lines, "\n")
+}
+
+var plainName = regexp.MustCompile(`^[\w.-]+$`)
+
+// name shows the name of an argument. A name that could be mistaken for something else is quoted.
+func (v viewer) name(name string) string {
+	name = cut(v.mask(name[:min(len(name), maxExamined)]), maxName)
+	if plainName.MatchString(name) {
+		return name
+	}
+	return quote(name)
+}
+
+// value shows a value as JSON if it is short, and otherwise its shape.
+func (v viewer) value(name string, value wire.Payload) string {
+	text, isText := value.Text()
+	if isText && len(text) > maxText {
+		if isSecret(name, text) {
+			return secret.Mask
+		}
+		return fmt.Sprintf("text of %d characters in %d lines that begins with %s",
+			utf8.RuneCountInString(text), 1+strings.Count(strings.TrimSuffix(text, "\n"), "\n"), quote(cut(v.masked(text), maxBeginning)))
+	}
+	shown := string(v.appendJSON(nil, name, value, secret.IsNamed(name)))
+	if len(shown) <= maxText {
+		return shown
+	}
+	switch value.Kind() {
+	case "object":
+		return v.shapeOfObject(value)
+	case "array":
+		count := 0
+		for range value.Elements() {
+			count++
+		}
+		return fmt.Sprintf("list of %d values that begins with %s", count, cut(shown, maxBeginning))
+	}
+	return cut(shown, maxText)
+}
+
+func (v viewer) shapeOfObject(object wire.Payload) string {
+	var names []string
+	count := 0
+	for key := range object.Members() {
+		if count++; count <= maxNames {
+			names = append(names, v.name(string(key)))
+		}
+	}
+	text := fmt.Sprintf("object with %d members: %s", count, strings.Join(names, ", "))
+	if count > maxNames {
+		text += ", …"
+	}
+	return text
+}
+
+// appendJSON appends a value without spaces, as far as it may be shown. Everything inside of a value with the name of a
+// secret is one.
+func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, isNamed bool) []byte {
+	if len(dst) > maxText {
+		return dst
+	}
+	switch value.Kind() {
+	case "object":
+		dst = append(dst, '{')
+		for key, member := range value.Members() {
+			if dst[len(dst)-1] != '{' {
+				dst = append(dst, ", "...)
+			}
+			dst = append(append(dst, v.name(string(key))...), ": "...)
+			dst = v.appendJSON(dst, string(key), member, isNamed || secret.IsNamed(string(key)))
+			if len(dst) > maxText {
+				return dst
+			}
+		}
+		return append(dst, '}')
+	case "array":
+		dst = append(dst, '[')
+		for element := range value.Elements() {
+			if dst[len(dst)-1] != '[' {
+				dst = append(dst, ", "...)
+			}
+			if dst = v.appendJSON(dst, name, element, isNamed); len(dst) > maxText {
+				return dst
+			}
+		}
+		return append(dst, ']')
+	case "string":
+		text, _ := value.Text()
+		if isNamed && secret.MayBe(text) || isSecret(name, text) {
+			return append(dst, secret.Mask...)
+		}
+		return append(dst, quote(v.masked(text))...)
+	}
+	raw := value.Bytes()
+	if isNamed && secret.MayBe(string(raw[:min(len(raw), maxText)])) {
+		return append(dst, secret.Mask...)
+	}
+	return append(dst, v.mask(string(raw[:min(len(raw), maxText+1)]))...)
+}
+
+func isSecret(name, text string) bool { return secret.Is(name, text[:min(len(text), maxExamined)]) }
+
+// masked returns the beginning of a text without secrets.
+func (v viewer) masked(text string) string {
+	return v.mask(secret.MaskWithin(text[:min(len(text), maxExamined)]))
+}
+
+// cut returns at most so many bytes of a text, in whole characters.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit] + "…"
+}
+
+// quote returns a text on one line, with everything that cannot be seen escaped.
+func quote(text string) string {
+	return string(hidden.AppendEscaped(nil, wire.AppendString(nil, text)))
+}
