@@ -210,7 +210,7 @@ func (a *App) surface(audience front.Audience) *metatool.Surface {
 	}
 	return metatool.New(metatool.Options{
 		Router: a.router.Load(), Visible: a.view(audience), Mode: a.mode(audience), Discovery: discovery, Notice: a.withheld.Load().(string),
-		ListOpened: cfg.ListOpened, ServerInstructions: a.isClear,
+		Reads: a.reads, ListOpened: cfg.ListOpened, ServerInstructions: a.isClear,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
@@ -121,8 +122,16 @@ func knownOf(server *fleet.Server, reason error) KnownServer {
 	return known
 }
 
-// Shown returns what a client receives at the start: the instructions and the definitions of the workbench's own tools.
-func (a *App) Shown() (instructions string, tools [][]byte) {
+// Shown is what a client receives.
+type Shown struct {
+	Instructions string
+	MetaTools    [][]byte // definitions of the workbench's own tools
+	// OpenAnswer returns the answer of open_toolbox, in brief or in full.
+	OpenAnswer func(box, description string, offers []metatool.Offer, brief bool) string
+}
+
+// Shown returns what a client receives.
+func (a *App) Shown() Shown {
 	surface := a.surface(front.Audience{})
-	return surface.Instructions(), surface.MetaTools()
+	return Shown{surface.Instructions(), surface.MetaTools(), surface.OpenAnswer}
 }

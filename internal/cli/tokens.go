@@ -49,7 +49,6 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	instructions, tools := workbench.Shown()
-	tokencost.NewBill(known, cfg, instructions, tools).Print(tty.Cleaned(out))
+	tokencost.NewBill(known, cfg, workbench.Shown()).Print(tty.Cleaned(out))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
@@ -38,11 +39,16 @@ type Request struct {
 	PassErrors bool
 	// Check validates the arguments; may be nil.
 	Check Check
+	// Admit decides about the tool's definition, before the stages; may be nil.
+	Admit Admit
 }
 
 // Check validates the arguments of a call against the tool's input schema. If it returns an error object,
 // that is the response, and the tool is not called.
 type Check func(inputSchema, arguments wire.Payload) (rpcError wire.Payload)
+
+// Admit decides by the definition of a tool whether it may be called in this way. A refusal is the response.
+type Admit func(ref toolbox.Ref, tool catalog.Tool) (refusal *Failure)
 
 // Outcome is the response of a server: a result, or an error that is passed on to the client.
 type Outcome struct {
@@ -119,6 +125,12 @@ func (request *Request) prepare(r *run) bool {
 	if err != nil {
 		r.refuse(Outcome{}, err)
 		return false
+	}
+	if request.Admit != nil {
+		if refusal := request.Admit(request.Ref, tool); refusal != nil {
+			r.refuse(Outcome{}, refusal)
+			return false
+		}
 	}
 	if request.Check != nil {
 		if problem := request.Check(tool.Definition.Member("inputSchema"), request.Arguments); !problem.IsAbsent() {

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -52,7 +53,7 @@ func playEcho(era string, _ []string) int {
 		case method == "initialize":
 			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}`
 		case method == "tools/list":
-			result = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
+			result = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"echo","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`
 		}
 		_, _ = os.Stdout.Write(wire.Result(message.ID.Bytes(), []byte(result)))
 	}
@@ -93,7 +94,10 @@ func newRoutedClient(tb testing.TB, era string, router *call.Router) *echoClient
 	go func() {
 		served <- New(Options{
 			Surface: func(Audience) *metatool.Surface {
-				return metatool.New(metatool.Options{Router: router, Visible: servers, Mode: config.Proxy})
+				return metatool.New(metatool.Options{
+					Router: router, Visible: servers, Mode: config.Proxy,
+					Discovery: config.Discovery{ReadTool: true}, Reads: declaresReading,
+				})
 			},
 			Forwarder: func(Audience) *passthrough.Forwarder {
 				return passthrough.New(passthrough.Options{Router: router, Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
@@ -177,6 +181,11 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 		call, want := client.useTool()
 		return client, call, want
 	},
+	"legacy, by read_tool": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		client := newEchoClient(tb, "legacy")
+		call, want := client.useTool()
+		return client, bytes.Replace(call, []byte("use_tool"), []byte("read_tool"), 1), want
+	},
 	"modern": func(tb testing.TB) (*echoClient, []byte, []byte) {
 		call, want := useToolModern(`{}`)
 		return newEchoClient(tb, "modern"), call, want
@@ -185,6 +194,10 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 		call, want := useToolModern(`{"elicitation":{},"roots":{}}`)
 		return newEchoClient(tb, "modern"), call, want
 	},
+}
+
+func declaresReading(_ toolbox.Ref, tool catalog.Tool) bool {
+	return string(tool.Definition.Member("annotations").Member("readOnlyHint").Bytes()) == "true"
 }
 
 // watcher is a stage that watches and admits everything.

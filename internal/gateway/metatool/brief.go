@@ -51,12 +51,15 @@ const briefHint = "tools holds for each server its tools: name, then (parameters
 	"Run one: use_tool {tool: {toolbox, server, name}, arguments}. " +
 	"Whole definitions: open_toolbox {toolbox, detail: full, tools: [name]}"
 
+// briefReadHint explains the mark of tools that read_tool runs.
+const briefReadHint = ". Those marked with *: read_tool instead of use_tool"
+
 // appendBriefServer appends a member for a server, which has a member for each tool, so that no key is repeated.
 func (o openRequest) appendBriefServer(dst []byte, offer Offer) []byte {
 	var members []byte
 	for _, tool := range offer.Tools {
 		if o.wants(offer.Server, tool.Name) {
-			members = wire.AppendMember(members, tool.Name, briefText(tool))
+			members = wire.AppendMember(members, tool.Name, briefText(tool, o.isRead(offer.Server, tool)))
 		}
 	}
 	if len(members) == 0 {
@@ -69,9 +72,13 @@ func (o openRequest) appendBriefServer(dst []byte, offer Offer) []byte {
 	return append(append(dst, members...), '}')
 }
 
-// briefText returns the parameters and a line of description of a tool.
-func briefText(tool catalog.Tool) string {
-	text := cutText(strings.TrimPrefix(tool.Signature(), tool.Name), maxSignature)
+// briefText returns the parameters and a line of description of a tool, with a mark if read_tool runs it.
+func briefText(tool catalog.Tool, isRead bool) string {
+	text := ""
+	if isRead {
+		text = "*"
+	}
+	text += cutText(strings.TrimPrefix(tool.Signature(), tool.Name), maxSignature)
 	if description, _ := tool.Definition.Member("description").Text(); strings.TrimSpace(description) != "" {
 		text += " " + OneLine(description)
 	}

@@ -26,7 +26,7 @@ func (c *CallReader) Read(message *wire.Message) (request Request, problem strin
 		return request, ""
 	}
 	request, problem = ReadCall(message)
-	if isParsed := request.Name != useName || request.ref != (toolbox.Ref{}); problem == "" && isParsed && request.Extra == nil {
+	if isParsed := !request.namesTool() || request.ref != (toolbox.Ref{}); problem == "" && isParsed && request.Extra == nil {
 		c.pattern.Learn(request.Params, request.Arguments, request.Meta)
 		c.name, c.ref = request.Name, request.ref
 	}

@@ -66,6 +66,9 @@ func TestCallReader(t *testing.T) {
 		`{"arguments":{}}`,
 		`{"name":"use_tool","arguments":{}}`,
 		`{"name":"use_tool","arguments":{` + tool + `}}`,
+		`{"name":"read_tool","arguments":{` + tool + `,"arguments":{"a":1}}}`,
+		`{"name":"read_tool","arguments":{` + tool + `,"arguments":{"a":2}}}`,
+		`{"name":"read_tool","arguments":{"tool":{"toolbox":"T"},"arguments":{}}}`,
 	} {
 		for range 2 {
 			sameCall(t, &reader, params)

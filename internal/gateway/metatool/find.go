@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
@@ -129,6 +130,9 @@ func (s *Surface) find(q findQuery, session Session) string {
 		members = wire.AppendMember(members, "server", hit.server.Name())
 		members = wire.AppendMember(members, "name", hit.tool.Name)
 		members = appendBrief(members, hit.tool)
+		if s.reads.includes(toolbox.Ref{Toolbox: hit.box.Name, Server: hit.server.Name(), Name: hit.tool.Name}, hit.tool) {
+			members = wire.AppendMember(members, "use", readToolName)
+		}
 		if hit.tool.Changed {
 			members = append(members, `,"changed":true`...)
 		}

@@ -15,17 +15,17 @@ type invocation struct {
 	Origin
 	surface *Surface
 	ref     toolbox.Ref
-	native  bool // the tool was called by a name of its own, not through use_tool
+	native  bool // the tool was called by a name of its own, not through use_tool or read_tool
 }
 
-// callUsed forwards a call of use_tool to the tool's server.
-func (s *Surface) callUsed(request *Request) {
-	s.start(request, s.newInvocation(request, request.ref, false), request.Arguments, nil)
+// callUsed forwards a call of use_tool or read_tool to the tool's server. Admit may be nil.
+func (s *Surface) callUsed(request *Request, admit call.Admit) {
+	s.start(request, s.newInvocation(request, request.ref, false), request.Arguments, nil, admit)
 }
 
 // callNamed forwards a call of a tool by a name of its own.
 func (s *Surface) callNamed(request *Request, ref toolbox.Ref) {
-	s.start(request, s.newInvocation(request, ref, true), nativeArguments(request.Arguments), request.Check)
+	s.start(request, s.newInvocation(request, ref, true), nativeArguments(request.Arguments), request.Check, nil)
 }
 
 // newInvocation returns the invocation of a request. It reuses the memory of the request, which has one invocation at most.
@@ -35,10 +35,10 @@ func (s *Surface) newInvocation(request *Request, ref toolbox.Ref, native bool) 
 	return v
 }
 
-func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check) {
+func (s *Surface) start(request *Request, v *invocation, arguments wire.Payload, check call.Check, admit call.Admit) {
 	s.router.CallTool(s.visible, &call.Request{
 		Ref: v.ref, Arguments: arguments, Meta: request.Meta, Extra: request.Extra, PassErrors: s.mode == config.Direct,
-		Client: request.Session, Canceller: &request.Canceller.Canceller, Replier: v, Check: check,
+		Client: request.Session, Canceller: &request.Canceller.Canceller, Replier: v, Check: check, Admit: admit,
 	})
 }
 

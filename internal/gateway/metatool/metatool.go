@@ -52,6 +52,9 @@ type Options struct {
 	// Discovery is ignored in direct mode, where clients see the servers' own tools only.
 	Discovery config.Discovery
 
+	// Reads reports whether a tool only reads, so that read_tool runs it. nil: read_tool is not offered.
+	Reads func(ref toolbox.Ref, tool catalog.Tool) bool
+
 	// Notice tells clients why a file of the configuration is not used; "" if all are. Where no
 	// toolbox is left, it is the instructions and the answer to every call. Otherwise it comes
 	// with the instructions, with every toolbox that is opened, and where a toolbox is not found.
@@ -72,6 +75,8 @@ type Surface struct {
 	mode      config.ToolMode
 	discovery config.Discovery
 	notice    string
+	reads     reads      // nil: read_tool is not offered
+	admitRead call.Admit // refuses what does not read
 
 	listOpened         bool
 	serverInstructions bool
@@ -89,6 +94,9 @@ func New(options Options) *Surface {
 	}
 	if s.mode == config.Direct {
 		s.discovery = config.Discovery{}
+	}
+	if s.discovery.ReadTool && options.Reads != nil {
+		s.reads, s.admitRead = options.Reads, admitRead(options.Reads)
 	}
 	s.pinned = newPinned(s.discovery.Pinned)
 	return s

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -174,7 +175,7 @@ func TestLongInstructionsBeginWithAllNames(t *testing.T) {
 }
 
 func TestMetaToolsAreDefinedByTheirName(t *testing.T) {
-	all := New(Options{Visible: fleet.New(fleet.Options{Config: &config.Config{}}), Discovery: config.Discovery{Search: true, MaxResultBytes: 1}})
+	all := New(Options{Visible: fleet.New(fleet.Options{Config: &config.Config{}}), Discovery: config.Discovery{Search: true, ReadTool: true, MaxResultBytes: 1}, Reads: readsAsDeclared})
 	definitions := all.MetaTools()
 	if len(definitions) != len(metaTools) {
 		t.Fatalf("%d of %d meta-tools are offered", len(definitions), len(metaTools))
@@ -195,7 +196,7 @@ func TestBundleListsTheMetaTools(t *testing.T) {
 	}
 	for _, tool := range metaTools {
 		isListed := strings.Contains(string(manifest), `"name": "`+tool.name+`"`)
-		if isListed != (tool.name != readName) {
+		if isListed != (tool.name != readResultName) {
 			t.Errorf("packaging/mcpb/manifest.json.tmpl lists %s: %t", tool.name, isListed)
 		}
 	}
@@ -217,3 +218,5 @@ func TestOpenDefinitionOfManyToolboxes(t *testing.T) {
 		t.Errorf("the description ends with %q", text[len(text)-60:])
 	}
 }
+
+func readsAsDeclared(_ toolbox.Ref, tool catalog.Tool) bool { return declaresReading(tool) }

@@ -87,7 +87,7 @@ func (s *Surface) openToolbox(request Request) {
 		s.failUnknownToolbox(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", asked.toolbox), s.availableToolboxes())
 		return
 	}
-	asked.notice = s.notice
+	asked.notice, asked.reads = s.notice, s.reads
 	go func() { request.Answerer.Answer(s.connect(box, request, asked)) }()
 }
 

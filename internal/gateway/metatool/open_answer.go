@@ -33,15 +33,15 @@ func offerOf(opened fleet.Opened) Offer {
 }
 
 // OpenAnswer returns the answer of open_toolbox for these offers.
-func OpenAnswer(box, description string, offers []Offer, brief bool) string {
-	text, _ := openRequest{toolbox: box, brief: brief}.answer(description, offers, unchanged)
+func (s *Surface) OpenAnswer(box, description string, offers []Offer, brief bool) string {
+	text, _ := openRequest{toolbox: box, brief: brief, reads: s.reads}.answer(description, offers, unchanged)
 	return text
 }
 
 // OpenTool returns the part of a tool in the answer of open_toolbox.
 func OpenTool(box, server string, tool catalog.Tool, brief bool) string {
 	if brief {
-		return string(wire.AppendMember(nil, tool.Name, briefText(tool)))
+		return string(wire.AppendMember(nil, tool.Name, briefText(tool, false)))
 	}
 	return string(openRequest{toolbox: box}.appendDefinitions(nil, Offer{Server: server, Tools: []catalog.Tool{tool}}, unchanged))
 }
@@ -84,8 +84,10 @@ func (o openRequest) answer(description string, offers []Offer, define func(tool
 	result = wire.AppendMember(result, "description", description)
 	result = append(result, `,"servers_connected":`...)
 	result = strconv.AppendInt(result, int64(connected), 10)
+	if hint := o.hint(offers); hint != "" {
+		result = wire.AppendMember(result, "hint", hint)
+	}
 	if o.brief {
-		result = wire.AppendMember(result, "hint", briefHint)
 		result = append(append(append(result, `,"tools":{`...), tools...), '}')
 	} else {
 		result = append(append(append(result, `,"tools":[`...), tools...), ']')

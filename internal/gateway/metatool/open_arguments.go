@@ -15,6 +15,7 @@ type openRequest struct {
 	brief   bool
 	tools   []string // the tools to answer with; nil: all
 	notice  string   // that comes first among the warnings; may be empty
+	reads   reads    // nil: the answer does not say which tools read_tool runs
 }
 
 // maxNamed is the number of tools that a call of open_toolbox may name.

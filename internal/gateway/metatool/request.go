@@ -17,7 +17,7 @@ type Request struct {
 	// Check is run before a tool that is called natively; see call.Request. It may be nil.
 	Check call.Check
 
-	// ref is the tool that a call of use_tool names. If it is set, Arguments are the arguments of
+	// ref is the tool that a call of use_tool or read_tool names. If it is set, Arguments are the arguments of
 	// that tool.
 	ref toolbox.Ref
 }
@@ -71,14 +71,19 @@ func ReadCall(message *wire.Message) (request Request, problem string) {
 	if problem := request.readParams(); problem != "" {
 		return request, problem
 	}
-	if request.Name == useName {
+	if request.namesTool() {
 		ref, arguments, problem := parseUse(request.Arguments)
-		if problem != "" { // useTool reports it, unless a tool of a server has this name
+		if problem != "" { // runTool reports it, unless a tool of a server has this name
 			return request, ""
 		}
 		request.ref, request.Arguments = ref, arguments
 	}
 	return request, ""
+}
+
+// namesTool reports whether it is a call of a meta-tool that runs the tool which its arguments name.
+func (request *Request) namesTool() bool {
+	return request.Name == useName || request.Name == readToolName
 }
 
 // readParams reads the params in one pass.
@@ -125,7 +130,7 @@ func (request *Request) addExtra(key string, value wire.Payload) (problem string
 	return problem
 }
 
-// restoreArguments undoes the parsing of a call of use_tool, for direct mode, where a server's tool may have that name.
+// restoreArguments undoes the parsing of a call of use_tool or read_tool, for direct mode, where a server's tool may have that name.
 func (request *Request) restoreArguments() {
 	if request.ref != (toolbox.Ref{}) {
 		request.ref = toolbox.Ref{}

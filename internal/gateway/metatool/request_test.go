@@ -47,6 +47,10 @@ func TestReadCall(t *testing.T) {
 			"use_tool in a wrong way", `{"name":"use_tool","arguments":{"tool":{"toolbox":"T"}}}`,
 			`use_tool {  } {"tool":{"toolbox":"T"}}  `, "",
 		},
+		{
+			"read_tool", `{"name":"read_tool","arguments":{` + tool + `,"arguments":{"a":1}}}`,
+			`read_tool {T S n} {"a":1}  `, `{` + tool + `,"arguments":{"a":1}}`,
+		},
 		{"a tool of its own", `{"name":"n","arguments":{"a":1}}`, `n {  } {"a":1}  `, ""},
 		{"a tool of its own with a string", `{"name":"n","arguments":"{}"}`, `n {  } "{}"  `, ""},
 	} {

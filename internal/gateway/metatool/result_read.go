@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-const readName = "read_result"
+const readResultName = "read_result"
 
 // Limits of read_result.
 const (
@@ -28,12 +28,12 @@ const (
 	matchTime  = 2 * time.Second // for one search in a kept result; then the answer says where to go on
 )
 
-// offersRead reports whether large results are kept for the session's client, or without a session, for any client.
-func (s *Surface) offersRead(session Session) bool {
+// offersReadResult reports whether large results are kept for the session's client, or without a session, for any client.
+func (s *Surface) offersReadResult(session Session) bool {
 	return session == nil && s.discovery.MaxResultBytes > 0 || s.resultsFor(session) != nil
 }
 
-func (s *Surface) readDefinition() []byte {
+func (s *Surface) readResultDefinition() []byte {
 	return []byte(`{"name":"read_result","title":"Read a large result",` +
 		`"description":"Read on in a result that was too large to be shown whole, by the handle that its head names: a part by bytes, lines that match a regular expression, or a value by its path.",` +
 		`"inputSchema":{"type":"object","properties":{` +

@@ -245,10 +245,10 @@ func TestLargeResultOfACall(t *testing.T) {
 	if len(answer) > 4096 || !strings.Contains(answer, "kept as 'r1'") {
 		t.Errorf("the answer is %s", answer)
 	}
-	if !strings.Contains(client.list(surface), readName) || strings.Contains(client.list(New(Options{Visible: servers, Mode: config.Proxy})), readName) {
+	if !strings.Contains(client.list(surface), readResultName) || strings.Contains(client.list(New(Options{Visible: servers, Mode: config.Proxy})), readResultName) {
 		t.Error("read_result is not listed where it is on, or where it is not")
 	}
-	if got := newSession().ask(surface, readName, `{"handle":"r1"}`); !strings.Contains(got, "is not kept") {
+	if got := newSession().ask(surface, readResultName, `{"handle":"r1"}`); !strings.Contains(got, "is not kept") {
 		t.Errorf("another client reads %s", got)
 	}
 }

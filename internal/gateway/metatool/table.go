@@ -25,7 +25,8 @@ var metaTools = []metaTool{
 	{name: openName, define: (*Surface).openDefinition, call: (*Surface).openToolbox},
 	{name: useName, define: (*Surface).useDefinition, call: (*Surface).useTool},
 	{name: findName, define: (*Surface).findDefinition, isOffered: (*Surface).offersFind, call: (*Surface).findTools},
-	{name: readName, define: (*Surface).readDefinition, isOffered: (*Surface).offersRead, call: (*Surface).readResult},
+	{name: readToolName, define: (*Surface).readToolDefinition, isOffered: (*Surface).offersReadTool, call: (*Surface).readTool},
+	{name: readResultName, define: (*Surface).readResultDefinition, isOffered: (*Surface).offersReadResult, call: (*Surface).readResult},
 }
 
 // offeredMetaTools returns the meta-tools of a client, or of any client without a session.

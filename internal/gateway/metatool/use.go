@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -12,12 +13,12 @@ const useName = "use_tool"
 
 // useDefinition defines use_tool.
 func (s *Surface) useDefinition() []byte {
-	whose, condition := "an open toolbox", ", which must be open"
+	condition := ", which must be open"
 	if s.discovery.AutoOpen {
-		whose, condition = "any toolbox", ""
+		condition = ""
 	}
 	return []byte(`{"name":"use_tool","title":"Use a tool",` +
-		`"description":"Run a tool of ` + whose + `. Take toolbox, server and name of the tool, and what it takes, from the answer of open_toolbox or find_tools.",` +
+		`"description":"Run a tool of ` + s.usableToolbox() + `. Take toolbox, server and name of the tool, and what it takes, from the answer of open_toolbox or find_tools.",` +
 		`"inputSchema":{"type":"object","properties":{` +
 		`"tool":{"type":"object","description":"Which tool to run","properties":{` +
 		`"toolbox":{"type":"string","minLength":1,"description":"Name of the toolbox` + condition + `"},` +
@@ -29,10 +30,21 @@ func (s *Surface) useDefinition() []byte {
 		`"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true},"_meta":{` + alwaysLoad + `}}`)
 }
 
+// usableToolbox says of which toolboxes tools can be run.
+func (s *Surface) usableToolbox() string {
+	if s.discovery.AutoOpen {
+		return "any toolbox"
+	}
+	return "an open toolbox"
+}
+
 // currentForm is added to the answer of a call in a retired form.
 const currentForm = "Name the tool like this: " + exampleCall
 
-func (s *Surface) useTool(request Request) {
+func (s *Surface) useTool(request Request) { s.runTool(request, nil) }
+
+// runTool runs the tool that the input of use_tool or read_tool names.
+func (s *Surface) runTool(request Request, admit call.Admit) {
 	if request.ref == (toolbox.Ref{}) {
 		var problem string
 		if request.ref, request.Arguments, problem = parseUse(request.Arguments); problem != "" {
@@ -44,7 +56,7 @@ func (s *Surface) useTool(request Request) {
 		s.failNotOpen(&request)
 		return
 	}
-	s.callUsed(&request)
+	s.callUsed(&request, admit)
 }
 
 func (s *Surface) failNotOpen(request *Request) {
@@ -64,7 +76,7 @@ func (s *Surface) failNotOpen(request *Request) {
 	request.fail(text + fmt.Sprintf(". Call open_toolbox with %s first", append(wire.AppendMember([]byte("{"), "toolbox", name), '}')))
 }
 
-// parseUse reads the arguments of use_tool; problem describes all mistakes in them.
+// parseUse reads the arguments of use_tool or read_tool; problem describes all mistakes in them.
 func parseUse(input wire.Payload) (ref toolbox.Ref, arguments wire.Payload, problem string) {
 	if kind := input.Kind(); kind != "object" && kind != "null" && kind != "undefined" {
 		return ref, arguments, "Expected object, received " + kind

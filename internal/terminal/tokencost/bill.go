@@ -44,9 +44,9 @@ type Bill struct {
 
 // NewBill estimates the cost of all tools of a configuration, and of the instructions and tools that a
 // client sees at the start.
-func NewBill(known []app.KnownServer, cfg *config.Config, instructions string, tools [][]byte) *Bill {
-	b := &Bill{brief: cfg.Discovery.OpenBrief, instructions: Estimate(instructions)}
-	for _, tool := range tools {
+func NewBill(known []app.KnownServer, cfg *config.Config, shown app.Shown) *Bill {
+	b := &Bill{brief: cfg.Discovery.OpenBrief, instructions: Estimate(shown.Instructions)}
+	for _, tool := range shown.MetaTools {
 		b.ours = append(b.ours, Estimate(string(tool)))
 	}
 	for _, box := range cfg.Toolboxes {
@@ -57,7 +57,7 @@ func NewBill(known []app.KnownServer, cfg *config.Config, instructions string, t
 			}
 		}
 		if len(servers) > 0 {
-			b.addToolbox(box, servers, cfg.Discovery.Pinned)
+			b.addToolbox(box, servers, cfg.Discovery.Pinned, shown)
 		}
 	}
 	return b
@@ -65,7 +65,7 @@ func NewBill(known []app.KnownServer, cfg *config.Config, instructions string, t
 
 // addToolbox adds the lines of a toolbox. Opening it costs more than the sum of its tools: the result also contains the
 // instructions of the servers and its own structure.
-func (b *Bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned []toolbox.Ref) {
+func (b *Bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned []toolbox.Ref, shown app.Shown) {
 	total := &line{name: box.Name}
 	b.lines = append(b.lines, total)
 	var offers []metatool.Offer
@@ -94,8 +94,8 @@ func (b *Bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned 
 	}
 	if len(offers) > 0 {
 		total.cost = cost{
-			full:  Estimate(metatool.OpenAnswer(box.Name, box.Description, offers, false)),
-			brief: Estimate(metatool.OpenAnswer(box.Name, box.Description, offers, true)),
+			full:  Estimate(shown.OpenAnswer(box.Name, box.Description, offers, false)),
+			brief: Estimate(shown.OpenAnswer(box.Name, box.Description, offers, true)),
 		}
 	}
 	b.opened.add(total.cost)
