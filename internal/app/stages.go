@@ -1,8 +1,10 @@
 package app
 
 import (
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -17,4 +19,9 @@ func (a *App) stages(cfg *config.Config) call.Stages {
 		stages.Screen, stages.Admit = append(stages.Screen, stage), append(stages.Admit, stage)
 	}
 	return stages
+}
+
+// reads reports whether a tool only reads, so that read_tool runs it: by its hints, or by a class of the policy.
+func (a *App) reads(ref toolbox.Ref, tool catalog.Tool) bool {
+	return a.policy.Load().Reads(ref, tool.Definition, tool.HintsDoubted)
 }
