@@ -17,6 +17,7 @@ type KnownServer struct {
 	Denied          []string // names of tools hidden by the policy
 	Instructions    string   // of the server
 	Version         string   // reported by the server; may be empty
+	Folder          string   // where relative paths in arguments start; "" if that is not known
 	Err             error    // why the list is unknown
 }
 
@@ -114,7 +115,7 @@ func (a *App) connectServers(ctx context.Context, servers []*fleet.Server, other
 // knownOf returns the current list of a server. A cached list wins over an error of connecting,
 // unless a refresh was requested.
 func knownOf(server *fleet.Server, reason error) KnownServer {
-	known := KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Err: reason}
+	known := KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Folder: server.Folder(nil), Err: reason}
 	if offered := server.Offered(); offered != nil && reason == nil {
 		known.Tools, known.Denied = offered.Tools, offered.Denied
 		known.Instructions, known.Version = offered.Instructions, offered.ServerVersion

@@ -44,7 +44,7 @@ func addCommands(root *cobra.Command, g *globals) {
 			groupedHelp("Enable or disable a server", newEnable(g), newDisable(g)),
 			groupedHelp("Sign in to a remote server, or out; show the logins", newLogin(g), newLogout(g), newAuth(g)),
 			groupedHelp("Check a file; print its JSON Schema for editors", newValidate(g), newSchema()),
-			groupedHelp("Trust a project's configuration; approve tool definitions", newTrust(g), newLock(g)),
+			groupedHelp("Trust a project; approve tools; check the policy", newTrust(g), newLock(g), newPolicy(g)),
 		}},
 		{"Use tools", []helpLine{
 			groupedHelp("List tools; show one in detail", newTools(g), newShow(g)),

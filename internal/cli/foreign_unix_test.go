@@ -81,7 +81,18 @@ var hostileRuns = map[string][]hostileRun{
 		{args: []string{"--revoke"}, shows: true},
 		{args: []string{"--revoke", hostile}, shows: true},
 	},
-	"lock": {{args: nil, shows: true}, {args: []string{"--accept", hostile}, shows: true}},
+	"lock":   {{args: nil, shows: true}, {args: []string{"--accept", hostile}, shows: true}},
+	"policy": {{args: nil}},
+	"policy explain": {
+		{args: []string{"--alone", "$TOOL"}, shows: true},
+		{args: []string{"--alone", "--json", "$TOOL"}, shows: true},
+		{args: []string{"--alone", hostile}, shows: true},
+		{args: []string{"--alone", "$TOOL", hostile}, shows: true},
+		{args: []string{"--alone", "--caller", "token:" + hostile, "$TOOL"}, shows: true},
+		{args: []string{"--caller", hostile, "$TOOL"}},
+	},
+	"policy test":    {{args: []string{"--alone", "cases.json"}, shows: true}, {args: []string{"--alone", "--json", "cases.json"}, shows: true}, {args: []string{hostile}, shows: true}},
+	"policy suggest": {{args: []string{"--alone"}, shows: true}},
 	"tools": {
 		{args: []string{"--alone"}, shows: true}, {args: []string{"--alone", "--json"}, shows: true}, {args: []string{"--alone", hostile}, shows: true},
 	},
@@ -199,11 +210,22 @@ func newHostilePlace(t *testing.T) *hostilePlace {
 	}
 	p.write(t, "workbench-config.json", map[string]any{
 		hostile: 1,
+		"policy": map[string]any{"rules": []any{
+			map[string]any{"tools": "*", "then": "allow", "because": hostile},
+			map[string]any{
+				"tools": []string{"*", hostile}, "callers": []string{"token:" + hostile}, "because": hostile,
+				"require": map[string]any{"p" + hostile: map[string]any{"oneOf": []string{hostile}}},
+			},
+		}},
 		"toolboxes": map[string]any{box: map[string]any{"description": hostile, "mcpServers": map[string]any{
 			good: server("good.json"), bad: server("bad.json"), remote: map[string]any{"url": hostileSite(t)},
 		}}},
 	})
 	p.write(t, "broken.json", map[string]any{"toolboxes": map[string]any{box: map[string]any{"mcpServers": map[string]any{"x" + hostile: map[string]any{"command": 5, "url": hostile}}}}})
+	p.write(t, "cases.json", map[string]any{"cases": []any{
+		map[string]any{"tool": box + "/" + good + "/tool", "verdict": "deny", "caller": "token:" + hostile, "history": []any{map[string]any{"tool": box + "/" + good + "/tool"}}},
+		map[string]any{"tool": box + "/" + good + "/tool", "verdict": "deny"},
+	}})
 	p.write(t, "client.json", map[string]any{"mcpServers": map[string]any{"of a client " + hostile: map[string]any{"command": hostile, "args": []string{hostile}}}})
 	text := map[string]any{"content": []any{map[string]any{"type": "text", "text": hostile}}}
 	tool := func(name string) map[string]any {

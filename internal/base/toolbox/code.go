@@ -12,6 +12,8 @@ const (
 	CallFailed           Code = "call-failed"
 	CallTimedOut         Code = "call-timed-out"
 	CannotListen         Code = "cannot-listen"
+	CasesDiffer          Code = "cases-differ"
+	CasesInvalid         Code = "cases-invalid"
 	CertificateInvalid   Code = "certificate-invalid"
 	ClientAmbiguous      Code = "client-ambiguous"
 	ClientFileBroken     Code = "client-file-broken"

@@ -163,9 +163,10 @@ func (c *checker) value(n *node, k *key, p place) {
 			c.text(element, k, below)
 		}
 	case kindObject:
-		if k.members != nil {
+		switch {
+		case k.members != nil:
 			c.object(n, n.offset, k.members, p)
-		} else {
+		case !k.free:
 			c.entries(n, k, p)
 		}
 	}

@@ -33,6 +33,7 @@ type key struct {
 	members *object
 	noun    string // for such an element in messages
 	entries *entries
+	free    bool // the object may hold anything
 }
 
 // entries describes an object whose keys are user-defined names.

@@ -13,11 +13,16 @@ import (
 
 const invalidJSON = "Invalid JSON in config file: "
 
-// parseSyntax parses data, or reports the position of the first syntax error. It hides the parser's message where that
+// parseSyntax parses a configuration file, or reports the position of the first syntax error. It hides the parser's message where that
 // quotes the file: a value with a wrong escape may be a password.
 func parseSyntax(data []byte, r *report) (*hujson.Value, bool) {
+	return parseJSON(data, r, invalidJSON)
+}
+
+// parseJSON is parseSyntax for any file; messages start with prefix.
+func parseJSON(data []byte, r *report, prefix string) (*hujson.Value, bool) {
 	refuse := func(offset int, message, hint string) (*hujson.Value, bool) {
-		r.fail(offset, nil, invalidJSON+message, hint)
+		r.fail(offset, nil, prefix+message, hint)
 		return nil, false
 	}
 	if !utf8.Valid(data) {

@@ -147,6 +147,7 @@ type treeBuilder struct {
 	envFile string
 	report  *report
 	secrets *secrets
+	literal bool // nothing is expanded
 }
 
 func (g *treeBuilder) value(v *hujson.Value, at *path, disabled bool) node {
@@ -223,6 +224,9 @@ func isDisabled(server *hujson.Object) bool {
 
 // expand returns the expanded text, and whether it is incomplete.
 func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (text string, unresolved bool) {
+	if g.literal {
+		return raw, false
+	}
 	lookup := g.lookup
 	if g.outer != nil && at.up(1).server() == nil {
 		lookup = g.outer

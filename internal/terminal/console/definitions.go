@@ -1,0 +1,106 @@
+package console
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/arguments"
+)
+
+// This file finds definitions for commands about the policy: those that it hides are found, too.
+
+// Definition is a tool with its full name.
+type Definition struct {
+	Ref    toolbox.Ref
+	Tool   catalog.Tool
+	Folder string // of its server; see app.KnownServer
+}
+
+// Definitions holds the tools of some servers, whatever the policy says about them.
+type Definitions struct {
+	known    catalogue
+	disabled []place
+}
+
+// DefinitionsFor returns the tools of the servers that references to tools can be about; without references, of all. Servers that
+// are not in the cache are connected.
+func (c *Console) DefinitionsFor(ctx context.Context, refs ...string) (*Definitions, error) {
+	enabled, disabled := c.places()
+	if len(enabled) == 0 {
+		return nil, c.nothingConfigured()
+	}
+	wanted := enabled
+	if len(refs) > 0 {
+		wanted = nil
+		for _, at := range enabled {
+			if slices.ContainsFunc(refs, func(ref string) bool { return slices.Contains(candidates(ref, enabled), at) }) {
+				wanted = append(wanted, at)
+			}
+		}
+	}
+	known, err := c.withoutPolicy().toolLists(ctx, wanted, false)
+	return &Definitions{known, disabled}, err
+}
+
+// CachedDefinitions returns the tools that are in the cache. Nothing is connected.
+func (c *Console) CachedDefinitions(ctx context.Context) (*Definitions, error) {
+	enabled, disabled := c.places()
+	known, err := c.withoutPolicy().find(ctx, enabled, app.KnownOptions{Stored: true})
+	return &Definitions{known, disabled}, err
+}
+
+func (c *Console) withoutPolicy() *Console {
+	without, cfg := *c, *c.Config
+	cfg.Policy = config.Policy{}
+	without.Config = &cfg
+	return &without
+}
+
+// Unknown returns the servers without a tool list.
+func (d *Definitions) Unknown() []app.KnownServer { return d.known.unreachable() }
+
+// All returns the tools, in the order of the configuration.
+func (d *Definitions) All() (all []Definition) {
+	for _, server := range d.known {
+		for _, tool := range server.Tools {
+			all = append(all, Definition{toolbox.Ref{Toolbox: server.Toolbox, Server: server.Server, Name: tool.Name}, tool, server.Folder})
+		}
+	}
+	return all
+}
+
+// Find returns the tool that a reference names, or the usual error.
+func (d *Definitions) Find(ref string) (Definition, error) {
+	found := match(ref, d.known.entries())
+	switch len(found) {
+	case 1:
+		for _, one := range d.All() {
+			if one.Ref == (toolbox.Ref{Toolbox: found[0].Toolbox, Server: found[0].Server, Name: found[0].tool.Name}) {
+				return one, nil
+			}
+		}
+	case 0:
+		return Definition{}, notFound(ref, d.known.entries(), d.disabled)
+	}
+	return Definition{}, ambiguous(ref, refs(found))
+}
+
+// PrintUnreachable prints why some servers have no tool list. The error is nil unless none has one.
+func (c *Console) PrintUnreachable(d *Definitions) error {
+	failed := d.Unknown()
+	c.printUnreachable(failed)
+	if len(failed) > 0 && len(failed) == len(d.known) {
+		return c.unreachableError(failed)
+	}
+	return nil
+}
+
+// Arguments makes the arguments of a call of a tool, as for Call. They are not checked against its schema, since calls by
+// others are not either.
+func (c *Console) Arguments(tool Definition, options CallOptions) ([]byte, error) {
+	return arguments.Parse(options.Words, tool.Tool.Definition.Member("inputSchema"), options.Stdin)
+}

@@ -1,0 +1,59 @@
+package policycheck
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
+)
+
+// Summarize writes which policy is in force, and which tools it hides from whom.
+func Summarize(screen *tty.Screen, cfg *config.Config, known *console.Definitions) {
+	rules := policy.New(cfg)
+	if rules == nil {
+		fmt.Fprintln(screen, "There is no policy, so that every call is allowed. To start with one: mcp-workbench policy suggest")
+		return
+	}
+	for _, file := range cfg.Policy.Files {
+		parts := []string{"default " + file.Default.String(), toolbox.Count(len(file.Rules), "rule", "rules")}
+		if len(file.Classes) > 0 {
+			parts = append(parts, toolbox.Count(len(file.Classes), "class", "classes"))
+		}
+		fmt.Fprintf(screen, "%s: %s\n", screen.Paint(tty.Name, tty.CleanLine(file.Path)), strings.Join(parts, ", "))
+	}
+	if len(cfg.Policy.Files) > 1 {
+		fmt.Fprintln(screen, "Each file is judged alone, and the strictest verdict counts.")
+	}
+	ask := cfg.Policy.Ask
+	fmt.Fprintf(screen, "Questions go to the %s, and are answered within %s.\n\n", strings.Join(ask.Via, ", then the "), span(ask.Timeout))
+	tools := known.All()
+	var rows [][]tty.Cell
+	for _, caller := range callersOf(rules) {
+		hidden := 0
+		for _, tool := range tools {
+			if rules.AlwaysDenies(query(tool, caller)) {
+				hidden++
+			}
+		}
+		rows = append(rows, tty.Cells(caller, fmt.Sprintf("%d of %d", hidden, len(tools))))
+	}
+	screen.Table([]string{"CALLER", "TOOLS HIDDEN"}, rows)
+	if unknown := len(known.Unknown()); unknown > 0 {
+		fmt.Fprintf(screen, "%s never connected; the tools are not counted.\n", toolbox.Count(unknown, "server was", "servers were"))
+	}
+}
+
+// callersOf returns the callers to show: all kinds, and the tokens that rules name.
+func callersOf(rules *policy.Policy) []string {
+	callers := []string{config.CallerStdio, config.CallerShared, config.CallerTerminal, config.CallerHTTP}
+	for _, caller := range rules.Callers() {
+		if strings.HasPrefix(caller, config.CallerToken) {
+			callers = append(callers, caller)
+		}
+	}
+	return callers
+}
