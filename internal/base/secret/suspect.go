@@ -2,10 +2,8 @@ package secret
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -61,18 +59,6 @@ func MayBe(value string) bool {
 	}
 	return !IsPath(value)
 }
-
-// tokenForm matches the token formats of known issuers. It is compiled on first use: compiling is slow, and most
-// commands do not need it.
-var tokenForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(` + strings.Join([]string{
-		`sk-[\w-]{16,}`, `[srp]k_(live|test)_\w{10,}`, `gh[pousr]_\w{20,}`, `github_pat_\w{20,}`, `glpat-[\w-]{16,}`,
-		`xox[abeoprs]-[\w-]{10,}`, `xapp-[\w-]{10,}`, `A[KS]IA[0-9A-Z]{16}`, `AIza[\w-]{30,}`, `ya29\.[\w-]{20,}`,
-		`npm_\w{30,}`, `pypi-[\w-]{30,}`, `hf_\w{20,}`, `eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*`, `do[opr]_v1_\w{30,}`,
-		`shp(at|ca|pa|ss)_\w{20,}`, `SG\.[\w-]{16,}\.[\w-]{16,}`, `lin_api_\w{20,}`, `(ntn|secret)_\w{30,}`, `figd_[\w-]{20,}`,
-		`tvly-[\w-]{16,}`, `r8_\w{20,}`, `gsk_\w{20,}`, `fc-[0-9a-f]{20,}`, `sbp_[0-9a-f]{20,}`, `ATATT[\w-]{20,}`,
-	}, `|`) + `)$`)
-})
 
 // Looks reports whether a value is a secret, whatever its name.
 func Looks(value string) bool {

@@ -1,18 +1,11 @@
 package recording
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
-
-// shapes match values that are secrets anywhere: well-known tokens, keys, and the credentials of an authorization.
-var shapes = regexp.MustCompile(`(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk-|pk_live_|sk_live_|rk_live_|AKIA|ASIA|AIza|ya29\.|npm_|hf_|dop_v1_|shpat_)[A-Za-z0-9_\-]{12,}` +
-	`|eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*` +
-	`|(?i:bearer|basic) +[A-Za-z0-9_\-.~+/=]{8,}` +
-	`|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----`)
 
 // secretNames are parts of names whose values are secrets, without case and separators.
 var secretNames = []string{
@@ -20,11 +13,11 @@ var secretNames = []string{
 	"accesstoken", "authtoken", "refreshtoken", "idtoken", "bearertoken", "sessiontoken", "authorization", "cookie",
 }
 
-// mask hides the secrets of messages: known values, values of members with telling names, and values of known shapes.
+// mask hides the secrets of messages: known values, values of members with telling names, and values of known forms.
 type mask struct{ known func(text string) string }
 
 func (m mask) text(text string) string {
-	return shapes.ReplaceAllString(m.known(hideMembers(text)), secret.Mask)
+	return secret.MaskLoosely(m.known(hideMembers(text)))
 }
 
 // hideMembers hides the values of members with telling names in JSON inside a text, complete or not, quoted once or
