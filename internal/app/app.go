@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/ledger"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
@@ -44,7 +45,7 @@ type Options struct {
 	Load     func(environ []string) (*config.Config, error)
 	Folder   string        // working folder of servers without one; default: the current folder
 	Idle     time.Duration // timeouts.idle of servers that do not configure it; default: never
-	StateDir string        // for records of process trees and cached definitions; "": none
+	StateDir string        // for records of process trees, cached definitions, and counted calls; "": none
 	Log      *slog.Logger  // default: discard
 
 	// Toolbox is the only toolbox to serve; "": all.
@@ -79,6 +80,7 @@ type App struct {
 	router   atomic.Pointer[call.Router]
 	policy   atomic.Pointer[policy.Policy] // nil: everything is allowed
 	meter    *meter.Meter
+	ledger   *ledger.Ledger
 	desk     *approval.Desk
 	withheld atomic.Value                  // string: why files of the configuration are not used
 	gate     atomic.Pointer[httpauth.Gate] // nil unless clients are served over HTTP
@@ -128,6 +130,7 @@ func New(options Options) (*App, error) {
 	}
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.meter = meter.New(a.started)
+	a.ledger = ledger.New(options.StateDir)
 	a.desk = approval.New(approval.Options{Mask: a.Mask, Reachable: options.Reachable})
 	a.config.Store(options.Config)
 	a.router.Store(call.NewRouter(a.stages(options.Config)))

@@ -15,7 +15,7 @@ func (a *App) stages(cfg *config.Config) call.Stages {
 	rules := policy.New(cfg)
 	a.policy.Store(rules)
 	if rules != nil {
-		stage := policy.NewStage(rules, policy.StageOptions{Asker: a.desk, Current: a.policy.Load})
+		stage := policy.NewStage(rules, policy.StageOptions{Asker: a.desk, Ledger: a.ledger, Current: a.policy.Load})
 		stages.Screen, stages.Admit = append(stages.Screen, stage), append(stages.Admit, stage)
 	}
 	return stages
