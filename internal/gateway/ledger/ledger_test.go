@@ -24,7 +24,9 @@ func limited(calls int, length time.Duration) *config.PolicyRule {
 	}
 }
 
-func claim(rule *config.PolicyRule) policy.Claim { return policy.Claim{Rule: rule, Caller: config.CallerStdio} }
+func claim(rule *config.PolicyRule) policy.Claim {
+	return policy.Claim{Rule: rule, Caller: config.CallerStdio}
+}
 
 // take counts a call, and returns after which time one is free; 0 if it was counted.
 func take(t *testing.T, l *Ledger, claims ...policy.Claim) time.Duration {
