@@ -74,6 +74,7 @@ func (b *bench) run(out io.Writer) (err error) {
 		{"open", b.measureOpening},
 		{"tools", b.measureManyTools},
 		{"login", b.measureLogin},
+		{"policy", b.measurePolicy},
 	} {
 		if b.wants(part.name) {
 			if err := part.measure(); err != nil {

@@ -121,6 +121,11 @@ func (b *bench) addWorkbench(binary, name, above, mode string, server map[string
 	if err != nil {
 		return err
 	}
+	return b.addConfigured(binary, name, above, mode, config, add)
+}
+
+// addConfigured is addWorkbench with a configuration file.
+func (b *bench) addConfigured(binary, name, above, mode, config string, add func(string, *peer, error) (*way, error)) (err error) {
 	var p *peer
 	if above == "http" {
 		p, err = startServe(b.env, binary, "--config", config)
@@ -177,9 +182,14 @@ func nativeName(listed []byte) (string, error) {
 
 // configure writes a configuration of one toolbox and returns its path.
 func (b *bench) configure(mode string, servers map[string]any) (string, error) {
-	content, err := json.Marshal(map[string]any{"toolMode": mode, "toolboxes": map[string]any{boxName: map[string]any{
+	return b.write(map[string]any{"toolMode": mode, "toolboxes": map[string]any{boxName: map[string]any{
 		"description": "bench", "mcpServers": servers,
 	}}})
+}
+
+// write writes a configuration and returns its path.
+func (b *bench) write(config map[string]any) (string, error) {
+	content, err := json.Marshal(config)
 	if err != nil {
 		return "", err
 	}

@@ -178,6 +178,8 @@ var goals = []goal{
 	{"resident memory after 100,000 calls, MB", 25, false, single("resident memory after 100,000 calls")},
 	{loginTime, 1.05, false, single(loginTime)},
 	{loginAllocations, 1, false, single(loginAllocations)},
+	{policyTime, 1.05, false, single(policyTime)},
+	{policyAllocations, 0.5, false, single(policyAllocations)},
 	{"start to the answer of initialize, ms", 10, false, single("start to the answer of initialize")},
 }
 

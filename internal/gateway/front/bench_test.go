@@ -174,7 +174,7 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 	},
 	"legacy, through stages": func(tb testing.TB) (*echoClient, []byte, []byte) {
 		var stage watcher
-		rules := policy.NewStage(policy.New(&config.Config{Policy: config.Policy{Files: []config.PolicyFile{{Rules: []config.PolicyRule{{Tools: []toolbox.Pattern{"*/delete_*"}, Then: config.Deny}}}}}}), policy.StageOptions{})
+		rules := policyStage(config.PolicyRule{Tools: []toolbox.Pattern{"*/delete_*"}, Then: config.Deny})
 		client := newRoutedClient(tb, "legacy", call.NewRouter(call.Stages{
 			Screen: []call.Screener{rules}, Admit: []call.Admitter{stage, rules}, Observe: []call.Observer{stage},
 		}))
@@ -185,6 +185,17 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 		client := newEchoClient(tb, "legacy")
 		call, want := client.useTool()
 		return client, bytes.Replace(call, []byte("use_tool"), []byte("read_tool"), 1), want
+	},
+	"legacy, with rules about the tool": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		yes := true
+		rules := policyStage(
+			config.PolicyRule{Tools: []toolbox.Pattern{"T/*"}, Then: config.Allow},
+			config.PolicyRule{Hints: config.PolicyHints{Idempotent: &yes}, Then: config.Ask},
+			config.PolicyRule{Callers: []string{"token:ci"}, Then: config.Deny},
+		)
+		client := newRoutedClient(tb, "legacy", call.NewRouter(call.Stages{Screen: []call.Screener{rules}, Admit: []call.Admitter{rules}}))
+		call, want := client.useTool()
+		return client, call, want
 	},
 	"modern": func(tb testing.TB) (*echoClient, []byte, []byte) {
 		call, want := useToolModern(`{}`)
@@ -198,6 +209,12 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 
 func declaresReading(_ toolbox.Ref, tool catalog.Tool) bool {
 	return string(tool.Definition.Member("annotations").Member("readOnlyHint").Bytes()) == "true"
+}
+
+// policyStage is the stage of a policy with these rules.
+func policyStage(rules ...config.PolicyRule) *policy.Stage {
+	file := config.PolicyFile{Default: config.Allow, Rules: rules}
+	return policy.NewStage(policy.New(&config.Config{Policy: config.Policy{Files: []config.PolicyFile{file}}}), policy.StageOptions{})
 }
 
 // watcher is a stage that watches and admits everything.
