@@ -90,14 +90,11 @@ func (a *asking) wait(ctx context.Context) *call.Failure {
 		}
 		select {
 		case decided := <-a.entry.decided:
-			if a.mustReturn(decided) {
-				a.approved = true
-				continue
+			if refusal, isOver := a.handleDecision(decided); isOver {
+				return refusal
 			}
-			return a.verdict(decided)
 		case got := <-a.answers:
-			a.form = nil
-			if refusal, isOver := a.handle(got); isOver {
+			if refusal, isOver := a.handleAnswer(got); isOver {
 				return refusal
 			}
 		case <-tick.C:
@@ -106,7 +103,7 @@ func (a *asking) wait(ctx context.Context) *call.Failure {
 		case <-deadline.C:
 			return a.late()
 		case <-ctx.Done():
-			return nil // the call has ended
+			return a.late() // unless the call was cancelled, of which the caller knows
 		}
 	}
 }
@@ -126,18 +123,31 @@ func (a *asking) withdraw() {
 	}
 }
 
-// mustReturn reports whether the call waits for its client after a terminal allowed it: a modern client that was asked
-// gets the result only when it comes back, and the result would have to be kept until then.
-func (a *asking) mustReturn(decided decision) bool {
-	if !a.isModern || a.form == nil || decided.answer == No {
-		return false
+// handleDecision handles a decision that did not come from the client; isOver is false if the call waits for the client
+// all the same: a modern client that was asked gets the result only when it comes back, and the result would have to be
+// kept until then.
+func (a *asking) handleDecision(decided decision) (refusal *call.Failure, isOver bool) {
+	if decided.answer == No || a.form == nil {
+		return a.verdict(decided), true
 	}
-	a.desk.remember(a.entry, decided.answer)
-	return true
+	select {
+	case got := <-a.answers: // at the same time
+		if got.isNo() {
+			decided = decision{answer: No, by: byPerson}
+		}
+		return a.verdict(decided), true
+	default:
+	}
+	if a.approved = a.isModern; a.approved {
+		a.desk.remember(a.entry, decided.answer)
+		return nil, false
+	}
+	return a.verdict(decided), true
 }
 
-// handle handles the client's answer; isOver is false if others are still asked.
-func (a *asking) handle(got clientAnswer) (refusal *call.Failure, isOver bool) {
+// handleAnswer handles the client's answer; isOver is false if others are still asked.
+func (a *asking) handleAnswer(got clientAnswer) (refusal *call.Failure, isOver bool) {
+	a.form = nil
 	switch {
 	case a.approved && (got.dismissed || got.unable):
 		return nil, true
@@ -173,6 +183,14 @@ func (a *asking) verdict(decided decision) *call.Failure {
 
 // late is for a call about which nobody decided in time.
 func (a *asking) late() *call.Failure {
+	a.desk.remove(a.entry) // from now on nobody can decide
+	select {
+	case decided := <-a.entry.decided: // at the last moment
+		if refusal, isOver := a.handleDecision(decided); isOver {
+			return refusal
+		}
+	default:
+	}
 	if a.approved {
 		return a.refusal(fmt.Sprintf("a person allowed it at a terminal, but the client did not come back for it within %s", short(a.question.Ask.Timeout)), "Try again.")
 	}

@@ -69,9 +69,10 @@ type Waiting struct {
 // entry is a call that waits.
 type entry struct {
 	Waiting
-	session *fleet.ClientProfile // may be nil
-	subject subject
-	decided chan decision // gets one
+	isListed bool                 // a terminal may decide about it; guarded by the desk's lock
+	session  *fleet.ClientProfile // may be nil
+	subject  subject
+	decided  chan decision // gets one
 }
 
 // decision ends a wait.
@@ -105,7 +106,7 @@ func (d *Desk) Waiting() []Waiting {
 	defer d.mu.Unlock()
 	all := make([]Waiting, 0, len(d.waiting))
 	for _, e := range d.waiting {
-		if e.ID != "" {
+		if e.isListed {
 			all = append(all, e.Waiting)
 		}
 	}
@@ -119,11 +120,11 @@ var ErrNotWaiting = errors.New("no call waits under this ID: it was answered, ca
 func (d *Desk) Answer(id string, answer Answer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	at := slices.IndexFunc(d.waiting, func(e *entry) bool { return e.ID != "" && e.ID == id })
+	at := slices.IndexFunc(d.waiting, func(e *entry) bool { return e.isListed && e.ID == id })
 	if at < 0 || !d.waiting[at].decide(decision{answer: answer, by: byPerson}) {
 		return ErrNotWaiting
 	}
-	d.waiting = slices.Delete(d.waiting, at, at+1) // now, so that nobody is asked about it any more
+	d.waiting[at].isListed = false // now, so that nobody is asked about it any more
 	d.tellWatchers()
 	return nil
 }
@@ -175,7 +176,7 @@ func (d *Desk) add(e *entry, forTerminal bool) bool {
 		return false
 	}
 	if forTerminal {
-		e.ID = d.newID()
+		e.ID, e.isListed = d.newID(), true
 	}
 	d.waiting = append(d.waiting, e)
 	if d.closed {
@@ -198,7 +199,7 @@ func (d *Desk) remember(e *entry, answer Answer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, other := range d.waiting {
-		if d.memory.allows(other.session, other.subject) {
+		if other != e && d.memory.allows(other.session, other.subject) {
 			other.decide(decision{answer: Once, by: byEarlier})
 		}
 	}

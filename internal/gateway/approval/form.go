@@ -87,6 +87,9 @@ type clientAnswer struct {
 	unable    bool // nobody was asked
 }
 
+// isNo reports whether a person chose no.
+func (a clientAnswer) isNo() bool { return a.answer == No && !a.dismissed && !a.unable }
+
 // read reads the client's response. Whatever is not clearly a yes is a no.
 func read(response wire.Message, unsupported bool) clientAnswer {
 	if unsupported || !response.Error.IsAbsent() {

@@ -58,8 +58,11 @@ func (v viewer) value(name string, value wire.Payload) string {
 		if isSecret(name, text) {
 			return secret.Mask
 		}
-		return fmt.Sprintf("text of %d characters in %d lines that begins with %s",
-			utf8.RuneCountInString(text), 1+strings.Count(strings.TrimSuffix(text, "\n"), "\n"), quote(cut(v.masked(text), maxBeginning)))
+		lines := ""
+		if count := 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n"); count > 1 {
+			lines = fmt.Sprintf(" in %d lines", count)
+		}
+		return fmt.Sprintf("text of %d characters%s that begins with %s", utf8.RuneCountInString(text), lines, quote(cut(v.masked(text), maxBeginning)))
 	}
 	shown := string(v.appendJSON(nil, name, value, secret.IsNamed(name)))
 	if len(shown) <= maxText {

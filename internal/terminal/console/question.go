@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/browser"
 )
@@ -44,6 +45,10 @@ func (r *activeCall) progress(params wire.Payload) {
 	number := func(key string) float64 {
 		n, _ := strconv.ParseFloat(string(params.Member(key).Bytes()), 64) // absent is zero
 		return n
+	}
+	if number("progress") < 0 { // the workbench has not sent the call yet
+		r.bar.Say(text(params.Member("message")))
+		return
 	}
 	r.bar.Show(number("progress"), number("total"), text(params.Member("message")))
 }
@@ -82,6 +87,9 @@ func (r *activeCall) elicit(ctx context.Context, params wire.Payload) ([]byte, e
 	r.asking.Store(true)
 	defer r.asking.Store(false)
 	r.bar.Clear()
+	if approval.IsQuestion(params) {
+		return r.approve(ctx, params)
+	}
 	message := strings.ReplaceAll(strings.TrimSpace(tty.Clean(text(params.Member("message")))), "\n", "\n  ")
 	if !r.Err.IsInteractive() {
 		fmt.Fprintf(r.Err, "Server '%s' asks something, and nobody can answer here, so it was declined:\n  %s\n", tty.CleanLine(r.at.String()), message)

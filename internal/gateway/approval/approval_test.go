@@ -1,0 +1,555 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// client is one that keeps what it gets.
+type client struct {
+	profile *fleet.ClientProfile
+
+	mu        sync.Mutex
+	asked     []*downstream.Question
+	withdrawn int
+	progress  []string
+}
+
+const (
+	forms = `{"elicitation":{}}`
+	pages = `{"elicitation":{"url":{}}}`
+)
+
+func newClient(t *testing.T, capabilities string, isModern bool) *client {
+	c := &client{profile: fleet.NewClientProfile(fleet.ProfileOptions{Capabilities: []byte(capabilities), Modern: isModern, Name: "tester"})}
+	t.Cleanup(c.profile.Close)
+	return c
+}
+
+func (c *client) Profile() *fleet.ClientProfile { return c.profile }
+
+func (c *client) Notify(method string, params []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if method == protocol.NotifyProgress {
+		c.progress = append(c.progress, string(params))
+	}
+	return nil
+}
+
+func (c *client) Ask(question *downstream.Question) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, question)
+	question.OnWithdraw(func(wire.Payload) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.withdrawn++
+	})
+}
+
+// last returns the newest question; nil if there is none.
+func (c *client) last() *downstream.Question {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.asked) == 0 {
+		return nil
+	}
+	return c.asked[len(c.asked)-1]
+}
+
+// counts returns how many questions the client got, and how many were withdrawn.
+func (c *client) counts() (asked, withdrawn int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.asked), c.withdrawn
+}
+
+// answer sends the client's result.
+func (c *client) answer(result string) {
+	c.last().Answer(wire.Message{Result: wire.Raw([]byte(result))})
+}
+
+func accept(word string) string { return `{"action":"accept","content":{"approval":"` + word + `"}}` }
+
+// The ways to ask.
+var (
+	both          = []string{config.AskClient, config.AskTerminal}
+	terminalFirst = []string{config.AskTerminal, config.AskClient}
+	clientOnly    = []string{config.AskClient}
+	terminalOnly  = []string{config.AskTerminal}
+)
+
+// try is one call to ask about.
+type try struct {
+	via        []string
+	definition string
+	arguments  string
+	meta       string
+}
+
+func (c *client) question(of try) *policy.Question {
+	if of.definition == "" {
+		of.definition = `{"name":"delete"}`
+	}
+	return &policy.Question{
+		Call: &call.Call{
+			Client: c, Method: protocol.MethodToolsCall, Name: "delete", Tool: wire.Raw([]byte(of.definition)),
+			Arguments: wire.Raw([]byte(of.arguments)), Meta: wire.Raw([]byte(of.meta)),
+		},
+		Caller: "stdio", Ref: toolbox.Ref{Toolbox: "dev", Server: "files", Name: "delete"},
+		Reason: policy.Reason{Rule: &config.PolicyRule{Line: 3, Because: "precious"}, Pattern: "*/*/delete", File: "/c.json"},
+		Ask:    config.PolicyAsk{Via: of.via, Timeout: 2 * time.Minute},
+	}
+}
+
+// outcome is how a question ended; "" is yes.
+type outcome chan string
+
+// begin asks in the background, and returns when everybody waits.
+func (c *client) begin(ctx context.Context, d *Desk, of try) outcome {
+	ended := make(outcome, 1)
+	go func() {
+		if refusal := d.Ask(ctx, c.question(of)); refusal != nil {
+			ended <- refusal.Message
+			return
+		}
+		ended <- ""
+	}()
+	synctest.Wait()
+	return ended
+}
+
+// isOpen reports whether the question is still open.
+func (o outcome) isOpen() bool {
+	synctest.Wait()
+	return len(o) == 0
+}
+
+// check compares the end of a question, which must be there by now, with a part of the text; "" is yes.
+func (o outcome) check(t *testing.T, want string) {
+	t.Helper()
+	if o.isOpen() {
+		t.Errorf("still waits, want %q", want)
+		return
+	}
+	got := <-o
+	o <- got
+	if (got == "") != (want == "") || !strings.Contains(got, want) {
+		t.Errorf("ended with %q, want %q", got, want)
+	}
+}
+
+func newDesk(isReachable bool) *Desk {
+	return New(Options{Reachable: isReachable, Mask: func(text string) string { return strings.ReplaceAll(text, "s3cret", "[hidden]") }})
+}
+
+func TestAnswersOfTheClient(t *testing.T) {
+	for _, test := range []struct {
+		name, result string
+		want         string
+	}{
+		{"once", accept("once"), ""},
+		{"same", accept("same"), ""},
+		{"session", accept("session"), ""},
+		{"no", accept("no"), "a person said no"},
+		{"declined", `{"action":"decline"}`, "a person said no"},
+		{"declined with a yes", `{"action":"decline","content":{"approval":"once"}}`, "a person said no"},
+		{"dismissed", `{"action":"cancel"}`, "a person said no"},
+		{"accepted without an answer", `{"action":"accept"}`, "a person said no"},
+		{"another word", accept("yes"), "a person said no"},
+		{"another case", accept("Once"), "a person said no"},
+		{"another type", `{"action":"accept","content":{"approval":true}}`, "a person said no"},
+		{"two answers", `{"action":"accept","content":{"approval":"no","approval":"session"}}`, "a person said no"},
+		{"no object", `[]`, "a person said no"},
+	} {
+		for _, isModern := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, modern %t", test.name, isModern), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					d, c := newDesk(true), newClient(t, forms, isModern)
+					ended := c.begin(t.Context(), d, try{via: both})
+					if len(d.Waiting()) != 1 || !IsQuestion(c.last().Params) {
+						t.Fatalf("%v wait, and the client was asked %s", d.Waiting(), c.last().Params.Bytes())
+					}
+					c.answer(test.result)
+					ended.check(t, test.want)
+					if len(d.Waiting()) > 0 {
+						t.Errorf("%v still wait", d.Waiting())
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestWhoIsAsked(t *testing.T) {
+	const nobody = ""
+	for _, test := range []struct {
+		name         string
+		via          []string
+		capabilities string
+		unreachable  bool
+		watched      bool
+		want         string // who is asked: "client", "terminal", both, or nobody
+		refusal      string
+	}{
+		{"both", both, forms, false, false, "client terminal", ""},
+		{"both, watched", both, forms, false, true, "client terminal", ""},
+		{"a client without forms", both, "{}", false, false, "terminal", ""},
+		{"a client with pages only", both, pages, false, false, "terminal", ""},
+		{"a client with both modes", clientOnly, `{"elicitation":{"form":{},"url":{}}}`, false, false, "client", ""},
+		{"client only", clientOnly, forms, false, true, "client", ""},
+		{"client only, without forms", clientOnly, "{}", false, true, nobody, "this client cannot be asked"},
+		{"terminal only", terminalOnly, forms, false, false, "terminal", ""},
+		{"terminal first, nobody watches", terminalFirst, forms, false, false, "client terminal", ""},
+		{"terminal first, watched", terminalFirst, forms, false, true, "terminal", ""},
+		{"unreachable", both, forms, true, false, "client", ""},
+		{"unreachable, terminal first", terminalFirst, forms, true, true, "client", ""},
+		{"unreachable, terminal only", terminalOnly, forms, true, false, nobody, "'mcp-workbench approve' cannot reach this workbench"},
+		{"unreachable, without forms", both, "{}", true, false, nobody, "nobody can be asked"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, c := newDesk(!test.unreachable), newClient(t, test.capabilities, false)
+				if test.watched {
+					_, end := d.Subscribe()
+					defer end()
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := c.begin(ctx, d, try{via: test.via})
+				var asked []string
+				if c.last() != nil {
+					asked = append(asked, "client")
+				}
+				if len(d.Waiting()) > 0 {
+					asked = append(asked, "terminal")
+				}
+				if got := strings.Join(asked, " "); got != test.want {
+					t.Errorf("asked %q, want %q", got, test.want)
+				}
+				if test.want == nobody {
+					ended.check(t, test.refusal)
+				}
+				cancel()
+				if ended.isOpen() {
+					t.Error("it waits although it was cancelled")
+				}
+				if n, withdrawn := c.counts(); n != withdrawn || len(d.Waiting()) > 0 {
+					t.Errorf("%d of %d questions were withdrawn, and %v wait", withdrawn, n, d.Waiting())
+				}
+			})
+		})
+	}
+}
+
+func TestWatcherLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, c := newDesk(true), newClient(t, forms, false)
+		_, end := d.Subscribe()
+		ended := c.begin(t.Context(), d, try{via: terminalFirst})
+		if c.last() != nil {
+			t.Error("the client was asked although somebody watches")
+		}
+		end()
+		synctest.Wait()
+		c.answer(accept("once"))
+		ended.check(t, "")
+	})
+}
+
+func TestAnswerOfATerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, c := newDesk(true), newClient(t, forms, false)
+		changes, end := d.Subscribe()
+		defer end()
+		ended := c.begin(t.Context(), d, try{via: both, arguments: `{"path":"/a","note":"s3cret"}`})
+		<-changes
+		waiting := d.Waiting()[0]
+		if waiting.Caller != "stdio" || waiting.Client != "tester" || waiting.Rule != "rule '*/*/delete', /c.json:3" || waiting.Because != "precious" ||
+			waiting.Shown != "path: \"/a\"\nnote: \"[hidden]\"" || waiting.Deadline.Sub(waiting.Since) != 2*time.Minute || len(waiting.ID) != idLength {
+			t.Errorf("it waits as %+v", waiting)
+		}
+		if err := d.Answer("other", Once); err != ErrNotWaiting {
+			t.Errorf("an unknown ID: %v", err)
+		}
+		if err := d.Answer(waiting.ID, Once); err != nil {
+			t.Error(err)
+		}
+		if err := d.Answer(waiting.ID, No); err != ErrNotWaiting {
+			t.Errorf("the second answer: %v", err)
+		}
+		<-changes
+		if len(d.Waiting()) > 0 {
+			t.Errorf("%v wait", d.Waiting())
+		}
+		ended.check(t, "")
+		if _, withdrawn := c.counts(); withdrawn != 1 {
+			t.Error("the client's question was not withdrawn")
+		}
+		c.answer(accept("session")) // too late
+		no := c.begin(t.Context(), d, try{via: both})
+		if err := d.Answer(d.Waiting()[0].ID, No); err != nil {
+			t.Error(err)
+		}
+		no.check(t, "a person said no")
+	})
+}
+
+// A client that cannot ask anybody after all leaves it to a terminal.
+func TestClientIsUnable(t *testing.T) {
+	for _, test := range []struct {
+		via  []string
+		want string
+	}{{clientOnly, "this client cannot be asked"}, {both, ""}} {
+		synctest.Test(t, func(t *testing.T) {
+			d, c := newDesk(true), newClient(t, forms, false)
+			ended := c.begin(t.Context(), d, try{via: test.via})
+			c.last().Refuse(protocol.CodeInternalError, "nobody is here")
+			if test.want == "" {
+				if !ended.isOpen() {
+					t.Error("it does not wait for a terminal")
+				}
+				if err := d.Answer(d.Waiting()[0].ID, Once); err != nil {
+					t.Error(err)
+				}
+			}
+			ended.check(t, test.want)
+			if n, _ := c.counts(); n != 1 {
+				t.Errorf("the client was asked %d times", n)
+			}
+		})
+	}
+}
+
+func TestNobodyInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, c := newDesk(true), newClient(t, forms, false)
+		began := time.Now()
+		ended := c.begin(t.Context(), d, try{via: both, meta: `{"progressToken":"p"}`})
+		ended <- <-ended
+		ended.check(t, "it needs approval by the policy (rule '*/*/delete', /c.json:3): precious. It was not run: nobody approved it within 2m")
+		if took := time.Since(began); took != 2*time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		if _, withdrawn := c.counts(); withdrawn != 1 || len(d.Waiting()) > 0 {
+			t.Errorf("the question was not withdrawn, or %v wait", d.Waiting())
+		}
+		last := -1000
+		for _, params := range c.progress {
+			var n int
+			if _, err := fmt.Sscanf(params, `{"progressToken":"p","progress":%d,"message":"waiting for approval of 'dev/files/delete'`, &n); err != nil || n <= last || n >= 0 {
+				t.Errorf("progress after %d: %s (%v)", last, params, err)
+			}
+			last = n
+		}
+		if len(c.progress) != 24 {
+			t.Errorf("there were %d notifications", len(c.progress))
+		}
+		silent := newClient(t, forms, false)
+		if refusal := d.Ask(t.Context(), silent.question(try{via: both})); refusal == nil || len(silent.progress) > 0 {
+			t.Errorf("without a token: %v, %v", refusal, silent.progress)
+		}
+	})
+}
+
+// A terminal allows what a modern client was asked about: the client has to come back for the result.
+func TestModernClientReturns(t *testing.T) {
+	for _, test := range []struct{ name, result, want string }{
+		{"yes", accept("once"), ""},
+		{"dismissed", `{"action":"cancel"}`, ""},
+		{"no", `{"action":"decline"}`, "a person said no"},
+		{"never", "", "a person allowed it at a terminal, but the client did not come back for it within 2m"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, c := newDesk(true), newClient(t, forms, true)
+				ended := c.begin(t.Context(), d, try{via: both})
+				if err := d.Answer(d.Waiting()[0].ID, Once); err != nil {
+					t.Error(err)
+				}
+				if !ended.isOpen() || len(d.Waiting()) > 0 {
+					t.Fatalf("it does not wait for the client, or for a terminal: %v", d.Waiting())
+				}
+				if test.result == "" {
+					ended <- <-ended
+				} else {
+					c.answer(test.result)
+				}
+				ended.check(t, test.want)
+			})
+		})
+	}
+}
+
+func TestWhatIsRemembered(t *testing.T) {
+	const arguments = `{"a":1,"b":[true]}`
+	for _, test := range []struct {
+		name   string
+		answer string
+		next   try
+		asked  bool
+	}{
+		{"once", "once", try{arguments: arguments}, true},
+		{"the same", "same", try{arguments: arguments}, false},
+		{"the same in another form", "same", try{arguments: `{ "b":[true], "\u0061":1.0 }`}, false},
+		{"others", "same", try{arguments: `{"a":1,"b":[false]}`}, true},
+		{"none", "same", try{}, true},
+		{"any", "session", try{arguments: `{"c":1}`}, false},
+		{"any, by another definition", "session", try{definition: `{"name":"delete","title":"x"}`, arguments: arguments}, true},
+		{"the same, by another definition", "same", try{definition: `{"name":"delete","title":"x"}`, arguments: arguments}, true},
+		{"no", "no", try{arguments: arguments}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, c := newDesk(false), newClient(t, forms, false)
+				c.begin(t.Context(), d, try{via: both, arguments: arguments})
+				c.answer(accept(test.answer))
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				test.next.via = both
+				if ended := c.begin(ctx, d, test.next); ended.isOpen() != test.asked {
+					t.Errorf("asked again: %t", ended.isOpen())
+				}
+				other := newClient(t, forms, false)
+				if ended := other.begin(ctx, d, test.next); !ended.isOpen() {
+					t.Error("another client was not asked")
+				}
+				cancel()
+				synctest.Wait()
+				c.profile.Close()
+				if len(d.memory.sessions) > 0 || d.memory.order.Len() > 0 {
+					t.Errorf("kept for a client that is gone: %v", d.memory.sessions)
+				}
+			})
+		})
+	}
+}
+
+// What programs read in different ways is never the same.
+func TestOddArgumentsAreNeverTheSame(t *testing.T) {
+	for _, arguments := range []string{`{"a":1,"a":1}`, `{"a":{"b":1,"\u0062":1}}`, `{"a":"\ud800"}`, `{"\ud800":1}`, `{"a":1e99999999999999999999}`} {
+		synctest.Test(t, func(t *testing.T) {
+			d, c := newDesk(false), newClient(t, forms, false)
+			ended := c.begin(t.Context(), d, try{via: both, arguments: arguments})
+			c.answer(accept("same"))
+			ended.check(t, "")
+			ctx, cancel := context.WithCancel(t.Context())
+			if ended := c.begin(ctx, d, try{via: both, arguments: arguments}); !ended.isOpen() {
+				t.Errorf("%s counts as the same", arguments)
+			}
+			cancel()
+			synctest.Wait()
+		})
+	}
+}
+
+// An answer for the session is for the calls that wait already, too.
+func TestAnswerForSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, c, other := newDesk(true), newClient(t, forms, false), newClient(t, forms, false)
+		ctx, cancel := context.WithCancel(t.Context())
+		first, second := c.begin(ctx, d, try{via: both, arguments: `{"n":1}`}), c.begin(ctx, d, try{via: both, arguments: `{"n":2}`})
+		theirs := other.begin(ctx, d, try{via: both, arguments: `{"n":2}`})
+		c.answer(accept("session"))
+		first.check(t, "")
+		second.check(t, "")
+		if _, withdrawn := c.counts(); withdrawn != 1 || !theirs.isOpen() {
+			t.Errorf("%d questions were withdrawn, and that of the other client is open: %t", withdrawn, theirs.isOpen())
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestTooManyWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, c := newDesk(true), newClient(t, forms, false)
+		ctx, cancel := context.WithCancel(t.Context())
+		var all []outcome
+		for range maxWaiting {
+			all = append(all, c.begin(ctx, d, try{via: both}))
+		}
+		c.begin(ctx, d, try{via: clientOnly}).check(t, "100 calls wait for approval already")
+		ids := make(map[string]bool)
+		for _, w := range d.Waiting() {
+			ids[w.ID] = true
+		}
+		if len(ids) != maxWaiting {
+			t.Errorf("there are %d IDs", len(ids))
+		}
+		d.Close()
+		for _, ended := range all {
+			ended.check(t, "the workbench ends")
+		}
+		c.begin(ctx, d, try{via: both}).check(t, "the workbench ends")
+		cancel()
+	})
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	m := newMemory()
+	numbered := func(i int) subject {
+		return newSubject(toolbox.Ref{Name: "t"}, wire.Raw([]byte("{}")), wire.Raw(fmt.Appendf(nil, `{"n":%d}`, i)))
+	}
+	var all []*client
+	for range 2 + maxOfAll/maxOfSession {
+		c := newClient(t, forms, false)
+		all = append(all, c)
+		for i := range maxOfSession + 1 {
+			m.add(c.profile, numbered(i))
+		}
+		if m.allows(c.profile, numbered(0)) || !m.allows(c.profile, numbered(1)) || !m.allows(c.profile, numbered(maxOfSession)) {
+			t.Fatal("not the oldest was forgotten")
+		}
+	}
+	if m.order.Len() != maxOfAll || m.allows(all[0].profile, numbered(maxOfSession)) || !m.allows(all[2].profile, numbered(1)) {
+		t.Errorf("%d are remembered", m.order.Len())
+	}
+	for _, c := range all {
+		c.profile.Close()
+	}
+	if m.order.Len() > 0 || len(m.sessions) > 0 {
+		t.Errorf("%d are remembered for clients that are gone", m.order.Len())
+	}
+	m.add(all[0].profile, numbered(1))
+	m.add(nil, numbered(1))
+	if len(m.sessions) > 0 || m.allows(nil, numbered(1)) {
+		t.Error("something is remembered for a client that is gone")
+	}
+}
+
+func TestAnswerWords(t *testing.T) {
+	for _, answer := range []Answer{No, Once, Same, Session} {
+		if got, ok := ParseAnswer(answer.String()); !ok || got != answer {
+			t.Errorf("%s is read as %s", answer, got)
+		}
+	}
+	if got, ok := ParseAnswer("yes"); ok || got != No {
+		t.Errorf("'yes' is read as %s", got)
+	}
+	for i, title := range Titles() {
+		got := read(wire.Message{Result: wire.Raw(Chosen(i))}, false)
+		if want := []Answer{Once, Same, Session, No}[i]; got.answer != want || slices.Index(Titles(), title) != i {
+			t.Errorf("%s is read as %s", title, got.answer)
+		}
+	}
+}

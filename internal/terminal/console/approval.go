@@ -1,0 +1,36 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/localclient"
+)
+
+// approve asks the person whether the policy may let the call pass. Where nobody is present, the workbench learns that, and
+// may have somebody else to ask.
+func (r *activeCall) approve(ctx context.Context, params wire.Payload) ([]byte, error) {
+	question, rest, _ := strings.Cut(strings.TrimSpace(tty.Clean(text(params.Member("message")))), "\n")
+	if !r.Err.IsInteractive() {
+		return nil, &localclient.Error{Code: protocol.CodeInternalError, Message: "Nobody can answer here"}
+	}
+	fmt.Fprintln(r.Err, r.Err.Paint(tty.Strong, question))
+	if rest != "" {
+		fmt.Fprintln(r.Err, rest)
+	}
+	choice, err := r.Err.Choose(ctx, "Allow it?", approval.Titles())
+	switch {
+	case errors.Is(err, io.EOF):
+		return []byte(cancelled), nil
+	case err != nil:
+		return nil, err
+	}
+	return approval.Chosen(choice), nil
+}
