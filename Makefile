@@ -84,7 +84,7 @@ bench-search:
 # ONLY=codex runs one. In the folder itself, since go test shows what a passing test prints only there.
 clients:
 	cd test/clients && CLIENTS_RUN=$(if $(NEWEST),newest,pinned) CLIENTS_SHORT=$(SHORT) CLIENTS_PIN=$(PIN) CLIENTS_UPDATE=$(UPDATE) \
-		go test -count=1 -timeout 40m $(if $(ONLY),-v -run 'Test(Agents|PlainClients|PromptsAndResources)/$(ONLY)')
+		go test -count=1 -timeout 40m $(if $(ONLY),-v -run 'Test(Agents|PlainClients|PromptsAndResources|ReadingNeedsNoApproval)/$(ONLY)')
 
 # Each fuzz target by itself, since go test runs only one at a time.
 fuzz:

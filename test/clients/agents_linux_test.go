@@ -35,7 +35,7 @@ func (a agent) judge(b *bench, i installation, over, said string) result {
 	b.t.Helper()
 	r := result{title: a.title, version: i.version, over: over}
 	r.judge(b, said)
-	if offered := b.model.offered(); len(offered) != 3 {
+	if offered := b.model.offered(); len(offered) != 4 {
 		b.t.Errorf("the model was shown %q of the workbench's tools", offered)
 	}
 	if r.remark = "no instructions for the model, only the descriptions of tools"; b.model.told("Available Toolboxes:") {

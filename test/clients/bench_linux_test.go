@@ -46,7 +46,7 @@ const (
 )
 
 const (
-	calculator = `{"tools": [{"name":"add","description":"Adds two numbers","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}}],
+	calculator = `{"tools": [{"name":"add","description":"Adds two numbers","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]},"annotations":{"readOnlyHint":true}}],
  "calls": {"add": [{"result": {"content":[{"type":"text","text":"` + sum + `"}]}}]}}`
 	notes = `{"tools": [{"name":"note","description":"Keeps a note","inputSchema":{"type":"object"}}],
  "capabilities": {"tools":{},"prompts":{},"resources":{}},

@@ -15,8 +15,9 @@ import (
 // This file is a stand-in for a model. It behaves as one that was told to add two numbers
 // and has found in its tools what to do: it opens a toolbox, reads in the answer which tool
 // there is, uses it, and tells what the tool said. A tool that adds, if the client offers
-// one, it calls by its name. If it is asked for a note, it reads that. The formats in which
-// clients speak to it are in the files beside.
+// one, it calls by its name. If it is asked for a note, it reads that, and if it is told by which
+// meta-tool to add, it calls that one alone. The formats in which clients speak to it are in the
+// files beside.
 
 // tool is one that a client offers to the model. Some formats group them.
 type tool struct{ namespace, name string }
@@ -50,6 +51,11 @@ const (
 	sum      = "The sum is 42, says the calculator."
 )
 
+// questionFor is a question that says by which meta-tool to answer it.
+func questionFor(metaTool string) string {
+	return "Add 20 and 22 with " + metaTool + " and nothing else."
+}
+
 // next is the model's whole mind.
 func (c conversation) next() reply {
 	if read := c.find("ReadMcpResourceTool", "read_mcp_resource"); read != nil && strings.Contains(c.system, note) {
@@ -57,6 +63,14 @@ func (c conversation) next() reply {
 			return reply{call: &call{*read, object{"server": "workbench", "uri": note}}}
 		}
 		return reply{text: "The note says: " + c.results[0]}
+	}
+	for _, name := range []string{"use_tool", "read_tool"} {
+		if run := c.find(name); run != nil && len(c.results) == 0 && strings.Contains(c.system, questionFor(name)) {
+			return reply{call: &call{*run, object{
+				"tool":      object{"toolbox": "math", "server": "calculator", "name": "add"},
+				"arguments": object{"a": 20, "b": 22},
+			}}}
+		}
 	}
 	open, use, add := c.find("open_toolbox"), c.find("use_tool"), c.find(addition)
 	if open == nil || use == nil { // such as a request for a title of the conversation
@@ -160,7 +174,7 @@ func (m *model) offered() []string {
 	defer m.mu.Unlock()
 	var names []string
 	for _, c := range m.asked {
-		for _, name := range []string{"open_toolbox", "use_tool", "find_tools"} {
+		for _, name := range []string{"open_toolbox", "use_tool", "find_tools", "read_tool"} {
 			if t := c.find(name); t != nil && !slices.Contains(names, t.String()) {
 				names = append(names, t.String())
 			}

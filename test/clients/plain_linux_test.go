@@ -107,7 +107,7 @@ func TestPlainClients(t *testing.T) {
 			i := need(t, p.name, false)
 			b := newBench(t, object{"autoOpen": true})
 			said := p.run(b, i)
-			for _, name := range []string{"open_toolbox", "use_tool", "find_tools"} {
+			for _, name := range []string{"open_toolbox", "use_tool", "find_tools", "read_tool"} {
 				if !strings.Contains(said, name) {
 					t.Errorf("the client did not show %s:\n%s", name, said)
 				}
