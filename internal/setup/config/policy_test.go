@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,6 +37,40 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
+	cfg := parse(t, policed(`{"default": "deny", "ask": {"via": ["terminal"], "timeout": "5m"}, "classes": {"dev/files/get*": "reads"}, "rules": [
+  {"hints": {"destructive": true, "readOnly": false}, "except": "dev/files/x", "then": "ask"},
+  {"callers": "token:ci", "then": "allow"},
+  {"callers": ["stdio", "shared", "terminal", "token:a b"], "tools": "dev/*", "limit": {"calls": "20/1h", "per": "caller"}, "else": "ask"},
+  {"tools": "*", "limit": {"calls": "5/1d12h"}},
+  {"tools": "*", "arguments": {"secrets": "deny"}, "results": {"secrets": "mask"}}]}`))
+	isTrue, isFalse := true, false
+	want := Policy{
+		Ask: PolicyAsk{Via: []string{"terminal"}, Timeout: 5 * time.Minute},
+		Files: []PolicyFile{{Path: "test.json", Default: Deny, Classes: []PolicyClass{{"dev/files/get*", "reads"}}, Rules: []PolicyRule{
+			{Hints: PolicyHints{ReadOnly: &isFalse, Destructive: &isTrue}, Except: []toolbox.Pattern{"dev/files/x"}, Then: Ask, File: "test.json", Line: 3},
+			{Callers: []string{"token:ci"}, Then: Allow, File: "test.json", Line: 4},
+			{
+				Callers: []string{"stdio", "shared", "terminal", "token:a b"}, Tools: []toolbox.Pattern{"dev/*"},
+				Limit: &PolicyLimit{20, time.Hour}, Else: Ask, File: "test.json", Line: 5,
+			},
+			{Tools: []toolbox.Pattern{"*"}, Limit: &PolicyLimit{5, 36 * time.Hour}, Else: Deny, File: "test.json", Line: 6},
+			{Tools: []toolbox.Pattern{"*"}, ArgumentSecrets: SecretsDeny, ResultSecrets: SecretsMask, File: "test.json", Line: 7},
+		}}},
+	}
+	if diff := cmp.Diff(want, cfg.Policy); diff != "" || len(cfg.Warnings) > 0 {
+		t.Errorf("%s\nwarnings %v", diff, cfg.Warnings)
+	}
+	for _, policy := range []string{`{"default": "ask"}`, `{"classes": {"dev/*": "reads"}}`} {
+		if cfg := parse(t, policed(policy)); len(cfg.Policy.Files) != 1 {
+			t.Errorf("%s is no policy", policy)
+		}
+	}
+	if cfg := parse(t, policed(`{"classes": {"dev/*": "sends"}}`)); len(cfg.Warnings) != 1 || !strings.Contains(cfg.Warnings[0].Message, "'sends' has no effect") {
+		t.Errorf("warnings %v", cfg.Warnings)
+	}
+}
+
 // A mistake in a policy is one of the file, which is not used then: a rule that is not understood must not be ignored.
 func TestPolicyProblems(t *testing.T) {
 	for _, test := range []struct{ name, policy, want, hint string }{
@@ -57,6 +92,23 @@ func TestPolicyProblems(t *testing.T) {
 		{"lone backslash", `{"rules": [{"tools": "dev/\\", "then": "deny"}]}`, `2:22 config.policy.rules[0].tools: Policy rule 1: 'tools' must not end with '\', which escapes the next character`, "for example:"},
 		{"because of another type", `{"rules": [{"tools": "*", "then": "deny", "because": 1}]}`, "2:54 config.policy.rules[0].because: Policy rule 1: 'because' must be a string (found a number)", "for example:"},
 		{"unknown key of a rule", `{"rules": [{"tools": "*", "then": "deny"}, {"tools": "*", "then": "deny", "unless": "x"}]}`, "2:75 config.policy.rules[1].unless: Policy rule 2: unknown key 'unless'", "known keys are tools, except"},
+		{"then and require", `{"rules": [{"tools": "*", "then": "deny", "require": {"a": {"oneOf": [1]}}}]}`, "2:35 config.policy.rules[0].then: Policy rule 1: 'then' and 'require' cannot be given together", "'require' and 'limit' say what must hold"},
+		{"then and limit", `{"rules": [{"tools": "*", "limit": {"calls": "1/1h"}, "then": "deny"}]}`, "2:63 config.policy.rules[0].then: Policy rule 1: 'then' and 'limit' cannot be given together", "'require' and 'limit'"},
+		{"else alone", `{"rules": [{"tools": "*", "then": "deny", "else": "ask"}]}`, "2:51 config.policy.rules[0].else: Policy rule 1: 'else' needs a 'require' or a 'limit'", "the verdict of a rule"},
+		{"else that allows", `{"rules": [{"tools": "*", "limit": {"calls": "1/1h"}, "else": "allow"}]}`, "2:63 config.policy.rules[0].else: Policy rule 1: unknown else 'allow'", "use one of ask, deny"},
+		{"only except", `{"rules": [{"except": "dev/*", "then": "deny"}]}`, "2:12 config.policy.rules[0]: Policy rule 1 must have a 'tools' field, which is a pattern or a list of patterns, or 'hints' or 'callers'", "for example:"},
+		{"no hints", `{"rules": [{"hints": {}, "then": "deny"}]}`, "2:22 config.policy.rules[0].hints: Policy rule 1: 'hints' must not be empty", "for example:"},
+		{"another hint", `{"rules": [{"hints": {"readonly": true}, "then": "deny"}]}`, "2:23 config.policy.rules[0].hints.readonly: Policy rule 1: unknown key 'hints.readonly'", "did you mean 'readOnly'?"},
+		{"a hint of another type", `{"rules": [{"hints": {"readOnly": "true"}, "then": "deny"}]}`, "2:35 config.policy.rules[0].hints.readOnly: Policy rule 1: 'hints.readOnly' must be true or false (found a string)", "for example:"},
+		{"no callers", `{"rules": [{"callers": [], "then": "deny"}]}`, "2:24 config.policy.rules[0].callers: Policy rule 1: 'callers' must not be empty", "for example:"},
+		{"another caller", `{"rules": [{"callers": ["http"], "then": "deny"}]}`, `2:25 config.policy.rules[0].callers[0]: Policy rule 1: 'callers[0]' must be "stdio", "shared", "terminal", or "token:NAME" with the name of a token`, "for example:"},
+		{"a token without a name", `{"rules": [{"callers": "token:", "then": "deny"}]}`, `2:24 config.policy.rules[0].callers: Policy rule 1: 'callers' must be "stdio", "shared", "terminal", or "token:NAME" with the name of a token`, "for example:"},
+		{"a rate without a time", `{"rules": [{"tools": "*", "limit": {"calls": "20"}}]}`, `2:46 config.policy.rules[0].limit.calls: Policy rule 1: 'limit.calls' must be a number of calls from 1 to 100000 and a time from 1s to 31d, such as "20/1h" or "5/1d"`, "for example:"},
+		{"no rate", `{"rules": [{"tools": "*", "limit": {"calls": "0/1h"}}]}`, `2:46 config.policy.rules[0].limit.calls: Policy rule 1: 'limit.calls' must be a number of calls from 1 to 100000 and a time from 1s to 31d, such as "20/1h" or "5/1d"`, "for example:"},
+		{"a limit without calls", `{"rules": [{"tools": "*", "limit": {}}]}`, "2:36 config.policy.rules[0].limit: Policy rule 1 must have a 'limit.calls' field", "for example:"},
+		{"another way to ask", `{"ask": {"via": ["phone"]}}`, "2:18 config.policy.ask.via[0]: Configuration: unknown via 'phone'", "for example:"},
+		{"no way to ask", `{"ask": {"via": []}}`, "2:17 config.policy.ask.via: Configuration: 'policy.ask.via' must not be empty", "for example:"},
+		{"too long to ask", `{"ask": {"timeout": "1h"}}`, `2:21 config.policy.ask.timeout: Configuration: 'policy.ask.timeout' must be a duration from "1s" to "10m"`, "for example:"},
 		{"unset variable", `{"rules": [{"tools": "${NOT_SET}", "then": "deny"}]}`, "2:22 config.policy.rules[0].tools: Environment variable expansion failed\nVariable: NOT_SET\nLocation: config.policy.rules[0].tools\nReason: Variable is not set", "export"},
 		{"key twice", `{"rules": [{"tools": "*", "then": "deny", "then": "deny"}]}`, "2:43 config.policy.rules[0].then: Duplicate key 'then'", "the key is already used"},
 	} {
@@ -129,6 +181,10 @@ func TestPoliciesOfLayersAddUp(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"u/* project", "p/s/x user"}, rules); diff != "" {
 		t.Error(diff)
+	}
+	// What the project's file allows counts for its own toolboxes only.
+	if files := joined.Policy.Files; !files[0].Owns("p") || files[0].Owns("u") || !files[1].Owns("p") || !files[1].Owns("u") {
+		t.Errorf("own toolboxes %q and %q", files[0].Own, files[1].Own)
 	}
 	// Each pattern names something of the other file.
 	if len(own.Warnings) != 1 || !strings.Contains(own.Warnings[0].Message, "'u/*' denies the tool 'u/s/t', which is pinned") || len(joined.Warnings) != 1 {
