@@ -154,6 +154,6 @@ func query(tool console.Definition, caller string) *policy.Query {
 type earlierCalls map[*config.PolicyRule]int
 
 // Used implements Counter.
-func (e earlierCalls) Used(rule *config.PolicyRule, _ string) (used int, again time.Duration, err error) {
-	return e[rule], rule.Limit.Window, nil
+func (e earlierCalls) Used(claim policy.Claim) (calls int, again time.Duration, err error) {
+	return e[claim.Rule], claim.Rule.Limit.Window, nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// Counter tells how many calls of a limit a caller has used, and after which time one is free again if all are.
+// Counter tells how many calls of a limit are used, and after which time one is free again if all are. It counts nothing.
 type Counter interface {
-	Used(rule *config.PolicyRule, caller string) (used int, again time.Duration, err error)
+	Used(claim policy.Claim) (calls int, again time.Duration, err error)
 }
 
 // verdict is what happens to a call, limits included.
@@ -44,7 +44,7 @@ func judge(rules *policy.Policy, q *policy.Query, counter Counter) verdict {
 				continue
 			}
 			var state limitState
-			state.used, state.again, state.err = counter.Used(one.Rule, q.Caller)
+			state.used, state.again, state.err = counter.Used(policy.Claim{Rule: one.Rule, Caller: q.Caller})
 			v.limits[one.Rule] = state
 			if !state.isReached(one.Rule.Limit) {
 				continue
@@ -71,6 +71,6 @@ func stricter(a, b policy.Judgement) policy.Judgement {
 type NoLedger struct{}
 
 // Used implements Counter.
-func (NoLedger) Used(*config.PolicyRule, string) (used int, again time.Duration, err error) {
+func (NoLedger) Used(policy.Claim) (calls int, again time.Duration, err error) {
 	return 0, 0, nil
 }
