@@ -89,8 +89,9 @@ that signs in. With --login this command signs in, as 'login' does and with its 
 stderr, and calls the tool again. At a terminal you are asked if the server wants the login
 for the call itself. A browser is never opened without --login or your consent.
 
-The tool is called without confirmation, whatever it does: 'show REF' shows what its server
-says about that.`
+The tool is called without confirmation, whatever it does, unless the policy of the
+configuration wants a person to be asked: 'show REF' shows what its server says about the
+tool, and 'policy explain REF' what the policy says about a call.`
 
 // absolute makes paths absolute, in place.
 func absolute(folders []string) error {

@@ -114,8 +114,7 @@ func newRoot() *cobra.Command {
 		Short: "One MCP server in front of all your others",
 		Long: `MCP Workbench groups your MCP servers into named toolboxes and shows a client a
 few fixed tools instead of hundreds: open_toolbox, use_tool, find_tools and
-read_tool.
-An MCP client starts it and talks to it over stdin and stdout.`,
+read_tool. An MCP client starts it and talks to it over stdin and stdout.`,
 		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,

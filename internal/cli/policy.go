@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/ledger"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -101,7 +102,7 @@ func explainCall(cmd *cobra.Command, c *console.Console, args []string, caller s
 		Caller: caller, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted,
 		Arguments: wire.Raw(arguments), Folder: tool.Folder,
 	}
-	rules, counter := policy.New(c.Config), policycheck.NoLedger{}
+	rules, counter := policy.New(c.Config), ledger.New(config.StateDir())
 	if asJSON {
 		return policycheck.ExplainJSON(c.Out, rules, q, counter)
 	}

@@ -181,6 +181,9 @@ func (r *activeCall) open(ctx context.Context, session *Session, ref string) (ca
 	}
 	found := match(ref, entries)
 	if len(found) == 0 {
+		if err := r.deniedAmong(ctx, ref, []place{r.at}); err != nil {
+			return catalog.Tool{}, err
+		}
 		r.warn(offered.Remarks, ref[strings.LastIndexByte(ref, '/')+1:])
 		return catalog.Tool{}, notFound(ref, entries, nil)
 	}

@@ -2,9 +2,12 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -29,17 +32,34 @@ func (c *Console) deniedByName(ref string, servers []place) (first error) {
 	return first
 }
 
-// deniedAmong returns an error if a reference names a known tool that is denied.
-func (c *Console) deniedAmong(ref string, known catalogue) error {
-	for _, server := range known {
-		at := place{server.Toolbox, server.Server}
-		for _, name := range server.Denied {
-			if toolName(ref, at) == name || ref == name {
-				return c.deniedTool(at, name, at.String()+"/"+name)
-			}
+// deniedAmong returns an error if a reference names a tool of these servers in the cache that is denied, which may depend on its
+// definition.
+func (c *Console) deniedAmong(ctx context.Context, ref string, servers []place) error {
+	rules := policy.New(c.Config)
+	if rules == nil {
+		return nil
+	}
+	known, err := app.Remembered(ctx, c.withoutPolicy().Config, c.StateDir)
+	if err != nil {
+		return err
+	}
+	for _, tool := range (&Definitions{known: known}).All() {
+		at := place{tool.Ref.Toolbox, tool.Ref.Server}
+		if !slices.Contains(servers, at) || toolName(ref, at) != tool.Ref.Name && ref != tool.Ref.Name {
+			continue
+		}
+		if denial, isDenied := rules.Denial(queryOf(tool)); isDenied {
+			return deniedError(at.String()+"/"+tool.Ref.Name, denial)
 		}
 	}
 	return nil
+}
+
+// queryOf asks the policy about a tool, called by this command.
+func queryOf(tool Definition) *policy.Query {
+	return &policy.Query{
+		Caller: config.CallerTerminal, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder,
+	}
 }
 
 // toolName returns the tool's name in a reference if that is about the server.
@@ -52,17 +72,34 @@ func toolName(ref string, at place) string {
 	return ref
 }
 
-// deniedTool returns why a tool is denied, or nil. shown is its name in the message.
+// deniedTool returns why a tool is denied whatever its definition is, or nil. shown is its name in the message.
 func (c *Console) deniedTool(at place, name, shown string) error {
-	denial, isDenied := policy.New(c.Config).Denial(&policy.Query{
-		Caller: config.CallerTerminal, Ref: toolbox.Ref{Toolbox: at.Toolbox, Server: at.Server, Name: name},
-	})
+	denial, isDenied := policy.New(c.Config).Denial(queryOf(Definition{Ref: toolbox.Ref{Toolbox: at.Toolbox, Server: at.Server, Name: name}}))
 	if !isDenied {
 		return nil
 	}
+	return deniedError(shown, denial)
+}
+
+func deniedError(shown string, denial policy.Reason) error {
 	return &toolbox.Error{
 		Code:    toolbox.ToolDenied,
 		Message: fmt.Sprintf("The tool '%s' %s", shown, denial),
-		Hint:    "To allow it, change the rule.",
+		Hint:    "To allow it, change the rule. To see how all rules judge a call: mcp-workbench policy explain",
 	}
+}
+
+// judgedBefore says what the policy does with calls of a tool; "" if it allows all.
+func (c *Console) judgedBefore(e entry) string {
+	tool := Definition{Ref: toolbox.Ref{Toolbox: e.Toolbox, Server: e.Server, Name: e.tool.Name}, Tool: e.tool}
+	judged := policy.New(c.Config).Judge(queryOf(tool))
+	switch {
+	case judged.Verdict == config.Allow:
+		return ""
+	case judged.Reason.Unmet != "":
+		return "it depends on the arguments (" + judged.Reason.Where() + ")"
+	case judged.Verdict == config.Ask:
+		return "a person is asked before each call (" + judged.Reason.Where() + ")"
+	}
+	return "the tool " + judged.Reason.String()
 }

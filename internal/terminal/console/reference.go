@@ -86,7 +86,7 @@ func (c *Console) locate(ctx context.Context, ref string, logsIn bool) (place, e
 	case 1:
 		return found[0].place, nil
 	case 0:
-		if err := c.deniedAmong(ref, known); err != nil {
+		if err := c.deniedAmong(ctx, ref, wanted); err != nil {
 			return place{}, err
 		}
 		if needed := c.needsOneLogin(ref, known.unreachable()); logsIn && needed != nil {

@@ -57,7 +57,7 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	case len(servers) == 1:
 		return c.showGroup(ctx, servers[0].String(), "", enabled, func(at place) bool { return at == servers[0] }, asJSON)
 	}
-	if err := c.deniedAmong(ref, known); err != nil {
+	if err := c.deniedAmong(ctx, ref, wanted); err != nil {
 		return err
 	}
 	c.printUnreachable(known.unreachable())
@@ -67,13 +67,14 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 // shownTool is the JSON of a tool.
 type shownTool struct {
 	listedTool
-	Definition json.RawMessage `json:"definition"`
+	Definition   json.RawMessage `json:"definition"`
+	HintsDoubted bool            `json:"hintsDoubted,omitempty"` // the annotations do not count for the policy
 }
 
 func (c *Console) showTool(e entry, asJSON bool) error {
 	definition := e.tool.Definition
 	if asJSON {
-		return tty.WriteJSON(c.Out, shownTool{asListed(e), definition.Bytes()})
+		return tty.WriteJSON(c.Out, shownTool{asListed(e), definition.Bytes(), e.tool.HintsDoubted})
 	}
 	heading := c.Out.Paint(tty.Strong, tty.CleanLine(e.Ref()))
 	if title := title(definition); title != "" {
@@ -86,7 +87,13 @@ func (c *Console) showTool(e entry, asJSON bool) error {
 	fmt.Fprintln(c.Out, "\n  "+tty.CleanLine(e.tool.Signature()))
 	c.showParameters(definition.Member("inputSchema"))
 	if hints := hintsOf(definition.Member("annotations")); hints != "" {
+		if e.tool.HintsDoubted {
+			hints += "; the policy does not count that"
+		}
 		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "The server says:"), hints)
+	}
+	if judged := c.judgedBefore(e); judged != "" {
+		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "The policy:"), c.Out.WrapClauses(tty.CleanLine(judged), 0))
 	}
 	if output := definition.Member("outputSchema"); output.Kind() == "object" {
 		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "It answers with:"), tty.CleanLine(catalog.TypeName(output)))

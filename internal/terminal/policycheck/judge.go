@@ -66,11 +66,3 @@ func stricter(a, b policy.Judgement) policy.Judgement {
 	}
 	return a
 }
-
-// NoLedger counts nothing.
-type NoLedger struct{}
-
-// Used implements Counter.
-func (NoLedger) Used(policy.Claim) (calls int, again time.Duration, err error) {
-	return 0, 0, nil
-}
