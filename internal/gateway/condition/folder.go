@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -50,7 +51,7 @@ func (p *places) judge(path string, isURL bool) string {
 		}
 		starts[0] = p.folder + string(filepath.Separator)
 		if goesUp(path) { // programs name their own folder with links or without
-			folder, err := resolve(p.folder)
+			folder, _, err := resolve(p.folder)
 			if err != nil {
 				return "the folder of the server cannot be read"
 			}
@@ -72,7 +73,7 @@ func (p *places) judgeAbsolute(path string) string {
 		spellings = append(spellings, filepath.Clean(path))
 	}
 	for _, spelling := range spellings {
-		target, err := resolve(spelling)
+		target, entry, err := resolve(spelling)
 		switch {
 		case errors.Is(err, errUpFromAbsent):
 			return "it has '..' after a folder that does not exist"
@@ -80,6 +81,8 @@ func (p *places) judgeAbsolute(path string) string {
 			return "it cannot be followed to a file"
 		case !p.contain(target):
 			return outside
+		case !p.contain(entry) && !p.isNamed(spelling):
+			return outside // a link to the inside, which may itself be deleted or replaced
 		}
 	}
 	return ""
@@ -89,77 +92,94 @@ func (p *places) judgeAbsolute(path string) string {
 func (p *places) contain(target string) bool {
 	if p.resolved == nil {
 		for _, path := range p.roots {
-			if resolved, err := resolve(path); err == nil && filepath.IsAbs(path) {
+			if resolved, _, err := resolve(path); err == nil && filepath.IsAbs(path) {
 				info, _ := os.Lstat(resolved)
 				p.resolved = append(p.resolved, root{resolved, info})
 			}
 		}
 	}
-	for at := target; ; at = filepath.Dir(at) {
-		if slices.ContainsFunc(p.resolved, func(r root) bool { return r.is(at) }) {
-			return true
-		}
-		if at == filepath.Dir(at) {
-			return false
-		}
-	}
+	return slices.ContainsFunc(p.resolved, func(r root) bool { return r.contains(target) })
 }
 
-// is reports whether a path is this folder. Where the file system ignores case, names that differ are the same folder.
-func (r root) is(path string) bool {
-	if path == r.path {
+// isNamed reports whether a path is one of the folders as they are configured, which may be links.
+func (p *places) isNamed(path string) bool {
+	return slices.ContainsFunc(p.roots, func(root string) bool { return filepath.Clean(root) == filepath.Clean(path) })
+}
+
+// contains reports whether a path without links is inside of the folder. Where the file system ignores case, names that
+// differ are the same folder.
+func (r root) contains(path string) bool {
+	inside := r.path
+	if !os.IsPathSeparator(inside[len(inside)-1]) {
+		inside += string(filepath.Separator)
+	}
+	if path == r.path || strings.HasPrefix(path, inside) {
 		return true
 	}
-	if r.info == nil || !strings.EqualFold(filepath.Base(path), filepath.Base(r.path)) {
+	if r.info == nil || len(path) < len(r.path) {
 		return false
 	}
-	info, err := os.Lstat(path)
-	return err == nil && os.SameFile(info, r.info)
+	// As many parts of the path as the folder has.
+	parts := len(split(r.path[len(filepath.VolumeName(r.path)):]))
+	end := len(filepath.VolumeName(path))
+	for ; parts > 0 && end < len(path); parts-- {
+		end++
+		for end < len(path) && !os.IsPathSeparator(path[end]) {
+			end++
+		}
+	}
+	info, err := os.Lstat(path[:end])
+	return err == nil && parts == 0 && strings.EqualFold(path[:end], r.path) && os.SameFile(info, r.info)
 }
 
-// resolve follows all links of an absolute path as the system does, also those whose target does not exist.
-func resolve(path string) (string, error) {
+// resolve follows all links of an absolute path as the system does, also those whose target does not exist. The entry is
+// where the path leads if it ends with a link that is not followed.
+func resolve(path string) (target, entry string, err error) {
 	volume := filepath.VolumeName(path)
-	top := volume + string(filepath.Separator)
-	at, isAbsent, links := top, false, 0
+	at, links := volume+string(filepath.Separator), 0
 	for parts := split(path[len(volume):]); len(parts) > 0; {
 		part := parts[0]
 		parts = parts[1:]
 		if part == ".." {
-			if isAbsent {
-				return "", errUpFromAbsent
-			}
 			at = filepath.Dir(at)
 			continue
 		}
 		at = filepath.Join(at, part)
-		if isAbsent {
-			continue
-		}
 		info, err := os.Lstat(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			isAbsent = true
-			continue
+			if slices.Contains(parts, "..") {
+				return "", "", errUpFromAbsent
+			}
+			at = strings.Join(append([]string{at}, parts...), string(filepath.Separator))
+			return at, cmp.Or(entry, at), nil
 		case err != nil:
-			return "", err
+			return "", "", err
 		case info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) == 0: // irregular: a junction of Windows
 			continue
 		}
 		if links++; links > maxLinks {
-			return "", errTooManyLinks
+			return "", "", errTooManyLinks
+		}
+		if len(parts) == 0 && entry == "" {
+			entry = at
 		}
 		target, err := linkTarget(at)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		if at = filepath.Dir(at); filepath.IsAbs(target) {
-			volume = filepath.VolumeName(target)
-			at, target = volume+string(filepath.Separator), target[len(volume):]
+		at = filepath.Dir(at)
+		switch targetVolume := filepath.VolumeName(target); {
+		case filepath.IsAbs(target):
+			at, target = targetVolume+string(filepath.Separator), target[len(targetVolume):]
+		case targetVolume != "": // of Windows, as C:folder
+			return "", "", errOwnLink
+		case target != "" && os.IsPathSeparator(target[0]): // of Windows
+			at = filepath.VolumeName(at) + string(filepath.Separator)
 		}
 		parts = slices.Concat(split(target), parts)
 	}
-	return at, nil
+	return at, cmp.Or(entry, at), nil
 }
 
 // linkTarget reads a link. Those of /proc lead each process to somewhere else.

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxPath     = 32 << 10 // the length of a path that is judged, the longest of any system; a longer one does not hold
-	maxReadings = 32       // the ways to read a path that are judged; a path with more, encoded again and again, does not hold
+	maxPath     = 4 << 10 // the length of a path that is judged, which is what most systems allow; a longer one does not hold
+	maxReadings = 32      // the ways to read a path that are judged; a path with more, encoded again and again, does not hold
 )
 
 // within returns why a path is not inside of one of the folders, or could be read as one that is not.

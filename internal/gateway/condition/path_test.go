@@ -110,6 +110,12 @@ func TestWithinFolders(t *testing.T) {
 		{"../in/file", []string{at("in")}, at("alias"), true},
 		{"../x", []string{at("in/sub")}, at("out/deep"), false}, // in/sub/x, or out/x
 		{"x", []string{at("in/sub")}, at("out/deep"), true},
+		{at("out/deep"), []string{at("in")}, "", false}, // a link that can be deleted
+		{at("out/deep/"), []string{at("in")}, "", false},
+		{at("out/deep/new"), []string{at("in")}, "", true},
+		{at("alias"), []string{at("in")}, "", false},
+		{at("alias"), []string{at("alias")}, "", true},
+		{at("alias/"), []string{at("alias")}, "", true},
 		{at("in/file"), []string{at("in/loop")}, "", false},
 	} {
 		if why := within(test.value, test.roots, test.folder); (why == "") != test.holds {
@@ -203,4 +209,19 @@ func openedPath(path string) (string, bool) {
 	}
 	name, err := filepath.EvalSymlinks(path)
 	return name, err == nil
+}
+
+func BenchmarkWithin(b *testing.B) {
+	base := tree(b)
+	in := filepath.Join(base, "in")
+	for name, value := range map[string]string{
+		"usual": in + "/sub/file", "absent": in + strings.Repeat("/a", 1900), "down": in + strings.Repeat("/sub/..", 500), "links": in + strings.Repeat("/self", 39),
+		"encoded": in + `/@%40\％` + strings.Repeat("/sub/..", 500),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				within(value, []string{in}, in)
+			}
+		})
+	}
 }
