@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // KnownServer is the tool list of a server, from the cache or from a connection.
@@ -33,6 +35,8 @@ type KnownOptions struct {
 	Stored bool
 	// Capabilities are declared to servers, as for NewOnlooker; "": none.
 	Capabilities string
+	// Caller is who the tools are listed for, to the rules of the policy. Default: a person at a terminal.
+	Caller string
 	// Connecting is called with the servers that are about to be connected, if any. The function it
 	// returns is called for each when it is done, by index, from one goroutine at a time.
 	Connecting func(servers []KnownServer) (connected func(i int, server KnownServer))
@@ -44,6 +48,7 @@ var ErrNeverSeen = errors.New("the server was never connected")
 // Known returns the tool lists of the servers, in the order of the configuration. Servers without a
 // cached list are connected.
 func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
+	options.Caller = cmp.Or(options.Caller, config.CallerTerminal)
 	var servers, connect []*fleet.Server
 	for _, box := range a.view(front.Audience{}).Toolboxes() {
 		for _, server := range box.Servers {
@@ -67,7 +72,7 @@ func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 	}
 	known := make([]KnownServer, len(servers))
 	for i, server := range servers {
-		known[i] = knownOf(server, reasons[server])
+		known[i] = knownOf(server, options.Caller, reasons[server])
 	}
 	return known
 }
@@ -107,20 +112,28 @@ func (a *App) connectServers(ctx context.Context, servers []*fleet.Server, other
 		if opened.Lease != nil {
 			opened.Lease.Release()
 		}
-		connected(place[opened.Server], knownOf(opened.Server, reason))
+		connected(place[opened.Server], knownOf(opened.Server, options.Caller, reason))
 	})
 	return reasons
 }
 
-// knownOf returns the current list of a server. A cached list wins over an error of connecting,
+// knownOf returns the current list of a server for a caller. A cached list wins over an error of connecting,
 // unless a refresh was requested.
-func knownOf(server *fleet.Server, reason error) KnownServer {
+func knownOf(server *fleet.Server, caller string, reason error) KnownServer {
 	known := KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Folder: server.Folder(nil), Err: reason}
-	if offered := server.Offered(); offered != nil && reason == nil {
+	if offered := server.Offered().For(caller); offered != nil && reason == nil {
 		known.Tools, known.Denied = offered.Tools, offered.Denied
 		known.Instructions, known.Version = offered.Instructions, offered.ServerVersion
 	}
 	return known
+}
+
+// ClientCaller is who the clients of a configuration are to the rules of the policy that start the program themselves.
+func ClientCaller(cfg *config.Config) string {
+	if cfg.Shared.On {
+		return config.CallerShared
+	}
+	return config.CallerStdio
 }
 
 // Shown is what a client receives.
@@ -133,6 +146,6 @@ type Shown struct {
 
 // Shown returns what a client receives.
 func (a *App) Shown() Shown {
-	surface := a.surface(front.Audience{})
+	surface := a.surface(front.Audience{Caller: ClientCaller(a.config.Load())})
 	return Shown{surface.Instructions(), surface.MetaTools(), surface.OpenAnswer}
 }

@@ -21,8 +21,10 @@ func restrictionsOf(cfg *config.Config) (*catalog.Restrictions, error) {
 	rules := policy.New(cfg)
 	switch {
 	case rules != nil:
-		denies := func(ref toolbox.Ref) bool { return rules.AlwaysDenies(&policy.Query{Ref: ref}) }
-		return &catalog.Restrictions{Lock: lock, Denies: denies}, nil
+		denies := func(caller string, ref toolbox.Ref, tool catalog.Tool) bool {
+			return rules.AlwaysDenies(&policy.Query{Caller: caller, Ref: ref, Tool: tool.Definition, HintsDoubted: tool.HintsDoubted})
+		}
+		return &catalog.Restrictions{Lock: lock, Denies: denies, Callers: rules.Callers()}, nil
 	case lock != nil:
 		return &catalog.Restrictions{Lock: lock}, nil
 	}

@@ -45,7 +45,7 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 		return err
 	}
 	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
-	known := workbench.Known(ctx, app.KnownOptions{Capabilities: app.ByPerson})
+	known := workbench.Known(ctx, app.KnownOptions{Capabilities: app.ByPerson, Caller: app.ClientCaller(cfg)})
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

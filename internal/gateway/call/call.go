@@ -121,18 +121,19 @@ func (request *Request) send(r *run, lease *fleet.Lease) bool {
 
 // prepare finds the tool. It returns false if the tool cannot be called, which ended the request.
 func (request *Request) prepare(r *run) bool {
-	tool, err := resolveTool(r.lease.Tools, request.Ref)
+	tool, isDenied, err := resolveTool(r.lease.Tools, request.Ref)
 	if err != nil {
 		r.refuse(Outcome{}, err)
 		return false
 	}
-	if request.Admit != nil {
+	r.denied = isDenied
+	if request.Admit != nil && !isDenied {
 		if refusal := request.Admit(request.Ref, tool); refusal != nil {
 			r.refuse(Outcome{}, refusal)
 			return false
 		}
 	}
-	if request.Check != nil {
+	if request.Check != nil && !isDenied {
 		if problem := request.Check(tool.Definition.Member("inputSchema"), request.Arguments); !problem.IsAbsent() {
 			r.refuse(Outcome{Error: problem}, nil)
 			return false
@@ -144,7 +145,7 @@ func (request *Request) prepare(r *run) bool {
 		return false
 	}
 	if r.admitted { // before a session ended that it could not be sent to
-		r.admitted = bytes.Equal(r.call.Tool.Bytes(), tool.Definition.Bytes()) && r.call.HintsDoubted == tool.HintsDoubted
+		r.admitted = !isDenied && bytes.Equal(r.call.Tool.Bytes(), tool.Definition.Bytes()) && r.call.HintsDoubted == tool.HintsDoubted
 	}
 	r.call.Name, r.call.Tool, r.call.HintsDoubted = tool.Name, tool.Definition, tool.HintsDoubted
 	r.call.Arguments, r.call.Meta = request.Arguments, request.Meta

@@ -36,19 +36,23 @@ func resolveServer(visible Toolboxes, ref toolbox.Ref) (*fleet.Server, error) {
 	return server, nil
 }
 
-func resolveTool(offered *catalog.Snapshot, ref toolbox.Ref) (catalog.Tool, error) {
+// resolveTool returns a tool that the client sees, or one that the policy denies to it: the stages say why.
+func resolveTool(offered *catalog.Snapshot, ref toolbox.Ref) (tool catalog.Tool, isDenied bool, err error) {
 	tool, ok := offered.Find(ref.Name)
 	if reason, withheld := offered.Withheld(ref.Name); withheld {
-		return tool, &Failure{Message: "it " + reason}
+		return tool, false, &Failure{Message: "it " + reason}
 	}
-	if !ok {
-		return tool, &Failure{
-			NotFound: true,
-			Message:  fmt.Sprintf("Tool '%s' not found in server '%s' (toolbox '%s')", ref.Name, ref.Server, ref.Toolbox),
-			Hint:     suggestion("Its tools", ref.Name, offered.Names()),
-		}
+	if ok {
+		return tool, false, nil
 	}
-	return tool, nil
+	if tool, ok = offered.DeniedTool(ref.Name); ok {
+		return tool, true, nil
+	}
+	return tool, false, &Failure{
+		NotFound: true,
+		Message:  fmt.Sprintf("Tool '%s' not found in server '%s' (toolbox '%s')", ref.Name, ref.Server, ref.Toolbox),
+		Hint:     suggestion("Its tools", ref.Name, offered.Names()),
+	}
 }
 
 // suggestion returns the nearest names, or the first few of all.

@@ -73,7 +73,7 @@ func (router *Router) begin(r *run) bool {
 // tryLease returns a lease of a server that can get the request at once; nil if the server has to be started, or asked
 // for log messages first.
 func (r *run) tryLease(meta wire.Payload) *fleet.Lease {
-	lease := r.call.Server.For(r.call.Client.Profile()).TryLease()
+	lease := r.call.Server.TryLeaseFor(r.call.Client.Profile())
 	if lease != nil && logLevelToRequest(r.call.Client, lease.Session, meta) != "" {
 		lease.Release()
 		return nil
@@ -136,6 +136,10 @@ func (r *run) askStages(from int) (wait func(context.Context) *Failure, next int
 		case verdict.Wait != nil:
 			return verdict.Wait, i + 1, false
 		}
+	}
+	if r.denied { // by a policy that came into force after the stages were made
+		r.refuse(Outcome{}, &Failure{Message: "it is denied by the policy"})
+		return nil, 0, false
 	}
 	r.admitted = true
 	return nil, 0, true

@@ -27,6 +27,7 @@ type run struct {
 	requestSize int
 	status      Status // zero: it follows from the reply
 	admitted    bool   // by all stages
+	denied      bool   // the client does not see the tool, because the policy denies it
 
 	isList   bool
 	crossing crossing

@@ -279,7 +279,7 @@ func (s *session) forwardNotification(message wire.Message) {
 		return
 	}
 	if servers := s.forwarder.Load().Servers(s); len(servers) == 1 {
-		if lease := servers[0].For(s.Profile()).TryLease(); lease != nil {
+		if lease := servers[0].TryLeaseFor(s.Profile()); lease != nil {
 			lease.Session.Notify(string(message.Method), message.Params.Bytes())
 			lease.Release()
 		}

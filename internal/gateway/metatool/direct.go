@@ -193,7 +193,7 @@ func (s *Surface) findDirect(profile *fleet.ClientProfile, name string) (toolbox
 		return ref, true
 	}
 	_, ok = offered.Find(ref.Name)
-	return ref, ok || server.Denies(ref.Name) // which the call tells
+	return ref, ok || server.Denies(profile, ref.Name) // which the call tells
 }
 
 // findDenied returns the tool that a call means by a name which was given to none, if the policy denies that tool:
@@ -211,7 +211,7 @@ func (s *Surface) findDenied(request *Request, d directTools, asked bool) (first
 			if first == (toolbox.Ref{}) {
 				first = ref
 			}
-			isDenied = isDenied && server.Denies(ref.Name)
+			isDenied = isDenied && server.Denies(request.Session.Profile(), ref.Name)
 			offered := server.OfferedFor(request.Session.Profile())
 			if offered == nil || !asked {
 				continue

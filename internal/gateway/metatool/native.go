@@ -12,12 +12,18 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// eachTool yields the tools of the server's last known list.
-func eachTool(box *fleet.Toolbox, server *fleet.Server, yield func(toolbox.Ref, catalog.Tool)) {
-	if offered := server.Offered(); offered != nil {
-		for _, tool := range offered.Tools {
-			yield(toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: tool.Name}, tool)
-		}
+// offeredTo returns the server's last known list for a client that uses its tools by native names.
+func offeredTo(profile *fleet.ClientProfile, server *fleet.Server) *catalog.Snapshot {
+	return server.For(profile).Offered().For(profile.Caller())
+}
+
+// eachTool yields the tools of a server's list; nil has none.
+func eachTool(box *fleet.Toolbox, server *fleet.Server, offered *catalog.Snapshot, yield func(toolbox.Ref, catalog.Tool)) {
+	if offered == nil {
+		return
+	}
+	for _, tool := range offered.Tools {
+		yield(toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: tool.Name}, tool)
 	}
 }
 
@@ -29,7 +35,7 @@ func (s *Surface) appendNative(list []byte, session Session) []byte {
 			continue
 		}
 		for _, server := range box.Servers {
-			eachTool(box, server.For(session.Profile()), func(ref toolbox.Ref, tool catalog.Tool) {
+			eachTool(box, server, offeredTo(session.Profile(), server), func(ref toolbox.Ref, tool catalog.Tool) {
 				if _, taken := s.pinned.find(ref.NativeName()); taken {
 					return
 				}
@@ -133,7 +139,7 @@ func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
 			continue
 		}
 		for _, server := range box.Servers {
-			if ref, ok := s.names.find(box, server.For(session.Profile()), name); ok {
+			if ref, ok := s.names.find(box, server.For(session.Profile()), session.Profile().Caller(), name); ok {
 				return ref, true
 			}
 		}
@@ -145,7 +151,8 @@ func (s *Surface) findNative(session Session, name string) (toolbox.Ref, bool) {
 // with them.
 const maxNativeTables = 1000
 
-// nativeNames maps native names to tools. Each server has a table, which is rebuilt when the server's tools change.
+// nativeNames maps native names to tools. Each server has a table, which is rebuilt when the server's tools change. All
+// clients of a surface are the same caller.
 type nativeNames struct {
 	mu     sync.Mutex
 	tables map[*fleet.Server]nativeTable
@@ -156,13 +163,13 @@ type nativeTable struct {
 	refs map[string]toolbox.Ref
 }
 
-func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, name string) (toolbox.Ref, bool) {
+func (n *nativeNames) find(box *fleet.Toolbox, server *fleet.Server, caller, name string) (toolbox.Ref, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	table := n.tables[server]
-	if offered := server.Offered(); table.of != offered {
+	if offered := server.Offered().For(caller); table.of != offered {
 		table = nativeTable{of: offered, refs: make(map[string]toolbox.Ref)}
-		eachTool(box, server, func(ref toolbox.Ref, _ catalog.Tool) { table.refs[ref.NativeName()] = ref })
+		eachTool(box, server, offered, func(ref toolbox.Ref, _ catalog.Tool) { table.refs[ref.NativeName()] = ref })
 		if offered != nil {
 			for _, name := range offered.Denied { // the call tells why
 				ref := toolbox.Ref{Toolbox: box.Name, Server: server.Name(), Name: name}

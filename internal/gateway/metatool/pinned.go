@@ -98,7 +98,7 @@ func (s *Surface) callPinned(request *Request) (ok bool) {
 func (s *Surface) unseenPinned(session Session) (unseen []*fleet.Server) {
 	for _, ref := range s.pinned.refs {
 		server, ok := s.pinnedServer(ref)
-		if ok && !slices.Contains(unseen, server) && !server.Denies(ref.Name) && server.OfferedFor(session.Profile()) == nil {
+		if ok && !slices.Contains(unseen, server) && server.OfferedFor(session.Profile()) == nil && !server.Denies(session.Profile(), ref.Name) {
 			unseen = append(unseen, server)
 		}
 	}

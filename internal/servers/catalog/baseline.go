@@ -17,8 +17,9 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 // with a folder, between runs. It compares what the server sent, before cleaning. It is safe for concurrent use, and
 // blocks on the disk.
 type Baseline struct {
-	store store
-	log   *slog.Logger
+	store     store
+	hintStore store // of accepted hints; see knownHints
+	log       *slog.Logger
 
 	mu      sync.Mutex // guards only the map; never held during work
 	servers map[Hash]*serverMemory
@@ -45,6 +46,9 @@ type serverMemory struct {
 	file   Hash // hash of the file's content when it was last read or written
 	fileContent
 	instructionsChanged bool // the instructions changed in this run
+
+	hints     *knownHints // those that were accepted; nil before they are needed
+	hintsFile Hash        // hash of their file's content when it was last read or written
 }
 
 // fileContent is the content of a server's file.
@@ -66,11 +70,13 @@ func NewBaseline(folder string, log *slog.Logger) *Baseline {
 		log = slog.New(slog.DiscardHandler)
 	}
 	files := store{folder: folder, suffix: seenSuffix, maxFile: maxStoredFile, maxAll: maxStoredBytes}
-	return &Baseline{store: files, log: log, servers: make(map[Hash]*serverMemory)}
+	hints := store{folder: folder, suffix: hintsSuffix, maxFile: maxHintsFile, maxAll: maxStoredBytes}
+	return &Baseline{store: files, hintStore: hints, log: log, servers: make(map[Hash]*serverMemory)}
 }
 
 // Compare compares a snapshot with what the server offered before, and remembers it. The returned snapshot warns of
-// every tool that changed in this run; the changes are those since the last comparison. key identifies the configured
+// every tool that changed in this run, and its tools are marked whose hints changed since they were first seen or
+// accepted; the changes are those since the last comparison. key identifies the configured
 // server; its name is used in warnings. Every stored string passes through mask first.
 func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask func(string) string) (*Snapshot, []Change) {
 	s := b.memoryOf(key)
@@ -92,6 +98,11 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask fun
 	if err := b.store.save(key, s); err != nil && !s.failed {
 		s.failed = true
 		log.Warn("could not store the definitions; a change may go unnoticed in the next run", "reason", err)
+	}
+	snapshot, err := b.compareHints(key, s, snapshot)
+	if err != nil && !s.failed {
+		s.failed = true
+		log.Warn("could not read or store the hints of tools; a change of them may go unnoticed in the next run", "reason", err)
 	}
 	return snapshot.warnOfChanges(server, marked, s.instructionsChanged), changes
 }

@@ -25,7 +25,9 @@ type Tool struct {
 	// changed and nobody accepted that.
 	HintsDoubted bool
 
-	source wire.Payload // the server's own object, unchanged
+	source       wire.Payload // the server's own object, unchanged
+	hintsChanged bool         // and nobody accepted it
+	hintsBefore  Hints        // the accepted ones, if they changed
 }
 
 // Hash identifies the server's definition of the tool before cleaning.
@@ -47,7 +49,8 @@ type Snapshot struct {
 	rawInstructions string   // the instructions before cleaning
 	about           []string // for each warning, the name of its tool; "" for others
 	byName          map[string]int
-	whole           *Snapshot         // the unrestricted snapshot, if this one is restricted
+	restricted      *restricted       // what it is a view of; nil if it is not restricted
+	hintsDistrusted bool              // the configuration does not trust the server's hints
 	withheld        map[string]string // by name, why the lock withholds a tool
 	unapproved      bool              // the lock withholds the instructions
 }

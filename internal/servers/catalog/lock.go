@@ -67,6 +67,15 @@ func (s *LockedServer) Find(tool string) (Record, bool) {
 	return s.Tools[i].Record, true
 }
 
+// records returns the approved definitions by name.
+func (s *LockedServer) records() map[string]Record {
+	records := make(map[string]Record, len(s.Tools))
+	for _, tool := range s.Tools {
+		records[tool.Name] = tool.Record
+	}
+	return records
+}
+
 // Encode returns the content of the file. Servers of one toolbox must be adjacent.
 func (l *Lock) Encode() []byte {
 	out := fmt.Appendf(nil, "{\n  \"version\": %d,\n  \"toolboxes\": {", lockVersion)
@@ -223,10 +232,7 @@ func (s *Snapshot) approvedBy(lock *Lock, box, server string) *Snapshot {
 		return s
 	}
 	approved, isKnown := lock.Find(box, server)
-	records := make(map[string]Record, len(approved.Tools))
-	for _, tool := range approved.Tools {
-		records[tool.Name] = tool.Record
-	}
+	records := approved.records()
 	under := *s
 	under.Tools = nil
 	under.byName, under.withheld = make(map[string]int), make(map[string]string)

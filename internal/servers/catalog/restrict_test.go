@@ -16,7 +16,7 @@ func TestDeniedToolIsHidden(t *testing.T) {
 	if len(now.Warnings) != 5 {
 		t.Fatalf("warnings %q", now.Warnings)
 	}
-	restrictions := &Restrictions{Denies: toolbox.Pattern("t/s/dr*op").Matches}
+	restrictions := &Restrictions{Denies: func(_ string, ref toolbox.Ref, _ Tool) bool { return toolbox.Pattern("t/s/dr*op").Matches(ref) }}
 	under := now.Under(restrictions, "t", "s")
 	if !slices.Equal(under.Names(), []string{"a", "b"}) || !slices.Equal(under.Denied, []string{"drop"}) {
 		t.Errorf("offered are %q, denied %q", under.Names(), under.Denied)
@@ -30,7 +30,10 @@ func TestDeniedToolIsHidden(t *testing.T) {
 	if want := []string{"Tool 'b' of server 'fs' has no input schema; it is offered as taking any object"}; !slices.Equal(under.Warnings, want) {
 		t.Errorf("warnings %q", under.Warnings)
 	}
-	if other := now.Under(restrictions, "t", "other"); other != now {
+	if tool, ok := under.DeniedTool("drop"); !ok || tool.Name != "drop" {
+		t.Errorf("the denied tool is %v", tool)
+	}
+	if other := now.Under(restrictions, "t", "other"); len(other.Tools) != len(now.Tools) || len(other.Denied) != 0 {
 		t.Error("a server without such tools is restricted")
 	}
 	if again := under.Under(nil, "t", "s"); again != now {
@@ -43,5 +46,50 @@ func TestDeniedToolIsHidden(t *testing.T) {
 	}
 	if again := locked.Under(nil, "t", "s"); again != now {
 		t.Error("the restrictions stay")
+	}
+}
+
+// Each caller that the rules name has a view of its own, and the others share one.
+func TestCallersSeeWhatIsNotDeniedToThem(t *testing.T) {
+	whole := snapshot(t, toolbox.Filter{}, `{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":true}}`, `{"name":"b","inputSchema":{}}`, `{"name":"c","inputSchema":{}}`)
+	restrictions := &Restrictions{
+		Callers: []string{"stdio", "token:ci", "token:same"},
+		Denies: func(caller string, ref toolbox.Ref, tool Tool) bool {
+			return ref.Name == "c" || caller == "token:ci" && !tool.Hints().ReadOnly || caller == "stdio" && ref.Name == "a"
+		},
+	}
+	others := whole.Under(restrictions, "t", "s")
+	for _, test := range []struct {
+		caller       string
+		seen, denied []string
+	}{
+		{"", []string{"a", "b"}, []string{"c"}},
+		{"terminal", []string{"a", "b"}, []string{"c"}},
+		{"token:same", []string{"a", "b"}, []string{"c"}},
+		{"token:ci", []string{"a"}, []string{"b", "c"}},
+		{"stdio", []string{"b"}, []string{"a", "c"}},
+	} {
+		view := others.For(test.caller)
+		if !slices.Equal(view.Names(), test.seen) || !slices.Equal(view.Denied, test.denied) {
+			t.Errorf("%q sees %q, not %q", test.caller, view.Names(), view.Denied)
+		}
+		if again := view.For(test.caller); again != view || others.For(test.caller) != view {
+			t.Errorf("the view of %q is made twice", test.caller)
+		}
+		if (view == others) != (len(test.denied) == 1) {
+			t.Errorf("%q shares the view of others: %t", test.caller, view == others)
+		}
+		if view.For("terminal") != others {
+			t.Errorf("the view of %q does not lead to the others", test.caller)
+		}
+		if _, ok := view.DeniedTool(test.seen[0]); ok {
+			t.Errorf("%q is denied %q", test.caller, test.seen[0])
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { others.For("token:ci"); others.For("http") }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if whole.For("stdio") != whole || (*Snapshot)(nil).For("stdio") != nil {
+		t.Error("what is not restricted has views")
 	}
 }

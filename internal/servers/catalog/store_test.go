@@ -15,6 +15,7 @@ import (
 	"time"
 )
 
+// filesIn returns the names of the files in a folder, without those of hints.
 func filesIn(t testing.TB, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -22,7 +23,9 @@ func filesIn(t testing.TB, folder string) (names []string) {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		names = append(names, entry.Name())
+		if !strings.HasSuffix(entry.Name(), hintsSuffix) {
+			names = append(names, entry.Name())
+		}
 	}
 	return names
 }

@@ -146,7 +146,7 @@ func TestIdleServerStaysForALiveCaller(t *testing.T) {
 				return held
 			})
 			signal(in.left) // looking again changes nothing
-			if running := server.TryLease(); running == nil {
+			if running := server.tryLease(""); running == nil {
 				t.Fatal("the server was stopped while its caller was there")
 			} else {
 				running.Release()

@@ -168,7 +168,7 @@ func (p *ClientProfile) RootsChanged(params []byte) {
 	}
 	p.mu.Unlock()
 	for _, variant := range own {
-		if lease := variant.TryLease(); lease != nil {
+		if lease := variant.tryLease(p.Caller()); lease != nil {
 			if !lease.Session.Modern() { // that era has no notifications of the client
 				lease.Session.Notify(protocol.NotifyRootsList, params)
 			}

@@ -130,7 +130,7 @@ func TestSessionsEndWithTheirParty(t *testing.T) {
 	server.variants.asks.Store(true)
 	<-m.begin(t, server, "hi")
 	variant := server.For(m.ClientProfile)
-	lease := variant.TryLease()
+	lease := variant.tryLease("")
 	if lease == nil {
 		t.Fatal("there is no session")
 	}

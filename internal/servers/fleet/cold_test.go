@@ -198,7 +198,7 @@ func TestRestrictionsApplyToWhatRunsAndToWhatIsKept(t *testing.T) {
 		return &catalog.Restrictions{Lock: &catalog.Lock{Servers: []catalog.LockedServer{locked}}}
 	}
 	denying := func(pattern toolbox.Pattern, other *catalog.Restrictions) *catalog.Restrictions {
-		return &catalog.Restrictions{Lock: other.Lock, Denies: pattern.Matches}
+		return &catalog.Restrictions{Lock: other.Lock, Denies: func(_ string, ref toolbox.Ref, _ catalog.Tool) bool { return pattern.Matches(ref) }}
 	}
 	folder := t.TempDir()
 	r := newRig(t, map[string]string{"S": coldSpec}, nil, Options{Copies: catalog.NewCopies(folder, nil), Restrictions: lockFor("a")})

@@ -37,9 +37,13 @@ func (s *Server) remembered() *catalog.Snapshot {
 	if !m.looked {
 		m.looked = true
 		m.last = s.fleet.options.Copies.Load(s.Name(), s.copyKey(), s.config.Filter)
-		m.view, m.under = m.last.Under(now, s.toolbox, s.Name()), now
+		if s.config.DoubtHints {
+			m.last = m.last.WithoutTrust()
+		}
+		m.view = nil
 	}
-	if m.under != now {
+	if m.view == nil || m.under != now {
+		m.last = s.doubt(m.last)
 		m.view, m.under = m.last.Under(now, s.toolbox, s.Name()), now
 	}
 	return m.view
@@ -124,7 +128,7 @@ func (s *Server) findIdentity() (identity catalog.Hash) {
 	return sha256.Sum256([]byte(strings.Join(fields, "\n")))
 }
 
-// permitted returns what clients may see of a snapshot.
+// permitted returns what clients may see of a snapshot who are no caller that a rule names; see catalog.Snapshot.For.
 func (s *Server) permitted(snapshot *catalog.Snapshot) *catalog.Snapshot {
 	return snapshot.Under(s.fleet.restrictions.Load(), s.toolbox, s.Name())
 }
@@ -163,7 +167,14 @@ func (f *Fleet) Restrict(to *catalog.Restrictions) {
 
 func (s *Server) restrict() {
 	s.mu.Lock()
+	before := s.offered
+	s.mu.Unlock()
+	doubted := s.doubt(before) // reads a file
+	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.offered == before { // else it is newer
+		s.offered = doubted
+	}
 	s.offered = s.permitted(s.offered)
 	if s.running != nil {
 		s.running.tools.Store(s.offered)
@@ -176,6 +187,9 @@ const maxLoggedChanges = 50
 // compare adds warnings to a snapshot for the tools whose definitions changed, and for instructions that did.
 func (s *Server) compare(snapshot *catalog.Snapshot) *catalog.Snapshot {
 	masker := s.fleet.masker.Load()
+	if s.config.DoubtHints {
+		snapshot = snapshot.WithoutTrust()
+	}
 	snapshot, changes := s.fleet.options.Baseline.Compare(s.Name(), definitionKey(s.toolbox, s.config), snapshot, masker.Mask)
 	for i, change := range changes {
 		if i == maxLoggedChanges {

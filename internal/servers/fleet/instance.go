@@ -30,9 +30,9 @@ type instance struct {
 
 	// Leases are added with the server's mu held, and released without it.
 	leases atomic.Int64
-	lent   atomic.Int64          // all leases so far
-	used   atomic.Int64          // when the last lease was released, in nanoseconds after ready
-	latest atomic.Pointer[Lease] // reused while the tools stay the same
+	lent   atomic.Int64 // all leases so far
+	used   atomic.Int64 // when the last lease was released, in nanoseconds after ready
+	reused []*Lease     // while the tools stay the same: one for all callers that see the same; guarded by the server's mu
 
 	callers callers
 }
@@ -41,24 +41,31 @@ type instance struct {
 // releases it.
 type Lease struct {
 	Session *downstream.Session
-	Tools   *catalog.Snapshot
+	Tools   *catalog.Snapshot // as the caller can see them
 
 	server   *Server
 	instance *instance
+	of       *catalog.Snapshot // what Tools is a view of
 }
 
 func (in *instance) snapshot() *catalog.Snapshot { return in.tools.Load() }
 
-// lease returns a lease. Called with the server's mu held.
-func (in *instance) lease(s *Server) *Lease {
+// lease returns a lease with the tools that a caller can see. Called with the server's mu held.
+func (in *instance) lease(s *Server, caller string) *Lease {
 	in.leases.Add(1)
 	in.lent.Add(1)
-	tools := in.snapshot()
-	if same := in.latest.Load(); same != nil && same.Tools == tools {
-		return same
+	all := in.snapshot()
+	tools := all.For(caller)
+	for _, lease := range in.reused {
+		if lease.Tools == tools {
+			return lease
+		}
 	}
-	lease := &Lease{Session: in.session, Tools: tools, server: s, instance: in}
-	in.latest.Store(lease)
+	if len(in.reused) > 0 && in.reused[0].of != all {
+		in.reused = nil
+	}
+	lease := &Lease{Session: in.session, Tools: tools, server: s, instance: in, of: all}
+	in.reused = append(in.reused, lease)
 	return lease
 }
 
@@ -268,7 +275,7 @@ func (s *Server) refresh(in *instance) {
 	before := in.tools.Swap(snapshot)
 	s.offered = snapshot
 	s.mu.Unlock()
-	if !sameTools(before, snapshot) {
+	if !s.isSame(before, snapshot) {
 		s.log.Info("tools changed", "tools", len(snapshot.Tools))
 		s.logWithheld(snapshot)
 		s.fleet.options.ToolsChanged(s.toolbox)
@@ -280,6 +287,18 @@ func (s *Server) refresh(in *instance) {
 	case <-in.session.Done():
 	case <-s.fleet.life.Done():
 	}
+}
+
+// isSame reports whether two snapshots show the same tools to every caller.
+func (s *Server) isSame(a, b *catalog.Snapshot) bool {
+	if restrictions := s.fleet.restrictions.Load(); restrictions != nil {
+		for _, caller := range restrictions.Callers {
+			if !sameTools(a.For(caller), b.For(caller)) {
+				return false
+			}
+		}
+	}
+	return sameTools(a, b)
 }
 
 func sameTools(a, b *catalog.Snapshot) bool {

@@ -222,7 +222,7 @@ func (s *Server) ListsFor(p *ClientProfile) catalog.Lists {
 
 // OfferedFor is Offered for a client. It does not add the client to a session.
 func (s *Server) OfferedFor(p *ClientProfile) *catalog.Snapshot {
-	return s.preview(p).Offered()
+	return s.preview(p).Offered().For(p.Caller())
 }
 
 // SessionFor returns the session that a client would use now, for inspection; nil if there is none. It does not count as a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -171,13 +172,18 @@ func (s *Server) Permits(tool string) bool {
 	return s.config.Filter.Allows(tool) && s.fleet.restrictions.Load().AllowUnlisted(s.toolbox)
 }
 
-// Denies reports whether the policy denies the server's tool of that name, whether there is one or not.
-func (s *Server) Denies(tool string) bool {
-	return s.fleet.restrictions.Load().Deny(toolbox.Ref{Toolbox: s.toolbox, Server: s.Name(), Name: tool})
+// Denies reports whether the policy denies a client the server's tool of that name, whatever its arguments are, and
+// whether there is such a tool or not.
+func (s *Server) Denies(p *ClientProfile, tool string) bool {
+	if offered := s.OfferedFor(p); offered != nil && slices.Contains(offered.Denied, tool) {
+		return true
+	}
+	return s.fleet.restrictions.Load().Deny(p.Caller(), toolbox.Ref{Toolbox: s.toolbox, Server: s.Name(), Name: tool}, catalog.Tool{Name: tool})
 }
 
-// Offered returns the tools last seen; nil if the server was never seen. The snapshot says whether they are from an
-// earlier run or from another client. It may read a file.
+// Offered returns the tools last seen; nil if the server was never seen. They are those that clients see who are no
+// caller that a rule names; see catalog.Snapshot.For. The snapshot says whether they are from an earlier run or from
+// another client. It may read a file.
 func (s *Server) Offered() *catalog.Snapshot {
 	s.mu.Lock()
 	offered := s.offered
@@ -188,12 +194,15 @@ func (s *Server) Offered() *catalog.Snapshot {
 	return s.remembered()
 }
 
-// Lease returns a lease of the running server, which it starts if needed. Concurrent callers share one start, which
+// Lease returns a lease of the running server for nobody in particular, and starts it if needed; see LeaseFor.
+func (s *Server) Lease(ctx context.Context) (*Lease, error) { return s.leaseAs(ctx, "") }
+
+// leaseAs returns a lease of the running server for a caller, and starts it if needed. Concurrent callers share one start, which
 // continues when one of them gives up. It blocks until the server is ready, the start failed, or ctx ends. Release the
 // lease.
-func (s *Server) Lease(ctx context.Context) (*Lease, error) {
+func (s *Server) leaseAs(ctx context.Context, caller string) (*Lease, error) {
 	for {
-		lease, pending, err := s.leaseNow()
+		lease, pending, err := s.leaseNow(caller)
 		if lease != nil || err != nil {
 			return lease, err
 		}
@@ -210,19 +219,21 @@ func (s *Server) Lease(ctx context.Context) (*Lease, error) {
 
 // StartInBackground starts the server unless it is running, and does not wait for it.
 func (s *Server) StartInBackground() {
-	if lease, _, _ := s.leaseNow(); lease != nil { // the next use reports why it cannot be started
+	if lease, _, _ := s.leaseNow(""); lease != nil { // the next use reports why it cannot be started
 		lease.Release()
 	}
 }
 
-// TryLease returns the lease of a server that is ready, or nil. It does not block.
-func (s *Server) TryLease() *Lease {
+// TryLeaseFor returns the lease of the client's variant if that is ready, or nil. It does not block.
+func (s *Server) TryLeaseFor(p *ClientProfile) *Lease { return s.For(p).tryLease(p.Caller()) }
+
+func (s *Server) tryLease(caller string) *Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.isReady() {
 		return nil
 	}
-	return s.running.lease(s)
+	return s.running.lease(s, caller)
 }
 
 // isReady reports whether there is a session to use. A session that has just ended is retired at once: a caller that saw
@@ -241,7 +252,7 @@ func (s *Server) isReady() bool {
 
 // leaseNow returns the lease of a server that is ready, or the start to wait for. A faulty server is never started: a
 // reload replaces it.
-func (s *Server) leaseNow() (*Lease, *attempt, error) {
+func (s *Server) leaseNow(caller string) (*Lease, *attempt, error) {
 	if s.refusal != nil {
 		return nil, nil, s.refusal
 	}
@@ -249,9 +260,9 @@ func (s *Server) leaseNow() (*Lease, *attempt, error) {
 		return nil, nil, &Failure{reason: fault.Brief(), cause: fault}
 	}
 	if s.origin == nil {
-		return s.leaseOrStart(true)
+		return s.leaseOrStart(caller, true)
 	}
-	if lease, pending, err := s.leaseOrStart(false); lease != nil || pending != nil || err != nil {
+	if lease, pending, err := s.leaseOrStart(caller, false); lease != nil || pending != nil || err != nil {
 		return lease, pending, err
 	}
 	slots := &s.origin.slots
@@ -260,16 +271,16 @@ func (s *Server) leaseNow() (*Lease, *attempt, error) {
 	if err := slots.admit(s); err != nil {
 		return nil, nil, err
 	}
-	return s.leaseOrStart(true)
+	return s.leaseOrStart(caller, true)
 }
 
 // leaseOrStart returns the lease of a server that is ready, the start to wait for, or why there is none. Without start
 // it returns nothing if there is no start yet.
-func (s *Server) leaseOrStart(start bool) (*Lease, *attempt, error) {
+func (s *Server) leaseOrStart(caller string, start bool) (*Lease, *attempt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isReady() {
-		return s.running.lease(s), nil, nil
+		return s.running.lease(s, caller), nil, nil
 	}
 	if s.starting != nil {
 		return nil, s.starting, nil
@@ -338,7 +349,7 @@ func (s *Server) live(pending *attempt) {
 	}
 	pending.err = err
 	s.mu.Unlock()
-	if err == nil && (before == nil || !sameTools(before, in.snapshot())) {
+	if err == nil && (before == nil || !s.isSame(before, in.snapshot())) {
 		s.fleet.options.ToolsChanged(s.toolbox)
 	}
 	close(pending.done)

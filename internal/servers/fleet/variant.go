@@ -171,7 +171,7 @@ func (s *Server) For(p *ClientProfile) *Server {
 func (s *Server) LeaseFor(ctx context.Context, p *ClientProfile) (*Lease, error) {
 	for {
 		used := s.For(p)
-		lease, err := used.Lease(ctx)
+		lease, err := used.leaseAs(ctx, p.Caller())
 		if used.refusal != nil || s.For(p) == used || ctx.Err() != nil {
 			return lease, err
 		}

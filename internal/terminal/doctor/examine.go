@@ -106,9 +106,10 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 	}
 	defer lease.Release()
 	found.Login = e.login(ctx, patient, nil)
-	found.Verdict, found.Tools, found.Denied = Fine, len(lease.Tools.Tools), len(lease.Tools.Denied)
+	offered := lease.Tools.For(profile.Caller())
+	found.Verdict, found.Tools, found.Denied = Fine, len(offered.Tools), len(offered.Denied)
 	found.Software, found.Revision = status.Software, status.Revision
-	for _, warning := range lease.Tools.Warnings {
+	for _, warning := range offered.Warnings {
 		found.Warnings = append(found.Warnings, e.masker.Mask(warning))
 	}
 	found.Note = e.desktopNote(patient, found.Steps)

@@ -1,0 +1,28 @@
+package fleet
+
+import "github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+
+// doubt marks the tools of a snapshot whose hints changed and were not accepted. It reads a file.
+func (s *Server) doubt(snapshot *catalog.Snapshot) *catalog.Snapshot {
+	return s.fleet.options.Baseline.Doubt(definitionKey(s.toolbox, s.config), snapshot)
+}
+
+// ChangedHints returns the tools of the server, as it was seen last, whose hints do not count because they changed. It
+// may read files.
+func (s *Server) ChangedHints() []catalog.HintChange {
+	offered := s.Offered()
+	if offered == nil {
+		return nil
+	}
+	return offered.ChangedHints()
+}
+
+// AcceptHints makes the hints that the named tools had when the server was seen last those that count. What is
+// accepted becomes visible with the next reading of the server's tools, and with Restrict.
+func (s *Server) AcceptHints(tools []string) error {
+	offered := s.Offered()
+	if offered == nil {
+		return nil
+	}
+	return s.fleet.options.Baseline.Accept(definitionKey(s.toolbox, s.config), offered, tools)
+}
