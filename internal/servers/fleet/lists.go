@@ -220,11 +220,6 @@ func (s *Server) ListsFor(p *ClientProfile) catalog.Lists {
 	return s.preview(p).lists()
 }
 
-// OfferedFor is Offered for a client. It does not add the client to a session.
-func (s *Server) OfferedFor(p *ClientProfile) *catalog.Snapshot {
-	return s.preview(p).Offered().For(p.Caller())
-}
-
 // SessionFor returns the session that a client would use now, for inspection; nil if there is none. It does not count as a
 // use of the server, and does not add the client to the session.
 func (s *Server) SessionFor(p *ClientProfile) *downstream.Session {
