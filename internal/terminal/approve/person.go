@@ -203,9 +203,10 @@ func (p *Person) confirm(ctx context.Context) error {
 	return nil
 }
 
-// give passes the answer on.
+// give passes the answer on. The answer ends the call's wait, and with it the context, so the wait for its receipt does not
+// depend on that.
 func (p *Person) give(ctx context.Context, one Waiting, answer approval.Answer) error {
-	err := one.workbench.Answer(ctx, one.ID, answer)
+	err := one.workbench.Answer(context.WithoutCancel(ctx), one.ID, answer)
 	if err == nil {
 		fmt.Fprintln(p.screen, outcomes[answer])
 	}
