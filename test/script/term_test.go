@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -39,6 +40,7 @@ var termCommands = map[string]struct {
 	"see":  {1, (*screen).see},
 	"type": {1, (*screen).enter},
 	"key":  {1, (*screen).key},
+	"code": {0, (*screen).confirm},
 	"exit": {0, (*screen).exit},
 	"save": {1, (*screen).save},
 }
@@ -74,6 +76,15 @@ func (s *state) startScreen(args []string) error {
 	for len(args) > 0 && strings.Contains(args[0], "=") {
 		one.env = append(one.env, args[0])
 		args = args[1:]
+	}
+	for i, arg := range args {
+		if name, ok := strings.CutPrefix(arg, "file:"); ok {
+			content, err := os.ReadFile(filepath.Join(s.dir, name))
+			if err != nil {
+				return err
+			}
+			args[i] = strings.TrimSuffix(string(content), "\n")
+		}
 	}
 	config := filepath.Join(folder, "conf")
 	if err := os.WriteFile(config, []byte(termConfig), 0o600); err != nil {
@@ -125,6 +136,30 @@ func (s *screen) enter(words []string) error {
 		_, err = s.tmux("send-keys", "Enter")
 	}
 	return err
+}
+
+// shownCode is the question of 'approve' for its code, at the end of the screen.
+var shownCode = regexp.MustCompile(`type the code ([0-9]{4}):\s*$`)
+
+// confirm types the code that is asked for, or with "wrong" another one.
+func (s *screen) confirm(args []string) error {
+	code := ""
+	err := mcptest.Eventually(replyTime, func() error {
+		shown, err := s.shown()
+		found := shownCode.FindStringSubmatch(shown)
+		if found == nil {
+			return errors.Join(err, errors.New("no code is asked for"))
+		}
+		code = found[1]
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 && args[0] == "wrong" {
+		code = string('0'+(code[0]-'0'+1)%10) + code[1:]
+	}
+	return s.enter([]string{code})
 }
 
 // key presses keys as tmux names them, such as C-c.

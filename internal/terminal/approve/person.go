@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
@@ -131,31 +133,44 @@ func (p *Person) show(one Waiting) {
 	left := time.Until(one.Deadline).Round(time.Second)
 	fmt.Fprintf(p.screen, "\n%s  %s\n", p.screen.Paint(tty.Strong, "Call "+tty.CleanLine(one.ID)+" waits for approval"),
 		p.screen.Paint(tty.Faint, fmt.Sprintf("%s left", max(left, 0))))
-	p.field("tool", p.screen.Paint(tty.Name, tty.CleanLine(one.Tool)))
-	p.field("caller", tty.CleanLine(caller))
-	p.field("workbench", tty.CleanLine(fmt.Sprintf("pid %d: %s", one.PID, one.workbench.Status.Describe())))
-	p.field("rule", tty.CleanLine(one.Rule))
+	p.field("tool", tty.CleanLine(one.Tool), tty.Name)
+	p.field("caller", tty.CleanLine(caller), tty.Plain)
+	p.field("workbench", tty.CleanLine(fmt.Sprintf("pid %d: %s", one.PID, one.workbench.Status.Describe())), tty.Plain)
+	p.field("policy", tty.CleanLine(one.Rule), tty.Plain)
 	if one.Because != "" {
-		p.field("reason", tty.CleanLine(one.Because))
+		p.field("reason", tty.CleanLine(one.Because), tty.Plain)
 	}
 	if strings.TrimSpace(one.Arguments) == "" {
-		p.field("arguments", "none")
+		p.field("arguments", "none", tty.Plain)
 		return
 	}
 	label := "arguments"
-	for line := range strings.Lines(one.Arguments) {
-		p.field(label, tty.CleanLine(line))
+	for line := range strings.SplitSeq(one.Arguments, "\n") {
+		p.field(label, tty.Clean(line), tty.Plain) // spaces matter here
 		label = ""
 	}
 }
 
-// valueColumn is where the values of fields begin, so that no text of others can look like a label.
+// valueColumn is where the values of fields begin. Nothing of a value is left of it, so that no text of others can look like
+// a field.
 const valueColumn = 13
 
-func (p *Person) field(label, value string) {
+func (p *Person) field(label, value string, style tty.Style) {
+	width, _ := p.screen.Size()
+	margin := strings.Repeat(" ", valueColumn)
+	var lines []string
+	for line := range strings.SplitSeq(p.screen.Wrap(value, valueColumn), "\n"+margin) {
+		// A word that does not fit is broken here, since the terminal would continue it in the first column.
+		for part := range strings.SplitSeq(runewidth.Wrap(line, max(width-valueColumn, 1)), "\n") {
+			lines = append(lines, p.screen.Paint(style, part))
+		}
+	}
 	name := p.screen.Paint(tty.Faint, label) + strings.Repeat(" ", valueColumn-2-len(label))
-	fmt.Fprintf(p.screen, "  %s%s\n", name, p.screen.Wrap(value, valueColumn))
+	fmt.Fprintf(p.screen, "  %s%s\n", name, strings.Join(lines, "\n"+margin))
 }
+
+// shortName names the tool on one line, where it was or will be shown in full.
+func shortName(one Waiting) string { return tty.Cut(tty.CleanLine(one.Tool), 40) }
 
 // choose asks until one of the choices is meant, by its word or the beginning of it.
 func (p *Person) choose(ctx context.Context, one Waiting) (choice, error) {
@@ -165,7 +180,7 @@ func (p *Person) choose(ctx context.Context, one Waiting) (choice, error) {
 	}
 	list := strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 	for {
-		typed, err := p.ask(ctx, fmt.Sprintf("Approve %s? %s:", tty.CleanLine(one.Tool), list))
+		typed, err := p.ask(ctx, fmt.Sprintf("Approve %s? %s:", shortName(one), list))
 		if err != nil {
 			return choice{}, err
 		}
@@ -231,7 +246,7 @@ func (p *Person) ring(one Waiting) {
 	defer p.mu.Unlock()
 	fmt.Fprint(p.screen, "\a")
 	if p.prompt != "" {
-		fmt.Fprintf(p.screen, "\n%s\n%s ", p.screen.Paint(tty.Caution, "Another call waits: "+tty.CleanLine(one.Tool)), p.prompt)
+		fmt.Fprintf(p.screen, "\n%s\n%s ", p.screen.Paint(tty.Caution, "Another call waits: "+shortName(one)), p.prompt)
 	}
 }
 
