@@ -79,13 +79,9 @@ func (r *RuleExplanation) explain(q *Query) {
 	if r.Matches || r.Rule.Then != config.Allow {
 		r.Verdict = r.Rule.Then
 	}
-	arguments := q.Arguments
-	if arguments.IsAbsent() {
-		arguments = noArguments
-	}
 	for i := range r.Rule.Require {
 		requirement := &r.Rule.Require[i]
-		unmet := requirement.Unmet(arguments, q.Folder)
+		unmet := requirement.Unmet(q.Arguments, q.Folder)
 		r.Requirements = append(r.Requirements, RequirementExplanation{requirement.Argument, unmet})
 		if unmet != "" {
 			r.Verdict = r.Rule.Else

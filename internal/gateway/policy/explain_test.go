@@ -63,6 +63,26 @@ func TestReasonOfARequirement(t *testing.T) {
 	}
 }
 
+// A rule that holds whatever the arguments are is the better reason.
+func TestReasonOfTwoRules(t *testing.T) {
+	p := of(config.PolicyFile{Rules: []config.PolicyRule{requiring(config.Deny), all(config.Deny)}})
+	if got := p.Judge(&Query{Ref: aRef, Tool: aTool}).Reason; got.Unmet != "" || got.Rule.Then != config.Deny {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	secrets := func(pattern toolbox.Pattern, arguments, results config.SecretAction) config.PolicyRule {
+		return config.PolicyRule{Tools: []toolbox.Pattern{pattern}, ArgumentSecrets: arguments, ResultSecrets: results}
+	}
+	p := of(config.PolicyFile{Rules: []config.PolicyRule{secrets("dev/*", config.SecretsMask, 0), secrets("other/*", 0, config.SecretsDeny)}},
+		config.PolicyFile{Rules: []config.PolicyRule{secrets("*", config.SecretsDeny, 0), secrets("*/write", 0, config.SecretsMask)}})
+	arguments, results := p.Secrets(&Query{Ref: aRef, Tool: aTool})
+	if arguments.Action != config.SecretsDeny || arguments.Reason.Pattern != "*" || results.Action != config.SecretsMask || results.Reason.Pattern != "*/write" {
+		t.Errorf("arguments %+v, results %+v", arguments, results)
+	}
+}
+
 func TestExplain(t *testing.T) {
 	file := config.PolicyFile{Path: "f", Default: config.Deny, Own: []string{"web"}, Rules: []config.PolicyRule{
 		{Tools: []toolbox.Pattern{"other/*"}, Then: config.Deny},

@@ -58,9 +58,7 @@ func (plan *plan) add(file *config.PolicyFile, q *Query) {
 			continue
 		}
 		decided = max(decided, fit)
-		if fit == fits || rule.Then != config.Allow {
-			plan.tighten(rule.Then, found.reason(""))
-		}
+		plan.tighten(rule.Then, found.reason(""))
 		if fit == fits && rule.Then == config.Deny {
 			plan.denyAlways(found.reason(""))
 		}
@@ -102,8 +100,6 @@ func (plan *plan) addConditions(found matched) {
 	}
 }
 
-var noArguments = wire.Raw([]byte("{}"))
-
 // judge completes the verdict with the arguments of a call.
 func (plan *plan) judge(arguments wire.Payload, folder string) Judgement {
 	judgement := plan.fixed
@@ -120,9 +116,6 @@ func (plan *plan) judge(arguments wire.Payload, folder string) Judgement {
 
 // firstUnmet returns why a call does not meet the requirements of a rule; "" if it does.
 func firstUnmet(rule *config.PolicyRule, arguments wire.Payload, folder string) string {
-	if arguments.IsAbsent() {
-		arguments = noArguments
-	}
 	for i := range rule.Require {
 		if unmet := rule.Require[i].Unmet(arguments, folder); unmet != "" {
 			return "'" + rule.Require[i].Argument + "' " + unmet

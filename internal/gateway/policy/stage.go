@@ -144,7 +144,7 @@ func (s *Stage) decide(ctx context.Context, request *call.Call, judgement Judgem
 	switch {
 	case failure != nil || over.Verdict == 0:
 		return failure
-	case over.Verdict == config.Deny || isApproved:
+	case over.Verdict == config.Deny: // as all are of a call that is approved
 		return refusal(over.Reason)
 	}
 	policy, refused := s.approve(ctx, request, &q, over.Reason)
