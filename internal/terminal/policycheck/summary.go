@@ -29,7 +29,7 @@ func Summarize(screen *tty.Screen, cfg *config.Config, known *console.Definition
 		fmt.Fprintln(screen, "Each file is judged alone, and the strictest verdict counts.")
 	}
 	ask := cfg.Policy.Ask
-	fmt.Fprintf(screen, "Questions go to the %s, and are answered within %s.\n\n", strings.Join(ask.Via, ", then the "), span(ask.Timeout))
+	fmt.Fprintf(screen, "Questions go to the %s. Without an answer within %s, the call is denied.\n\n", strings.Join(ask.Via, ", then the "), span(ask.Timeout))
 	tools := known.All()
 	var rows [][]tty.Cell
 	for _, caller := range callersOf(rules) {
