@@ -93,6 +93,7 @@ var hostileRuns = map[string][]hostileRun{
 	},
 	"policy test":    {{args: []string{"--alone", "cases.json"}, shows: true}, {args: []string{"--alone", "--json", "cases.json"}, shows: true}, {args: []string{hostile}, shows: true}},
 	"policy suggest": {{args: []string{"--alone"}, shows: true}},
+	"policy accept":  {{args: nil}, {args: []string{"--json"}}, {args: []string{hostile}, shows: true}, {args: []string{"--all"}}},
 	"tools": {
 		{args: []string{"--alone"}, shows: true}, {args: []string{"--alone", "--json"}, shows: true}, {args: []string{"--alone", hostile}, shows: true},
 	},

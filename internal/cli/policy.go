@@ -39,7 +39,7 @@ changed hints of tools. None of them calls a tool.`,
 			return nil
 		},
 	}
-	cmd.AddCommand(newPolicyExplain(g), newPolicyTest(g), newPolicySuggest(g))
+	cmd.AddCommand(newPolicyExplain(g), newPolicyTest(g), newPolicySuggest(g), newPolicyAccept(g))
 	return cmd
 }
 

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/policycheck"
+)
+
+func newPolicyAccept(g *globals) *cobra.Command {
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "accept [TOOL…]",
+		Short: "Accept changed hints of tools",
+		Long: `List tools whose hints changed since they were first seen: whether they are read-only,
+destructive, idempotent, or reach the outside world. Until a person accepts the change, the
+policy counts such tools as destructive, and read_tool refuses them. With TOOL, or --all,
+accept the hints as they were seen last.
+
+No server is started. A running workbench uses the change when it reads the tools of the
+server again, or reloads its configuration.`,
+		Example: `  mcp-workbench policy accept
+  mcp-workbench policy accept dev/files/read
+  mcp-workbench policy accept --all`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return &usageError{err: errors.New("accept takes names of tools or --all, not both")}
+			case asJSON && (all || len(args) > 0):
+				return &usageError{err: errors.New("--json is for listing, without names and --all")}
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			if loaded, err := g.Load(nil); err == nil {
+				doubted, _ := app.DoubtedTools(cmd.Context(), loaded.Config, config.StateDir()) // errors are for the command
+				for _, one := range doubted {
+					if name := one.Ref.Toolbox + "/" + one.Ref.Server + "/" + one.Ref.Name; tty.CleanLine(name) == name {
+						names = append(names, name)
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			loaded, _, err := g.loadForTerminal(cmd.Context(), cmd.OutOrStdout(), os.Stderr)
+			if err != nil {
+				return err
+			}
+			doubted, err := app.DoubtedTools(cmd.Context(), loaded.Config, config.StateDir())
+			if err != nil {
+				return err
+			}
+			screen := screenOf(cmd)
+			switch {
+			case asJSON:
+				return policycheck.DoubtedJSON(screen, doubted)
+			case !all && len(args) == 0:
+				policycheck.ShowDoubted(screen, doubted)
+				return nil
+			}
+			return acceptHints(cmd.Context(), screen, loaded.Config, doubted, args)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "accept the hints of all listed tools")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "list as JSON")
+	return cmd
+}
+
+// acceptHints accepts the hints of the named tools; without names, of all.
+func acceptHints(ctx context.Context, screen *tty.Screen, cfg *config.Config, doubted []app.DoubtedTool, names []string) error {
+	var refs []toolbox.Ref
+	for _, one := range doubted {
+		refs = append(refs, one.Ref)
+	}
+	if len(names) > 0 {
+		var err error
+		if refs, err = policycheck.SelectDoubted(doubted, names); err != nil {
+			return err
+		}
+	}
+	if err := app.AcceptHints(ctx, cfg, config.StateDir(), refs); err != nil {
+		return &toolbox.Error{
+			Code: toolbox.FileNotWritten, Message: fmt.Sprintf("The accepted hints cannot be kept: %v", err),
+			Hint: "They are in the state folder, " + config.StateDir() + ", which must be writable.", Cause: err,
+		}
+	}
+	fmt.Fprintf(screen, "The hints of %s accepted.\n", toolbox.Count(len(refs), "tool are", "tools are"))
+	return nil
+}

@@ -1,0 +1,115 @@
+package policycheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+)
+
+// ShowDoubted lists tools whose hints changed, with what changed.
+func ShowDoubted(screen *tty.Screen, doubted []app.DoubtedTool) {
+	if len(doubted) == 0 {
+		fmt.Fprintln(screen, "No tool has changed hints to accept.")
+		return
+	}
+	rows := make([][]tty.Cell, len(doubted))
+	for i, one := range doubted {
+		before, after := changedHints(one.Before, one.After)
+		rows[i] = []tty.Cell{{Text: fullName(one.Ref), Style: tty.Name}, {Text: before}, {Text: after}}
+	}
+	screen.WrappedTable([]string{"TOOL", "BEFORE", "NOW"}, rows)
+	fmt.Fprintln(screen, screen.WrapClauses("\nThe policy does not count the hints of these tools. To accept them as they are now: mcp-workbench policy accept TOOL", 0))
+}
+
+// changedHints returns the hints that differ, in words.
+func changedHints(before, after catalog.Hints) (was, is string) {
+	var words [2][]string
+	for _, hint := range []struct {
+		name          string
+		before, after bool
+	}{
+		{"readOnly", before.ReadOnly, after.ReadOnly}, {"destructive", before.Destructive, after.Destructive},
+		{"idempotent", before.Idempotent, after.Idempotent}, {"openWorld", before.OpenWorld, after.OpenWorld},
+	} {
+		if hint.before != hint.after {
+			words[0] = append(words[0], fmt.Sprintf("%s %t", hint.name, hint.before))
+			words[1] = append(words[1], fmt.Sprintf("%s %t", hint.name, hint.after))
+		}
+	}
+	return strings.Join(words[0], ", "), strings.Join(words[1], ", ")
+}
+
+// The JSON of doubted tools.
+type (
+	doubtedTool struct {
+		Tool   string     `json:"tool"`
+		Before hintValues `json:"before"`
+		After  hintValues `json:"after"`
+	}
+	hintValues struct {
+		ReadOnly    bool `json:"readOnly"`
+		Destructive bool `json:"destructive"`
+		Idempotent  bool `json:"idempotent"`
+		OpenWorld   bool `json:"openWorld"`
+	}
+)
+
+// DoubtedJSON is ShowDoubted for scripts.
+func DoubtedJSON(screen *tty.Screen, doubted []app.DoubtedTool) error {
+	list := []doubtedTool{}
+	for _, one := range doubted {
+		list = append(list, doubtedTool{fullName(one.Ref), hintValues(one.Before), hintValues(one.After)})
+	}
+	return tty.WriteJSON(screen, list)
+}
+
+// SelectDoubted returns the tools that names stand for, each as TOOLBOX/SERVER/TOOL, or as SERVER/TOOL or TOOL if that is
+// unambiguous.
+func SelectDoubted(doubted []app.DoubtedTool, names []string) (refs []toolbox.Ref, err error) {
+	for _, name := range names {
+		var found []toolbox.Ref
+		for _, one := range doubted {
+			if fullName(one.Ref) == name {
+				found = []toolbox.Ref{one.Ref}
+				break
+			}
+			if one.Ref.Server+"/"+one.Ref.Name == name || one.Ref.Name == name {
+				found = append(found, one.Ref)
+			}
+		}
+		switch len(found) {
+		case 0:
+			return nil, notDoubted(doubted, name)
+		case 1:
+		default:
+			return nil, &toolbox.Error{
+				Code: toolbox.AmbiguousName, Message: fmt.Sprintf("'%s' names %d tools with changed hints; nothing was accepted", name, len(found)),
+				Hint: "Name it as TOOLBOX/SERVER/TOOL. To list them: mcp-workbench policy accept",
+			}
+		}
+		if !slices.Contains(refs, found[0]) {
+			refs = append(refs, found[0])
+		}
+	}
+	return refs, nil
+}
+
+func notDoubted(doubted []app.DoubtedTool, name string) error {
+	refused := &toolbox.Error{
+		Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no tool '%s' with changed hints; nothing was accepted", name),
+		Hint: "To list those that have: mcp-workbench policy accept",
+	}
+	var known []string
+	for _, one := range doubted {
+		known = append(known, fullName(one.Ref))
+	}
+	if near := toolbox.Nearest(name, known, 1); len(near) > 0 {
+		refused.Hint = "Did you mean '" + near[0] + "'?"
+	}
+	return refused
+}
