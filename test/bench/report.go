@@ -179,7 +179,7 @@ var goals = []goal{
 	{loginTime, 1.05, false, single(loginTime)},
 	{loginAllocations, 1, false, single(loginAllocations)},
 	{policyTime, 1.05, false, single(policyTime)},
-	{policyAllocations, 0.5, false, single(policyAllocations)},
+	{policyAllocations, 1, false, single(policyAllocations)}, // runs without a policy differ by up to 0.6; tests hold it to none
 	{"start to the answer of initialize, ms", 10, false, single("start to the answer of initialize")},
 }
 
