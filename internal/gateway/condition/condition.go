@@ -41,7 +41,7 @@ func (r *Requirement) Unmet(arguments wire.Payload, folder string) string {
 	if why == "" {
 		return ""
 	}
-	if must := r.Condition.String(); must != "" {
+	if must := r.String(); must != "" {
 		return must + ": " + why
 	}
 	return "must be given: " + why
@@ -57,7 +57,7 @@ const (
 func (c *Condition) String() string {
 	var all []string
 	if c.Within != nil {
-		all = append(all, "be within "+list(c.Within, func(folder string) string { return show(folder) }))
+		all = append(all, "be within "+list(c.Within, show))
 	}
 	if c.Hosts != nil {
 		all = append(all, "be an http address at "+list(c.Hosts, func(host Host) string { return show(host.text) }))

@@ -125,15 +125,28 @@ func TestAtMost(t *testing.T) {
 		most, value string
 		holds       bool
 	}{
-		{"100", "100", true}, {"100", "1e2", true}, {"100", "100.00", true}, {"100", "-5", true}, {"100", "101", false},
+		{"100", "100", true},
+		{"100", "1e2", true},
+		{"100", "100.00", true},
+		{"100", "-5", true},
+		{"100", "101", false},
 		{"100", "100.00000000000000000000000001", false},
 		{"9007199254740992", "9007199254740993", false}, // the same as a float
 		{"0.1", "0.10000000000000000001", false},
-		{"100", `"50"`, false}, {"100", "true", false}, {"100", "null", false}, {"100", "{}", false},
-		{"100", "1e999", false}, {"100", "1e1000", false}, {"100", "1e-1000", false}, {"100", "1e99999999999999999999", false},
+		{"100", `"50"`, false},
+		{"100", "true", false},
+		{"100", "null", false},
+		{"100", "{}", false},
+		{"100", "1e999", false},
+		{"100", "1e1000", false},
+		{"100", "1e-1000", false},
+		{"100", "1e99999999999999999999", false},
 		{"100", "1e+0000000000000000000000000000000000001", true},
 		{"100", "0." + strings.Repeat("1", maxDigits), false},
-		{"1e400", "1e399", true}, {"-1", "-1", true}, {"-1", "0", false}, {"0", "-0", true},
+		{"1e400", "1e399", true},
+		{"-1", "-1", true},
+		{"-1", "0", false},
+		{"0", "-0", true},
 	} {
 		r := Requirement{Argument: "a", Condition: Condition{AtMost: number(t, test.most)}}
 		if got := unmet(t, &r, `{"a": `+test.value+`}`, ""); (got == "") != test.holds {
@@ -152,9 +165,20 @@ func TestMatches(t *testing.T) {
 		pattern, value string
 		holds          bool
 	}{
-		{"[a-z]+", `"abc"`, true}, {"[a-z]+", `"abc1"`, false}, {"[a-z]+", `"abc\n"`, false}, {"(?m)^[a-z]+$", `"abc\ndef"`, false},
-		{"a|b", `"b"`, true}, {"a|b", `"ab"`, false}, {"a|ab", `"ab"`, true}, {"", `""`, true}, {"", `"a"`, false},
-		{".*", `"a\nb"`, false}, {"(?s).*", `"a\nb"`, true}, {"1", `1`, false}, {".*", `null`, false}, {".*", `"\ud800"`, false},
+		{"[a-z]+", `"abc"`, true},
+		{"[a-z]+", `"abc1"`, false},
+		{"[a-z]+", `"abc\n"`, false},
+		{"(?m)^[a-z]+$", `"abc\ndef"`, false},
+		{"a|b", `"b"`, true},
+		{"a|b", `"ab"`, false},
+		{"a|ab", `"ab"`, true},
+		{"", `""`, true},
+		{"", `"a"`, false},
+		{".*", `"a\nb"`, false},
+		{"(?s).*", `"a\nb"`, true},
+		{"1", `1`, false},
+		{".*", `null`, false},
+		{".*", `"\ud800"`, false},
 	} {
 		pattern, err := ParsePattern(test.pattern)
 		if err != nil {

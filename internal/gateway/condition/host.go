@@ -129,7 +129,8 @@ func (p place) String() string {
 }
 
 func parsePlace(text string) (p place, err error) {
-	host, port, hasPort := text, "", false
+	var host, port string
+	hasPort := false
 	if inner, ok := strings.CutPrefix(text, "["); ok {
 		var rest string
 		if host, rest, ok = strings.Cut(inner, "]"); !ok {

@@ -230,7 +230,7 @@ func isDevice(name string) bool {
 	if !ok {
 		number, ok = strings.CutPrefix(name, "LPT")
 	}
-	return ok && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
+	return ok && utf8.RuneCountInString(number) == 1 && slices.Contains(strings.Split("0123456789¹²³", ""), number)
 }
 
 // goesUp reports whether a path has a part "..".

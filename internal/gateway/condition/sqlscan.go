@@ -229,7 +229,7 @@ func (s *sqlScanner) sign(rest string) error {
 		next = rest[1:2]
 	}
 	switch pair := c + next; {
-	case !strings.Contains("()[],.;=<>!+-*/%^&|~?:@#$", c):
+	case strings.IndexByte("()[],.;=<>!+-*/%^&|~?:@#$", rest[0]) < 0:
 		return errSQLSigns
 	case pair == "//", pair == ":=", pair == "|>", pair == "@'", pair == "@\"", pair == "@`", pair == "&'", pair == "&\"":
 		return errSQLSigns
