@@ -2,6 +2,7 @@ package condition
 
 import (
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 const (
 	maxPath     = 4 << 10 // the length of a path that is judged, which is what most systems allow; a longer one does not hold
-	maxReadings = 32      // the ways to read a path that are judged; a path with more, encoded again and again, does not hold
+	maxReadings = 64      // the ways to read a path that are judged; a path with more, encoded again and again, does not hold
 )
 
 // within returns why a path is not inside of one of the folders, or could be read as one that is not.
@@ -78,12 +79,13 @@ func readingsOf(path string) (readings []string, ok bool) {
 			strings.TrimPrefix(reading, "@"), // a mention of a file
 			lookalikes.Replace(reading),
 			withoutFormat(reading),
+			withoutPlace(reading),
 		}
 		if runtime.GOOS != "windows" {
 			others = append(others, strings.ReplaceAll(reading, `\`, "")) // as a shell does
 		}
 		for _, other := range others {
-			if !slices.Contains(readings, other) {
+			if other != "" && !slices.Contains(readings, other) {
 				readings = append(readings, other)
 			}
 		}
@@ -93,6 +95,11 @@ func readingsOf(path string) (readings []string, ok bool) {
 	}
 	return readings, true
 }
+
+// placeInFile is what some programs take for a place in a file, such as a line.
+var placeInFile = regexp.MustCompile(`(?s)[#?].*$|(?::[0-9]+){1,2}$`)
+
+func withoutPlace(path string) string { return placeInFile.ReplaceAllString(path, "") }
 
 // decodePercent decodes what is encoded in the way of addresses, and leaves the rest.
 func decodePercent(text string) string {

@@ -133,8 +133,8 @@ func writingWord(tokens []sqlToken, at int) error {
 		isWriting = next.kind != sqlNumber && !next.isWord("SYSTEM_TIME", "JSON", "XML")
 	case token.isWord("NEXT", "PREVIOUS"):
 		isWriting = next.isWord("VALUE")
-	case token.isWord("ADD", "ENABLE", "DISABLE"):
-		isWriting = next.isWord("SIGNATURE", "COUNTER", "TRIGGER")
+	case token.isWord("ENABLE", "DISABLE"):
+		isWriting = next.isWord("TRIGGER")
 	default:
 		isWriting = writingWords[token.text]
 	}
@@ -207,6 +207,8 @@ func (q *sqlQuery) step() error {
 		return nil
 	case level.withTables:
 		return q.withTable(level)
+	case token.kind == sqlWord && before.is(">") && q.token(-2).is(">") && q.token(-3).is("-"):
+		return errSQLStatements // as in Snowflake; elsewhere ->> takes a part of JSON
 	case token.isWord("SELECT") && !isStart && !before.isWord("UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT"):
 		return errSQLStatements
 	}

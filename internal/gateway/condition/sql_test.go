@@ -43,7 +43,7 @@ var writingSQL = []string{
 	"select $$a$$", "select $t$ delete $t$", "select 1$$ a $$", "select $1$ a", "select $", "select q'[a'b]'", "select r'a'", "select u&'\\0041'", "select _utf8'a'", "select @'a'", "select @`a`", "select `;`", "select ` ' `",
 	"select 1 /* /* */ delete from t */", "select 1 /*! delete */", "select /*!50000 1 */", "select 1 /*M! x */", "select /*+ set_var(x=1) */ 1", "select 1 /* a", "select 1 /*/ , 2", "select 1 --1", "select 1 --\u00a0x", "select 1 -- a\r delete from t", "select 1 -- a\u2028 delete from t", "select 1 -- a\u0085 x", "select 1 # a\r delete from t", "select 1 # ' \n delete from t -- '", "select 1 # delete from t", "select 1 // ' \n delete from t --'",
 	"select 1 \\g", "select {fn now()}", "select 1 |> drop a", "select \x00 1", "select 'a\x00b'", "select 1 \x0c", "select “a”", "select 1；delete from t", "select (1", "select 1)", "select 1) (select 2", "se/**/lect 1 from t", "select 1 returning a",
-	"select a from t procedure analyse()", "select * from final table (insert into t values (1))", "in\u017fert into t values (1)", "select * from t where a = 1 in\u017fert into t values (1)", "select x.modify('delete /a') from t",
+	"select a from t procedure analyse()", "select * from final table (insert into t values (1))", "in\u017fert into t values (1)", "select * from t where a = 1 in\u017fert into t values (1)", "select 1 ->> undrop table t", "select 1 ->> put x", "select 1 add sensitivity classification to t.a with (label = 'a')", "select x.modify('delete /a') from t",
 }
 
 func TestSQL(t *testing.T) {
