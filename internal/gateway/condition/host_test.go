@@ -34,7 +34,7 @@ func TestHosts(t *testing.T) {
 			// User names.
 			"http://example.com@evil.test/", "http://example.com:80@evil.test/", "http://evil.test@example.com/", "http://a:b@example.com/", "http://@example.com/",
 			"http://example.com#@evil.test/", "http://example.com?@evil.test/", "http://example.com:80#@evil.test",
-			`http://example.com\@evil.test/`, `http://evil.test\@example.com/`, `http:\\example.com/`, `http://example.com\.evil.test`, `http:/\example.com/`,
+			`http://example.com\@evil.test/`, `http://evil.test\@example.com/`, `http:\\example.com/`, `http://example.com\.evil.test`, `http:/\example.com/`, `http://example.com/a\b`,
 			"http://evil.test\t@example.com/", "http://exam\tple.com/", "http://example.com\n", "ht\ntp://example.com", "http://example.com /", "http://example.com/ a", "http://example.com\u00a0/",
 			// Odd forms.
 			"http://example.com./", "http://.example.com/", "http://example..com/", "http://example.com:/", "http://example.com:0/", "http://example.com:080/", "http://example.com:+80/",

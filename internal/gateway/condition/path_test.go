@@ -33,7 +33,7 @@ func tree(t testing.TB) string {
 	for link, target := range map[string]string{
 		"in/tofile": "../out/file", "in/toout": "../out", "in/toabsolute": filepath.Join(base, "out"), "in/todeep": "sub/deep", "in/dangling": "../out/new", "in/danglingin": "sub/new",
 		"in/toroot": "/", "in/loop": "loop", "in/self": ".", "in/up": "..", "in/twice": "toout/sub", "in/proc": "/proc/self/cwd", "alias": "in", "out/back": "../in", "out/deep": "../in/sub/deep", "in/a b": "../out",
-		"in/x.y": "../out/file", "in/updangling": "missing/../../out",
+		"in/x.y": "../out/file", "in/sub/deep/l": "../../../out/sub", "in/updangling": "missing/../../out",
 	} {
 		if err := os.Symlink(target, filepath.Join(base, link)); err != nil {
 			t.Fatal(err)
@@ -245,6 +245,8 @@ func TestWithinFolders(t *testing.T) {
 		{"../in/file", []string{at("in")}, at("alias"), true},
 		{"../x", []string{at("in/sub")}, at("out/deep"), false}, // in/sub/x, or out/x
 		{"x", []string{at("in/sub")}, at("out/deep"), true},
+		{"l/../../z", []string{at("out"), at("z")}, at("out/deep"), false}, // z, out/z, or in/sub/z
+		{"l/../../z", []string{at("out"), at("z"), at("in/sub")}, at("out/deep"), true},
 		{at("out/deep"), []string{at("in")}, "", false}, // a link that can be deleted
 		{at("out/deep/"), []string{at("in")}, "", false},
 		{at("out/deep/new"), []string{at("in")}, "", true},
