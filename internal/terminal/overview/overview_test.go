@@ -43,6 +43,16 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 	}
 }
 
+func TestCallsThatWait(t *testing.T) {
+	for waiting, want := range map[int]string{0: "", 1: "! 1 call waits for approval: mcp-workbench approve\n", 2: "! 2 calls wait for approval: mcp-workbench approve\n"} {
+		var page bytes.Buffer
+		Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{{Waiting: waiting}}, false)
+		if !strings.Contains(page.String(), want) || strings.Contains(page.String(), "approval") != (want != "") {
+			t.Errorf("%d wait:\n%s", waiting, page.String())
+		}
+	}
+}
+
 func TestLatency(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "-", 0.00005: "0.1ms", 0.0094: "9.4ms", 0.12: "120ms", 1.25: "1.2s", 42: "42s", 90: "1m30s"} {
 		if got := latency(seconds); got != want {
