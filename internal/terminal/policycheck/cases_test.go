@@ -48,6 +48,7 @@ func TestLimitsTakePartInTheVerdict(t *testing.T) {
 		{limitDeny, used{calls: 3}, config.Deny},
 		{limitDeny, used{err: errors.New("damaged")}, config.Deny},
 		{limitAsk, used{calls: 2}, config.Ask},
+		{limitAsk, used{err: errors.New("damaged")}, config.Deny}, // what cannot be counted is refused
 		{limitAsk + `, {"tools": "*", "then": "deny"}`, used{calls: 2}, config.Deny},
 		{limitAsk + `, {"tools": "*", "then": "ask"}`, used{}, config.Ask},
 		{limitAsk + `,` + limitDeny, used{calls: 2}, config.Deny},
@@ -90,6 +91,37 @@ func TestSpan(t *testing.T) {
 	} {
 		if got := span(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestSecretsTakePartInTheVerdict(t *testing.T) {
+	const token = "ghp_0123456789abcdefghij"
+	for _, test := range []struct {
+		rule, arguments string
+		want            config.Verdict
+	}{
+		{`{"tools": "*", "arguments": {"secrets": "deny"}}`, `{"a":{"b":["x","` + token + `"]}}`, config.Deny},
+		{`{"tools": "*", "arguments": {"secrets": "deny"}}`, `{"a":"x"}`, config.Allow},
+		{`{"tools": "*", "arguments": {"secrets": "mask"}}`, `{"a":"` + token + `"}`, config.Allow},
+		{`{"tools": "*", "results": {"secrets": "deny"}}`, `{"a":"` + token + `"}`, config.Allow},
+		{`{"tools": "other/*", "arguments": {"secrets": "deny"}}`, `{"a":"` + token + `"}`, config.Allow},
+	} {
+		q := &policy.Query{
+			Caller: config.CallerStdio, Ref: toolbox.Ref{Toolbox: "dev", Server: "s", Name: "t"},
+			Tool: wire.Raw([]byte("{}")), Arguments: wire.Raw([]byte(test.arguments)),
+		}
+		rules := rulesOf(t, `{"rules": [`+test.rule+`]}`)
+		if v := judge(rules, q, used{}); v.Verdict != test.want {
+			t.Errorf("%s with %s: %s", test.rule, test.arguments, v.Verdict)
+		}
+		var out bytes.Buffer
+		Explain(tty.New(&out, nil, func(string) string { return "" }), rules, q, used{})
+		if strings.Contains(out.String(), token) {
+			t.Errorf("%s shows the secret:\n%s", test.rule, &out)
+		}
+		if test.want == config.Deny && !strings.Contains(out.String(), "the argument 'a.b[1]' contains a secret (GitHub token)") {
+			t.Errorf("%s:\n%s", test.rule, &out)
 		}
 	}
 }

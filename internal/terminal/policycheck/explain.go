@@ -232,6 +232,13 @@ func (v *verdict) why(one *policy.RuleExplanation) string {
 	if one.Rule.Limit != nil {
 		parts = append(parts, v.limits[one.Rule].text(one.Rule.Limit))
 	}
+	switch {
+	case one.Rule.ArgumentSecrets == 0:
+	case v.secret != "":
+		parts = append(parts, v.secret)
+	default:
+		parts = append(parts, "the arguments contain no secret of a known form")
+	}
 	if len(parts) == 0 {
 		parts = []string{"matches"}
 	}

@@ -46,6 +46,7 @@ type (
 		Verdict      string                 `json:"verdict,omitempty"`
 		Requirements []explainedRequirement `json:"requirements,omitempty"`
 		Limit        *explainedLimit        `json:"limit,omitempty"`
+		Secret       string                 `json:"secret,omitempty"` // that the rule keeps out of the arguments
 		Because      string                 `json:"because,omitempty"`
 	}
 	explainedRequirement struct {
@@ -100,6 +101,9 @@ func (v *verdict) fileJSON(file *policy.FileExplanation) explainedFile {
 		rule := explainedRule{
 			Line: one.Rule.Line, About: about(one.Rule), Matches: one.Matches, Pattern: string(one.Pattern), Mismatch: one.Mismatch,
 			Verdict: one.Verdict.String(), Because: one.Rule.Because, Limit: v.limitJSON(one),
+		}
+		if one.Matches && one.Rule.ArgumentSecrets != 0 {
+			rule.Secret = v.secret
 		}
 		for _, requirement := range one.Requirements {
 			rule.Requirements = append(rule.Requirements, explainedRequirement{requirement.Argument, requirement.Unmet == "", requirement.Unmet})

@@ -3,6 +3,7 @@
 package policycheck
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
@@ -19,6 +20,7 @@ type verdict struct {
 	policy.Judgement
 	explained policy.Explanation
 	limits    map[*config.PolicyRule]limitState
+	secret    string // the secret that the arguments contain; "" if they contain none
 }
 
 // limitState is how far a limit is used.
@@ -32,32 +34,47 @@ func (s limitState) isReached(limit *config.PolicyLimit) bool {
 	return s.err != nil || s.used >= limit.Calls
 }
 
-// judge judges a call, with the limits that rules set.
+// judge judges a call, with the limits that rules set, and the secrets that they keep out of arguments.
 func judge(rules *policy.Policy, q *policy.Query, counter Counter) verdict {
 	explained := rules.Explain(q)
 	v := verdict{Judgement: explained.Judgement, explained: explained, limits: make(map[*config.PolicyRule]limitState)}
+	if argument, kind := secretIn(q.Arguments, ""); kind != "" {
+		v.secret = fmt.Sprintf("the argument '%s' contains a secret (%s)", argument, kind)
+	}
 	for i := range explained.Files {
 		file := &explained.Files[i]
 		for j := range file.Rules {
-			one := &file.Rules[j]
-			if !one.Matches || one.Rule.Limit == nil {
-				continue
+			if one := &file.Rules[j]; one.Matches {
+				v.add(file, one, q.Caller, counter)
 			}
-			var state limitState
-			state.used, state.again, state.err = counter.Used(policy.Claim{Rule: one.Rule, Caller: q.Caller})
-			v.limits[one.Rule] = state
-			if !state.isReached(one.Rule.Limit) {
-				continue
-			}
-			over := policy.Judgement{Verdict: one.Rule.Else, Reason: policy.Reason{
-				Rule: one.Rule, Pattern: one.Pattern, File: one.Rule.File, Unmet: "the limit is reached", Again: state.again,
-			}}
-			one.Verdict = max(one.Verdict, over.Verdict)
-			file.Judgement = stricter(file.Judgement, over)
-			v.Judgement = stricter(v.Judgement, over)
 		}
 	}
 	return v
+}
+
+// add adds what a rule that is about the call says of it beyond its requirements.
+func (v *verdict) add(file *policy.FileExplanation, one *policy.RuleExplanation, caller string, counter Counter) {
+	tighten := func(verdict config.Verdict, reason policy.Reason) {
+		reason.Rule, reason.Pattern, reason.File = one.Rule, one.Pattern, one.Rule.File
+		judged := policy.Judgement{Verdict: verdict, Reason: reason}
+		one.Verdict = max(one.Verdict, verdict)
+		file.Judgement = stricter(file.Judgement, judged)
+		v.Judgement = stricter(v.Judgement, judged)
+	}
+	if limit := one.Rule.Limit; limit != nil {
+		var state limitState
+		state.used, state.again, state.err = counter.Used(policy.Claim{Rule: one.Rule, Caller: caller})
+		v.limits[one.Rule] = state
+		switch {
+		case state.err != nil:
+			tighten(config.Deny, policy.Reason{Unmet: state.text(limit)})
+		case state.isReached(limit):
+			tighten(one.Rule.Else, policy.Reason{Unmet: state.text(limit), Again: state.again})
+		}
+	}
+	if one.Rule.ArgumentSecrets == config.SecretsDeny && v.secret != "" {
+		tighten(config.Deny, policy.Reason{Unmet: v.secret})
+	}
 }
 
 func stricter(a, b policy.Judgement) policy.Judgement {
