@@ -247,7 +247,7 @@ func (a *asking) report() {
 	}
 	text := fmt.Sprintf("waiting for approval of '%s'", a.tool)
 	if a.entry.ID != "" {
-		text += fmt.Sprintf(", also with 'mcp-workbench approve %s'", a.entry.ID)
+		text += fmt.Sprintf(" (mcp-workbench approve %s)", a.entry.ID)
 	}
 	_ = a.client.Notify(protocol.NotifyProgress, progress(token, remaining, text)) // fails only if the client is gone
 }
