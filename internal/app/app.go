@@ -276,6 +276,9 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	return nil
 }
 
+// ReviewHints takes over what a person accepted since the last reload; see AcceptHints.
+func (a *App) ReviewHints() { a.front.Change(a.fleet.ReviewHints) }
+
 // Withhold changes the notice to clients of a workbench that uses nothing of its configuration.
 func (a *App) Withhold(notice string) {
 	a.front.Change(func() { a.withheld.Store(notice) })

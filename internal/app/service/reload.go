@@ -155,6 +155,7 @@ func (r *reloader) reload(ctx context.Context) {
 	case next.UsesSame(r.current):
 		r.current = next
 		r.used.Store(next)
+		r.workbench.ReviewHints()
 		switch {
 		case !next.IsUsable():
 			r.writeProblems()

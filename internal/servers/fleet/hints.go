@@ -7,6 +7,15 @@ func (s *Server) doubt(snapshot *catalog.Snapshot) *catalog.Snapshot {
 	return s.fleet.options.Baseline.Doubt(definitionKey(s.toolbox, s.config), snapshot)
 }
 
+// ReviewHints looks again which hints a person accepted. Clients are not told: the caller tells them.
+func (f *Fleet) ReviewHints() {
+	var again catalog.Restrictions // others than now, so that cached lists are looked at as well
+	if now := f.restrictions.Load(); now != nil {
+		again = *now
+	}
+	f.Restrict(&again)
+}
+
 // ChangedHints returns the tools of the server, as it was seen last, whose hints do not count because they changed. It
 // may read files.
 func (s *Server) ChangedHints() []catalog.HintChange {
@@ -18,7 +27,7 @@ func (s *Server) ChangedHints() []catalog.HintChange {
 }
 
 // AcceptHints makes the hints that the named tools had when the server was seen last those that count. What is
-// accepted becomes visible with the next reading of the server's tools, and with Restrict.
+// accepted becomes visible with the next reading of the server's tools, and with ReviewHints.
 func (s *Server) AcceptHints(tools []string) error {
 	offered := s.Offered()
 	if offered == nil {

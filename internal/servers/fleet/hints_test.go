@@ -35,7 +35,7 @@ func TestAcceptedHints(t *testing.T) {
 	if err := other.AcceptHints([]string{"a"}); err != nil {
 		t.Fatal(err)
 	}
-	r.Restrict(nil)
+	r.ReviewHints()
 	lease := server.tryLease("")
 	defer lease.Release()
 	if lease.Tools.Tools[0].HintsDoubted || len(server.ChangedHints()) > 0 {
