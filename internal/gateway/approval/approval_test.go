@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -288,13 +289,13 @@ func TestAnswerOfATerminal(t *testing.T) {
 			waiting.Shown != "path: \"/a\"\nnote: \"[hidden]\"" || waiting.Deadline.Sub(waiting.Since) != 2*time.Minute || len(waiting.ID) != idLength {
 			t.Errorf("it waits as %+v", waiting)
 		}
-		if err := d.Answer("other", Once); err != ErrNotWaiting {
+		if err := d.Answer("other", Once); !errors.Is(err, ErrNotWaiting) {
 			t.Errorf("an unknown ID: %v", err)
 		}
 		if err := d.Answer(waiting.ID, Once); err != nil {
 			t.Error(err)
 		}
-		if err := d.Answer(waiting.ID, No); err != ErrNotWaiting {
+		if err := d.Answer(waiting.ID, No); !errors.Is(err, ErrNotWaiting) {
 			t.Errorf("the second answer: %v", err)
 		}
 		<-changes

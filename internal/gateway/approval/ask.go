@@ -85,7 +85,8 @@ func (a *asking) wait(ctx context.Context) *call.Failure {
 	a.report()
 	for {
 		isWatched, changed := a.desk.isWatched()
-		if a.viaClient && a.form == nil && !a.approved && !(a.terminalFirst && a.viaTerminal && isWatched) {
+		isForTerminal := a.terminalFirst && a.viaTerminal && isWatched
+		if a.viaClient && a.form == nil && !a.approved && !isForTerminal {
 			a.askClient()
 		}
 		select {

@@ -15,10 +15,14 @@ func TestShownArguments(t *testing.T) {
 		{"absent", ``, ""},
 		{"plain ones", `{"path":"/a/b","n":1.50,"on":true,"nothing":null}`, "path: \"/a/b\"\nn: 1.50\non: true\nnothing: null"},
 		{"a short object", `{"a":{"b":[1,"x"]}}`, `a: {b: [1, "x"]}`},
-		{"named like a secret", `{"password":"hunter2","api_key":["k1","k2"],"credentials":{"user":"me","n":12345}}`,
-			"password: [hidden]\napi_key: [[hidden], [hidden]]\ncredentials: {user: [hidden], n: [hidden]}"},
-		{"in the form of a secret", `{"text":"ghp_0123456789abcdefghijABCDEFGHIJ","url":"https://me:pass@example.com/x"}`,
-			"text: [hidden]\nurl: [hidden]"},
+		{
+			"named like a secret", `{"password":"hunter2","api_key":["k1","k2"],"credentials":{"user":"me","n":12345}}`,
+			"password: [hidden]\napi_key: [[hidden], [hidden]]\ncredentials: {user: [hidden], n: [hidden]}",
+		},
+		{
+			"in the form of a secret", `{"text":"ghp_0123456789abcdefghijABCDEFGHIJ","url":"https://me:pass@example.com/x"}`,
+			"text: [hidden]\nurl: [hidden]",
+		},
 		{"a secret within a text", `{"text":"use token=abcdefgh and go"}`, `text: "use token=[hidden] and go"`},
 		{"a secret of the configuration", `{"text":"it is s3cret","n":{"s3cret":1}}`, "text: \"it is [hidden]\"\nn: {\"[hidden]\": 1}"},
 		{"a long text", `{"text":"` + long + `"}`, `text: text of 5000 characters that begins with "` + long[:maxBeginning] + `…"`},
