@@ -30,9 +30,7 @@ type limitState struct {
 	err   error // why that is not known
 }
 
-func (s limitState) isReached(limit *config.PolicyLimit) bool {
-	return s.err != nil || s.used >= limit.Calls
-}
+func (s limitState) isReached(limit *config.PolicyLimit) bool { return s.used >= limit.Calls }
 
 // judge judges a call, with the limits that rules set, and the secrets that they keep out of arguments.
 func judge(rules *policy.Policy, q *policy.Query, counter Counter) verdict {
