@@ -17,6 +17,9 @@ func (a *App) stages(cfg *config.Config) call.Stages {
 	if rules != nil {
 		stage := policy.NewStage(rules, policy.StageOptions{Asker: a.desk, Ledger: a.ledger, Current: a.policy.Load})
 		stages.Screen, stages.Admit = append(stages.Screen, stage), append(stages.Admit, stage)
+		if rules.HasSecretRules() {
+			stages.Revise = append(stages.Revise, stage)
+		}
 	}
 	return stages
 }

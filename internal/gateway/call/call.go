@@ -1,5 +1,5 @@
 // Package call sends requests of clients to servers: it resolves the server and the tool, passes the request through the
-// screen, admit and observe stages, translates between the protocol eras, and shapes the response.
+// screen, revise, admit and observe stages, translates between the protocol eras, and shapes the response.
 package call
 
 import (
@@ -149,7 +149,9 @@ func (request *Request) prepare(r *run) bool {
 	}
 	r.call.Name, r.call.Tool, r.call.HintsDoubted = tool.Name, tool.Definition, tool.HintsDoubted
 	r.call.Arguments, r.call.Meta = request.Arguments, request.Meta
-	return true
+	arguments, ok := r.revise()
+	request.Arguments = arguments
+	return ok
 }
 
 // dispatch implements sendable.

@@ -73,7 +73,11 @@ func (request *Forwarding) prepare(r *run) bool {
 	}
 	r.call.Arguments, r.call.Meta = request.arguments(), request.meta
 	r.isList = strings.HasSuffix(request.Method, "/list")
-	return true
+	arguments, ok := r.revise()
+	if ok {
+		request.reviseArguments(arguments)
+	}
+	return ok
 }
 
 // dispatch implements sendable.

@@ -28,6 +28,7 @@ type run struct {
 	status      Status // zero: it follows from the reply
 	admitted    bool   // by all stages
 	denied      bool   // the client does not see the tool, because the policy denies it
+	answers     []AnswerReviser
 
 	isList   bool
 	crossing crossing
@@ -56,6 +57,7 @@ func (r *run) Progress(message wire.Message) {
 	if len(r.token) == 0 {
 		return
 	}
+	message.Params = r.reviseInterim(message.Params)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
@@ -78,13 +80,17 @@ func (r *run) Caller() downstream.Caller { return r }
 func (r *run) Profile() any { return r.call.Client.Profile() }
 
 // Ask implements downstream.Caller.
-func (r *run) Ask(question *downstream.Question) { r.call.Client.Ask(question) }
+func (r *run) Ask(question *downstream.Question) {
+	question.Params = r.reviseInterim(question.Params)
+	r.call.Client.Ask(question)
+}
 
 // Notice implements downstream.Caller. No notification may follow the response.
 func (r *run) Notice(message wire.Message) {
 	if r.crossing == toLegacy && !r.wantsNotice(message) {
 		return
 	}
+	message.Params = r.reviseInterim(message.Params)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
@@ -98,6 +104,12 @@ func (r *run) Done(response wire.Message, err error) {
 		// Explaining blocks until the process has ended. The session must go on meanwhile.
 		go r.failed(err)
 		return
+	}
+	if r.answers != nil {
+		if failure := r.reviseResponse(&response); failure != nil {
+			r.finish(Outcome{}, failure)
+			return
+		}
 	}
 	if r.crossing == toModern && r.continues(response) {
 		return
@@ -149,6 +161,9 @@ func (r *run) finish(outcome Outcome, err error) {
 	r.mu.Unlock()
 	if r.lease != nil {
 		r.lease.Release()
+	}
+	if r.answers != nil {
+		err = r.reviseFailure(err)
 	}
 	if len(r.router.stages.Observe) > 0 {
 		r.tellObservers(outcome, err)

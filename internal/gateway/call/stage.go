@@ -11,6 +11,7 @@ import (
 // Stages are what every request passes on its way to a server. A stage that is not listed costs nothing.
 type Stages struct {
 	Screen  []Screener // asked first, before the server is started; the first that refuses ends the request
+	Revise  []Reviser  // asked one after the other when the tool is known; the first that refuses ends the request
 	Admit   []Admitter // asked one after the other; the first that refuses ends the request
 	Observe []Observer // told one after the other
 }
@@ -38,6 +39,32 @@ type Call struct {
 type Screener interface {
 	// Screen returns nil for a request that may go on. It must not block. The tool's definition is not known yet.
 	Screen(call *Call) (refusal *Failure)
+}
+
+// Reviser changes what requests carry, to the server and back. It is asked when the tool is resolved, before the
+// admitters, so that they decide about what is sent; and again if the request could not be sent and is sent elsewhere.
+type Reviser interface {
+	// Revise must not block.
+	Revise(call *Call) Revision
+}
+
+// Revision is what changes in one request. The zero value changes nothing.
+type Revision struct {
+	Refusal   *Failure      // ends the request
+	Arguments wire.Payload  // in place of those of the tool; absent: they stay. Not for other methods
+	Answers   AnswerReviser // of what the server sends for the request; nil: it is passed on unchanged
+}
+
+// AnswerReviser changes what a server sends for one request. Its methods must not block. They may be called by several
+// goroutines at once.
+type AnswerReviser interface {
+	// Response gets a result or an error object, also one that asks for input or begins a task. A failure takes its
+	// place.
+	Response(value wire.Payload) (wire.Payload, *Failure)
+	// Interim gets the params of what comes before the response: progress, log messages and questions.
+	Interim(params wire.Payload) wire.Payload
+	// Text gets what is said about a failure.
+	Text(text string) string
 }
 
 // Admitter decides whether requests are sent. It is asked after the server is connected and the tool is resolved,

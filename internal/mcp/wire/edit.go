@@ -41,7 +41,7 @@ func AppendWithMembers(dst []byte, object Payload, drop func(key string) bool, e
 	type span struct{ start, end int }
 	var kept []span
 	dropped := false
-	for key, value := range object.members() {
+	for key, value := range object.Pairs() {
 		if drop(string(unquote(key.Bytes()))) {
 			dropped = true
 			continue

@@ -71,7 +71,7 @@ func rejoin(dst []byte, p Payload) []byte {
 	opening := len(dst)
 	switch p.Kind() {
 	case "object":
-		for key, member := range p.members() {
+		for key, member := range p.Pairs() {
 			dst = append(append(append(dst, ','), key.Bytes()...), ':')
 			dst = rejoin(dst, member)
 		}
@@ -212,7 +212,7 @@ func FuzzSkim(f *testing.F) {
 // hasEscapedKey tells whether a valid message has a key that Skim cannot read.
 func hasEscapedKey(data []byte) bool {
 	whole, _ := ParseValue(bytes.Clone(data))
-	for key := range whole.members() {
+	for key := range whole.Pairs() {
 		if bytes.IndexByte(key.Bytes(), '\\') >= 0 {
 			return true
 		}

@@ -97,8 +97,8 @@ func (p Payload) Members() iter.Seq2[[]byte, Payload] {
 	}
 }
 
-// members is Members with the keys as they are written.
-func (p Payload) members() iter.Seq2[Payload, Payload] {
+// Pairs is Members with the keys as they are written, so that they can be edited.
+func (p Payload) Pairs() iter.Seq2[Payload, Payload] {
 	return func(yield func(key, value Payload) bool) {
 		for walk := p.walk(); walk.next(); {
 			if !yield(Payload{p.buf, walk.key, walk.keyEnd}, Payload{p.buf, walk.value, walk.end}) {
