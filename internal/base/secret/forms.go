@@ -67,23 +67,24 @@ type form struct {
 	fold    bool                    // the starts are in lower case, and the text may have capitals
 	pattern func() *regexp.Regexp   // from the start on
 	holds   func(match string) bool // may be nil
+	// skips: where a start is no secret, no other start in the same word is one. Without it, a text of many starts
+	// would be read to the end of the word for each of them.
+	skips bool
 }
 
-// forms are all forms that MaskForms knows.
+// forms are all forms that MaskForms knows, besides private keys.
 var forms = sync.OnceValue(func() []form {
 	later := func(pattern string) func() *regexp.Regexp {
 		return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + pattern + `)`) })
 	}
 	all := []form{
-		{kind: "private key", starts: []string{"-----BEGIN "}, pattern: later(
-			`(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:.{16,}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\\\s]{16,})`)},
 		{kind: "authorization", starts: []string{"authorization"}, fold: true, pattern: later(
 			`(?i)authorization\\{0,8}["']?\s{0,8}[:=]\s{0,8}\\{0,8}["']?(?:bearer|basic|token)\s{1,8}[\w.~+/=-]{8,}`)},
 		{kind: "authorization", starts: []string{"bearer", "basic"}, fold: true, pattern: later(`(?i)(?:bearer|basic)[ \t]{1,8}[\w.~+/=-]{8,}`), holds: isAuthorization},
-		{kind: "JSON Web Token", starts: []string{"eyJ"}, pattern: later(jsonWebToken)},
+		{kind: "JSON Web Token", starts: []string{"eyJ"}, pattern: later(jsonWebToken), skips: true},
 	}
 	for _, f := range issuerForms {
-		all = append(all, form{kind: f.kind, starts: f.starts, pattern: later(f.begin + f.body + f.within), holds: f.holds})
+		all = append(all, form{kind: f.kind, starts: f.starts, pattern: later(f.begin + f.body + f.within), holds: f.holds, skips: f.holds != nil && f.body == `[\w-]`})
 	}
 	return all
 })
@@ -179,6 +180,13 @@ func mayBeEncoded(text string) bool {
 }
 
 func appendForms(found []foundForm, v view, offset int) []foundForm {
+	add := func(at span, kind string) {
+		part := v.original(at)
+		found = append(found, foundForm{span{offset + part.begin, offset + part.end}, kind})
+	}
+	for _, key := range privateKeys(v.text) {
+		add(key, "private key")
+	}
 	for _, f := range forms() {
 		for _, start := range f.starts {
 			for at := f.next(v.text, start, 0); at >= 0; at = f.next(v.text, start, at) {
@@ -187,9 +195,11 @@ func appendForms(found []foundForm, v view, offset int) []foundForm {
 					continue
 				}
 				length := f.match(v.text[at:])
-				if length > 0 {
-					part := v.original(span{at, at + length})
-					found = append(found, foundForm{span{offset + part.begin, offset + part.end}, f.kind})
+				switch {
+				case length > 0:
+					add(span{at, at + length}, f.kind)
+				case f.skips:
+					length = wordLength(v.text[at:])
 				}
 				at += max(length, 1)
 			}
@@ -238,15 +248,35 @@ func indexFold(text, part string) int {
 	return -1
 }
 
+// letterStep is how far indexLetter looks for one case of a letter before it looks for the other, so that a text with
+// only one of them is not read to its end again and again.
+const letterStep = 256
+
 func indexLetter(text string, lower byte) int {
-	at := strings.IndexByte(text, lower)
-	if at >= 0 {
-		text = text[:at]
+	for begin := 0; begin < len(text); begin += letterStep {
+		part := text[begin:min(begin+letterStep, len(text))]
+		at := strings.IndexByte(part, lower)
+		if at >= 0 {
+			part = part[:at]
+		}
+		if capital := strings.IndexByte(part, lower-'a'+'A'); capital >= 0 {
+			at = capital
+		}
+		if at >= 0 {
+			return begin + at
+		}
 	}
-	if capital := strings.IndexByte(text, lower-'a'+'A'); capital >= 0 {
-		return capital
+	return -1
+}
+
+// wordLength returns the length of the word at the beginning of a text, with hyphens.
+func wordLength(text string) int {
+	for i := range len(text) {
+		if !isWord(text[i]) && text[i] != '-' {
+			return i
+		}
 	}
-	return at
+	return len(text)
 }
 
 func isWord(c byte) bool {

@@ -3,6 +3,7 @@ package secret
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -89,5 +90,32 @@ func BenchmarkMaskForms(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		MaskForms(text)
+	}
+}
+
+// A server can send any text: none may take much longer than others of its size.
+func TestMaskFormsIsLinear(t *testing.T) {
+	for _, part := range []string{
+		"eyJ-", "eyJabcdefgh.", "sk-", "xapp-", "pypi-", "SG.", "SG.-", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
+		"bearer\t", "BEARER", "Bearer a", "authorization: ", "Z", "%41", `\u0041`,
+	} {
+		began := time.Now()
+		MaskForms(strings.Repeat(part, 256<<10/len(part)))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%q: %v", part, took)
+		}
+	}
+}
+
+func TestMaskFormsAfterOtherStarts(t *testing.T) {
+	for text, want := range map[string]string{
+		"sk-and-sk-too-long sk-0123456789abcdefghij":                                   "sk-and-sk-too-long [hidden]",
+		"eyJ-eyJ eyJabcdefgh.abcdefgh.abc":                                             "eyJ-eyJ [hidden]",
+		"xoxz-xoxb-0123456789ab":                                                       "xoxz-[hidden]",
+		"-----BEGIN PRIVATE KEY----- -----BEGIN PRIVATE KEY-----\n0123456789abcdef\n-": "-----BEGIN PRIVATE KEY----- [hidden]-",
+	} {
+		if got, _ := MaskForms(text); got != want {
+			t.Errorf("%q became %q, not %q", text, got, want)
+		}
 	}
 }
