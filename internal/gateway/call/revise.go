@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // revise asks the revisers, and returns the arguments to send. It returns false if the request was refused, which ended
@@ -77,4 +78,18 @@ func (r *run) reviseFailure(err error) error {
 		revised.Message, revised.Hint = reviser.Text(revised.Message), reviser.Text(revised.Hint)
 	}
 	return &revised
+}
+
+// ReviseTaskNotice revises the params of a notification about a task.
+func (router *Router) ReviseTaskNotice(server *fleet.Server, client Client, params wire.Payload) wire.Payload {
+	if len(router.stages.Revise) == 0 || params.IsAbsent() {
+		return params
+	}
+	about := Call{Server: server, Client: client, Method: protocol.MethodTasksGet}
+	for _, reviser := range router.stages.Revise {
+		if answers := reviser.Revise(&about).Answers; answers != nil {
+			params = answers.Interim(params)
+		}
+	}
+	return params
 }

@@ -61,7 +61,8 @@ type AnswerReviser interface {
 	// Response gets a result or an error object, also one that asks for input or begins a task. A failure takes its
 	// place.
 	Response(value wire.Payload) (wire.Payload, *Failure)
-	// Interim gets the params of what comes before the response: progress, log messages and questions.
+	// Interim gets the params of what does not come as the response: progress, log messages, questions, and what is
+	// told of a task.
 	Interim(params wire.Payload) wire.Payload
 	// Text gets what is said about a failure.
 	Text(text string) string

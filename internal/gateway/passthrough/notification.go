@@ -21,6 +21,7 @@ func (f *Forwarder) Notification(session Session, server *fleet.Server, message 
 	case protocol.NotifyResourceUpdated:
 		return memory.updateParams(o, message, server.ServesOthers(session.Profile()))
 	case protocol.NotifyTasks, protocol.NotifyTaskStatus:
+		message.Params = f.Router.ReviseTaskNotice(server, session, message.Params)
 		return memory.taskParams(o, message), true
 	}
 	return rawParams(message), true

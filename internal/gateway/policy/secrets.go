@@ -82,7 +82,7 @@ func (g answerGuard) Response(value wire.Payload) (wire.Payload, *call.Failure) 
 	switch {
 	case found.kind == "":
 		return value, nil
-	case g.rule.Action == config.SecretsMask:
+	case g.rule.Action == config.SecretsMask || isInterim(value):
 		return found.masked(value), nil
 	}
 	text := fmt.Sprintf("its answer is withheld by the policy (%s), since '%s' contains a secret (%s)", g.rule.Reason.Where(), found.path, found.kind)
@@ -93,6 +93,20 @@ func (g answerGuard) Response(value wire.Payload) (wire.Payload, *call.Failure) 
 		Message: text,
 		Hint:    "The tool has run: do not call it again for the same answer. Use another tool, or ask the user, who can change the rule.",
 	}
+}
+
+// isInterim reports whether an answer is not the final one of a call, so that there is no result to refuse yet: it asks
+// for input, or tells of a task that goes on.
+func isInterim(answer wire.Payload) bool {
+	switch kind, _ := answer.Member(protocol.ResultType).Text(); kind {
+	case protocol.ResultInputRequired, protocol.ResultTask:
+		return true
+	}
+	switch status, _ := answer.Member("status").Text(); status {
+	case "working", "input_required":
+		return answer.Member(protocol.SubjectTask).Kind() == "string" && answer.Member("result").IsAbsent() && answer.Member("content").IsAbsent()
+	}
+	return false
 }
 
 // Interim implements call.AnswerReviser. What comes before the response is masked in any case: there is nothing to refuse.
