@@ -34,6 +34,17 @@ const (
 	maxPathName    = 64 // bytes of a member's name that are shown in the path to a secret
 )
 
+// FindSecret returns where the first secret of a known form is in the arguments of a call, and its kind; both are "" if
+// there is none.
+func FindSecret(arguments wire.Payload) (argument, kind string) {
+	if arguments.IsAbsent() {
+		return "", ""
+	}
+	found := search{}
+	found.value(arguments, nil)
+	return found.path, found.kind
+}
+
 // value searches a value.
 func (s *search) value(v wire.Payload, at *place) {
 	switch v.Kind() {

@@ -283,6 +283,7 @@ func TestStageDoesNotAllocate(t *testing.T) {
 		"of another tool": {Tools: []toolbox.Pattern{"other/*"}, Then: config.Deny},
 		"with hints":      {Hints: config.PolicyHints{ReadOnly: yes()}, Callers: []string{"stdio"}, Then: config.Deny},
 		"that allows":     {Tools: []toolbox.Pattern{"dev/*"}, Callers: []string{"stdio"}, Then: config.Allow},
+		"about secrets":   {Tools: []toolbox.Pattern{"other/*"}, ArgumentSecrets: config.SecretsDeny, ResultSecrets: config.SecretsMask},
 	} {
 		stage := NewStage(of(config.PolicyFile{Default: config.Allow, Rules: []config.PolicyRule{rule}}), StageOptions{})
 		unresolved := *request
@@ -290,6 +291,9 @@ func TestStageDoesNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() {
 			if stage.Screen(&unresolved) != nil {
 				t.Error("it is refused")
+			}
+			if revision := stage.Revise(request); revision.Refusal != nil || revision.Answers != nil {
+				t.Error("it is revised")
 			}
 			if verdict := stage.Admit(request); verdict.Refusal != nil || verdict.Wait != nil {
 				t.Error("it is not admitted")

@@ -36,7 +36,7 @@ func (s limitState) isReached(limit *config.PolicyLimit) bool { return s.used >=
 func judge(rules *policy.Policy, q *policy.Query, counter Counter) verdict {
 	explained := rules.Explain(q)
 	v := verdict{Judgement: explained.Judgement, explained: explained, limits: make(map[*config.PolicyRule]limitState)}
-	if argument, kind := secretIn(q.Arguments, ""); kind != "" {
+	if argument, kind := policy.FindSecret(q.Arguments); kind != "" {
 		v.secret = fmt.Sprintf("the argument '%s' contains a secret (%s)", argument, kind)
 	}
 	for i := range explained.Files {
