@@ -91,18 +91,19 @@ func (r *RuleExplanation) explain(q *Query) {
 
 // mismatch returns why a rule is not about a call; "" if it is.
 func mismatch(file *config.PolicyFile, rule *config.PolicyRule, q *Query, hints *[hintCount]Hint) string {
-	if _, ok := rule.Match(q.Ref); !ok {
-		for _, pattern := range rule.Except {
-			if pattern.Matches(q.Ref) {
-				return "except '" + string(pattern) + "' matches"
-			}
-		}
+	if pattern, ok := file.Exception(rule, q.Ref); ok {
+		return "except '" + string(pattern) + "' matches"
+	}
+	if _, ok := file.Match(rule, q.Ref); !ok {
 		return "no pattern matches"
 	}
 	if rule.Callers != nil && !slices.Contains(rule.Callers, q.Caller) {
 		return "it is for callers " + strings.Join(rule.Callers, ", ")
 	}
 	if rule.Then == config.Allow && !file.Owns(q.Ref.Toolbox) {
+		if file.Own == nil {
+			return "a project's file replaces the toolbox that it was written for"
+		}
 		return "a project's file allows tools of its own toolboxes only"
 	}
 	for i, wanted := range wantedHints(rule) {

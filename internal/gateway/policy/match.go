@@ -25,7 +25,7 @@ func match(file *config.PolicyFile, rule *config.PolicyRule, q *Query, hints *[h
 	if rule.Callers != nil && !slices.Contains(rule.Callers, q.Caller) {
 		return "", misfit
 	}
-	pattern, ok := rule.Match(q.Ref)
+	pattern, ok := file.Match(rule, q.Ref)
 	if !ok {
 		return "", misfit
 	}

@@ -151,6 +151,15 @@ func Join(project, user *Config) *Config {
 			joined.Toolboxes = append(joined.Toolboxes, box)
 		}
 	}
+	joined.Policy.Files = slices.Clone(project.Policy.Files)
+	for i := range joined.Policy.Files {
+		file := &joined.Policy.Files[i]
+		for _, box := range user.Toolboxes {
+			if file.Own == nil && project.has(box.Name) {
+				file.Replaced = append(file.Replaced, box.Name)
+			}
+		}
+	}
 	joined.Discovery.Pinned = nil
 	for _, ref := range user.Discovery.Pinned {
 		if !project.has(ref.Toolbox) { // the user pinned a tool of another toolbox than the project's

@@ -26,10 +26,17 @@ type PolicyFile struct {
 
 	// Own are the toolboxes for which classes and allowing rules count; nil: all.
 	Own []string
+	// Replaced are toolboxes that another file has under the same names. What loosens was not written for those: classes,
+	// allowing rules and exceptions do not count for them.
+	Replaced []string
 }
 
 // Owns reports whether classes and allowing rules of the file count for a toolbox.
-func (f *PolicyFile) Owns(box string) bool { return f.Own == nil || slices.Contains(f.Own, box) }
+func (f *PolicyFile) Owns(box string) bool {
+	return (f.Own == nil || slices.Contains(f.Own, box)) && !f.isReplaced(box)
+}
+
+func (f *PolicyFile) isReplaced(box string) bool { return slices.Contains(f.Replaced, box) }
 
 // Verdict is what a policy says of a call. A larger one is stricter.
 type Verdict uint8
@@ -135,9 +142,9 @@ const (
 	CallerToken    = "token:"   // a client over HTTP; its token's name follows
 )
 
-// Match returns the first pattern of the rule that matches a tool; "" for a rule without patterns.
-func (r *PolicyRule) Match(ref toolbox.Ref) (_ toolbox.Pattern, ok bool) {
-	if slices.ContainsFunc(r.Except, func(pattern toolbox.Pattern) bool { return pattern.Matches(ref) }) {
+// Match returns the first pattern of a rule of the file that matches a tool; "" for a rule without patterns.
+func (f *PolicyFile) Match(r *PolicyRule, ref toolbox.Ref) (_ toolbox.Pattern, ok bool) {
+	if _, ok := f.Exception(r, ref); ok {
 		return "", false
 	}
 	for _, pattern := range r.Tools {
@@ -146,6 +153,19 @@ func (r *PolicyRule) Match(ref toolbox.Ref) (_ toolbox.Pattern, ok bool) {
 		}
 	}
 	return "", r.Tools == nil
+}
+
+// Exception returns the first pattern of a rule of the file that excepts a tool.
+func (f *PolicyFile) Exception(r *PolicyRule, ref toolbox.Ref) (_ toolbox.Pattern, ok bool) {
+	if f.isReplaced(ref.Toolbox) {
+		return "", false
+	}
+	for _, pattern := range r.Except {
+		if pattern.Matches(ref) {
+			return pattern, true
+		}
+	}
+	return "", false
 }
 
 // mayMeanPolicy reports whether a key is 'policy', or can be a mistyped one. Its rules must not be ignored then.
