@@ -223,7 +223,8 @@ func TestPolicyOfAFileThatCannotBeUsed(t *testing.T) {
 			t.Errorf("%s: a policy is assumed: %t", data, got)
 		}
 		if isAssumed {
-			if _, denied := cfg.Policy.Files[0].Rules[0].Match(toolbox.Ref{Toolbox: "any", Server: "s", Name: "t"}); !denied {
+			file := &cfg.Policy.Files[0]
+			if _, denied := file.Match(&file.Rules[0], toolbox.Ref{Toolbox: "any", Server: "s", Name: "t"}); !denied {
 				t.Errorf("%s: a tool is allowed", data)
 			}
 		}
