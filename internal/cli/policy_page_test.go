@@ -23,14 +23,17 @@ func TestPageAboutPolicies(t *testing.T) {
 	if len(examples) < 15 {
 		t.Fatalf("the page has %d examples", len(examples))
 	}
+	scripts := policyScripts(t)
 	for _, example := range examples {
 		checkPolicyExample(t, example[1])
+		if strings.Contains(example[1], `"cases"`) && !strings.Contains(scripts, example[1]) {
+			t.Errorf("no script has these cases: %s", example[1])
+		}
 	}
 	numbered := regexp.MustCompile("(?s)\n\\*\\*([0-9]+)\\. .*?\n```json\n(.*?)```").FindAllStringSubmatch(page, -1)
 	if len(numbered) != 9 {
 		t.Errorf("the page has %d numbered rules", len(numbered))
 	}
-	scripts := policyScripts(t)
 	for _, example := range numbered {
 		if !strings.Contains(scripts, compact(t, example[2])) {
 			t.Errorf("no script has rule %s: %s", example[1], example[2])
