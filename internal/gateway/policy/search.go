@@ -82,7 +82,7 @@ func (s *search) object(v wire.Payload, at *place) {
 			s.add(key, masked, kind, at)
 		}
 		wasInQuestion := s.inQuestion
-		s.inQuestion = s.inQuestion || at == nil && name == "inputRequests"
+		s.inQuestion = s.inQuestion || isForPerson(name, at)
 		if name == "blob" && s.isAnswer && member.Kind() == "string" {
 			s.blob(member, below)
 		} else {
@@ -90,6 +90,12 @@ func (s *search) object(v wire.Payload, at *place) {
 		}
 		s.inQuestion = wasInQuestion
 	}
+}
+
+// isForPerson reports whether a member of an answer holds questions to a person: those of a result, or of an error that
+// asks for a page to be opened first.
+func isForPerson(name string, at *place) bool {
+	return at == nil && name == "inputRequests" || at != nil && at.parent == nil && at.name == "data" && name == "elicitations"
 }
 
 // isOpaque reports whether a member of an answer is not text: the client's program sends it back as it is, or a person

@@ -38,6 +38,11 @@ func TestSearch(t *testing.T) {
 			want:  `{"inputRequests":{"a":{"params":{"mode":"url","url":"https://h/?s=` + token + `"}}}}`,
 		},
 		{
+			name: "a page that an error asks for", isAnswer: true, path: "data.elicitations[0].message",
+			value: `{"code":-32042,"data":{"elicitations":[{"mode":"url","url":"https://h/?s=` + token + `","message":"` + token + `"}]}}`,
+			want:  `{"code":-32042,"data":{"elicitations":[{"mode":"url","url":"https://h/?s=` + token + `","message":"[hidden]"}]}}`,
+		},
+		{
 			name: "an address elsewhere", isAnswer: true, path: "structuredContent.url",
 			value: `{"structuredContent":{"mode":"url","url":"https://h/?s=` + token + `"}}`,
 			want:  `{"structuredContent":{"mode":"url","url":"https://h/?s=[hidden]"}}`,
