@@ -242,15 +242,14 @@ func (a *asking) message() string {
 // report tells the client that its call waits, if it wants to know.
 func (a *asking) report() {
 	token := a.question.Call.Meta.Member(protocol.ProgressToken)
-	remaining := int(time.Until(a.entry.Deadline).Round(time.Second).Seconds())
-	if token.IsAbsent() || remaining <= 0 {
+	if token.IsAbsent() || !time.Now().Before(a.entry.Deadline) {
 		return
 	}
 	text := fmt.Sprintf("waiting for approval of '%s'", a.tool)
 	if a.entry.ID != "" {
 		text += fmt.Sprintf(" (mcp-workbench approve %s)", a.entry.ID)
 	}
-	_ = a.client.Notify(protocol.NotifyProgress, progress(token, remaining, text)) // fails only if the client is gone
+	a.client.TryNotify(protocol.NotifyProgress, progress(token, time.Now(), text))
 }
 
 // short writes a duration without what is zero.

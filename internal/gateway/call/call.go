@@ -19,6 +19,8 @@ type Client interface {
 	// Notify sends a notification to the client; params are raw JSON, or nil, and are not used
 	// after it returns. It blocks while the client's queue is full, until its session ends.
 	Notify(method string, params []byte) error
+	// TryNotify is Notify for what may be lost: it does not block, and drops a notification that the client has no room for.
+	TryNotify(method string, params []byte)
 	// Ask sends a request of the server to the client. It does not block.
 	Ask(question *downstream.Question)
 	// Profile identifies the client to the fleet; nil for a client that declares nothing.

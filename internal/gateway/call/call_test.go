@@ -59,6 +59,8 @@ func (c *caller) Notify(method string, params []byte) error {
 	return nil
 }
 
+func (c *caller) TryNotify(method string, params []byte) { _ = c.Notify(method, params) }
+
 func (c *caller) Ask(q *downstream.Question) { q.RefuseUnsupported() }
 
 func (c *caller) Profile() *fleet.ClientProfile { return nil }

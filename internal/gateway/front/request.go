@@ -137,23 +137,41 @@ func (r *request) cancel(cause error) {
 func (r *request) Notify(method string, params []byte) error {
 	r.suspension.mu.Lock()
 	defer r.suspension.mu.Unlock()
-	if r.suspension.isOver || r.suspension.isWaiting {
-		return nil
-	}
-	params, wanted := r.reply.notices.Fit(method, params, r.notices)
+	params, wanted := r.fit(method, params)
 	if !wanted {
 		return nil
 	}
 	return r.reply.to.notify(outgoing{method: method, params: params})
 }
 
-// Ask implements call.Client: a question takes the path of the response, or becomes the response.
+// TryNotify implements call.Client. The lock is held by others for as long as the client does not read.
+func (r *request) TryNotify(method string, params []byte) {
+	if !r.suspension.mu.TryLock() {
+		return
+	}
+	defer r.suspension.mu.Unlock()
+	if params, wanted := r.fit(method, params); wanted {
+		r.reply.to.tryNotify(outgoing{method: method, params: params})
+	}
+}
+
+// fit returns the params of a notification as the client wants it; wanted is false if it does not get it. Called with the
+// suspension's mu held.
+func (r *request) fit(method string, params []byte) (fitting []byte, wanted bool) {
+	if r.suspension.isOver || r.suspension.isWaiting {
+		return nil, false
+	}
+	return r.reply.notices.Fit(method, params, r.notices)
+}
+
+// Ask implements call.Client: a question takes the path of the response, or becomes the response. A client without room for
+// it is not asked: whoever asks has a time limit of their own, and does not wait here.
 func (r *request) Ask(question *downstream.Question) {
 	if r.suspension.binding != 0 {
 		r.suspendFor(question)
 		return
 	}
-	r.session.putQuestion(question, func(message outgoing) bool { return r.reply.to.notify(message) == nil })
+	r.session.putQuestion(question, r.reply.to.tryNotify)
 }
 
 // Profile implements call.Client.

@@ -179,6 +179,9 @@ func (s *session) Notify(method string, params []byte) error {
 	return nil
 }
 
+// TryNotify implements call.Client.
+func (s *session) TryNotify(method string, params []byte) { _ = s.Notify(method, params) }
+
 // Ask implements call.Client, for questions that belong to no request.
 func (s *session) Ask(question *downstream.Question) { s.putQuestion(question, s.notifier.tryNotify) }
 

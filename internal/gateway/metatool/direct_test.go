@@ -71,6 +71,7 @@ func newSession() *session {
 }
 
 func (s *session) Notify(string, []byte) error { return nil }
+func (s *session) TryNotify(string, []byte)    {}
 
 func (s *session) Ask(q *downstream.Question) { q.RefuseUnsupported() }
 

@@ -80,6 +80,8 @@ func (c *client) Notify(method string, params []byte) error {
 	return nil
 }
 
+func (c *client) TryNotify(method string, params []byte) { _ = c.Notify(method, params) }
+
 func (c *client) IsOpen(toolbox string) bool    { return slices.Contains(c.open, toolbox) }
 func (c *client) Ask(*downstream.Question)      {}
 func (c *client) Profile() *fleet.ClientProfile { return c.profile }

@@ -22,6 +22,7 @@ import (
 type client struct{ profile *fleet.ClientProfile }
 
 func (client) Notify(string, []byte) error     { return nil }
+func (client) TryNotify(string, []byte)        {}
 func (client) Ask(*downstream.Question)        {}
 func (c client) Profile() *fleet.ClientProfile { return c.profile }
 
