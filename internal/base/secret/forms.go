@@ -210,12 +210,11 @@ func appendForms(found []foundForm, v view, offset int) []foundForm {
 
 // next returns where a start is next in a text, from a position on; -1 if nowhere.
 func (f *form) next(text, start string, from int) int {
-	at := -1
-	if !f.fold {
-		at = strings.Index(text[from:], start)
-	} else {
-		at = indexFold(text[from:], start)
+	index := strings.Index
+	if f.fold {
+		index = indexFold
 	}
+	at := index(text[from:], start)
 	if at < 0 {
 		return -1
 	}

@@ -24,8 +24,10 @@ func (t Tool) Hints() Hints {
 		name string
 		hint *bool
 	}{
-		{"readOnlyHint", &hints.ReadOnly}, {"destructiveHint", &hints.Destructive},
-		{"idempotentHint", &hints.Idempotent}, {"openWorldHint", &hints.OpenWorld},
+		{"readOnlyHint", &hints.ReadOnly},
+		{"destructiveHint", &hints.Destructive},
+		{"idempotentHint", &hints.Idempotent},
+		{"openWorldHint", &hints.OpenWorld},
 	} {
 		if value, ok := t.claim(claim.name); ok {
 			*claim.hint = value

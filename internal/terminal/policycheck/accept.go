@@ -33,8 +33,10 @@ func changedHints(before, after catalog.Hints) (was, is string) {
 		name          string
 		before, after bool
 	}{
-		{"readOnly", before.ReadOnly, after.ReadOnly}, {"destructive", before.Destructive, after.Destructive},
-		{"idempotent", before.Idempotent, after.Idempotent}, {"openWorld", before.OpenWorld, after.OpenWorld},
+		{"readOnly", before.ReadOnly, after.ReadOnly},
+		{"destructive", before.Destructive, after.Destructive},
+		{"idempotent", before.Idempotent, after.Idempotent},
+		{"openWorld", before.OpenWorld, after.OpenWorld},
 	} {
 		if hint.before != hint.after {
 			words[0] = append(words[0], fmt.Sprintf("%s %t", hint.name, hint.before))
