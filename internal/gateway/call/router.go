@@ -145,7 +145,8 @@ func (r *run) askStages(from int) (wait func(context.Context) *Failure, next int
 	return nil, 0, true
 }
 
-// waitAndSend sends a request when it is admitted. The lease keeps the server that the decision is about.
+// waitAndSend sends a request when it is admitted. The lease keeps the server that the decision is about. Then the tool is
+// resolved again: if it is another one by now, the stages are asked about that one.
 func (r *run) waitAndSend(request sendable, wait func(context.Context) *Failure, next int) {
 	for now := false; !now; {
 		if wait == nil || !r.isAdmittedBy(wait) {
@@ -153,9 +154,10 @@ func (r *run) waitAndSend(request sendable, wait func(context.Context) *Failure,
 		}
 		wait, next, now = r.askStages(next)
 	}
-	if !request.dispatch(r) {
-		r.startAndSend(request)
-	}
+	decidedOn := r.lease
+	defer decidedOn.Release()
+	r.lease = nil
+	r.startAndSend(request)
 }
 
 // isAdmittedBy waits for a decision. A request that was not admitted ended.
