@@ -65,7 +65,7 @@ func (l *Ledger) Take(claims []policy.Claim) (over int, again time.Duration, err
 		for _, claim := range claims {
 			if key := keyOf(claim); !slices.Contains(counted, key) {
 				counted = append(counted, key)
-				all.add(key, claim.Rule.Limit, now)
+				all.add(key, claim.Rule, now)
 			}
 		}
 		return true
@@ -137,9 +137,13 @@ func keyOf(claim policy.Claim) string {
 	if err != nil {
 		panic(err)
 	}
+	return hash(text)
+}
+
+func hash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:keyBytes])
 }
 
-// keyBytes is how much of a hash identifies a window.
+// keyBytes is how much of a hash identifies a window or a file.
 const keyBytes = 16

@@ -272,6 +272,23 @@ func TestOldestWindowsAreDropped(t *testing.T) {
 }
 
 // TestMain lets the test be a second process.
+func TestManyWindowsOfAFileDropTheirOwn(t *testing.T) {
+	both(t, func(t *testing.T, l *Ledger) {
+		user := limited(1, time.Hour)
+		user.File = "/user.json"
+		expect(t, take(t, l, claim(user)), 0)
+		time.Sleep(time.Second)
+		var claims []policy.Claim
+		for i := range maxWindows * 2 {
+			rule := limited(10, time.Hour)
+			rule.File, rule.Tools = "/project.json", []toolbox.Pattern{toolbox.Pattern(fmt.Sprint(i, "/*"))}
+			claims = append(claims, claim(rule))
+		}
+		expect(t, take(t, l, claims...), 0)
+		expect(t, take(t, l, claim(user)), time.Hour-time.Second)
+	})
+}
+
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("LEDGER_TEST_FOLDER"); folder != "" {
 		calls, err := strconv.Atoi(os.Getenv("LEDGER_TEST_LIMIT"))

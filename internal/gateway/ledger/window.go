@@ -13,7 +13,8 @@ const (
 	// maxEntries is how many entries a window has. Calls of a limit with more are counted together if they are close
 	// to each other, and are free again with the last of them: later by at most 1/256 of the window's time.
 	maxEntries = 256
-	// maxWindows is how many windows are kept; beyond it, those with the oldest calls are dropped.
+	// maxWindows is how many windows are kept; beyond it, the policy with the most of them loses those with the oldest
+	// calls, so that a project with many limits cannot reset those of the user.
 	maxWindows = 500
 )
 
@@ -23,6 +24,7 @@ type windows map[string]*window
 // window is the calls of one rule and caller.
 type window struct {
 	Length  time.Duration `json:"window"`
+	File    string        `json:"file"`  // identifies the file of the rule, and does not show it
 	Entries []entry       `json:"calls"` // the oldest first
 }
 
@@ -77,10 +79,10 @@ func (w *window) state(limit *config.PolicyLimit, now time.Time) (calls int, aga
 }
 
 // add counts a call.
-func (all windows) add(key string, limit *config.PolicyLimit, now time.Time) {
-	w := all[key]
+func (all windows) add(key string, rule *config.PolicyRule, now time.Time) {
+	w, limit := all[key], rule.Limit
 	if w == nil {
-		w = &window{Length: limit.Window}
+		w = &window{Length: limit.Window, File: hash([]byte(rule.File))}
 		all[key] = w
 	}
 	at := now.UnixNano()
@@ -94,14 +96,24 @@ func (all windows) add(key string, limit *config.PolicyLimit, now time.Time) {
 	w.Entries = append(w.Entries, entry{at, at, 1})
 }
 
-// bound drops the windows with the oldest calls if there are too many.
+// bound drops windows if there are too many.
 func (all windows) bound() {
 	if len(all) <= maxWindows {
 		return
 	}
 	newest := func(key string) int64 { return all[key].Entries[len(all[key].Entries)-1].Last }
-	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Compare(newest(a), newest(b)) })
-	for _, key := range keys[:len(keys)-maxWindows] {
-		delete(all, key)
+	byFile := make(map[string][]string) // the keys, those with the oldest calls first
+	for _, key := range slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Compare(newest(a), newest(b)) }) {
+		byFile[all[key].File] = append(byFile[all[key].File], key)
+	}
+	for len(all) > maxWindows {
+		largest := ""
+		for file, keys := range byFile {
+			if len(keys) > len(byFile[largest]) {
+				largest = file
+			}
+		}
+		delete(all, byFile[largest][0])
+		byFile[largest] = byFile[largest][1:]
 	}
 }
