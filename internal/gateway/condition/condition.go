@@ -33,7 +33,7 @@ type Condition struct {
 // "must be within /project: '/etc/passwd' is outside"; "" if it does.
 // A relative path starts at folder; without one it cannot be judged.
 func (r *Requirement) Unmet(arguments wire.Payload, folder string) string {
-	j := judge{condition: &r.Condition, folder: folder}
+	j := judge{condition: &r.Condition, places: places{roots: r.Within, folder: folder}}
 	why := "it is absent"
 	if arguments.Kind() == "object" {
 		why = j.find(arguments, r.Argument)
@@ -48,9 +48,12 @@ func (r *Requirement) Unmet(arguments wire.Payload, folder string) string {
 }
 
 const (
-	maxValues      = 1_000 // the values of lists that are judged in a call; an argument with more does not hold
-	maxShown       = 80    // the bytes of a value, pattern or folder in a reason; the rest is left out
-	maxShownChoice = 5     // the choices of a condition that a reason names; of more, it says how many
+	maxValues = 1_000 // the values of lists that are judged in a call; an argument with more does not hold
+	// maxText is the bytes of text that are matched or read as SQL, of all values of an argument together; an argument
+	// with more does not hold. Other calls of the client wait meanwhile.
+	maxText        = 256 << 10
+	maxShown       = 80 // the bytes of a value, pattern or folder in a reason; the rest is left out
+	maxShownChoice = 5  // the choices of a condition that a reason names; of more, it says how many
 )
 
 // String returns what a value must be, to follow the name of the argument; "" for the zero value.
@@ -101,8 +104,9 @@ func show(text string) string { return hidden.Show(toolbox.Clip(text, maxShown))
 // judge judges one call.
 type judge struct {
 	condition *Condition
-	folder    string
+	places    places
 	count     int // values so far
+	text      int // bytes of text so far, where that matters
 }
 
 // find judges what a name leads to inside of a value, and returns why it does not hold.
@@ -192,9 +196,14 @@ func (j *judge) judge(value wire.Payload) string {
 		return ""
 	}
 	text, ok := value.Text()
+	if c.Matches != nil || c.ReadsOnly {
+		j.text += len(text)
+	}
 	switch {
 	case !ok:
 		return "it is not a string"
+	case j.text > maxText:
+		return "it is too long"
 	case strings.ContainsRune(text, '\uFFFD'): // also of half a surrogate pair, which decoders replace or keep
 		return "it is not valid text"
 	case c.Matches != nil && !c.Matches.MatchString(text):
@@ -206,7 +215,7 @@ func (j *judge) judge(value wire.Payload) string {
 func (j *judge) judgeText(text string) (why string) {
 	c := j.condition
 	if len(c.Within) > 0 {
-		why = within(text, c.Within, j.folder)
+		why = j.places.within(text)
 	}
 	if why == "" && len(c.Hosts) > 0 {
 		why = atHosts(text, c.Hosts)

@@ -2,9 +2,12 @@ package condition
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -231,5 +234,39 @@ func TestReasons(t *testing.T) {
 	}
 	if got := (&Condition{Within: slices.Repeat([]string{"/" + strings.Repeat("x", 200)}, 2)}).String(); len(got) > 2*maxShown+40 {
 		t.Errorf("long folders: %q", got)
+	}
+}
+
+// What takes long to judge does not hold, since the client's other calls wait meanwhile.
+func TestUnmetIsBounded(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "a"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	pattern, err := ParsePattern("([a-z ]*){1,500}x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		value     string
+		count     int
+		condition Condition
+	}{
+		"paths":           {strings.Repeat("a/../", 700) + "a", 1000, Condition{Within: []string{root}}},
+		"a long text":     {strings.Repeat("ab c", 2_500_000), 1, Condition{Matches: pattern}},
+		"many statements": {"select " + strings.Repeat("a+(b),", 30_000) + "1", 100, Condition{ReadsOnly: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := string(wire.AppendString(nil, test.value))
+			list := strings.TrimSuffix(strings.Repeat(text+",", test.count), ",")
+			r := Requirement{Argument: "a", Condition: test.condition}
+			began := time.Now()
+			if unmet := r.Unmet(wire.Raw([]byte(`{"a":[`+list+`]}`)), root); !strings.Contains(unmet, "too long") {
+				t.Errorf("it is judged: %s", unmet)
+			}
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
 	}
 }

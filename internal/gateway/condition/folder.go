@@ -13,6 +13,10 @@ import (
 // outside is the reason for a path that was found, and is not inside of a folder.
 const outside = "outside"
 
+// maxNames is how many names of files and folders are looked up for an argument, of all values together; one that needs
+// more does not hold.
+const maxNames = 100_000
+
 // maxLinks is the number of links on the way to a file, as systems have it; a path with more does not hold.
 const maxLinks = 40
 
@@ -28,6 +32,7 @@ type places struct {
 	folder string // where relative paths start; "" if it is not known
 
 	resolved []root // of roots, once it is needed
+	names    int    // that were looked up so far, at least
 }
 
 // root is a folder as it is on disk.
@@ -73,6 +78,9 @@ func (p *places) judgeAbsolute(path string) string {
 		spellings = append(spellings, filepath.Clean(path))
 	}
 	for _, spelling := range spellings {
+		if p.names += 1 + strings.Count(spelling, string(filepath.Separator)); p.names > maxNames {
+			return "it takes too long to judge"
+		}
 		target, entry, err := resolve(spelling)
 		switch {
 		case errors.Is(err, errUpFromAbsent):

@@ -16,7 +16,7 @@ const (
 )
 
 // within returns why a path is not inside of one of the folders, or could be read as one that is not.
-func within(value string, roots []string, folder string) string {
+func (p *places) within(value string) string {
 	path, isURL, why := plainPath(value)
 	if why != "" {
 		return why
@@ -25,7 +25,6 @@ func within(value string, roots []string, folder string) string {
 	if !ok {
 		return "it is encoded too often to judge"
 	}
-	p := places{roots: roots, folder: folder}
 	for _, reading := range readings {
 		if why := p.judge(reading, isURL); why != "" {
 			if why == outside {

@@ -11,6 +11,11 @@ import (
 )
 
 // tree is a folder with a root "in" and files outside of it; links lead from one to the other.
+func within(value string, roots []string, folder string) string {
+	p := places{roots: roots, folder: folder}
+	return p.within(value)
+}
+
 func tree(t testing.TB) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {

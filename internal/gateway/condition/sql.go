@@ -7,14 +7,8 @@ import (
 	"strings"
 )
 
-// maxSQL is the length of a statement that is judged; a longer one counts as writing.
-const maxSQL = 256 << 10
-
 // writes returns why a text is not one SQL statement that only reads, in whatever dialect. What is not understood writes.
 func writes(text string) string {
-	if len(text) > maxSQL {
-		return "it is too long"
-	}
 	for _, hashComments := range []bool{false, true} {
 		tokens, err := scanSQL(text, hashComments)
 		if err == nil {

@@ -57,9 +57,6 @@ func TestSQL(t *testing.T) {
 			t.Errorf("%q only reads", text)
 		}
 	}
-	if writes("select '"+strings.Repeat("a", maxSQL)+"'") == "" {
-		t.Error("an endless statement only reads")
-	}
 }
 
 // FuzzSQL looks for a text that counts as reading although it has a word that writes where some dialect sees it.
