@@ -190,7 +190,7 @@ func appendForms(found []foundForm, v view, offset int) []foundForm {
 	for _, f := range forms() {
 		for _, start := range f.starts {
 			for at := f.next(v.text, start, 0); at >= 0; at = f.next(v.text, start, at) {
-				if at > 0 && isWord(start[0]) && isWord(v.text[at-1]) {
+				if isWord(start[0]) && isInWord(v.text[:at]) {
 					at++
 					continue
 				}
@@ -277,6 +277,29 @@ func wordLength(text string) int {
 	}
 	return len(text)
 }
+
+// isInWord reports whether a word goes on at the end of a text. The last letter of an escape such as \n, in JSON that is
+// quoted for example, and of one that colours a terminal's text, is not part of a word.
+func isInWord(before string) bool {
+	last := len(before) - 1
+	if last < 0 || !isWord(before[last]) {
+		return false
+	}
+	if last > 0 && before[last-1] == '\\' {
+		return strings.IndexByte("abefnrtv0", before[last]) < 0
+	}
+	if before[last] != 'm' && before[last] != 'K' {
+		return true
+	}
+	numbers := last
+	for numbers > 0 && last-numbers < maxColours && strings.IndexByte("0123456789;:", before[numbers-1]) >= 0 {
+		numbers--
+	}
+	return numbers == 0 || before[numbers-1] != '['
+}
+
+// maxColours bounds the numbers that colour a terminal's text, in bytes; a longer text is not taken for them.
+const maxColours = 32
 
 func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'

@@ -32,6 +32,11 @@ func TestMaskForms(t *testing.T) {
 		{"several", "ghp_0123456789abcdefghij ghp_abcdefghij0123456789", "[hidden] [hidden]", "GitHub token"},
 		{"escaped", `ghp_0123456789\u0061bcdefghij`, "[hidden]", "GitHub token"},
 		{"escaped at the beginning", `say \u0067hp_0123456789abcdefghij, then`, "say [hidden], then", "GitHub token"},
+		{"after an escaped end of a line", `{"file":"A\nghp_0123456789abcdefghij\nB"}`, `{"file":"A\n[hidden]\nB"}`, "GitHub token"},
+		{"after an escaped tab", `x\tAKIAIOSFODNN7EXAMPLE`, `x\t[hidden]`, "AWS access key"},
+		{"after an end of a line that is escaped twice", `x\\nghp_0123456789abcdefghij`, `x\\n[hidden]`, "GitHub token"},
+		{"in colours", "\x1b[1;31mghp_0123456789abcdefghij\x1b[0m", "\x1b[1;31m[hidden]\x1b[0m", "GitHub token"},
+		{"in escaped colours", `\u001b[31mghp_0123456789abcdefghij`, `\u001b[31m[hidden]`, "GitHub token"},
 		{"escaped twice", `\\u0067hp_0123456789abcdefghij`, `[hidden]`, "GitHub token"},
 		{"in an address", "https://host/?t=%67hp_0123456789abcdefghij&x=1", "https://host/?t=[hidden]&x=1", "GitHub token"},
 		{"a long text", strings.Repeat("x ", windowSize) + "ghp_0123456789abcdefghij", strings.Repeat("x ", windowSize) + "[hidden]", "GitHub token"},
@@ -44,7 +49,7 @@ func TestMaskForms(t *testing.T) {
 		})
 	}
 	for _, plain := range []string{
-		"", "risk-management-framework-2024", "sk-learn-environment-variables", "a basic introduction to it", "the bearer instruments of",
+		"", "risk-management-framework-2024", `C:\risk-0123456789abcdefghij`, "[xghp_0123456789abcdefghij", "31mghp_0123456789abcdefghij", "sk-learn-environment-variables", "a basic introduction to it", "the bearer instruments of",
 		"npm_package_config_some_long_variable_name", "secret_access_key_of_the_whole_account_2024", "-----BEGIN PRIVATE KEY-----", "ghp_short",
 		"Basic authentication2024", "eyJhbGciOi", "task-0123456789abcdefghij", "commit 0123456789abcdef0123456789abcdef01234567", "100 % of it", `C:\users\x`,
 	} {

@@ -83,7 +83,7 @@ func (s *search) object(v wire.Payload, at *place) {
 		}
 		wasInQuestion := s.inQuestion
 		s.inQuestion = s.inQuestion || isForPerson(name, at)
-		if name == "blob" && s.isAnswer && member.Kind() == "string" {
+		if s.isAnswer && member.Kind() == "string" && isEncoded(v, name) {
 			s.blob(member, below)
 		} else {
 			s.value(member, below)
@@ -98,8 +98,8 @@ func isForPerson(name string, at *place) bool {
 	return at == nil && name == "inputRequests" || at != nil && at.parent == nil && at.name == "data" && name == "elicitations"
 }
 
-// isOpaque reports whether a member of an answer is not text: the client's program sends it back as it is, or a person
-// opens it, or it is an image.
+// isOpaque reports whether a member of an answer is not for the model: the client's program sends it back as it is, or a
+// person opens it.
 func (s *search) isOpaque(object wire.Payload, name string, at *place) bool {
 	if !s.isAnswer {
 		return false
@@ -110,6 +110,15 @@ func (s *search) isOpaque(object wire.Payload, name string, at *place) bool {
 	case "url":
 		mode, _ := object.Member("mode").Text()
 		return s.inQuestion && mode == "url"
+	}
+	return false
+}
+
+// isEncoded reports whether a member of an answer is content in base64.
+func isEncoded(object wire.Payload, name string) bool {
+	switch name {
+	case "blob":
+		return true
 	case "data":
 		kind, _ := object.Member("type").Text()
 		return kind == "image" || kind == "audio"
@@ -117,7 +126,7 @@ func (s *search) isOpaque(object wire.Payload, name string, at *place) bool {
 	return false
 }
 
-// blob searches the content of a resource. Content that is not text is not searched.
+// blob searches the content of a resource, or of an image. Content that is not text is not searched.
 func (s *search) blob(v wire.Payload, at *place) {
 	encoded, _ := v.Text()
 	content, err := base64.StdEncoding.DecodeString(encoded)

@@ -29,7 +29,8 @@ func TestSearch(t *testing.T) {
 		{name: "a state in arguments", value: `{"requestState":"` + token + `"}`, want: `{"requestState":"[hidden]"}`, path: "requestState"},
 		{name: "a state of a server", value: `{"requestState":"` + token + `"}`, want: `{"requestState":"` + token + `"}`, isAnswer: true},
 		{name: "a state inside", value: `{"a":{"requestState":"` + token + `"}}`, want: `{"a":{"requestState":"[hidden]"}}`, path: "a.requestState", isAnswer: true},
-		{name: "an image", value: `{"content":[{"type":"image","data":"` + token + `"}]}`, want: `{"content":[{"type":"image","data":"` + token + `"}]}`, isAnswer: true},
+		{name: "an image", value: `{"content":[{"type":"image","data":"/9j/AKIAIOSFODNN7EXAMPLE"}]}`, want: `{"content":[{"type":"image","data":"/9j/AKIAIOSFODNN7EXAMPLE"}]}`, isAnswer: true},
+		{name: "what only says that it is an image", value: `{"structuredContent":{"type":"image","data":"` + token + `"}}`, want: `{"structuredContent":{"type":"image","data":"[hidden]"}}`, path: "structuredContent.data", isAnswer: true},
 		{name: "a blob", value: `{"blob":"eCBnaHBfMDEyMzQ1Njc4OWFiY2RlZmdoaWogeQ=="}`, want: `{"blob":"eCBbaGlkZGVuXSB5"}`, path: "blob", isAnswer: true},
 		{name: "a blob that is not encoded", value: `{"blob":"` + token + `"}`, want: `{"blob":"[hidden]"}`, path: "blob", isAnswer: true},
 		{
