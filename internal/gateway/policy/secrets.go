@@ -46,12 +46,14 @@ func (p *Policy) taskSecrets(caller, box, server string) (results SecretRule) {
 // Revise implements call.Reviser: it masks or refuses secrets of known forms, where a rule wants that.
 func (s *Stage) Revise(request *call.Call) (revision call.Revision) {
 	var arguments, results SecretRule
+	policy := s.options.Current()
 	switch {
+	case policy == nil:
 	case request.Method == protocol.MethodToolsCall:
 		q := queryOf(request)
-		arguments, results = s.policy.Secrets(&q)
+		arguments, results = policy.Secrets(&q)
 	case strings.HasPrefix(request.Method, "tasks/"):
-		results = s.policy.taskSecrets(request.Client.Profile().Caller(), request.Server.Toolbox(), request.Server.Name())
+		results = policy.taskSecrets(request.Client.Profile().Caller(), request.Server.Toolbox(), request.Server.Name())
 	}
 	if results.Action != 0 {
 		revision.Answers = answerGuard{results}

@@ -43,9 +43,11 @@ type Claim struct {
 
 // StageOptions are what a stage works with.
 type StageOptions struct {
-	Asker   Asker          // nil: nobody can be asked
-	Ledger  Ledger         // nil: what has a limit is denied
-	Current func() *Policy // the policy in force, which may have changed while a person was asked; nil: the stage's own
+	Asker  Asker  // nil: nobody can be asked
+	Ledger Ledger // nil: what has a limit is denied
+	// Current returns the policy in force, which may have changed while the server of a call started, or a person was
+	// asked. nil: it is always the stage's own.
+	Current func() *Policy
 }
 
 // Stage applies a policy to calls. It implements call.Screener and call.Admitter.
@@ -114,8 +116,12 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 		verdict.Refusal = &call.Failure{Message: "its server does not list it, so that the policy cannot judge it", Hint: nextStep}
 		return verdict
 	}
+	policy := s.options.Current()
+	if policy == nil {
+		return verdict
+	}
 	q := queryOf(request)
-	plan := s.policy.planFor(&q)
+	plan := policy.planFor(&q)
 	if len(plan.requires) > 0 {
 		q.Folder = folderOf(request)
 	}
@@ -124,19 +130,19 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 	case judgement.Verdict == config.Deny:
 		verdict.Refusal = refusal(judgement.Reason)
 	case judgement.Verdict == config.Ask || len(plan.limits) > 0:
-		verdict.Wait = func(ctx context.Context) *call.Failure { return s.decide(ctx, request, judgement) }
+		verdict.Wait = func(ctx context.Context) *call.Failure { return s.decide(ctx, request, policy, judgement) }
 	}
 	return verdict
 }
 
 // decide asks a person where the policy wants that, and counts the call where it is limited.
-func (s *Stage) decide(ctx context.Context, request *call.Call, judgement Judgement) *call.Failure {
+func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, judgement Judgement) *call.Failure {
 	q := queryOf(request)
 	q.Folder = folderOf(request)
-	policy, isApproved := s.policy, judgement.Verdict == config.Ask
+	isApproved := judgement.Verdict == config.Ask
 	if isApproved {
 		var refused *call.Failure
-		if policy, refused = s.approve(ctx, request, &q, judgement.Reason); refused != nil {
+		if policy, refused = s.approve(ctx, request, policy, &q, judgement.Reason); refused != nil {
 			return refused
 		}
 	}
@@ -147,7 +153,7 @@ func (s *Stage) decide(ctx context.Context, request *call.Call, judgement Judgem
 	case over.Verdict == config.Deny: // as all are of a call that is approved
 		return refusal(over.Reason)
 	}
-	policy, refused := s.approve(ctx, request, &q, over.Reason)
+	policy, refused := s.approve(ctx, request, policy, &q, over.Reason)
 	if refused != nil {
 		return refused
 	}
@@ -158,8 +164,8 @@ func (s *Stage) decide(ctx context.Context, request *call.Call, judgement Judgem
 }
 
 // approve asks a person, and judges the call again with the policy that is in force then, which it returns.
-func (s *Stage) approve(ctx context.Context, request *call.Call, q *Query, reason Reason) (*Policy, *call.Failure) {
-	if refused := s.ask(ctx, request, q, reason); refused != nil {
+func (s *Stage) approve(ctx context.Context, request *call.Call, by *Policy, q *Query, reason Reason) (*Policy, *call.Failure) {
+	if refused := s.ask(ctx, request, by, q, reason); refused != nil {
 		return nil, refused
 	}
 	policy := s.options.Current()
@@ -169,11 +175,11 @@ func (s *Stage) approve(ctx context.Context, request *call.Call, q *Query, reaso
 	return policy, nil
 }
 
-func (s *Stage) ask(ctx context.Context, request *call.Call, q *Query, reason Reason) *call.Failure {
+func (s *Stage) ask(ctx context.Context, request *call.Call, by *Policy, q *Query, reason Reason) *call.Failure {
 	if s.options.Asker == nil {
 		return &call.Failure{Message: "it needs approval by the policy (" + reason.Where() + "), and nobody can be asked", Hint: nextStep}
 	}
-	return s.options.Asker.Ask(ctx, &Question{Call: request, Caller: q.Caller, Ref: q.Ref, Reason: reason, Ask: s.policy.ask})
+	return s.options.Asker.Ask(ctx, &Question{Call: request, Caller: q.Caller, Ref: q.Ref, Reason: reason, Ask: by.ask})
 }
 
 // take counts a call that everything else admits. If it is beyond a limit, it returns the verdict of that; otherwise

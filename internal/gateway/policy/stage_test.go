@@ -198,7 +198,7 @@ func TestAsking(t *testing.T) {
 		"still asked": {[]config.PolicyFile{{Path: "f", Default: config.Ask}}, ""},
 		"allowed":     {nil, ""},
 	} {
-		who.asked = nil
+		who.asked, current = nil, rules
 		who.answer = func() *call.Failure {
 			current = of(test.files...)
 			return nil
@@ -206,6 +206,19 @@ func TestAsking(t *testing.T) {
 		if got := admit(stage, request); !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") || len(who.asked) != 1 {
 			t.Errorf("%s: %q after %d questions", name, got, len(who.asked))
 		}
+	}
+}
+
+// A reload while the server of a call starts: the new rules hold.
+func TestReloadBeforeAdmission(t *testing.T) {
+	current := of(config.PolicyFile{Rules: []config.PolicyRule{all(config.Deny)}})
+	stage := NewStage(of(config.PolicyFile{Rules: []config.PolicyRule{all(config.Allow)}}), StageOptions{Current: func() *Policy { return current }})
+	if got := admit(stage, requestOf(t, "stdio")); !strings.HasPrefix(got, "it is denied by the policy") {
+		t.Errorf("%q", got)
+	}
+	current = nil
+	if got := admit(stage, requestOf(t, "stdio")); got != "" {
+		t.Errorf("%q", got)
 	}
 }
 
