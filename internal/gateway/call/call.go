@@ -131,12 +131,13 @@ func (request *Request) prepare(r *run) bool {
 	r.denied = isDenied
 	if request.Admit != nil && !isDenied {
 		if refusal := request.Admit(request.Ref, tool); refusal != nil {
-			r.refuse(Outcome{}, refusal)
+			r.deny(refusal)
 			return false
 		}
 	}
 	if request.Check != nil && !isDenied {
 		if problem := request.Check(tool.Definition.Member("inputSchema"), request.Arguments); !problem.IsAbsent() {
+			r.errorType = typeArguments
 			r.refuse(Outcome{Error: problem}, nil)
 			return false
 		}
@@ -168,6 +169,7 @@ func (request *Request) dispatch(r *run) bool {
 	}
 	call.Requester.Modern = request.Client.Profile().Modern()
 	var err error
+	r.timing.enter(atServer)
 	r.mu.Lock() // the response has to wait until the id is known
 	r.id, err = r.lease.Session.CallTool(call, r)
 	r.mu.Unlock()

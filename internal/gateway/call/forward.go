@@ -98,6 +98,7 @@ func (request *Forwarding) dispatch(r *run) bool {
 		r.translateForward(&forward)
 	}
 	var err error
+	r.timing.enter(atServer)
 	r.mu.Lock() // the response has to wait until the id is known
 	r.id, err = r.lease.Session.Forward(forward, r)
 	r.mu.Unlock()

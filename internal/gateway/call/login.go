@@ -28,6 +28,7 @@ const (
 
 // failed ends a request that got no response, or has a person log in and sends it again.
 func (r *run) failed(err error) {
+	r.timing.enter(inWorkbench)
 	refused, ok := errors.AsType[*downstream.RefusedError](err)
 	if !ok || r.task != nil { // the task was begun before
 		r.finish(Outcome{}, r.failure(err))
@@ -81,8 +82,10 @@ func (r *run) restoredToken(meta wire.Payload) []wire.Edit {
 // want of a login. The run has no lease.
 func (r *run) logIn(request sendable, needed *fleet.LoginNeededError) {
 	r.logins++
+	r.timing.enter(atPerson)
 	ctx, stop := r.canceller.Context()
 	refusal := r.askForLogin(ctx, needed)
+	r.timing.enter(inWorkbench)
 	cause := context.Cause(ctx)
 	stop()
 	switch {

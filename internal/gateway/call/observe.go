@@ -3,17 +3,19 @@ package call
 import (
 	"bytes"
 	"errors"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 )
 
 // tellObservers tells the observers how the request ended.
 func (r *run) tellObservers(outcome Outcome, err error) {
+	t := &r.timing
 	end := End{
-		Status: r.statusOf(outcome, err), Began: r.began, Took: time.Since(r.began),
+		Status: r.statusOf(outcome, err), Began: t.began, Took: t.end(),
+		Start: t.spent[inStart], Server: t.spent[atServer], Waited: t.spent[atPerson], Sent: t.sent, Answered: t.answered,
 		RequestSize: r.requestSize, ResponseSize: len(outcome.Result.Bytes()) + len(outcome.Error.Bytes()),
 	}
+	end.ErrorType = r.typeOf(end.Status, outcome, err)
 	for _, observer := range r.router.stages.Observe {
 		observer.CallEnded(&r.call, end)
 	}

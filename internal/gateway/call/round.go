@@ -59,6 +59,7 @@ func (r *run) proceed(interim waiting, send func() (id uint64, err error)) {
 		return
 	}
 	r.waiting = nil
+	r.timing.enter(atServer)
 	var err error
 	r.id, err = send()
 	r.mu.Unlock()
@@ -170,6 +171,7 @@ func (r *run) retryLater(then func(interim waiting, responses []byte)) {
 		<-later.begun
 		then(later, nil)
 	})
+	r.timing.enter(atServer) // it waits for something
 	r.waitFor(later)
 	close(later.begun)
 }
@@ -201,6 +203,7 @@ type askedQuestion struct {
 }
 
 func (s *round) putQuestions() {
+	s.run.timing.enter(atPerson)
 	s.run.waitFor(s)
 	for i := range s.asked { // not by value: an answer may be recorded meanwhile
 		if s.isOver() { // a question was refused, or the request cancelled

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -56,14 +55,18 @@ func (router *Router) Forward(server *fleet.Server, request *Forwarding) {
 func (router *Router) begin(r *run) bool {
 	r.router = router
 	if len(router.stages.Observe) > 0 {
-		r.requestSize, r.began = len(r.call.Arguments.Bytes()), time.Now()
+		r.requestSize = len(r.call.Arguments.Bytes())
+		if router.stages.Shape {
+			r.call.Shape = shapeOf(r.call.Arguments)
+		}
+		r.timing.begin()
 		for _, observer := range router.stages.Observe {
-			observer.CallBegan(&r.call, r.began)
+			observer.CallBegan(&r.call, r.timing.began)
 		}
 	}
 	for _, screener := range router.stages.Screen {
 		if refusal := screener.Screen(&r.call); refusal != nil {
-			r.refuse(Outcome{}, refusal)
+			r.deny(refusal)
 			return false
 		}
 	}
@@ -94,6 +97,7 @@ type sendable interface {
 
 // startAndSend sends a request to a server that has to be started first, or to be asked for log messages.
 func (r *run) startAndSend(request sendable) {
+	r.timing.enter(inStart)
 	ctx, stop := r.canceller.Context()
 	lease, err := r.call.Server.LeaseFor(ctx, r.call.Client.Profile())
 	if err == nil {
@@ -101,6 +105,7 @@ func (r *run) startAndSend(request sendable) {
 			lease.Session.AskForLogs(ctx, level)
 		}
 	}
+	r.timing.enter(inWorkbench)
 	cause := context.Cause(ctx)
 	stop()
 	switch {
@@ -114,6 +119,7 @@ func (r *run) startAndSend(request sendable) {
 			r.logIn(request, needed)
 			return
 		}
+		r.errorType = typeOfStart(err)
 		r.finish(Outcome{}, &Failure{Message: err.Error(), Cause: err})
 	case !request.send(r, lease):
 		err := lease.Explain(lease.Session.Err())
@@ -131,14 +137,14 @@ func (r *run) askStages(from int) (wait func(context.Context) *Failure, next int
 	for i := from; i < len(stages); i++ {
 		switch verdict := stages[i].Admit(&r.call); {
 		case verdict.Refusal != nil:
-			r.refuse(Outcome{}, verdict.Refusal)
+			r.deny(verdict.Refusal)
 			return nil, 0, false
 		case verdict.Wait != nil:
 			return verdict.Wait, i + 1, false
 		}
 	}
 	if r.denied { // by a policy that came into force after the stages were made
-		r.refuse(Outcome{}, &Failure{Message: "it is denied by the policy"})
+		r.deny(&Failure{Message: "it is denied by the policy"})
 		return nil, 0, false
 	}
 	r.admitted = true
@@ -164,7 +170,9 @@ func (r *run) waitAndSend(request sendable, wait func(context.Context) *Failure,
 func (r *run) isAdmittedBy(wait func(context.Context) *Failure) bool {
 	ctx, stop := r.canceller.Context()
 	bounded, end := context.WithTimeout(ctx, MaxAdmission)
+	r.timing.enter(atPerson)
 	refusal := wait(bounded)
+	r.timing.enter(inWorkbench)
 	expired := bounded.Err() != nil
 	end()
 	cause := context.Cause(ctx)
@@ -173,13 +181,20 @@ func (r *run) isAdmittedBy(wait func(context.Context) *Failure) bool {
 	case cause != nil:
 		r.finish(Outcome{}, cause)
 	case refusal != nil:
-		r.refuse(Outcome{}, refusal)
+		r.deny(refusal)
 	case expired:
+		r.errorType = typeTimeout
 		r.refuse(Outcome{}, &Failure{Message: fmt.Sprintf("nobody decided within %s whether it may be sent: timeout", MaxAdmission)})
 	default:
 		return true
 	}
 	return false
+}
+
+// deny ends a request that a stage refused.
+func (r *run) deny(refusal *Failure) {
+	r.errorType = typeDenied
+	r.refuse(Outcome{}, refusal)
 }
 
 // refuse ends a request that was not sent.

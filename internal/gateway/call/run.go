@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -23,9 +22,10 @@ type run struct {
 	lease     *fleet.Lease // nil while there is none
 	token     []byte       // the client's progress token; empty without one
 
-	began       time.Time // zero without observers
+	timing      timing
 	requestSize int
 	status      Status // zero: it follows from the reply
+	errorType   string // "": it follows from the status and the reply
 	admitted    bool   // by all stages
 	denied      bool   // the client does not see the tool, because the policy denies it
 	answers     []AnswerReviser
@@ -105,6 +105,7 @@ func (r *run) Done(response wire.Message, err error) {
 		go r.failed(err)
 		return
 	}
+	r.timing.answer()
 	if r.answers != nil {
 		if failure := r.reviseResponse(&response); failure != nil {
 			r.finish(Outcome{}, failure)
@@ -146,6 +147,7 @@ func (r *run) cancelled(cause error) {
 // wasSent completes the sending of a request, which failed if the session had ended.
 func (r *run) wasSent(err error) bool {
 	if err != nil {
+		r.timing.unsent()
 		r.lease.Release()
 		r.lease = nil
 		return false
@@ -201,8 +203,8 @@ func (r *run) shape(response wire.Message) (Outcome, error) {
 		}
 		return Outcome{Result: response.Result}, nil
 	}
-	r.status = StatusRPCError
 	rpc := downstream.NewRPCError(response.Error)
+	r.status, r.errorType = StatusRPCError, codeType(rpc.Code)
 	switch {
 	case r.isForClient(rpc.Code):
 		return Outcome{Error: response.Error}, nil

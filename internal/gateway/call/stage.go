@@ -14,6 +14,8 @@ type Stages struct {
 	Revise  []Reviser  // asked one after the other when the tool is known; the first that refuses ends the request
 	Admit   []Admitter // asked one after the other; the first that refuses ends the request
 	Observe []Observer // told one after the other
+	// Shape says that observers use Call.Shape, which costs an allocation.
+	Shape bool
 }
 
 // Call describes one request to a server: a call of a tool, or any other request. A stage gets the same pointer
@@ -33,6 +35,9 @@ type Call struct {
 	// up their buffer: CallEnded does not get them.
 	Arguments wire.Payload
 	Meta      wire.Payload // the request's _meta; as Arguments
+	// Shape describes Arguments without their values, such as "path: string 12 B, depth: number", in at most maxShape
+	// bytes. The names are the client's. It is "" without arguments, and unless Stages.Shape is set.
+	Shape string
 }
 
 // Screener refuses requests by what the client sent alone, so that no server is started for them.
@@ -100,12 +105,24 @@ type Observer interface {
 
 // End describes how a request ended.
 type End struct {
-	Status       Status
-	Began        time.Time
-	Took         time.Duration
+	Status Status
+	// ErrorType names the kind of error in a word: the code of a JSON-RPC error, or one of the types in errortype.go.
+	// It is "" for a request that succeeded. Servers choose codes, so that their number has no bound.
+	ErrorType string
+	Began     time.Time
+	Took      time.Duration
+	Start     time.Duration // part of Took: until the server was ready
+	Server    time.Duration // part of Took: at the server, also until the client cancelled the request
+	Waited    time.Duration // part of Took: for a person, who had to approve it, log in or answer questions
+	Sent      time.Time     // to the server, the first time; zero if it was not
+	Answered  time.Time     // by the server, the last time; zero if it was not
+
 	RequestSize  int // bytes of the arguments or params
 	ResponseSize int // bytes of the result or the error object; 0 if the client gets neither
 }
+
+// Workbench returns the part of the time that the workbench took itself.
+func (e *End) Workbench() time.Duration { return e.Took - e.Start - e.Server - e.Waited }
 
 // Status is the way in which a request ended.
 type Status uint8

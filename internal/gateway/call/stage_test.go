@@ -90,18 +90,19 @@ func TestEveryRequestIsObservedOnce(t *testing.T) {
 		modern     bool   // the client
 		ask        func(*downstream.Question)
 		want       Status
+		kind       string // of the error
 		response   int
 	}{
 		{name: "a result", spec: `{` + tools + `,"calls":{"x":[{"result":{"content":[]}}]}}`, want: StatusOK, response: 14},
 		{name: "no error", spec: `{` + tools + `,"calls":{"x":[{"result":{"isError":false}}]}}`, want: StatusOK, response: 17},
-		{name: "an error of the tool", spec: `{` + tools + `,"calls":{"x":[{"result":{"content":[],"isError":true}}]}}`, want: StatusToolError, response: 29},
-		{name: "an error", spec: `{` + tools + `,"calls":{"x":[{"error":{"code":-1,"message":"m"}}]}}`, want: StatusRPCError},
-		{name: "an error for the client", spec: `{` + tools + `,"calls":{"x":[{"error":{"code":-32042,"message":"m"}}]}}`, want: StatusRPCError, response: 29},
-		{name: "an unknown tool", spec: `{` + tools + `}`, tool: "z", want: StatusRefused},
-		{name: "no object", spec: `{` + tools + `,"calls":{"x":[{"result":[]}]}}`, want: StatusFailed},
-		{name: "silence", spec: `{` + tools + `,"calls":{"x":[{"wait":"forever"}]}}`, want: StatusFailed},
-		{name: "a crash", spec: `{` + tools + `,"calls":{"x":[{"exit":5}]}}`, want: StatusFailed},
-		{name: "no start", spec: `{"on":{"initialize":[{"exit":5}]}}`, want: StatusFailed},
+		{name: "an error of the tool", spec: `{` + tools + `,"calls":{"x":[{"result":{"content":[],"isError":true}}]}}`, want: StatusToolError, kind: "tool_error", response: 29},
+		{name: "an error", spec: `{` + tools + `,"calls":{"x":[{"error":{"code":-1,"message":"m"}}]}}`, want: StatusRPCError, kind: "-1"},
+		{name: "an error for the client", spec: `{` + tools + `,"calls":{"x":[{"error":{"code":-32042,"message":"m"}}]}}`, want: StatusRPCError, kind: "-32042", response: 29},
+		{name: "an unknown tool", spec: `{` + tools + `}`, tool: "z", want: StatusRefused, kind: "not_found"},
+		{name: "no object", spec: `{` + tools + `,"calls":{"x":[{"result":[]}]}}`, want: StatusFailed, kind: "failed"},
+		{name: "silence", spec: `{` + tools + `,"calls":{"x":[{"wait":"forever"}]}}`, want: StatusFailed, kind: "timeout"},
+		{name: "a crash", spec: `{` + tools + `,"calls":{"x":[{"exit":5}]}}`, want: StatusFailed, kind: "server_ended"},
+		{name: "no start", spec: `{"on":{"initialize":[{"exit":5}]}}`, want: StatusFailed, kind: "start_failed"},
 		{name: "rounds of questions", spec: oneLine(twoRounds), ask: ask, want: StatusOK, response: 15},
 		{
 			name: "a question for a modern client", modern: true, want: StatusInputRequired, response: 85,
@@ -132,6 +133,17 @@ func TestEveryRequestIsObservedOnce(t *testing.T) {
 			if end.Status != test.want || end.RequestSize != 7 || end.ResponseSize != test.response || end.Began.IsZero() || end.Took <= 0 {
 				t.Errorf("it ended with %+v (%s), want %s", end, end.Status, test.want)
 			}
+			if end.ErrorType != test.kind {
+				t.Errorf("the type of the error is %q, want %q", end.ErrorType, test.kind)
+			}
+			wasSent := test.kind != "not_found" && test.kind != "start_failed"
+			wasAnswered := wasSent && test.kind != "timeout" && test.kind != "server_ended"
+			if end.Sent.IsZero() == wasSent || end.Answered.IsZero() == wasAnswered || (end.Server > 0) != wasSent || end.Start <= 0 || end.Workbench() <= 0 {
+				t.Errorf("the times are %+v", end)
+			}
+			if (end.Waited > 0) != (test.name == "rounds of questions") {
+				t.Errorf("it waited %s for a person", end.Waited)
+			}
 			if want := "T S tools/call " + tool; name != want {
 				t.Errorf("observed was %s, want %s", name, want)
 			}
@@ -149,7 +161,7 @@ func TestCancelledRequestsAreObservedOnce(t *testing.T) {
 		}
 		canceller.Cancel(Cancelled{})
 		await(t, c.replies)
-		if end, _ := seen.only(); end.Status != StatusCancelled || end.ResponseSize != 0 {
+		if end, _ := seen.only(); end.Status != StatusCancelled || end.ErrorType != "cancelled" || end.ResponseSize != 0 || end.Sent.IsZero() == isSent || !end.Answered.IsZero() {
 			t.Errorf("sent: %t, it ended with %+v", isSent, end)
 		}
 	}
@@ -205,7 +217,7 @@ func TestStageSeesTheCallAndRefuses(t *testing.T) {
 	if got := await(t, c.replies); !errors.Is(got.err, refusal) {
 		t.Errorf("the reply is %+v", got)
 	}
-	if end, _ := seen.only(); end.Status != StatusRefused {
+	if end, _ := seen.only(); end.Status != StatusRefused || end.ErrorType != "denied" || !end.Sent.IsZero() {
 		t.Errorf("it ended with %+v", end)
 	}
 	c.callTool(new(Router), servers, "y")
@@ -270,7 +282,7 @@ func TestStagesWaitForAPerson(t *testing.T) {
 				}
 			}
 			got := await(t, c.replies)
-			if end, _ := seen.only(); end.Status != test.want || (test.want == StatusRefused) != errors.Is(got.err, refusal) {
+			if end, _ := seen.only(); end.Waited <= 0 || end.Status != test.want || (test.want == StatusRefused) != errors.Is(got.err, refusal) {
 				t.Errorf("it ended with %s, %v, want %s", end.Status, got.err, test.want)
 			}
 		})

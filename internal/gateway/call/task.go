@@ -66,6 +66,7 @@ func (t *task) pollLater() {
 		<-later.begun
 		t.run.proceed(later, func() (uint64, error) { return t.send(protocol.MethodTasksGet, nil) })
 	})
+	t.run.timing.enter(atServer) // it works on the task
 	t.run.waitFor(later)
 	close(later.begun)
 }
