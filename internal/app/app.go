@@ -152,7 +152,7 @@ func New(options Options) (*App, error) {
 		Environ: options.Environ, Folder: options.Folder, Idle: options.Idle, Version: options.Version, Log: options.Log,
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
-		Restrictions: restrictions,
+		Restrictions: restrictions, Events: a.meter,
 		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
 		ListsChanged: func(server *fleet.Server, notification string) { a.front.ListsChanged(server, notification) },
 	})

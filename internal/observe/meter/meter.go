@@ -1,5 +1,6 @@
 // Package meter counts the requests to servers and measures how long they take, per server and tool: over the last
-// minutes, and since the start. Its memory is bounded, and counting neither allocates nor reads a clock.
+// minutes for people, and since the start for what collects metrics. Its memory is bounded, and counting neither
+// allocates nor reads a clock.
 package meter
 
 import (
@@ -7,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,6 +48,10 @@ type Meter struct {
 	servers map[serverKey]map[rowKey]*row
 	last    *row // that was counted last: nearly always the next one, too
 	lastKey key
+
+	totals     atomic.Pointer[map[serverKey]*totals] // replaced with mu held, never changed
+	tools      int                                   // that are counted apart; guarded by mu
+	errorTypes map[string]bool                       // that are counted apart; guarded by mu
 }
 
 type serverKey struct{ toolbox, server string }
@@ -68,7 +74,9 @@ type slot struct {
 
 // New makes a meter; now is the time of its start.
 func New(now time.Time) *Meter {
-	return &Meter{start: now, servers: make(map[serverKey]map[rowKey]*row)}
+	m := &Meter{start: now, servers: make(map[serverKey]map[rowKey]*row), errorTypes: make(map[string]bool)}
+	m.totals.Store(&map[serverKey]*totals{})
+	return m
 }
 
 // count counts a request that ended at a time, and how long it took.
@@ -128,6 +136,7 @@ func (m *Meter) Retain(keep func(toolbox, server string) bool) {
 			m.last = nil
 		}
 	}
+	m.retainTotals(keep)
 }
 
 // Counts cover the last Window; the totals are since the start. Half of the requests took P50 or less, 95 % P95 or less.

@@ -8,10 +8,14 @@ import (
 )
 
 // CallBegan implements call.Observer.
-func (*Meter) CallBegan(*call.Call, time.Time) {}
+func (m *Meter) CallBegan(c *call.Call, _ time.Time) {
+	m.serverTotals(c.Server.Toolbox(), c.Server.Name()).inFlight.Add(1)
+}
 
 // CallEnded implements call.Observer. Names invented by a client are not counted separately.
 func (m *Meter) CallEnded(c *call.Call, end call.End) {
+	totals := m.serverTotals(c.Server.Toolbox(), c.Server.Name())
+	totals.inFlight.Add(-1)
 	about := key{toolbox: c.Server.Toolbox(), server: c.Server.Name(), method: protocol.FindMethod(c.Method).Name}
 	if !c.Tool.IsAbsent() {
 		about.tool = c.Name
@@ -27,5 +31,6 @@ func (m *Meter) CallEnded(c *call.Call, end call.End) {
 	case call.StatusCancelled:
 		as = cancelled
 	}
+	m.countTotals(totals, about, &end)
 	m.count(about, as, end.Began.Add(end.Took), end.Took)
 }

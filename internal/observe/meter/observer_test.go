@@ -64,7 +64,7 @@ func TestMeteringAllocatesNothing(t *testing.T) {
 	one := &call.Call{Server: anyServer(t), Method: "tools/call", Name: "x", Tool: wire.Raw([]byte("{}"))}
 	count := func() {
 		stage.CallBegan(one, time.Time{})
-		stage.CallEnded(one, call.End{Status: call.StatusOK, Began: time.Now(), Took: time.Millisecond})
+		stage.CallEnded(one, call.End{Status: call.StatusToolError, ErrorType: "tool_error", Began: time.Now(), Sent: time.Now(), Took: time.Millisecond})
 	}
 	count()
 	if found := testing.AllocsPerRun(1000, count); found > 0 {

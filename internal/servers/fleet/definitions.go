@@ -191,6 +191,9 @@ func (s *Server) compare(snapshot *catalog.Snapshot) *catalog.Snapshot {
 		snapshot = snapshot.WithoutTrust()
 	}
 	snapshot, changes := s.fleet.options.Baseline.Compare(s.Name(), definitionKey(s.toolbox, s.config), snapshot, masker.Mask)
+	if events := s.fleet.options.Events; events != nil && len(changes) > 0 {
+		events.DefinitionsChanged(s.toolbox, s.Name(), len(changes))
+	}
 	for i, change := range changes {
 		if i == maxLoggedChanges {
 			s.log.Warn("definitions of more tools changed", "tools", len(changes)-i)

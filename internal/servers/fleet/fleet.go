@@ -55,6 +55,19 @@ type Options struct {
 	// ListsChanged is called when the other lists of a configured server may have changed for clients, with the
 	// notification that says so. It must not block. Default: nothing.
 	ListsChanged func(server *Server, notification string)
+
+	// Events is told what happens to servers. Default: nobody.
+	Events Events
+}
+
+// Events is told what happens to servers, each with all its variants. Its methods must not block.
+type Events interface {
+	// ServerStarted is called after a start, which took a time and may have failed.
+	ServerStarted(toolbox, server string, took time.Duration, err error)
+	// ServerCrashed is called when a server has ended by itself that was ready.
+	ServerCrashed(toolbox, server string)
+	// DefinitionsChanged is called when definitions of tools, or instructions, are other ones than before.
+	DefinitionsChanged(toolbox, server string, count int)
 }
 
 // Fleet holds all toolboxes in the order of the configuration. It is safe for

@@ -300,6 +300,7 @@ func (s *Server) live(pending *attempt) {
 	defer s.lives.Add(-1)
 	before := s.Offered() // the start replaces the cache
 	login := s.currentLogin()
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	in, err := s.launch(ctx)
 	cancel()
@@ -321,6 +322,9 @@ func (s *Server) live(pending *attempt) {
 	s.mu.Unlock()
 	if err == nil && (before == nil || !s.isSame(before, in.snapshot())) {
 		s.fleet.options.ToolsChanged(s.toolbox)
+	}
+	if events := s.fleet.options.Events; events != nil && s.fleet.life.Err() == nil {
+		events.ServerStarted(s.toolbox, s.Name(), time.Since(began), err)
 	}
 	close(pending.done)
 
@@ -357,6 +361,9 @@ func (s *Server) crashed(in *instance, reason error) {
 			s.failure.err = reason
 		}
 		return
+	}
+	if events := s.fleet.options.Events; events != nil {
+		events.ServerCrashed(s.toolbox, s.Name())
 	}
 	s.retire(in)
 	s.failed(reason, s.failures-1)

@@ -1,0 +1,195 @@
+package meter
+
+import (
+	"maps"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+)
+
+const (
+	maxTools      = 2000 // tools whose calls are counted apart, of all servers; those of others count for Other
+	maxErrorTypes = 40   // types of errors that are counted apart, of all servers; others count as Other
+)
+
+// Other stands for what has no counter of its own.
+const Other = "_other"
+
+// statuses is the number of ways in which a request ends; see call.Status.
+const statuses = int(call.StatusInputRequired) + 1
+
+// totals are the counters of one server since the start. Counting takes no lock; the maps are replaced, never changed.
+type totals struct {
+	inFlight    atomic.Int64
+	overhead    durations
+	starts      atomic.Uint64
+	startErrors atomic.Uint64
+	startTime   durations
+	crashes     atomic.Uint64
+	changes     atomic.Uint64 // of definitions
+	methods     table[operation]
+	tools       table[outcomes]
+	errors      table[atomic.Uint64] // by type
+}
+
+// operation measures the requests of one method.
+type operation struct {
+	outcomes
+	took     durations // as the client sees it
+	atServer durations
+}
+
+// outcomes counts requests by how they ended.
+type outcomes [statuses]atomic.Uint64
+
+// table is a map from names to counters that is read without a lock.
+type table[T any] struct{ all atomic.Pointer[map[string]*T] }
+
+func (t *table[T]) find(name string) *T {
+	if all := t.all.Load(); all != nil {
+		return (*all)[name]
+	}
+	return nil
+}
+
+// add returns the counter of a name, which it adds if needed. The caller holds the lock of the meter.
+func (t *table[T]) add(name string) *T {
+	if found := t.find(name); found != nil {
+		return found
+	}
+	next := map[string]*T{}
+	if all := t.all.Load(); all != nil {
+		next = maps.Clone(*all)
+	}
+	added := new(T)
+	next[strings.Clone(name)] = added
+	t.all.Store(&next)
+	return added
+}
+
+// each calls with every counter.
+func (t *table[T]) each(visit func(name string, counter *T)) {
+	if all := t.all.Load(); all != nil {
+		for name, counter := range *all {
+			visit(name, counter)
+		}
+	}
+}
+
+// serverTotals returns the counters of a server, and makes them if needed.
+func (m *Meter) serverTotals(toolbox, server string) *totals {
+	key := serverKey{toolbox, server}
+	if found := (*m.totals.Load())[key]; found != nil {
+		return found
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := *m.totals.Load()
+	if found := before[key]; found != nil {
+		return found
+	}
+	next := maps.Clone(before)
+	added := new(totals)
+	next[serverKey{strings.Clone(toolbox), strings.Clone(server)}] = added
+	m.totals.Store(&next)
+	return added
+}
+
+// retainTotals forgets the servers that are not to be kept, unless calls are in flight. The caller holds mu.
+func (m *Meter) retainTotals(keep func(toolbox, server string) bool) {
+	next := maps.Clone(*m.totals.Load())
+	maps.DeleteFunc(next, func(key serverKey, t *totals) bool {
+		if keep(key.toolbox, key.server) || t.inFlight.Load() > 0 {
+			return false
+		}
+		t.tools.each(func(name string, _ *outcomes) {
+			if name != Other {
+				m.tools--
+			}
+		})
+		return true
+	})
+	m.totals.Store(&next)
+}
+
+// method returns the counters of a method. There are few: unknown ones have none of their own.
+func (m *Meter) method(t *totals, name string) *operation {
+	if name == "" {
+		name = Other
+	}
+	if found := t.methods.find(name); found != nil {
+		return found
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return t.methods.add(name)
+}
+
+func (m *Meter) tool(t *totals, name string) *outcomes {
+	if found := t.tools.find(name); found != nil {
+		return found
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t.tools.find(name) == nil {
+		if m.tools >= maxTools {
+			return t.tools.add(Other)
+		}
+		m.tools++
+	}
+	return t.tools.add(name)
+}
+
+func (m *Meter) errorType(t *totals, name string) *atomic.Uint64 {
+	if found := t.errors.find(name); found != nil {
+		return found
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.errorTypes[name] {
+		if len(m.errorTypes) >= maxErrorTypes {
+			return t.errors.add(Other)
+		}
+		m.errorTypes[strings.Clone(name)] = true
+	}
+	return t.errors.add(name)
+}
+
+// countTotals counts a request that ended.
+func (m *Meter) countTotals(t *totals, about key, end *call.End) {
+	operation := m.method(t, about.method)
+	operation.outcomes[end.Status].Add(1)
+	if about.tool != "" {
+		m.tool(t, about.tool)[end.Status].Add(1)
+	}
+	if end.ErrorType != "" {
+		m.errorType(t, end.ErrorType).Add(1)
+	}
+	if end.Sent.IsZero() {
+		return
+	}
+	operation.took.add(end.Took, &operationBounds)
+	operation.atServer.add(end.Server, &operationBounds)
+	t.overhead.add(end.Workbench(), &overheadBounds)
+}
+
+// ServerStarted implements fleet.Events.
+func (m *Meter) ServerStarted(toolbox, server string, took time.Duration, err error) {
+	t := m.serverTotals(toolbox, server)
+	if err != nil {
+		t.startErrors.Add(1)
+		return
+	}
+	t.starts.Add(1)
+	t.startTime.add(took, &operationBounds)
+}
+
+// ServerCrashed implements fleet.Events.
+func (m *Meter) ServerCrashed(toolbox, server string) { m.serverTotals(toolbox, server).crashes.Add(1) }
+
+// DefinitionsChanged implements fleet.Events.
+func (m *Meter) DefinitionsChanged(toolbox, server string, count int) {
+	m.serverTotals(toolbox, server).changes.Add(uint64(max(count, 0)))
+}

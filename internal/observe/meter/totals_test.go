@@ -1,0 +1,144 @@
+package meter
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+)
+
+// sentCall returns the end of a call that was sent, and took 3 ms at the server and 1 ms elsewhere.
+func sentCall(status call.Status, errorType string) call.End {
+	return call.End{Status: status, ErrorType: errorType, Began: begin, Sent: begin, Took: 4 * time.Millisecond, Server: 3 * time.Millisecond}
+}
+
+func onlyServer(t *testing.T, m *Meter) Totals {
+	t.Helper()
+	all := m.Snapshot(0)
+	if len(all.Servers) != 1 || all.Servers[0].Toolbox != "t" || all.Servers[0].Server != "s" {
+		t.Fatalf("the servers are %+v", all.Servers)
+	}
+	return all.Servers[0]
+}
+
+func TestTotals(t *testing.T) {
+	m := New(begin)
+	one := &call.Call{Server: anyServer(t), Method: "tools/call", Name: "x", Tool: wire.Raw([]byte("{}"))}
+	for range 3 {
+		m.CallBegan(one, begin)
+	}
+	if got := onlyServer(t, m); got.InFlight != 3 {
+		t.Errorf("in flight are %d", got.InFlight)
+	}
+	m.CallEnded(one, sentCall(call.StatusOK, ""))
+	m.CallEnded(one, sentCall(call.StatusRPCError, "-32602"))
+	m.CallEnded(one, call.End{Status: call.StatusRefused, ErrorType: "denied", Began: begin, Took: time.Second})
+	m.CallBegan(one, begin)
+	m.CallEnded(one, sentCall(call.StatusInputRequired, ""))
+	got := onlyServer(t, m)
+	if got.InFlight != 0 || got.Overhead.Count != 2 || got.Overhead.Counts[6] != 2 || got.Overhead.Sum != .002 {
+		t.Errorf("in flight are %d, the overhead is %+v", got.InFlight, got.Overhead)
+	}
+	if len(got.Methods) != 1 || got.Methods[0].Method != "tools/call" || got.Methods[0].Took.Count != 2 || got.Methods[0].AtServer.Counts[0] != 2 || got.Methods[0].AtServer.Sum != .006 {
+		t.Errorf("the methods are %+v", got.Methods)
+	}
+	if len(got.Tools) != 1 || got.Tools[0].Tool != "x" || got.Tools[0].Outcomes.Of(call.StatusOK) != 1 || got.Tools[0].Outcomes.Of(call.StatusRefused) != 1 || got.Tools[0].Outcomes != got.Methods[0].Outcomes {
+		t.Errorf("the tools are %+v", got.Tools)
+	}
+	if want := []ErrorTotals{{"-32602", 1}, {"denied", 1}}; !slices.Equal(got.Errors, want) {
+		t.Errorf("the errors are %+v", got.Errors)
+	}
+}
+
+func TestEventsAreCounted(t *testing.T) {
+	m := New(begin)
+	m.ServerStarted("t", "s", 300*time.Millisecond, nil)
+	m.ServerStarted("t", "s", time.Second, errors.New("no"))
+	m.ServerCrashed("t", "s")
+	m.DefinitionsChanged("t", "s", 2)
+	got := onlyServer(t, m)
+	if got.Starts != 1 || got.FailedStarts != 1 || got.Crashes != 1 || got.DefinitionsChanged != 2 || got.StartTime.Count != 1 || got.StartTime.Counts[5] != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if waiting := m.Snapshot(4).QuestionsWaiting; waiting != 4 {
+		t.Errorf("%d questions wait", waiting)
+	}
+}
+
+func TestLabelsAreBounded(t *testing.T) {
+	m := New(begin)
+	server := anyServer(t)
+	const beyond = 10
+	for i := range maxTools + beyond {
+		one := &call.Call{Server: server, Method: "tools/call", Name: fmt.Sprint("tool", i), Tool: wire.Raw([]byte("{}"))}
+		m.CallBegan(one, begin)
+		m.CallEnded(one, sentCall(call.StatusRPCError, fmt.Sprint(-i)))
+	}
+	unknown := &call.Call{Server: server, Method: "made/up"}
+	m.CallBegan(unknown, begin)
+	m.CallEnded(unknown, sentCall(call.StatusOK, ""))
+	got := onlyServer(t, m)
+	if len(got.Tools) != maxTools+1 || got.Tools[0].Tool != Other || got.Tools[0].Outcomes.Of(call.StatusRPCError) != beyond {
+		t.Errorf("%d tools are counted, the first is %+v", len(got.Tools), got.Tools[0])
+	}
+	if at := slices.IndexFunc(got.Errors, func(e ErrorTotals) bool { return e.Type == Other }); len(got.Errors) != maxErrorTypes+1 || got.Errors[at].Count != maxTools+beyond-maxErrorTypes {
+		t.Errorf("the errors are %+v", got.Errors)
+	}
+	if len(got.Methods) != 2 || got.Methods[0].Method != Other {
+		t.Errorf("the methods are %+v", got.Methods)
+	}
+
+	// The tools of a server that left make room.
+	m.Retain(func(string, string) bool { return false })
+	if all := m.Snapshot(0).Servers; len(all) != 0 {
+		t.Errorf("there are still %+v", all)
+	}
+	one := &call.Call{Server: server, Method: "tools/call", Name: "new", Tool: wire.Raw([]byte("{}"))}
+	m.CallBegan(one, begin)
+	m.Retain(func(string, string) bool { return false })
+	m.CallEnded(one, sentCall(call.StatusOK, ""))
+	if got := onlyServer(t, m); got.Tools[0].Tool != "new" || got.InFlight != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestDurationsAreCountedUpToTheirBounds(t *testing.T) {
+	var d durations
+	for _, took := range []time.Duration{-1, 0, 10 * time.Millisecond, 10*time.Millisecond + 1, 5 * time.Minute, time.Hour} {
+		d.add(took, &operationBounds)
+	}
+	got := d.read(&operationBounds)
+	if got.Counts[0] != 3 || got.Counts[1] != 1 || got.Counts[13] != 1 || got.Counts[14] != 1 || got.Count != 6 || got.Bounds[0] != .01 || got.Bounds[13] != 300 {
+		t.Errorf("got %+v", got)
+	}
+	for i := 1; i < len(overheadBounds); i++ {
+		if overheadBounds[i] <= overheadBounds[i-1] || operationBounds[i] <= operationBounds[i-1] {
+			t.Errorf("bound %d is not above the one before", i)
+		}
+	}
+}
+
+func TestTotalsAreCountedByMany(t *testing.T) {
+	m := New(begin)
+	server := anyServer(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			one := &call.Call{Server: server, Method: "tools/call", Name: fmt.Sprint(i % 3), Tool: wire.Raw([]byte("{}"))}
+			for range 200 {
+				m.CallBegan(one, begin)
+				m.CallEnded(one, sentCall(call.StatusOK, ""))
+				m.Snapshot(0)
+			}
+		})
+	}
+	all.Wait()
+	if got := onlyServer(t, m); got.InFlight != 0 || got.Methods[0].Outcomes.Of(call.StatusOK) != 1600 || len(got.Tools) != 3 {
+		t.Errorf("got %+v", got)
+	}
+}
