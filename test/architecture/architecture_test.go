@@ -24,7 +24,7 @@ var folders = []struct {
 }{
 	{"docs", []string{""}},
 	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "linediff", "tty", "webclient"}},
-	{"internal/mcp", []string{"wire", "protocol", "hops", "era"}},
+	{"internal/mcp", []string{"wire", "protocol", "tracecontext", "hops", "era"}},
 	// Below the configuration, which names the built-in servers and checks conditions.
 	{"internal/servers", []string{"builtin"}},
 	{"internal/gateway", []string{"condition"}},

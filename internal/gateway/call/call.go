@@ -168,10 +168,9 @@ func (request *Request) dispatch(r *run) bool {
 		r.translateCall(&call)
 	}
 	call.Requester.Modern = request.Client.Profile().Modern()
-	var err error
 	r.timing.enter(atServer)
 	r.mu.Lock() // the response has to wait until the id is known
-	r.id, err = r.lease.Session.CallTool(call, r)
+	err := r.sendCall(call)
 	r.mu.Unlock()
 	return r.wasSent(err)
 }

@@ -48,10 +48,10 @@ func (r *run) translateCall(call *downstream.ToolCall) {
 	// Sending overwrites the buffer, and the call may have to be sent again.
 	kept := *call
 	kept.Arguments, kept.Meta = clone(call.Arguments), clone(call.Meta)
-	r.again = func(members []byte) (uint64, error) {
+	r.again = func(members []byte) error {
 		next := kept
 		next.Arguments, next.Extra = clone(kept.Arguments), joined(kept.Extra, members)
-		return r.lease.Session.CallTool(next, r)
+		return r.sendCall(next)
 	}
 }
 
@@ -68,10 +68,10 @@ func (r *run) translateForward(forward *downstream.Forward) {
 	}
 	forward.Requester.LogLevel = r.call.Client.Profile().LogLevel()
 	kept := *forward
-	r.again = func(members []byte) (uint64, error) {
+	r.again = func(members []byte) error {
 		next := kept
 		next.Extra = members
-		return r.lease.Session.Forward(next, r)
+		return r.sendForward(next)
 	}
 }
 

@@ -97,10 +97,9 @@ func (request *Forwarding) dispatch(r *run) bool {
 	if r.crossing != sameEra {
 		r.translateForward(&forward)
 	}
-	var err error
 	r.timing.enter(atServer)
 	r.mu.Lock() // the response has to wait until the id is known
-	r.id, err = r.lease.Session.Forward(forward, r)
+	err := r.sendForward(forward)
 	r.mu.Unlock()
 	return r.wasSent(err)
 }

@@ -82,7 +82,7 @@ func (r *run) restoredToken(meta wire.Payload) []wire.Edit {
 // want of a login. The run has no lease.
 func (r *run) logIn(request sendable, needed *fleet.LoginNeededError) {
 	r.logins++
-	r.timing.enter(atPerson)
+	r.timing.enter(atLogin)
 	ctx, stop := r.canceller.Context()
 	refusal := r.askForLogin(ctx, needed)
 	r.timing.enter(inWorkbench)

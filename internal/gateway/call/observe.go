@@ -12,7 +12,7 @@ func (r *run) tellObservers(outcome Outcome, err error) {
 	t := &r.timing
 	end := End{
 		Status: r.statusOf(outcome, err), Began: t.began, Took: t.end(),
-		Start: t.spent[inStart], Server: t.spent[atServer], Waited: t.spent[atPerson], Sent: t.sent, Answered: t.answered,
+		Start: t.spent[inStart], Server: t.spent[atServer] + t.spent[awaitsServer], Waited: t.waited(), Sent: t.sent, Answered: t.answered,
 		RequestSize: r.requestSize, ResponseSize: len(outcome.Result.Bytes()) + len(outcome.Error.Bytes()),
 	}
 	end.ErrorType = r.typeOf(end.Status, outcome, err)

@@ -51,17 +51,16 @@ func (r *run) endWait(interim waiting) bool {
 	return true
 }
 
-// proceed sends the next request, unless the wait was stopped.
-func (r *run) proceed(interim waiting, send func() (id uint64, err error)) {
+// proceed sends the next request, unless the wait was stopped. The request is in a phase then.
+func (r *run) proceed(interim waiting, at phase, send func() error) {
 	r.mu.Lock()
 	if r.waiting != interim {
 		r.mu.Unlock()
 		return
 	}
 	r.waiting = nil
-	r.timing.enter(atServer)
-	var err error
-	r.id, err = send()
+	r.timing.enter(at)
+	err := send()
 	r.mu.Unlock()
 	if err != nil {
 		go func() { r.finish(Outcome{}, r.failure(err)) }() // explaining takes a while
@@ -100,7 +99,7 @@ func (r *run) nextRound(result wire.Payload) {
 		if responses != nil {
 			members = joined(append([]byte(`"`+protocol.InputResponses+`":`), responses...), state)
 		}
-		r.proceed(interim, func() (uint64, error) { return r.again(members) })
+		r.proceed(interim, atServer, func() error { return r.again(members) })
 	})
 }
 
@@ -171,7 +170,7 @@ func (r *run) retryLater(then func(interim waiting, responses []byte)) {
 		<-later.begun
 		then(later, nil)
 	})
-	r.timing.enter(atServer) // it waits for something
+	r.timing.enter(awaitsServer)
 	r.waitFor(later)
 	close(later.begun)
 }
@@ -203,7 +202,7 @@ type askedQuestion struct {
 }
 
 func (s *round) putQuestions() {
-	s.run.timing.enter(atPerson)
+	s.run.timing.enter(atQuestion)
 	s.run.waitFor(s)
 	for i := range s.asked { // not by value: an answer may be recorded meanwhile
 		if s.isOver() { // a question was refused, or the request cancelled

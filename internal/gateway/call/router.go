@@ -60,6 +60,7 @@ func (router *Router) begin(r *run) bool {
 			r.call.Shape = shapeOf(r.call.Arguments)
 		}
 		r.timing.begin()
+		r.trace()
 		for _, observer := range router.stages.Observe {
 			observer.CallBegan(&r.call, r.timing.began)
 		}
@@ -170,7 +171,7 @@ func (r *run) waitAndSend(request sendable, wait func(context.Context) *Failure,
 func (r *run) isAdmittedBy(wait func(context.Context) *Failure) bool {
 	ctx, stop := r.canceller.Context()
 	bounded, end := context.WithTimeout(ctx, MaxAdmission)
-	r.timing.enter(atPerson)
+	r.timing.enter(atApproval)
 	refusal := wait(bounded)
 	r.timing.enter(inWorkbench)
 	expired := bounded.Err() != nil

@@ -34,7 +34,7 @@ type run struct {
 	crossing crossing
 	// again sends the request once more with additional members of the params, raw and without braces. It is nil
 	// unless the server may ask for input.
-	again  func(members []byte) (id uint64, err error)
+	again  func(members []byte) error
 	rounds int // of questions so far
 	logins int // that a person was asked for
 
@@ -82,6 +82,9 @@ func (r *run) Profile() any { return r.call.Client.Profile() }
 // Ask implements downstream.Caller.
 func (r *run) Ask(question *downstream.Question) {
 	question.Params = r.reviseInterim(question.Params)
+	if t := r.call.Trace; t != nil {
+		question.OnSettled(t.asked())
+	}
 	r.call.Client.Ask(question)
 }
 

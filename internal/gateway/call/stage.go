@@ -14,6 +14,7 @@ type Stages struct {
 	Revise  []Reviser  // asked one after the other when the tool is known; the first that refuses ends the request
 	Admit   []Admitter // asked one after the other; the first that refuses ends the request
 	Observe []Observer // told one after the other
+	Trace   Tracer     // asked first of all; nil: nothing is traced. Its requests are told to observers, too
 	// Shape says that observers use Call.Shape, which costs an allocation.
 	Shape bool
 }
@@ -38,6 +39,8 @@ type Call struct {
 	// Shape describes Arguments without their values, such as "path: string 12 B, depth: number", in at most maxShape
 	// bytes. The names are the client's. It is "" without arguments, and unless Stages.Shape is set.
 	Shape string
+	// Trace is the trace that the request is a part of; nil unless it is recorded.
+	Trace *Trace
 }
 
 // Screener refuses requests by what the client sent alone, so that no server is started for them.

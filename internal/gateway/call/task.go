@@ -64,16 +64,17 @@ func (t *task) pollLater() {
 	later := &delay{begun: make(chan struct{})}
 	later.timer = time.AfterFunc(t.pause, func() {
 		<-later.begun
-		t.run.proceed(later, func() (uint64, error) { return t.send(protocol.MethodTasksGet, nil) })
+		t.run.proceed(later, awaitsServer, func() error { return t.send(protocol.MethodTasksGet, nil) })
 	})
-	t.run.timing.enter(atServer) // it works on the task
+	t.run.timing.enter(awaitsServer)
 	t.run.waitFor(later)
 	close(later.begun)
 }
 
 // send sends a request about the task, with additional members of its params.
-func (t *task) send(method string, members []byte) (uint64, error) {
-	return t.run.lease.Session.Forward(downstream.Forward{Method: method, Params: t.params(), Extra: members}, t.run)
+func (t *task) send(method string, members []byte) (err error) {
+	t.run.id, err = t.run.lease.Session.Forward(downstream.Forward{Method: method, Params: t.params(), Extra: members}, t.run)
+	return err
 }
 
 func (t *task) params() wire.Payload {
@@ -139,7 +140,7 @@ func (t *task) ask(questions wire.Payload) {
 	}
 	r := t.run
 	r.ask(wire.Raw(append(open, '}')), func(interim waiting, responses []byte) {
-		r.proceed(interim, func() (uint64, error) {
+		r.proceed(interim, awaitsServer, func() error {
 			t.updating = true
 			return t.send(protocol.MethodTasksUpdate, append([]byte(`"`+protocol.InputResponses+`":`), responses...))
 		})

@@ -9,7 +9,10 @@ const (
 	inWorkbench phase = iota
 	inStart           // the server is being started, or asked for log messages first
 	atServer
-	atPerson // approval, a login, or answers to the server's questions
+	awaitsServer // which works on a task, or wants the request again later
+	atApproval
+	atLogin
+	atQuestion // of the server
 	phases
 )
 
@@ -22,6 +25,7 @@ type timing struct {
 	spent    [phases]time.Duration
 	sent     time.Time // when it was first sent
 	answered time.Time // when the server's last response came
+	trace    *Trace    // that gets the phases, too; nil if the request is not traced
 }
 
 // begin starts the clock.
@@ -41,6 +45,9 @@ func (t *timing) enter(next phase) {
 	}
 	t.spent[t.now] += now.Sub(t.since)
 	t.now, t.since = next, now
+	if t.trace != nil {
+		t.trace.enter(next, now)
+	}
 }
 
 // answer takes the request back from the server, which responded.
@@ -58,6 +65,14 @@ func (t *timing) unsent() {
 		t.sent = time.Time{}
 	}
 	t.now = inWorkbench
+	if t.trace != nil {
+		t.trace.unsent()
+	}
+}
+
+// waited returns the time for persons: approval, logins, and answers to the server's questions.
+func (t *timing) waited() time.Duration {
+	return t.spent[atApproval] + t.spent[atLogin] + t.spent[atQuestion]
 }
 
 // end stops the clock.

@@ -14,7 +14,7 @@ func TestTimeIsDivided(t *testing.T) {
 		for _, step := range []struct {
 			next  phase
 			after time.Duration
-		}{{inStart, 1}, {inWorkbench, 20}, {atPerson, 300}, {atServer, 4_000}, {atPerson, 50_000}, {atServer, 600_000}} {
+		}{{inStart, 1}, {inWorkbench, 20}, {atApproval, 300}, {atServer, 4_000}, {atQuestion, 50_000}, {atServer, 600_000}} {
 			time.Sleep(step.after * time.Microsecond)
 			timing.enter(step.next)
 		}
@@ -22,7 +22,7 @@ func TestTimeIsDivided(t *testing.T) {
 		timing.answer()
 		time.Sleep(80_000_000 * time.Microsecond)
 		took := timing.end()
-		want := [phases]time.Duration{inWorkbench: 80_000_301, inStart: 20, atServer: 7_050_000, atPerson: 604_000}
+		want := [phases]time.Duration{inWorkbench: 80_000_301, inStart: 20, atServer: 7_050_000, atApproval: 4_000, atQuestion: 600_000}
 		for i := range want {
 			if want[i] *= time.Microsecond; timing.spent[i] != want[i] {
 				t.Errorf("phase %d took %s, want %s", i, timing.spent[i], want[i])

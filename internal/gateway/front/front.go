@@ -13,6 +13,7 @@ package front
 import (
 	"bytes"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -39,9 +41,11 @@ type Options struct {
 	// RootsMatter reports whether a client is asked for its roots even if no other client declares
 	// the same: servers that ask for roots are shared by clients with the same. Default: false.
 	RootsMatter func() bool
-	Version     string       // that clients see
-	MaxMessage  int          // limit in bytes of one message; default wire.DefaultLimit
-	Log         *slog.Logger // default: discard
+	// Traced has requests say how they came here, for their traces; see call.Originated.
+	Traced     bool
+	Version    string       // that clients see
+	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
+	Log        *slog.Logger // default: discard
 }
 
 // Audience is what a client may see. Clients of the same audience share a surface.
@@ -97,6 +101,14 @@ func New(options Options) *Server {
 		options: options, subscriptions: passthrough.NewSubscriptions(), suspended: newSuspendedCalls(),
 		results: metatool.NewResultStore(), batches: quota{most: maxBatchAnswers}, sessions: make(map[*session]struct{}),
 	}
+}
+
+// traceOf returns what the headers of a request say about its trace, if requests are traced.
+func (s *Server) traceOf(r *http.Request) (carrier tracecontext.Carrier) {
+	if s.options.Traced {
+		carrier = tracecontext.FromHeader(r.Header)
+	}
+	return carrier
 }
 
 // admit refuses a workbench that must not be our client.

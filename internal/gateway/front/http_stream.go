@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -15,6 +16,7 @@ type stream struct {
 	number  uint64 // in the session; 0 is the stream of the GET
 	request []byte // the id of the request that it answers
 	spill   *spillShare
+	trace   tracecontext.Carrier // of the POST; zero unless requests are traced
 
 	wake chan struct{} // holds a token when there is something new
 

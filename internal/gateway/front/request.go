@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -26,8 +27,9 @@ type request struct {
 	check     call.Check // of the arguments of a tool call; may be nil
 
 	idSpace    [24]byte
-	reply      reply        // guarded by suspension.mu once the request is handled
-	notices    *era.Notices // that the server's notifications are made for
+	origin     *tracecontext.Origin // nil unless requests are traced
+	reply      reply                // guarded by suspension.mu once the request is handled
+	notices    *era.Notices         // that the server's notifications are made for
 	suspension suspension
 }
 
@@ -45,6 +47,9 @@ func (r *request) start(message *wire.Message) {
 	// The id is copied: forwarding a call uses up the buffer that it is in.
 	r.reply.id = append(r.idSpace[:0], message.ID.Bytes()...)
 	r.method, r.notices = wire.Name(message.Method), r.reply.notices
+	if r.session.server.options.Traced {
+		r.origin = r.findOrigin()
+	}
 	problem, ok := r.session.requests.add(r.reply.key, r)
 	switch {
 	case ok:
@@ -176,6 +181,21 @@ func (r *request) Ask(question *downstream.Question) {
 
 // Profile implements call.Client.
 func (r *request) Profile() *fleet.ClientProfile { return r.session.Profile() }
+
+// TraceOrigin implements call.Originated.
+func (r *request) TraceOrigin() *tracecontext.Origin { return r.origin }
+
+// findOrigin returns how the request came here, for its trace.
+func (r *request) findOrigin() *tracecontext.Origin {
+	origin := &tracecontext.Origin{RequestID: string(r.reply.id), Revision: string(r.session.revision())}
+	if r.session.stateless != nil {
+		origin.Revision = string(protocol.Revision20260728)
+	}
+	if st, ok := r.reply.to.(*stream); ok {
+		origin.Header, origin.OverHTTP = st.trace, true
+	}
+	return origin
+}
 
 // IsOpen implements metatool.Session.
 func (r *request) IsOpen(toolbox string) bool { return r.session.IsOpen(toolbox) }

@@ -22,6 +22,7 @@ type Question struct {
 
 	mu       sync.Mutex
 	withdraw func(params wire.Payload) // called when no answer is needed any more
+	settled  func()                    // called when it is closed; may be nil
 }
 
 // inquirer is the origin of a question, which receives the answer.
@@ -120,23 +121,45 @@ func (q *Question) OnWithdraw(withdraw func(params wire.Payload)) {
 	q.mu.Unlock()
 }
 
+// OnSettled sets a function that is called when the question is answered, refused or withdrawn. It is not called if the
+// server ends.
+func (q *Question) OnSettled(settled func()) {
+	q.mu.Lock()
+	q.settled = settled
+	q.mu.Unlock()
+}
+
+// settle closes the question, and reports whether it was open.
+func (q *Question) settle() bool {
+	if !q.from.close(q) {
+		return false
+	}
+	q.mu.Lock()
+	settled := q.settled
+	q.mu.Unlock()
+	if settled != nil {
+		settled()
+	}
+	return true
+}
+
 // Answer answers the question with the client's response.
 func (q *Question) Answer(response wire.Message) {
-	if q.from.close(q) {
+	if q.settle() {
 		q.from.answer(q, response, false)
 	}
 }
 
 // Refuse answers the question with an error of the workbench.
 func (q *Question) Refuse(code int, text string) {
-	if q.from.close(q) {
+	if q.settle() {
 		q.from.answer(q, refusalOf(code, text), false)
 	}
 }
 
 // RefuseUnsupported answers like a client that does not support the method.
 func (q *Question) RefuseUnsupported() {
-	if q.from.close(q) {
+	if q.settle() {
 		q.from.answer(q, q.unsupported(), true)
 	}
 }
@@ -155,7 +178,7 @@ func (q *Question) Notify(method string, params []byte) { q.from.notify(method, 
 
 // Withdraw withdraws the question and informs whoever answers it.
 func (q *Question) Withdraw() {
-	if q.from.close(q) {
+	if q.settle() {
 		q.withdrawn(wire.Payload{})
 	}
 }
@@ -207,7 +230,7 @@ func (s *Session) withdraw(params wire.Payload) {
 	s.mu.Lock()
 	q, ok := s.questions[string(params.Member("requestId").Bytes())]
 	s.mu.Unlock()
-	if !ok || !s.close(q) {
+	if !ok || !q.settle() {
 		return
 	}
 	q.withdrawn(params)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -78,6 +79,7 @@ type ToolCall struct {
 	Untracked bool         // Meta is known to have no progress token
 	Extra     []byte       // raw JSON of further members of the params, without braces; may be nil
 	Requester Requester
+	Trace     *tracecontext.Carrier // for the headers of an HTTP request, _meta has it already; may be nil
 }
 
 // Requester describes the client of a request to a modern server.
@@ -115,7 +117,8 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 		arguments = wire.Raw([]byte("{}"))
 	}
 	header := s.mirrored(call.Name, arguments) // before its buffer is consumed
-	s.transport.send(outgoing{arguments.Wrap(prefix, []byte("}"+wire.Suffix)), id, protocol.MethodToolsCall, call.Name, header, true})
+	message := arguments.Wrap(prefix, []byte("}"+wire.Suffix))
+	s.transport.send(outgoing{message, id, protocol.MethodToolsCall, call.Name, header, call.Trace, true})
 	return id, nil
 }
 
@@ -127,6 +130,7 @@ type Forward struct {
 	Extra     []byte       // raw JSON of further members of the params, without braces; may be nil
 	Name      string       // the subject of the request, for a header; "": it is in Params
 	Requester Requester
+	Trace     *tracecontext.Carrier // as in ToolCall
 }
 
 // Forward sends a client's request with the edits, the added members and a progress token of its own; the sink receives
@@ -139,7 +143,7 @@ func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 	if s.reserved != nil && s.handleSubscription(id, request) {
 		return id, nil
 	}
-	out := outgoing{id: id, method: request.Method, name: request.Name}
+	out := outgoing{id: id, method: request.Method, name: request.Name, trace: request.Trace}
 	if about := protocol.FindMethod(request.Method); s.reserved != nil && out.name == "" && about.InHeader {
 		out.name = about.SubjectOf(request.Params)
 	}

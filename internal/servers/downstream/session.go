@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/url"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -145,6 +147,31 @@ func Connect(ctx context.Context, options Options) (*Session, error) {
 
 // Revision returns the negotiated revision.
 func (s *Session) Revision() protocol.Revision { return s.revision }
+
+// Peer is the other side of a session.
+type Peer struct {
+	Revision protocol.Revision
+	Host     string // of a remote server; "" for a process
+	Port     int    // of a remote server; 0 for a process
+}
+
+// Peer returns the other side of the session.
+func (s *Session) Peer() Peer {
+	peer := Peer{Revision: s.revision}
+	if s.options.Remote == nil {
+		return peer
+	}
+	if address, err := url.Parse(s.options.Remote.URL); err == nil {
+		peer.Host = address.Hostname()
+		peer.Port, _ = strconv.Atoi(address.Port())
+		if peer.Port == 0 && address.Scheme == "https" {
+			peer.Port = 443
+		} else if peer.Port == 0 {
+			peer.Port = 80
+		}
+	}
+	return peer
+}
 
 // Capabilities returns the capabilities that the server declared.
 func (s *Session) Capabilities() wire.Payload { return s.offer.Member("capabilities") }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -104,14 +105,18 @@ func (t *sse) read(reader *wire.EventReader) {
 
 func (t *sse) send(request outgoing) {
 	t.runRequest(request.id, func(ctx context.Context) {
-		if err := t.sendNote(ctx, request.message); err != nil {
+		if err := t.post(ctx, request.message, request.trace); err != nil {
 			t.failed(ctx, request.id, withRequest(err, request))
 		}
 	})
 }
 
-func (t *sse) sendNote(ctx context.Context, message []byte) error {
-	response, err := t.do(ctx, http.MethodPost, t.endpoint, message, nil)
+func (t *sse) sendNote(ctx context.Context, message []byte) error { return t.post(ctx, message, nil) }
+
+func (t *sse) post(ctx context.Context, message []byte, trace *tracecontext.Carrier) error {
+	header := make(http.Header)
+	trace.SetHeader(header)
+	response, err := t.do(ctx, http.MethodPost, t.endpoint, message, header)
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,7 @@ func (t *streamable) exchange(ctx context.Context, request outgoing) {
 // headerOf returns the headers of a request.
 func (t *streamable) headerOf(request outgoing, session string) http.Header {
 	header := http.Header{"Accept": {"application/json, " + eventStream}}
+	request.trace.SetHeader(header)
 	t.mu.Lock()
 	revision := t.revision
 	t.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 )
 
 // transport carries messages between a session and its server. It passes messages of the server to receive, and
@@ -41,9 +42,10 @@ type outgoing struct {
 	message []byte
 	id      uint64
 	method  string
-	name    string      // the tool of a call; "" for other requests
-	header  http.Header // headers of this request only; may be nil
-	owned   bool        // see wire.Writer.WriteOwned
+	name    string                // the tool of a call; "" for other requests
+	header  http.Header           // headers of this request only; may be nil
+	trace   *tracecontext.Carrier // may be nil
+	owned   bool                  // see wire.Writer.WriteOwned
 }
 
 // newTransport returns the transport that the session's options select.
