@@ -359,6 +359,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *http
 			gate := httpauth.NewGate(next, httpauth.GateOptions{
 				Store: tokens, Rules: rules(settings), Log: a.log,
 				NeedsNoToken: func(path string) bool { return path == front.HealthPath || path == front.ReadyPath },
+				Needs:        rightFor,
 			})
 			a.gate.Store(gate)
 			watcher.Go(func() { gate.Watch(watching) })
@@ -368,6 +369,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *http
 			who, _ := httpauth.IdentityFrom(r.Context())
 			return front.Identity{ID: who.ID, Name: who.Name, Toolboxes: who.Toolboxes}
 		},
+		Metrics: a.metricsHandler(visibleTo),
 		Exists: func(audience front.Audience) bool {
 			_, ok := a.view(audience).Toolbox(audience.Only)
 			return ok

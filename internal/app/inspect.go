@@ -74,9 +74,6 @@ func (a *App) activity(now time.Time) []meter.Server {
 	return all
 }
 
-// Metrics returns everything that is counted, for what collects metrics.
-func (a *App) Metrics() meter.Snapshot { return a.meter.Snapshot(len(a.desk.Waiting())) }
-
 func why(common fleet.Common) control.Why {
 	w := control.Why{
 		Folder: common.Folder, Roots: common.Roots, Capabilities: common.Capabilities,

@@ -47,11 +47,12 @@ func addCommands(root *cobra.Command, g *globals) {
 			groupedHelp("Trust a project; approve tools; check the policy", newTrust(g), newLock(g), newPolicy(g)),
 		}},
 		{"Use tools", []helpLine{
-			groupedHelp("List tools; show one in detail", newTools(g), newShow(g)),
-			singleHelp(newFind(g)), singleHelp(newCall(g)), singleHelp(newTokens(g)),
+			groupedHelp("List tools; show one in detail; search them", newTools(g), newShow(g), newFind(g)),
+			singleHelp(newCall(g)), singleHelp(newTokens(g)),
 		}},
 		{"Operate", []helpLine{
 			groupedHelp("Show workbenches and servers; answer calls that wait", newPS(), newTop(), newApprove()),
+			singleHelp(newMetrics()),
 			groupedHelp("Show a server's stderr, restart it, or stop a workbench", newLogs(), newRestart(), newStop()),
 		}},
 		{"Serve", []helpLine{

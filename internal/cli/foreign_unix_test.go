@@ -123,6 +123,7 @@ var hostileRuns = map[string][]hostileRun{
 	"auth status": {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 
 	"tokens":       {{args: nil, shows: true}, {args: []string{hostile}, shows: true}},
+	"metrics":      {{args: nil, shows: true}, {args: []string{"--openmetrics"}, shows: true}},
 	"ps":           {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 	"top":          {{args: nil}},
 	"approve":      {{args: []string{"--json"}}, {args: []string{hostile, hostile}}},

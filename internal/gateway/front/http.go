@@ -27,6 +27,8 @@ type HTTPOptions struct {
 	// Identify returns who sent a request that passed the gate. Default: an anonymous client that
 	// may see everything.
 	Identify func(*http.Request) Identity
+	// Metrics answers requests for metrics that passed the gate. Default: there are none.
+	Metrics http.Handler
 	// Exists reports whether the toolbox of an audience of one toolbox exists. Default: it does not.
 	Exists func(Audience) bool
 
@@ -50,10 +52,11 @@ func (i Identity) caller() string {
 	return config.CallerToken + i.Name
 }
 
-// Paths of the health checks.
+// Paths of the health checks, and of the metrics.
 const (
-	HealthPath = "/healthz"
-	ReadyPath  = "/readyz"
+	HealthPath  = "/healthz"
+	ReadyPath   = "/readyz"
+	MetricsPath = "/metrics"
 )
 
 // Limits of one connection.
@@ -227,6 +230,8 @@ func (h *httpServer) route(w http.ResponseWriter, r *http.Request) {
 		h.health(w, r, true)
 	case path == ReadyPath:
 		h.health(w, r, !h.draining.Load())
+	case path == MetricsPath && h.options.Metrics != nil:
+		h.options.Metrics.ServeHTTP(boundedWriter{w, newOutput(w)}, r)
 	case path == "/mcp":
 		h.serve(w, r, "")
 	case isOne && segment != "" && !strings.Contains(segment, "/"):

@@ -231,4 +231,13 @@ func (o *output) text(text string) bool {
 	return err == nil && o.flush()
 }
 
+// boundedWriter is the response of a handler that does not bound how long it writes.
+type boundedWriter struct {
+	http.ResponseWriter
+	out *output
+}
+
+// Write implements http.ResponseWriter.
+func (w boundedWriter) Write(data []byte) (int, error) { return w.out.Write(data) }
+
 func (o *output) flush() bool { return o.connection.Flush() == nil }

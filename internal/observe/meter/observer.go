@@ -31,6 +31,14 @@ func (m *Meter) CallEnded(c *call.Call, end call.End) {
 	case call.StatusCancelled:
 		as = cancelled
 	}
-	m.countTotals(totals, about, &end)
+	m.countTotals(totals, about, &end, traceOf(c, &end))
 	m.count(about, as, end.Began.Add(end.Took), end.Took)
+}
+
+// traceOf returns the trace of a request that ended; nil unless it is recorded.
+func traceOf(c *call.Call, end *call.End) *trace {
+	if c.Trace == nil {
+		return nil
+	}
+	return &trace{c.Trace.ID, end.Began.Add(end.Took)}
 }

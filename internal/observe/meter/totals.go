@@ -158,7 +158,7 @@ func (m *Meter) errorType(t *totals, name string) *atomic.Uint64 {
 }
 
 // countTotals counts a request that ended.
-func (m *Meter) countTotals(t *totals, about key, end *call.End) {
+func (m *Meter) countTotals(t *totals, about key, end *call.End, traced *trace) {
 	operation := m.method(t, about.method)
 	operation.outcomes[end.Status].Add(1)
 	if about.tool != "" {
@@ -170,9 +170,9 @@ func (m *Meter) countTotals(t *totals, about key, end *call.End) {
 	if end.Sent.IsZero() {
 		return
 	}
-	operation.took.add(end.Took, &operationBounds)
-	operation.atServer.add(end.Server, &operationBounds)
-	t.overhead.add(end.Workbench(), &overheadBounds)
+	operation.took.add(end.Took, &operationBounds, traced)
+	operation.atServer.add(end.Server, &operationBounds, traced)
+	t.overhead.add(end.Workbench(), &overheadBounds, traced)
 }
 
 // ServerStarted implements fleet.Events.
@@ -183,7 +183,7 @@ func (m *Meter) ServerStarted(toolbox, server string, took time.Duration, err er
 		return
 	}
 	t.starts.Add(1)
-	t.startTime.add(took, &operationBounds)
+	t.startTime.add(took, &operationBounds, nil)
 }
 
 // ServerCrashed implements fleet.Events.

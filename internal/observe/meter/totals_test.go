@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -52,6 +53,37 @@ func TestTotals(t *testing.T) {
 	}
 	if want := []ErrorTotals{{"-32602", 1}, {"denied", 1}}; !slices.Equal(got.Errors, want) {
 		t.Errorf("the errors are %+v", got.Errors)
+	}
+}
+
+// The last request of a bucket that was recorded is its exemplar.
+func TestTracedRequestsAreExemplars(t *testing.T) {
+	m := New(begin)
+	for i, id := range []byte{0, 1, 2, 0} {
+		one := &call.Call{Server: anyServer(t), Method: "tools/call", Name: "x", Tool: wire.Raw([]byte("{}"))}
+		if id != 0 {
+			one.Trace = &call.Trace{ID: tracecontext.TraceID{id}}
+		}
+		end := sentCall(call.StatusOK, "")
+		end.Began = begin.Add(time.Duration(i) * time.Second)
+		m.CallBegan(one, begin)
+		m.CallEnded(one, end)
+	}
+	got := onlyServer(t, m)
+	for name, h := range map[string]Histogram{"took": got.Methods[0].Took, "at server": got.Methods[0].AtServer, "overhead": got.Overhead} {
+		found := 0
+		for i, one := range h.Exemplars {
+			if one == nil {
+				continue
+			}
+			found++
+			if h.Counts[i] != 4 || one.Trace != (tracecontext.TraceID{2}) || one.Seconds != h.Sum/4 || !one.Time.Equal(begin.Add(2*time.Second+4*time.Millisecond)) {
+				t.Errorf("%s: the exemplar of bucket %d is %+v", name, i, one)
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s has %d exemplars", name, found)
+		}
 	}
 }
 
@@ -110,7 +142,7 @@ func TestLabelsAreBounded(t *testing.T) {
 func TestDurationsAreCountedUpToTheirBounds(t *testing.T) {
 	var d durations
 	for _, took := range []time.Duration{-1, 0, 10 * time.Millisecond, 10*time.Millisecond + 1, 5 * time.Minute, time.Hour} {
-		d.add(took, &operationBounds)
+		d.add(took, &operationBounds, nil)
 	}
 	got := d.read(&operationBounds)
 	if got.Counts[0] != 3 || got.Counts[1] != 1 || got.Counts[13] != 1 || got.Counts[14] != 1 || got.Count != 6 || got.Bounds[0] != .01 || got.Bounds[13] != 300 {

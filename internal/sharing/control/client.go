@@ -174,6 +174,11 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	if err != nil {
 		return nil, err
 	}
+	return c.do(request)
+}
+
+// do is send for a request that has headers of its own.
+func (c *Client) do(request *http.Request) (io.ReadCloser, error) {
 	response, err := c.http.Do(request)
 	if err != nil {
 		var wrapped *url.Error

@@ -4,6 +4,7 @@ package control
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
@@ -88,6 +89,8 @@ type Subject interface {
 	WatchQuestions() (changes <-chan struct{}, end func())
 	// Answer answers a question.
 	Answer(id string, answer approval.Answer) error
+	// Metrics answers with the metrics, in a format of Prometheus.
+	Metrics() http.Handler
 	// End starts to end the program.
 	End()
 }
@@ -98,6 +101,7 @@ const (
 	logsPath    = "/v1/logs"
 	restartPath = "/v1/restart"
 	stopPath    = "/v1/stop"
+	metricsPath = "/v1/metrics"
 
 	questionsPath = "/v1/questions"
 	answerPath    = "/v1/answer"

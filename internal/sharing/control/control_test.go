@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
@@ -97,6 +100,13 @@ func (s *subject) Answer(id string, answer approval.Answer) error {
 	return nil
 }
 
+// Metrics shows one counter.
+func (s *subject) Metrics() http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "seen_total"}, func() float64 { return 7 }))
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
+
 func (s *subject) End() { s.end() }
 
 // serve serves a subject, and returns it with its only client.
@@ -177,6 +187,14 @@ func TestLogs(t *testing.T) {
 	}
 	if err := client.Logs(t.Context(), Server{Toolbox: "x", Name: "y"}, 1, false, nil); err == nil || err.Error() != "there is no x/y" {
 		t.Errorf("an unknown server: %v", err)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	_, client, _ := serve(t)
+	all, err := client.Metrics(t.Context())
+	if err != nil || len(all) != 1 || all[0].GetName() != "seen_total" || all[0].Metric[0].Counter.GetValue() != 7 {
+		t.Errorf("got %v, %v", all, err)
 	}
 }
 

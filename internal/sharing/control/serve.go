@@ -108,6 +108,11 @@ func handler(subject Subject) http.Handler {
 	})
 	mux.HandleFunc("GET "+questionsPath, func(w http.ResponseWriter, r *http.Request) { questions(w, r, subject) })
 	mux.HandleFunc("POST "+answerPath, func(w http.ResponseWriter, r *http.Request) { answerQuestion(w, r, subject) })
+	metrics := subject.Metrics()
+	mux.HandleFunc("GET "+metricsPath, func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
+		metrics.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("POST "+stopPath, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, struct{}{})
 		subject.End()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -79,6 +80,8 @@ func (w *workbench) Answer(id string, answer approval.Answer) error {
 	w.change(left...)
 	return nil
 }
+
+func (*workbench) Metrics() http.Handler { return http.NotFoundHandler() }
 
 func (w *workbench) answered() string {
 	w.mu.Lock()
