@@ -3,7 +3,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,6 +27,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/telemetry"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
@@ -69,21 +69,22 @@ type Options struct {
 
 // App is one workbench. New makes it, ServeStdio runs it for a client, Reload changes its configuration, Stop ends it.
 type App struct {
-	fleet    *fleet.Fleet
-	front    *front.Server
-	toolbox  string // the only one to serve; "": all
-	isClear  bool   // see Options.Transparent
-	version  string
-	started  time.Time
-	log      *slog.Logger
-	config   atomic.Pointer[config.Config]
-	router   atomic.Pointer[call.Router]
-	policy   atomic.Pointer[policy.Policy] // nil: everything is allowed
-	meter    *meter.Meter
-	ledger   *ledger.Ledger
-	desk     *approval.Desk
-	withheld atomic.Value                  // string: why files of the configuration are not used
-	gate     atomic.Pointer[httpauth.Gate] // nil unless clients are served over HTTP
+	fleet     *fleet.Fleet
+	front     *front.Server
+	toolbox   string // the only one to serve; "": all
+	isClear   bool   // see Options.Transparent
+	version   string
+	started   time.Time
+	log       *slog.Logger
+	config    atomic.Pointer[config.Config]
+	router    atomic.Pointer[call.Router]
+	policy    atomic.Pointer[policy.Policy] // nil: everything is allowed
+	meter     *meter.Meter
+	telemetry *telemetry.Sender // nil: nothing is sent
+	ledger    *ledger.Ledger
+	desk      *approval.Desk
+	withheld  atomic.Value                  // string: why files of the configuration are not used
+	gate      atomic.Pointer[httpauth.Gate] // nil unless clients are served over HTTP
 
 	environ   []string
 	load      func(environ []string) (*config.Config, error) // may be nil
@@ -133,6 +134,7 @@ func New(options Options) (*App, error) {
 	a.ledger = ledger.New(options.StateDir)
 	a.desk = approval.New(approval.Options{Mask: a.Mask, Reachable: options.Reachable})
 	a.config.Store(options.Config)
+	a.prepareTelemetry()
 	a.router.Store(call.NewRouter(a.stages(options.Config)))
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
@@ -158,33 +160,19 @@ func New(options Options) (*App, error) {
 	})
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: a.surface, Forwarder: a.forwarder, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit,
+		Surface: a.surface, Forwarder: a.forwarder, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit, Traced: a.telemetry.Tracer() != nil,
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	a.onStop("approvals", func(context.Context) error {
 		a.desk.Close()
 		return nil
 	})
+	a.telemetry.Start()
 	return a, nil
 }
 
 // Desk returns where calls wait for approval.
 func (a *App) Desk() *approval.Desk { return a.desk }
-
-// closeLogins lets refreshes finish, as far as there is time: their tokens are lost otherwise.
-func closeLogins(ctx context.Context, logins *oauth.Manager) error {
-	done := make(chan struct{})
-	go func() { // ends with the refreshes, which are bounded
-		logins.Close()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // mode returns how an audience sees tools.
 func (a *App) mode(audience front.Audience) config.ToolMode {
@@ -380,21 +368,4 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *http
 
 func rules(settings config.HTTP) httpauth.Rules {
 	return httpauth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins}
-}
-
-// Stop stops everything that New and clients started, in reverse order, in bounded time. Further
-// calls return the result of the first.
-func (a *App) Stop(ctx context.Context) error {
-	a.stopping.Do(func() {
-		ctx, cancel := context.WithTimeout(ctx, stopTime)
-		defer cancel()
-		var errs []error
-		for i := len(a.stops) - 1; i >= 0; i-- {
-			if err := a.stops[i].stop(ctx); err != nil {
-				errs = append(errs, fmt.Errorf("could not stop the %s: %w", a.stops[i].name, err))
-			}
-		}
-		a.stopErr = errors.Join(errs...)
-	})
-	return a.stopErr
 }

@@ -12,6 +12,9 @@ import (
 // an unconfigured stage is left out.
 func (a *App) stages(cfg *config.Config) call.Stages {
 	stages := call.Stages{Observe: []call.Observer{a.meter}}
+	if tracer := a.telemetry.Tracer(); tracer != nil {
+		stages.Trace, stages.Observe = tracer, append(stages.Observe, a.telemetry)
+	}
 	rules := policy.New(cfg)
 	a.policy.Store(rules)
 	if rules != nil {

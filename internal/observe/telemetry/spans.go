@@ -1,0 +1,254 @@
+package telemetry
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	collectortrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	otlptrace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
+)
+
+// record is a traced request that ended.
+type record struct {
+	trace           *call.Trace
+	origin          *tracecontext.Origin // may be nil
+	toolbox, server string
+	method          string // "" for an unknown one
+	tool, prompt    string // "" for others
+	end             call.End
+}
+
+// minStep is the shortest step that gets a span of its own, unless it is a request to the server: a server that is ready
+// needs no start, and most decisions take no time.
+const minStep = time.Millisecond
+
+// Names of spans and attributes of the workbench's own.
+const (
+	attrToolbox = "mcp_workbench.toolbox"
+	attrServer  = "mcp_workbench.server"
+	attrOutcome = "mcp_workbench.outcome"
+
+	spanStart    = "mcp_workbench.server.start"
+	spanTask     = "mcp_workbench.task"
+	spanApproval = "mcp_workbench.approval"
+	spanLogin    = "mcp_workbench.login"
+	spanQuestion = "mcp_workbench.question"
+)
+
+// Flags of a span besides those of the traceparent.
+const (
+	flagSampled     = 1
+	flagRemoteKnown = 1 << 8
+	flagRemote      = 1 << 9
+)
+
+// traces returns the message with the spans of requests.
+func (r *resource) traces(batch []record) *collectortrace.ExportTraceServiceRequest {
+	var spans []*otlptrace.Span
+	for i := range batch {
+		spans = append(spans, batch[i].spans()...)
+	}
+	return &collectortrace.ExportTraceServiceRequest{ResourceSpans: []*otlptrace.ResourceSpans{{
+		Resource: r.message, ScopeSpans: []*otlptrace.ScopeSpans{{Scope: r.scope, Spans: spans}},
+	}}}
+}
+
+// spans returns the spans of a request: one for the client, with one for each step as its child.
+func (r *record) spans() []*otlptrace.Span {
+	until := r.end.Began.Add(r.end.Took)
+	whole := r.span(r.trace.Span, r.trace.Parent, r.name(), r.end.Began, until)
+	whole.Kind = otlptrace.Span_SPAN_KIND_SERVER
+	if !r.trace.Parent.IsZero() {
+		whole.Flags |= flagRemote
+	}
+	whole.Attributes = append(r.attributes(), r.fromClient()...)
+	whole.Attributes = append(whole.Attributes, text(attrOutcome, outcome(r.end.Status)))
+	r.fail(whole, true)
+	all := []*otlptrace.Span{whole}
+	steps := r.trace.Steps()
+	for i := range steps {
+		step := &steps[i]
+		if step.Ended.IsZero() || step.Ended.After(until) {
+			step.Ended = until
+		}
+		if step.Kind != call.StepRequest && step.Ended.Sub(step.Began) < minStep {
+			continue
+		}
+		child := r.step(step)
+		if i == lastOf(steps, r.culprit()) {
+			r.fail(child, false)
+		}
+		all = append(all, child)
+	}
+	return all
+}
+
+// name is that of the conventions: the method, and the tool or prompt.
+func (r *record) name() string {
+	name := r.methodName()
+	if about := r.tool + r.prompt; about != "" {
+		name += " " + clean(about)
+	}
+	return name
+}
+
+func (r *record) methodName() string {
+	if r.method == "" {
+		return meter.Other
+	}
+	return r.method
+}
+
+func (r *record) span(id, parent tracecontext.SpanID, name string, from, to time.Time) *otlptrace.Span {
+	span := &otlptrace.Span{
+		TraceId: r.trace.ID[:], SpanId: id[:], TraceState: r.trace.Carrier.State, Flags: flagSampled | flagRemoteKnown,
+		Name: name, StartTimeUnixNano: uint64(from.UnixNano()), EndTimeUnixNano: uint64(max(to.UnixNano(), from.UnixNano())),
+	}
+	if !parent.IsZero() {
+		span.ParentSpanId = parent[:]
+	}
+	return span
+}
+
+// attributes are those that the spans towards the client and the server share.
+func (r *record) attributes() []*common.KeyValue {
+	all := []*common.KeyValue{text("mcp.method.name", r.methodName()), text(attrToolbox, r.toolbox), text(attrServer, r.server)}
+	if r.tool != "" {
+		all = append(all, text("gen_ai.tool.name", r.tool))
+	}
+	if r.method == protocol.MethodToolsCall {
+		all = append(all, text("gen_ai.operation.name", "execute_tool"))
+	}
+	if r.prompt != "" {
+		all = append(all, text("gen_ai.prompt.name", r.prompt))
+	}
+	return all
+}
+
+// maxID is the longest id of a client's request that is sent, in bytes; a longer one is left out.
+const maxID = 64
+
+func (r *record) fromClient() (all []*common.KeyValue) {
+	if r.origin == nil {
+		return nil
+	}
+	if id := strings.Trim(r.origin.RequestID, `"`); id != "" && len(id) <= maxID {
+		all = append(all, text("jsonrpc.request.id", id))
+	}
+	if r.origin.Revision != "" {
+		all = append(all, text("mcp.protocol.version", r.origin.Revision))
+	}
+	if r.origin.OverHTTP {
+		return append(all, text("network.transport", "tcp"), text("network.protocol.name", "http"))
+	}
+	return append(all, text("network.transport", "pipe"))
+}
+
+// step returns the span of a step.
+func (r *record) step(step *call.Step) *otlptrace.Span {
+	parent, name := r.trace.Span, ""
+	switch step.Kind {
+	case call.StepRequest:
+		span := r.span(step.Span, parent, r.name(), step.Began, step.Ended)
+		span.Kind = otlptrace.Span_SPAN_KIND_CLIENT
+		span.Attributes = append(r.attributes(), toServer(step)...)
+		return span
+	case call.StepStart:
+		name = spanStart
+	case call.StepTask:
+		name = spanTask
+	case call.StepApproval:
+		name = spanApproval
+	case call.StepLogin:
+		name = spanLogin
+	case call.StepQuestion:
+		name = spanQuestion
+		if !step.During.IsZero() {
+			parent = step.During
+		}
+	}
+	span := r.span(step.Span, parent, name, step.Began, step.Ended)
+	span.Kind = otlptrace.Span_SPAN_KIND_INTERNAL
+	span.Attributes = []*common.KeyValue{text(attrToolbox, r.toolbox), text(attrServer, r.server)}
+	return span
+}
+
+func toServer(step *call.Step) (all []*common.KeyValue) {
+	if step.ID != 0 {
+		all = append(all, text("jsonrpc.request.id", strconv.FormatUint(step.ID, 10)))
+	}
+	if step.Peer.Revision != "" {
+		all = append(all, text("mcp.protocol.version", string(step.Peer.Revision)))
+	}
+	if step.Peer.Host == "" {
+		return append(all, text("network.transport", "pipe"))
+	}
+	return append(all, text("network.transport", "tcp"), text("network.protocol.name", "http"),
+		text("server.address", step.Peer.Host), number("server.port", int64(step.Peer.Port)))
+}
+
+// culprit returns the kind of step in which a request failed; 0 for none.
+func (r *record) culprit() call.StepKind {
+	switch r.end.ErrorType {
+	case "", "cancelled", "not_found", "invalid_arguments", "refused":
+		return 0
+	case "start_failed":
+		return call.StepStart
+	case "login_needed":
+		return call.StepLogin
+	case "denied":
+		return call.StepApproval
+	}
+	return call.StepRequest
+}
+
+// lastOf returns the number of the last step of a kind; -1 without one.
+func lastOf(steps []call.Step, kind call.StepKind) int {
+	for i := len(steps) - 1; i >= 0; i-- {
+		if steps[i].Kind == kind {
+			return i
+		}
+	}
+	return -1
+}
+
+// fail marks a span as failed, if the request did. Errors that the client made are none of a server.
+func (r *record) fail(span *otlptrace.Span, towardsClient bool) {
+	kind := r.end.ErrorType
+	if kind == "" || r.end.Status == call.StatusCancelled || r.end.Status == call.StatusInputRequired {
+		return
+	}
+	span.Attributes = append(span.Attributes, text("error.type", kind))
+	code, err := strconv.Atoi(kind)
+	if err == nil {
+		span.Attributes = append(span.Attributes, text("rpc.response.status_code", kind))
+	}
+	if err == nil && towardsClient && isOfClient(code) {
+		return
+	}
+	span.Status = &otlptrace.Status{Code: otlptrace.Status_STATUS_CODE_ERROR}
+}
+
+// isOfClient reports whether the conventions count an error as one of the client.
+func isOfClient(code int) bool {
+	switch code {
+	case protocol.CodeParseError, protocol.CodeInvalidRequest, protocol.CodeMethodNotFound, protocol.CodeInvalidParams, -32002: // a resource is not found
+		return true
+	}
+	return false
+}
+
+// outcome names the way in which a request ended, in the words of the metrics.
+func outcome(status call.Status) string {
+	if status == call.StatusRPCError {
+		return "rpc_error"
+	}
+	return strings.ReplaceAll(status.String(), " ", "_")
+}
