@@ -42,7 +42,7 @@ func TestDebInstalls(t *testing.T) {
 	dpkg("--install", find(t, "*_"+runtime.GOARCH+".deb"))
 
 	checkProgram(t, t.TempDir(), filepath.Join(system, "usr/bin/mcp-workbench"))
-	for _, file := range []string{"usr/lib/systemd/user/mcp-workbench.service", "usr/share/doc/mcp-workbench/copyright"} {
+	for _, file := range []string{"usr/lib/systemd/user/mcp-workbench.service", "usr/share/doc/mcp-workbench/copyright", "usr/share/doc/mcp-workbench/prometheus/mcp-workbench.rules.yml"} {
 		info, err := os.Stat(filepath.Join(system, file))
 		if err != nil {
 			t.Error(err)
@@ -96,7 +96,7 @@ func TestArchiveRuns(t *testing.T) {
 	} else {
 		output(t, dir, "tar", "-xzf", find(t, base+".tar.gz"))
 	}
-	for _, file := range []string{"LICENSE", "README.md", "docs/install.md"} {
+	for _, file := range []string{"LICENSE", "README.md", "docs/install.md", "packaging/grafana/mcp-workbench.json"} {
 		if _, err := os.Stat(filepath.Join(dir, base, file)); err != nil {
 			t.Error(err)
 		}
