@@ -88,6 +88,8 @@ type Subject interface {
 	WatchQuestions() (changes <-chan struct{}, end func())
 	// Answer answers a question.
 	Answer(id string, answer approval.Answer) error
+	// ReviewHints has hints count that a person accepted.
+	ReviewHints()
 	// End starts to end the program.
 	End()
 }
@@ -97,6 +99,7 @@ const (
 	statusPath  = "/v1/status"
 	logsPath    = "/v1/logs"
 	restartPath = "/v1/restart"
+	hintsPath   = "/v1/hints"
 	stopPath    = "/v1/stop"
 
 	questionsPath = "/v1/questions"

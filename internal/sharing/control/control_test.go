@@ -30,6 +30,7 @@ type subject struct {
 	lines     []Line
 	more      chan struct{}
 	restarted []string
+	reviews   int
 	end       context.CancelFunc
 
 	questions []Question
@@ -97,6 +98,12 @@ func (s *subject) Answer(id string, answer approval.Answer) error {
 	return nil
 }
 
+func (s *subject) ReviewHints() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reviews++
+}
+
 func (s *subject) End() { s.end() }
 
 // serve serves a subject, and returns it with its only client.
@@ -143,6 +150,9 @@ func TestStatusAndRestart(t *testing.T) {
 	}
 	if err := client.Restart(t.Context(), server); err == nil || err.Error() != "it exits at once" {
 		t.Errorf("a restart that fails: %v", err)
+	}
+	if err := client.ReviewHints(t.Context()); err != nil || s.reviews != 1 {
+		t.Errorf("%d reviews (%v)", s.reviews, err)
 	}
 	if s.restarted[0] != "dev box/s/1" {
 		t.Errorf("restarted %v", s.restarted)

@@ -108,6 +108,10 @@ func handler(subject Subject) http.Handler {
 	})
 	mux.HandleFunc("GET "+questionsPath, func(w http.ResponseWriter, r *http.Request) { questions(w, r, subject) })
 	mux.HandleFunc("POST "+answerPath, func(w http.ResponseWriter, r *http.Request) { answerQuestion(w, r, subject) })
+	mux.HandleFunc("POST "+hintsPath, func(w http.ResponseWriter, _ *http.Request) {
+		subject.ReviewHints()
+		answer(w, struct{}{})
+	})
 	mux.HandleFunc("POST "+stopPath, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, struct{}{})
 		subject.End()
