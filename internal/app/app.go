@@ -256,7 +256,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		a.fleet.Restrict(restrictions)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
-		a.router.Store(call.NewRouter(a.stages(cfg)))
+		a.reroute(former, cfg)
 		a.meter.Retain(func(toolbox, name string) bool {
 			_, ok := a.Server(toolbox, name)
 			return ok

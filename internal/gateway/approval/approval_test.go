@@ -449,6 +449,37 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 }
 
+// Approvals are for the policy under which they were given.
+func TestPolicyChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, c := newDesk(true), newClient(t, forms, false)
+		approved := c.begin(t.Context(), d, try{via: both})
+		c.answer(accept("session"))
+		approved.check(t, "")
+		c.begin(t.Context(), d, try{via: both}).check(t, "")
+
+		d.PolicyChanged()
+		meanwhile := c.begin(t.Context(), d, try{via: both})
+		if !meanwhile.isOpen() {
+			t.Fatal("an approval of the former policy counts")
+		}
+		d.PolicyChanged()
+		c.answer(accept("session"))
+		meanwhile.check(t, "")
+		again := c.begin(t.Context(), d, try{via: both})
+		if !again.isOpen() {
+			t.Fatal("an answer about the former policy counts for more than its call")
+		}
+		c.answer(accept("session"))
+		again.check(t, "")
+		c.begin(t.Context(), d, try{via: both}).check(t, "")
+		c.profile.Close()
+		if len(d.memory.sessions) > 0 || d.memory.order.Len() > 0 {
+			t.Errorf("kept after the end: %v", d.memory.sessions)
+		}
+	})
+}
+
 // What programs read in different ways is never the same.
 func TestOddArgumentsAreNeverTheSame(t *testing.T) {
 	for _, arguments := range []string{`{"a":1,"a":1}`, `{"a":{"b":1,"\u0062":1}}`, `{"a":"\ud800"}`, `{"\ud800":1}`, `{"a":1e99999999999999999999}`} {

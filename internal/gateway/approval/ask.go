@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -44,8 +43,8 @@ type asking struct {
 	desk     *Desk
 	question *policy.Question
 	client   call.Client
-	isModern bool // the client
-	tool     string
+	isModern bool   // the client
+	tool     string // quoted
 	entry    *entry
 
 	viaClient, viaTerminal bool
@@ -59,10 +58,10 @@ type asking struct {
 
 func (d *Desk) newAsking(question *policy.Question) *asking {
 	asked, profile := question.Call, question.Call.Client.Profile()
-	via, now := question.Ask.Via, time.Now()
+	via, now, shows := question.Ask.Via, time.Now(), viewer{d.options.Mask}
 	return &asking{
 		desk: d, question: question, client: asked.Client, isModern: profile.Modern(), answers: make(chan clientAnswer, 1),
-		tool:          hidden.Show(question.Ref.Toolbox + "/" + question.Ref.Server + "/" + question.Ref.Name),
+		tool:          shownTool(question.Ref),
 		viaClient:     slices.Contains(via, config.AskClient) && profile.AnswersForms(),
 		viaTerminal:   slices.Contains(via, config.AskTerminal) && d.options.Reachable,
 		terminalFirst: len(via) > 1 && via[0] == config.AskTerminal,
@@ -70,7 +69,7 @@ func (d *Desk) newAsking(question *policy.Question) *asking {
 			session: profile, subject: newSubject(question.Ref, asked.Tool, asked.Arguments), decided: make(chan decision, 1),
 			Waiting: Waiting{
 				Since: now, Deadline: now.Add(question.Ask.Timeout), Caller: question.Caller, Client: profile.Name(), Ref: question.Ref,
-				Shown: viewer{d.options.Mask}.arguments(asked.Arguments), Rule: question.Reason.Where(), Because: question.Reason.Why(),
+				Shown: shows.arguments(asked.Arguments), Rule: question.Reason.Where(), Because: shows.masked(question.Reason.Why()),
 			},
 		},
 	}
@@ -226,15 +225,15 @@ func (a *asking) refusal(why, hint string) *call.Failure {
 
 // message is what the person reads who is asked through the client.
 func (a *asking) message() string {
-	text := fmt.Sprintf("MCP Workbench asks before it calls the tool '%s'", a.tool)
+	text := fmt.Sprintf("MCP Workbench asks before it calls the tool %s", a.tool)
 	if a.entry.Shown == "" {
 		text += " without arguments."
 	} else {
 		text += " with these arguments:\n  " + strings.ReplaceAll(a.entry.Shown, "\n", "\n  ")
 	}
-	text += "\nThe policy asks: " + hidden.Clean(a.entry.Rule)
+	text += "\nThe policy asks: " + oneLine(a.entry.Rule)
 	if a.entry.Because != "" {
-		text += "\nReason: " + hidden.Clean(a.entry.Because)
+		text += "\nReason: " + oneLine(a.entry.Because)
 	}
 	return text
 }
@@ -245,7 +244,7 @@ func (a *asking) report() {
 	if token.IsAbsent() || !time.Now().Before(a.entry.Deadline) {
 		return
 	}
-	text := fmt.Sprintf("waiting for approval of '%s'", a.tool)
+	text := fmt.Sprintf("waiting for approval of %s", a.tool)
 	if a.entry.ID != "" {
 		text += fmt.Sprintf(" (mcp-workbench approve %s)", a.entry.ID)
 	}

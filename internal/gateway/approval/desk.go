@@ -24,6 +24,7 @@ type Desk struct {
 
 	mu       sync.Mutex
 	closed   bool
+	rules    uint64   // how often the policy has changed
 	waiting  []*entry // the oldest first
 	watchers map[chan struct{}]bool
 	changed  chan struct{} // closed when the watchers have changed
@@ -70,6 +71,7 @@ type Waiting struct {
 type entry struct {
 	Waiting
 	isListed bool                 // a terminal may decide about it; guarded by the desk's lock
+	rules    uint64               // those of the desk when it came; guarded by the desk's lock
 	session  *fleet.ClientProfile // may be nil
 	subject  subject
 	decided  chan decision // gets one
@@ -178,6 +180,7 @@ func (d *Desk) add(e *entry, forTerminal bool) bool {
 	if forTerminal {
 		e.ID, e.isListed = d.newID(), true
 	}
+	e.rules = d.rules
 	d.waiting = append(d.waiting, e)
 	if d.closed {
 		e.decide(decision{answer: No, by: byStop})
@@ -186,18 +189,30 @@ func (d *Desk) add(e *entry, forTerminal bool) bool {
 	return true
 }
 
+// PolicyChanged forgets what was approved under another policy, which may have had others asked.
+func (d *Desk) PolicyChanged() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rules++
+	d.memory.forgetAll()
+}
+
 // remember keeps an answer that is about more than one call, and lets those go on that wait already.
 func (d *Desk) remember(e *entry, answer Answer) {
+	subject := e.subject
 	switch answer {
 	case Same:
-		d.memory.add(e.session, e.subject)
 	case Session:
-		d.memory.add(e.session, e.subject.withAnyArguments())
+		subject = subject.withAnyArguments()
 	default:
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if e.rules != d.rules {
+		return
+	}
+	d.memory.add(e.session, subject)
 	for _, other := range d.waiting {
 		if other != e && d.memory.allows(other.session, other.subject) {
 			other.decide(decision{answer: Once, by: byEarlier})

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -25,8 +27,11 @@ const (
 // viewer shows values, with secrets masked.
 type viewer struct{ mask func(text string) string }
 
-// arguments returns one line for each argument; "" if there are none.
+// arguments returns one line for each argument; "" if there are none. Servers may accept arguments that are not an object.
 func (v viewer) arguments(arguments wire.Payload) string {
+	if kind := arguments.Kind(); kind != "object" && !arguments.IsAbsent() {
+		return "not an object: " + v.value("", arguments)
+	}
 	var lines []string
 	count := 0
 	for key, value := range arguments.Members() {
@@ -44,7 +49,7 @@ var plainName = regexp.MustCompile(`^[\w.-]+$`)
 
 // name shows the name of an argument. A name that could be mistaken for something else is quoted.
 func (v viewer) name(name string) string {
-	name = cut(v.mask(name[:min(len(name), maxExamined)]), maxName)
+	name = cut(v.masked(name), maxName)
 	if plainName.MatchString(name) {
 		return name
 	}
@@ -159,7 +164,23 @@ func cut(text string, limit int) string {
 	return text[:limit] + "…"
 }
 
+// lineEnds are those that JSON does not escape.
+var lineEnds = strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`)
+
 // quote returns a text on one line, with everything that cannot be seen escaped.
 func quote(text string) string {
-	return string(hidden.AppendEscaped(nil, wire.AppendString(nil, text)))
+	return lineEnds.Replace(string(hidden.AppendEscaped(nil, wire.AppendString(nil, text))))
 }
+
+// shownTool quotes the name of a tool. Its server chose the name, which must not look like anything else of the question.
+func shownTool(ref toolbox.Ref) string {
+	name := ref.Toolbox + "/" + ref.Server + "/" + ref.Name
+	isOdd := func(r rune) bool { return r == '\'' || r != ' ' && unicode.IsSpace(r) }
+	if hidden.Has(name) || len(name) > maxText || strings.ContainsFunc(name, isOdd) {
+		return quote(cut(name, maxText))
+	}
+	return "'" + name + "'"
+}
+
+// oneLine returns a text of the policy without line ends, and without what cannot be seen.
+func oneLine(text string) string { return strings.Join(strings.Fields(hidden.Clean(text)), " ") }

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,16 +164,23 @@ func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, 
 	return failure
 }
 
-// approve asks a person, and judges the call again with the policy that is in force then, which it returns.
+// approve asks a person, and judges the call again with the policy that is in force then, which it returns. If that one has
+// others asked, they are.
 func (s *Stage) approve(ctx context.Context, request *call.Call, by *Policy, q *Query, reason Reason) (*Policy, *call.Failure) {
-	if refused := s.ask(ctx, request, by, q, reason); refused != nil {
-		return nil, refused
+	for {
+		if refused := s.ask(ctx, request, by, q, reason); refused != nil {
+			return nil, refused
+		}
+		policy := s.options.Current()
+		judgement := policy.Judge(q)
+		switch {
+		case judgement.Verdict == config.Deny:
+			return nil, refusal(judgement.Reason)
+		case judgement.Verdict != config.Ask || slices.Equal(policy.ask.Via, by.ask.Via):
+			return policy, nil
+		}
+		by, reason = policy, judgement.Reason
 	}
-	policy := s.options.Current()
-	if judgement := policy.Judge(q); judgement.Verdict == config.Deny {
-		return nil, refusal(judgement.Reason)
-	}
-	return policy, nil
 }
 
 func (s *Stage) ask(ctx context.Context, request *call.Call, by *Policy, q *Query, reason Reason) *call.Failure {
