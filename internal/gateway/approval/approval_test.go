@@ -108,18 +108,22 @@ type try struct {
 	definition string
 	arguments  string
 	meta       string
+	caller     string
 }
 
 func (c *client) question(of try) *policy.Question {
 	if of.definition == "" {
 		of.definition = `{"name":"delete"}`
 	}
+	if of.caller == "" {
+		of.caller = "stdio"
+	}
 	return &policy.Question{
 		Call: &call.Call{
 			Client: c, Method: protocol.MethodToolsCall, Name: "delete", Tool: wire.Raw([]byte(of.definition)),
 			Arguments: wire.Raw([]byte(of.arguments)), Meta: wire.Raw([]byte(of.meta)),
 		},
-		Caller: "stdio", Ref: toolbox.Ref{Toolbox: "dev", Server: "files", Name: "delete"},
+		Caller: of.caller, Ref: toolbox.Ref{Toolbox: "dev", Server: "files", Name: "delete"},
 		Reason: policy.Reason{Rule: &config.PolicyRule{Line: 3, Because: "precious"}, Pattern: "*/*/delete", File: "/c.json"},
 		Ask:    config.PolicyAsk{Via: of.via, Timeout: 2 * time.Minute},
 	}
@@ -521,10 +525,13 @@ func TestTooManyWait(t *testing.T) {
 		d, c := newDesk(true), newClient(t, forms, false)
 		ctx, cancel := context.WithCancel(t.Context())
 		var all []outcome
-		for range maxWaiting {
-			all = append(all, c.begin(ctx, d, try{via: both}))
+		for i := range maxWaiting {
+			all = append(all, c.begin(ctx, d, try{via: both, caller: fmt.Sprint("token:", i/maxWaitingOfCaller)}))
+			if i == maxWaitingOfCaller-1 {
+				c.begin(ctx, d, try{via: both, caller: "token:0"}).check(t, "too many calls wait for approval already")
+			}
 		}
-		c.begin(ctx, d, try{via: clientOnly}).check(t, "100 calls wait for approval already")
+		c.begin(ctx, d, try{via: clientOnly}).check(t, "too many calls wait for approval already")
 		ids := make(map[string]bool)
 		for _, w := range d.Waiting() {
 			ids[w.ID] = true

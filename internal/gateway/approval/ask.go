@@ -27,7 +27,7 @@ func (d *Desk) Ask(ctx context.Context, question *policy.Question) *call.Failure
 	case !a.viaClient && !a.viaTerminal:
 		return a.cannotAsk()
 	case !d.add(a.entry, a.viaTerminal):
-		return a.refusal(fmt.Sprintf("%d calls wait for approval already", maxWaiting), "Try again when they are answered.")
+		return a.refusal("too many calls wait for approval already", "Try again when they are answered.")
 	}
 	defer d.remove(a.entry)
 	if d.memory.allows(a.entry.session, a.entry.subject) { // by an answer to a call that waited until now

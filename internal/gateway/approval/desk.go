@@ -14,8 +14,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// maxWaiting is how many calls of a workbench wait for a person at once; further ones are refused.
-const maxWaiting = 100
+const (
+	maxWaiting         = 100 // calls of a workbench that wait for a person at once; further ones are refused
+	maxWaitingOfCaller = 50  // calls of one caller that wait at once; further ones are refused, so that others find room
+)
 
 // Desk is where the calls of a workbench wait for people. It is safe for concurrent use.
 type Desk struct {
@@ -174,7 +176,13 @@ func (d *Desk) isWatched() (watched bool, changed <-chan struct{}) {
 func (d *Desk) add(e *entry, forTerminal bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.waiting) >= maxWaiting {
+	ofCaller := 0
+	for _, other := range d.waiting {
+		if other.Caller == e.Caller {
+			ofCaller++
+		}
+	}
+	if len(d.waiting) >= maxWaiting || ofCaller >= maxWaitingOfCaller {
 		return false
 	}
 	if forTerminal {
