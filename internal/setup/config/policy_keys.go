@@ -182,9 +182,12 @@ func checkArgument(name string) string {
 	return ""
 }
 
+// tokenName is the form of the names of tokens.
+var tokenName = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,63}$`)
+
 func checkCaller(text string) string {
 	name, isToken := strings.CutPrefix(text, CallerToken)
-	if isToken && name != "" || slices.Contains([]string{CallerStdio, CallerShared, CallerTerminal}, text) {
+	if isToken && tokenName.MatchString(name) || slices.Contains([]string{CallerStdio, CallerShared, CallerTerminal}, text) {
 		return ""
 	}
 	return `must be "stdio", "shared", "terminal", or "token:NAME" with the name of a token`

@@ -41,7 +41,7 @@ func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
 	cfg := parse(t, policed(`{"default": "deny", "ask": {"via": ["terminal"], "timeout": "5m"}, "classes": {"dev/files/get*": "reads"}, "rules": [
   {"hints": {"destructive": true, "readOnly": false}, "except": "dev/files/x", "then": "ask"},
   {"callers": "token:ci", "then": "allow"},
-  {"callers": ["stdio", "shared", "terminal", "token:a b"], "tools": "dev/*", "limit": {"calls": "20/1h", "per": "caller"}, "else": "ask"},
+  {"callers": ["stdio", "shared", "terminal", "token:a.b_C-1"], "tools": "dev/*", "limit": {"calls": "20/1h", "per": "caller"}, "else": "ask"},
   {"tools": "*", "limit": {"calls": "5/1d12h"}},
   {"tools": "*", "arguments": {"secrets": "deny"}, "results": {"secrets": "mask"}}]}`))
 	isTrue, isFalse := true, false
@@ -51,7 +51,7 @@ func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
 			{Hints: PolicyHints{ReadOnly: &isFalse, Destructive: &isTrue}, Except: []toolbox.Pattern{"dev/files/x"}, Then: Ask, File: "test.json", Line: 3},
 			{Callers: []string{"token:ci"}, Then: Allow, File: "test.json", Line: 4},
 			{
-				Callers: []string{"stdio", "shared", "terminal", "token:a b"}, Tools: []toolbox.Pattern{"dev/*"},
+				Callers: []string{"stdio", "shared", "terminal", "token:a.b_C-1"}, Tools: []toolbox.Pattern{"dev/*"},
 				Limit: &PolicyLimit{20, time.Hour}, Else: Ask, File: "test.json", Line: 5,
 			},
 			{Tools: []toolbox.Pattern{"*"}, Limit: &PolicyLimit{5, 36 * time.Hour}, Else: Deny, File: "test.json", Line: 6},
