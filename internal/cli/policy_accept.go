@@ -62,7 +62,7 @@ No server is started. Running workbenches use the change at once.`,
 			switch {
 			case asJSON:
 				return policycheck.DoubtedJSON(screen, doubted)
-			case !all && len(args) == 0:
+			case len(args) == 0 && (!all || len(doubted) == 0):
 				policycheck.ShowDoubted(screen, doubted)
 				return nil
 			}

@@ -110,7 +110,7 @@ var policyHintsObject = object{isStrict: true, keys: []key{
 
 var policyLimitObject = object{isStrict: true, keys: []key{
 	{
-		name: "calls", kinds: []kind{kindString}, required: "must have a 'limit.calls' field", check: checkRate, pattern: `^[0-9]+/[0-9].*$|\$\{`, example: `"20/1h"`,
+		name: "calls", kinds: []kind{kindString}, required: "must have a 'limit.calls' string", check: checkRate, pattern: `^[0-9]+/[0-9].*$|\$\{`, example: `"20/1h"`,
 		description: "The number of calls in a time, such as \"20/1h\" or \"5/1d\". Calls that were refused do not count.",
 	},
 	{

@@ -120,8 +120,9 @@ func isOrAre(n int) string {
 
 func (c *Cases) show(screen *tty.Screen, found []differing) {
 	for _, one := range found {
-		fmt.Fprintf(screen, "%s %s:%d: case %d, %s called by %s: expected %s, but it is %s\n", screen.Paint(tty.Bad, "✗"), tty.CleanLine(c.File), one.Line,
+		differs := fmt.Sprintf("%s:%d: case %d, %s called by %s: expected %s, but it is %s", tty.CleanLine(c.File), one.Line,
 			one.Case, tty.CleanLine(one.Tool), tty.CleanLine(one.Caller), one.Expected, one.Verdict)
+		fmt.Fprintln(screen, screen.Paint(tty.Bad, "✗")+" "+screen.Wrap(differs, 2))
 		fmt.Fprintln(screen, "  "+screen.Wrap(tty.CleanLine(one.decidedBy), 2))
 	}
 	if len(found) == 0 {
