@@ -112,7 +112,8 @@ type judge struct {
 // find judges what a name leads to inside of a value, and returns why it does not hold.
 //
 // Servers differ in which member they read, so every candidate must hold: of members with the same name each one, also
-// those that differ in case only, since some decoders ignore it; of "a.b" also a member whose name contains the dot.
+// those that differ in case, hyphens and underscores only, since some decoders ignore them; of "a.b" also a member whose
+// name contains the dot.
 func (j *judge) find(value wire.Payload, name string) string {
 	switch value.Kind() {
 	case "array":
@@ -153,11 +154,18 @@ func follow(name, key string) (rest string, isExact, ok bool) {
 			break
 		}
 		end += dot
-		if strings.EqualFold(seen, name[:end]) {
+		if isAlike(seen, name[:end]) {
 			return name[end+1:], key == name[:end], true
 		}
 	}
-	return "", key == name, strings.EqualFold(seen, name)
+	return "", key == name, isAlike(seen, name)
+}
+
+// joints are what separates the words of a name.
+var joints = strings.NewReplacer("_", "", "-", "")
+
+func isAlike(a, b string) bool {
+	return strings.EqualFold(a, b) || (strings.ContainsAny(a, "_-") || strings.ContainsAny(b, "_-")) && strings.EqualFold(joints.Replace(a), joints.Replace(b))
 }
 
 // each judges the elements of a list, all of which must hold.
