@@ -177,8 +177,8 @@ func newPolicySuggest(g *globals) *cobra.Command {
 		Use:   "suggest",
 		Short: "Suggest a policy from what the tools declare",
 		Long: `Write a policy to start from, as JSON with comments for the top of a configuration file: it asks
-about tools that say they are destructive, and about paths outside of the project, and denies
-nothing. Guesses are comments. No file is changed.
+about tools that say they are destructive, and about paths outside of the project where every
+call has one, and denies nothing. Guesses and other paths are comments. No file is changed.
 
 Definitions come from the cache: only servers that were never connected are started.`,
 		Example: `  mcp-workbench policy suggest`,
