@@ -69,7 +69,7 @@ func (v viewer) value(name string, value wire.Payload) string {
 		}
 		return fmt.Sprintf("text of %d characters%s that begins with %s", utf8.RuneCountInString(text), lines, quote(cut(v.masked(text), maxBeginning)))
 	}
-	shown := string(v.appendJSON(nil, name, value, secret.IsNamed(name)))
+	shown := string(v.appendJSON(nil, name, value, 1, secret.IsNamed(name)))
 	if len(shown) <= maxText {
 		return shown
 	}
@@ -101,11 +101,14 @@ func (v viewer) shapeOfObject(object wire.Payload) string {
 	return text
 }
 
-// appendJSON appends a value without spaces, as far as it may be shown. Everything inside of a value with the name of a
-// secret is one.
-func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, isNamed bool) []byte {
-	if len(dst) > maxText {
+// appendJSON appends a value at a depth without spaces, as far as it may be shown. Everything inside of a value with the name
+// of a secret is one.
+func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, depth int, isNamed bool) []byte {
+	switch {
+	case len(dst) > maxText:
 		return dst
+	case depth > maxDepth:
+		return append(dst, "…"...)
 	}
 	switch value.Kind() {
 	case "object":
@@ -115,7 +118,7 @@ func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, isNamed 
 				dst = append(dst, ", "...)
 			}
 			dst = append(append(dst, v.name(string(key))...), ": "...)
-			dst = v.appendJSON(dst, string(key), member, isNamed || secret.IsNamed(string(key)))
+			dst = v.appendJSON(dst, string(key), member, depth+1, isNamed || secret.IsNamed(string(key)))
 			if len(dst) > maxText {
 				return dst
 			}
@@ -127,7 +130,7 @@ func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, isNamed 
 			if dst[len(dst)-1] != '[' {
 				dst = append(dst, ", "...)
 			}
-			if dst = v.appendJSON(dst, name, element, isNamed); len(dst) > maxText {
+			if dst = v.appendJSON(dst, name, element, depth+1, isNamed); len(dst) > maxText {
 				return dst
 			}
 		}

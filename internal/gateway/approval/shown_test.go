@@ -36,6 +36,7 @@ func TestShownArguments(t *testing.T) {
 		{"a secret as a name", `{"ghp_0123456789abcdefghijABCDEFGHIJ":1}`, `"[hidden]": 1`},
 		{"a list instead of an object", `["rm"]`, `not an object: ["rm"]`},
 		{"a text instead of an object", `"rm"`, `not an object: "rm"`},
+		{"deep", `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "a: " + strings.Repeat("[", maxDepth) + "…" + strings.Repeat("]", maxDepth)},
 		{"the same name twice", `{"a":1,"a":2}`, "a: 1\na: 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
