@@ -31,9 +31,10 @@ type Condition struct {
 
 // Unmet returns why a call does not meet the requirement, phrased to follow the name of the argument, such as
 // "must be within /project: '/etc/passwd' is outside"; "" if it does.
-// A relative path starts at folder; without one it cannot be judged.
-func (r *Requirement) Unmet(arguments wire.Payload, folder string) string {
-	j := judge{condition: &r.Condition, places: places{roots: r.Within, folder: folder}}
+// A relative path starts at folder; without one it cannot be judged. Where the server may start it at other folders
+// instead, it must hold there as well.
+func (r *Requirement) Unmet(arguments wire.Payload, folder string, others ...string) string {
+	j := judge{condition: &r.Condition, places: places{roots: r.Within, folder: folder, others: others}}
 	why := "it is absent"
 	if arguments.Kind() == "object" {
 		why = j.find(arguments, r.Argument)

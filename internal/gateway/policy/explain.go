@@ -58,7 +58,7 @@ func (p *Policy) Explain(q *Query) Explanation {
 func explainFile(file *config.PolicyFile, q *Query) FileExplanation {
 	alone := &Policy{files: []config.PolicyFile{*file}}
 	hints := hintsOf(q.Tool, q.HintsDoubted, isReader(file, q.Ref))
-	result := FileExplanation{File: file, Judgement: alone.compile(q).judge(q.Arguments, q.Folder), Hints: hints[:], DefaultCounts: true}
+	result := FileExplanation{File: file, Judgement: alone.compile(q).judge(q), Hints: hints[:], DefaultCounts: true}
 	for i := range file.Rules {
 		rule := &file.Rules[i]
 		pattern, fit := match(file, rule, q, &hints)
@@ -81,7 +81,7 @@ func (r *RuleExplanation) explain(q *Query) {
 	}
 	for i := range r.Rule.Require {
 		requirement := &r.Rule.Require[i]
-		unmet := requirement.Unmet(q.Arguments, q.Folder)
+		unmet := requirement.Unmet(q.Arguments, q.Folder, q.Others...)
 		r.Requirements = append(r.Requirements, RequirementExplanation{requirement.Argument, unmet})
 		if unmet != "" {
 			r.Verdict = r.Rule.Else

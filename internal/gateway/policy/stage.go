@@ -105,8 +105,11 @@ func queryOf(request *call.Call) Query {
 	}
 }
 
-// folderOf returns the folder where relative paths of a call start.
-func folderOf(request *call.Call) string { return request.Server.Folder(request.Client.Profile()) }
+// locate fills in where relative paths of a call start.
+func (q *Query) locate(request *call.Call) {
+	profile := request.Client.Profile()
+	q.Folder, q.Others = request.Server.Folder(profile), request.Server.NamedFolders(profile)
+}
 
 // Admit implements call.Admitter.
 func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
@@ -124,9 +127,9 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 	q := queryOf(request)
 	plan := policy.planFor(&q)
 	if len(plan.requires) > 0 {
-		q.Folder = folderOf(request)
+		q.locate(request)
 	}
-	judgement := plan.judge(q.Arguments, q.Folder)
+	judgement := plan.judge(&q)
 	switch {
 	case judgement.Verdict == config.Deny:
 		verdict.Refusal = refusal(judgement.Reason)
@@ -139,7 +142,7 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 // decide asks a person where the policy wants that, and counts the call where it is limited.
 func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, judgement Judgement) *call.Failure {
 	q := queryOf(request)
-	q.Folder = folderOf(request)
+	q.locate(request)
 	isApproved := judgement.Verdict == config.Ask
 	if isApproved {
 		var refused *call.Failure
