@@ -100,7 +100,7 @@ func explainCall(cmd *cobra.Command, c *console.Console, args []string, caller s
 	}
 	q := &policy.Query{
 		Caller: caller, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted,
-		Arguments: wire.Raw(arguments), Folder: tool.Folder,
+		Arguments: wire.Raw(arguments), Folder: tool.Folder, Others: tool.NamedFolders,
 	}
 	rules, counter := policy.New(c.Config), ledger.New(config.StateDir())
 	if asJSON {

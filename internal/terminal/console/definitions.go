@@ -15,9 +15,11 @@ import (
 
 // Definition is a tool with its full name.
 type Definition struct {
-	Ref    toolbox.Ref
-	Tool   catalog.Tool
-	Folder string // of its server; see app.KnownServer
+	Ref  toolbox.Ref
+	Tool catalog.Tool
+	// Of its server; see app.KnownServer.
+	Folder       string
+	NamedFolders []string
 }
 
 // Definitions holds the tools of some servers, whatever the policy says about them.
@@ -67,7 +69,7 @@ func (d *Definitions) Unknown() []app.KnownServer { return d.known.unreachable()
 func (d *Definitions) All() (all []Definition) {
 	for _, server := range d.known {
 		for _, tool := range server.Tools {
-			all = append(all, Definition{toolbox.Ref{Toolbox: server.Toolbox, Server: server.Server, Name: tool.Name}, tool, server.Folder})
+			all = append(all, Definition{toolbox.Ref{Toolbox: server.Toolbox, Server: server.Server, Name: tool.Name}, tool, server.Folder, server.NamedFolders})
 		}
 	}
 	return all

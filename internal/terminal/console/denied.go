@@ -59,7 +59,7 @@ func (c *Console) deniedAmong(ctx context.Context, ref string, servers []place) 
 // queryOf asks the policy about a tool, called by this command.
 func queryOf(tool Definition) *policy.Query {
 	return &policy.Query{
-		Caller: config.CallerTerminal, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder,
+		Caller: config.CallerTerminal, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder, Others: tool.NamedFolders,
 	}
 }
 

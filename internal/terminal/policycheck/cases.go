@@ -148,7 +148,7 @@ func (c *testCase) judge(rules *policy.Policy) verdict {
 
 // query asks about a tool.
 func query(tool console.Definition, caller string) *policy.Query {
-	return &policy.Query{Caller: caller, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder}
+	return &policy.Query{Caller: caller, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder, Others: tool.NamedFolders}
 }
 
 // earlierCalls counts the calls of a case's history, all of which were just now and by one caller.
