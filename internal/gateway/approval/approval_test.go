@@ -181,7 +181,7 @@ func TestAnswersOfTheClient(t *testing.T) {
 		{"no", accept("no"), "a person said no"},
 		{"declined", `{"action":"decline"}`, "a person said no"},
 		{"declined with a yes", `{"action":"decline","content":{"approval":"once"}}`, "a person said no"},
-		{"dismissed", `{"action":"cancel"}`, "a person said no"},
+		{"dismissed", `{"action":"cancel"}`, "It was not run: the question was dismissed without an answer"},
 		{"accepted without an answer", `{"action":"accept"}`, "a person said no"},
 		{"another word", accept("yes"), "a person said no"},
 		{"another case", accept("Once"), "a person said no"},
@@ -342,6 +342,27 @@ func TestClientIsUnable(t *testing.T) {
 			ended.check(t, test.want)
 			if n, _ := c.counts(); n != 1 {
 				t.Errorf("the client was asked %d times", n)
+			}
+		})
+	}
+}
+
+func TestWaysToAnswerInTime(t *testing.T) {
+	for _, test := range []struct {
+		via          []string
+		capabilities string
+		want         string
+	}{
+		{both, forms, "answer in this client or with 'mcp-workbench approve', and"},
+		{terminalFirst, forms, "answer with 'mcp-workbench approve' or in this client, and"},
+		{clientOnly, forms, "answer in this client, and"},
+		{both, "{}", "answer with 'mcp-workbench approve', and"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClient(t, test.capabilities, false)
+			refusal := newDesk(true).Ask(t.Context(), c.question(try{via: test.via}))
+			if refusal == nil || !strings.Contains(refusal.Hint, test.want) {
+				t.Errorf("%v, %s: %+v, want %q", test.via, test.capabilities, refusal, test.want)
 			}
 		})
 	}

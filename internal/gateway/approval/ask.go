@@ -166,7 +166,11 @@ func (a *asking) handleAnswer(got clientAnswer) (refusal *call.Failure, isOver b
 		}
 	default:
 	}
-	return a.verdict(decision{answer: got.answer, by: byPerson}), true
+	by := byPerson
+	if got.dismissed {
+		by = byDismissal
+	}
+	return a.verdict(decision{answer: got.answer, by: by}), true
 }
 
 // verdict returns what follows from a decision.
@@ -177,6 +181,8 @@ func (a *asking) verdict(decided decision) *call.Failure {
 		return nil
 	case decided.by == byStop:
 		return a.refusal("the workbench ends", "")
+	case decided.by == byDismissal:
+		return a.refusal("the question was dismissed without an answer", "Ask the user whether to try again.")
 	}
 	return a.refusal("a person said no", "Do not try again: use another tool, or ask the user what to do instead.")
 }
@@ -194,11 +200,21 @@ func (a *asking) late() *call.Failure {
 	if a.approved {
 		return a.refusal(fmt.Sprintf("a person allowed it at a terminal, but the client did not come back for it within %s", short(a.question.Ask.Timeout)), "Try again.")
 	}
-	hint := "Ask the user to be ready to answer, and try again."
-	if a.viaTerminal {
-		hint = "Ask the user to be ready to answer with 'mcp-workbench approve', and try again."
-	}
+	hint := fmt.Sprintf("Ask the user to be ready to answer %s, and try again.", strings.Join(a.ways(), " or "))
 	return a.refusal(fmt.Sprintf("nobody approved it within %s", short(a.question.Ask.Timeout)), hint)
+}
+
+// ways says where a person can answer, in the order of the policy.
+func (a *asking) ways() (ways []string) {
+	for _, via := range a.question.Ask.Via {
+		switch {
+		case via == config.AskClient && a.viaClient:
+			ways = append(ways, "in this client")
+		case via == config.AskTerminal && a.viaTerminal:
+			ways = append(ways, "with 'mcp-workbench approve'")
+		}
+	}
+	return ways
 }
 
 // cannotAsk is for a call that nobody can be asked about.

@@ -89,9 +89,10 @@ type decision struct {
 type decider uint8
 
 const (
-	byPerson  decider = iota + 1
-	byEarlier         // answer, about another call of the session
-	byStop            // of the workbench
+	byPerson    decider = iota + 1
+	byEarlier           // answer, about another call of the session
+	byStop              // of the workbench
+	byDismissal         // of the form, without an answer
 )
 
 // decide has an effect once.
