@@ -66,7 +66,7 @@ func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
 			t.Errorf("%s is no policy", policy)
 		}
 	}
-	if cfg := parse(t, policed(`{"classes": {"dev/*": "sends"}}`)); len(cfg.Warnings) != 1 || !strings.Contains(cfg.Warnings[0].Message, "'sends' has no effect") {
+	if cfg := parse(t, policed(`{"classes": {"dev/*": "sends"}}`)); len(cfg.Warnings) != 1 || !strings.Contains(cfg.Warnings[0].Message, "is 'sends', a class without an effect") {
 		t.Errorf("warnings %v", cfg.Warnings)
 	}
 }
