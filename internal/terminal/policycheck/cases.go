@@ -125,7 +125,10 @@ func (c *Cases) show(screen *tty.Screen, found []differing) {
 		fmt.Fprintln(screen, screen.Paint(tty.Bad, "✗")+" "+screen.Wrap(differs, 2))
 		fmt.Fprintln(screen, "  "+screen.Wrap(tty.CleanLine(one.decidedBy), 2))
 	}
-	if len(found) == 0 {
+	switch {
+	case len(c.all) == 0:
+		fmt.Fprintln(screen, "0 cases")
+	case len(found) == 0:
 		fmt.Fprintf(screen, "%s %s judged as expected\n", screen.Paint(tty.Good, "✓"), toolbox.Count(len(c.all), "case is", "cases are"))
 	}
 }
