@@ -92,7 +92,8 @@ func explainCall(cmd *cobra.Command, c *console.Console, args []string, caller s
 	}
 	tool, err := known.Find(args[0])
 	if err != nil {
-		return errors.Join(c.PrintUnreachable(known), err)
+		_ = c.PrintUnreachable(known) // err says it, too
+		return err
 	}
 	arguments, err := c.Arguments(tool, console.CallOptions{Words: args[1:], Stdin: cmd.InOrStdin()})
 	if err != nil {

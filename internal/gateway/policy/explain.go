@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -98,7 +97,7 @@ func mismatch(file *config.PolicyFile, rule *config.PolicyRule, q *Query, hints 
 		return "no pattern matches"
 	}
 	if rule.Callers != nil && !slices.Contains(rule.Callers, q.Caller) {
-		return "it is for callers " + strings.Join(rule.Callers, ", ")
+		return "it is for other callers"
 	}
 	if rule.Then == config.Allow && !file.Owns(q.Ref.Toolbox) {
 		if file.Own == nil {
