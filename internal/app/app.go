@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,8 +81,9 @@ type App struct {
 	telemetry *telemetry.Sender // nil: nothing is sent
 	ledger    *ledger.Ledger
 	desk      *approval.Desk
-	withheld  atomic.Value                  // string: why files of the configuration are not used
-	gate      atomic.Pointer[httpauth.Gate] // nil unless clients are served over HTTP
+	withheld  atomic.Value                   // string: why files of the configuration are not used
+	gate      atomic.Pointer[httpauth.Gate]  // nil unless clients are served over HTTP
+	tokens    atomic.Pointer[httpauth.Store] // of these clients; nil without
 
 	environ   []string
 	load      func(environ []string) (*config.Config, error) // may be nil
@@ -244,7 +243,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		a.fleet.Restrict(restrictions)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
-		a.router.Store(call.NewRouter(a.stages(cfg)))
+		a.reroute(former, cfg)
 		a.meter.Retain(func(toolbox, name string) bool {
 			_, ok := a.Server(toolbox, name)
 			return ok
@@ -257,6 +256,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	}
 	if gate := a.gate.Load(); gate != nil {
 		gate.SetRules(rules(cfg.HTTP))
+		a.warnOfTokens(a.tokens.Load())
 		if cfg.HTTP.Listen != before.Listen || cfg.HTTP.TLS != before.TLS || cfg.HTTP.SessionIdle != before.SessionIdle || cfg.HTTP.ClientIdle != before.ClientIdle {
 			a.log.Warn("http.listen, http.tls, http.sessionIdle and http.clientIdle stay as they were until the next start")
 		}
@@ -331,41 +331,4 @@ func (a *App) ServeTerminal(ctx context.Context, in io.ReadCloser, out io.WriteC
 // before the first.
 func (a *App) ServeBridged(ctx context.Context, conn io.ReadWriteCloser, known front.StdioOptions) error {
 	return a.front.ServeStdio(ctx, conn, conn, known)
-}
-
-// ServeHTTP serves the clients of a listener until ctx ends, and closes the listener. Without a
-// token store, clients need no token.
-func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *httpauth.Store) error {
-	a.Prefetch()
-	settings := a.config.Load().HTTP
-	watching, stop := context.WithCancel(ctx)
-	var watcher sync.WaitGroup
-	defer watcher.Wait()
-	defer stop()
-	return a.front.ServeHTTP(ctx, listener, front.HTTPOptions{
-		Gate: func(next http.Handler) http.Handler {
-			gate := httpauth.NewGate(next, httpauth.GateOptions{
-				Store: tokens, Rules: rules(settings), Log: a.log,
-				NeedsNoToken: func(path string) bool { return path == front.HealthPath || path == front.ReadyPath },
-				Needs:        rightFor,
-			})
-			a.gate.Store(gate)
-			watcher.Go(func() { gate.Watch(watching) })
-			return gate
-		},
-		Identify: func(r *http.Request) front.Identity {
-			who, _ := httpauth.IdentityFrom(r.Context())
-			return front.Identity{ID: who.ID, Name: who.Name, Toolboxes: who.Toolboxes}
-		},
-		Metrics: a.metricsHandler(visibleTo),
-		Exists: func(audience front.Audience) bool {
-			_, ok := a.view(audience).Toolbox(audience.Only)
-			return ok
-		},
-		SessionIdle: settings.SessionIdle, ClientIdle: settings.ClientIdle,
-	})
-}
-
-func rules(settings config.HTTP) httpauth.Rules {
-	return httpauth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins}
 }

@@ -147,6 +147,9 @@ func (i Inspector) Answer(id string, answer approval.Answer) error {
 	return err
 }
 
+// ReviewHints implements control.Subject.
+func (i Inspector) ReviewHints() { i.App.ReviewHints() }
+
 // End implements control.Subject.
 func (i Inspector) End() { i.Stop() }
 

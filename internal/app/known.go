@@ -20,6 +20,7 @@ type KnownServer struct {
 	Instructions    string   // of the server
 	Version         string   // reported by the server; may be empty
 	Folder          string   // where relative paths in arguments start; "" if that is not known
+	NamedFolders    []string // where the server may start them instead
 	Err             error    // why the list is unknown
 }
 
@@ -120,7 +121,7 @@ func (a *App) connectServers(ctx context.Context, servers []*fleet.Server, other
 // knownOf returns the current list of a server for a caller. A cached list wins over an error of connecting,
 // unless a refresh was requested.
 func knownOf(server *fleet.Server, caller string, reason error) KnownServer {
-	known := KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Folder: server.Folder(nil), Err: reason}
+	known := KnownServer{Toolbox: server.Toolbox(), Server: server.Name(), Folder: server.Folder(nil), NamedFolders: server.NamedFolders(nil), Err: reason}
 	if offered := server.Offered().For(caller); offered != nil && reason == nil {
 		known.Tools, known.Denied = offered.Tools, offered.Denied
 		known.Instructions, known.Version = offered.Instructions, offered.ServerVersion

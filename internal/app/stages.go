@@ -1,6 +1,8 @@
 package app
 
 import (
+	"reflect"
+
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
@@ -25,6 +27,14 @@ func (a *App) stages(cfg *config.Config) call.Stages {
 		}
 	}
 	return stages
+}
+
+// reroute sends calls through the stages of another configuration.
+func (a *App) reroute(former, cfg *config.Config) {
+	a.router.Store(call.NewRouter(a.stages(cfg)))
+	if !reflect.DeepEqual(cfg.Policy, former.Policy) {
+		a.desk.PolicyChanged()
+	}
 }
 
 // reads reports whether a tool only reads, so that read_tool runs it: by its hints, or by a class of the policy.

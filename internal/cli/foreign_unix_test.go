@@ -88,7 +88,7 @@ var hostileRuns = map[string][]hostileRun{
 		{args: []string{"--alone", "--json", "$TOOL"}, shows: true},
 		{args: []string{"--alone", hostile}, shows: true},
 		{args: []string{"--alone", "$TOOL", hostile}, shows: true},
-		{args: []string{"--alone", "--caller", "token:" + hostile, "$TOOL"}, shows: true},
+		{args: []string{"--alone", "--caller", "token:" + hostile, "$TOOL"}},
 		{args: []string{"--caller", hostile, "$TOOL"}},
 	},
 	"policy test":    {{args: []string{"--alone", "cases.json"}, shows: true}, {args: []string{"--alone", "--json", "cases.json"}, shows: true}, {args: []string{hostile}, shows: true}},
@@ -215,7 +215,7 @@ func newHostilePlace(t *testing.T) *hostilePlace {
 		"policy": map[string]any{"rules": []any{
 			map[string]any{"tools": "*", "then": "allow", "because": hostile},
 			map[string]any{
-				"tools": []string{"*", hostile}, "callers": []string{"token:" + hostile}, "because": hostile,
+				"tools": []string{"*", hostile}, "callers": []string{"token:ci"}, "because": hostile,
 				"require": map[string]any{"p" + hostile: map[string]any{"oneOf": []string{hostile}}},
 			},
 		}},
@@ -225,7 +225,7 @@ func newHostilePlace(t *testing.T) *hostilePlace {
 	})
 	p.write(t, "broken.json", map[string]any{"toolboxes": map[string]any{box: map[string]any{"mcpServers": map[string]any{"x" + hostile: map[string]any{"command": 5, "url": hostile}}}}})
 	p.write(t, "cases.json", map[string]any{"cases": []any{
-		map[string]any{"tool": box + "/" + good + "/tool", "verdict": "deny", "caller": "token:" + hostile, "history": []any{map[string]any{"tool": box + "/" + good + "/tool"}}},
+		map[string]any{"tool": box + "/" + good + "/tool", "verdict": "deny", "caller": "token:ci", "history": []any{map[string]any{"tool": box + "/" + good + "/tool"}}},
 		map[string]any{"tool": box + "/" + good + "/tool", "verdict": "deny"},
 	}})
 	p.write(t, "client.json", map[string]any{"mcpServers": map[string]any{"of a client " + hostile: map[string]any{"command": hostile, "args": []string{hostile}}}})

@@ -92,7 +92,8 @@ func explainCall(cmd *cobra.Command, c *console.Console, args []string, caller s
 	}
 	tool, err := known.Find(args[0])
 	if err != nil {
-		return errors.Join(c.PrintUnreachable(known), err)
+		_ = c.PrintUnreachable(known) // err says it, too
+		return err
 	}
 	arguments, err := c.Arguments(tool, console.CallOptions{Words: args[1:], Stdin: cmd.InOrStdin()})
 	if err != nil {
@@ -100,7 +101,7 @@ func explainCall(cmd *cobra.Command, c *console.Console, args []string, caller s
 	}
 	q := &policy.Query{
 		Caller: caller, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted,
-		Arguments: wire.Raw(arguments), Folder: tool.Folder,
+		Arguments: wire.Raw(arguments), Folder: tool.Folder, Others: tool.NamedFolders,
 	}
 	rules, counter := policy.New(c.Config), ledger.New(config.StateDir())
 	if asJSON {
@@ -177,8 +178,8 @@ func newPolicySuggest(g *globals) *cobra.Command {
 		Use:   "suggest",
 		Short: "Suggest a policy from what the tools declare",
 		Long: `Write a policy to start from, as JSON with comments for the top of a configuration file: it asks
-about tools that say they are destructive, and about paths outside of the project, and denies
-nothing. Guesses are comments. No file is changed.
+about tools that say they are destructive, and about paths outside of the project where every
+call has one, and denies nothing. Guesses and other paths are comments. No file is changed.
 
 Definitions come from the cache: only servers that were never connected are started.`,
 		Example: `  mcp-workbench policy suggest`,

@@ -25,8 +25,7 @@ destructive, idempotent, or reach the outside world. Until a person accepts the 
 policy counts such tools as destructive, and read_tool refuses them. With TOOL, or --all,
 accept the hints as they were seen last.
 
-No server is started. A running workbench uses the change when it reads the tools of the
-server again, or reloads its configuration.`,
+No server is started. Running workbenches use the change at once.`,
 		Example: `  mcp-workbench policy accept
   mcp-workbench policy accept dev/files/read
   mcp-workbench policy accept --all`,
@@ -63,7 +62,7 @@ server again, or reloads its configuration.`,
 			switch {
 			case asJSON:
 				return policycheck.DoubtedJSON(screen, doubted)
-			case !all && len(args) == 0:
+			case len(args) == 0 && (!all || len(doubted) == 0):
 				policycheck.ShowDoubted(screen, doubted)
 				return nil
 			}
@@ -94,5 +93,25 @@ func acceptHints(ctx context.Context, screen *tty.Screen, cfg *config.Config, do
 		}
 	}
 	fmt.Fprintf(screen, "The hints of %s accepted.\n", toolbox.Count(len(refs), "tool are", "tools are"))
+	tellRunning(ctx, screen)
 	return nil
+}
+
+// tellRunning has running workbenches count what was accepted.
+func tellRunning(ctx context.Context, screen *tty.Screen) {
+	running, err := new(workbenchFlag).find(ctx)
+	if err != nil { // none is running
+		return
+	}
+	told := 0
+	for _, workbench := range running {
+		if err := workbench.ReviewHints(ctx); err != nil {
+			tty.Remark(os.Stderr, fmt.Sprintf("The workbench with process id %d does not count them yet (%v). Send it SIGHUP, or restart its client.", workbench.Status.PID, err))
+			continue
+		}
+		told++
+	}
+	if told > 0 {
+		fmt.Fprintf(screen, "%s them from now on.\n", toolbox.Count(told, "running workbench counts", "running workbenches count"))
+	}
 }

@@ -27,8 +27,9 @@ func newTrust(g *globals) *cobra.Command {
 		Short: "Allow the configuration of a folder to run programs",
 		Long: `Show what a configuration would run, ask, and remember the answer. For each server this
 shows the program that would really run, its arguments and folder, the values of its
-variables, the variables it inherits from you, and those it sends elsewhere; and the values
-of the workbench.env beside the file. What looks like a secret is masked.
+variables, the variables it inherits from you, and those it sends elsewhere; its policy,
+which can also restrict your own tools; and the values of the workbench.env beside the file.
+What looks like a secret is masked.
 
 A file in the working folder needs trust if the folder is under version control, or if
 somebody else owns or can change the file or its folder: somebody else may have written

@@ -27,6 +27,7 @@ type Review struct {
 	Listen    string           `json:"listen,omitempty"`
 	Hosts     []string         `json:"allowedHosts,omitempty"`
 	Origins   []string         `json:"allowedOrigins,omitempty"`
+	Policy    []reviewVariable `json:"policy,omitempty"`  // rules and other keys, as JSON
 	Unclear   []string         `json:"unclear,omitempty"` // keys that depend on variables
 	Changes   []string         `json:"changes,omitempty"` // since it was trusted: lines that begin with + or -
 
@@ -65,7 +66,7 @@ func NewReview(source *config.Source) (*Review, error) {
 	}
 	r := &Review{
 		Path: source.Path, Why: trust.Doubt(trust.FileOf(source)), Trust: "unknown", Servers: []reviewServer{},
-		Variables: reviewVariables(preview.Variables), Unclear: preview.Unclear,
+		Variables: reviewVariables(preview.Variables), Policy: reviewVariables(preview.Policy), Unclear: preview.Unclear,
 		Listen: preview.HTTP.Listen, Hosts: preview.HTTP.Hosts, Origins: preview.HTTP.Origins, source: source,
 	}
 	if r.Variables == nil {
@@ -194,6 +195,9 @@ func (r *Review) facts() []string {
 		}
 	}
 	facts = append(facts, r.ofHTTP()...)
+	for _, part := range r.ofPolicy() {
+		facts = append(facts, "policy: "+part)
+	}
 	for _, variable := range r.Variables {
 		facts = append(facts, config.EnvFileName+": "+variable.String())
 	}
@@ -214,6 +218,12 @@ func (r *Review) Print(out io.Writer) {
 	}
 	for _, line := range r.ofHTTP() {
 		fmt.Fprintln(out, line)
+	}
+	if len(r.Policy) > 0 {
+		fmt.Fprintln(out, "Its policy, which can also restrict your own tools:")
+		for _, part := range r.ofPolicy() {
+			fmt.Fprintln(out, "  "+part)
+		}
 	}
 	if len(r.Variables) > 0 {
 		fmt.Fprintf(out, "The %s beside it sets:\n", config.EnvFileName)
@@ -250,6 +260,14 @@ func (r *Review) ofHTTP() (lines []string) {
 	}
 	if len(r.Origins) > 0 {
 		lines = append(lines, fmt.Sprintf("As a service it could be used by web pages of %s.", trust.QuoteList(r.Origins)))
+	}
+	return lines
+}
+
+// ofPolicy returns the rules and other keys of the policy.
+func (r *Review) ofPolicy() (lines []string) {
+	for _, part := range r.Policy {
+		lines = append(lines, trust.Quote(part.Name)+": "+trust.Quote(part.Value))
 	}
 	return lines
 }

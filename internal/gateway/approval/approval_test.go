@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -108,18 +107,22 @@ type try struct {
 	definition string
 	arguments  string
 	meta       string
+	caller     string
 }
 
 func (c *client) question(of try) *policy.Question {
 	if of.definition == "" {
 		of.definition = `{"name":"delete"}`
 	}
+	if of.caller == "" {
+		of.caller = "stdio"
+	}
 	return &policy.Question{
 		Call: &call.Call{
 			Client: c, Method: protocol.MethodToolsCall, Name: "delete", Tool: wire.Raw([]byte(of.definition)),
 			Arguments: wire.Raw([]byte(of.arguments)), Meta: wire.Raw([]byte(of.meta)),
 		},
-		Caller: "stdio", Ref: toolbox.Ref{Toolbox: "dev", Server: "files", Name: "delete"},
+		Caller: of.caller, Ref: toolbox.Ref{Toolbox: "dev", Server: "files", Name: "delete"},
 		Reason: policy.Reason{Rule: &config.PolicyRule{Line: 3, Because: "precious"}, Pattern: "*/*/delete", File: "/c.json"},
 		Ask:    config.PolicyAsk{Via: of.via, Timeout: 2 * time.Minute},
 	}
@@ -177,7 +180,7 @@ func TestAnswersOfTheClient(t *testing.T) {
 		{"no", accept("no"), "a person said no"},
 		{"declined", `{"action":"decline"}`, "a person said no"},
 		{"declined with a yes", `{"action":"decline","content":{"approval":"once"}}`, "a person said no"},
-		{"dismissed", `{"action":"cancel"}`, "a person said no"},
+		{"dismissed", `{"action":"cancel"}`, "It was not run: the question was dismissed without an answer"},
 		{"accepted without an answer", `{"action":"accept"}`, "a person said no"},
 		{"another word", accept("yes"), "a person said no"},
 		{"another case", accept("Once"), "a person said no"},
@@ -343,6 +346,27 @@ func TestClientIsUnable(t *testing.T) {
 	}
 }
 
+func TestWaysToAnswerInTime(t *testing.T) {
+	for _, test := range []struct {
+		via          []string
+		capabilities string
+		want         string
+	}{
+		{both, forms, "answer in this client or with 'mcp-workbench approve', and"},
+		{terminalFirst, forms, "answer with 'mcp-workbench approve' or in this client, and"},
+		{clientOnly, forms, "answer in this client, and"},
+		{both, "{}", "answer with 'mcp-workbench approve', and"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClient(t, test.capabilities, false)
+			refusal := newDesk(true).Ask(t.Context(), c.question(try{via: test.via}))
+			if refusal == nil || !strings.Contains(refusal.Hint, test.want) {
+				t.Errorf("%v, %s: %+v, want %q", test.via, test.capabilities, refusal, test.want)
+			}
+		})
+	}
+}
+
 func TestNobodyInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, c := newDesk(true), newClient(t, forms, false)
@@ -449,9 +473,43 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 }
 
-// What programs read in different ways is never the same.
+// Approvals are for the policy under which they were given.
+func TestPolicyChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, c := newDesk(true), newClient(t, forms, false)
+		approved := c.begin(t.Context(), d, try{via: both})
+		c.answer(accept("session"))
+		approved.check(t, "")
+		c.begin(t.Context(), d, try{via: both}).check(t, "")
+
+		d.PolicyChanged()
+		meanwhile := c.begin(t.Context(), d, try{via: both})
+		if !meanwhile.isOpen() {
+			t.Fatal("an approval of the former policy counts")
+		}
+		d.PolicyChanged()
+		c.answer(accept("session"))
+		meanwhile.check(t, "")
+		again := c.begin(t.Context(), d, try{via: both})
+		if !again.isOpen() {
+			t.Fatal("an answer about the former policy counts for more than its call")
+		}
+		c.answer(accept("session"))
+		again.check(t, "")
+		c.begin(t.Context(), d, try{via: both}).check(t, "")
+		c.profile.Close()
+		if len(d.memory.sessions) > 0 || d.memory.order.Len() > 0 {
+			t.Errorf("kept after the end: %v", d.memory.sessions)
+		}
+	})
+}
+
+// What programs read in different ways is never the same, and neither is what nests too deep to be compared.
 func TestOddArgumentsAreNeverTheSame(t *testing.T) {
-	for _, arguments := range []string{`{"a":1,"a":1}`, `{"a":{"b":1,"\u0062":1}}`, `{"a":"\ud800"}`, `{"\ud800":1}`, `{"a":1e99999999999999999999}`} {
+	for _, arguments := range []string{
+		`{"a":1,"a":1}`, `{"a":{"b":1,"\u0062":1}}`, `{"a":"\ud800"}`, `{"\ud800":1}`, `{"a":1e99999999999999999999}`,
+		strings.Repeat(`{"a":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1),
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			d, c := newDesk(false), newClient(t, forms, false)
 			ended := c.begin(t.Context(), d, try{via: both, arguments: arguments})
@@ -490,10 +548,13 @@ func TestTooManyWait(t *testing.T) {
 		d, c := newDesk(true), newClient(t, forms, false)
 		ctx, cancel := context.WithCancel(t.Context())
 		var all []outcome
-		for range maxWaiting {
-			all = append(all, c.begin(ctx, d, try{via: both}))
+		for i := range maxWaiting {
+			all = append(all, c.begin(ctx, d, try{via: both, caller: fmt.Sprint("token:", i/maxWaitingOfCaller)}))
+			if i == maxWaitingOfCaller-1 {
+				c.begin(ctx, d, try{via: both, caller: "token:0"}).check(t, "too many calls wait for approval already")
+			}
 		}
-		c.begin(ctx, d, try{via: clientOnly}).check(t, "100 calls wait for approval already")
+		c.begin(ctx, d, try{via: clientOnly}).check(t, "too many calls wait for approval already")
 		ids := make(map[string]bool)
 		for _, w := range d.Waiting() {
 			ids[w.ID] = true
@@ -551,9 +612,9 @@ func TestAnswerWords(t *testing.T) {
 	if got, ok := ParseAnswer("yes"); ok || got != No {
 		t.Errorf("'yes' is read as %s", got)
 	}
-	for i, title := range Titles() {
+	for i, title := range Titles {
 		got := read(wire.Message{Result: wire.Raw(Chosen(i))}, false)
-		if want := []Answer{Once, Same, Session, No}[i]; got.answer != want || slices.Index(Titles(), title) != i {
+		if want := []Answer{Once, No}[i]; got.answer != want {
 			t.Errorf("%s is read as %s", title, got.answer)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -28,7 +27,7 @@ func (d *Desk) Ask(ctx context.Context, question *policy.Question) *call.Failure
 	case !a.viaClient && !a.viaTerminal:
 		return a.cannotAsk()
 	case !d.add(a.entry, a.viaTerminal):
-		return a.refusal(fmt.Sprintf("%d calls wait for approval already", maxWaiting), "Try again when they are answered.")
+		return a.refusal("too many calls wait for approval already", "Try again when they are answered.")
 	}
 	defer d.remove(a.entry)
 	if d.memory.allows(a.entry.session, a.entry.subject) { // by an answer to a call that waited until now
@@ -44,8 +43,8 @@ type asking struct {
 	desk     *Desk
 	question *policy.Question
 	client   call.Client
-	isModern bool // the client
-	tool     string
+	isModern bool   // the client
+	tool     string // quoted
 	entry    *entry
 
 	viaClient, viaTerminal bool
@@ -59,10 +58,10 @@ type asking struct {
 
 func (d *Desk) newAsking(question *policy.Question) *asking {
 	asked, profile := question.Call, question.Call.Client.Profile()
-	via, now := question.Ask.Via, time.Now()
+	via, now, shows := question.Ask.Via, time.Now(), viewer{d.options.Mask}
 	return &asking{
 		desk: d, question: question, client: asked.Client, isModern: profile.Modern(), answers: make(chan clientAnswer, 1),
-		tool:          hidden.Show(question.Ref.Toolbox + "/" + question.Ref.Server + "/" + question.Ref.Name),
+		tool:          shownTool(question.Ref),
 		viaClient:     slices.Contains(via, config.AskClient) && profile.AnswersForms(),
 		viaTerminal:   slices.Contains(via, config.AskTerminal) && d.options.Reachable,
 		terminalFirst: len(via) > 1 && via[0] == config.AskTerminal,
@@ -70,7 +69,7 @@ func (d *Desk) newAsking(question *policy.Question) *asking {
 			session: profile, subject: newSubject(question.Ref, asked.Tool, asked.Arguments), decided: make(chan decision, 1),
 			Waiting: Waiting{
 				Since: now, Deadline: now.Add(question.Ask.Timeout), Caller: question.Caller, Client: profile.Name(), Ref: question.Ref,
-				Shown: viewer{d.options.Mask}.arguments(asked.Arguments), Rule: question.Reason.Where(), Because: question.Reason.Why(),
+				Shown: shows.arguments(asked.Arguments), Rule: question.Reason.Where(), Because: shows.masked(question.Reason.Why()),
 			},
 		},
 	}
@@ -167,7 +166,11 @@ func (a *asking) handleAnswer(got clientAnswer) (refusal *call.Failure, isOver b
 		}
 	default:
 	}
-	return a.verdict(decision{answer: got.answer, by: byPerson}), true
+	by := byPerson
+	if got.dismissed {
+		by = byDismissal
+	}
+	return a.verdict(decision{answer: got.answer, by: by}), true
 }
 
 // verdict returns what follows from a decision.
@@ -178,6 +181,8 @@ func (a *asking) verdict(decided decision) *call.Failure {
 		return nil
 	case decided.by == byStop:
 		return a.refusal("the workbench ends", "")
+	case decided.by == byDismissal:
+		return a.refusal("the question was dismissed without an answer", "Ask the user whether to try again.")
 	}
 	return a.refusal("a person said no", "Do not try again: use another tool, or ask the user what to do instead.")
 }
@@ -195,11 +200,21 @@ func (a *asking) late() *call.Failure {
 	if a.approved {
 		return a.refusal(fmt.Sprintf("a person allowed it at a terminal, but the client did not come back for it within %s", short(a.question.Ask.Timeout)), "Try again.")
 	}
-	hint := "Ask the user to be ready to answer, and try again."
-	if a.viaTerminal {
-		hint = "Ask the user to be ready to answer with 'mcp-workbench approve', and try again."
-	}
+	hint := fmt.Sprintf("Ask the user to be ready to answer %s, and try again.", strings.Join(a.ways(), " or "))
 	return a.refusal(fmt.Sprintf("nobody approved it within %s", short(a.question.Ask.Timeout)), hint)
+}
+
+// ways says where a person can answer, in the order of the policy.
+func (a *asking) ways() (ways []string) {
+	for _, via := range a.question.Ask.Via {
+		switch {
+		case via == config.AskClient && a.viaClient:
+			ways = append(ways, "in this client")
+		case via == config.AskTerminal && a.viaTerminal:
+			ways = append(ways, "with 'mcp-workbench approve'")
+		}
+	}
+	return ways
 }
 
 // cannotAsk is for a call that nobody can be asked about.
@@ -226,15 +241,15 @@ func (a *asking) refusal(why, hint string) *call.Failure {
 
 // message is what the person reads who is asked through the client.
 func (a *asking) message() string {
-	text := fmt.Sprintf("MCP Workbench asks before it calls the tool '%s'", a.tool)
+	text := fmt.Sprintf("MCP Workbench asks before it calls the tool %s", a.tool)
 	if a.entry.Shown == "" {
 		text += " without arguments."
 	} else {
 		text += " with these arguments:\n  " + strings.ReplaceAll(a.entry.Shown, "\n", "\n  ")
 	}
-	text += "\nThe policy asks: " + hidden.Clean(a.entry.Rule)
+	text += "\nThe policy asks: " + oneLine(a.entry.Rule)
 	if a.entry.Because != "" {
-		text += "\nReason: " + hidden.Clean(a.entry.Because)
+		text += "\nReason: " + oneLine(a.entry.Because)
 	}
 	return text
 }
@@ -245,7 +260,7 @@ func (a *asking) report() {
 	if token.IsAbsent() || !time.Now().Before(a.entry.Deadline) {
 		return
 	}
-	text := fmt.Sprintf("waiting for approval of '%s'", a.tool)
+	text := fmt.Sprintf("waiting for approval of %s", a.tool)
 	if a.entry.ID != "" {
 		text += fmt.Sprintf(" (mcp-workbench approve %s)", a.entry.ID)
 	}

@@ -14,8 +14,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
-// maxWaiting is how many calls of a workbench wait for a person at once; further ones are refused.
-const maxWaiting = 100
+const (
+	maxWaiting         = 100 // calls of a workbench that wait for a person at once; further ones are refused
+	maxWaitingOfCaller = 50  // calls of one caller that wait at once; further ones are refused, so that others find room
+)
 
 // Desk is where the calls of a workbench wait for people. It is safe for concurrent use.
 type Desk struct {
@@ -24,6 +26,7 @@ type Desk struct {
 
 	mu       sync.Mutex
 	closed   bool
+	rules    uint64   // how often the policy has changed
 	waiting  []*entry // the oldest first
 	watchers map[chan struct{}]bool
 	changed  chan struct{} // closed when the watchers have changed
@@ -70,6 +73,7 @@ type Waiting struct {
 type entry struct {
 	Waiting
 	isListed bool                 // a terminal may decide about it; guarded by the desk's lock
+	rules    uint64               // those of the desk when it came; guarded by the desk's lock
 	session  *fleet.ClientProfile // may be nil
 	subject  subject
 	decided  chan decision // gets one
@@ -85,9 +89,10 @@ type decision struct {
 type decider uint8
 
 const (
-	byPerson  decider = iota + 1
-	byEarlier         // answer, about another call of the session
-	byStop            // of the workbench
+	byPerson    decider = iota + 1
+	byEarlier           // answer, about another call of the session
+	byStop              // of the workbench
+	byDismissal         // of the form, without an answer
 )
 
 // decide has an effect once.
@@ -172,12 +177,19 @@ func (d *Desk) isWatched() (watched bool, changed <-chan struct{}) {
 func (d *Desk) add(e *entry, forTerminal bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.waiting) >= maxWaiting {
+	ofCaller := 0
+	for _, other := range d.waiting {
+		if other.Caller == e.Caller {
+			ofCaller++
+		}
+	}
+	if len(d.waiting) >= maxWaiting || ofCaller >= maxWaitingOfCaller {
 		return false
 	}
 	if forTerminal {
 		e.ID, e.isListed = d.newID(), true
 	}
+	e.rules = d.rules
 	d.waiting = append(d.waiting, e)
 	if d.closed {
 		e.decide(decision{answer: No, by: byStop})
@@ -186,18 +198,30 @@ func (d *Desk) add(e *entry, forTerminal bool) bool {
 	return true
 }
 
+// PolicyChanged forgets what was approved under another policy, which may have had others asked.
+func (d *Desk) PolicyChanged() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rules++
+	d.memory.forgetAll()
+}
+
 // remember keeps an answer that is about more than one call, and lets those go on that wait already.
 func (d *Desk) remember(e *entry, answer Answer) {
+	subject := e.subject
 	switch answer {
 	case Same:
-		d.memory.add(e.session, e.subject)
 	case Session:
-		d.memory.add(e.session, e.subject.withAnyArguments())
+		subject = subject.withAnyArguments()
 	default:
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if e.rules != d.rules {
+		return
+	}
+	d.memory.add(e.session, subject)
 	for _, other := range d.waiting {
 		if other != e && d.memory.allows(other.session, other.subject) {
 			other.decide(decision{answer: Once, by: byEarlier})

@@ -68,17 +68,12 @@ func IsQuestion(params wire.Payload) bool {
 	return schema == legacyForm || schema == modernForm
 }
 
-// Titles returns the choices of a question, for a person to choose from.
-func Titles() (titles []string) {
-	for _, choice := range choices {
-		titles = append(titles, choice.title)
-	}
-	return titles
-}
+// Titles are the choices of a person whose session ends with the call, so that nothing can be allowed for later.
+var Titles = []string{"Yes", "No"}
 
-// Chosen returns the result of an elicitation for one of the choices.
+// Chosen returns the result of an elicitation for one of the Titles.
 func Chosen(choice int) []byte {
-	return []byte(`{"action":"accept","content":{"` + field + `":"` + choices[choice].answer.String() + `"}}`)
+	return []byte(`{"action":"accept","content":{"` + field + `":"` + []Answer{Once, No}[choice].String() + `"}}`)
 }
 
 // clientAnswer is what a client sent back.

@@ -82,6 +82,16 @@ func (m *memory) drop(at *list.Element) {
 	delete(m.sessions[old.session], old.subject)
 }
 
+// forgetAll drops the approvals of all sessions.
+func (m *memory) forgetAll() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, known := range m.sessions { // the sessions stay known, since their ends are waited for already
+		clear(known)
+	}
+	m.order.Init()
+}
+
 // forget drops all approvals of a session that has ended.
 func (m *memory) forget(session *fleet.ClientProfile) {
 	m.mu.Lock()

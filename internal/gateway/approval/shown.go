@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -25,8 +27,11 @@ const (
 // viewer shows values, with secrets masked.
 type viewer struct{ mask func(text string) string }
 
-// arguments returns one line for each argument; "" if there are none.
+// arguments returns one line for each argument; "" if there are none. Servers may accept arguments that are not an object.
 func (v viewer) arguments(arguments wire.Payload) string {
+	if kind := arguments.Kind(); kind != "object" && !arguments.IsAbsent() {
+		return "not an object: " + v.value("", arguments)
+	}
 	var lines []string
 	count := 0
 	for key, value := range arguments.Members() {
@@ -44,7 +49,7 @@ var plainName = regexp.MustCompile(`^[\w.-]+$`)
 
 // name shows the name of an argument. A name that could be mistaken for something else is quoted.
 func (v viewer) name(name string) string {
-	name = cut(v.mask(name[:min(len(name), maxExamined)]), maxName)
+	name = cut(v.masked(name), maxName)
 	if plainName.MatchString(name) {
 		return name
 	}
@@ -64,7 +69,7 @@ func (v viewer) value(name string, value wire.Payload) string {
 		}
 		return fmt.Sprintf("text of %d characters%s that begins with %s", utf8.RuneCountInString(text), lines, quote(cut(v.masked(text), maxBeginning)))
 	}
-	shown := string(v.appendJSON(nil, name, value, secret.IsNamed(name)))
+	shown := string(v.appendJSON(nil, name, value, 1, secret.IsNamed(name)))
 	if len(shown) <= maxText {
 		return shown
 	}
@@ -96,11 +101,14 @@ func (v viewer) shapeOfObject(object wire.Payload) string {
 	return text
 }
 
-// appendJSON appends a value without spaces, as far as it may be shown. Everything inside of a value with the name of a
-// secret is one.
-func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, isNamed bool) []byte {
-	if len(dst) > maxText {
+// appendJSON appends a value at a depth without spaces, as far as it may be shown. Everything inside of a value with the name
+// of a secret is one.
+func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, depth int, isNamed bool) []byte {
+	switch {
+	case len(dst) > maxText:
 		return dst
+	case depth > maxDepth:
+		return append(dst, "…"...)
 	}
 	switch value.Kind() {
 	case "object":
@@ -110,7 +118,7 @@ func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, isNamed 
 				dst = append(dst, ", "...)
 			}
 			dst = append(append(dst, v.name(string(key))...), ": "...)
-			dst = v.appendJSON(dst, string(key), member, isNamed || secret.IsNamed(string(key)))
+			dst = v.appendJSON(dst, string(key), member, depth+1, isNamed || secret.IsNamed(string(key)))
 			if len(dst) > maxText {
 				return dst
 			}
@@ -122,7 +130,7 @@ func (v viewer) appendJSON(dst []byte, name string, value wire.Payload, isNamed 
 			if dst[len(dst)-1] != '[' {
 				dst = append(dst, ", "...)
 			}
-			if dst = v.appendJSON(dst, name, element, isNamed); len(dst) > maxText {
+			if dst = v.appendJSON(dst, name, element, depth+1, isNamed); len(dst) > maxText {
 				return dst
 			}
 		}
@@ -159,7 +167,23 @@ func cut(text string, limit int) string {
 	return text[:limit] + "…"
 }
 
+// lineEnds are those that JSON does not escape.
+var lineEnds = strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`)
+
 // quote returns a text on one line, with everything that cannot be seen escaped.
 func quote(text string) string {
-	return string(hidden.AppendEscaped(nil, wire.AppendString(nil, text)))
+	return lineEnds.Replace(string(hidden.AppendEscaped(nil, wire.AppendString(nil, text))))
 }
+
+// shownTool quotes the name of a tool. Its server chose the name, which must not look like anything else of the question.
+func shownTool(ref toolbox.Ref) string {
+	name := ref.Toolbox + "/" + ref.Server + "/" + ref.Name
+	isOdd := func(r rune) bool { return r == '\'' || r != ' ' && unicode.IsSpace(r) }
+	if hidden.Has(name) || len(name) > maxText || strings.ContainsFunc(name, isOdd) {
+		return quote(cut(name, maxText))
+	}
+	return "'" + name + "'"
+}
+
+// oneLine returns a text of the policy without line ends, and without what cannot be seen.
+func oneLine(text string) string { return strings.Join(strings.Fields(hidden.Clean(text)), " ") }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -31,6 +32,11 @@ func TestShownArguments(t *testing.T) {
 		{"a long object", `{"o":{"a":"` + long + `","b c":1}}`, `o: object with 2 members: a, "b c"`},
 		{"a long number", `{"n":1` + strings.Repeat("0", 1000) + `}`, "n: 1" + strings.Repeat("0", maxText-1) + "…"},
 		{"text that hides", "{\"a\\nb\":\"x\u200by\u202e\\u001b[2J\u3164\"}", `"a\nb": "x\u200by\u202e\u001b[2J\u3164"`},
+		{"line ends that JSON does not escape", "{\"a\":\"x\u2028Reason: none\u2029\"}", `a: "x\u2028Reason: none\u2029"`},
+		{"a secret as a name", `{"ghp_0123456789abcdefghijABCDEFGHIJ":1}`, `"[hidden]": 1`},
+		{"a list instead of an object", `["rm"]`, `not an object: ["rm"]`},
+		{"a text instead of an object", `"rm"`, `not an object: "rm"`},
+		{"deep", `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "a: " + strings.Repeat("[", maxDepth) + "…" + strings.Repeat("]", maxDepth)},
 		{"the same name twice", `{"a":1,"a":2}`, "a: 1\na: 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -39,6 +45,22 @@ func TestShownArguments(t *testing.T) {
 				t.Errorf("shown as\n%s\nwant\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestShownTool(t *testing.T) {
+	for _, test := range []struct{ name, want string }{
+		{"delete", "'dev/files/delete'"},
+		{"lösche alles", "'dev/files/lösche alles'"},
+		{"x' without arguments.", `"dev/files/x' without arguments."`},
+		{"x\nReason: none", `"dev/files/x\nReason: none"`},
+		{"x\u2028y", `"dev/files/x\u2028y"`},
+		{"dele\u200bte", `"dev/files/dele\u200bte"`},
+		{strings.Repeat("x", 1000), `"dev/files/` + strings.Repeat("x", maxText-10) + `…"`},
+	} {
+		if got := shownTool(toolbox.Ref{Toolbox: "dev", Server: "files", Name: test.name}); got != test.want {
+			t.Errorf("%q is shown as %s, want %s", test.name, got, test.want)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func newSubject(ref toolbox.Ref, definition, arguments wire.Payload) subject {
 		arguments = wire.Raw([]byte("{}"))
 	}
 	sum := sha256.New()
-	if digest(sum, arguments) {
+	if digest(sum, arguments, 0) {
 		sum.Sum(s.arguments[:0])
 	} else {
 		rand.Read(s.arguments[:]) // never fails
@@ -40,17 +40,24 @@ func (s subject) withAnyArguments() subject {
 	return s
 }
 
-// digest adds a value to a hash in a form that only equal values have: the order of members, spaces, escapes and the
-// notation of numbers do not matter. It returns false for a value that programs read in different ways: with two members
-// of the same name, with characters that are not valid, or with an absurd number.
-func digest(sum hash.Hash, value wire.Payload) bool {
+// maxDepth is how deep values may nest that are compared or shown, since each level is read once more; calls with deeper
+// ones are never the same, and what is deeper is not shown.
+const maxDepth = 50
+
+// digest adds a value at a depth to a hash in a form that only equal values have: the order of members, spaces, escapes and
+// the notation of numbers do not matter. It returns false for a value that programs read in different ways: with two members
+// of the same name, with characters that are not valid, or with an absurd number; and for one that nests too deep.
+func digest(sum hash.Hash, value wire.Payload, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
 	switch value.Kind() {
 	case "object":
-		return digestObject(sum, value)
+		return digestObject(sum, value, depth)
 	case "array":
 		sum.Write([]byte("["))
 		for element := range value.Elements() {
-			if !digest(sum, element) {
+			if !digest(sum, element, depth+1) {
 				return false
 			}
 			sum.Write([]byte(","))
@@ -69,7 +76,7 @@ func digest(sum hash.Hash, value wire.Payload) bool {
 	return true
 }
 
-func digestObject(sum hash.Hash, object wire.Payload) bool {
+func digestObject(sum hash.Hash, object wire.Payload, depth int) bool {
 	type member struct {
 		key   string
 		value wire.Payload
@@ -88,7 +95,7 @@ func digestObject(sum hash.Hash, object wire.Payload) bool {
 			return false
 		}
 		sum.Write([]byte(":"))
-		if !digest(sum, m.value) {
+		if !digest(sum, m.value, depth+1) {
 			return false
 		}
 		sum.Write([]byte(","))

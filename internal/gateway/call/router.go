@@ -161,6 +161,10 @@ func (r *run) waitAndSend(request sendable, wait func(context.Context) *Failure,
 		}
 		wait, next, now = r.askStages(next)
 	}
+	if r.call.Server.IsOutdated() { // it runs until its calls end, but this one has not begun
+		r.refuse(Outcome{}, &Failure{Message: "its server was changed or removed in the configuration while the call waited", Hint: "Try again."})
+		return
+	}
 	decidedOn := r.lease
 	defer decidedOn.Release()
 	r.lease = nil

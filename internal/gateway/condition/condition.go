@@ -31,9 +31,10 @@ type Condition struct {
 
 // Unmet returns why a call does not meet the requirement, phrased to follow the name of the argument, such as
 // "must be within /project: '/etc/passwd' is outside"; "" if it does.
-// A relative path starts at folder; without one it cannot be judged.
-func (r *Requirement) Unmet(arguments wire.Payload, folder string) string {
-	j := judge{condition: &r.Condition, places: places{roots: r.Within, folder: folder}}
+// A relative path starts at folder; without one it cannot be judged. Where the server may start it at other folders
+// instead, it must hold there as well.
+func (r *Requirement) Unmet(arguments wire.Payload, folder string, others ...string) string {
+	j := judge{condition: &r.Condition, places: places{roots: r.Within, folder: folder, others: others}}
 	why := "it is absent"
 	if arguments.Kind() == "object" {
 		why = j.find(arguments, r.Argument)
@@ -112,7 +113,8 @@ type judge struct {
 // find judges what a name leads to inside of a value, and returns why it does not hold.
 //
 // Servers differ in which member they read, so every candidate must hold: of members with the same name each one, also
-// those that differ in case only, since some decoders ignore it; of "a.b" also a member whose name contains the dot.
+// those that differ in case, hyphens and underscores only, since some decoders ignore them; of "a.b" also a member whose
+// name contains the dot.
 func (j *judge) find(value wire.Payload, name string) string {
 	switch value.Kind() {
 	case "array":
@@ -153,11 +155,18 @@ func follow(name, key string) (rest string, isExact, ok bool) {
 			break
 		}
 		end += dot
-		if strings.EqualFold(seen, name[:end]) {
+		if isAlike(seen, name[:end]) {
 			return name[end+1:], key == name[:end], true
 		}
 	}
-	return "", key == name, strings.EqualFold(seen, name)
+	return "", key == name, isAlike(seen, name)
+}
+
+// joints are what separates the words of a name.
+var joints = strings.NewReplacer("_", "", "-", "")
+
+func isAlike(a, b string) bool {
+	return strings.EqualFold(a, b) || (strings.ContainsAny(a, "_-") || strings.ContainsAny(b, "_-")) && strings.EqualFold(joints.Replace(a), joints.Replace(b))
 }
 
 // each judges the elements of a list, all of which must hold.

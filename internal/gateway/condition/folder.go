@@ -29,7 +29,8 @@ var (
 // places are folders that paths are compared with.
 type places struct {
 	roots  []string
-	folder string // where relative paths start; "" if it is not known
+	folder string   // where relative paths start; "" if it is not known
+	others []string // where they may start, too
 
 	resolved []root // of roots, once it is needed
 	names    int    // that were looked up so far, at least
@@ -54,9 +55,14 @@ func (p *places) judge(path string, isURL bool) string {
 		if !filepath.IsAbs(p.folder) {
 			return "it is relative, and the folder of the server is not known"
 		}
-		starts[0] = p.folder + string(filepath.Separator)
-		if goesUp(path) { // programs name their own folder with links or without
-			folder, _, err := resolve(p.folder)
+		starts = starts[:0]
+		for _, folder := range append([]string{p.folder}, p.others...) {
+			starts = append(starts, folder+string(filepath.Separator))
+			if !goesUp(path) {
+				continue
+			}
+			// Programs name their own folder with links or without.
+			folder, _, err := resolve(folder)
 			if err != nil {
 				return "the folder of the server cannot be read"
 			}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
 // tree is a folder with a root "in" and files outside of it; links lead from one to the other.
@@ -365,5 +367,33 @@ func BenchmarkWithin(b *testing.B) {
 				within(value, []string{in}, in)
 			}
 		})
+	}
+}
+
+// A relative path must hold wherever the server may start it.
+func TestRelativePathOfSeveralFolders(t *testing.T) {
+	root := t.TempDir()
+	project := filepath.Join(root, "project")
+	if err := os.Mkdir(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := Requirement{Argument: "path", Condition: Condition{Within: []string{project}}}
+	for _, test := range []struct {
+		path   string
+		others []string
+		holds  bool
+	}{
+		{"a", nil, true},
+		{"a", []string{project}, true},
+		{"a", []string{root}, false},
+		{"project/a", []string{root}, true},
+		{"../project/a", nil, true},
+		{"../project/a", []string{root}, false},
+		{filepath.Join(project, "a"), []string{root}, true},
+	} {
+		arguments := wire.Raw(append(wire.AppendMember([]byte("{"), "path", test.path), '}'))
+		if unmet := r.Unmet(arguments, project, test.others...); (unmet == "") != test.holds {
+			t.Errorf("%s with %v: %q", test.path, test.others, unmet)
+		}
 	}
 }

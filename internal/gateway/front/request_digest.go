@@ -20,7 +20,7 @@ var digestSeed = maphash.MakeSeed()
 // written.
 func bind(caller, method string, params wire.Payload) digest {
 	d := joined(maphash.String(digestSeed, caller), maphash.String(digestSeed, method))
-	d = joined(d, digestOfObject(params, func(key []byte) bool {
+	d = joined(d, digestOfObject(params, 0, func(key []byte) bool {
 		switch string(key) {
 		case "_meta", protocol.InputResponses, protocol.RequestState:
 			return true
@@ -30,15 +30,23 @@ func bind(caller, method string, params wire.Payload) digest {
 	return digest(max(d, 1))
 }
 
-// digestOf ignores spaces, escapes and the order of members.
-func digestOf(value wire.Payload) uint64 {
-	switch value.Kind() {
+// maxDigestDepth is how deep values may nest to be the same however they are written, since each level is read once more;
+// what is deeper must be written in the same way.
+const maxDigestDepth = 50
+
+// digestOf ignores spaces, escapes and the order of members of a value at a depth.
+func digestOf(value wire.Payload, depth int) uint64 {
+	kind := value.Kind()
+	if depth > maxDigestDepth {
+		kind = ""
+	}
+	switch kind {
 	case "object":
-		return digestOfObject(value, func([]byte) bool { return false })
+		return digestOfObject(value, depth, func([]byte) bool { return false })
 	case "array":
 		d := maphash.String(digestSeed, "[")
 		for element := range value.Elements() {
-			d = joined(d, digestOf(element))
+			d = joined(d, digestOf(element, depth+1))
 		}
 		return d
 	case "string":
@@ -57,11 +65,11 @@ func digestOfText(value wire.Payload) uint64 {
 	return maphash.String(digestSeed, text)
 }
 
-func digestOfObject(object wire.Payload, skip func(key []byte) bool) uint64 {
+func digestOfObject(object wire.Payload, depth int, skip func(key []byte) bool) uint64 {
 	members := uint64(0) // their sum, which has no order
 	for key, value := range object.Members() {
 		if !skip(key) {
-			members += joined(maphash.Bytes(digestSeed, key), digestOf(value))
+			members += joined(maphash.Bytes(digestSeed, key), digestOf(value, depth+1))
 		}
 	}
 	return joined(maphash.String(digestSeed, "{"), members)

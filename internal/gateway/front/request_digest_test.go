@@ -2,6 +2,7 @@ package front
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -31,6 +32,20 @@ func TestBinding(t *testing.T) {
 	}
 	if bind("you", "tools/call", wire.Raw([]byte(`{}`))) == of(`{}`) || bind("me", "prompts/get", wire.Raw([]byte(`{}`))) == of(`{}`) {
 		t.Error("the caller and the method do not matter")
+	}
+}
+
+// A value that nests deep is read a limited number of times, and still told apart from others.
+func TestBindingOfDeepValues(t *testing.T) {
+	deep := func(inner string) digest {
+		const levels = 9_000
+		text := `{"arguments":` + strings.Repeat("[", levels) + inner + strings.Repeat("]", levels) + "}"
+		return bind("me", "tools/call", wire.Raw([]byte(text)))
+	}
+	long := strings.Repeat(`{},`, 300_000)
+	one, again, other := deep(long+"1"), deep(long+"1"), deep(long+"2")
+	if one != again || one == other {
+		t.Error("deep values are not told apart")
 	}
 }
 

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -58,7 +57,7 @@ func (p *Policy) Explain(q *Query) Explanation {
 func explainFile(file *config.PolicyFile, q *Query) FileExplanation {
 	alone := &Policy{files: []config.PolicyFile{*file}}
 	hints := hintsOf(q.Tool, q.HintsDoubted, isReader(file, q.Ref))
-	result := FileExplanation{File: file, Judgement: alone.compile(q).judge(q.Arguments, q.Folder), Hints: hints[:], DefaultCounts: true}
+	result := FileExplanation{File: file, Judgement: alone.compile(q).judge(q), Hints: hints[:], DefaultCounts: true}
 	for i := range file.Rules {
 		rule := &file.Rules[i]
 		pattern, fit := match(file, rule, q, &hints)
@@ -81,7 +80,7 @@ func (r *RuleExplanation) explain(q *Query) {
 	}
 	for i := range r.Rule.Require {
 		requirement := &r.Rule.Require[i]
-		unmet := requirement.Unmet(q.Arguments, q.Folder)
+		unmet := requirement.Unmet(q.Arguments, q.Folder, q.Others...)
 		r.Requirements = append(r.Requirements, RequirementExplanation{requirement.Argument, unmet})
 		if unmet != "" {
 			r.Verdict = r.Rule.Else
@@ -98,7 +97,7 @@ func mismatch(file *config.PolicyFile, rule *config.PolicyRule, q *Query, hints 
 		return "no pattern matches"
 	}
 	if rule.Callers != nil && !slices.Contains(rule.Callers, q.Caller) {
-		return "it is for callers " + strings.Join(rule.Callers, ", ")
+		return "it is for other callers"
 	}
 	if rule.Then == config.Allow && !file.Owns(q.Ref.Toolbox) {
 		if file.Own == nil {

@@ -101,7 +101,7 @@ func TestExplain(t *testing.T) {
 	for i, want := range []RuleExplanation{
 		{Mismatch: "no pattern matches"},
 		{Mismatch: "except 'dev/*' matches"},
-		{Mismatch: "it is for callers token:ci, shared"},
+		{Mismatch: "it is for other callers"},
 		{Mismatch: "the hint readOnly is false by default"},
 		{Mismatch: "the hint destructive is true"},
 		{Mismatch: "a project's file allows tools of its own toolboxes only"},

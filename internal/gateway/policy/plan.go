@@ -101,13 +101,13 @@ func (plan *plan) addConditions(found matched) {
 }
 
 // judge completes the verdict with the arguments of a call.
-func (plan *plan) judge(arguments wire.Payload, folder string) Judgement {
+func (plan *plan) judge(q *Query) Judgement {
 	judgement := plan.fixed
 	for _, found := range plan.requires {
 		if found.rule.Else <= judgement.Verdict {
 			continue // it cannot be stricter
 		}
-		if unmet := firstUnmet(found.rule, arguments, folder); unmet != "" {
+		if unmet := firstUnmet(found.rule, q); unmet != "" {
 			judgement = Judgement{found.rule.Else, found.reason(unmet)}
 		}
 	}
@@ -115,9 +115,9 @@ func (plan *plan) judge(arguments wire.Payload, folder string) Judgement {
 }
 
 // firstUnmet returns why a call does not meet the requirements of a rule; "" if it does.
-func firstUnmet(rule *config.PolicyRule, arguments wire.Payload, folder string) string {
+func firstUnmet(rule *config.PolicyRule, q *Query) string {
 	for i := range rule.Require {
-		if unmet := rule.Require[i].Unmet(arguments, folder); unmet != "" {
+		if unmet := rule.Require[i].Unmet(q.Arguments, q.Folder, q.Others...); unmet != "" {
 			return "'" + rule.Require[i].Argument + "' " + unmet
 		}
 	}

@@ -53,6 +53,7 @@ type Query struct {
 	HintsDoubted bool         // the tool's own annotations do not count
 	Arguments    wire.Payload // an object; absent means {}
 	Folder       string       // where relative paths of the call start; "": unknown
+	Others       []string     // where the server may start them instead
 }
 
 // Judgement is what the policy says of a call. The zero value allows it.
@@ -67,7 +68,7 @@ func (p *Policy) Judge(q *Query) Judgement {
 	if p == nil {
 		return Judgement{Verdict: config.Allow}
 	}
-	return p.planFor(q).judge(q.Arguments, q.Folder)
+	return p.planFor(q).judge(q)
 }
 
 // AlwaysDenies reports whether a tool is denied to the caller, whatever the arguments are, and whatever its definition

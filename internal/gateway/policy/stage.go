@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,8 +105,11 @@ func queryOf(request *call.Call) Query {
 	}
 }
 
-// folderOf returns the folder where relative paths of a call start.
-func folderOf(request *call.Call) string { return request.Server.Folder(request.Client.Profile()) }
+// locate fills in where relative paths of a call start.
+func (q *Query) locate(request *call.Call) {
+	profile := request.Client.Profile()
+	q.Folder, q.Others = request.Server.Folder(profile), request.Server.NamedFolders(profile)
+}
 
 // Admit implements call.Admitter.
 func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
@@ -123,9 +127,9 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 	q := queryOf(request)
 	plan := policy.planFor(&q)
 	if len(plan.requires) > 0 {
-		q.Folder = folderOf(request)
+		q.locate(request)
 	}
-	judgement := plan.judge(q.Arguments, q.Folder)
+	judgement := plan.judge(&q)
 	switch {
 	case judgement.Verdict == config.Deny:
 		verdict.Refusal = refusal(judgement.Reason)
@@ -138,7 +142,7 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 // decide asks a person where the policy wants that, and counts the call where it is limited.
 func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, judgement Judgement) *call.Failure {
 	q := queryOf(request)
-	q.Folder = folderOf(request)
+	q.locate(request)
 	isApproved := judgement.Verdict == config.Ask
 	if isApproved {
 		var refused *call.Failure
@@ -163,16 +167,23 @@ func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, 
 	return failure
 }
 
-// approve asks a person, and judges the call again with the policy that is in force then, which it returns.
+// approve asks a person, and judges the call again with the policy that is in force then, which it returns. If that one has
+// others asked, they are.
 func (s *Stage) approve(ctx context.Context, request *call.Call, by *Policy, q *Query, reason Reason) (*Policy, *call.Failure) {
-	if refused := s.ask(ctx, request, by, q, reason); refused != nil {
-		return nil, refused
+	for {
+		if refused := s.ask(ctx, request, by, q, reason); refused != nil {
+			return nil, refused
+		}
+		policy := s.options.Current()
+		judgement := policy.Judge(q)
+		switch {
+		case judgement.Verdict == config.Deny:
+			return nil, refusal(judgement.Reason)
+		case judgement.Verdict != config.Ask || slices.Equal(policy.ask.Via, by.ask.Via):
+			return policy, nil
+		}
+		by, reason = policy, judgement.Reason
 	}
-	policy := s.options.Current()
-	if judgement := policy.Judge(q); judgement.Verdict == config.Deny {
-		return nil, refusal(judgement.Reason)
-	}
-	return policy, nil
 }
 
 func (s *Stage) ask(ctx context.Context, request *call.Call, by *Policy, q *Query, reason Reason) *call.Failure {

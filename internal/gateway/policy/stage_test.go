@@ -222,6 +222,25 @@ func TestReloadBeforeAdmission(t *testing.T) {
 	}
 }
 
+// Who has to be asked by now is asked, too: one person's answer is not another's.
+func TestOthersAreToBeAskedByNow(t *testing.T) {
+	asking := func(via string) *Policy {
+		return New(&config.Config{Policy: config.Policy{
+			Files: []config.PolicyFile{{Path: "f", Default: config.Ask}}, Ask: config.PolicyAsk{Via: []string{via}, Timeout: time.Minute},
+		}})
+	}
+	rules, later := asking(config.AskClient), asking(config.AskTerminal)
+	current := rules
+	who := &asker{answer: func() *call.Failure {
+		current = later
+		return nil
+	}}
+	stage := NewStage(rules, StageOptions{Asker: who, Current: func() *Policy { return current }})
+	if got := admit(stage, requestOf(t, "stdio")); got != "" || len(who.asked) != 2 || who.asked[1].Ask.Via[0] != config.AskTerminal {
+		t.Errorf("%q after %d questions", got, len(who.asked))
+	}
+}
+
 func TestLimits(t *testing.T) {
 	limited := func(orElse config.Verdict) config.PolicyRule {
 		return config.PolicyRule{

@@ -2,8 +2,12 @@ package fleet
 
 import (
 	"cmp"
+	"net/url"
+	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/builtin"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -31,6 +35,59 @@ func (s *Server) Folder(p *ClientProfile) string {
 		return ""
 	}
 	return folder
+}
+
+// NamedFolders returns the folders that the arguments of the server's command and the client's roots name. Some servers
+// start relative paths there, and not in the folder in which they run.
+func (s *Server) NamedFolders(p *ClientProfile) (folders []string) {
+	definition := &s.config
+	if p != nil {
+		if d := p.options.Environment.differenceFor(s); d != nil {
+			definition = &d.config
+		}
+	}
+	own := s.Folder(p)
+	if own == "" {
+		return nil
+	}
+	for _, argument := range definition.Args {
+		if _, value, ok := strings.Cut(argument, "="); ok {
+			argument = value
+		}
+		if argument == "" || strings.HasPrefix(argument, "-") {
+			continue
+		}
+		if !filepath.IsAbs(argument) {
+			argument = filepath.Join(own, argument)
+		}
+		if info, err := os.Stat(argument); err == nil && info.IsDir() && argument != own {
+			folders = append(folders, argument)
+		}
+	}
+	if s.variants.isRooted() { // it asks for them
+		folders = append(folders, p.rootFolders()...)
+	}
+	return folders
+}
+
+// rootFolders returns the client's roots, as far as they are known and are folders of this machine.
+func (p *ClientProfile) rootFolders() (folders []string) {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	roots := p.roots
+	p.mu.Unlock()
+	if roots == nil {
+		return nil
+	}
+	for root := range wire.Raw(roots).Elements() {
+		address, _ := root.Member("uri").Text()
+		if parsed, err := url.Parse(address); err == nil && parsed.Scheme == "file" && filepath.IsAbs(parsed.Path) {
+			folders = append(folders, parsed.Path)
+		}
+	}
+	return folders
 }
 
 // folderFor returns the client's folder if the server depends on it.

@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -99,5 +101,31 @@ func TestFolderOfAServer(t *testing.T) {
 		if got := server.Folder(test.of); got != test.want {
 			t.Errorf("the folder is %q, want %q", got, test.want)
 		}
+	}
+}
+
+func TestNamedFoldersOfAServer(t *testing.T) {
+	here, named, root := t.TempDir(), t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(here, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, map[string]string{"S": coldSpec}, nil, Options{Folder: here})
+	profile := NewClientProfile(ProfileOptions{Folder: here})
+	defer profile.Close()
+	profile.SetRoots([]byte(`[{"uri":"file://` + root + `"},{"uri":"https://example.com/"},7]`))
+	server := r.server(t, "S")
+	server.config.Dir = ""
+	server.config.Args = []string{"--quiet", "sub", "absent", "--root=" + named, here}
+	want := []string{filepath.Join(here, "sub"), named}
+	if got := server.NamedFolders(profile); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	server.variants.rooted = true
+	if got := server.NamedFolders(profile); !slices.Equal(got, append(want, root)) {
+		t.Errorf("with roots: %q", got)
+	}
+	server.config.URL = "https://example.com"
+	if got := server.NamedFolders(profile); got != nil {
+		t.Errorf("remote: %q", got)
 	}
 }

@@ -155,6 +155,9 @@ func (s *Server) dismissal() error {
 	return errDismissed
 }
 
+// IsOutdated reports whether the configuration has another server in place of this one, or none.
+func (s *Server) IsOutdated() bool { return s.isDismissed() }
+
 // Name returns the configured name.
 func (s *Server) Name() string { return s.config.Name }
 

@@ -28,7 +28,7 @@ func (b *builder) policy(root *node) Policy {
 		file.Classes = append(file.Classes, PolicyClass{Tools: toolbox.Pattern(m.name), Class: m.value.string()})
 		if class := m.value.string(); class != ClassReads && class != "" && !m.value.unresolved {
 			below := rootPlace.member("policy").member("classes").member(m.raw)
-			b.report.warn(m.value.offset, below.at, below.describe(quote(m.value.raw)+" has no effect"), "the class with an effect is 'reads'")
+			b.report.warn(m.value.offset, below.at, below.describe("is "+quote(m.value.raw)+", a class without an effect"), "the class with an effect is 'reads'")
 		}
 	}
 	eachRule(root, func(n *node, p place) { file.Rules = append(file.Rules, b.rule(n, p)) })

@@ -110,7 +110,7 @@ var policyHintsObject = object{isStrict: true, keys: []key{
 
 var policyLimitObject = object{isStrict: true, keys: []key{
 	{
-		name: "calls", kinds: []kind{kindString}, required: "must have a 'limit.calls' field", check: checkRate, pattern: `^[0-9]+/[0-9].*$|\$\{`, example: `"20/1h"`,
+		name: "calls", kinds: []kind{kindString}, required: "must have a 'limit.calls' string", check: checkRate, pattern: `^[0-9]+/[0-9].*$|\$\{`, example: `"20/1h"`,
 		description: "The number of calls in a time, such as \"20/1h\" or \"5/1d\". Calls that were refused do not count.",
 	},
 	{
@@ -182,9 +182,12 @@ func checkArgument(name string) string {
 	return ""
 }
 
+// tokenName is the form of the names of tokens.
+var tokenName = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,63}$`)
+
 func checkCaller(text string) string {
 	name, isToken := strings.CutPrefix(text, CallerToken)
-	if isToken && name != "" || slices.Contains([]string{CallerStdio, CallerShared, CallerTerminal}, text) {
+	if isToken && tokenName.MatchString(name) || slices.Contains([]string{CallerStdio, CallerShared, CallerTerminal}, text) {
 		return ""
 	}
 	return `must be "stdio", "shared", "terminal", or "token:NAME" with the name of a token`

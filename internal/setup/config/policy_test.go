@@ -41,7 +41,7 @@ func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
 	cfg := parse(t, policed(`{"default": "deny", "ask": {"via": ["terminal"], "timeout": "5m"}, "classes": {"dev/files/get*": "reads"}, "rules": [
   {"hints": {"destructive": true, "readOnly": false}, "except": "dev/files/x", "then": "ask"},
   {"callers": "token:ci", "then": "allow"},
-  {"callers": ["stdio", "shared", "terminal", "token:a b"], "tools": "dev/*", "limit": {"calls": "20/1h", "per": "caller"}, "else": "ask"},
+  {"callers": ["stdio", "shared", "terminal", "token:a.b_C-1"], "tools": "dev/*", "limit": {"calls": "20/1h", "per": "caller"}, "else": "ask"},
   {"tools": "*", "limit": {"calls": "5/1d12h"}},
   {"tools": "*", "arguments": {"secrets": "deny"}, "results": {"secrets": "mask"}}]}`))
 	isTrue, isFalse := true, false
@@ -51,7 +51,7 @@ func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
 			{Hints: PolicyHints{ReadOnly: &isFalse, Destructive: &isTrue}, Except: []toolbox.Pattern{"dev/files/x"}, Then: Ask, File: "test.json", Line: 3},
 			{Callers: []string{"token:ci"}, Then: Allow, File: "test.json", Line: 4},
 			{
-				Callers: []string{"stdio", "shared", "terminal", "token:a b"}, Tools: []toolbox.Pattern{"dev/*"},
+				Callers: []string{"stdio", "shared", "terminal", "token:a.b_C-1"}, Tools: []toolbox.Pattern{"dev/*"},
 				Limit: &PolicyLimit{20, time.Hour}, Else: Ask, File: "test.json", Line: 5,
 			},
 			{Tools: []toolbox.Pattern{"*"}, Limit: &PolicyLimit{5, 36 * time.Hour}, Else: Deny, File: "test.json", Line: 6},
@@ -66,7 +66,7 @@ func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
 			t.Errorf("%s is no policy", policy)
 		}
 	}
-	if cfg := parse(t, policed(`{"classes": {"dev/*": "sends"}}`)); len(cfg.Warnings) != 1 || !strings.Contains(cfg.Warnings[0].Message, "'sends' has no effect") {
+	if cfg := parse(t, policed(`{"classes": {"dev/*": "sends"}}`)); len(cfg.Warnings) != 1 || !strings.Contains(cfg.Warnings[0].Message, "is 'sends', a class without an effect") {
 		t.Errorf("warnings %v", cfg.Warnings)
 	}
 }
@@ -105,7 +105,8 @@ func TestPolicyProblems(t *testing.T) {
 		{"a token without a name", `{"rules": [{"callers": "token:", "then": "deny"}]}`, `2:24 config.policy.rules[0].callers: Policy rule 1: 'callers' must be "stdio", "shared", "terminal", or "token:NAME" with the name of a token`, "for example:"},
 		{"a rate without a time", `{"rules": [{"tools": "*", "limit": {"calls": "20"}}]}`, `2:46 config.policy.rules[0].limit.calls: Policy rule 1: 'limit.calls' must be a number of calls from 1 to 100000 and a time from 1s to 31d, such as "20/1h" or "5/1d"`, "for example:"},
 		{"no rate", `{"rules": [{"tools": "*", "limit": {"calls": "0/1h"}}]}`, `2:46 config.policy.rules[0].limit.calls: Policy rule 1: 'limit.calls' must be a number of calls from 1 to 100000 and a time from 1s to 31d, such as "20/1h" or "5/1d"`, "for example:"},
-		{"a limit without calls", `{"rules": [{"tools": "*", "limit": {}}]}`, "2:36 config.policy.rules[0].limit: Policy rule 1 must have a 'limit.calls' field", "for example:"},
+		{"a limit without calls", `{"rules": [{"tools": "*", "limit": {}}]}`, "2:36 config.policy.rules[0].limit: Policy rule 1 must have a 'limit.calls' string", "for example:"},
+		{"a limit of another type", `{"rules": [{"tools": "*", "limit": {"calls": 20}}]}`, "2:46 config.policy.rules[0].limit.calls: Policy rule 1 must have a 'limit.calls' string (found a number)", "for example:"},
 		{"another way to ask", `{"ask": {"via": ["phone"]}}`, "2:18 config.policy.ask.via[0]: Configuration: unknown via 'phone'", "for example:"},
 		{"no way to ask", `{"ask": {"via": []}}`, "2:17 config.policy.ask.via: Configuration: 'policy.ask.via' must not be empty", "for example:"},
 		{"too long to ask", `{"ask": {"timeout": "1h"}}`, `2:21 config.policy.ask.timeout: Configuration: 'policy.ask.timeout' must be a duration from "1s" to "10m"`, "for example:"},

@@ -19,6 +19,7 @@ type Preview struct {
 	Variables []Variable       // set by workbench.env, by name
 	Unclear   []string         // keys that depend on variables
 	HTTP      PreviewHTTP
+	Policy    []Variable // keys and rules with their values as JSON, in file order
 }
 
 // PreviewHTTP lists who a file would admit over HTTP.
@@ -89,6 +90,7 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 			Hosts:  settings.get("allowedHosts").allWritten(), Origins: settings.get("allowedOrigins").allWritten(),
 		}
 	}
+	preview.previewPolicy(tree.get("policy"))
 	top := inherited{}.overriddenBy(&tree)
 	for _, box := range tree.get("toolboxes").entries() {
 		preview.recordUnclear(&box.value)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,9 @@ func types(k *key) string {
 		words := make([]string, len(k.enum))
 		for i, word := range k.enum {
 			words[i] = code(fmt.Sprintf("%q", word))
+		}
+		if slices.Contains(k.kinds, kindArray) {
+			return "list of " + strings.Join(words, ", ")
 		}
 		return strings.Join(words, ", ")
 	}

@@ -116,6 +116,17 @@ func (c *Client) Restart(ctx context.Context, server Server) error {
 	return body.Close()
 }
 
+// ReviewHints has the workbench count hints that a person accepted.
+func (c *Client) ReviewHints(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	body, err := c.send(ctx, http.MethodPost, hintsPath, nil)
+	if err != nil {
+		return err
+	}
+	return body.Close()
+}
+
 // Stop stops the workbench and waits until it has ended.
 func (c *Client) Stop(ctx context.Context) error {
 	body, err := c.send(ctx, http.MethodPost, stopPath, nil)

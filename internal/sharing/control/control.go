@@ -91,6 +91,8 @@ type Subject interface {
 	Answer(id string, answer approval.Answer) error
 	// Metrics answers with the metrics, in a format of Prometheus.
 	Metrics() http.Handler
+	// ReviewHints has hints count that a person accepted.
+	ReviewHints()
 	// End starts to end the program.
 	End()
 }
@@ -100,6 +102,7 @@ const (
 	statusPath  = "/v1/status"
 	logsPath    = "/v1/logs"
 	restartPath = "/v1/restart"
+	hintsPath   = "/v1/hints"
 	stopPath    = "/v1/stop"
 	metricsPath = "/v1/metrics"
 

@@ -33,6 +33,7 @@ type subject struct {
 	lines     []Line
 	more      chan struct{}
 	restarted []string
+	reviews   int
 	end       context.CancelFunc
 
 	questions []Question
@@ -107,6 +108,12 @@ func (s *subject) Metrics() http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
+func (s *subject) ReviewHints() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reviews++
+}
+
 func (s *subject) End() { s.end() }
 
 // serve serves a subject, and returns it with its only client.
@@ -153,6 +160,9 @@ func TestStatusAndRestart(t *testing.T) {
 	}
 	if err := client.Restart(t.Context(), server); err == nil || err.Error() != "it exits at once" {
 		t.Errorf("a restart that fails: %v", err)
+	}
+	if err := client.ReviewHints(t.Context()); err != nil || s.reviews != 1 {
+		t.Errorf("%d reviews (%v)", s.reviews, err)
 	}
 	if s.restarted[0] != "dev box/s/1" {
 		t.Errorf("restarted %v", s.restarted)

@@ -113,6 +113,10 @@ func handler(subject Subject) http.Handler {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 		metrics.ServeHTTP(w, r)
 	})
+	mux.HandleFunc("POST "+hintsPath, func(w http.ResponseWriter, _ *http.Request) {
+		subject.ReviewHints()
+		answer(w, struct{}{})
+	})
 	mux.HandleFunc("POST "+stopPath, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, struct{}{})
 		subject.End()

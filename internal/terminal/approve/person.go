@@ -95,7 +95,7 @@ func (p *Person) decide(ctx context.Context, one Waiting) error {
 		width = max(width, len(c.word))
 	}
 	for _, c := range choices {
-		fmt.Fprintf(p.screen, "  %s  %s\n", p.screen.Paint(tty.Strong, fmt.Sprintf("%-*s", width, c.word)), c.meaning)
+		fmt.Fprintf(p.screen, "  %s  %s\n", p.screen.Paint(tty.Strong, fmt.Sprintf("%-*s", width, c.word)), p.screen.Wrap(c.meaning, width+4))
 	}
 	return during(ctx, one, func(ctx context.Context) error {
 		chosen, err := p.choose(ctx, one)

@@ -93,7 +93,9 @@ func (w *workbench) Journal(string, string, uint64) ([]control.Line, uint64, <-c
 	return nil, 0, nil, errors.New("there are no servers")
 }
 func (w *workbench) Restart(context.Context, string, string) error { return nil }
-func (w *workbench) End()                                          {}
+func (w *workbench) ReviewHints()                                  {}
+
+func (w *workbench) End() {}
 
 // runningWorkbench serves a workbench, and returns how to find it.
 func runningWorkbench(t *testing.T, waiting ...control.Question) (*workbench, Finder) {

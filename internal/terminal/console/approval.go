@@ -21,11 +21,13 @@ func (r *activeCall) approve(ctx context.Context, params wire.Payload) ([]byte, 
 	if !r.Err.IsInteractive() {
 		return nil, &localclient.Error{Code: protocol.CodeInternalError, Message: "Nobody can answer here"}
 	}
-	fmt.Fprintln(r.Err, r.Err.Paint(tty.Strong, question))
-	if rest != "" {
-		fmt.Fprintln(r.Err, rest)
+	fmt.Fprintln(r.Err, r.Err.Paint(tty.Strong, r.Err.Wrap(question, 0)))
+	for line := range strings.Lines(rest) {
+		text := strings.TrimLeft(strings.TrimSuffix(line, "\n"), " ")
+		indent := len(strings.TrimSuffix(line, "\n")) - len(text)
+		fmt.Fprintln(r.Err, strings.Repeat(" ", indent)+r.Err.Wrap(text, indent+2)) // what goes on is no line of its own
 	}
-	choice, err := r.Err.Choose(ctx, "Allow it?", approval.Titles())
+	choice, err := r.Err.Choose(ctx, "Allow it?", approval.Titles)
 	switch {
 	case errors.Is(err, io.EOF):
 		return []byte(cancelled), nil

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
@@ -15,9 +16,11 @@ import (
 
 // Definition is a tool with its full name.
 type Definition struct {
-	Ref    toolbox.Ref
-	Tool   catalog.Tool
-	Folder string // of its server; see app.KnownServer
+	Ref  toolbox.Ref
+	Tool catalog.Tool
+	// Of its server; see app.KnownServer.
+	Folder       string
+	NamedFolders []string
 }
 
 // Definitions holds the tools of some servers, whatever the policy says about them.
@@ -67,7 +70,7 @@ func (d *Definitions) Unknown() []app.KnownServer { return d.known.unreachable()
 func (d *Definitions) All() (all []Definition) {
 	for _, server := range d.known {
 		for _, tool := range server.Tools {
-			all = append(all, Definition{toolbox.Ref{Toolbox: server.Toolbox, Server: server.Server, Name: tool.Name}, tool, server.Folder})
+			all = append(all, Definition{toolbox.Ref{Toolbox: server.Toolbox, Server: server.Server, Name: tool.Name}, tool, server.Folder, server.NamedFolders})
 		}
 	}
 	return all
@@ -84,9 +87,37 @@ func (d *Definitions) Find(ref string) (Definition, error) {
 			}
 		}
 	case 0:
+		if err := d.unreached(ref); err != nil {
+			return Definition{}, err
+		}
 		return Definition{}, notFound(ref, d.known.entries(), d.disabled)
 	}
 	return Definition{}, ambiguous(ref, refs(found))
+}
+
+// unreached returns an error if none of the servers that a reference can be about has a tool list, so that nobody knows
+// whether the tool exists.
+func (d *Definitions) unreached(ref string) error {
+	var all, failed []place
+	for _, server := range d.known {
+		all = append(all, place{server.Toolbox, server.Server})
+	}
+	for _, server := range d.known.unreachable() {
+		failed = append(failed, place{server.Toolbox, server.Server})
+	}
+	wanted := candidates(ref, all)
+	if len(wanted) == 0 || slices.ContainsFunc(wanted, func(at place) bool { return !slices.Contains(failed, at) }) {
+		return nil
+	}
+	which := fmt.Sprintf("server '%s'", wanted[0])
+	if len(wanted) > 1 {
+		which = fmt.Sprintf("%d servers", len(wanted))
+	}
+	return &toolbox.Error{
+		Code:    toolbox.ServersUnreachable,
+		Message: fmt.Sprintf("The tool '%s' is not known, since %s could not be reached", ref, which),
+		Hint:    "To look at each server step by step: mcp-workbench doctor",
+	}
 }
 
 // PrintUnreachable prints why some servers have no tool list. The error is nil unless none has one.

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // This file handles tools denied by the policy. They are not listed, but naming one explains why.
@@ -58,7 +59,7 @@ func (c *Console) deniedAmong(ctx context.Context, ref string, servers []place) 
 // queryOf asks the policy about a tool, called by this command.
 func queryOf(tool Definition) *policy.Query {
 	return &policy.Query{
-		Caller: config.CallerTerminal, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder,
+		Caller: config.CallerTerminal, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder, Others: tool.NamedFolders,
 	}
 }
 
@@ -85,7 +86,8 @@ func deniedError(shown string, denial policy.Reason) error {
 	return &toolbox.Error{
 		Code:    toolbox.ToolDenied,
 		Message: fmt.Sprintf("The tool '%s' %s", shown, denial),
-		Hint:    "To allow it, change the rule. To see how all rules judge a call: mcp-workbench policy explain",
+		Hint: "To allow it, change the rule. To see how all rules judge it: " +
+			trust.Quote("mcp-workbench", "policy", "explain", shown, "--caller", config.CallerTerminal),
 	}
 }
 

@@ -19,16 +19,15 @@ func ShowDoubted(screen *tty.Screen, doubted []app.DoubtedTool) {
 	}
 	rows := make([][]tty.Cell, len(doubted))
 	for i, one := range doubted {
-		before, after := changedHints(one.Before, one.After)
-		rows[i] = []tty.Cell{{Text: fullName(one.Ref), Style: tty.Name}, {Text: before}, {Text: after}}
+		rows[i] = []tty.Cell{{Text: fullName(one.Ref), Style: tty.Name}, {Text: changedHints(one.Before, one.After)}}
 	}
-	screen.WrappedTable([]string{"TOOL", "BEFORE", "NOW"}, rows)
+	screen.WrappedTable([]string{"TOOL", "CHANGE"}, rows)
 	fmt.Fprintln(screen, screen.WrapClauses("\nThe policy does not count the hints of these tools. To accept them as they are now: mcp-workbench policy accept TOOL", 0))
 }
 
 // changedHints returns the hints that differ, in words.
-func changedHints(before, after catalog.Hints) (was, is string) {
-	var words [2][]string
+func changedHints(before, after catalog.Hints) string {
+	var changes []string
 	for _, hint := range []struct {
 		name          string
 		before, after bool
@@ -39,11 +38,10 @@ func changedHints(before, after catalog.Hints) (was, is string) {
 		{"openWorld", before.OpenWorld, after.OpenWorld},
 	} {
 		if hint.before != hint.after {
-			words[0] = append(words[0], fmt.Sprintf("%s %t", hint.name, hint.before))
-			words[1] = append(words[1], fmt.Sprintf("%s %t", hint.name, hint.after))
+			changes = append(changes, fmt.Sprintf("%s was %t, now %t", hint.name, hint.before, hint.after))
 		}
 	}
-	return strings.Join(words[0], ", "), strings.Join(words[1], ", ")
+	return strings.Join(changes, "; ")
 }
 
 // The JSON of doubted tools.

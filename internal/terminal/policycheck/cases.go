@@ -120,11 +120,15 @@ func isOrAre(n int) string {
 
 func (c *Cases) show(screen *tty.Screen, found []differing) {
 	for _, one := range found {
-		fmt.Fprintf(screen, "%s %s:%d: case %d, %s called by %s: expected %s, but it is %s\n", screen.Paint(tty.Bad, "✗"), tty.CleanLine(c.File), one.Line,
+		differs := fmt.Sprintf("%s:%d: case %d, %s called by %s: expected %s, but it is %s", tty.CleanLine(c.File), one.Line,
 			one.Case, tty.CleanLine(one.Tool), tty.CleanLine(one.Caller), one.Expected, one.Verdict)
+		fmt.Fprintln(screen, screen.Paint(tty.Bad, "✗")+" "+screen.Wrap(differs, 2))
 		fmt.Fprintln(screen, "  "+screen.Wrap(tty.CleanLine(one.decidedBy), 2))
 	}
-	if len(found) == 0 {
+	switch {
+	case len(c.all) == 0:
+		fmt.Fprintln(screen, "0 cases")
+	case len(found) == 0:
 		fmt.Fprintf(screen, "%s %s judged as expected\n", screen.Paint(tty.Good, "✓"), toolbox.Count(len(c.all), "case is", "cases are"))
 	}
 }
@@ -147,7 +151,7 @@ func (c *testCase) judge(rules *policy.Policy) verdict {
 
 // query asks about a tool.
 func query(tool console.Definition, caller string) *policy.Query {
-	return &policy.Query{Caller: caller, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder}
+	return &policy.Query{Caller: caller, Ref: tool.Ref, Tool: tool.Tool.Definition, HintsDoubted: tool.Tool.HintsDoubted, Folder: tool.Folder, Others: tool.NamedFolders}
 }
 
 // earlierCalls counts the calls of a case's history, all of which were just now and by one caller.

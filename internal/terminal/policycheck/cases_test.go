@@ -125,3 +125,30 @@ func TestSecretsTakePartInTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+func TestTheRuleThatACallNames(t *testing.T) {
+	const (
+		secrets = `{"tools": "*/t", "arguments": {"secrets": "deny"}}`
+		limit   = `{"tools": "dev/*", "limit": {"calls": "2/1h"}}`
+		require = `{"tools": "dev/s/*", "require": {"a": {"oneOf": ["b"]}}}`
+		hinted  = `{"tools": "dev/s/*", "hints": {"readOnly": false}, "then": "deny"}`
+		denied  = `{"tools": "dev/s/*", "then": "deny"}`
+	)
+	for _, test := range []struct{ rules, want string }{
+		{limit + "," + secrets, "*/t"},
+		{require + "," + secrets, "*/t"},
+		{hinted + "," + secrets, "*/t"},
+		{denied + "," + secrets, "dev/s/*"},
+		{secrets + "," + denied, "dev/s/*"},
+		{limit + "," + require, "dev/s/*"},
+	} {
+		q := &policy.Query{
+			Caller: config.CallerStdio, Ref: toolbox.Ref{Toolbox: "dev", Server: "s", Name: "t"}, Tool: wire.Raw([]byte("{}")),
+			Arguments: wire.Raw([]byte(`{"a": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}`)),
+		}
+		v := judge(rulesOf(t, `{"rules": [`+test.rules+`]}`), q, used{calls: 2})
+		if v.Verdict != config.Deny || string(v.Reason.Pattern) != test.want {
+			t.Errorf("%s: %s by %q, want %q", test.rules, v.Verdict, v.Reason.Pattern, test.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package policycheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,9 @@ func decidedBy(j policy.Judgement) string {
 	return text
 }
 
+// whyDoubted says what to do about hints that do not count.
+const whyDoubted = "The tool's own hints do not count: its server has \"trustHints\": false, or they changed, which this lists: mcp-workbench policy accept"
+
 func (v *verdict) writeFile(screen *tty.Screen, file *policy.FileExplanation) {
 	fmt.Fprintf(screen, "\n%s: %s\n", screen.Paint(tty.Name, tty.CleanLine(file.File.Path)), paintVerdict(screen, file.Verdict))
 	var hints []string
@@ -60,6 +64,9 @@ func (v *verdict) writeFile(screen *tty.Screen, file *policy.FileExplanation) {
 		hints = append(hints, fmt.Sprintf("%s %t (%s)", hint.Name, hint.Value, hintSource(hint.Source)))
 	}
 	fmt.Fprintln(screen, "  "+screen.Paint(tty.Faint, "Hints:")+" "+screen.Wrap(strings.Join(hints, ", "), 9))
+	if slices.ContainsFunc(file.Hints, func(hint policy.Hint) bool { return hint.Source == policy.HintDoubted }) {
+		fmt.Fprintln(screen, "         "+screen.WrapClauses(whyDoubted, 9))
+	}
 	var rows [][]tty.Cell
 	for i := range file.Rules {
 		one := &file.Rules[i]
@@ -207,7 +214,7 @@ func hintSource(source policy.HintSource) string {
 	case policy.HintDefault:
 		return "default"
 	case policy.HintDoubted:
-		return "default, since the tool's own hints are doubted"
+		return "default, own doubted"
 	case policy.HintClass:
 		return "class reads"
 	case policy.HintReads:

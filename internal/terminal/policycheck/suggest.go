@@ -24,7 +24,8 @@ type suggestion struct {
 	reading     int           // declared
 	seemReading []toolbox.Ref // they declare nothing, but have names like tools that read
 	silent      []toolbox.Ref // they declare nothing
-	paths       []pathTools
+	paths       []pathTools   // with arguments that every call has
+	optional    []pathTools   // with arguments that a call may leave out
 }
 
 // pathTools are tools of a server that take the same arguments with paths.
@@ -109,33 +110,48 @@ var pathNames = []string{
 	"path", "paths", "file", "files", "filename", "file_name", "file_path", "filePath", "filepath", "directory", "dir", "folder", "source", "destination",
 }
 
-// addPaths remembers the arguments of a tool that are paths. Optional ones are left out: a call without the argument would not
-// meet the requirement.
+// addPaths remembers the arguments of a tool that are paths: those that it requires, and those that a call may leave out,
+// which does not meet a requirement.
 func (s *suggestion) addPaths(ref toolbox.Ref, tool catalog.Tool) {
 	schema := tool.Definition.Member("inputSchema")
-	var names []string
+	var required []string
 	for element := range schema.Member("required").Elements() {
 		name, _ := element.Text()
+		required = append(required, name)
+	}
+	var always, perhaps []string
+	for _, name := range pathNames {
 		property := schema.Member("properties").Member(name)
 		kind, _ := property.Member("type").Text()
 		if kind == "array" {
 			kind, _ = property.Member("items").Member("type").Text()
 		}
-		if slices.Contains(pathNames, name) && kind == "string" && !slices.Contains(names, name) {
-			names = append(names, name)
+		switch {
+		case kind != "string":
+		case slices.Contains(required, name):
+			always = append(always, name)
+		default:
+			perhaps = append(perhaps, name)
 		}
 	}
-	if len(names) == 0 {
-		return
+	s.paths = addTool(s.paths, ref, always)
+	s.optional = addTool(s.optional, ref, perhaps)
+}
+
+// addTool adds a tool to the group of its server with the same arguments. Without arguments it does nothing.
+func addTool(groups []pathTools, ref toolbox.Ref, arguments []string) []pathTools {
+	if len(arguments) == 0 {
+		return groups
 	}
-	slices.Sort(names)
+	slices.Sort(arguments)
 	place := ref.Toolbox + "/" + ref.Server
-	at := slices.IndexFunc(s.paths, func(p pathTools) bool { return p.place == place && slices.Equal(p.arguments, names) })
+	at := slices.IndexFunc(groups, func(p pathTools) bool { return p.place == place && slices.Equal(p.arguments, arguments) })
 	if at < 0 {
-		at = len(s.paths)
-		s.paths = append(s.paths, pathTools{place: place, arguments: names})
+		at = len(groups)
+		groups = append(groups, pathTools{place: place, arguments: arguments})
 	}
-	s.paths[at].tools = append(s.paths[at].tools, ref)
+	groups[at].tools = append(groups[at].tools, ref)
+	return groups
 }
 
 // lineWriter writes formatted lines.
@@ -189,13 +205,26 @@ func (s *suggestion) writeRules(line lineWriter) {
 		line("    // Server %s: ask about paths outside of the project. \"else\": \"deny\" refuses them.", tty.CleanLine(group.place))
 		line("    {")
 		writeTools(line, group.tools)
-		var require []string
-		for _, name := range group.arguments {
-			require = append(require, fmt.Sprintf("%s: {\"within\": [%s]}", literal(name), literal(s.project)))
-		}
-		line("      \"require\": {%s}, \"else\": \"ask\"", strings.Join(require, ", "))
+		line("      \"require\": {%s}, \"else\": \"ask\"", s.require(group))
 		line("    },")
 	}
+	for _, group := range s.optional {
+		line("    // Server %s: nothing asks about %s, which a call may leave out. This asks about such calls, too:", tty.CleanLine(group.place), strings.Join(group.arguments, ", "))
+		var tools []string
+		for _, ref := range group.tools {
+			tools = append(tools, pattern(ref))
+		}
+		line("    // {\"tools\": [%s], \"require\": {%s}, \"else\": \"ask\"},", strings.Join(tools, ", "), s.require(group))
+	}
+}
+
+// require returns the requirements that keep the arguments of a group within the project, in JSON.
+func (s *suggestion) require(group pathTools) string {
+	var all []string
+	for _, name := range group.arguments {
+		all = append(all, fmt.Sprintf("%s: {\"within\": [%s]}", literal(name), literal(s.project)))
+	}
+	return strings.Join(all, ", ")
 }
 
 // target names the file that the policy is for.

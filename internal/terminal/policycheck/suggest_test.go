@@ -55,6 +55,7 @@ func TestSuggestionIsAPolicy(t *testing.T) {
 		`// "dev/api/get_user": "reads",`, "1 tool declares to be read-only", "3 tools declare to be destructive", "4 tools declare nothing",
 		`"require": {"destination": {"within": ["."]}, "source": {"within": ["."]}}, "else": "ask"`,
 		`"require": {"paths": {"within": ["."]}}, "else": "ask"`,
+		"    // Server dev/files: nothing asks about path, ", `    // {"tools": ["dev/files/move"], "require": {"path": {"within": ["."]}}, "else": "ask"},`,
 		"        \"dev/files/move\",\n        \"dev/files/many\",\n        \"dev/a\\\\*b/$${HOME} \\u202e\\\\*\\\\\\\\\\n\",\n",
 	} {
 		if !strings.Contains(text, want) {

@@ -15,7 +15,7 @@ import (
 func Summarize(screen *tty.Screen, cfg *config.Config, known *console.Definitions) {
 	rules := policy.New(cfg)
 	if rules == nil {
-		fmt.Fprintln(screen, "There is no policy, so that every call is allowed. To start with one: mcp-workbench policy suggest")
+		fmt.Fprintln(screen, screen.WrapClauses("There is no policy, so that every call is allowed. To start with one: mcp-workbench policy suggest", 0))
 		return
 	}
 	for _, file := range cfg.Policy.Files {
@@ -23,13 +23,15 @@ func Summarize(screen *tty.Screen, cfg *config.Config, known *console.Definition
 		if len(file.Classes) > 0 {
 			parts = append(parts, toolbox.Count(len(file.Classes), "class", "classes"))
 		}
-		fmt.Fprintf(screen, "%s: %s\n", screen.Paint(tty.Name, tty.CleanLine(file.Path)), strings.Join(parts, ", "))
+		path := tty.CleanLine(file.Path)
+		fmt.Fprintln(screen, screen.Wrap(screen.Paint(tty.Name, path)+": "+strings.Join(parts, ", "), 0))
 	}
 	if len(cfg.Policy.Files) > 1 {
 		fmt.Fprintln(screen, "Each file is judged alone, and the strictest verdict counts.")
 	}
 	ask := cfg.Policy.Ask
-	fmt.Fprintf(screen, "Questions go to the %s. Without an answer within %s, the call is denied.\n\n", strings.Join(ask.Via, ", then the "), span(ask.Timeout))
+	questions := fmt.Sprintf("Questions go to the %s. Without an answer within %s, the call is denied.", strings.Join(ask.Via, ", then the "), span(ask.Timeout))
+	fmt.Fprint(screen, screen.Wrap(questions, 0), "\n\n")
 	tools := known.All()
 	var rows [][]tty.Cell
 	for _, caller := range callersOf(rules) {
@@ -43,7 +45,7 @@ func Summarize(screen *tty.Screen, cfg *config.Config, known *console.Definition
 	}
 	screen.Table([]string{"CALLER", "TOOLS HIDDEN"}, rows)
 	if unknown := len(known.Unknown()); unknown > 0 {
-		fmt.Fprintf(screen, "%s never connected; the tools are not counted.\n", toolbox.Count(unknown, "server was", "servers were"))
+		fmt.Fprintf(screen, "%s never connected; their tools are not counted.\n", toolbox.Count(unknown, "server was", "servers were"))
 	}
 }
 
