@@ -49,6 +49,7 @@ type Config struct {
 	HTTP           HTTP
 	Credentials    Credentials
 	Shared         Shared
+	History        History
 	ListOpened     bool       // list only prompts, resources and templates of opened toolboxes
 	Prefetch       bool       // start servers without a cached catalogue once, to list what they offer
 	Locked         bool       // offer only tools that the lock approves; see Files

@@ -46,6 +46,7 @@ func makeReference(t *testing.T) string {
 		{"`http`", "At the top; [http.md](http.md) has more about it.", &httpObject},
 		{"`http.tls`", "In `http`.", &tlsObject},
 		{"`credentials`", "At the top; [security.md](security.md) has more about it.", &credentialsObject},
+		{"`history`", "At the top; [history.md](history.md) has more about it.", &historyObject},
 	} {
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n| key | type | default | meaning | example |\n| --- | --- | --- | --- | --- |\n", c.title, c.introduction)
 		for i := range c.object.keys {
