@@ -24,6 +24,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/telemetry"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
@@ -78,6 +79,8 @@ type App struct {
 	router    atomic.Pointer[call.Router]
 	policy    atomic.Pointer[policy.Policy] // nil: everything is allowed
 	meter     *meter.Meter
+	history   *history.History
+	keeping   keeping
 	telemetry *telemetry.Sender // nil: nothing is sent
 	ledger    *ledger.Ledger
 	desk      *approval.Desk
@@ -129,7 +132,7 @@ func New(options Options) (*App, error) {
 		return nil, fmt.Errorf("the path of this program is unknown, and its helper processes need it: %w", err)
 	}
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
-	a.meter = meter.New(a.started)
+	a.meter, a.history = meter.New(a.started), history.New(a.Mask)
 	a.ledger = ledger.New(options.StateDir)
 	a.desk = approval.New(approval.Options{Mask: a.Mask, Reachable: options.Reachable})
 	a.config.Store(options.Config)
@@ -157,6 +160,9 @@ func New(options Options) (*App, error) {
 		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
 		ListsChanged: func(server *fleet.Server, notification string) { a.front.ListsChanged(server, notification) },
 	})
+	a.keeping.folder = options.StateDir
+	a.keepHistory(options.Config)
+	a.onStop("history", a.stopKeeping) // after the servers, with which the last calls end
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
 		Surface: a.surface, Forwarder: a.forwarder, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit, Traced: a.telemetry.Tracer() != nil,
@@ -250,6 +256,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		})
 		a.withheld.Store(withheld)
 	})
+	a.keepHistory(cfg)
 	a.Prefetch()
 	if cfg.Credentials != former.Credentials {
 		a.log.Warn("'credentials' stays as it was until the next start")

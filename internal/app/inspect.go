@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -118,6 +119,11 @@ func (i Inspector) Restart(ctx context.Context, box, server string) error {
 		return err
 	}
 	return found.Restart(ctx)
+}
+
+// History implements control.Subject.
+func (i Inspector) History(after uint64) ([]history.Record, uint64, <-chan struct{}) {
+	return i.App.history.Read(after)
 }
 
 // Questions implements control.Subject.

@@ -13,7 +13,7 @@ import (
 // stages returns the stages that every request passes on its way to a server. They are rebuilt with each configuration;
 // an unconfigured stage is left out.
 func (a *App) stages(cfg *config.Config) call.Stages {
-	stages := call.Stages{Observe: []call.Observer{a.meter}}
+	stages := call.Stages{Observe: []call.Observer{a.meter, a.history}, Shape: true}
 	if tracer := a.telemetry.Tracer(); tracer != nil {
 		stages.Trace, stages.Observe = tracer, append(stages.Observe, a.telemetry)
 	}

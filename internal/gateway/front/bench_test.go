@@ -18,6 +18,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -181,6 +183,13 @@ var beginnings = map[string]func(testing.TB) (client *echoClient, call, want []b
 		call, want := client.useTool()
 		return client, call, want
 	},
+	"legacy, counted and remembered": func(tb testing.TB) (*echoClient, []byte, []byte) {
+		client := newRoutedClient(tb, "legacy", call.NewRouter(call.Stages{
+			Observe: []call.Observer{meter.New(time.Now()), history.New(strings.Clone)}, Shape: true,
+		}))
+		call, want := client.useTool()
+		return client, call, want
+	},
 	"legacy, by read_tool": func(tb testing.TB) (*echoClient, []byte, []byte) {
 		client := newEchoClient(tb, "legacy")
 		call, want := client.useTool()
@@ -253,7 +262,7 @@ func benchmarkAtOnce(b *testing.B, begin func(testing.TB) (client *echoClient, c
 }
 
 // What a call allocates does not depend on the machine, unlike its time, so that a test can
-// hold on to it. There are three allocations, the fourth is room.
+// hold on to it. There are three allocations, the fourth is room, or for the shape of arguments.
 func TestAllocationsOfACall(t *testing.T) {
 	for name, begin := range beginnings {
 		t.Run(name, func(t *testing.T) {

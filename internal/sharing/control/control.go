@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 )
 
@@ -93,6 +94,9 @@ type Subject interface {
 	Metrics() http.Handler
 	// ReviewHints has hints count that a person accepted.
 	ReviewHints()
+	// History returns the calls after a number, the oldest first, and the number of the last of them. Without any, more is
+	// closed with the next call. The first call says how many were forgotten before it.
+	History(after uint64) (calls []history.Record, next uint64, more <-chan struct{})
 	// End starts to end the program.
 	End()
 }
@@ -106,6 +110,7 @@ const (
 	stopPath    = "/v1/stop"
 	metricsPath = "/v1/metrics"
 
+	historyPath   = "/v1/history"
 	questionsPath = "/v1/questions"
 	answerPath    = "/v1/answer"
 
@@ -115,6 +120,7 @@ const (
 	followParameter  = "follow"
 	idParameter      = "id"
 	answerParameter  = "answer"
+	afterParameter   = "after"
 )
 
 // prefix is the prefix of the names of control sockets; the process id follows.

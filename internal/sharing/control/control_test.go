@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
@@ -40,6 +41,12 @@ type subject struct {
 	changes   chan struct{} // of the only watcher
 	watchers  int
 	answered  []string
+
+	history *history.History
+}
+
+func (s *subject) History(after uint64) ([]history.Record, uint64, <-chan struct{}) {
+	return s.history.Read(after)
 }
 
 func (s *subject) Inspect() Workbench {
@@ -129,7 +136,7 @@ func serve(t *testing.T) (*subject, *Client, runtimedir.Dir) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &subject{more: make(chan struct{}), end: cancel, changes: make(chan struct{}, 10)}
+	s := &subject{more: make(chan struct{}), end: cancel, changes: make(chan struct{}, 10), history: history.New(strings.ToUpper)}
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, dir, s) }()
 	t.Cleanup(func() {

@@ -106,6 +106,7 @@ func handler(subject Subject) http.Handler {
 		}
 		answer(w, struct{}{})
 	})
+	mux.HandleFunc("GET "+historyPath, func(w http.ResponseWriter, r *http.Request) { calls(w, r, subject) })
 	mux.HandleFunc("GET "+questionsPath, func(w http.ResponseWriter, r *http.Request) { questions(w, r, subject) })
 	mux.HandleFunc("POST "+answerPath, func(w http.ResponseWriter, r *http.Request) { answerQuestion(w, r, subject) })
 	metrics := subject.Metrics()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
@@ -91,6 +92,9 @@ func (w *workbench) answered() string {
 
 func (w *workbench) Journal(string, string, uint64) ([]control.Line, uint64, <-chan struct{}, error) {
 	return nil, 0, nil, errors.New("there are no servers")
+}
+func (w *workbench) History(uint64) ([]history.Record, uint64, <-chan struct{}) {
+	return nil, 0, nil
 }
 func (w *workbench) Restart(context.Context, string, string) error { return nil }
 func (w *workbench) ReviewHints()                                  {}

@@ -1,0 +1,251 @@
+package pastcalls
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
+)
+
+// column is one of the table.
+type column struct {
+	title string
+	text  func(*history.Record) string
+	style func(*history.Record) tty.Style // may be nil
+	right bool                            // numbers
+	// gives says how early the column gives way on a narrow screen: the highest first; 0: never. It is narrowed to its least
+	// width first, and then left out.
+	gives int
+	least int // 0: it is not narrowed
+}
+
+const (
+	columnGap      = 2
+	leastArguments = 12
+	leastClient    = 8
+)
+
+// columns are those of the table. The tool is never cut, so that it can be copied.
+var columns = []column{
+	{title: "TIME", text: timeOf, style: faint},
+	{title: "CLIENT", text: clientOf, gives: 1, least: leastClient},
+	{title: "TOOL", text: Subject, style: func(*history.Record) tty.Style { return tty.Name }},
+	{title: "OUTCOME", text: outcomeOf, style: outcomeStyle},
+	{title: "TOTAL", text: func(r *history.Record) string { return span(r.Took) }, right: true},
+	{title: "START", text: func(r *history.Record) string { return span(r.InStart) }, right: true, gives: 3},
+	{title: "SERVER", text: func(r *history.Record) string { return span(r.AtServer) }, right: true, gives: 2},
+	{title: "PERSON", text: func(r *history.Record) string { return span(r.Waited) }, right: true, gives: 4},
+	{title: "OWN", text: func(r *history.Record) string { return span(r.InWorkbench) }, right: true, gives: 5},
+	{title: "IN", text: func(r *history.Record) string { return size(r.RequestBytes) }, right: true, gives: 7},
+	{title: "OUT", text: func(r *history.Record) string { return size(r.ResponseBytes) }, right: true, gives: 6},
+	{title: "ARGUMENTS", text: func(r *history.Record) string { return r.Arguments }, style: faint, gives: 8, least: leastArguments},
+}
+
+func faint(*history.Record) tty.Style { return tty.Faint }
+
+// Printer writes calls as a table, which can be continued.
+type Printer struct {
+	screen *tty.Screen
+	widths []int // of the columns so far; 0: left out
+	begun  bool
+}
+
+// NewPrinter returns a printer for a screen.
+func NewPrinter(screen *tty.Screen) *Printer { return &Printer{screen: screen} }
+
+// Print writes calls. The first ones decide which columns there are.
+func (p *Printer) Print(records ...history.Record) {
+	cells := make([][]string, len(records))
+	for i := range records {
+		cells[i] = make([]string, len(columns))
+		for n, column := range columns {
+			cells[i][n] = tty.CleanLine(column.text(&records[i]))
+		}
+	}
+	if !p.begun {
+		p.begun = true
+		p.layOut(cells)
+		titles := make([]string, len(columns))
+		for n, column := range columns {
+			titles[n] = column.title
+		}
+		p.line(titles, func(int) tty.Style { return tty.Faint })
+	}
+	for i := range records {
+		if lost := records[i].Lost; lost > 0 {
+			fmt.Fprintln(p.screen, p.screen.Paint(tty.Caution, fmt.Sprintf("(%s missing here)", toolbox.Count(int(lost), "call is", "calls are"))))
+		}
+		p.line(cells[i], func(n int) tty.Style {
+			if style := columns[n].style; style != nil {
+				return style(&records[i])
+			}
+			return tty.Plain
+		})
+	}
+}
+
+// layOut finds the widths of the columns that fit the screen.
+func (p *Printer) layOut(cells [][]string) {
+	p.widths = make([]int, len(columns))
+	for n, column := range columns {
+		p.widths[n] = len(column.title)
+		for _, row := range cells {
+			p.widths[n] = max(p.widths[n], runewidth.StringWidth(row[n]))
+		}
+	}
+	width, _ := p.screen.Size()
+	for excess := p.total() - width; width > 0 && excess > 0; excess = p.total() - width {
+		if !p.giveWay(excess) {
+			return // nothing can
+		}
+	}
+}
+
+// giveWay narrows or leaves out the column that gives way first.
+func (p *Printer) giveWay(excess int) bool {
+	first := -1
+	for n, column := range columns {
+		if column.gives > 0 && p.widths[n] > 0 && (first < 0 || column.gives > columns[first].gives) {
+			first = n
+		}
+	}
+	if first < 0 {
+		return false
+	}
+	if least := columns[first].least; least > 0 && p.widths[first]-excess >= least {
+		p.widths[first] -= excess
+	} else {
+		p.widths[first] = 0
+	}
+	return true
+}
+
+// total is the width of a line.
+func (p *Printer) total() int {
+	total := -columnGap
+	for _, width := range p.widths {
+		if width > 0 {
+			total += width + columnGap
+		}
+	}
+	return total
+}
+
+// line writes one line. Columns that can be narrowed are cut; others move what follows, if a later call has a longer text.
+func (p *Printer) line(cells []string, style func(n int) tty.Style) {
+	var line strings.Builder
+	for n, text := range cells {
+		width := p.widths[n]
+		if width == 0 {
+			continue
+		}
+		if columns[n].least > 0 {
+			text = p.cut(text, n)
+		}
+		padding := strings.Repeat(" ", max(width-runewidth.StringWidth(text), 0))
+		painted := p.screen.Paint(style(n), text)
+		if columns[n].right {
+			line.WriteString(padding + painted)
+		} else {
+			line.WriteString(painted + padding)
+		}
+		line.WriteString(strings.Repeat(" ", columnGap))
+	}
+	fmt.Fprintln(p.screen, strings.TrimRight(line.String(), " "))
+}
+
+// cut shortens a text to its column. The last column may be as wide as the screen has room.
+func (p *Printer) cut(text string, n int) string {
+	width := p.widths[n]
+	screen, _ := p.screen.Size()
+	switch {
+	case n < len(columns)-1:
+	case screen == 0:
+		return text
+	default:
+		width += max(screen-p.total(), 0)
+	}
+	return tty.Cut(text, width)
+}
+
+// Subject returns what a request was about: the reference of a tool, or a server and a method.
+func Subject(r *history.Record) string {
+	server := r.Toolbox + "/" + r.Server
+	switch {
+	case r.Tool != "":
+		return server + "/" + r.Tool
+	case r.Prompt != "":
+		return server + ": " + r.Method + " " + r.Prompt
+	}
+	return server + ": " + cmp.Or(r.Method, "another request")
+}
+
+func timeOf(r *history.Record) string {
+	at, now := r.Time.Local(), time.Now()
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format("01-02 15:04:05")
+}
+
+func clientOf(r *history.Record) string { return cmp.Or(r.Client, r.Caller) }
+
+// outcomeOf says how a call ended, with what is not said by the kind of the end.
+func outcomeOf(r *history.Record) string {
+	switch r.Outcome {
+	case call.StatusRPCError.String():
+		return "error " + r.ErrorType
+	case call.StatusFailed.String(), call.StatusRefused.String():
+		if r.ErrorType != "" && r.ErrorType != r.Outcome {
+			return r.Outcome + ": " + strings.ReplaceAll(r.ErrorType, "_", " ")
+		}
+	}
+	return r.Outcome
+}
+
+func outcomeStyle(r *history.Record) tty.Style {
+	switch {
+	case r.IsError():
+		return tty.Bad
+	case r.Outcome == call.StatusOK.String():
+		return tty.Good
+	}
+	return tty.Faint
+}
+
+// span writes a duration with two digits or three.
+func span(seconds float64) string {
+	switch ms := seconds * 1e3; {
+	case ms <= 0:
+		return "-"
+	case ms < .095:
+		return fmt.Sprintf("%.2fms", ms)
+	case ms < 10:
+		return fmt.Sprintf("%.1fms", ms)
+	case ms < 1000:
+		return fmt.Sprintf("%.0fms", ms)
+	case seconds < 10:
+		return fmt.Sprintf("%.1fs", seconds)
+	case seconds < 100:
+		return fmt.Sprintf("%.0fs", seconds)
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}
+
+// size writes a number of bytes.
+func size(bytes int) string {
+	switch {
+	case bytes < 10_000:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < 10_000_000:
+		return fmt.Sprintf("%d kB", bytes/1000)
+	}
+	return fmt.Sprintf("%d MB", bytes/1_000_000)
+}
