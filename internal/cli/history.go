@@ -89,6 +89,11 @@ func (f *historyFlags) explainNothing(screen *tty.Screen, absent error) error {
 	case f.follow && !f.asJSON:
 		fmt.Fprintln(screen, screen.Paint(tty.Faint, "Waiting for calls. Press Ctrl-C to quit."))
 	case f.follow, f.asJSON && (absent == nil || f.pid == 0):
+	case absent != nil && f.pid == 0:
+		return &toolbox.Error{
+			Code: toolbox.NotRunning, Message: "No workbench of yours is running, and none that ended kept its calls",
+			Hint: `To keep calls for workbenches that end, set "history": {"keep": "7d"} at the top of your configuration`,
+		}
 	case absent != nil:
 		return absent
 	case f.query.Errors || f.query.Slow > 0:

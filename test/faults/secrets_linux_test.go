@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
 )
@@ -83,9 +84,16 @@ func testEnvironment(t *testing.T, p pairing) {
 }
 
 func testStateFiles(t *testing.T, p pairing) {
-	b := startSecret(t, p, box{"rogue": {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}"}}})
+	b := startWith(t, p, rig.Options{
+		Boxes: map[string]box{"dev": {"rogue": {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}", "OTHER": "${OTHER}"}}}}, Env: []string{"TOKEN=" + secret, "OTHER=" + other},
+		Top: map[string]any{"history": map[string]any{"keep": "7d"}},
+	})
 	b.open(promptly)
-	b.use("rogue", "tell", promptly)
+	for _, arguments := range []string{`{}`, `{"key":"` + secret + `"}`, `{"` + other + `":{"` + secret + `":1}}`} {
+		b.wait(b.Use("dev", "rogue", "tell", arguments), promptly)
+		b.wait(b.Use("dev", "rogue", secret, arguments), promptly)
+	}
+	awaitHistory(t, filepath.Join(b.Dir, "home"), 6)
 	found := 0
 	home := filepath.Join(b.Dir, "home")
 	err := filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
@@ -114,5 +122,31 @@ func testStateFiles(t *testing.T, p pairing) {
 	}
 	if found < 2 {
 		t.Error("there is no state to look at")
+	}
+}
+
+// awaitHistory waits until calls are written to the files of the history.
+func awaitHistory(t *testing.T, home string, calls int) {
+	t.Helper()
+	written := ""
+	for limit := time.Now().Add(promptly); ; time.Sleep(10 * time.Millisecond) {
+		written = ""
+		files, err := filepath.Glob(filepath.Join(home, ".local/state/mcp-workbench/history/*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			written += string(text)
+		}
+		if strings.Count(written, "\n") >= calls {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("the history has only %s", written)
+		}
 	}
 }

@@ -2,14 +2,13 @@ package call
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
 const (
 	maxShape     = 160      // bytes of a description of arguments; the rest is left out
-	maxShapeName = 40       // bytes of an argument's name in it; the rest is cut off
+	maxShapeName = 40       // bytes of an argument's name in it; a longer one is left out, since it may be a value
 	maxShaped    = 16 << 10 // bytes of arguments that are described one by one; of longer ones only the size is told
 )
 
@@ -49,14 +48,9 @@ func appendMember(text, name []byte, value wire.Payload) []byte {
 		one = append(one, ", "...)
 	}
 	if len(name) > maxShapeName {
-		end := maxShapeName
-		for end > 0 && !utf8.RuneStart(name[end]) {
-			end--
-		}
-		one = append(append(one, name[:end]...), cutMark...)
-	} else {
-		one = append(one, name...)
+		name = []byte(cutMark)
 	}
+	one = append(one, name...)
 	one = append(one, ": "...)
 	one = append(one, value.Kind()...)
 	switch size := len(value.Bytes()); value.Kind() {

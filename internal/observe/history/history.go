@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -15,7 +14,7 @@ import (
 
 const (
 	maxRecords = 4096 // calls that are remembered; the oldest is forgotten for the next
-	maxName    = 256  // bytes of a tool's or a prompt's name; the rest is cut off
+	maxName    = 256  // bytes of a tool's or a prompt's name; a longer one is left out, since it may be anything
 	maxNames   = 4096 // names that are kept for records to share; beyond it they are collected again
 	maxBatch   = 200  // records that are read at once; the rest is read next
 )
@@ -82,7 +81,9 @@ func (h *History) CallEnded(c *call.Call, end call.End) {
 
 // shared returns a copy of a name that does not keep anything else in memory. The caller holds mu.
 func (h *History) shared(name string) string {
-	name = clip(name)
+	if len(name) > maxName {
+		return tooLong
+	}
 	if known, ok := h.names[name]; ok {
 		return known
 	}
@@ -94,16 +95,8 @@ func (h *History) shared(name string) string {
 	return name
 }
 
-func clip(name string) string {
-	if len(name) <= maxName {
-		return name
-	}
-	end := maxName
-	for end > 0 && !utf8.RuneStart(name[end]) {
-		end--
-	}
-	return name[:end]
-}
+// tooLong stands for a name that is too long.
+const tooLong = "…"
 
 // Last returns the number of the last call; 0 before the first.
 func (h *History) Last() uint64 {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"go.uber.org/goleak"
 
@@ -89,8 +88,8 @@ func TestNamesOfRecords(t *testing.T) {
 		{"prompts/get", "ask", "", "ask", "prompts/get"},
 		{"resources/read", "file:///home/me/secret", "", "", "resources/read"},
 		{"made/up", "x", "", "", ""},
-		{"tools/call", strings.Repeat("é", maxName), strings.Repeat("é", maxName/2), "", "tools/call"},
-		{"tools/call", "x" + strings.Repeat("é", maxName), "x" + strings.Repeat("é", maxName/2-1), "", "tools/call"},
+		{"tools/call", strings.Repeat("x", maxName), strings.Repeat("x", maxName), "", "tools/call"},
+		{"tools/call", strings.Repeat("x", maxName+1), "…", "", "tools/call"},
 		{"tools/call", "say_hunter2", "say_***", "", "tools/call"},
 	} {
 		h := New(masked)
@@ -178,12 +177,6 @@ func newCallNamed(t *testing.T, tool string) *call.Call {
 	one := *template
 	one.Name = tool
 	return &one
-}
-
-func TestClippedNamesAreText(t *testing.T) {
-	if got := clip("x" + strings.Repeat("é", maxName)); len(got) > maxName || !utf8.ValidString(got) {
-		t.Errorf("got %q", got)
-	}
 }
 
 func TestRememberingAllocatesNothing(t *testing.T) {

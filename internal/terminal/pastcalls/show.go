@@ -226,7 +226,7 @@ func span(seconds float64) string {
 	case ms <= 0:
 		return "-"
 	case ms < .095:
-		return fmt.Sprintf("%.2fms", ms)
+		return fmt.Sprintf("%.0fµs", ms*1e3)
 	case ms < 10:
 		return fmt.Sprintf("%.1fms", ms)
 	case ms < 1000:
