@@ -9,14 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
@@ -108,9 +106,6 @@ type stopStep struct {
 
 // stopTime is the time limit of Stop, whatever its context.
 const stopTime = 2200 * time.Millisecond
-
-// nearestToolboxes is the number of suggestions for an unknown toolbox.
-const nearestToolboxes = 3
 
 // New builds a workbench. It starts no server.
 func New(options Options) (*App, error) {
@@ -292,30 +287,6 @@ func definitionsDir(stateDir string) string {
 		return ""
 	}
 	return filepath.Join(stateDir, "definitions")
-}
-
-// CheckToolbox refuses a configuration without the toolbox to serve.
-func CheckToolbox(cfg *config.Config, name string) error {
-	if name == "" {
-		return nil
-	}
-	var names []string
-	for _, box := range cfg.Toolboxes {
-		if box.Name == name {
-			return nil
-		}
-		names = append(names, box.Name)
-	}
-	err := &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name)}
-	switch near := toolbox.Nearest(name, names, nearestToolboxes); {
-	case len(near) > 0:
-		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"
-	case len(names) > 0:
-		err.Hint = "Available toolboxes: " + strings.Join(names, ", ")
-	default:
-		err.Hint = "No toolboxes are configured."
-	}
-	return err
 }
 
 func (a *App) onStop(name string, stop func(context.Context) error) {

@@ -127,6 +127,7 @@ var hostileRuns = map[string][]hostileRun{
 	"ps":           {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 	"top":          {{args: nil}},
 	"approve":      {{args: []string{"--json"}}, {args: []string{hostile, hostile}}},
+	"history":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{"--errors", "--pid", hostile}}},
 	"logs":         {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$GOOD", "--json"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},
 	"restart":      {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$BAD"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},
 	"serve":        {{args: []string{"--no-auth", "--listen", hostile}, shows: true}, {args: []string{"--no-auth", "--toolbox", hostile}, shows: true}},
@@ -339,17 +340,25 @@ func (p *hostilePlace) startWorkbench(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	box, server, _ := strings.Cut(p.names.Replace("$GOOD"), "/")
+	call, err := json.Marshal(map[string]any{
+		"tool": map[string]any{"toolbox": box, "server": server, "name": "none" + hostile}, "arguments": map[string]any{hostile: hostile},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	fmt.Fprintln(stdin, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c\u001b[31m\u202eZq","version":"\u009b1"}}}`)
 	fmt.Fprintf(stdin, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"open_toolbox","arguments":{"toolbox":%s}}}`+"\n", name)
 	lines := bufio.NewReader(stdout)
-	for {
+	for isAnswered := false; !isAnswered; {
 		line, err := lines.ReadString('\n')
 		if err != nil {
 			t.Fatalf("the workbench ended: %v: %s", err, stderr.String())
 		}
 		if strings.Contains(line, `"id":2`) {
-			break
+			fmt.Fprintf(stdin, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"use_tool","arguments":%s}}`+"\n", call)
 		}
+		isAnswered = strings.Contains(line, `"id":3`)
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }() // until the workbench ends
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/pastcalls"
 )
 
@@ -38,7 +39,7 @@ your configuration, calls are also written to files, and shown for workbenches t
   mcp-workbench history -f                 keep printing calls as they end
   mcp-workbench history --errors --limit 5
   mcp-workbench history --slow 1s --json   for scripts: a JSON object per line`,
-		Args: noArguments,
+		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.query.Limit < 1 || flags.query.Slow < 0 {
 				return &usageError{err: errors.New("--limit must be at least 1, and --slow not below 0")}
@@ -53,6 +54,9 @@ your configuration, calls are also written to files, and shown for workbenches t
 	cmd.Flags().DurationVar(&flags.query.Slow, "slow", 0, "only calls that took that long or longer, such as 1s")
 	cmd.Flags().IntVarP(&flags.query.Limit, "limit", "n", 100, "number of last calls to show")
 	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "write each call as a JSON object on a line")
+	completion.Register(cmd, "slow", cobra.FixedCompletions([]cobra.Completion{"100ms", "1s", "10s", "1m"}, cobra.ShellCompDirectiveNoFileComp))
+	completion.Register(cmd, "pid", completion.Workbenches)
+	completion.Register(cmd, "limit", cobra.NoFileCompletions)
 	return cmd
 }
 

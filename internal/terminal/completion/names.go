@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -175,6 +176,17 @@ func Running(cmd *cobra.Command, args []string, _ string) ([]string, cobra.Shell
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Workbenches completes the process id of a running workbench.
+func Workbenches(cmd *cobra.Command, _ []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil {
+		running, _ := control.Find(cmd.Context(), dir) // a workbench that does not answer offers nothing
+		for _, client := range running {
+			found = offer(found, typed, strconv.Itoa(client.Status.PID), client.Status.Describe())
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 // Approvals completes the ID of a call that waits for approval, and the answer after it.

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// nearestToolboxes is the number of suggestions for an unknown toolbox.
+const nearestToolboxes = 3
+
+// CheckToolbox refuses a configuration without the toolbox to serve.
+func CheckToolbox(cfg *config.Config, name string) error {
+	if name == "" {
+		return nil
+	}
+	var names []string
+	for _, box := range cfg.Toolboxes {
+		if box.Name == name {
+			return nil
+		}
+		names = append(names, box.Name)
+	}
+	err := &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name)}
+	switch near := toolbox.Nearest(name, names, nearestToolboxes); {
+	case len(near) > 0:
+		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"
+	case len(names) > 0:
+		err.Hint = "Available toolboxes: " + strings.Join(names, ", ")
+	default:
+		err.Hint = "No toolboxes are configured."
+	}
+	return err
+}
