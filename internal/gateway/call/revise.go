@@ -16,7 +16,7 @@ func (r *run) revise() (arguments wire.Payload, ok bool) {
 	for _, reviser := range r.router.stages.Revise {
 		revision := reviser.Revise(&r.call)
 		if revision.Refusal != nil {
-			r.refuse(Outcome{}, revision.Refusal)
+			r.deny(revision.Refusal)
 			return arguments, false
 		}
 		if !revision.Arguments.IsAbsent() {

@@ -111,6 +111,7 @@ func (r *run) Done(response wire.Message, err error) {
 	r.timing.answer()
 	if r.answers != nil {
 		if failure := r.reviseResponse(&response); failure != nil {
+			r.errorType = typeDenied
 			r.finish(Outcome{}, failure)
 			return
 		}

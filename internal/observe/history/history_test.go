@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type client struct{ profile *fleet.ClientProfile }
 
 func (client) Notify(string, []byte) error     { return nil }
+func (client) TryNotify(string, []byte)        {}
 func (client) Ask(*downstream.Question)        {}
 func (c client) Profile() *fleet.ClientProfile { return c.profile }
 func unmasked(text string) string              { return text }

@@ -20,6 +20,7 @@ import (
 type nobody struct{}
 
 func (nobody) Notify(string, []byte) error   { return nil }
+func (nobody) TryNotify(string, []byte)      {}
 func (nobody) Ask(*downstream.Question)      {}
 func (nobody) Profile() *fleet.ClientProfile { return nil }
 

@@ -68,6 +68,7 @@ func (w *workbench) Restart(context.Context, string, string) error { return nil 
 func (w *workbench) Questions() []control.Question                 { return nil }
 func (w *workbench) WatchQuestions() (<-chan struct{}, func())     { return nil, func() {} }
 func (w *workbench) Answer(string, approval.Answer) error          { return nil }
+func (w *workbench) ReviewHints()                                  {}
 func (w *workbench) End()                                          {}
 
 // run serves a workbench with calls until stop.
