@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -257,7 +258,7 @@ func TestReadingStoredCalls(t *testing.T) {
 	if got, err := ReadStored(filepath.Join(folder, "none"), 10, all); err != nil || got != nil {
 		t.Errorf("a folder that does not exist: %v, %v", got, err)
 	}
-	if _, err := ReadStored(filepath.Join(folder, "other.jsonl"), 10, all); err == nil || err.(*fs.PathError) == nil {
+	if _, err := ReadStored(filepath.Join(folder, "other.jsonl"), 10, all); !errors.As(err, new(*fs.PathError)) {
 		t.Errorf("no folder: %v", err)
 	}
 }

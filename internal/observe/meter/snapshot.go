@@ -77,7 +77,7 @@ func (t *totals) read(key serverKey) Totals {
 		Crashes: t.crashes.Load(), DefinitionsChanged: t.changes.Load(),
 	}
 	t.methods.each(func(name string, o *operation) {
-		read.Methods = append(read.Methods, MethodTotals{name, o.outcomes.read(), o.took.read(&operationBounds), o.atServer.read(&operationBounds)})
+		read.Methods = append(read.Methods, MethodTotals{name, o.read(), o.took.read(&operationBounds), o.atServer.read(&operationBounds)})
 	})
 	t.tools.each(func(name string, o *outcomes) { read.Tools = append(read.Tools, ToolTotals{name, o.read()}) })
 	t.errors.each(func(name string, count *atomic.Uint64) {
