@@ -102,8 +102,11 @@ func (r *run) startAndSend(request sendable) {
 	ctx, stop := r.canceller.Context()
 	lease, err := r.call.Server.LeaseFor(ctx, r.call.Client.Profile())
 	if err == nil {
-		if level := request.logLevelToRequest(lease.Session); level != "" {
+		switch level := request.logLevelToRequest(lease.Session); {
+		case level != "":
 			lease.Session.AskForLogs(ctx, level)
+		case lease.ReadySince().Before(r.timing.since):
+			r.timing.now = inWorkbench // it was there
 		}
 	}
 	r.timing.enter(inWorkbench)

@@ -282,7 +282,7 @@ func TestStagesWaitForAPerson(t *testing.T) {
 				}
 			}
 			got := await(t, c.replies)
-			if end, _ := seen.only(); end.Waited <= 0 || end.Status != test.want || (test.want == StatusRefused) != errors.Is(got.err, refusal) {
+			if end, _ := seen.only(); end.Waited <= 0 || end.Start != 0 || end.Status != test.want || (test.want == StatusRefused) != errors.Is(got.err, refusal) {
 				t.Errorf("it ended with %s, %v, want %s", end.Status, got.err, test.want)
 			}
 		})

@@ -93,6 +93,9 @@ func (l *Lease) Explain(err error) error {
 	return explained
 }
 
+// ReadySince returns when the server was ready, after its start.
+func (l *Lease) ReadySince() time.Time { return l.instance.ready }
+
 // uses returns the number of leases so far.
 func (in *instance) uses() int { return int(in.lent.Load()) }
 
