@@ -52,8 +52,7 @@ func addCommands(root *cobra.Command, g *globals) {
 		}},
 		{"Operate", []helpLine{
 			groupedHelp("Show workbenches and servers; answer calls that wait", newPS(), newTop(), newApprove()),
-			singleHelp(newHistory()),
-			singleHelp(newMetrics()),
+			groupedHelp("Show the last calls; print metrics for Prometheus", newHistory(), newMetrics()),
 			groupedHelp("Show a server's stderr, restart it, or stop a workbench", newLogs(), newRestart(), newStop()),
 		}},
 		{"Serve", []helpLine{

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +70,7 @@ func (w *workbench) Questions() []control.Question                 { return nil 
 func (w *workbench) WatchQuestions() (<-chan struct{}, func())     { return nil, func() {} }
 func (w *workbench) Answer(string, approval.Answer) error          { return nil }
 func (w *workbench) ReviewHints()                                  {}
+func (w *workbench) Metrics() http.Handler                         { return http.NotFoundHandler() }
 func (w *workbench) End()                                          {}
 
 // run serves a workbench with calls until stop.
