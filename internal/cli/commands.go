@@ -52,8 +52,8 @@ func addCommands(root *cobra.Command, g *globals) {
 		}},
 		{"Operate", []helpLine{
 			groupedHelp("Show workbenches and servers; answer calls that wait", newPS(), newTop(), newApprove()),
-			singleHelp(newMetrics()),
 			groupedHelp("Show a server's stderr, restart it, or stop a workbench", newLogs(), newRestart(), newStop()),
+			groupedHelp("Print metrics; show, verify or export the audit log", newMetrics(), newAudit(g)),
 		}},
 		{"Serve", []helpLine{
 			groupedHelp("Serve many clients over HTTP; manage their tokens", newServe(g), newToken(g)),

@@ -67,6 +67,7 @@ func (b *builder) settings(root *node) *Config {
 	cfg.Discovery, cfg.HTTP, cfg.Shared = discovery(root), b.http(root.get("http")), shared(root)
 	cfg.ListOpened = root.get("lists").string() == "opened"
 	cfg.Policy, cfg.Credentials = b.policy(root), b.credentials(root.get("credentials"))
+	cfg.Audit = b.audit(root.get("audit"))
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	top := inherited{timeouts: defaultTimeouts()}.overriddenBy(root)
 	cfg.Timeouts, cfg.InheritEnv = top.timeouts, top.env

@@ -48,6 +48,7 @@ type Config struct {
 	Policy         Policy
 	HTTP           HTTP
 	Credentials    Credentials
+	Audit          Audit
 	Shared         Shared
 	ListOpened     bool       // list only prompts, resources and templates of opened toolboxes
 	Prefetch       bool       // start servers without a cached catalogue once, to list what they offer

@@ -130,6 +130,7 @@ var rootObject = object{keys: []key{
 	sharedIdleKey,
 	httpKey,
 	credentialsKey,
+	auditKey,
 	{
 		name: "toolboxes", kinds: []kind{kindObject}, required: "must have a 'toolboxes' object",
 		example:     `{"dev": {"description": "Development tools", "mcpServers": {}}}`,

@@ -45,6 +45,7 @@ func makeReference(t *testing.T) string {
 		{"`http`", "At the top; [http.md](http.md) has more about it.", &httpObject},
 		{"`http.tls`", "In `http`.", &tlsObject},
 		{"`credentials`", "At the top; [security.md](security.md) has more about it.", &credentialsObject},
+		{"`audit`", "At the top; [audit.md](audit.md) has more about it.", &auditObject},
 	} {
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n| key | type | default | meaning | example |\n| --- | --- | --- | --- | --- |\n", c.title, c.introduction)
 		for i := range c.object.keys {
