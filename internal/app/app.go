@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/telemetry"
@@ -66,25 +67,27 @@ type Options struct {
 
 // App is one workbench. New makes it, ServeStdio runs it for a client, Reload changes its configuration, Stop ends it.
 type App struct {
-	fleet     *fleet.Fleet
-	front     *front.Server
-	toolbox   string // the only one to serve; "": all
-	isClear   bool   // see Options.Transparent
-	version   string
-	started   time.Time
-	log       *slog.Logger
-	config    atomic.Pointer[config.Config]
-	router    atomic.Pointer[call.Router]
-	policy    atomic.Pointer[policy.Policy] // nil: everything is allowed
-	meter     *meter.Meter
-	history   *history.History
-	keeping   keeping
-	telemetry *telemetry.Sender // nil: nothing is sent
-	ledger    *ledger.Ledger
-	desk      *approval.Desk
-	withheld  atomic.Value                   // string: why files of the configuration are not used
-	gate      atomic.Pointer[httpauth.Gate]  // nil unless clients are served over HTTP
-	tokens    atomic.Pointer[httpauth.Store] // of these clients; nil without
+	fleet      *fleet.Fleet
+	front      *front.Server
+	toolbox    string // the only one to serve; "": all
+	isClear    bool   // see Options.Transparent
+	version    string
+	started    time.Time
+	log        *slog.Logger
+	config     atomic.Pointer[config.Config]
+	router     atomic.Pointer[call.Router]
+	policy     atomic.Pointer[policy.Policy] // nil: everything is allowed
+	meter      *meter.Meter
+	history    *history.History
+	keeping    keeping
+	telemetry  *telemetry.Sender // nil: nothing is sent
+	ledger     *ledger.Ledger
+	desk       *approval.Desk
+	audit      *audit.Log                     // nil: nothing is recorded
+	auditStage *audit.Stage                   // nil without a log
+	withheld   atomic.Value                   // string: why files of the configuration are not used
+	gate       atomic.Pointer[httpauth.Gate]  // nil unless clients are served over HTTP
+	tokens     atomic.Pointer[httpauth.Store] // of these clients; nil without
 
 	environ   []string
 	load      func(environ []string) (*config.Config, error) // may be nil
@@ -129,9 +132,10 @@ func New(options Options) (*App, error) {
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.meter, a.history = meter.New(a.started), history.New(a.Mask)
 	a.ledger = ledger.New(options.StateDir)
-	a.desk = approval.New(approval.Options{Mask: a.Mask, Reachable: options.Reachable})
 	a.config.Store(options.Config)
 	a.prepareTelemetry()
+	a.openAudit(&options)
+	a.desk = approval.New(a.deskOptions(&options))
 	a.router.Store(call.NewRouter(a.stages(options.Config)))
 	a.withheld.Store(options.Withheld)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
@@ -143,7 +147,7 @@ func New(options Options) (*App, error) {
 	logins := oauth.New(oauth.Options{
 		Store:   credentials.Open(credentials.Folder(options.StateDir), credentials.Options{Seal: options.Config.Credentials, Log: options.Log}),
 		Environ: options.Environ, Log: options.Log,
-		Secrets: func(values ...string) { a.fleet.Hide(values...) },
+		Secrets: func(values ...string) { a.fleet.Hide(values...) }, Ended: a.loginEnded(),
 	})
 	a.onStop("logins", func(ctx context.Context) error { return closeLogins(ctx, logins) })
 	a.fleet = fleet.New(fleet.Options{
@@ -151,7 +155,7 @@ func New(options Options) (*App, error) {
 		Environ: options.Environ, Folder: options.Folder, Idle: options.Idle, Version: options.Version, Log: options.Log,
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
-		Restrictions: restrictions, Events: a.meter,
+		Restrictions: restrictions, Events: a.serverEvents(),
 		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
 		ListsChanged: func(server *fleet.Server, notification string) { a.front.ListsChanged(server, notification) },
 	})
@@ -252,9 +256,13 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		a.withheld.Store(withheld)
 	})
 	a.keepHistory(cfg)
+	a.audit.Add(audit.Reload(cfg.Path, nil))
 	a.Prefetch()
 	if cfg.Credentials != former.Credentials {
 		a.log.Warn("'credentials' stays as it was until the next start")
+	}
+	if cfg.Audit != former.Audit {
+		a.log.Warn("'audit' stays as it was until the next start")
 	}
 	if gate := a.gate.Load(); gate != nil {
 		gate.SetRules(rules(cfg.HTTP))

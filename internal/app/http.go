@@ -28,6 +28,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *http
 		Gate: func(next http.Handler) http.Handler {
 			gate := httpauth.NewGate(next, httpauth.GateOptions{
 				Store: tokens, Rules: rules(settings), Log: a.log,
+				Refused:      a.tokenRefused(),
 				NeedsNoToken: func(path string) bool { return path == front.HealthPath || path == front.ReadyPath },
 				Needs:        rightFor,
 			})

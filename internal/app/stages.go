@@ -26,6 +26,10 @@ func (a *App) stages(cfg *config.Config) call.Stages {
 			stages.Revise = append(stages.Revise, stage)
 		}
 	}
+	if a.auditStage != nil { // the last admitter, so that what it records as admitted is sent
+		stages.Screen, stages.Admit = append(stages.Screen, a.auditStage), append(stages.Admit, a.auditStage)
+		stages.Observe, stages.Hash = append(stages.Observe, a.auditStage), true
+	}
 	return stages
 }
 

@@ -52,8 +52,8 @@ func addCommands(root *cobra.Command, g *globals) {
 		}},
 		{"Operate", []helpLine{
 			groupedHelp("Show workbenches and servers; answer calls that wait", newPS(), newTop(), newApprove()),
-			groupedHelp("Show the last calls; print metrics for Prometheus", newHistory(), newMetrics()),
-			groupedHelp("Show a server's stderr, restart it, or stop a workbench", newLogs(), newRestart(), newStop()),
+			groupedHelp("Show a server's stderr; restart it; stop a workbench", newLogs(), newRestart(), newStop()),
+			groupedHelp("Show the last calls; print metrics; use the audit log", newHistory(), newMetrics(), newAudit(g)),
 		}},
 		{"Serve", []helpLine{
 			groupedHelp("Serve many clients over HTTP; manage their tokens", newServe(g), newToken(g)),

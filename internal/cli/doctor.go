@@ -30,7 +30,7 @@ func newDoctor(g *globals) *cobra.Command {
 	var options doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor [TOOLBOX[/SERVER]...]",
-		Short: "Check the configuration and servers, and explain failures",
+		Short: "Check the configuration and servers; explain failures",
 		Long: `Check the configuration and its environment, list the MCP clients that have the workbench,
 and start every server: is its command found, does it start, answer the handshake and list
 its tools? Failures are explained with the last lines of the server's stderr and a fix.

@@ -81,8 +81,11 @@ var hostileRuns = map[string][]hostileRun{
 		{args: []string{"--revoke"}, shows: true},
 		{args: []string{"--revoke", hostile}, shows: true},
 	},
-	"lock":   {{args: nil, shows: true}, {args: []string{"--accept", hostile}, shows: true}},
-	"policy": {{args: nil}},
+	"audit":        {{args: nil}, {args: []string{"--json"}}},
+	"audit verify": {{args: nil}, {args: []string{hostile}}, {args: []string{"--public-key", hostile}}},
+	"audit export": {{args: []string{"--format", "ocsf", hostile}, shows: true}, {args: []string{"--format", hostile}}},
+	"lock":         {{args: nil, shows: true}, {args: []string{"--accept", hostile}, shows: true}},
+	"policy":       {{args: nil}},
 	"policy explain": {
 		{args: []string{"--alone", "$TOOL"}, shows: true},
 		{args: []string{"--alone", "--json", "$TOOL"}, shows: true},

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
@@ -157,14 +158,35 @@ type logins struct {
 
 	mu      sync.Mutex
 	secrets []string // of the configuration, and tokens
+	events  []audit.Entry
 }
 
 // openLogins opens the logins of this user. They must be closed.
 func openLogins(cfg *config.Config, log *slog.Logger) *logins {
 	store := credentials.Open(credentials.Folder(config.StateDir()), credentials.Options{Seal: cfg.Credentials, Log: log})
 	l := &logins{store: store, config: cfg, secrets: slices.Clone(cfg.Secrets)}
-	l.Manager = oauth.New(oauth.Options{Store: store, Environ: os.Environ(), Log: log, Secrets: l.hide})
+	l.Manager = oauth.New(oauth.Options{Store: store, Environ: os.Environ(), Log: log, Secrets: l.hide, Ended: func(server oauth.Server, err error) {
+		l.record(audit.Login(server.Toolbox, server.Name, err))
+	}})
 	return l
+}
+
+// record keeps an event for the audit log, which is written in the end.
+func (l *logins) record(event audit.Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = append(l.events, event)
+}
+
+// Close ends the use of the logins, and records what was done.
+func (l *logins) Close() {
+	l.Manager.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, event := range l.events {
+		recordEvent(context.Background(), l.config.Audit, event)
+	}
+	l.events = nil
 }
 
 // hide adds values that are not shown.

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
@@ -72,6 +73,7 @@ func runLogout(ctx context.Context, g *globals, ref, account string, out io.Writ
 		fmt.Fprintf(screen, "There is no login to %s.%s\n", name, logins.otherAccounts(found.server.URL, account))
 		return nil
 	}
+	logins.record(audit.Logout(found.toolbox, found.server.Name))
 	fmt.Fprintf(screen, "%s Signed out of %s.\n", screen.Paint(tty.Good, "✓"), name)
 	for _, notice := range result.Notices {
 		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.Wrap(tty.Clean(logins.mask(notice)), 2))

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
@@ -81,6 +82,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 			return err
 		}
 		if created {
+			recordEvent(ctx, s.Config.Audit, audit.TokenCreated(httpauth.DefaultToken, string(httpauth.Calls), nil))
 			fmt.Fprintf(stderr, "Clients need a token. This one is for all toolboxes, and is not shown again.\n\n%s\n", clients.HTTPSnippet(url, token))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
@@ -36,7 +37,7 @@ is created. A running server notices changes within a second.`,
 		SuggestionsMinimumDistance: 2,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newTokenAdd(g), newTokenList(), newTokenRemove())
+	cmd.AddCommand(newTokenAdd(g), newTokenList(), newTokenRemove(g))
 	return cmd
 }
 
@@ -67,7 +68,7 @@ counters and durations), page (inspect the workbench in a browser).`,
 					return &usageError{err: err}
 				}
 			}
-			return addToken(cmd.OutOrStdout(), cmd.ErrOrStderr(), g, grant)
+			return addToken(cmd, g, grant)
 		},
 	}
 	cmd.Flags().StringSliceVar(&rights, "for", nil, "what the token permits: "+httpauth.JoinRights(httpauth.Rights)+"; may be repeated (default: calls)")
@@ -90,7 +91,7 @@ func newTokenList() *cobra.Command {
 	}
 }
 
-func newTokenRemove() *cobra.Command {
+func newTokenRemove(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "remove NAME",
 		Short:   "Revoke a token",
@@ -104,6 +105,8 @@ func newTokenRemove() *cobra.Command {
 			if err := store.Remove(args[0]); err != nil {
 				return err
 			}
+			settings, _ := auditSettings(g)
+			recordEvent(cmd.Context(), settings, audit.TokenRemoved(args[0]))
 			fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "Token '%s' is removed. A running server refuses it within a second.\n", args[0])
 			return nil
 		},
@@ -135,7 +138,8 @@ func openTokens() (*httpauth.Store, error) {
 	return httpauth.Open(filepath.Join(state, httpauth.FileName))
 }
 
-func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
+func addToken(cmd *cobra.Command, g *globals, grant httpauth.Grant) error {
+	out, errOut := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	cfg, err := tokenConfig(g, grant.Toolboxes)
 	if err != nil {
 		return err
@@ -148,6 +152,7 @@ func addToken(out, errOut io.Writer, g *globals, grant httpauth.Grant) error {
 	if err != nil {
 		return err
 	}
+	recordEvent(cmd.Context(), cfg.Audit, audit.TokenCreated(grant.Name, rightsOf(grant), grant.Toolboxes))
 	fmt.Fprintln(out, token)
 	if grant.Rights != nil && !slices.Contains(grant.Rights, httpauth.Calls) {
 		fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is created, for %s. It is not shown again.\n", grant.Name, httpauth.JoinRights(grant.Rights))
@@ -244,4 +249,12 @@ func listTokens(out io.Writer) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", token.Name, may, httpauth.JoinRights(token.Rights), token.Created.Local().Format(tokenTime), expires)
 	}
 	return table.Flush()
+}
+
+// rightsOf lists what a token permits.
+func rightsOf(grant httpauth.Grant) string {
+	if len(grant.Rights) == 0 {
+		return string(httpauth.Calls)
+	}
+	return httpauth.JoinRights(grant.Rights)
 }

@@ -19,7 +19,7 @@ import (
 func newTry(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "try [TOOLBOX]",
-		Short: "Open a toolbox in the terminal and call one of its tools",
+		Short: "Open a toolbox in the terminal and call a tool of it",
 		Long: `Do what a client does: open a toolbox, list its tools, call one that needs no arguments
 and changes nothing, and show how long each step took. Without TOOLBOX, the first one is
 opened.`,

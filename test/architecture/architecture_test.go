@@ -32,7 +32,7 @@ var folders = []struct {
 	{"internal/access", []string{"httpauth", "credentials"}},
 	{"internal/servers", []string{"process", "downstream", "oauth", "catalog", "search", "fleet"}},
 	{"internal/gateway", []string{"call", "policy", "ledger", "approval", "metatool", "passthrough", "front"}},
-	{"internal/observe", []string{"meter", "history", "exposition", "telemetry"}},
+	{"internal/observe", []string{"meter", "history", "exposition", "telemetry", "audit"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{"", "loader", "service"}},
 	{"internal/terminal", []string{"browser", "login", "arguments", "localclient", "recording", "console", "policycheck", "completion", "tokencost", "lockdiff", "overview", "approve", "pastcalls", "doctor"}},

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
 func TestPromtoolAcceptsTheRules(t *testing.T) {
@@ -35,6 +37,11 @@ func TestMetricsByTokenAndCommand(t *testing.T) {
 	}
 	if _, narrow := b.get(b.tokens["narrow"], ""); !strings.Contains(narrow, `toolbox="ops"`) || strings.Contains(narrow, `"dev"`) {
 		t.Errorf("a token for ops sees %s", narrow)
+	}
+	client := mcptest.NewHTTPClient(b.Address, http.Header{"Authorization": {"Bearer " + reader}})
+	defer client.Close()
+	if answer, err := client.Initialize(t.Context(), "2025-11-25"); err != nil || answer.Result != nil {
+		t.Errorf("a token for metrics may call tools: %s %v", answer.Raw, err)
 	}
 	end()
 

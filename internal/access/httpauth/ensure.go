@@ -7,12 +7,15 @@ import (
 	"time"
 )
 
+// DefaultToken is the name of the token that EnsureDefault creates.
+const DefaultToken = "default"
+
 // EnsureDefault creates a token named default with access to everything, if there is no token at all.
 func (s *Store) EnsureDefault() (token string, created bool, err error) {
 	if len(s.List()) > 0 {
 		return "", false, nil
 	}
-	token, err = s.Create(Grant{Name: "default"})
+	token, err = s.Create(Grant{Name: DefaultToken})
 	return token, err == nil, err
 }
 

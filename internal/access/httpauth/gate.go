@@ -28,6 +28,9 @@ type GateOptions struct {
 	NeedsNoToken func(path string) bool
 	// Needs returns the right that a path requires. Nil: Calls for all.
 	Needs func(path string) Right
+	// Refused is told about each request that is refused for its token: with the address of the client, the name of the token
+	// if it is known, and the reason. It must not block. Nil: nobody is told.
+	Refused func(remote, token, reason string)
 }
 
 // Rules are the access rules of the configuration.
@@ -45,6 +48,7 @@ type Gate struct {
 	store    *Store
 	exempt   func(path string) bool
 	needs    func(path string) Right
+	refused  func(remote, token, reason string)
 	running  watched
 	log      *slog.Logger
 	rules    atomic.Pointer[rules]
@@ -61,11 +65,14 @@ type rules struct {
 // NewGate returns a gate in front of next. It must receive every request, whatever its path.
 func NewGate(next http.Handler, options GateOptions) *Gate {
 	g := &Gate{
-		next: next, store: options.Store, exempt: options.NeedsNoToken, log: options.Log,
+		next: next, store: options.Store, exempt: options.NeedsNoToken, refused: options.Refused, log: options.Log,
 		wrong: newLimiter(), logLimit: rate.NewLimiter(rate.Every(time.Second), 1),
 	}
 	if g.needs = options.Needs; g.needs == nil {
 		g.needs = func(string) Right { return Calls }
+	}
+	if g.refused == nil {
+		g.refused = func(string, string, string) {}
 	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -133,12 +140,14 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	identity, refused := g.identify(request)
 	if refused != nil {
+		g.refused(request.RemoteAddr, "", refused.reason)
 		g.refuse(w, request, *refused)
 		return
 	}
 	ctx := context.WithValue(request.Context(), identityKey{}, identity)
 	if g.store != nil {
 		if right := g.needs(request.URL.EscapedPath()); !slices.Contains(identity.Rights, right) {
+			g.refused(request.RemoteAddr, identity.Name, "the token is not for "+string(right))
 			g.refuse(w, request, refusal{
 				http.StatusForbidden, "the token is not for " + string(right), "The token is for " + JoinRights(identity.Rights) + ", and this needs one for " + string(right),
 				"Make another one: mcp-workbench token add NAME --for " + string(right),

@@ -194,6 +194,7 @@ func (r *reloader) writeProblems() {
 
 // reportFailure logs why the configuration, or a file of it, was not reloaded.
 func (r *reloader) reportFailure(err error) {
+	r.workbench.ReloadFailed(err)
 	if !r.current.IsEmpty() {
 		r.log.Error("the configuration was not reloaded; the previous one stays in use")
 		fmt.Fprintln(r.stderr, tty.Describe(err))

@@ -9,6 +9,8 @@ const (
 	AmbiguousName        Code = "ambiguous-name"
 	AnswerNeeded         Code = "answer-needed"
 	ArgumentsInvalid     Code = "arguments-invalid"
+	AuditBroken          Code = "audit-broken"
+	AuditUnreadable      Code = "audit-unreadable"
 	CallFailed           Code = "call-failed"
 	CallTimedOut         Code = "call-timed-out"
 	CannotListen         Code = "cannot-listen"

@@ -23,18 +23,39 @@ func (d *Desk) Ask(ctx context.Context, question *policy.Question) *call.Failure
 	a := d.newAsking(question)
 	switch {
 	case d.memory.allows(a.entry.session, a.entry.subject):
-		return nil
+		a.settled = decision{answer: Once, by: byEarlier}
+		return a.tell(nil)
 	case !a.viaClient && !a.viaTerminal:
-		return a.cannotAsk()
+		return a.tell(a.cannotAsk())
 	case !d.add(a.entry, a.viaTerminal):
 		return a.refusal("too many calls wait for approval already", "Try again when they are answered.")
 	}
 	defer d.remove(a.entry)
 	if d.memory.allows(a.entry.session, a.entry.subject) { // by an answer to a call that waited until now
-		return nil
+		a.settled = decision{answer: Once, by: byEarlier}
+		return a.tell(nil)
+	}
+	if d.options.Observer != nil {
+		d.options.Observer.Asked(question.Call, &a.entry.Waiting)
 	}
 	refusal := a.wait(ctx)
 	a.withdraw()
+	return a.tell(refusal)
+}
+
+// tell tells the observer how a question ended, and returns the refusal.
+func (a *asking) tell(refusal *call.Failure) *call.Failure {
+	if a.desk.options.Observer == nil {
+		return refusal
+	}
+	answer := Unanswered
+	switch {
+	case refusal == nil:
+		answer = a.settled.answer.String()
+	case a.settled.by != 0:
+		answer = No.String()
+	}
+	a.desk.options.Observer.Answered(a.question.Call, &a.entry.Waiting, answer, deciders[a.settled.by])
 	return refusal
 }
 
@@ -53,7 +74,8 @@ type asking struct {
 	form    *downstream.Question // that the client has not answered; nil: none
 	answers chan clientAnswer    // of the client; gets one
 
-	approved bool // by a terminal; the client has to come back
+	approved bool     // by a terminal; the client has to come back
+	settled  decision // that counts; zero while there is none
 }
 
 func (d *Desk) newAsking(question *policy.Question) *asking {
@@ -133,12 +155,13 @@ func (a *asking) handleDecision(decided decision) (refusal *call.Failure, isOver
 	select {
 	case got := <-a.answers: // at the same time
 		if got.isNo() {
-			decided = decision{answer: No, by: byPerson}
+			decided = decision{answer: No, by: byClient}
 		}
 		return a.verdict(decided), true
 	default:
 	}
 	if a.approved = a.isModern; a.approved {
+		a.settled = decided
 		a.desk.remember(a.entry, decided.answer)
 		return nil, false
 	}
@@ -166,7 +189,7 @@ func (a *asking) handleAnswer(got clientAnswer) (refusal *call.Failure, isOver b
 		}
 	default:
 	}
-	by := byPerson
+	by := byClient
 	if got.dismissed {
 		by = byDismissal
 	}
@@ -175,6 +198,7 @@ func (a *asking) handleAnswer(got clientAnswer) (refusal *call.Failure, isOver b
 
 // verdict returns what follows from a decision.
 func (a *asking) verdict(decided decision) *call.Failure {
+	a.settled = decided
 	switch {
 	case decided.answer != No:
 		a.desk.remember(a.entry, decided.answer)
@@ -236,7 +260,7 @@ func (a *asking) refusal(why, hint string) *call.Failure {
 	if a.entry.Because != "" {
 		text += ": " + a.entry.Because
 	}
-	return &call.Failure{Message: text + ". It was not run: " + why, Hint: hint}
+	return &call.Failure{Message: text + ". It was not run: " + why, Hint: hint, Rule: a.entry.Rule}
 }
 
 // message is what the person reads who is asked through the client.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
@@ -38,6 +39,8 @@ type Options struct {
 	Mask func(text string) string
 	// Reachable says that commands of the user can reach this workbench, so that 'approve' can answer.
 	Reachable bool
+	// Observer is told about questions and answers. Default: nobody.
+	Observer Observer
 }
 
 // New makes a desk. Close must be called.
@@ -89,11 +92,27 @@ type decision struct {
 type decider uint8
 
 const (
-	byPerson    decider = iota + 1
-	byEarlier           // answer, about another call of the session
-	byStop              // of the workbench
-	byDismissal         // of the form, without an answer
+	byClient    decider = iota + 1 // a person who was asked through the client
+	byTerminal                     // a person who used the command 'approve'
+	byEarlier                      // answer, about another call of the session
+	byStop                         // of the workbench
+	byDismissal                    // of the form, without an answer
 )
+
+// deciders are the words for who decided.
+var deciders = [...]string{"", "client", "terminal", "earlier answer", "stop", "dismissal"}
+
+// Unanswered is what an observer is told of a call that nobody decided about.
+const Unanswered = "unanswered"
+
+// Observer is told about the questions of a desk. Its methods must not block, or keep what they get.
+type Observer interface {
+	// Asked is called when a call begins to wait for a person.
+	Asked(about *call.Call, waiting *Waiting)
+	// Answered is called when the wait is over, or was not needed: with the answer or Unanswered, and with who gave it: client,
+	// terminal, "earlier answer", stop, dismissal (of the form, without an answer), or "".
+	Answered(about *call.Call, waiting *Waiting, answer, by string)
+}
 
 // decide has an effect once.
 func (e *entry) decide(with decision) (first bool) {
@@ -126,7 +145,7 @@ func (d *Desk) Answer(id string, answer Answer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := slices.IndexFunc(d.waiting, func(e *entry) bool { return e.isListed && e.ID == id })
-	if at < 0 || !d.waiting[at].decide(decision{answer: answer, by: byPerson}) {
+	if at < 0 || !d.waiting[at].decide(decision{answer: answer, by: byTerminal}) {
 		return ErrNotWaiting
 	}
 	d.waiting[at].isListed = false // now, so that nobody is asked about it any more

@@ -74,7 +74,9 @@ type Failure struct {
 	Hint     string // what to do next; may be empty
 	// Schema is the tool's input schema, if the server rejected the arguments.
 	Schema []byte
-	Cause  error
+	// Rule names the rule of the policy that refused the request, and its place; "" if none did.
+	Rule  string
+	Cause error
 }
 
 func (f *Failure) Error() string { return f.Message }
@@ -151,6 +153,9 @@ func (request *Request) prepare(r *run) bool {
 		r.admitted = !isDenied && bytes.Equal(r.call.Tool.Bytes(), tool.Definition.Bytes()) && r.call.HintsDoubted == tool.HintsDoubted
 	}
 	r.call.Name, r.call.Tool, r.call.HintsDoubted = tool.Name, tool.Definition, tool.HintsDoubted
+	if r.router.stages.Hash {
+		r.call.Hash = tool.Hash()
+	}
 	r.call.Arguments, r.call.Meta = request.Arguments, request.Meta
 	arguments, ok := r.revise()
 	request.Arguments = arguments

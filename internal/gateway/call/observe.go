@@ -16,9 +16,20 @@ func (r *run) tellObservers(outcome Outcome, err error) {
 		RequestSize: r.requestSize, ResponseSize: len(outcome.Result.Bytes()) + len(outcome.Error.Bytes()),
 	}
 	end.ErrorType = r.typeOf(end.Status, outcome, err)
+	if end.Status == StatusRefused {
+		end.Rule = ruleOf(err)
+	}
 	for _, observer := range r.router.stages.Observe {
 		observer.CallEnded(&r.call, end)
 	}
+}
+
+// ruleOf returns the rule that refused a request; "" if none did.
+func ruleOf(err error) string {
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		return failure.Rule
+	}
+	return ""
 }
 
 func (r *run) statusOf(outcome Outcome, err error) Status {

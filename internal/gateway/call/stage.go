@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
@@ -17,6 +18,8 @@ type Stages struct {
 	Trace   Tracer     // asked first of all; nil: nothing is traced. Its requests are told to observers, too
 	// Shape says that observers use Call.Shape, which costs an allocation.
 	Shape bool
+	// Hash says that stages use Call.Hash, which costs a hash of the definition.
+	Hash bool
 }
 
 // Call describes one request to a server: a call of a tool, or any other request. A stage gets the same pointer
@@ -30,6 +33,9 @@ type Call struct {
 	Name string
 	// Tool is the tool's definition. It is absent until the tool is resolved, and for other methods.
 	Tool wire.Payload
+	// Hash identifies the server's definition of the tool; see catalog.Tool.Hash. It is zero while Tool is absent, and unless
+	// Stages.Hash is set.
+	Hash catalog.Hash
 	// HintsDoubted says that the annotations in Tool do not count; see catalog.Tool.
 	HintsDoubted bool
 	// Arguments are those of the tool, or the params of another method. They may be absent. Sending the request uses
@@ -112,6 +118,7 @@ type End struct {
 	// ErrorType names the kind of error in a word: the code of a JSON-RPC error, or one of the types in errortype.go.
 	// It is "" for a request that succeeded. Servers choose codes, so that their number has no bound.
 	ErrorType string
+	Rule      string // of the policy, which refused it, and its place; "" if none did
 	Began     time.Time
 	Took      time.Duration
 	Start     time.Duration // part of Took: until the server was ready

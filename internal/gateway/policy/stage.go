@@ -77,7 +77,7 @@ func refusal(reason Reason) *call.Failure {
 	case reason.Unmet != "":
 		hint = "Other arguments may be allowed. Otherwise use another tool, or ask the user, who can change the rule."
 	}
-	return &call.Failure{Message: "it " + reason.String(), Hint: hint}
+	return &call.Failure{Message: "it " + reason.String(), Hint: hint, Rule: reason.Where()}
 }
 
 // Screen implements call.Screener: it refuses calls that are denied whatever the tool's definition is, so that no server
@@ -188,7 +188,7 @@ func (s *Stage) approve(ctx context.Context, request *call.Call, by *Policy, q *
 
 func (s *Stage) ask(ctx context.Context, request *call.Call, by *Policy, q *Query, reason Reason) *call.Failure {
 	if s.options.Asker == nil {
-		return &call.Failure{Message: "it needs approval by the policy (" + reason.Where() + "), and nobody can be asked", Hint: nextStep}
+		return &call.Failure{Message: "it needs approval by the policy (" + reason.Where() + "), and nobody can be asked", Hint: nextStep, Rule: reason.Where()}
 	}
 	return s.options.Asker.Ask(ctx, &Question{Call: request, Caller: q.Caller, Ref: q.Ref, Reason: reason, Ask: by.ask})
 }

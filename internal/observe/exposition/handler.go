@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -29,7 +30,7 @@ type Options struct {
 // accepts.
 type Handler struct {
 	options Options
-	program []prometheus.Collector // of the program itself
+	program func() []prometheus.Collector // of the program itself; made when they are first needed
 	readers chan struct{}
 }
 
@@ -40,7 +41,9 @@ func NewHandler(options Options) *Handler {
 	}
 	return &Handler{
 		options: options, readers: make(chan struct{}, maxReaders),
-		program: []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})},
+		program: sync.OnceValue(func() []prometheus.Collector {
+			return []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
+		}),
 	}
 }
 
@@ -61,7 +64,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(&collector{read: h.visibleTo(r), mask: h.options.Mask})
-	registry.MustRegister(h.program...)
+	registry.MustRegister(h.program()...)
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		EnableOpenMetrics: true, ErrorHandling: promhttp.ContinueOnError, ErrorLog: reporter{h.options.Log},
 	}).ServeHTTP(w, r)

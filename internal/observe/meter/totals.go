@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
 const (
@@ -189,7 +190,10 @@ func (m *Meter) ServerStarted(toolbox, server string, took time.Duration, err er
 // ServerCrashed implements fleet.Events.
 func (m *Meter) ServerCrashed(toolbox, server string) { m.serverTotals(toolbox, server).crashes.Add(1) }
 
+// ServerEnded implements fleet.Events.
+func (m *Meter) ServerEnded(string, string) {}
+
 // DefinitionsChanged implements fleet.Events.
-func (m *Meter) DefinitionsChanged(toolbox, server string, count int) {
-	m.serverTotals(toolbox, server).changes.Add(uint64(max(count, 0)))
+func (m *Meter) DefinitionsChanged(toolbox, server string, changes []catalog.Change) {
+	m.serverTotals(toolbox, server).changes.Add(uint64(len(changes)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
 // sentCall returns the end of a call that was sent, and took 3 ms at the server and 1 ms elsewhere.
@@ -92,7 +93,7 @@ func TestEventsAreCounted(t *testing.T) {
 	m.ServerStarted("t", "s", 300*time.Millisecond, nil)
 	m.ServerStarted("t", "s", time.Second, errors.New("no"))
 	m.ServerCrashed("t", "s")
-	m.DefinitionsChanged("t", "s", 2)
+	m.DefinitionsChanged("t", "s", make([]catalog.Change, 2))
 	got := onlyServer(t, m)
 	if got.Starts != 1 || got.FailedStarts != 1 || got.Crashes != 1 || got.DefinitionsChanged != 2 || got.StartTime.Count != 1 || got.StartTime.Counts[5] != 1 {
 		t.Errorf("got %+v", got)

@@ -192,7 +192,7 @@ func (s *Server) compare(snapshot *catalog.Snapshot) *catalog.Snapshot {
 	}
 	snapshot, changes := s.fleet.options.Baseline.Compare(s.Name(), definitionKey(s.toolbox, s.config), snapshot, masker.Mask)
 	if events := s.fleet.options.Events; events != nil && len(changes) > 0 {
-		events.DefinitionsChanged(s.toolbox, s.Name(), len(changes))
+		events.DefinitionsChanged(s.toolbox, s.Name(), changes)
 	}
 	for i, change := range changes {
 		if i == maxLoggedChanges {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
 // eventLog is told what happens to servers.
@@ -25,9 +27,10 @@ func (l *eventLog) add(format string, values ...any) {
 func (l *eventLog) ServerStarted(toolbox, server string, took time.Duration, err error) {
 	l.add("%s/%s started: %t, in some time: %t", toolbox, server, err == nil, took > 0)
 }
+func (l *eventLog) ServerEnded(toolbox, server string)   { l.add("%s/%s ended", toolbox, server) }
 func (l *eventLog) ServerCrashed(toolbox, server string) { l.add("%s/%s crashed", toolbox, server) }
-func (l *eventLog) DefinitionsChanged(toolbox, server string, count int) {
-	l.add("%s/%s changed %d", toolbox, server, count)
+func (l *eventLog) DefinitionsChanged(toolbox, server string, changes []catalog.Change) {
+	l.add("%s/%s changed %d", toolbox, server, len(changes))
 }
 
 func TestEvents(t *testing.T) {
@@ -49,7 +52,7 @@ func TestEvents(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"T/S changed 1", "T/S crashed", "T/S started: true, in some time: true", "T/broken started: false, in some time: true"}
+	want := []string{"T/S changed 1", "T/S crashed", "T/S ended", "T/S started: true, in some time: true", "T/broken started: false, in some time: true"}
 	eventually(t, "all events", func() bool {
 		log.mu.Lock()
 		defer log.mu.Unlock()

@@ -246,6 +246,9 @@ func (s *Server) discard(in *instance) {
 	s.mu.Lock()
 	s.stopping--
 	s.mu.Unlock()
+	if events := s.fleet.options.Events; events != nil && !in.ready.IsZero() {
+		events.ServerEnded(s.toolbox, s.Name())
+	}
 }
 
 func (s *Server) stopProcess(child *process.Process) {

@@ -53,7 +53,8 @@ type Attempt struct {
 	isOpened  bool            // the page was fetched
 	isClaimed bool            // an answer was accepted, and no other one is
 
-	done    chan struct{} // closed at the end, after which the following fields are valid
+	ended   func(Server, error) // see Options; may be nil
+	done    chan struct{}       // closed at the end, after which the following fields are valid
 	outcome *Outcome
 	err     error
 }
@@ -98,6 +99,9 @@ func (a *Attempt) Close() {
 // finish ends the attempt with its result, once.
 func (a *Attempt) finish(outcome *Outcome, err error) {
 	a.outcome, a.err = outcome, err
+	if a.ended != nil {
+		a.ended(a.credentials.server, err)
+	}
 	close(a.done)
 }
 

@@ -52,7 +52,7 @@ func (c *Credentials) Begin(ctx context.Context, options LoginOptions) (*Attempt
 	if err := c.manager.options.Store.CheckWritable(); err != nil { // before anything is sent that cannot be kept
 		return nil, err
 	}
-	a := &Attempt{credentials: c, options: options, done: make(chan struct{})}
+	a := &Attempt{credentials: c, options: options, ended: c.manager.options.Ended, done: make(chan struct{})}
 	if err := a.findServer(ctx); err != nil {
 		return nil, err
 	}

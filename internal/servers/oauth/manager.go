@@ -29,6 +29,8 @@ type Options struct {
 	Log     *slog.Logger
 	// Secrets receives tokens and other secrets, so that they are masked. May be nil.
 	Secrets func(values ...string)
+	// Ended is told how each login of a person ended. It must not block. May be nil.
+	Ended func(server Server, err error)
 }
 
 // minHidden is how many bytes a token has to have to be masked.

@@ -68,6 +68,7 @@ func (b *builder) settings(root *node) *Config {
 	cfg.ListOpened = root.get("lists").string() == "opened"
 	cfg.Policy, cfg.Credentials = b.policy(root), b.credentials(root.get("credentials"))
 	cfg.History = history(root.get("history"))
+	cfg.Audit = b.audit(root.get("audit"))
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	top := inherited{timeouts: defaultTimeouts()}.overriddenBy(root)
 	cfg.Timeouts, cfg.InheritEnv = top.timeouts, top.env

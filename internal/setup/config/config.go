@@ -48,6 +48,7 @@ type Config struct {
 	Policy         Policy
 	HTTP           HTTP
 	Credentials    Credentials
+	Audit          Audit
 	Shared         Shared
 	History        History
 	ListOpened     bool       // list only prompts, resources and templates of opened toolboxes

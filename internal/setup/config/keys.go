@@ -131,6 +131,7 @@ var rootObject = object{keys: []key{
 	httpKey,
 	credentialsKey,
 	historyKey,
+	auditKey,
 	{
 		name: "toolboxes", kinds: []kind{kindObject}, required: "must have a 'toolboxes' object",
 		example:     `{"dev": {"description": "Development tools", "mcpServers": {}}}`,

@@ -47,6 +47,7 @@ func makeReference(t *testing.T) string {
 		{"`http.tls`", "In `http`.", &tlsObject},
 		{"`credentials`", "At the top; [security.md](security.md) has more about it.", &credentialsObject},
 		{"`history`", "At the top; [history.md](history.md) has more about it.", &historyObject},
+		{"`audit`", "At the top; [audit.md](audit.md) has more about it.", &auditObject},
 	} {
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n| key | type | default | meaning | example |\n| --- | --- | --- | --- | --- |\n", c.title, c.introduction)
 		for i := range c.object.keys {

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// AuditOptions returns where and how a configuration has events recorded.
+func AuditOptions(settings config.Audit, stateDir, version string) audit.Options {
+	options := audit.Options{Folder: settings.Folder, Keys: stateDir, Required: settings.Required, Keep: settings.Keep, Version: version}
+	if options.Folder == "" && stateDir != "" {
+		options.Folder = filepath.Join(stateDir, "audit")
+	}
+	return options
+}
+
+// openAudit begins the audit log, if the configuration has one. It stays as it is until the workbench ends: what changes the
+// file must not be able to end the record of it.
+func (a *App) openAudit(options *Options) {
+	if !options.Config.Audit.On {
+		return
+	}
+	with := AuditOptions(options.Config.Audit, options.StateDir, options.Version)
+	with.Log, with.Mask = options.Log, a.Mask
+	a.audit = audit.Open(with)
+	a.auditStage = audit.NewStage(a.audit)
+	a.onStop("audit log", a.audit.Close)
+}
+
+// deskOptions returns the options of the desk, whose questions are recorded.
+func (a *App) deskOptions(options *Options) approval.Options {
+	desk := approval.Options{Mask: a.Mask, Reachable: options.Reachable}
+	if a.auditStage != nil {
+		desk.Observer = a.auditStage
+	}
+	return desk
+}
+
+// ReloadFailed records that a changed configuration could not be used.
+func (a *App) ReloadFailed(err error) { a.audit.Add(audit.Reload(a.config.Load().Path, err)) }
+
+// loginEnded returns who is told of the end of logins; nil if nobody is.
+func (a *App) loginEnded() func(oauth.Server, error) {
+	if a.audit == nil {
+		return nil
+	}
+	return func(server oauth.Server, err error) { a.audit.Add(audit.Login(server.Toolbox, server.Name, err)) }
+}
+
+// tokenRefused returns who is told of refused requests; nil if nobody is.
+func (a *App) tokenRefused() func(remote, token, reason string) {
+	if a.audit == nil {
+		return nil
+	}
+	return audit.NewRefusals(a.audit).Add
+}
+
+// serverEvents returns who is told what happens to servers.
+func (a *App) serverEvents() fleet.Events {
+	if a.audit == nil {
+		return a.meter
+	}
+	return allEvents{a.meter, a.audit}
+}
+
+// allEvents tells several what happens to servers.
+type allEvents []fleet.Events
+
+func (all allEvents) ServerStarted(toolbox, server string, took time.Duration, err error) {
+	for _, one := range all {
+		one.ServerStarted(toolbox, server, took, err)
+	}
+}
+
+func (all allEvents) ServerCrashed(toolbox, server string) {
+	for _, one := range all {
+		one.ServerCrashed(toolbox, server)
+	}
+}
+
+func (all allEvents) ServerEnded(toolbox, server string) {
+	for _, one := range all {
+		one.ServerEnded(toolbox, server)
+	}
+}
+
+func (all allEvents) DefinitionsChanged(toolbox, server string, changes []catalog.Change) {
+	for _, one := range all {
+		one.DefinitionsChanged(toolbox, server, changes)
+	}
+}

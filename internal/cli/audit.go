@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
+)
+
+func newAudit(g *globals) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Show the audit log's state, verify it, or export it",
+		Long: `Show where the audit log is, its last line and the key of its seals. The log records calls,
+refusals, approvals, logins, changed definitions, tokens and reloads, never values. It is on
+with "audit": true in your configuration file.
+
+The head is the hash of the last line. Keep it elsewhere from time to time, with the public
+key: 'audit verify --head HASH' then shows whether the log was cut off or written anew.`,
+		Example: `  mcp-workbench audit
+  mcp-workbench audit --json
+  mcp-workbench audit verify
+  mcp-workbench audit export --format ocsf > audit.jsonl`,
+		Args: noArguments, SuggestionsMinimumDistance: 2,
+		RunE: func(cmd *cobra.Command, _ []string) error { return showAudit(cmd, g, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write the state as JSON")
+	cmd.AddCommand(newAuditVerify(g), newAuditExport(g))
+	return cmd
+}
+
+// auditSettings returns how this user has events recorded. A file that cannot be used has no settings.
+func auditSettings(g *globals) (config.Audit, audit.Options) {
+	var settings config.Audit
+	if s, err := g.Load(nil); err == nil {
+		settings = s.Config.Audit
+	}
+	return settings, app.AuditOptions(settings, config.StateDir(), Version)
+}
+
+// auditPath returns the log that a command is about.
+func auditPath(g *globals, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	_, options := auditSettings(g)
+	if options.Folder == "" {
+		return "", &toolbox.Error{
+			Code: toolbox.NoStateFolder, Message: "There is no folder for the audit log: HOME and XDG_STATE_HOME are not set",
+			Hint: "Name the folder of the log.",
+		}
+	}
+	return options.Folder, nil
+}
+
+func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
+	settings, options := auditSettings(g)
+	state, err := audit.ReadState(options.Folder)
+	if err != nil {
+		return auditUnreadable(options.Folder, err)
+	}
+	public := ""
+	if key, err := audit.PublicKey(options.Keys); err == nil {
+		public = hex.EncodeToString(key)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return auditUnreadable(options.Keys, err)
+	}
+	if asJSON {
+		return writeJSON(cmd, struct {
+			On       bool   `json:"on"`
+			Required bool   `json:"required"`
+			Folder   string `json:"folder"`
+			audit.State
+			PublicKey string `json:"publicKey"`
+		}{settings.On, settings.Required, options.Folder, state, public})
+	}
+	out := tty.Cleaned(cmd.OutOrStdout())
+	mode := "off; to record, set \"audit\": true in your configuration file"
+	switch {
+	case settings.Required:
+		mode = "on, required: calls that cannot be recorded are refused"
+	case settings.On:
+		mode = "on"
+	}
+	fmt.Fprintf(out, "Audit:       %s\nFolder:      %s\n", mode, options.Folder)
+	if state.Seq == 0 {
+		fmt.Fprintln(out, "Lines:       none")
+		return nil
+	}
+	isSealed := "its last line is a seal"
+	if !state.Sealed {
+		isSealed = "lines follow the last seal"
+	}
+	fmt.Fprintf(out, "Lines:       %d, in %d %s (%d bytes); %s\nHead:        %s\nPublic key:  %s\n",
+		state.Seq, state.Files, plural(state.Files, "file"), state.Bytes, isSealed, state.Head, public)
+	return nil
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+func auditUnreadable(path string, err error) error {
+	hint := "Name the folder of a log, or one of its files. Workbenches write one with \"audit\": true in your configuration file."
+	return &toolbox.Error{Code: toolbox.AuditUnreadable, Message: fmt.Sprintf("The audit log at %s cannot be read: %v", path, err), Hint: hint, Cause: err}
+}
+
+type verifyFlags struct {
+	head, publicKey string
+	asJSON          bool
+}
+
+func newAuditVerify(g *globals) *cobra.Command {
+	var flags verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify [FOLDER|FILE]",
+		Short: "Check the chain and the seals of an audit log",
+		Long: `Check that no line of an audit log was changed, removed or added. It says up to which seal it
+vouches for the log, and names the file and the line of everything that is wrong.
+
+A program that runs as you can read the key, and write a new log. Only what was kept
+elsewhere shows that: the head of an earlier time (--head), and the public key. A log whose
+last lines were cut off is a valid log, too, unless a head from outside names one of them.
+
+The exit status is 0 if nothing is wrong, and 1 otherwise.`,
+		Example: `  mcp-workbench audit verify
+  mcp-workbench audit verify --head 3f9a… --public-key 81c2…
+  mcp-workbench audit verify backup/audit-000001.jsonl`,
+		Args: atMostOnePath("audit verify"),
+		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, g, args) },
+	}
+	cmd.Flags().StringVar(&flags.head, "head", "", "hash of a line that the log must have, from 'mcp-workbench audit'")
+	cmd.Flags().StringVar(&flags.publicKey, "public-key", "", "public key of the seals, or a file with it (default: that of this user)")
+	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "write the result as JSON")
+	return cmd
+}
+
+func atMostOnePath(command string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return &usageError{err: fmt.Errorf("%s takes one folder or file, not %d", command, len(args))}
+		}
+		return nil
+	}
+}
+
+func (f *verifyFlags) run(cmd *cobra.Command, g *globals, args []string) error {
+	path, err := auditPath(g, args)
+	if err != nil {
+		return err
+	}
+	key, err := f.key()
+	if err != nil {
+		return err
+	}
+	head := strings.ToLower(strings.TrimSpace(f.head))
+	if raw, err := hex.DecodeString(head); f.head != "" && (err != nil || len(raw) != 32) {
+		return &usageError{err: errors.New("--head needs the 64 hexadecimal digits of a hash")}
+	}
+	report, err := audit.Verify(path, audit.VerifyOptions{Key: key, Head: head})
+	if err != nil {
+		return auditUnreadable(path, err)
+	}
+	if f.asJSON {
+		if err := writeJSON(cmd, report); err != nil {
+			return err
+		}
+	} else {
+		showReport(tty.Cleaned(cmd.OutOrStdout()), path, report, head != "")
+	}
+	if len(report.Findings) > 0 {
+		return &toolbox.Error{
+			Code: toolbox.AuditBroken, Message: fmt.Sprintf("The audit log at %s is not as it was written: %s", path, report.Findings[0]),
+			Hint: "Keep a copy of it. What was changed can be before the place that is named, up to the seal before.",
+		}
+	}
+	return nil
+}
+
+// key returns the public key to verify with.
+func (f *verifyFlags) key() (ed25519.PublicKey, error) {
+	if f.publicKey == "" {
+		key, err := audit.PublicKey(config.StateDir())
+		if err != nil {
+			return nil, &toolbox.Error{
+				Code: toolbox.AuditUnreadable, Message: fmt.Sprintf("There is no key to verify the seals with: %v", err),
+				Hint: "Name it with --public-key; 'mcp-workbench audit' prints it for the user who wrote the log.", Cause: err,
+			}
+		}
+		return key, nil
+	}
+	text := f.publicKey
+	if data, err := os.ReadFile(text); err == nil {
+		text = string(data)
+	}
+	key, err := audit.ParsePublicKey(text)
+	if err != nil {
+		return nil, &usageError{err: fmt.Errorf("--public-key: %w", err)}
+	}
+	return key, nil
+}
+
+// showReport writes what a verification found, and what it cannot find.
+func showReport(out io.Writer, path string, r *audit.Report, hasHead bool) {
+	fmt.Fprintf(out, "%s: %d %s, %d %s, %d %s\n", path, r.Files, plural(r.Files, "file"), r.Lines, plural(r.Lines, "line"), r.Seals, plural(r.Seals, "seal"))
+	if r.Lines == 0 {
+		return
+	}
+	for _, finding := range r.Findings {
+		fmt.Fprintf(out, "  wrong: %s\n", finding)
+	}
+	if r.Sealed.Line > 0 {
+		fmt.Fprintf(out, "Sealed up to line %d (%s:%d, %s): nothing before it was changed, if the key is still yours alone.\n",
+			r.Sealed.Seq, r.Sealed.File, r.Sealed.Line, r.Sealed.Time.Local().Format(time.DateTime))
+	}
+	if after := r.Last.Seq - min(r.Last.Seq, r.Sealed.Seq); after > 0 {
+		fmt.Fprintf(out, "%d %s the last seal that holds: nothing vouches for them.\n", after, map[bool]string{true: "line follows", false: "lines follow"}[after == 1])
+	}
+	if r.IsPart() {
+		fmt.Fprintf(out, "It begins with line %d; earlier ones are not here.\n", r.First.Seq)
+	}
+	for _, note := range []struct {
+		count int
+		text  string
+	}{
+		{int(min(r.Lost, 1<<31)), "lines were lost, because they could not be written; the log says where"},
+		{r.Torn, "lines are incomplete: a workbench was killed while it wrote, or writes now"},
+		{r.Killed, "workbenches ended without a last line; what they had not yet written is lost"},
+		{r.Open, "calls were admitted, and their end is not recorded: they run, or the workbench was killed"},
+	} {
+		if note.count > 0 {
+			fmt.Fprintf(out, "Note: %d %s.\n", note.count, note.text)
+		}
+	}
+	if hasHead && r.HasHead {
+		fmt.Fprintln(out, "The head from outside is in the log: nothing up to it was cut off or written anew.")
+	} else if !hasHead {
+		fmt.Fprintln(out, "Whether lines at the end were cut off, or everything was written anew, shows only a head that was kept elsewhere: --head HASH.")
+	}
+	fmt.Fprintf(out, "Head: %s (line %d)\n", r.Last.Hash, r.Last.Seq)
+}
+
+func newAuditExport(g *globals) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "export [FOLDER|FILE]",
+		Short: "Write an audit log in a format of other tools",
+		Long: `Write each line of an audit log as one line of JSON to stdout: as an event of the class API
+Activity (6003) of OCSF, or as an event of CloudEvents. Nothing is verified.`,
+		Example: `  mcp-workbench audit export --format ocsf > audit.ocsf.jsonl
+  mcp-workbench audit export --format cloudevents backup/audit-000001.jsonl`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			for _, known := range audit.Formats {
+				if format == known {
+					return atMostOnePath("audit export")(cmd, args)
+				}
+			}
+			return &usageError{err: fmt.Errorf("--format must be %s", strings.Join(audit.Formats, " or "))}
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := auditPath(g, args)
+			if err != nil {
+				return err
+			}
+			if err := audit.Export(cmd.OutOrStdout(), path, format); err != nil {
+				return auditUnreadable(path, err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "", "format of the lines: "+strings.Join(audit.Formats, " or "))
+	completion.Register(cmd, "format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return audit.Formats, cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// recordEvent records what a command did, if the user has events recorded. The command has done it already, so that a log
+// which cannot be written is only reported.
+func recordEvent(ctx context.Context, settings config.Audit, entry audit.Entry) {
+	if !settings.On {
+		return
+	}
+	options := app.AuditOptions(settings, config.StateDir(), Version)
+	if err := audit.Record(ctx, options, entry); err != nil {
+		tty.Remark(os.Stderr, fmt.Sprintf("this is not in the audit log at %s, which cannot be written: %v", options.Folder, err))
+	}
+}

@@ -1,0 +1,74 @@
+//go:build unix
+
+package audit
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// writeUntilKilled writes to a log, and to stdout what was acknowledged.
+func writeUntilKilled(folder string) {
+	l := Open(Options{Folder: filepath.Join(folder, "log"), Keys: filepath.Join(folder, "keys")})
+	for i := 0; ; i++ {
+		_ = l.add(item{body: newFields(eventReload, "ok").number("unacknowledged", int64(i))})
+		if err := l.addDurably(context.Background(), newFields(eventReload, "ok").number("acknowledged", int64(i))); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(i)
+	}
+}
+
+// What was acknowledged is in the log after kill -9, and the next start says that a workbench was killed.
+func TestKill(t *testing.T) {
+	folder := t.TempDir()
+	r := &rig{t, Options{Folder: filepath.Join(folder, "log"), Keys: filepath.Join(folder, "keys")}}
+	for round := 1; round <= 3; round++ {
+		writer := exec.Command(os.Args[0])
+		writer.Env = append(os.Environ(), "AUDIT_TEST_WRITER="+folder)
+		out, err := writer.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := writer.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(300*time.Millisecond, func() { _ = writer.Process.Kill() })
+		last := ""
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			last = lines.Text()
+		}
+		_ = writer.Wait() // it was killed
+		if !strings.Contains(r.text(), `"acknowledged":`+last+`,`) {
+			t.Errorf("round %d: %s was acknowledged, and is not in the log", round, last)
+		}
+		r.verify("")
+	}
+	// As if the last write had been cut off in the middle of a line.
+	files, _ := filesAt(r.options.Folder)
+	f, err := os.OpenFile(files[len(files)-1], os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"seq":17,"time":`); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if report := r.good(); report.Torn != 1 {
+		t.Errorf("the report is %+v", report)
+	}
+	r.write(1)
+	if report := r.good(); report.Killed != 3 || report.Torn != 1 || report.Sealed != report.Last {
+		t.Errorf("the report is %+v", report)
+	}
+}

@@ -1,0 +1,93 @@
+package config
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of audit.keep.
+const (
+	minAuditKeep = 24 * time.Hour        // shortest value of audit.keep; a shorter one is an error
+	maxAuditKeep = 3660 * 24 * time.Hour // longest value of audit.keep; a longer one is an error
+)
+
+// Audit is how calls and decisions are recorded.
+type Audit struct {
+	On       bool
+	Folder   string        // absolute; "": in the state folder
+	Required bool          // calls that cannot be recorded are refused
+	Keep     time.Duration // how long files are kept; 0: for ever
+}
+
+var auditKey = key{
+	name: "audit", kinds: []kind{kindBoolean, kindObject}, members: &auditObject, example: `{"required": true}`, fallback: "false",
+	description: "Records calls, refusals, approvals, logins, changed definitions, tokens and reloads in a log that shows later changes: true, or an object with settings. It counts in your own file only, and changes take effect at the next start.",
+}
+
+var auditObject = object{isStrict: true, keys: []key{
+	{
+		name: "folder", kinds: []kind{kindString}, nonEmpty: true, example: `"~/audit"`,
+		description: "The folder of the log, relative to the configuration file's folder; a leading ~/ is the home folder. The default is the folder 'audit' in the state folder. All your workbenches can use the same.",
+	},
+	{
+		name: "required", kinds: []kind{kindBoolean}, fallback: "false",
+		description: "true: a call runs only after it was recorded on disk, and is refused if it cannot be.",
+	},
+	{
+		name: "keep", kinds: []kind{kindString}, check: checkAuditKeep, pattern: `^([0-9]+d)?([0-9]+(\.[0-9]*)?(s|m|h))*$|\$\{`, example: `"90d"`,
+		description: "Removes files of the log after this time, from \"1d\" to \"3660d\". The default is that none is removed.",
+	},
+}}
+
+func (b *builder) audit(n *node) Audit {
+	switch {
+	case n == nil:
+		return Audit{}
+	case n.kind != kindObject:
+		return Audit{On: n.isTrue()}
+	}
+	keep, _ := parseLongDuration(n.get("keep").string()) // checked before
+	return Audit{On: true, Folder: b.file(n.get("folder"), rootPlace.member("audit").member("folder")), Required: n.get("required").isTrue(), Keep: keep}
+}
+
+func checkAuditKeep(text string) string {
+	if keep, ok := parseLongDuration(text); !ok || keep < minAuditKeep || keep > maxAuditKeep {
+		return `must be a time from "1d" to "3660d", such as "90d"`
+	}
+	return ""
+}
+
+// parseLongDuration parses a duration that may begin with a number of days.
+func parseLongDuration(text string) (time.Duration, bool) {
+	number, rest, hasDays := strings.Cut(text, "d")
+	if !hasDays {
+		d, err := time.ParseDuration(text)
+		return d, err == nil
+	}
+	days, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return 0, false
+	}
+	all := time.Duration(days) * 24 * time.Hour
+	if rest == "" {
+		return all, true
+	}
+	d, err := time.ParseDuration(rest)
+	return all + d, err == nil && d >= 0
+}
+
+// WithoutAudit returns a project's configuration without its audit, which only a user can begin.
+func (c *Config) WithoutAudit() *Config {
+	if c.Audit == (Audit{}) {
+		return c
+	}
+	without := *c
+	without.Audit = Audit{}
+	without.Warnings = append(slices.Clone(c.Warnings), Problem{
+		Path: "config.audit", Message: "'audit' of a project's file does not count", Hint: "it counts in your own " + UserPath(os.Getenv) + " only, or in a file that --config names",
+	})
+	return &without
+}
