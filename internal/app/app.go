@@ -80,6 +80,7 @@ type App struct {
 	meter    *meter.Meter
 	ledger   *ledger.Ledger
 	desk     *approval.Desk
+	rounds   *policy.Rounds
 	withheld atomic.Value                   // string: why files of the configuration are not used
 	gate     atomic.Pointer[httpauth.Gate]  // nil unless clients are served over HTTP
 	tokens   atomic.Pointer[httpauth.Store] // of these clients; nil without
@@ -131,6 +132,7 @@ func New(options Options) (*App, error) {
 	a.meter = meter.New(a.started)
 	a.ledger = ledger.New(options.StateDir)
 	a.desk = approval.New(approval.Options{Mask: a.Mask, Reachable: options.Reachable})
+	a.rounds = policy.NewRounds()
 	a.config.Store(options.Config)
 	a.router.Store(call.NewRouter(a.stages(options.Config)))
 	a.withheld.Store(options.Withheld)
