@@ -83,6 +83,7 @@ type App struct {
 	telemetry  *telemetry.Sender // nil: nothing is sent
 	ledger     *ledger.Ledger
 	desk       *approval.Desk
+	rounds     *policy.Rounds
 	audit      *audit.Log                     // nil: nothing is recorded
 	auditStage *audit.Stage                   // nil without a log
 	withheld   atomic.Value                   // string: why files of the configuration are not used
@@ -132,6 +133,7 @@ func New(options Options) (*App, error) {
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.meter, a.history = meter.New(a.started), history.New(a.Mask)
 	a.ledger = ledger.New(options.StateDir)
+	a.rounds = policy.NewRounds()
 	a.config.Store(options.Config)
 	a.prepareTelemetry()
 	a.openAudit(&options)

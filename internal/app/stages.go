@@ -20,8 +20,9 @@ func (a *App) stages(cfg *config.Config) call.Stages {
 	rules := policy.New(cfg)
 	a.policy.Store(rules)
 	if rules != nil {
-		stage := policy.NewStage(rules, policy.StageOptions{Asker: a.desk, Ledger: a.ledger, Current: a.policy.Load})
+		stage := policy.NewStage(rules, policy.StageOptions{Asker: a.desk, Ledger: a.ledger, Rounds: a.rounds, Current: a.policy.Load})
 		stages.Screen, stages.Admit = append(stages.Screen, stage), append(stages.Admit, stage)
+		stages.Observe = append(stages.Observe, a.rounds)
 		if rules.HasSecretRules() {
 			stages.Revise = append(stages.Revise, stage)
 		}
@@ -38,6 +39,7 @@ func (a *App) reroute(former, cfg *config.Config) {
 	a.router.Store(call.NewRouter(a.stages(cfg)))
 	if !reflect.DeepEqual(cfg.Policy, former.Policy) {
 		a.desk.PolicyChanged()
+		a.rounds.PolicyChanged()
 	}
 }
 

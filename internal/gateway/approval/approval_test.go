@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/subject"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -573,8 +574,8 @@ func TestTooManyWait(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	m := newMemory()
-	numbered := func(i int) subject {
-		return newSubject(toolbox.Ref{Name: "t"}, wire.Raw([]byte("{}")), wire.Raw(fmt.Appendf(nil, `{"n":%d}`, i)))
+	numbered := func(i int) subject.Subject {
+		return subject.New(toolbox.Ref{Name: "t"}, wire.Raw([]byte("{}")), wire.Raw(fmt.Appendf(nil, `{"n":%d}`, i)))
 	}
 	var all []*client
 	for range 2 + maxOfAll/maxOfSession {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/subject"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -88,7 +89,7 @@ func (d *Desk) newAsking(question *policy.Question) *asking {
 		viaTerminal:   slices.Contains(via, config.AskTerminal) && d.options.Reachable,
 		terminalFirst: len(via) > 1 && via[0] == config.AskTerminal,
 		entry: &entry{
-			session: profile, subject: newSubject(question.Ref, asked.Tool, asked.Arguments), decided: make(chan decision, 1),
+			session: profile, subject: subject.New(question.Ref, asked.Tool, asked.Arguments), decided: make(chan decision, 1),
 			Waiting: Waiting{
 				Since: now, Deadline: now.Add(question.Ask.Timeout), Caller: question.Caller, Client: profile.Name(), Ref: question.Ref,
 				Shown: shows.arguments(asked.Arguments), Rule: question.Reason.Where(), Because: shows.masked(question.Reason.Why()),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/subject"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
@@ -78,7 +79,7 @@ type entry struct {
 	isListed bool                 // a terminal may decide about it; guarded by the desk's lock
 	rules    uint64               // those of the desk when it came; guarded by the desk's lock
 	session  *fleet.ClientProfile // may be nil
-	subject  subject
+	subject  subject.Subject
 	decided  chan decision // gets one
 }
 
@@ -227,11 +228,11 @@ func (d *Desk) PolicyChanged() {
 
 // remember keeps an answer that is about more than one call, and lets those go on that wait already.
 func (d *Desk) remember(e *entry, answer Answer) {
-	subject := e.subject
+	about := e.subject
 	switch answer {
 	case Same:
 	case Session:
-		subject = subject.withAnyArguments()
+		about = about.WithAnyArguments()
 	default:
 		return
 	}
@@ -240,7 +241,7 @@ func (d *Desk) remember(e *entry, answer Answer) {
 	if e.rules != d.rules {
 		return
 	}
-	d.memory.add(e.session, subject)
+	d.memory.add(e.session, about)
 	for _, other := range d.waiting {
 		if other != e && d.memory.allows(other.session, other.subject) {
 			other.decide(decision{answer: Once, by: byEarlier})

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"sync"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/subject"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
@@ -15,39 +16,39 @@ const (
 // memory holds what was approved for longer than one call, until the session ends.
 type memory struct {
 	mu       sync.Mutex
-	sessions map[*fleet.ClientProfile]map[subject]*list.Element
+	sessions map[*fleet.ClientProfile]map[subject.Subject]*list.Element
 	order    list.List // of approvals, the oldest first
 }
 
 // approved is one approval.
 type approved struct {
 	session *fleet.ClientProfile
-	subject subject
+	subject subject.Subject
 }
 
 func newMemory() *memory {
-	return &memory{sessions: make(map[*fleet.ClientProfile]map[subject]*list.Element)}
+	return &memory{sessions: make(map[*fleet.ClientProfile]map[subject.Subject]*list.Element)}
 }
 
 // allows reports whether a call was approved before.
-func (m *memory) allows(session *fleet.ClientProfile, s subject) bool {
+func (m *memory) allows(session *fleet.ClientProfile, s subject.Subject) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.sessions[session]
-	_, isAllowed := known[s.withAnyArguments()]
+	_, isAllowed := known[s.WithAnyArguments()]
 	_, isSame := known[s]
 	return isAllowed || isSame
 }
 
 // add remembers an approval.
-func (m *memory) add(session *fleet.ClientProfile, s subject) {
+func (m *memory) add(session *fleet.ClientProfile, s subject.Subject) {
 	if session == nil { // its end could not be seen
 		return
 	}
 	m.mu.Lock()
 	known, ok := m.sessions[session]
 	if !ok {
-		known = make(map[subject]*list.Element)
+		known = make(map[subject.Subject]*list.Element)
 		m.sessions[session] = known
 	}
 	if at, ok := known[s]; ok {

@@ -17,6 +17,7 @@ import (
 
 const (
 	maxArguments = 50      // arguments that are shown; of further ones the number is
+	maxDepth     = 50      // how deep values may nest that are shown, since each level is read once more; what is deeper is not
 	maxText      = 300     // bytes of a value that are shown; of a longer one the shape is, and how it begins
 	maxBeginning = 120     // bytes of the beginning of a longer text that are shown; the rest is not
 	maxExamined  = 8 << 10 // bytes of a text that are searched for secrets, since no more can be shown

@@ -60,16 +60,31 @@ func (r *run) statusOfResult(result []byte) Status {
 
 var isErrorKey, resultTypeKey = []byte(`"isError"`), []byte(`"` + protocol.ResultType + `"`)
 
-// maxTail is how much of a result is searched for its members, from the end.
+// maxTail is how much of a result is searched for its members, from the beginning, and from the end.
 const maxTail = 1 << 10
 
-// hasMember reports whether an object has a member of this value: as its first one, or where it ends. It does not see
-// one between long members, since reading all of a long result would take longer than forwarding it.
+// hasMember reports whether an object has a member of this value where it begins, or where it ends. It does not see one
+// between long members, since reading all of a long result would take longer than forwarding it.
 func hasMember(object, key []byte, value string) bool {
-	if rest, ok := bytes.CutPrefix(object, []byte("{")); ok && bytes.HasPrefix(rest, key) && isValue(rest[len(key):], value) {
-		return true
+	return beginsWith(object, key, value) || endsWith(object[max(0, len(object)-maxTail):], key, value)
+}
+
+func beginsWith(object, key []byte, value string) bool {
+	head := object[:min(len(object), maxTail)]
+	for from := 0; ; {
+		at := bytes.Index(head[from:], key)
+		if at < 0 {
+			return false
+		}
+		at += from
+		from = at + len(key)
+		if isValue(object[from:], value) && isInObject(head[:at]) {
+			return true
+		}
 	}
-	tail := object[max(0, len(object)-maxTail):]
+}
+
+func endsWith(tail, key []byte, value string) bool {
 	for {
 		at := bytes.Index(tail, key)
 		if at < 0 {
@@ -87,6 +102,27 @@ func hasMember(object, key []byte, value string) bool {
 func isValue(rest []byte, value string) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(":"))
 	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(value))
+}
+
+// isInObject reports whether the next byte after the beginning of an object is in the object itself, and not in one of its
+// members.
+func isInObject(beginning []byte) bool {
+	depth, inText := 0, false
+	for i := 0; i < len(beginning); i++ {
+		switch b := beginning[i]; {
+		case b == '"':
+			inText = !inText
+		case inText:
+			if b == '\\' {
+				i++
+			}
+		case b == '{' || b == '[':
+			depth++
+		case b == '}' || b == ']':
+			depth--
+		}
+	}
+	return depth == 1 && !inText
 }
 
 // closesAtEnd reports whether the last byte is what closes the object, so that the rest begins in the object itself and not

@@ -83,7 +83,8 @@ type AnswerReviser interface {
 }
 
 // Admitter decides whether requests are sent. It is asked after the server is connected and the tool is resolved,
-// once for each request: the server's questions and the retries that follow are part of the same request.
+// once for each request: the server's questions and the retries that follow are part of the same request, unless the client
+// and the server are both modern. Then the request ends with StatusInputRequired, and the retry is another one.
 // It is asked again only if the tool's definition changed before the request could be sent.
 type Admitter interface {
 	// Admit is called by a goroutine that reads messages, so that it must not block; see Verdict.Wait.

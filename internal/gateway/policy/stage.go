@@ -46,6 +46,8 @@ type Claim struct {
 type StageOptions struct {
 	Asker  Asker  // nil: nobody can be asked
 	Ledger Ledger // nil: what has a limit is denied
+	// Rounds know which requests continue a call. They have to observe the calls. nil: none does.
+	Rounds *Rounds
 	// Current returns the policy in force, which may have changed while the server of a call started, or a person was
 	// asked. nil: it is always the stage's own.
 	Current func() *Policy
@@ -139,11 +141,16 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 	return verdict
 }
 
-// decide asks a person where the policy wants that, and counts the call where it is limited.
+// decide asks a person where the policy wants that, and counts the call where it is limited; unless the request is the next
+// round of a call for which that was done.
 func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, judgement Judgement) *call.Failure {
 	q := queryOf(request)
 	q.locate(request)
 	isApproved := judgement.Verdict == config.Ask
+	now := roundOf(request, &q)
+	if s.options.Rounds.resume(request, now, policy, isApproved) {
+		return nil
+	}
 	if isApproved {
 		var refused *call.Failure
 		if policy, refused = s.approve(ctx, request, policy, &q, judgement.Reason); refused != nil {
@@ -152,19 +159,25 @@ func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, 
 	}
 	over, failure := s.take(policy, &q, isApproved)
 	switch {
-	case failure != nil || over.Verdict == 0:
+	case failure != nil:
 		return failure
 	case over.Verdict == config.Deny: // as all are of a call that is approved
 		return refusal(over.Reason)
+	case over.Verdict == config.Ask:
+		if policy, failure = s.approve(ctx, request, policy, &q, over.Reason); failure != nil {
+			return failure
+		}
+		isApproved = true
+		if over, failure = s.take(policy, &q, true); failure != nil {
+			return failure
+		}
+		if over.Verdict != 0 {
+			return refusal(over.Reason)
+		}
 	}
-	policy, refused := s.approve(ctx, request, policy, &q, over.Reason)
-	if refused != nil {
-		return refused
-	}
-	if over, failure = s.take(policy, &q, true); failure == nil && over.Verdict != 0 {
-		failure = refusal(over.Reason)
-	}
-	return failure
+	now.policy, now.isApproved = policy, isApproved
+	s.options.Rounds.begin(request, now)
+	return nil
 }
 
 // approve asks a person, and judges the call again with the policy that is in force then, which it returns. If that one has

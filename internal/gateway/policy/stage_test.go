@@ -29,11 +29,16 @@ func (c client) Profile() *fleet.ClientProfile { return c.profile }
 // requestOf returns a call of the tool dev/files/write, whose server is not started.
 func requestOf(tb testing.TB, caller string) *call.Call {
 	tb.Helper()
+	return requestBy(tb, fleet.ProfileOptions{Caller: caller})
+}
+
+func requestBy(tb testing.TB, options fleet.ProfileOptions) *call.Call {
+	tb.Helper()
 	host := process.NewHost(process.HostOptions{})
 	servers := fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Toolboxes: []config.Toolbox{{
 		Name: "dev", Servers: []config.Server{{Name: "files", Command: "never-started"}},
 	}}}})
-	profile := fleet.NewClientProfile(fleet.ProfileOptions{Caller: caller})
+	profile := fleet.NewClientProfile(options)
 	tb.Cleanup(func() {
 		profile.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -318,7 +323,8 @@ func TestStageDoesNotAllocate(t *testing.T) {
 		"that allows":     {Tools: []toolbox.Pattern{"dev/*"}, Callers: []string{"stdio"}, Then: config.Allow},
 		"about secrets":   {Tools: []toolbox.Pattern{"other/*"}, ArgumentSecrets: config.SecretsDeny, ResultSecrets: config.SecretsMask},
 	} {
-		stage := NewStage(of(config.PolicyFile{Default: config.Allow, Rules: []config.PolicyRule{rule}}), StageOptions{})
+		rounds := NewRounds()
+		stage := NewStage(of(config.PolicyFile{Default: config.Allow, Rules: []config.PolicyRule{rule}}), StageOptions{Rounds: rounds})
 		unresolved := *request
 		unresolved.Tool = wire.Payload{}
 		if n := testing.AllocsPerRun(100, func() {
@@ -331,6 +337,7 @@ func TestStageDoesNotAllocate(t *testing.T) {
 			if verdict := stage.Admit(request); verdict.Refusal != nil || verdict.Wait != nil {
 				t.Error("it is not admitted")
 			}
+			rounds.CallEnded(request, call.End{Status: call.StatusInputRequired})
 		}); n != 0 {
 			t.Errorf("a rule %s: %v allocations", name, n)
 		}

@@ -1,4 +1,6 @@
-package approval
+// Package subject identifies what is called: a tool as it is defined, and its arguments, so that two calls can be compared
+// after their buffers are gone.
+package subject
 
 import (
 	"crypto/rand"
@@ -12,16 +14,16 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// subject is what a person approves: a tool as it is defined, and its arguments.
-type subject struct {
+// Subject is a tool as it is defined, and its arguments.
+type Subject struct {
 	ref        toolbox.Ref
 	definition [sha256.Size]byte
 	arguments  [sha256.Size]byte // zero: any
 }
 
-// newSubject returns the subject of a call. Arguments that programs read in different ways are never the same as others.
-func newSubject(ref toolbox.Ref, definition, arguments wire.Payload) subject {
-	s := subject{ref: ref, definition: sha256.Sum256(definition.Bytes())}
+// New returns the subject of a call. Arguments that programs read in different ways are never the same as others.
+func New(ref toolbox.Ref, definition, arguments wire.Payload) Subject {
+	s := Subject{ref: ref, definition: sha256.Sum256(definition.Bytes())}
 	if arguments.IsAbsent() {
 		arguments = wire.Raw([]byte("{}"))
 	}
@@ -34,14 +36,14 @@ func newSubject(ref toolbox.Ref, definition, arguments wire.Payload) subject {
 	return s
 }
 
-// withAnyArguments is the subject of an approval for all calls of the tool.
-func (s subject) withAnyArguments() subject {
+// WithAnyArguments stands for all calls of the tool.
+func (s Subject) WithAnyArguments() Subject {
 	s.arguments = [sha256.Size]byte{}
 	return s
 }
 
-// maxDepth is how deep values may nest that are compared or shown, since each level is read once more; calls with deeper
-// ones are never the same, and what is deeper is not shown.
+// maxDepth is how deep values may nest that are compared, since each level is read once more; calls with deeper ones are
+// never the same.
 const maxDepth = 50
 
 // digest adds a value at a depth to a hash in a form that only equal values have: the order of members, spaces, escapes and

@@ -1,4 +1,4 @@
-package approval
+package subject
 
 import (
 	"bytes"
@@ -9,12 +9,12 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-func subjectOf(arguments string) subject {
-	return newSubject(toolbox.Ref{Name: "t"}, wire.Raw([]byte("{}")), wire.Raw([]byte(arguments)))
+func subjectOf(arguments string) Subject {
+	return New(toolbox.Ref{Name: "t"}, wire.Raw([]byte("{}")), wire.Raw([]byte(arguments)))
 }
 
 func TestSameArguments(t *testing.T) {
-	seen := make(map[subject]string)
+	seen := make(map[Subject]string)
 	for _, group := range [][]string{
 		{``, `{}`, `{ }`},
 		{`{"a":null}`},
@@ -70,15 +70,15 @@ func FuzzSameArguments(f *testing.F) {
 		if !ok {
 			return
 		}
-		subject := subjectOf(string(first))
-		if subject != subjectOf(string(first)) {
+		whole := subjectOf(string(first))
+		if whole != subjectOf(string(first)) {
 			return // odd
 		}
 		var spaced bytes.Buffer
-		if json.Indent(&spaced, first, "", "\t") == nil && subjectOf(spaced.String()) != subject {
+		if json.Indent(&spaced, first, "", "\t") == nil && subjectOf(spaced.String()) != whole {
 			t.Errorf("%s is not the same with spaces", first)
 		}
-		if second, secondText, ok := decoded(two); ok && secondText != firstText && subjectOf(string(second)) == subject && !hasNumber(firstText) {
+		if second, secondText, ok := decoded(two); ok && secondText != firstText && subjectOf(string(second)) == whole && !hasNumber(firstText) {
 			t.Errorf("%s is the same as %s", first, second)
 		}
 	})
