@@ -52,6 +52,7 @@ type bench struct {
 	served   *exec.Cmd // then: the one process that serves them all
 	address  string    // and where it listens
 	sockets  string    // folder of the sockets of a workbench that clients share; "": the user's
+	more     []string  // of its environment
 }
 
 // newBench writes a configuration; mode may be empty.
@@ -123,7 +124,7 @@ func (b *bench) environ() []string {
 	if b.sockets != "" {
 		environ = append(environ, "XDG_RUNTIME_DIR="+b.sockets)
 	}
-	return environ
+	return append(environ, b.more...)
 }
 
 // command is the workbench, ready to be started by a client.

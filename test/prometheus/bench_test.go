@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,7 @@ type bench struct {
 	t      *testing.T
 	folder string
 	tokens map[string]string
+	traces string // where traces are sent to, so that there are exemplars
 }
 
 // grants are the tokens that there are, and how each is made. They are made first: a workbench that runs needs a moment
@@ -43,6 +45,9 @@ var grants = map[string][]string{
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, folder: t.TempDir(), tokens: make(map[string]string)}
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(receiver.Close)
+	b.traces = receiver.URL
 	spec := b.write("fake.json", fake)
 	server := map[string]any{"command": mcptest.Self(), "args": mcptest.RoleArgs(mcptest.FakeServer, spec), "env": map[string]string{"PASSWORD": secret}}
 	box := map[string]any{"description": "d", "mcpServers": map[string]any{"s": server}}
@@ -71,7 +76,7 @@ func (b *bench) write(name, content string) (path string) {
 func (b *bench) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(released.Binary(b.t), args...)
 	cmd.Dir = b.folder
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+b.folder, "XDG_CONFIG_HOME="+b.folder, "XDG_RUNTIME_DIR="+b.folder)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+b.folder, "XDG_CONFIG_HOME="+b.folder, "XDG_RUNTIME_DIR="+b.folder, "OTEL_EXPORTER_OTLP_ENDPOINT="+b.traces)
 	return cmd
 }
 

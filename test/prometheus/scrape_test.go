@@ -175,6 +175,7 @@ func TestPrometheusScrapesTheWorkbench(t *testing.T) {
 		s.awaitData(ctx, "what was done", text)
 	}
 	s.checkRules(ctx)
+	s.checkExemplars(ctx)
 	if found, err := s.query(ctx, `{__name__=~"mcp_.+",gen_ai_tool_name=~".*`+secret+`.*"}`); err != nil || len(found) > 0 {
 		t.Errorf("a secret is a label: %v, %v", found, err)
 	}
@@ -222,5 +223,32 @@ func (s *scraper) checkRules(ctx context.Context) {
 	}
 	if count != 5 {
 		s.t.Errorf("there are %d rules", count)
+	}
+}
+
+// checkExemplars checks that Prometheus has stored exemplars, which name traces.
+func (s *scraper) checkExemplars(ctx context.Context) {
+	s.t.Helper()
+	now := time.Now()
+	query := url.Values{
+		"query": {"mcp_server_operation_duration_seconds_bucket"}, "start": {now.Add(-patience).Format(time.RFC3339)}, "end": {now.Add(patience).Format(time.RFC3339)},
+	}
+	var answer struct {
+		Data []struct {
+			Exemplars []struct{ Labels map[string]string }
+		}
+	}
+	if err := s.get(ctx, "/api/v1/query_exemplars?"+query.Encode(), &answer); err != nil {
+		s.t.Fatal(err)
+	}
+	if len(answer.Data) == 0 {
+		s.t.Error("there are no exemplars")
+	}
+	for _, series := range answer.Data {
+		for _, one := range series.Exemplars {
+			if len(one.Labels["trace_id"]) != 32 {
+				s.t.Errorf("an exemplar has the labels %v", one.Labels)
+			}
+		}
 	}
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
 )
 
@@ -21,7 +23,8 @@ var (
 	faulty  = []string{"faulty-1", "faulty-2", "faulty-3", "faulty-4"}
 )
 
-func startBench(binary, dir string) (*bench, error) {
+// startBench starts a workbench with an audit log, which may be required.
+func startBench(binary, dir string, isRequired bool) (*bench, error) {
 	servers := make(map[string]rig.Server)
 	for _, name := range healthy {
 		servers[name] = rig.Server{Role: "torture", More: timeouts("30s")}
@@ -31,6 +34,7 @@ func startBench(binary, dir string) (*bench, error) {
 	}
 	w, err := rig.Start(rig.Options{
 		Binary: binary, Dir: dir, Capabilities: "{}", Boxes: map[string]map[string]rig.Server{"dev": servers},
+		Top: map[string]any{"audit": map[string]any{"required": isRequired}},
 	})
 	if w == nil {
 		return nil, err
@@ -68,12 +72,35 @@ func (b *bench) finish() []error {
 	}
 	fmt.Printf("a workbench in the end: %d MiB at most, %d files (%d at the start), %d threads\n",
 		b.PeakMemory()>>20, b.Descriptors(), b.files, b.Threads())
-	checks = append(checks, err, b.End())
+	checks = append(checks, err, b.End(), b.checkAudit())
 	err = nil
 	if faults := b.Violations(); len(faults) > 0 {
 		err = fmt.Errorf("the client was sent this, and more (%d): %s", len(faults), faults[0])
 	}
 	return append(checks, err)
+}
+
+// checkAudit wants that nothing is wrong with the audit log, and that no call is missing in it.
+func (b *bench) checkAudit() error {
+	state := filepath.Join(b.Dir, "home", ".local", "state", "mcp-workbench")
+	key, err := audit.PublicKey(state)
+	if err != nil {
+		return err
+	}
+	report, err := audit.Verify(filepath.Join(state, "audit"), audit.VerifyOptions{Key: key})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("its audit log: %d lines in %d files, %d seals, %d lost, %d calls without an end\n", report.Lines, report.Files, report.Seals, report.Lost, report.Open)
+	switch {
+	case len(report.Findings) > 0:
+		return fmt.Errorf("the audit log is wrong: %s", report.Findings[0])
+	case report.Lines == 0 || report.Sealed != report.Last:
+		return fmt.Errorf("the audit log is not sealed up to its end: %+v", report)
+	case report.Lost > 0 || report.Open > 0 || report.Torn > 0:
+		return fmt.Errorf("the audit log is not complete: %+v", report)
+	}
+	return nil
 }
 
 // checkProcesses wants no zombie, and one process for each server at most.

@@ -87,7 +87,7 @@ func run(o orders) int {
 func (s *score) torture(o orders, dir string) error {
 	var benches []*bench
 	for i := range workbenches {
-		b, err := startBench(o.binary, filepath.Join(dir, fmt.Sprint("bench-", i)))
+		b, err := startBench(o.binary, filepath.Join(dir, fmt.Sprint("bench-", i)), i%2 == 0)
 		if b != nil {
 			defer b.Discard()
 		}

@@ -620,3 +620,55 @@ func TestAnswerWords(t *testing.T) {
 		}
 	}
 }
+
+// witness is an observer that keeps what it is told.
+type witness struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (w *witness) add(line string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, line)
+}
+
+func (w *witness) Asked(about *call.Call, waiting *Waiting) {
+	w.add("asked " + about.Name + " " + waiting.Rule)
+}
+
+func (w *witness) Answered(_ *call.Call, _ *Waiting, answer, by string) { w.add(answer + " by " + by) }
+
+func TestObserverIsToldWhoAnswered(t *testing.T) {
+	const asked = "asked delete rule '*/*/delete', /c.json:3"
+	for _, test := range []struct {
+		name string
+		via  []string
+		act  func(d *Desk, c *client)
+		want []string
+	}{
+		{"client", both, func(_ *Desk, c *client) { c.answer(accept("same")) }, []string{asked, "same by client"}},
+		{"client says no", both, func(_ *Desk, c *client) { c.answer(accept("no")) }, []string{asked, "no by client"}},
+		{"terminal", both, func(d *Desk, _ *client) { _ = d.Answer(d.Waiting()[0].ID, Session) }, []string{asked, "session by terminal"}},
+		{"terminal says no", both, func(d *Desk, _ *client) { _ = d.Answer(d.Waiting()[0].ID, No) }, []string{asked, "no by terminal"}},
+		{"nobody", both, func(*Desk, *client) { time.Sleep(3 * time.Minute) }, []string{asked, "unanswered by "}},
+		{"the end", both, func(d *Desk, _ *client) { d.Close() }, []string{asked, "no by stop"}},
+		{"an earlier answer", both, func(d *Desk, c *client) {
+			c.answer(accept("session"))
+			synctest.Wait()
+			c.begin(context.Background(), d, try{via: both})
+		}, []string{asked, "session by client", "once by earlier answer"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var seen witness
+				d, c := New(Options{Reachable: true, Mask: func(text string) string { return text }, Observer: &seen}), newClient(t, forms, false)
+				ended := c.begin(t.Context(), d, try{via: test.via})
+				test.act(d, c)
+				if ended.isOpen() || !slices.Equal(seen.lines, test.want) {
+					t.Errorf("told was %q, want %q", seen.lines, test.want)
+				}
+			})
+		})
+	}
+}

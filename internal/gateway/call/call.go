@@ -27,6 +27,12 @@ type Client interface {
 	Profile() *fleet.ClientProfile
 }
 
+// Remote is a Client that knows the address which its request came from.
+type Remote interface {
+	// RemoteAddress returns an address with its port; "" if the request did not come over a network.
+	RemoteAddress() string
+}
+
 // Request is one call of a tool.
 type Request struct {
 	Ref       toolbox.Ref

@@ -119,7 +119,7 @@ func (e exchange) handle(client *httpSession, frame wire.Frame, accepted accepts
 		client.roots.wait(e.r.Context())
 	}
 	st := client.posts.add(bytes.Clone(message.ID.Bytes()))
-	st.trace = client.server.traceOf(e.r)
+	st.trace, st.remote = client.server.traceOf(e.r), e.r.RemoteAddr
 	client.dispatch(&message, st)
 	e.answer(client, st, accepted)
 }

@@ -93,7 +93,7 @@ func (h *httpServer) serveModern(e exchange, message wire.Message, meta requestM
 		return
 	}
 	st := newStream(h.spill.of(e.account), 0, id)
-	st.trace = h.server.traceOf(e.r)
+	st.trace, st.remote = h.server.traceOf(e.r), e.r.RemoteAddr
 	// Several clients may use the same ids, so requests have numbers as keys.
 	key := strconv.FormatUint(lastRequestKey.Add(1), 10)
 	r := client.newRequest(st, key, meta)

@@ -17,6 +17,7 @@ type stream struct {
 	request []byte // the id of the request that it answers
 	spill   *spillShare
 	trace   tracecontext.Carrier // of the POST; zero unless requests are traced
+	remote  string               // address that the POST came from
 
 	wake chan struct{} // holds a token when there is something new
 

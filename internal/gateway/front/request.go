@@ -185,6 +185,14 @@ func (r *request) Profile() *fleet.ClientProfile { return r.session.Profile() }
 // TraceOrigin implements call.Originated.
 func (r *request) TraceOrigin() *tracecontext.Origin { return r.origin }
 
+// RemoteAddress implements call.Remote.
+func (r *request) RemoteAddress() string {
+	if st, ok := r.reply.to.(*stream); ok {
+		return st.remote
+	}
+	return ""
+}
+
 // findOrigin returns how the request came here, for its trace.
 func (r *request) findOrigin() *tracecontext.Origin {
 	origin := &tracecontext.Origin{RequestID: string(r.reply.id), Revision: string(r.session.revision())}

@@ -36,7 +36,8 @@ type Stage struct {
 // openCall is a call that has begun.
 type openCall struct {
 	id         string
-	isRecorded bool // that it was admitted, with its arguments
+	remote     string // address of the client; "" if there is none
+	isRecorded bool   // that it was admitted, with its arguments
 }
 
 // NewStage makes the stage of a log.
@@ -53,6 +54,9 @@ func (s *Stage) CallBegan(c *call.Call, _ time.Time) {
 		return
 	}
 	entry := &openCall{id: s.log.writer + "-" + strconv.FormatUint(s.last.Add(1), 10)}
+	if client, ok := c.Client.(call.Remote); ok { // later, its request may have been answered, and come again from elsewhere
+		entry.remote = client.RemoteAddress()
+	}
 	s.mu.Lock()
 	s.open[c] = entry
 	s.mu.Unlock()
@@ -82,7 +86,7 @@ func (s *Stage) Admit(c *call.Call) (verdict call.Verdict) {
 	if entry == nil {
 		return verdict
 	}
-	f := s.log.describe(newFields(eventCall, "admitted").text("call", entry.id), c)
+	f := s.log.describe(newFields(eventCall, "admitted").text("call", entry.id), c, entry)
 	f = s.log.describeArguments(f, c)
 	entry.isRecorded = true
 	if !s.log.options.Required {
@@ -111,7 +115,7 @@ func (s *Stage) CallEnded(c *call.Call, end call.End) {
 	if end.Status == call.StatusRefused {
 		event = eventRefused
 	}
-	f := s.log.describe(newFields(event, outcome).text("call", entry.id), c)
+	f := s.log.describe(newFields(event, outcome).text("call", entry.id), c, entry)
 	if !entry.isRecorded {
 		f = s.log.describeArguments(f, c)
 	}
@@ -130,7 +134,7 @@ var outcomes = map[call.Status]string{
 }
 
 // describe adds who called what.
-func (l *Log) describe(f fields, c *call.Call) fields {
+func (l *Log) describe(f fields, c *call.Call, from *openCall) fields {
 	profile := c.Client.Profile()
 	f = f.text("mcp.method.name", l.foreign(c.Method)).text("toolbox", c.Server.Toolbox()).text("server", c.Server.Name())
 	switch c.Method {
@@ -147,6 +151,7 @@ func (l *Log) describe(f fields, c *call.Call) fields {
 		f = f.hexadecimal("definition", c.Hash[:])
 	}
 	f = f.text("caller", profile.Caller()).text("client", l.foreign(profile.Name()))
+	f = f.address(from.remote)
 	if c.Trace != nil {
 		return f.hexadecimal("trace_id", c.Trace.ID[:])
 	}

@@ -146,6 +146,18 @@ func (b *builder) histogram(name string, h *meter.Histogram, attributes []*commo
 	}
 	m.GetHistogram().DataPoints = append(m.GetHistogram().DataPoints, &otlpmetrics.HistogramDataPoint{
 		Attributes: attributes, StartTimeUnixNano: b.since, TimeUnixNano: b.now,
-		Count: h.Count, Sum: &h.Sum, BucketCounts: h.Counts, ExplicitBounds: h.Bounds,
+		Count: h.Count, Sum: &h.Sum, BucketCounts: h.Counts, ExplicitBounds: h.Bounds, Exemplars: exemplars(h),
 	})
+}
+
+// exemplars returns the requests in a histogram that were traced.
+func exemplars(h *meter.Histogram) (all []*otlpmetrics.Exemplar) {
+	for _, one := range h.Exemplars {
+		if one != nil {
+			all = append(all, &otlpmetrics.Exemplar{
+				TraceId: one.Trace[:], TimeUnixNano: uint64(one.Time.UnixNano()), Value: &otlpmetrics.Exemplar_AsDouble{AsDouble: one.Seconds},
+			})
+		}
+	}
+	return all
 }

@@ -27,7 +27,7 @@ type record struct {
 
 // minStep is the shortest step that gets a span of its own, unless it is a request to the server: a server that is ready
 // needs no start, and most decisions take no time.
-const minStep = time.Millisecond
+const minStep = 100 * time.Microsecond
 
 // Names of spans and attributes of the workbench's own.
 const (

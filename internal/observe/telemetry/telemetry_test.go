@@ -64,7 +64,9 @@ func start(t *testing.T, address string, variables ...string) (*Sender, *logged)
 		Metrics: func() (meter.Snapshot, []ServerState) {
 			m := meter.New(time.Now())
 			m.CallBegan(&call.Call{Server: anyServer(t)}, time.Now())
-			m.CallEnded(aCall(t, nil), call.End{Status: call.StatusOK, Began: time.Now(), Took: time.Second, Sent: time.Now()})
+			traced := aCall(t, nil)
+			traced.Trace = &call.Trace{ID: tracecontext.TraceID{1}}
+			m.CallEnded(traced, call.End{Status: call.StatusOK, Began: time.Now(), Took: time.Second, Sent: time.Now()})
 			return m.Snapshot(3), []ServerState{{"t", "s", "ready", 100}, {"t", "s", "ready", 20}, {"t", "s", "idle", 0}}
 		},
 	})
@@ -118,7 +120,8 @@ func TestSpansAndMetricsArrive(t *testing.T) {
 			t.Errorf("the header is %q", got)
 		}
 		points := receiver.Metric("mcp.server.operation.duration").GetHistogram().GetDataPoints()
-		if len(points) != 1 || points[0].GetCount() != 1 || points[0].GetSum() != 1 || len(points[0].GetExplicitBounds()) != 14 || len(points[0].GetBucketCounts()) != 15 || points[0].GetBucketCounts()[6] != 1 {
+		if len(points) != 1 || points[0].GetCount() != 1 || points[0].GetSum() != 1 || len(points[0].GetExplicitBounds()) != 14 || len(points[0].GetBucketCounts()) != 15 || points[0].GetBucketCounts()[6] != 1 ||
+			len(points[0].GetExemplars()) != 1 || points[0].GetExemplars()[0].GetTraceId()[0] != 1 || points[0].GetExemplars()[0].GetAsDouble() != 1 {
 			t.Errorf("the durations are %v", points)
 		}
 		states := receiver.Metric("mcp_workbench.server.state").GetGauge().GetDataPoints()
