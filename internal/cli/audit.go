@@ -239,16 +239,16 @@ func showReport(out io.Writer, path string, r *audit.Report, hasHead bool) {
 		fmt.Fprintf(out, "It begins with line %d; earlier ones are not here.\n", r.First.Seq)
 	}
 	for _, note := range []struct {
-		count int
-		text  string
+		what  string
+		count uint64
 	}{
-		{int(min(r.Lost, 1<<31)), "lines were lost, because they could not be written; the log says where"},
-		{r.Torn, "lines are incomplete: a workbench was killed while it wrote, or writes now"},
-		{r.Killed, "workbenches ended without a last line; what they had not yet written is lost"},
-		{r.Open, "calls were admitted, and their end is not recorded: they run, or the workbench was killed"},
+		{"Lines that could not be written, as the log itself says", r.Lost},
+		{"Lines that are incomplete, because a workbench was killed while it wrote, or writes now", uint64(r.Torn)},
+		{"Workbenches that ended without a last line; what they had not yet written is lost", uint64(r.Killed)},
+		{"Calls that were admitted, and whose end is not recorded", uint64(r.Open)},
 	} {
 		if note.count > 0 {
-			fmt.Fprintf(out, "Note: %d %s.\n", note.count, note.text)
+			fmt.Fprintf(out, "%s: %d\n", note.what, note.count)
 		}
 	}
 	if hasHead && r.HasHead {

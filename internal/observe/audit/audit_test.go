@@ -26,6 +26,19 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// writeUntilKilled writes to a log, and to stdout what was acknowledged.
+func writeUntilKilled(folder string) {
+	l := Open(Options{Folder: filepath.Join(folder, "log"), Keys: filepath.Join(folder, "keys")})
+	for i := 0; ; i++ {
+		_ = l.add(item{body: newFields(eventReload, "ok").number("unacknowledged", int64(i))})
+		if err := l.addDurably(context.Background(), newFields(eventReload, "ok").number("acknowledged", int64(i))); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(i)
+	}
+}
+
 // rig is a log in a folder of the test.
 type rig struct {
 	t       *testing.T

@@ -4,8 +4,6 @@ package audit
 
 import (
 	"bufio"
-	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,19 +11,6 @@ import (
 	"testing"
 	"time"
 )
-
-// writeUntilKilled writes to a log, and to stdout what was acknowledged.
-func writeUntilKilled(folder string) {
-	l := Open(Options{Folder: filepath.Join(folder, "log"), Keys: filepath.Join(folder, "keys")})
-	for i := 0; ; i++ {
-		_ = l.add(item{body: newFields(eventReload, "ok").number("unacknowledged", int64(i))})
-		if err := l.addDurably(context.Background(), newFields(eventReload, "ok").number("acknowledged", int64(i))); err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(i)
-	}
-}
 
 // What was acknowledged is in the log after kill -9, and the next start says that a workbench was killed.
 func TestKill(t *testing.T) {

@@ -38,3 +38,17 @@ func TestProjectHasNoAudit(t *testing.T) {
 		t.Error("it warns twice")
 	}
 }
+
+// What a project does is recorded although the user's own file is broken.
+func TestAuditOfABrokenFile(t *testing.T) {
+	for text, want := range map[string]Audit{
+		`{"toolboxes": `: {}, `{"audit": true, "toolboxes": `: {On: true}, `{"audit": {"required": true}, "toolboxes": `: {On: true, Required: true},
+	} {
+		if got := Withheld("/u.json", &Source{Data: []byte(text)}).Audit; got != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+	if got := Withheld("/u.json", nil).Audit; got != (Audit{}) {
+		t.Errorf("%+v", got)
+	}
+}

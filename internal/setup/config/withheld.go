@@ -9,7 +9,8 @@ import (
 
 // Withheld returns the settings of a project's toolboxes while the user's own file at path cannot be used. The user's
 // restrictions are unknown then, so nothing is looser than the default: everything is locked unless the file certainly
-// does not set 'locked', and every tool is denied unless the file certainly has no policy. source is nil if nothing
+// does not set 'locked', every tool is denied unless the file certainly has no policy, and calls are recorded, in the usual folder, if
+// the file may say so. source is nil if nothing
 // could be read.
 func Withheld(path string, source *Source) *Config {
 	cfg := Empty()
@@ -18,8 +19,13 @@ func Withheld(path string, source *Source) *Config {
 	if source.mayHavePolicy() {
 		cfg.Policy = assumedPolicy(path)
 	}
+	cfg.Audit.On = source.mentions(auditKey.name)
+	cfg.Audit.Required = cfg.Audit.On && source.mentions("required")
 	return cfg
 }
+
+// mentions reports whether a word stands in an unusable file.
+func (s *Source) mentions(word string) bool { return s != nil && bytes.Contains(s.Data, []byte(word)) }
 
 // unexpanded returns the root of an unusable file; ok is false without one. Variables are not expanded, since their
 // file may be the cause.
