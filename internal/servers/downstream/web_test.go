@@ -106,7 +106,7 @@ func (f *web) mustConnect(options Options) *Session {
 	return session
 }
 
-var interesting = []string{"Accept", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-Id", "Authorization", "Accept-Encoding"}
+var interesting = []string{"Accept", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-Id", "Authorization", "Accept-Encoding", "Traceparent", "Tracestate", "Baggage"}
 
 func (f *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
