@@ -85,8 +85,11 @@ func Read(environ []string) Settings {
 	return s
 }
 
+// complain describes what is wrong with a variable, once if it is for several kinds of data.
 func (e *environment) complain(variable, problem string) {
-	e.problems = append(e.problems, fmt.Sprintf("the variable %s %s", variable, problem))
+	if text := fmt.Sprintf("the variable %s %s", variable, problem); !slices.Contains(e.problems, text) {
+		e.problems = append(e.problems, text)
+	}
 }
 
 // find returns the variable of one kind of data, or else that of all.

@@ -39,6 +39,7 @@ func TestRead(t *testing.T) {
 		{name: "no metrics", environ: endpoint + " OTEL_METRICS_EXPORTER=none", want: with(func(s *Settings) { s.Metrics = Endpoint{} })},
 		{name: "an unknown exporter", environ: endpoint + " OTEL_METRICS_EXPORTER=prometheus", want: with(func(s *Settings) { s.Metrics = Endpoint{} }), problem: "OTEL_METRICS_EXPORTER is not followed"},
 		{name: "gRPC", environ: endpoint + " OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=grpc", want: with(func(s *Settings) { s.Traces = Endpoint{} }), problem: "only 'http/protobuf'"},
+		{name: "gRPC for all", environ: endpoint + " OTEL_EXPORTER_OTLP_PROTOCOL=grpc", problem: "the variable OTEL_EXPORTER_OTLP_PROTOCOL is not followed"},
 		{name: "no address", environ: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=secret:4317", problem: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is not an address"},
 		{name: "headers", environ: endpoint + " OTEL_EXPORTER_OTLP_HEADERS=api-key=a%20b%3D,x=y", want: with(func(s *Settings) {
 			s.Traces.Headers = map[string]string{"api-key": "a b=", "x": "y"}
@@ -64,7 +65,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Read(strings.Fields(test.environ))
-			if all := strings.Join(got.Problems, "\n"); !strings.Contains(all, test.problem) || (test.problem == "") != (all == "") || strings.Contains(all, "secret") {
+			if all := strings.Join(got.Problems, "\n"); !strings.Contains(all, test.problem) || (test.problem == "") != (all == "") || strings.Contains(all, "secret") || len(got.Problems) > 1 {
 				t.Errorf("the problems are %q, want %q", all, test.problem)
 			}
 			got.Problems = nil
