@@ -3,8 +3,6 @@ package config
 import (
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -49,34 +47,15 @@ func (b *builder) audit(n *node) Audit {
 	case n.kind != kindObject:
 		return Audit{On: n.isTrue()}
 	}
-	keep, _ := parseLongDuration(n.get("keep").string()) // checked before
+	keep, _ := parseDays(n.get("keep").string()) // checked before
 	return Audit{On: true, Folder: b.file(n.get("folder"), rootPlace.member("audit").member("folder")), Required: n.get("required").isTrue(), Keep: keep}
 }
 
 func checkAuditKeep(text string) string {
-	if keep, ok := parseLongDuration(text); !ok || keep < minAuditKeep || keep > maxAuditKeep {
+	if keep, ok := parseDays(text); !ok || keep < minAuditKeep || keep > maxAuditKeep {
 		return `must be a time from "1d" to "3660d", such as "90d"`
 	}
 	return ""
-}
-
-// parseLongDuration parses a duration that may begin with a number of days.
-func parseLongDuration(text string) (time.Duration, bool) {
-	number, rest, hasDays := strings.Cut(text, "d")
-	if !hasDays {
-		d, err := time.ParseDuration(text)
-		return d, err == nil
-	}
-	days, err := strconv.ParseUint(number, 10, 16)
-	if err != nil {
-		return 0, false
-	}
-	all := time.Duration(days) * 24 * time.Hour
-	if rest == "" {
-		return all, true
-	}
-	d, err := time.ParseDuration(rest)
-	return all + d, err == nil && d >= 0
 }
 
 // WithoutAudit returns a project's configuration without its audit, which only a user can begin.
