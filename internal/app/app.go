@@ -131,15 +131,9 @@ func New(options Options) (*App, error) {
 		return nil, fmt.Errorf("the path of this program is unknown, and its helper processes need it: %w", err)
 	}
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
-	a.meter, a.history = meter.New(a.started), history.New(a.Mask)
-	a.ledger = ledger.New(options.StateDir)
-	a.rounds = policy.NewRounds()
 	a.config.Store(options.Config)
-	a.prepareTelemetry()
-	a.openAudit(&options)
-	a.desk = approval.New(a.deskOptions(&options))
-	a.router.Store(call.NewRouter(a.stages(options.Config)))
 	a.withheld.Store(options.Withheld)
+	a.prepareStages(&options)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
 	a.onStop("processes", host.Close)
 	self := NewSelf(options.StateDir)
@@ -175,6 +169,17 @@ func New(options Options) (*App, error) {
 	})
 	a.telemetry.Start()
 	return a, nil
+}
+
+// prepareStages makes what every request passes on its way to a server.
+func (a *App) prepareStages(options *Options) {
+	a.meter, a.history = meter.New(a.started), history.New(a.Mask)
+	a.ledger = ledger.New(options.StateDir)
+	a.rounds = policy.NewRounds()
+	a.prepareTelemetry()
+	a.openAudit(options)
+	a.desk = approval.New(a.deskOptions(options))
+	a.router.Store(call.NewRouter(a.stages(options.Config)))
 }
 
 // Desk returns where calls wait for approval.
