@@ -93,6 +93,7 @@ func (w *workbench) answered() string {
 func (w *workbench) Journal(string, string, uint64) ([]control.Line, uint64, <-chan struct{}, error) {
 	return nil, 0, nil, errors.New("there are no servers")
 }
+
 func (w *workbench) History(uint64) ([]history.Record, uint64, <-chan struct{}) {
 	return nil, 0, nil
 }
