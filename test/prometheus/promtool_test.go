@@ -52,8 +52,13 @@ func TestMetricsByTokenAndCommand(t *testing.T) {
 		t.Errorf("scraped:\n%s\nprinted:\n%s", a, b)
 	}
 	labelled := b.output("metrics")
-	if strings.Count(labelled, `pid="`+pid+`"`) != strings.Count("\n"+printed, "\n")-strings.Count("\n"+printed, "\n#")-1 {
-		t.Errorf("not every metric has the process id:\n%s", labelled)
+	for line := range strings.Lines(labelled) {
+		if !strings.HasPrefix(line, "#") && !strings.Contains(line, `pid="`+pid+`"`) {
+			t.Errorf("a metric has no process id: %s", line)
+		}
+	}
+	if !strings.Contains(labelled, "mcp_workbench_build_info{") {
+		t.Errorf("the metrics of all workbenches are %s", labelled)
 	}
 	if _, open := b.get(reader, "application/openmetrics-text; version=1.0.0"); !strings.HasSuffix(open, "# EOF\n") || !strings.Contains(open, `# {trace_id="`) {
 		t.Errorf("OpenMetrics is %s", open)
