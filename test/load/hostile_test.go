@@ -184,8 +184,9 @@ func (p *place) beginOnce(client *http.Client, token, revision string) (session 
 }
 
 // mostTries is how often a healthy client sends a message whose connection was closed under it before it gives up. A
-// connection is closed that has not carried anything for longer than all others, such as one in a slow handshake.
-const mostTries = 3
+// connection is closed that has not carried anything for longer than all others, such as one in a slow handshake: with the
+// race detector, the handshakes of these clients are the slowest of all.
+const mostTries = 20
 
 // insist is post of a healthy client, which connects again.
 func (p *place) insist(client *http.Client, session, message string) (answer string, err error) {
