@@ -88,16 +88,21 @@ func (r *run) Ask(question *downstream.Question) {
 	r.call.Client.Ask(question)
 }
 
-// Notice implements downstream.Caller. No notification may follow the response.
+// Notice implements downstream.Caller. No notification may follow the response on its way. One that comes when the response
+// was just passed on, as over another connection to the server, goes to the client like one that belongs to no request.
 func (r *run) Notice(message wire.Message) {
 	if r.crossing == toLegacy && !r.wantsNotice(message) {
 		return
 	}
 	message.Params = r.reviseInterim(message.Params)
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.over {
+	isOver := r.over
+	if !isOver {
 		_ = r.call.Client.Notify(string(message.Method), message.Params.Bytes())
+	}
+	r.mu.Unlock()
+	if isOver {
+		r.call.Client.Profile().Notice(r.call.Server, message)
 	}
 }
 

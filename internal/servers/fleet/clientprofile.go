@@ -141,6 +141,14 @@ func (p *ClientProfile) OnClose(gone func()) {
 	}
 }
 
+// Notice tells the client of a notification of a configured server that belongs to no request. Clients of the modern era are
+// told only of what they listen for.
+func (p *ClientProfile) Notice(server *Server, message wire.Message) {
+	if p != nil && !p.options.Modern && p.options.Notice != nil {
+		p.options.Notice(server, message)
+	}
+}
+
 // Close removes the client from all sessions. Sessions without any other client end.
 func (p *ClientProfile) Close() {
 	p.away.Store(true) // for good
