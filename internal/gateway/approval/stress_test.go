@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,7 +25,9 @@ func (hasty) TryNotify(string, []byte)        {}
 func (hasty) Ask(question *downstream.Question) {
 	for range rand.IntN(3) {
 		go func() {
-			time.Sleep(rand.N(2 * time.Millisecond))
+			for range rand.IntN(200) { // others go first
+				runtime.Gosched()
+			}
 			word := []string{"once", "same", "session", "no", "never"}[rand.IntN(5)]
 			question.Answer(wire.Message{Result: wire.Raw([]byte(accept(word)))})
 		}()

@@ -116,10 +116,7 @@ func checkSent(t *testing.T, log, era string, trace *Trace) {
 // Each request of several rounds has its own span, and so has the question between them.
 func TestRoundsAreSteps(t *testing.T) {
 	servers, log := serve(t, oneLine(twoRounds))
-	a := newAnswerer(t, everything, func(q *downstream.Question) {
-		time.Sleep(time.Millisecond)
-		q.Answer(respond(`{"action":"accept"}`))
-	})
+	a := newAnswerer(t, everything, func(q *downstream.Question) { q.Answer(respond(`{"action":"accept"}`)) })
 	trace := newTrace()
 	NewRouter(Stages{Observe: []Observer{newRecorder(t)}, Trace: theTrace{trace}}).CallTool(servers, &Request{
 		Ref: toolbox.Ref{Toolbox: "T", Server: "S", Name: "x"}, Client: a, Canceller: new(Canceller), Replier: a,
