@@ -107,30 +107,22 @@ func isValue(rest []byte, value string) bool {
 // isInObject reports whether the next byte after the beginning of an object is in the object itself, and not in one of its
 // members.
 func isInObject(beginning []byte) bool {
-	depth, inText := 0, false
-	for i := 0; i < len(beginning); i++ {
-		switch b := beginning[i]; {
-		case b == '"':
-			inText = !inText
-		case inText:
-			if b == '\\' {
-				i++
-			}
-		case b == '{' || b == '[':
-			depth++
-		case b == '}' || b == ']':
-			depth--
-		}
-	}
+	depth, inText, _ := nesting(beginning)
 	return depth == 1 && !inText
 }
 
 // closesAtEnd reports whether the last byte is what closes the object, so that the rest begins in the object itself and not
 // in one of its members.
 func closesAtEnd(rest []byte) bool {
-	depth, inText := 0, false
-	for i := 0; i < len(rest); i++ {
-		switch b := rest[i]; {
+	_, _, closing := nesting(rest)
+	return closing >= 0 && closing == len(rest)-1
+}
+
+// nesting returns how deep the end of a part of a JSON text is in it, and whether it is in a string. It stops at closing, the
+// byte that closes what the part began in; -1 without one.
+func nesting(part []byte) (depth int, inText bool, closing int) {
+	for i := 0; i < len(part); i++ {
+		switch b := part[i]; {
 		case b == '"':
 			inText = !inText
 		case inText:
@@ -141,9 +133,9 @@ func closesAtEnd(rest []byte) bool {
 			depth++
 		case b == '}' || b == ']':
 			if depth--; depth < 0 {
-				return i == len(rest)-1
+				return depth, false, i
 			}
 		}
 	}
-	return false
+	return depth, inText, -1
 }
