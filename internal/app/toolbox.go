@@ -21,7 +21,9 @@ func CheckToolbox(cfg *config.Config, name string) error {
 		if box.Name == name {
 			return nil
 		}
-		names = append(names, box.Name)
+		if !box.IsDisabled() {
+			names = append(names, box.Name)
+		}
 	}
 	err := &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name)}
 	switch near := toolbox.Nearest(name, names, nearestToolboxes); {

@@ -52,8 +52,9 @@ type listedFile struct {
 
 type listedBox struct {
 	Name        string          `json:"name"`
-	File        string          `json:"file,omitempty"`   // if there are two
-	Hidden      bool            `json:"hidden,omitempty"` // another file has a toolbox of this name
+	File        string          `json:"file,omitempty"`     // if there are two
+	Hidden      bool            `json:"hidden,omitempty"`   // another file has a toolbox of this name
+	Disabled    bool            `json:"disabled,omitempty"` // all of its servers are, and clients do not see it
 	Description string          `json:"description"`
 	Servers     []*listedServer `json:"servers"`
 	file        string
@@ -145,6 +146,7 @@ func (l *listing) add(file string, outline *config.Preview, mask func(string) st
 				l.rows = append(l.rows, listedPlace{file, box.Name, one})
 			}
 		}
+		entry.Disabled = len(entry.Servers) > 0 && !slices.ContainsFunc(entry.Servers, func(s *listedServer) bool { return s.Enabled })
 		l.Toolboxes = append(l.Toolboxes, entry)
 	}
 }
@@ -230,6 +232,8 @@ func (l *listing) printFile(screen *tty.Screen, file string) {
 			fmt.Fprintln(screen, "not used here: the file above has a toolbox of the same name")
 		case box.Hidden:
 			fmt.Fprintln(screen, "not used here: its file is not trusted")
+		case box.Disabled:
+			fmt.Fprintln(screen, "disabled: clients do not see it, since all of its servers are disabled")
 		}
 		if len(box.Servers) == 0 {
 			fmt.Fprintln(screen, "no servers")

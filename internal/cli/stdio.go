@@ -82,7 +82,7 @@ No servers yet? 'mcp-workbench add --help' tells how to add one, and
 	} else {
 		fmt.Fprintf(screen, "Configuration: %s\n", tty.CleanLine(loader.JoinFiles(cfg, ", on top of ")))
 		for _, box := range cfg.Toolboxes {
-			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(tty.Name, tty.CleanLine(box.Name)), toolbox.Count(len(box.Servers), "server", "servers"), tty.CleanLine(box.Description))
+			fmt.Fprintf(screen, "  %s (%s)  %s\n", screen.Paint(tty.Name, tty.CleanLine(box.Name)), introducedServers(box), tty.CleanLine(box.Description))
 		}
 		fmt.Fprintln(screen)
 		nextSteps(screen, [][2]string{
@@ -95,6 +95,20 @@ No servers yet? 'mcp-workbench add --help' tells how to add one, and
 An MCP client starts this program and talks to it over stdin and stdout; there is
 nothing to type here. Everything else: mcp-workbench --help
 `)
+}
+
+// introducedServers counts the servers of a toolbox that are enabled.
+func introducedServers(box config.Toolbox) string {
+	enabled := 0
+	for i := range box.Servers {
+		if !box.Servers[i].Disabled {
+			enabled++
+		}
+	}
+	if box.IsDisabled() {
+		return "disabled"
+	}
+	return toolbox.Count(enabled, "server", "servers")
 }
 
 func nextSteps(screen *tty.Screen, steps [][2]string) {

@@ -105,8 +105,13 @@ func (s *Surface) findTools(request Request) {
 		return
 	}
 	if q.toolbox != "" {
-		if _, ok := s.visible.Toolbox(q.toolbox); !ok {
+		box, ok := s.visible.Toolbox(q.toolbox)
+		if !ok {
 			s.failUnknownToolbox(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", q.toolbox), s.availableToolboxes())
+			return
+		}
+		if box.IsDisabled() {
+			request.fail(disabledToolbox(box), s.availableToolboxes())
 			return
 		}
 	}
@@ -175,7 +180,7 @@ func (s *Surface) findHint(q findQuery, found findResult) string {
 	}
 	boxes := s.visible.Toolboxes()
 	if len(boxes) == 0 {
-		return "No tool fits: no toolboxes are configured"
+		return "No tool fits. " + s.availableToolboxes()
 	}
 	hint := "No tool fits. Use other words, or look into a toolbox with open_toolbox:"
 	for i, box := range boxes {

@@ -25,6 +25,9 @@ func (s *Surface) Instructions() string {
 	if s.serverInstructions {
 		return instructionsOf(boxes)
 	}
+	if off := s.visible.DisabledToolboxes(); len(boxes) == 0 && len(off) > 0 {
+		return "No toolboxes configured that are enabled.\n\n" + disabledToolbox(off[0])
+	}
 	if len(boxes) == 0 {
 		return "No toolboxes configured.\n\n" +
 			`Add one to workbench-config.json, for example: {"toolboxes":{"dev":{"description":"Development tools","mcpServers":{"files":{"builtin":"files"}}}}}`

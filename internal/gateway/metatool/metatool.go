@@ -38,6 +38,8 @@ type Session interface {
 // Toolboxes is the part of the fleet that a client may see: all of it, or a view.
 type Toolboxes interface {
 	Toolboxes() []*fleet.Toolbox
+	// DisabledToolboxes returns the toolboxes that are not offered because all of their servers are disabled.
+	DisabledToolboxes() []*fleet.Toolbox
 	Toolbox(name string) (*fleet.Toolbox, bool)
 	// Names holds the names of tools in direct mode. They outlive a surface.
 	Names() *toolbox.Names

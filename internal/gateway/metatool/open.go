@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 const openName = "open_toolbox"
@@ -87,6 +88,10 @@ func (s *Surface) openToolbox(request Request) {
 		s.failUnknownToolbox(&request.Origin, fmt.Sprintf("Toolbox '%s' not found in configuration", asked.toolbox), s.availableToolboxes())
 		return
 	}
+	if box.IsDisabled() {
+		request.fail(disabledToolbox(box), s.availableToolboxes())
+		return
+	}
 	asked.notice, asked.reads = s.notice, s.reads
 	go func() { request.Answerer.Answer(s.connect(box, request, asked)) }()
 }
@@ -151,9 +156,18 @@ func (s *Surface) changedBy(box *fleet.Toolbox, profile *fleet.ClientProfile) (m
 	return methods
 }
 
+// disabledToolbox says why a configured toolbox cannot be used.
+func disabledToolbox(box *fleet.Toolbox) string {
+	return fmt.Sprintf("Toolbox '%s' is disabled: so are all of its servers in the configuration. "+
+		"The user can enable it with: %s", box.Name, trust.Quote("mcp-workbench", "enable", box.Name))
+}
+
 func (s *Surface) availableToolboxes() string {
 	names := s.toolboxNames()
-	if len(names) == 0 {
+	switch {
+	case len(names) == 0 && len(s.visible.DisabledToolboxes()) > 0:
+		return "All toolboxes are disabled"
+	case len(names) == 0:
 		return "No toolboxes are configured"
 	}
 	return "Available toolboxes: " + strings.Join(names, ", ")

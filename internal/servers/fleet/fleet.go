@@ -103,6 +103,7 @@ type Fleet struct {
 type table struct {
 	config    *config.Config
 	toolboxes []*Toolbox
+	disabled  []*Toolbox // all of their servers are
 	byName    map[string]*Toolbox
 }
 
@@ -206,8 +207,12 @@ func (f *Fleet) tabulate(cfg *config.Config, before *table) *table {
 			b.Servers = append(b.Servers, server)
 			b.byName[definition.Name] = server
 		}
-		t.toolboxes = append(t.toolboxes, b)
 		t.byName[box.Name] = b
+		if b.IsDisabled() {
+			t.disabled = append(t.disabled, b)
+		} else {
+			t.toolboxes = append(t.toolboxes, b)
+		}
 	}
 	return t
 }
@@ -220,10 +225,14 @@ func (t *table) server(toolbox, name string) (*Server, bool) {
 	return box.Server(name)
 }
 
-// Toolboxes returns all toolboxes in the order of the configuration.
+// Toolboxes returns all toolboxes in the order of the configuration, except those whose servers are all disabled: they
+// have nothing to offer.
 func (f *Fleet) Toolboxes() []*Toolbox { return f.table.Load().toolboxes }
 
-// Toolbox returns the toolbox of that name.
+// DisabledToolboxes returns the toolboxes whose servers are all disabled.
+func (f *Fleet) DisabledToolboxes() []*Toolbox { return f.table.Load().disabled }
+
+// Toolbox returns the toolbox of that name, also one whose servers are all disabled.
 func (f *Fleet) Toolbox(name string) (*Toolbox, bool) {
 	t, ok := f.table.Load().byName[name]
 	return t, ok

@@ -24,6 +24,9 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 // Disabled returns the names of the servers that the configuration disables.
 func (t *Toolbox) Disabled() []string { return t.disabled }
 
+// IsDisabled reports whether all servers are disabled. A toolbox without servers is not: it is configured that way.
+func (t *Toolbox) IsDisabled() bool { return len(t.Servers) == 0 && len(t.disabled) > 0 }
+
 // ServerNames returns the servers' names in order.
 func (t *Toolbox) ServerNames() []string {
 	names := make([]string, len(t.Servers))

@@ -34,6 +34,11 @@ func (v *View) Toolboxes() []*Toolbox {
 	return boxes
 }
 
+// DisabledToolboxes returns the toolboxes in view whose servers are all disabled.
+func (v *View) DisabledToolboxes() []*Toolbox {
+	return slices.DeleteFunc(slices.Clone(v.fleet.DisabledToolboxes()), func(box *Toolbox) bool { return !v.sees(box.Name) })
+}
+
 // Toolbox returns a toolbox by its name if it is in view.
 func (v *View) Toolbox(name string) (*Toolbox, bool) {
 	if !v.sees(name) {
@@ -110,6 +115,9 @@ func (p *Part) Toolbox(name string) (*Toolbox, bool) {
 	part := p.restrict(box)
 	return part, len(part.Servers) > 0
 }
+
+// DisabledToolboxes returns none: a part has the servers that run.
+func (p *Part) DisabledToolboxes() []*Toolbox { return nil }
 
 // Names returns the tool names of direct mode for the part.
 func (p *Part) Names() *toolbox.Names { return &p.names }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	_ "embed"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -79,6 +80,11 @@ type Toolbox struct {
 	File        string   // absolute path of its file; "" without one
 	Description string   // "" if not set
 	Servers     []Server // in file order, disabled ones included
+}
+
+// IsDisabled reports whether the toolbox has servers, and all of them are disabled. It is not offered then.
+func (t *Toolbox) IsDisabled() bool {
+	return len(t.Servers) > 0 && !slices.ContainsFunc(t.Servers, func(s Server) bool { return !s.Disabled })
 }
 
 // Server is one downstream server. Exactly one of Builtin, Command and URL is set, or none if it has a Fault.

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // Limits of the names listed in an error.
@@ -164,10 +165,24 @@ func (c *Console) nothingConfigured() error {
 	if where == "" || len(c.Config.Files) > 1 {
 		where = "the configuration"
 	}
-	return &toolbox.Error{
+	err := &toolbox.Error{
 		Code:    toolbox.NothingConfigured,
 		Message: "There is no server to use in " + where,
 		Hint:    "To import the servers of your clients: mcp-workbench init\nTo add one: mcp-workbench add",
+	}
+	if _, disabled := c.places(); len(disabled) > 0 {
+		err.Message = "All servers in " + where + " are disabled"
+		err.Hint = "To use one: " + trust.Command(c.Config, "enable", disabled[0].String())
+	}
+	return err
+}
+
+// disabledToolbox is the error for a toolbox whose servers are all disabled.
+func (c *Console) disabledToolbox(name string) error {
+	return &toolbox.Error{
+		Code:    toolbox.ReferenceNotFound,
+		Message: fmt.Sprintf("Toolbox '%s' is disabled: so are all of its servers in the configuration", name),
+		Hint:    "To use it: " + trust.Command(c.Config, "enable", name),
 	}
 }
 
@@ -181,6 +196,9 @@ func (c *Console) selection(name string) ([]place, error) {
 		return enabled, nil
 	}
 	for _, box := range c.Config.Toolboxes {
+		if box.Name == name && box.IsDisabled() {
+			return nil, c.disabledToolbox(name)
+		}
 		if box.Name == name {
 			return slices.DeleteFunc(enabled, func(at place) bool { return at.Toolbox != name }), nil
 		}

@@ -20,6 +20,9 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 		return c.nothingConfigured()
 	}
 	for _, box := range c.Config.Toolboxes {
+		if box.Name == ref && box.IsDisabled() {
+			return c.disabledToolbox(ref)
+		}
 		if box.Name == ref {
 			return c.showGroup(ctx, ref, box.Description, enabled, func(at place) bool { return at.Toolbox == ref }, asJSON)
 		}

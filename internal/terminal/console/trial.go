@@ -38,10 +38,17 @@ func (c *Console) chooseToolbox(name string) (config.Toolbox, error) {
 	cfg := c.Config
 	var names []string
 	for _, box := range cfg.Toolboxes {
-		if box.Name == name || name == "" {
+		switch {
+		case box.Name == name && box.IsDisabled():
+			return box, c.disabledToolbox(name)
+		case box.Name == name || name == "" && !box.IsDisabled():
 			return box, nil
+		case !box.IsDisabled():
+			names = append(names, box.Name)
 		}
-		names = append(names, box.Name)
+	}
+	if len(names) == 0 && len(cfg.Toolboxes) > 0 {
+		return config.Toolbox{}, c.nothingConfigured()
 	}
 	if len(names) == 0 {
 		return config.Toolbox{}, &toolbox.Error{Code: toolbox.NoToolboxes, Message: "No toolboxes configured", Hint: "Add one to " + loader.JoinFiles(cfg, " or ") + "."}
