@@ -120,9 +120,9 @@ func (request *Request) send(r *run, lease *fleet.Lease) bool {
 	if !request.prepare(r) {
 		return true
 	}
-	if wait, next, now := r.askStages(0); !now {
-		if wait != nil {
-			go r.waitAndSend(request.keep(), wait, next)
+	if later, next, now := r.askStages(0); !now {
+		if later.Wait != nil {
+			go r.waitAndSend(request.keep(), later, next)
 		}
 		return true
 	}

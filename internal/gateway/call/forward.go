@@ -51,9 +51,9 @@ func (request *Forwarding) send(r *run, lease *fleet.Lease) bool {
 	if !request.prepare(r) {
 		return true
 	}
-	if wait, next, now := r.askStages(0); !now {
-		if wait != nil {
-			go r.waitAndSend(request, wait, next)
+	if later, next, now := r.askStages(0); !now {
+		if later.Wait != nil {
+			go r.waitAndSend(request, later, next)
 		}
 		return true
 	}

@@ -132,37 +132,37 @@ func (r *run) startAndSend(request sendable) {
 }
 
 // askStages asks the admitters from a number on, and returns whether the request can be sent now. Otherwise it was
-// refused, which ended it; or wait is a function that decides, and the others are to be asked from next on.
-func (r *run) askStages(from int) (wait func(context.Context) *Failure, next int, now bool) {
+// refused, which ended it; or later decides, and the others are to be asked from next on.
+func (r *run) askStages(from int) (later Verdict, next int, now bool) {
 	if r.admitted {
-		return nil, 0, true
+		return Verdict{}, 0, true
 	}
 	stages := r.router.stages.Admit
 	for i := from; i < len(stages); i++ {
 		switch verdict := stages[i].Admit(&r.call); {
 		case verdict.Refusal != nil:
 			r.deny(verdict.Refusal)
-			return nil, 0, false
+			return Verdict{}, 0, false
 		case verdict.Wait != nil:
-			return verdict.Wait, i + 1, false
+			return verdict, i + 1, false
 		}
 	}
 	if r.denied { // by a policy that came into force after the stages were made
 		r.deny(&Failure{Message: "it is denied by the policy"})
-		return nil, 0, false
+		return Verdict{}, 0, false
 	}
 	r.admitted = true
-	return nil, 0, true
+	return Verdict{}, 0, true
 }
 
 // waitAndSend sends a request when it is admitted. The lease keeps the server that the decision is about. Then the tool is
 // resolved again: if it is another one by now, the stages are asked about that one.
-func (r *run) waitAndSend(request sendable, wait func(context.Context) *Failure, next int) {
+func (r *run) waitAndSend(request sendable, later Verdict, next int) {
 	for now := false; !now; {
-		if wait == nil || !r.isAdmittedBy(wait) {
+		if later.Wait == nil || !r.isAdmittedBy(later) {
 			return
 		}
-		wait, next, now = r.askStages(next)
+		later, next, now = r.askStages(next)
 	}
 	if r.call.Server.IsOutdated() { // it runs until its calls end, but this one has not begun
 		r.refuse(Outcome{}, &Failure{Message: "its server was changed or removed in the configuration while the call waited", Hint: "Try again."})
@@ -175,11 +175,13 @@ func (r *run) waitAndSend(request sendable, wait func(context.Context) *Failure,
 }
 
 // isAdmittedBy waits for a decision. A request that was not admitted ended.
-func (r *run) isAdmittedBy(wait func(context.Context) *Failure) bool {
+func (r *run) isAdmittedBy(later Verdict) bool {
 	ctx, stop := r.canceller.Context()
 	bounded, end := context.WithTimeout(ctx, MaxAdmission)
-	r.timing.enter(atApproval)
-	refusal := wait(bounded)
+	if !later.IsOwnWork {
+		r.timing.enter(atApproval)
+	}
+	refusal := later.Wait(bounded)
 	r.timing.enter(inWorkbench)
 	expired := bounded.Err() != nil
 	end()

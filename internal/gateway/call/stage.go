@@ -99,6 +99,9 @@ type Verdict struct {
 	// after ctx ends, which happens when the client cancels the request, and after MaxAdmission at the latest;
 	// what it returns then does not matter.
 	Wait func(ctx context.Context) (refusal *Failure)
+	// IsOwnWork says that Wait does work of the workbench, such as writing to a disk: its time counts as the workbench's.
+	// Otherwise it counts as the time of a person who decides.
+	IsOwnWork bool
 }
 
 // MaxAdmission is the longest time that an admitter can take for its decision.

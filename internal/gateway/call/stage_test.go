@@ -289,6 +289,28 @@ func TestStagesWaitForAPerson(t *testing.T) {
 	}
 }
 
+// writing is an admit stage that writes something before the request is sent.
+type writing struct{ pause time.Duration }
+
+func (w writing) Admit(*Call) Verdict {
+	return Verdict{IsOwnWork: true, Wait: func(context.Context) *Failure { time.Sleep(w.pause); return nil }}
+}
+
+// The time of a stage that works is the workbench's, not a person's.
+func TestOwnWorkIsNotAPerson(t *testing.T) {
+	servers, _ := serve(t, `{`+tools+`,"calls":{"x":[{"result":{"content":[]}}]}}`)
+	warm := newCaller()
+	warm.callTool(new(Router), servers, "y")
+	await(t, warm.replies)
+	const pause = 5 * time.Millisecond
+	seen, c := newRecorder(t), newCaller()
+	c.callTool(NewRouter(Stages{Observe: []Observer{seen}, Admit: []Admitter{writing{pause}}}), servers, "x")
+	await(t, c.replies)
+	if end, _ := seen.only(); end.Status != StatusOK || end.Waited != 0 || end.Workbench() < pause {
+		t.Errorf("it ended with %s, waited %s for a person, and took %s in the workbench", end.Status, end.Waited, end.Workbench())
+	}
+}
+
 func TestServerEndsWhileAPersonIsAsked(t *testing.T) {
 	servers, log := serve(t, `{`+tools+`,"calls":{"x":[{"starts":2,"result":{"content":[]}}],"y":[{"exit":3}]}}`)
 	seen, stage, c := newRecorder(t), newAsking(), newCaller()
@@ -314,7 +336,7 @@ func TestWaitIsBounded(t *testing.T) {
 		c := newCaller()
 		r := &run{router: new(Router), canceller: new(Canceller), replier: c}
 		began := time.Now()
-		if r.isAdmittedBy(func(ctx context.Context) *Failure { <-ctx.Done(); return nil }) {
+		if r.isAdmittedBy(Verdict{Wait: func(ctx context.Context) *Failure { <-ctx.Done(); return nil }}) {
 			t.Error("admitted by a stage that did not decide")
 		}
 		failure, ok := errors.AsType[*Failure](await(t, c.replies).err)

@@ -93,6 +93,7 @@ func (s *Stage) Admit(c *call.Call) (verdict call.Verdict) {
 		_ = s.log.add(item{body: f}) // what is lost is counted
 		return verdict
 	}
+	verdict.IsOwnWork = true
 	verdict.Wait = func(ctx context.Context) *call.Failure {
 		if err := s.log.addDurably(ctx, f); err != nil {
 			return s.log.unwritable(err)
