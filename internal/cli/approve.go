@@ -46,7 +46,7 @@ that runs as you and makes a terminal of its own.`,
 	}
 	cmd.Flags().IntVar(&flags.pid, "pid", 0, "process id of the workbench (default: all)")
 	cmd.Flags().BoolVar(&flags.watch, "watch", false, "keep asking about further calls, with a bell for each")
-	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "write what waits as JSON, and ask nothing")
+	addJSONFlag(cmd, &flags.asJSON, "write what waits as JSON, and ask nothing")
 	return cmd
 }
 
@@ -83,7 +83,9 @@ func (f *approveFlags) list(cmd *cobra.Command) error {
 	if err != nil {
 		tty.Remark(os.Stderr, err.Error())
 	}
-	return writeJSON(cmd, waiting)
+	return writeJSON(cmd, struct {
+		Calls []approve.Waiting `json:"calls"`
+	}{waiting})
 }
 
 // run asks the person at the controlling terminal.

@@ -40,7 +40,7 @@ key: 'audit verify --head HASH' then shows whether the log was cut off or writte
 		Args: noArguments, SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showAudit(cmd, g, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write the state as JSON")
+	addJSONFlag(cmd, &asJSON, "write the state as JSON")
 	cmd.AddCommand(newAuditVerify(g), newAuditExport(g))
 	return cmd
 }
@@ -150,7 +150,7 @@ The exit status is 0 if nothing is wrong, and 1 otherwise.`,
 	}
 	cmd.Flags().StringVar(&flags.head, "head", "", "hash of a line that the log must have, from 'mcp-workbench audit'")
 	cmd.Flags().StringVar(&flags.publicKey, "public-key", "", "public key of the seals, or a file with it (default: that of this user)")
-	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "write the result as JSON")
+	addJSONFlag(cmd, &flags.asJSON, "write the result as JSON")
 	return cmd
 }
 

@@ -60,7 +60,7 @@ most. Tokens are never shown.
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAuthStatus(cmd, g, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	addJSONFlag(cmd, &asJSON, "write JSON")
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func newCall(g *globals) *cobra.Command {
 			return c.Call(cmd.Context(), options)
 		},
 	}
-	cmd.Flags().BoolVar(&options.JSON, "json", false, "write the result as the server sent it")
+	addJSONFormFlag(cmd, &options.JSON, jsonForeign, "write the result as the server sent it")
 	cmd.Flags().StringVar(&options.Folder, "output", "", "folder for files (default: the working folder)")
 	cmd.Flags().DurationVar(&options.Timeout, "timeout", 0, "time limit of the call, such as 30s (default: the configuration's timeouts.call)")
 	cmd.Flags().StringArrayVar(&options.Roots, "root", nil, "folder to give the server as a root, such as '.'; may be repeated (default: none)")

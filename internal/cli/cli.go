@@ -52,19 +52,26 @@ func Main(args []string) int {
 
 	cobra.EnableCommandSorting = false // the help has an order of its own
 	root := newRoot()
-	root.SetArgs(args[min(1, len(args)):])
+	args = args[min(1, len(args)):]
+	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		return 0
-	}
 	if wrong, ok := errors.AsType[*usageError](err); ok {
 		wrong.command = command.CommandPath()
+		if command == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") { // its flags are not those of the program
+			err = noArguments(root, args[:1])
+		}
+	}
+	if lost := finishJSON(command, args, err); err == nil {
+		err = lost
+	}
+	if err == nil {
+		return 0
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "mcp-workbench: interrupted")
 		return 130
 	}
-	if !errors.Is(err, errShown) {
+	if _, isShown := errors.AsType[*shownError](err); !isShown {
 		fmt.Fprintln(os.Stderr, tty.New(os.Stderr, nil, os.Getenv).Describe(err))
 	}
 	if known, ok := errors.AsType[*toolbox.Error](err); ok && known.Code == toolbox.Usage {
@@ -73,8 +80,13 @@ func Main(args []string) int {
 	return 1
 }
 
-// errShown ends a command with exit status 1 whose output already shows the problem.
-var errShown = errors.New("the problem was already shown")
+// shownError ends a command whose text already shows the problem. Only scripts get it again.
+type shownError struct{ err error }
+
+func (e *shownError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error that scripts get.
+func (e *shownError) Unwrap() error { return e.err }
 
 // usageError is the error for a wrong command line.
 type usageError struct {
@@ -118,6 +130,8 @@ read_tool. An MCP client starts it and talks to it over stdin and stdout.`,
 		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		PersistentPreRun: useJSONOutput,
 		// Two different letters are still a typo.
 		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -54,7 +54,7 @@ Without CLIENT, list the clients found on this machine and whether they are conn
 			screen := screenOf(cmd)
 			switch {
 			case len(args) == 0:
-				return listClients(screen, o.json)
+				return listClients(cmd.OutOrStdout(), screen, o.json)
 			case o.undo:
 				return runUndo(cmd.Context(), args[0], o, screen)
 			}
@@ -65,7 +65,7 @@ Without CLIENT, list the clients found on this machine and whether they are conn
 	addConnectFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.undo, "undo", false, "revert the last change of the client's file; later changes by others stay")
 	cmd.Flags().BoolVar(&o.removeImported, "remove-imported", false, "also remove the client's servers that the workbench has been seen to run")
-	cmd.Flags().BoolVar(&o.json, "json", false, "without CLIENT: write the list as JSON")
+	addJSONFlag(cmd, &o.json, "without CLIENT: write the list as JSON")
 	return cmd
 }
 

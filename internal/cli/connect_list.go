@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -23,7 +24,7 @@ type clientState struct {
 	Connect   string   `json:"connect,omitempty"` // the command that connects it
 }
 
-func listClients(screen *tty.Screen, asJSON bool) error {
+func listClients(out io.Writer, screen *tty.Screen, asJSON bool) error {
 	found := []clientState{}
 	there := make(map[*clients.Client]bool)
 	for _, standing := range clients.Survey(clients.ThisMachine()) {
@@ -37,7 +38,9 @@ func listClients(screen *tty.Screen, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		return tty.WriteJSON(screen, found)
+		return tty.WriteJSON(out, struct {
+			Clients []clientState `json:"clients"`
+		}{found})
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(screen, "No MCP client was found on this machine.")

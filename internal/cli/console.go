@@ -95,11 +95,6 @@ func (g *globals) dialShared(cfg *config.Config) (console.Dial, error) {
 	}, nil
 }
 
-// screenOf returns the screen of a command.
-func screenOf(cmd *cobra.Command) *tty.Screen {
-	return tty.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
-}
-
 // atMostOne refuses more than one argument.
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
@@ -51,7 +52,7 @@ The exit status is 0 if everything works and 1 if something failed; warnings do 
 			return runDoctor(cmd.Context(), *g, options, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().BoolVar(&options.json, "json", false, "write the report as JSON")
+	addJSONFlag(cmd, &options.json, "write the report as JSON")
 	cmd.Flags().DurationVar(&options.timeout, "timeout", 0, "time limit for each server (default: its timeouts.connect)")
 	return cmd
 }
@@ -91,9 +92,20 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 		doctor.ShowSummary(screen, report)
 	}
 	if !report.OK {
-		return errShown
+		return &shownError{doctorFailed(report)}
 	}
 	return nil
+}
+
+// doctorFailed says for scripts that something is wrong.
+func doctorFailed(report *doctor.Report) error {
+	failed := report.Summary.Failed
+	for _, check := range report.Checks {
+		if check.Verdict == doctor.Failed {
+			failed++
+		}
+	}
+	return &toolbox.Error{Code: toolbox.ChecksFailed, Message: toolbox.Count(failed, "check failed", "checks failed"), Hint: "The report has the cause of each, and what to do."}
 }
 
 // applyTimeout sets the requested time limit of every server.

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -31,7 +29,7 @@ last line of an error. Without CODE, list all codes.`,
 				return err
 			}
 			if asJSON {
-				return writeExplanations(cmd.OutOrStdout(), sections)
+				return writeExplanations(cmd, sections)
 			}
 			screen := screenOf(cmd)
 			if len(args) == 0 {
@@ -40,7 +38,7 @@ last line of an error. Without CODE, list all codes.`,
 			return explain(screen, sections[0])
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanations as JSON")
+	addJSONFlag(cmd, &asJSON, "print the explanations as JSON")
 	return cmd
 }
 
@@ -123,7 +121,7 @@ func plainMarkdown(text string) string {
 	return pageLinks.ReplaceAllString(text, "$1 (docs/$2)")
 }
 
-func writeExplanations(out io.Writer, sections []docs.Section) error {
+func writeExplanations(cmd *cobra.Command, sections []docs.Section) error {
 	type explanation struct {
 		Code string `json:"code"`
 		Text string `json:"text"`
@@ -132,5 +130,7 @@ func writeExplanations(out io.Writer, sections []docs.Section) error {
 	for i, section := range sections {
 		list[i] = explanation(section)
 	}
-	return json.NewEncoder(out).Encode(list)
+	return writeJSON(cmd, struct {
+		Explanations []explanation `json:"explanations"`
+	}{list})
 }

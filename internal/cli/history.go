@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -53,7 +53,7 @@ your configuration, calls are also written to files, and shown for workbenches t
 	cmd.Flags().BoolVar(&flags.query.Errors, "errors", false, "only calls that failed")
 	cmd.Flags().DurationVar(&flags.query.Slow, "slow", 0, "only calls that took that long or longer, such as 1s")
 	cmd.Flags().IntVarP(&flags.query.Limit, "limit", "n", 100, "number of last calls to show")
-	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "write each call as a JSON object on a line")
+	addJSONFormFlag(cmd, &flags.asJSON, jsonLines, "write each call as a JSON object on a line")
 	completion.Register(cmd, "slow", cobra.FixedCompletions([]cobra.Completion{"100ms", "1s", "10s", "1m"}, cobra.ShellCompDirectiveNoFileComp))
 	completion.Register(cmd, "pid", completion.Workbenches)
 	completion.Register(cmd, "limit", cobra.NoFileCompletions)
@@ -74,7 +74,7 @@ func (f *historyFlags) run(cmd *cobra.Command) error {
 	printer := pastcalls.NewPrinter(screen)
 	show := printer.Print
 	if f.asJSON {
-		show = func(records ...history.Record) { writeLines(screen, records) }
+		show = func(records ...history.Record) { writeLines(cmd.OutOrStdout(), records) }
 	}
 	if len(calls.Records) > 0 {
 		show(calls.Records...)
@@ -109,9 +109,8 @@ func (f *historyFlags) explainNothing(screen *tty.Screen, absent error) error {
 }
 
 // writeLines writes calls for scripts.
-func writeLines(screen *tty.Screen, records []history.Record) {
+func writeLines(out io.Writer, records []history.Record) {
 	for i := range records {
-		text, _ := json.Marshal(&records[i]) // texts and numbers only
-		fmt.Fprintf(screen, "%s\n", tty.EscapeJSON(text))
+		_ = writeJSONLine(out, &records[i]) // who does not read gets nothing
 	}
 }

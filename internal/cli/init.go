@@ -64,7 +64,7 @@ or --dry-run to only see it.`,
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "accept the proposal without asking")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show what would be written")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace an existing configuration instead of adding to it")
-	cmd.Flags().BoolVar(&o.json, "json", false, "write JSON, and ask nothing")
+	addJSONFlag(cmd, &o.json, "write JSON, and ask nothing")
 	_ = cmd.RegisterFlagCompletionFunc("from", completion.Clients)
 	return cmd
 }

@@ -32,7 +32,7 @@ both are listed. Nothing is started. Secrets are masked.`,
 			return runList(cmd, g, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	addJSONFlag(cmd, &asJSON, "write JSON")
 	return cmd
 }
 

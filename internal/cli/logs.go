@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -34,8 +33,7 @@ remote server has none. With --follow, keep printing new lines.`,
 			screen := screenOf(cmd)
 			err = client.Logs(cmd.Context(), server, last, follow, func(line control.Line) {
 				if asJSON {
-					text, _ := json.Marshal(line) // a time and a text
-					fmt.Fprintf(screen, "%s\n", tty.EscapeJSON(text))
+					_ = writeJSONLine(cmd.OutOrStdout(), line) // who does not read gets nothing
 					return
 				}
 				fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Faint, line.Time.Local().Format(time.TimeOnly)), tty.Clean(line.Text))
@@ -49,6 +47,6 @@ remote server has none. With --follow, keep printing new lines.`,
 	which.define(logs)
 	logs.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new lines")
 	logs.Flags().IntVarP(&last, "lines", "n", 100, "number of last lines to show")
-	logs.Flags().BoolVar(&asJSON, "json", false, "write each line as a JSON object")
+	addJSONFormFlag(logs, &asJSON, jsonLines, "write each line as a JSON object")
 	return logs
 }

@@ -77,7 +77,7 @@ never connected is started. The exit status does not depend on the verdict.`,
 		},
 	}
 	cmd.Flags().StringVar(&caller, "caller", caller, "who calls: stdio, shared, terminal, http or token:NAME")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	addJSONFlag(cmd, &asJSON, "write JSON")
 	completion.Register(cmd, "caller", cobra.FixedCompletions([]cobra.Completion{
 		config.CallerStdio, config.CallerShared, config.CallerTerminal, config.CallerHTTP, config.CallerToken,
 	}, cobra.ShellCompDirectiveNoFileComp))
@@ -152,7 +152,7 @@ never connected are started.`,
 			return testPolicy(cmd, c, args[0], cases, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	addJSONFlag(cmd, &asJSON, "write JSON")
 	how.define(cmd)
 	return cmd
 }

@@ -61,7 +61,7 @@ No server is started. Running workbenches use the change at once.`,
 			screen := screenOf(cmd)
 			switch {
 			case asJSON:
-				return policycheck.DoubtedJSON(screen, doubted)
+				return policycheck.DoubtedJSON(cmd.OutOrStdout(), doubted)
 			case len(args) == 0 && (!all || len(doubted) == 0):
 				policycheck.ShowDoubted(screen, doubted)
 				return nil
@@ -70,7 +70,7 @@ No server is started. Running workbenches use the change at once.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "accept the hints of all listed tools")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "list as JSON")
+	addJSONFlag(cmd, &asJSON, "list as JSON")
 	return cmd
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/overview"
 )
@@ -37,20 +36,18 @@ minutes for each server: count, errors, and latency (median and 95th percentile)
 				seen[i] = client.Status
 			}
 			if asJSON {
-				return writeJSON(cmd, seen)
+				return writeJSON(cmd, struct {
+					Workbenches []control.Workbench `json:"workbenches"`
+				}{seen})
 			}
 			overview.Show(screenOf(cmd), seen, tools)
 			return nil
 		},
 	}
 	which.define(ps)
-	ps.Flags().BoolVar(&asJSON, "json", false, "write the state as JSON")
+	addJSONFlag(ps, &asJSON, "write the state as JSON")
 	ps.Flags().BoolVar(&tools, "tools", false, toolsUsage)
 	return ps
 }
 
 const toolsUsage = "show the requests by tool"
-
-func writeJSON(cmd *cobra.Command, value any) error {
-	return tty.WriteJSON(cmd.OutOrStdout(), value)
-}

@@ -31,7 +31,7 @@ TOOLBOX/SERVER or SERVER; TOOLBOX.`,
 			return c.Show(cmd.Context(), args[0], asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	addJSONFlag(cmd, &asJSON, "write JSON")
 	how.define(cmd)
 	return cmd
 }

@@ -35,7 +35,7 @@ The exit status is 0 if at least one server could be listed.`,
 		},
 	}
 	cmd.Flags().BoolVar(&options.Refresh, "refresh", false, "ask all servers instead of using the cache")
-	cmd.Flags().BoolVar(&options.JSON, "json", false, "write JSON")
+	addJSONFlag(cmd, &options.JSON, "write JSON")
 	how.define(cmd)
 	return cmd
 }

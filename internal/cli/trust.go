@@ -69,7 +69,7 @@ it. It needs trust again when it or the workbench.env beside it changes. A file 
 		},
 	}
 	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&flags.json, "json", false, "write the review as JSON without asking; trusts nothing without --yes")
+	addJSONFlag(cmd, &flags.json, "write the review as JSON without asking; trusts nothing without --yes")
 	cmd.Flags().BoolVar(&flags.list, "list", false, "list the trusted files")
 	cmd.Flags().BoolVar(&flags.revoke, "revoke", false, "revoke the trust of the file")
 	return cmd
@@ -155,7 +155,9 @@ func listTrusted(out io.Writer, asJSON bool) error {
 		for i, record := range records {
 			files[i] = trustedFile{record.Path, record.Time}
 		}
-		return errors.Join(tty.WriteJSON(out, files), err)
+		return errors.Join(tty.WriteJSON(out, struct {
+			Files []trustedFile `json:"files"`
+		}{files}), err)
 	}
 	for _, record := range records {
 		fmt.Fprintf(out, "%s  %s\n", record.Time.Local().Format("2006-01-02 15:04"), trust.Quote(record.Path))

@@ -142,10 +142,13 @@ func (b *bench) connect(client string) {
 func (b *bench) undo(client string) {
 	b.t.Helper()
 	program := filepath.Join(b.bin, realName)
-	var found []struct{ ID, File string }
-	if err := json.Unmarshal([]byte(b.run(nil, program, "connect", "--json")), &found); err != nil {
+	var listed struct {
+		Clients []struct{ ID, File string }
+	}
+	if err := json.Unmarshal([]byte(b.run(nil, program, "connect", "--json")), &listed); err != nil {
 		b.t.Fatal(err)
 	}
+	found := listed.Clients
 	at := slices.IndexFunc(found, func(c struct{ ID, File string }) bool { return c.ID == client })
 	if at < 0 {
 		b.t.Fatalf("connect does not find %s any more", client)

@@ -145,9 +145,9 @@ type Counts struct {
 	Errors       int     `json:"errors"`
 	P50          float64 `json:"p50_seconds"`
 	P95          float64 `json:"p95_seconds"`
-	TotalCalls   int     `json:"total_calls"`
-	TotalErrors  int     `json:"total_errors"`
-	TotalSeconds float64 `json:"total_seconds"` // that all requests took together
+	TotalCalls   int     `json:"totalCalls"`
+	TotalErrors  int     `json:"totalErrors"`
+	TotalSeconds float64 `json:"totalSeconds"` // that all requests took together
 }
 
 // Requests counts the calls of one tool, or the requests of another method.

@@ -25,14 +25,14 @@ type Workbench struct {
 	Folder  string    `json:"folder"`            // it works in; "" for one that is shared, which belongs to no folder
 	Notice  string    `json:"notice,omitempty"`  // why files are not used
 	Started time.Time `json:"started"`
-	Memory  int64     `json:"memory_bytes,omitempty"` // of the program itself; 0 if unknown
+	Memory  int64     `json:"memoryBytes,omitempty"` // of the program itself; 0 if unknown
 	// Allocations counts all allocations since the start, for benchmarks.
 	Allocations uint64   `json:"allocations"`
 	Servers     []Server `json:"servers"`
 	// Activity lists the servers that received requests, each once, whatever the number of its copies.
 	Activity     []meter.Server `json:"activity"`
-	ActivityTime float64        `json:"activity_seconds"` // the period that it covers
-	Waiting      int            `json:"waiting"`          // calls that wait for approval; see Question
+	ActivityTime float64        `json:"activitySeconds"` // the period that it covers
+	Waiting      int            `json:"waiting"`         // calls that wait for approval; see Question
 }
 
 // Server is the state of one session with a server.
@@ -41,8 +41,8 @@ type Server struct {
 	Name      string    `json:"server"`
 	State     string    `json:"state"`
 	PID       int       `json:"pid,omitempty"`
-	Memory    int64     `json:"memory_bytes,omitempty"` // of all its processes; 0 if unknown
-	Uptime    float64   `json:"uptime_seconds,omitempty"`
+	Memory    int64     `json:"memoryBytes,omitempty"` // of all its processes; 0 if unknown
+	Uptime    float64   `json:"uptimeSeconds,omitempty"`
 	Calls     int       `json:"calls"`
 	Restarts  int       `json:"restarts"`
 	Tools     int       `json:"tools"`

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -47,8 +48,7 @@ func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 		return fmt.Errorf("find_tools answered with something unexpected: %w", err)
 	}
 	if options.JSON {
-		_, err = fmt.Fprintf(c.Out, "%s\n", tty.EscapeJSON(found.Bytes()))
-		return err
+		return tty.WriteJSON(c.Out, json.RawMessage(found.Bytes()))
 	}
 	c.showFound(found)
 	c.printUnreachable(known.unreachable())

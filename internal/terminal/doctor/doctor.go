@@ -40,7 +40,7 @@ type Server struct {
 	Toolbox  string   `json:"toolbox"`
 	Name     string   `json:"server"`
 	Verdict  Verdict  `json:"status"`
-	Took     Millis   `json:"took_ms"`
+	Took     Millis   `json:"tookMs"`
 	Steps    []Step   `json:"steps"`
 	Software string   `json:"software,omitempty"`
 	Revision string   `json:"revision,omitempty"`
@@ -61,7 +61,7 @@ type Step struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"status"` // "" while it is under way
 	Detail  string  `json:"detail,omitempty"`
-	Took    Millis  `json:"took_ms"`
+	Took    Millis  `json:"tookMs"`
 }
 
 // Summary counts servers, and all warnings.

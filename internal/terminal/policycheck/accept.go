@@ -2,6 +2,7 @@ package policycheck
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -60,12 +61,14 @@ type (
 )
 
 // DoubtedJSON is ShowDoubted for scripts.
-func DoubtedJSON(screen *tty.Screen, doubted []app.DoubtedTool) error {
+func DoubtedJSON(out io.Writer, doubted []app.DoubtedTool) error {
 	list := []doubtedTool{}
 	for _, one := range doubted {
 		list = append(list, doubtedTool{fullName(one.Ref), hintValues(one.Before), hintValues(one.After)})
 	}
-	return tty.WriteJSON(screen, list)
+	return tty.WriteJSON(out, struct {
+		Tools []doubtedTool `json:"tools"`
+	}{list})
 }
 
 // SelectDoubted returns the tools that names stand for, each as TOOLBOX/SERVER/TOOL, or as SERVER/TOOL or TOOL if that is
