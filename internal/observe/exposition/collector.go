@@ -62,8 +62,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	out.gauge(buildInfo, 1, label(seen.Version))
 	type name struct{ toolbox, server string }
 	counted := make(map[name]*meter.Totals, len(seen.Counted.Servers))
-	for i := range seen.Counted.Servers {
-		one := &seen.Counted.Servers[i]
+	for _, one := range seen.Counted.Servers {
 		counted[name{one.Toolbox, one.Server}] = one
 	}
 	for i := range seen.Servers {

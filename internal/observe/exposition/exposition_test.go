@@ -1,6 +1,9 @@
 package exposition
 
 import (
+	"compress/gzip"
+	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
@@ -31,7 +35,7 @@ func measured() Measured {
 	ended := meter.Outcomes{call.StatusOK: 5, call.StatusToolError: 1}
 	return Measured{
 		Version: "1.2.3",
-		Counted: meter.Snapshot{Servers: []meter.Totals{{
+		Counted: meter.Snapshot{Servers: []*meter.Totals{{
 			Toolbox: "dev", Server: "s", InFlight: 2, Overhead: used, Starts: 3, FailedStarts: 1, StartTime: used, Crashes: 4, DefinitionsChanged: 2,
 			Methods: []meter.MethodTotals{{Method: "tools/call", Outcomes: ended, Took: used, AtServer: used}},
 			Tools:   []meter.ToolTotals{{Tool: "read", Outcomes: ended}},
@@ -121,6 +125,66 @@ func TestExemplars(t *testing.T) {
 	want := `mcp_server_operation_duration_seconds_bucket{mcp_method_name="tools/call",server="s",toolbox="dev",le="0.02"} 5 # {trace_id="ab000000000000000000000000000001"} 0.015 1000.0` + "\n"
 	if !strings.Contains(got, want) || !strings.HasSuffix(got, "# EOF\n") {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	handler := NewHandler(Options{Read: measured, Mask: func(name string) string { return name }, Log: slog.New(slog.DiscardHandler)})
+	const protobuf = "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding="
+	for _, test := range []struct{ accept, encoding, wantType, wantEncoding string }{
+		{"", "", "text/plain; version=0.0.4; charset=utf-8", ""},
+		{"*/*", "gzip", "text/plain; version=0.0.4; charset=utf-8", "gzip"},
+		{"text/plain", "deflate, GZIP;q=0.5", "text/plain; version=0.0.4; charset=utf-8", "gzip"},
+		{"text/plain;version=0.0.4", "gzip;q=0", "text/plain; version=0.0.4; charset=utf-8", ""},
+		{openMetricsType + ",text/plain;q=0.5", "gzip;q=0.0, identity", "application/openmetrics-text; version=1.0.0; charset=utf-8", ""},
+		{protobuf + "delimited", "gzip", protobuf + "delimited", "gzip"},
+		{protobuf + "text", "br", "text/plain; version=0.0.4; charset=utf-8", ""},
+	} {
+		response, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil)
+		request.Header.Set("Accept", test.accept)
+		request.Header.Set("Accept-Encoding", test.encoding)
+		handler.ServeHTTP(response, request)
+		header := response.Header()
+		gotType, _, _ := strings.Cut(header.Get("Content-Type"), "; escaping=")
+		if gotType != test.wantType || header.Get("Content-Encoding") != test.wantEncoding {
+			t.Errorf("%+v: the answer has the headers %v", test, header)
+			continue
+		}
+		body := io.Reader(response.Body)
+		if test.wantEncoding != "" {
+			var err error
+			if body, err = gzip.NewReader(body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		names, err := familiesOf(body, expfmt.NewDecoder(body, expfmt.Format(header.Get("Content-Type"))), gotType)
+		if err != nil || !names["mcp_workbench_build_info"] || !names["go_goroutines"] {
+			t.Errorf("%+v: the answer has %v, %v", test, names, err)
+		}
+	}
+}
+
+// familiesOf returns the names of the metrics in an answer. The library reads no OpenMetrics.
+func familiesOf(body io.Reader, decoder expfmt.Decoder, contentType string) (map[string]bool, error) {
+	names := make(map[string]bool)
+	if strings.HasPrefix(contentType, expfmt.OpenMetricsType) {
+		content, err := io.ReadAll(body)
+		for line := range strings.Lines(string(content)) {
+			if named, isType := strings.CutPrefix(line, "# TYPE "); isType {
+				names[strings.Fields(named)[0]] = true
+			}
+		}
+		return names, err
+	}
+	for {
+		var family dto.MetricFamily
+		switch err := decoder.Decode(&family); {
+		case errors.Is(err, io.EOF):
+			return names, nil
+		case err != nil:
+			return names, err
+		}
+		names[family.GetName()] = true
 	}
 }
 

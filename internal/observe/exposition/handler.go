@@ -1,14 +1,17 @@
 package exposition
 
 import (
+	"compress/gzip"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
-	"sync"
+	"strconv"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 )
@@ -30,21 +33,18 @@ type Options struct {
 // accepts.
 type Handler struct {
 	options Options
-	program func() []prometheus.Collector // of the program itself; made when they are first needed
 	readers chan struct{}
 }
+
+// offered are the formats, the preferred ones first.
+var offered = []expfmt.Format{expfmt.FmtOpenMetrics_1_0_0, expfmt.FmtOpenMetrics_0_0_1, expfmt.FmtProtoDelim, expfmt.FmtText}
 
 // NewHandler makes a handler.
 func NewHandler(options Options) *Handler {
 	if options.Visible == nil {
 		options.Visible = func(*http.Request) []string { return nil }
 	}
-	return &Handler{
-		options: options, readers: make(chan struct{}, maxReaders),
-		program: sync.OnceValue(func() []prometheus.Collector {
-			return []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
-		}),
-	}
+	return &Handler{options: options, readers: make(chan struct{}, maxReaders)}
 }
 
 // ServeHTTP implements http.Handler.
@@ -64,10 +64,55 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(&collector{read: h.visibleTo(r), mask: h.options.Mask})
-	registry.MustRegister(h.program()...)
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{
-		EnableOpenMetrics: true, ErrorHandling: promhttp.ContinueOnError, ErrorLog: reporter{h.options.Log},
-	}).ServeHTTP(w, r)
+	// Those of the program itself are in the registry of the library.
+	families, err := prometheus.Gatherers{registry, prometheus.DefaultGatherer}.Gather()
+	if err != nil {
+		h.incomplete(err)
+		if len(families) == 0 {
+			http.Error(w, "the metrics cannot be read; the log says why", http.StatusInternalServerError)
+			return
+		}
+	}
+	h.answer(w, r, families)
+}
+
+// answer writes metrics in the format that the reader accepts.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, families []*dto.MetricFamily) {
+	format := expfmt.NegotiateAccept(r.Header, offered...)
+	w.Header().Set("Content-Type", string(format))
+	w.Header().Add("Vary", "Accept, Accept-Encoding")
+	if !acceptsGzip(r.Header) {
+		if err := encode(w, families, format.FormatType()); err != nil {
+			h.incomplete(err)
+		}
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	compressed := gzip.NewWriter(w)
+	err := encode(compressed, families, format.FormatType())
+	if err = errors.Join(err, compressed.Close()); err != nil {
+		h.incomplete(err)
+	}
+}
+
+func (h *Handler) incomplete(reason error) {
+	h.options.Log.Warn("metrics are incomplete", "reason", reason)
+}
+
+// acceptsGzip reports whether a reader wants its answer compressed.
+func acceptsGzip(header http.Header) bool {
+	for accepted := range strings.SplitSeq(strings.Join(header.Values("Accept-Encoding"), ","), ",") {
+		name, weight, _ := strings.Cut(accepted, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		if quality, isGiven := strings.CutPrefix(strings.TrimSpace(weight), "q="); isGiven {
+			value, err := strconv.ParseFloat(quality, 64)
+			return err == nil && value > 0
+		}
+		return true
+	}
+	return false
 }
 
 // visibleTo returns how to read what a reader may see.
@@ -79,13 +124,7 @@ func (h *Handler) visibleTo(r *http.Request) func() Measured {
 	return func() Measured {
 		seen := h.options.Read()
 		seen.Servers = slices.DeleteFunc(seen.Servers, func(s Server) bool { return !slices.Contains(visible, s.Toolbox) })
-		seen.Counted.Servers = slices.DeleteFunc(seen.Counted.Servers, func(s meter.Totals) bool { return !slices.Contains(visible, s.Toolbox) })
+		seen.Counted.Servers = slices.DeleteFunc(seen.Counted.Servers, func(s *meter.Totals) bool { return !slices.Contains(visible, s.Toolbox) })
 		return seen
 	}
 }
-
-// reporter logs what is wrong with metrics.
-type reporter struct{ log *slog.Logger }
-
-// Println implements promhttp.Logger.
-func (r reporter) Println(parts ...any) { r.log.Warn("metrics are incomplete", "reason", parts) }

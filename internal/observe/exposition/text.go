@@ -7,6 +7,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+	"google.golang.org/protobuf/encoding/protodelim"
 )
 
 // Label adds a label to all metrics.
@@ -40,18 +41,30 @@ func Merge(parts [][]*dto.MetricFamily) []*dto.MetricFamily {
 
 // Write writes metrics in the text format of Prometheus or, with their exemplars, of OpenMetrics.
 func Write(out io.Writer, families []*dto.MetricFamily, openMetrics bool) error {
-	format := expfmt.NewFormat(expfmt.TypeTextPlain)
 	if openMetrics {
-		format = expfmt.NewFormat(expfmt.TypeOpenMetrics)
+		return encode(out, families, expfmt.TypeOpenMetrics)
 	}
-	encoder := expfmt.NewEncoder(out, format)
+	return encode(out, families, expfmt.TypeTextPlain)
+}
+
+// encode writes metrics in one of the formats that are offered. It calls the writer of each itself: the encoder of
+// expfmt, and promhttp, would bring those that nobody asks for into the binary.
+func encode(out io.Writer, families []*dto.MetricFamily, format expfmt.FormatType) (err error) {
 	for _, family := range families {
-		if err := encoder.Encode(family); err != nil {
+		switch format {
+		case expfmt.TypeOpenMetrics:
+			_, err = expfmt.MetricFamilyToOpenMetrics(out, family)
+		case expfmt.TypeProtoDelim:
+			_, err = protodelim.MarshalTo(out, family)
+		default:
+			_, err = expfmt.MetricFamilyToText(out, family)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if closer, ok := encoder.(expfmt.Closer); ok {
-		return closer.Close()
+	if format == expfmt.TypeOpenMetrics {
+		_, err = expfmt.FinalizeOpenMetrics(out)
 	}
-	return nil
+	return err
 }

@@ -127,7 +127,7 @@ type storedFile struct {
 }
 
 // list returns the files of a folder, the one that was changed last first. A folder that does not exist has none.
-func list(folder string) (all []storedFile, err error) {
+func list(folder string) (all []*storedFile, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -141,10 +141,10 @@ func list(folder string) (all []storedFile, err error) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil { // else another workbench removed it
-			all = append(all, storedFile{entry.Name(), owner, info.Size(), info.ModTime()})
+			all = append(all, &storedFile{entry.Name(), owner, info.Size(), info.ModTime()})
 		}
 	}
-	slices.SortFunc(all, func(a, b storedFile) int {
+	slices.SortFunc(all, func(a, b *storedFile) int {
 		return cmp.Or(b.changed.Compare(a.changed), strings.Compare(b.name, a.name))
 	})
 	return all, nil

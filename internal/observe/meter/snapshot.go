@@ -13,7 +13,7 @@ import (
 type Snapshot struct {
 	Since            time.Time
 	QuestionsWaiting int // calls that wait for approval
-	Servers          []Totals
+	Servers          []*Totals
 }
 
 // Totals are all counters of one server since the start of the workbench, for what collects metrics. Their labels are
@@ -64,14 +64,14 @@ func (m *Meter) Snapshot(questionsWaiting int) Snapshot {
 	for key, t := range *m.totals.Load() {
 		all.Servers = append(all.Servers, t.read(key))
 	}
-	slices.SortFunc(all.Servers, func(a, b Totals) int {
+	slices.SortFunc(all.Servers, func(a, b *Totals) int {
 		return cmp.Or(cmp.Compare(a.Toolbox, b.Toolbox), cmp.Compare(a.Server, b.Server))
 	})
 	return all
 }
 
-func (t *totals) read(key serverKey) Totals {
-	read := Totals{
+func (t *totals) read(key serverKey) *Totals {
+	read := &Totals{
 		Toolbox: key.toolbox, Server: key.server, InFlight: int(max(t.inFlight.Load(), 0)), Overhead: t.overhead.read(&overheadBounds),
 		Starts: t.starts.Load(), FailedStarts: t.startErrors.Load(), StartTime: t.startTime.read(&operationBounds),
 		Crashes: t.crashes.Load(), DefinitionsChanged: t.changes.Load(),
@@ -83,9 +83,6 @@ func (t *totals) read(key serverKey) Totals {
 	t.errors.each(func(name string, count *atomic.Uint64) {
 		read.Errors = append(read.Errors, ErrorTotals{name, count.Load()})
 	})
-	slices.SortFunc(read.Methods, func(a, b MethodTotals) int { return cmp.Compare(a.Method, b.Method) })
-	slices.SortFunc(read.Tools, func(a, b ToolTotals) int { return cmp.Compare(a.Tool, b.Tool) })
-	slices.SortFunc(read.Errors, func(a, b ErrorTotals) int { return cmp.Compare(a.Type, b.Type) })
 	return read
 }
 

@@ -2,6 +2,7 @@ package meter
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -70,12 +71,14 @@ func (t *table[T]) add(name string) *T {
 	return added
 }
 
-// each calls with every counter.
+// each calls with every counter, sorted by name.
 func (t *table[T]) each(visit func(name string, counter *T)) {
-	if all := t.all.Load(); all != nil {
-		for name, counter := range *all {
-			visit(name, counter)
-		}
+	all := t.all.Load()
+	if all == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(*all)) {
+		visit(name, (*all)[name])
 	}
 }
 

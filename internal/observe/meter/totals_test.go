@@ -25,7 +25,7 @@ func onlyServer(t *testing.T, m *Meter) Totals {
 	if len(all.Servers) != 1 || all.Servers[0].Toolbox != "t" || all.Servers[0].Server != "s" {
 		t.Fatalf("the servers are %+v", all.Servers)
 	}
-	return all.Servers[0]
+	return *all.Servers[0]
 }
 
 func TestTotals(t *testing.T) {

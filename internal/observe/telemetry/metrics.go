@@ -32,8 +32,8 @@ type builder struct {
 // metrics returns the message with all metrics.
 func (r *resource) metrics(snapshot meter.Snapshot, states []ServerState, now time.Time) *collectormetrics.ExportMetricsServiceRequest {
 	b := &builder{since: uint64(snapshot.Since.UnixNano()), now: uint64(now.UnixNano()), byName: make(map[string]*otlpmetrics.Metric)}
-	for i := range snapshot.Servers {
-		b.addServer(&snapshot.Servers[i])
+	for _, server := range snapshot.Servers {
+		b.addServer(server)
 	}
 	b.addStates(states)
 	b.gauge("mcp_workbench.questions.waiting", "{question}", float64(snapshot.QuestionsWaiting), nil)
