@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +80,7 @@ func TestTraceOfALegacyClient(t *testing.T) {
 	c := b.client(newest)
 	c.open("all")
 	c.request("tools/call", fmt.Sprintf(`{"name":"use_tool","arguments":%s,%s}`, useArguments("all", "everything", "echo", `{"message":"a-secret"}`), legacyTrace))
-	checkTree(t, p, receiver.Await(t, 2), newest, "pipe")
+	checkTree(t, p, receiver.AwaitTrace(t, clientTrace, 2), newest, "pipe")
 	if strings.Contains(receiver.Raw(), "a-secret") {
 		t.Error("the arguments were sent")
 	}
@@ -93,7 +94,7 @@ func TestTraceOfAModernClient(t *testing.T) {
 	c := dial(t, b.mark, b.command())
 	c.request("tools/call", fmt.Sprintf(`{"name":"use_tool","arguments":%s,"_meta":{%s,"traceparent":"%s","tracestate":"vendor=1","baggage":"k=v"}}`,
 		useArguments("all", "everything", "echo", `{"message":"x"}`), modernMeta, traceparent))
-	checkTree(t, p, receiver.Await(t, 3), "2026-07-28", "pipe")
+	checkTree(t, p, receiver.AwaitTrace(t, clientTrace, 3), "2026-07-28", "pipe")
 }
 
 // The trace of a client over HTTP may be in the headers of its request.
@@ -121,7 +122,7 @@ func TestTraceInHeaders(t *testing.T) {
 	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(text), "Echo: x") {
 		t.Fatalf("the answer is %d %s, %v", response.StatusCode, text, err)
 	}
-	checkTree(t, p, receiver.Await(t, 3), "2026-07-28", "tcp")
+	checkTree(t, p, receiver.AwaitTrace(t, clientTrace, 3), "2026-07-28", "tcp")
 }
 
 // A client that does not trace its request decides for all: nothing is recorded, and the server gets what the client
@@ -139,8 +140,10 @@ func TestUnsampledTraceIsPassedOn(t *testing.T) {
 	if err := c.close(); err != nil {
 		t.Error(err)
 	}
-	if spans := receiver.Spans(); len(spans) > 0 {
-		t.Errorf("there are spans: %+v", spans)
+	for _, span := range receiver.Spans() {
+		if span.Trace == clientTrace || span.Attributes["gen_ai.tool.name"] == "echo" {
+			t.Errorf("there is a span: %+v", span)
+		}
 	}
 	if receiver.Metric("mcp.server.operation.duration") == nil || receiver.Metric("mcp_workbench.server.starts") == nil {
 		t.Error("the end sent no metrics")
@@ -157,7 +160,71 @@ func TestEndSendsSpans(t *testing.T) {
 	if err := c.close(); err != nil {
 		t.Error(err)
 	}
-	if spans := receiver.Spans(); len(spans) != 2 || spans[0].Parent != "" {
-		t.Errorf("the spans are %+v", spans)
+	var got []string
+	for _, span := range receiver.Spans() {
+		if span.Parent == "" {
+			got = append(got, otlptest.Tree(receiver.Spans(), span.Trace))
+		}
+	}
+	want := []string{
+		"server initialize\n", "server tools/call open_toolbox\n  internal mcp_workbench.server.start\n", "server tools/call echo\n  client tools/call echo\n",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the traces are %q", got)
+	}
+}
+
+// What the workbench answers itself is traced, too, in both eras: also errors, and the servers that it started for it.
+func TestTraceOfWhatTheWorkbenchAnswers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ revision, meta, first string }{
+		"legacy": {newest, "", "initialize"},
+		"modern": {"2026-07-28", modernMeta + ",", "server/discover"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _, receiver := newTracedBench(t)
+			c := dial(t, b.mark, b.command())
+			number := 0
+			send := func(method, members string) {
+				number++
+				c.await(c.begin(method, fmt.Sprintf(`{%s"_meta":{%s"traceparent":"00-%032d-%s-01"}}`, members, test.meta, number, clientSpan)))
+			}
+			send(test.first, `"protocolVersion":"`+newest+`","capabilities":{},"clientInfo":{"name":"c","version":"1"},`)
+			send("tools/list", "")
+			send("tools/call", `"name":"open_toolbox","arguments":{"toolbox":"all"},`)
+			send("tools/call", `"name":"open_toolbox","arguments":{"toolbox":"none"},`)
+			send("tools/call", `"name":"use_tool","arguments":{"tool":{"toolbox":"none","server":"s","name":"a-secret"}},`)
+			send("tools/call", `"name":"a-secret","arguments":{},`)
+			send("resources/read", `"uri":"a-secret:",`)
+			send("a-secret/method", "")
+			for i, want := range []struct{ tree, outcome, kind string }{
+				{"server " + test.first, "ok", ""},
+				{"server tools/list", "ok", ""},
+				{"server tools/call open_toolbox\n  internal mcp_workbench.server.start", "ok", ""},
+				{"server tools/call open_toolbox", "tool_error", "tool_error"},
+				{"server tools/call use_tool", "tool_error", "tool_error"},
+				{"server tools/call", "rpc_error", "-32602"},
+				{"", "", ""}, // a server's answer
+				{"", "", ""},
+			} {
+				trace := fmt.Sprintf("%032d", i+1)
+				spans := receiver.AwaitTrace(t, trace, 1)
+				if want.tree == "" {
+					continue
+				}
+				if got := otlptest.Tree(spans, trace); got != want.tree+"\n" {
+					t.Errorf("trace %d is\n%s", i+1, got)
+				}
+				root := spans[0]
+				if got := root.Attributes; got["mcp_workbench.outcome"] != want.outcome || got["error.type"] != want.kind || got["mcp.protocol.version"] != test.revision ||
+					got["network.transport"] != "pipe" || got["jsonrpc.request.id"] == "" || root.Parent != clientSpan || !root.Remote || root.Failed != (want.kind == "tool_error") {
+					t.Errorf("request %d is %+v", i+1, root)
+				}
+			}
+			if strings.Contains(receiver.Raw(), "a-secret") {
+				t.Error("names that the client invented were sent")
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -191,6 +192,19 @@ func (r *Receiver) Await(t testing.TB, count int) []Span {
 			return spans
 		} else if time.Now().After(deadline) {
 			t.Fatalf("there are %d spans, want %d: %+v", len(spans), count, spans)
+		}
+	}
+}
+
+// AwaitTrace waits for a number of spans of a trace, and returns those that there are then, in the order of time.
+func (r *Receiver) AwaitTrace(t testing.TB, trace string, count int) (of []Span) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		of = slices.DeleteFunc(ordered(r.Spans()), func(s Span) bool { return s.Trace != trace })
+		if len(of) >= count {
+			return of
+		} else if time.Now().After(deadline) {
+			t.Fatalf("there are %d spans, want %d: %+v", len(of), count, of)
 		}
 	}
 }

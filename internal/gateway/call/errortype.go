@@ -47,6 +47,9 @@ func (r *run) typeOf(status Status, outcome Outcome, err error) string {
 	return ""
 }
 
+// ErrorType returns the type of an error object, whose code may be anything.
+func ErrorType(rpcError wire.Payload) string { return codeOf(rpcError) }
+
 func codeOf(rpcError wire.Payload) string { return codeType(downstream.NewRPCError(rpcError).Code) }
 
 func typeOfRefusal(outcome Outcome, err error) string {

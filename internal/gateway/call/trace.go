@@ -2,9 +2,11 @@ package call
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
@@ -14,12 +16,6 @@ import (
 type Tracer interface {
 	// Trace returns the trace of a request that is about to begin; nil if it is not traced. It must not block.
 	Trace(call *Call) *Trace
-}
-
-// Originated is a Client that knows how its request reached the workbench.
-type Originated interface {
-	// TraceOrigin returns nil if requests are not traced.
-	TraceOrigin() *tracecontext.Origin
 }
 
 // Trace is the part of a trace that a request has in the workbench. The tracer sets the exported fields, which do not
@@ -173,11 +169,33 @@ func (r *run) trace() {
 	}
 }
 
+// routed describes the request as a part of what its client asked for. Names that a client invented are left out.
+func (c *Call) routed() Routed {
+	part := Routed{Toolbox: c.Server.Toolbox(), Server: c.Server.Name()}
+	if !c.Tool.IsAbsent() {
+		part.Tool = strings.Clone(c.Name)
+	}
+	return part
+}
+
+// RoutedWith is routed for a request that ended.
+func (c *Call) RoutedWith(end End) Routed {
+	part := c.routed()
+	part.End = end
+	if c.Method == protocol.MethodPromptsGet && end.Status == StatusOK {
+		part.Prompt = strings.Clone(c.Name)
+	}
+	return part
+}
+
 // carry returns what the next request to the server carries of the trace; nil: nothing.
 func (r *run) carry() *tracecontext.Carrier {
 	t := r.call.Trace
 	if t == nil {
 		return nil
+	}
+	if origin := OriginOf(r.call.Client); origin != nil {
+		origin.Route(r.call.routed())
 	}
 	carrier := t.send(r.lease.Session.Peer())
 	if t.Silent {

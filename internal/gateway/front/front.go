@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -41,8 +42,8 @@ type Options struct {
 	// RootsMatter reports whether a client is asked for its roots even if no other client declares
 	// the same: servers that ask for roots are shared by clients with the same. Default: false.
 	RootsMatter func() bool
-	// Traced has requests say how they came here, for their traces; see call.Originated.
-	Traced     bool
+	// Answered is told of every request that was answered, for its trace; see call.Origin. Default: requests are not traced.
+	Answered   func(origin *call.Origin, answer call.Answer)
 	Version    string       // that clients see
 	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
 	Log        *slog.Logger // default: discard
@@ -105,7 +106,7 @@ func New(options Options) *Server {
 
 // traceOf returns what the headers of a request say about its trace, if requests are traced.
 func (s *Server) traceOf(r *http.Request) (carrier tracecontext.Carrier) {
-	if s.options.Traced {
+	if s.options.Answered != nil {
 		carrier = tracecontext.FromHeader(r.Header)
 	}
 	return carrier

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -26,8 +27,19 @@ func (s *session) initialize(message wire.Message, to replyPath) {
 	// Copied: they outlive the message.
 	id := bytes.Clone(message.ID.Bytes())
 	mark, marked := message.Params.Member("_meta").Member(hops.Meta).Text()
+	var origin *call.Origin
+	if s.server.options.Answered != nil {
+		origin = s.findOrigin(&message, to)
+		origin.Revision = string(revision)
+	}
+	answer := func(r response) {
+		if origin != nil {
+			s.server.options.Answered(origin, answeredWith(protocol.MethodInitialize, r.answer, false))
+		}
+		to.respond(r)
+	}
 	if err := s.server.admit(mark); err != nil {
-		to.respond(errorTo(id, protocol.CodeInvalidRequest, err.Error()))
+		answer(errorTo(id, protocol.CodeInvalidRequest, err.Error()))
 		return
 	}
 	capabilities := bytes.Clone(message.Params.Member("capabilities").Bytes())
@@ -41,7 +53,7 @@ func (s *session) initialize(message wire.Message, to replyPath) {
 	s.declare(revision, capabilities)
 	s.joinFleet(capabilities, message.Params.Member("clientInfo"))
 	respond := func(ours []byte) {
-		to.respond(resultTo(id, s.initializeResult(revision, ours)))
+		answer(resultTo(id, s.initializeResult(revision, ours)))
 		s.requests.unanswered.Done()
 	}
 	if s.isUnmarked(message.Params.Member("clientInfo")) {

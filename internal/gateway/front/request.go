@@ -3,6 +3,7 @@ package front
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -11,7 +12,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
-	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -27,9 +27,9 @@ type request struct {
 	check     call.Check // of the arguments of a tool call; may be nil
 
 	idSpace    [24]byte
-	origin     *tracecontext.Origin // nil unless requests are traced
-	reply      reply                // guarded by suspension.mu once the request is handled
-	notices    *era.Notices         // that the server's notifications are made for
+	origin     *call.Origin // nil unless requests are traced
+	reply      reply        // guarded by suspension.mu once the request is handled
+	notices    *era.Notices // that the server's notifications are made for
 	suspension suspension
 }
 
@@ -39,6 +39,7 @@ type reply struct {
 	id      []byte       // as the client wrote it
 	key     string       // in the table of requests
 	notices *era.Notices // that the client wants before the response
+	origin  *call.Origin // of the message; nil unless requests are traced
 }
 
 // start handles a request, for which the idle clock of its session is held. It blocks while too
@@ -47,8 +48,9 @@ func (r *request) start(message *wire.Message) {
 	// The id is copied: forwarding a call uses up the buffer that it is in.
 	r.reply.id = append(r.idSpace[:0], message.ID.Bytes()...)
 	r.method, r.notices = wire.Name(message.Method), r.reply.notices
-	if r.session.server.options.Traced {
-		r.origin = r.findOrigin()
+	if r.session.server.options.Answered != nil {
+		r.origin = r.session.findOrigin(message, r.reply.to)
+		r.reply.origin = r.origin
 	}
 	problem, ok := r.session.requests.add(r.reply.key, r)
 	switch {
@@ -124,6 +126,9 @@ func (r *request) callTool(message *wire.Message) {
 	// In the legacy era the client asks for a task with a member of the params, which there is no
 	// need to look for; in the modern one the server decides.
 	r.mayTask = r.session.stateless != nil || len(call.Extra) > 0
+	if r.origin != nil && metatool.IsMetaTool(call.Name) {
+		r.origin.Tool = strings.Clone(call.Name)
+	}
 	call.Session, call.Canceller, call.Answerer, call.Check = r, &r.canceller, r, r.check
 	r.session.surface.Load().Call(&call)
 }
@@ -182,27 +187,12 @@ func (r *request) Ask(question *downstream.Question) {
 // Profile implements call.Client.
 func (r *request) Profile() *fleet.ClientProfile { return r.session.Profile() }
 
-// TraceOrigin implements call.Originated.
-func (r *request) TraceOrigin() *tracecontext.Origin { return r.origin }
-
 // RemoteAddress implements call.Remote.
 func (r *request) RemoteAddress() string {
-	if st, ok := r.reply.to.(*stream); ok {
+	if st := streamOf(r.reply.to); st != nil {
 		return st.remote
 	}
 	return ""
-}
-
-// findOrigin returns how the request came here, for its trace.
-func (r *request) findOrigin() *tracecontext.Origin {
-	origin := &tracecontext.Origin{RequestID: string(r.reply.id), Revision: string(r.session.revision())}
-	if r.session.stateless != nil {
-		origin.Revision = string(protocol.Revision20260728)
-	}
-	if st, ok := r.reply.to.(*stream); ok {
-		origin.Header, origin.OverHTTP = st.trace, true
-	}
-	return origin
 }
 
 // IsOpen implements metatool.Session.
@@ -286,6 +276,9 @@ func (r *request) send(to reply, answer metatool.Answer) {
 	s := r.session
 	s.requests.remove(to.key)
 	_, cancelled := errors.AsType[call.Cancelled](r.canceller.Cause())
+	if to.origin != nil {
+		r.traceAnswer(to.origin, answer, cancelled)
+	}
 	to.to.respond(response{id: to.id, answer: answer, isNone: cancelled})
 	s.idle.release()
 	s.requests.unanswered.Done()

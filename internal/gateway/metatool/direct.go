@@ -101,7 +101,7 @@ func appendRenamed(dst []byte, tool catalog.Tool, name string) []byte {
 func connectAll(request Request, servers []*fleet.Server) error {
 	ctx, stop := request.Canceller.Context()
 	defer stop()
-	for _, opened := range fleet.Connect(ctx, servers, request.Session.Profile(), nil) {
+	for _, opened := range call.OriginOf(request.Session).Connect(ctx, servers, request.Session.Profile(), nil) {
 		if opened.Lease != nil {
 			opened.Lease.Release()
 		}

@@ -181,7 +181,7 @@ func connectUnseen(request Request, unseen []*fleet.Server) error {
 	defer stop()
 	patience, end := context.WithDeadline(ctx, until)
 	defer end()
-	for _, opened := range fleet.Connect(patience, unseen, profile, nil) {
+	for _, opened := range call.OriginOf(request.Session).Connect(patience, unseen, profile, nil) {
 		if opened.Lease != nil {
 			opened.Lease.Release()
 		}

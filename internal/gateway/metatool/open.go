@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
@@ -102,7 +103,7 @@ func (s *Surface) connect(box *fleet.Toolbox, request Request, asked openRequest
 	defer stop()
 	defer request.Session.HoldNotifications()()
 	servers := asked.servers(box, request.Session.Profile())
-	opened := fleet.Connect(ctx, servers, request.Session.Profile(), progressOf(request, len(servers)))
+	opened := call.OriginOf(request.Session).Connect(ctx, servers, request.Session.Profile(), progressOf(request, len(servers)))
 	for _, o := range opened {
 		if o.Lease != nil {
 			defer o.Lease.Release()

@@ -49,6 +49,11 @@ func (s *Surface) callMetaTool(request *Request) (ok bool) {
 	return false
 }
 
+// IsMetaTool reports whether a name is that of a meta-tool, whether or not clients have it.
+func IsMetaTool(name string) bool {
+	return slices.ContainsFunc(metaTools, func(tool metaTool) bool { return tool.name == name })
+}
+
 // MetaTools returns the definitions of all meta-tools that clients may have.
 func (s *Surface) MetaTools() (definitions [][]byte) {
 	if s.mode == config.Direct {

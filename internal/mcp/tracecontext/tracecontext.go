@@ -199,14 +199,6 @@ func (c *Carrier) Write(meta wire.Payload) wire.Payload {
 	}, members))
 }
 
-// Origin is how a request reached the workbench, for its trace.
-type Origin struct {
-	Header    Carrier // of its HTTP request; zero over stdio
-	RequestID string  // as the client wrote it
-	Revision  string  // of the protocol; "" if it is not known
-	OverHTTP  bool
-}
-
 // NewTraceID returns the id of a new trace.
 func NewTraceID() (id TraceID) {
 	binary.BigEndian.PutUint64(id[:8], rand.Uint64())

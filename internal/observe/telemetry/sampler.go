@@ -68,13 +68,31 @@ func newSampler(settings *Settings) *sampler {
 	return s
 }
 
-// Trace implements call.Tracer.
+// Trace implements call.Tracer. All parts of a client's request are in one trace, with one span towards the client.
 func (s *sampler) Trace(c *call.Call) *call.Trace {
+	origin := call.OriginOf(c.Client)
+	if origin == nil {
+		return s.begin(tracecontext.FromMeta(c.Meta), tracecontext.Carrier{})
+	}
+	whole := s.traceOf(origin)
+	if whole == nil {
+		return nil
+	}
+	return &call.Trace{ID: whole.ID, Span: whole.Span, Parent: whole.Parent, Carrier: whole.Carrier, Silent: whole.Silent}
+}
+
+// traceOf returns the trace of a client's request; nil if it is not traced.
+func (s *sampler) traceOf(origin *call.Origin) *call.Trace {
+	return origin.Decide(func() *call.Trace { return s.begin(origin.Meta, origin.Header) })
+}
+
+// begin decides about a request by what its _meta and headers say.
+func (s *sampler) begin(meta, header tracecontext.Carrier) *call.Trace {
 	var carrier tracecontext.Carrier
 	var parent tracecontext.Parent
 	hasParent := false
 	if s.traceContext {
-		carrier, parent, hasParent = s.carried(c)
+		carrier, parent, hasParent = s.carried(meta, header)
 	}
 	id := parent.Trace
 	if !hasParent {
@@ -87,19 +105,14 @@ func (s *sampler) Trace(c *call.Call) *call.Trace {
 }
 
 // carried returns what the client says about its trace: _meta counts more than the headers.
-func (s *sampler) carried(c *call.Call) (carrier tracecontext.Carrier, parent tracecontext.Parent, ok bool) {
-	carrier = tracecontext.FromMeta(c.Meta)
-	parent, ok = tracecontext.ParseParent(carrier.Parent)
-	if client, is := c.Client.(call.Originated); is {
-		if origin := client.TraceOrigin(); origin != nil {
-			if !ok {
-				parent, ok = tracecontext.ParseParent(origin.Header.Parent)
-				carrier.State = origin.Header.State
-			}
-			if carrier.Baggage == "" {
-				carrier.Baggage = origin.Header.Baggage
-			}
-		}
+func (s *sampler) carried(meta, header tracecontext.Carrier) (carrier tracecontext.Carrier, parent tracecontext.Parent, ok bool) {
+	carrier = meta
+	if parent, ok = tracecontext.ParseParent(carrier.Parent); !ok {
+		parent, ok = tracecontext.ParseParent(header.Parent)
+		carrier.State = header.State
+	}
+	if carrier.Baggage == "" {
+		carrier.Baggage = header.Baggage
 	}
 	if !ok {
 		carrier.State = ""

@@ -15,14 +15,13 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 )
 
-// record is a traced request that ended.
+// record is a traced request that ended: that of a client, or the part of it that a server got.
 type record struct {
-	trace           *call.Trace
-	origin          *tracecontext.Origin // may be nil
-	toolbox, server string
-	method          string // "" for an unknown one
-	tool, prompt    string // "" for others
-	end             call.End
+	call.Routed
+	trace  *call.Trace
+	origin *call.Origin // may be nil
+	method string       // "" for an unknown one
+	isPart bool         // the span towards the client is that of another record
 }
 
 // minStep is the shortest step that gets a span of its own, unless it is a request to the server: a server that is ready
@@ -61,17 +60,14 @@ func (r *resource) traces(batch []record) *collectortrace.ExportTraceServiceRequ
 }
 
 // spans returns the spans of a request: one for the client, with one for each step as its child.
-func (r *record) spans() []*otlptrace.Span {
-	until := r.end.Began.Add(r.end.Took)
-	whole := r.span(r.trace.Span, r.trace.Parent, r.name(), r.end.Began, until)
-	whole.Kind = otlptrace.Span_SPAN_KIND_SERVER
-	if !r.trace.Parent.IsZero() {
-		whole.Flags |= flagRemote
+func (r *record) spans() (all []*otlptrace.Span) {
+	until := r.End.Began.Add(r.End.Took)
+	if !r.isPart {
+		all = append(all, r.whole(until))
 	}
-	whole.Attributes = append(r.attributes(), r.fromClient()...)
-	whole.Attributes = append(whole.Attributes, text(attrOutcome, outcome(r.end.Status)))
-	r.fail(whole, true)
-	all := []*otlptrace.Span{whole}
+	if r.origin != nil {
+		all = append(all, r.starts()...)
+	}
 	steps := r.trace.Steps()
 	for i := range steps {
 		step := &steps[i]
@@ -90,10 +86,49 @@ func (r *record) spans() []*otlptrace.Span {
 	return all
 }
 
+// whole returns the span towards the client.
+func (r *record) whole(until time.Time) *otlptrace.Span {
+	span := r.span(r.trace.Span, r.trace.Parent, r.name(), r.End.Began, until)
+	span.Kind = otlptrace.Span_SPAN_KIND_SERVER
+	if !r.trace.Parent.IsZero() {
+		span.Flags |= flagRemote
+	}
+	span.Attributes = append(r.attributes(), r.fromClient()...)
+	span.Attributes = append(span.Attributes, text(attrOutcome, outcome(r.End.Status)))
+	r.fail(span, true)
+	return span
+}
+
+// starts returns the spans of servers that were started for a request that the workbench answered.
+func (r *record) starts() (all []*otlptrace.Span) {
+	for _, start := range r.origin.Starts() {
+		span := r.span(tracecontext.NewSpanID(), r.trace.Span, spanStart, start.Began, start.Ended)
+		span.Kind = otlptrace.Span_SPAN_KIND_INTERNAL
+		span.Attributes = place(start.Toolbox, start.Server)
+		if start.Failed {
+			span.Attributes = append(span.Attributes, text("error.type", "start_failed"))
+			span.Status = &otlptrace.Status{Code: otlptrace.Status_STATUS_CODE_ERROR}
+		}
+		all = append(all, span)
+	}
+	return all
+}
+
+// place says which server a span is about; nothing if it is about none.
+func place(toolbox, server string) (all []*common.KeyValue) {
+	if toolbox != "" {
+		all = append(all, text(attrToolbox, toolbox))
+	}
+	if server != "" {
+		all = append(all, text(attrServer, server))
+	}
+	return all
+}
+
 // name is that of the conventions: the method, and the tool or prompt.
 func (r *record) name() string {
 	name := r.methodName()
-	if about := r.tool + r.prompt; about != "" {
+	if about := r.Tool + r.Prompt; about != "" {
 		name += " " + clean(about)
 	}
 	return name
@@ -119,15 +154,15 @@ func (r *record) span(id, parent tracecontext.SpanID, name string, from, to time
 
 // attributes are those that the spans towards the client and the server share.
 func (r *record) attributes() []*common.KeyValue {
-	all := []*common.KeyValue{text("mcp.method.name", r.methodName()), text(attrToolbox, r.toolbox), text(attrServer, r.server)}
-	if r.tool != "" {
-		all = append(all, text("gen_ai.tool.name", r.tool))
+	all := append([]*common.KeyValue{text("mcp.method.name", r.methodName())}, place(r.Toolbox, r.Server)...)
+	if r.Tool != "" {
+		all = append(all, text("gen_ai.tool.name", r.Tool))
 	}
 	if r.method == protocol.MethodToolsCall {
 		all = append(all, text("gen_ai.operation.name", "execute_tool"))
 	}
-	if r.prompt != "" {
-		all = append(all, text("gen_ai.prompt.name", r.prompt))
+	if r.Prompt != "" {
+		all = append(all, text("gen_ai.prompt.name", r.Prompt))
 	}
 	return all
 }
@@ -176,7 +211,7 @@ func (r *record) step(step *call.Step) *otlptrace.Span {
 	}
 	span := r.span(step.Span, parent, name, step.Began, step.Ended)
 	span.Kind = otlptrace.Span_SPAN_KIND_INTERNAL
-	span.Attributes = []*common.KeyValue{text(attrToolbox, r.toolbox), text(attrServer, r.server)}
+	span.Attributes = place(r.Toolbox, r.Server)
 	return span
 }
 
@@ -196,7 +231,7 @@ func toServer(step *call.Step) (all []*common.KeyValue) {
 
 // culprit returns the kind of step in which a request failed; 0 for none.
 func (r *record) culprit() call.StepKind {
-	switch r.end.ErrorType {
+	switch r.End.ErrorType {
 	case "", "cancelled", "not_found", "invalid_arguments", "refused":
 		return 0
 	case "start_failed":
@@ -221,8 +256,8 @@ func lastOf(steps []call.Step, kind call.StepKind) int {
 
 // fail marks a span as failed, if the request did. Errors that the client made are none of a server.
 func (r *record) fail(span *otlptrace.Span, towardsClient bool) {
-	kind := r.end.ErrorType
-	if kind == "" || r.end.Status == call.StatusCancelled || r.end.Status == call.StatusInputRequired {
+	kind := r.End.ErrorType
+	if kind == "" || r.End.Status == call.StatusCancelled || r.End.Status == call.StatusInputRequired {
 		return
 	}
 	span.Attributes = append(span.Attributes, text("error.type", kind))

@@ -34,9 +34,11 @@ func TestSpanOfARequest(t *testing.T) {
 			s, _ := start(t, receiver.URL)
 			s.queue <- record{
 				trace:  &call.Trace{ID: tracecontext.NewTraceID(), Span: tracecontext.NewSpanID()},
-				origin: &tracecontext.Origin{RequestID: `"7"`, Revision: "2025-11-25", OverHTTP: true}, toolbox: "t", server: "s",
-				method: test.method, tool: test.tool, prompt: test.prompt,
-				end: call.End{Status: test.end, ErrorType: test.kind, Began: time.Unix(1000, 0), Took: time.Second},
+				origin: &call.Origin{RequestID: `"7"`, Revision: "2025-11-25", OverHTTP: true}, method: test.method,
+				Routed: call.Routed{
+					Toolbox: "t", Server: "s", Tool: test.tool, Prompt: test.prompt,
+					End: call.End{Status: test.end, ErrorType: test.kind, Began: time.Unix(1000, 0), Took: time.Second},
+				},
 			}
 			s.Close(t.Context())
 			spans := receiver.Spans()

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -140,16 +139,44 @@ func (s *Sender) CallEnded(c *call.Call, end call.End) {
 	if c.Trace == nil || s.traces == nil {
 		return
 	}
-	r := record{trace: c.Trace, toolbox: c.Server.Toolbox(), server: c.Server.Name(), method: protocol.FindMethod(c.Method).Name, end: end}
-	switch { // names that a client invented are not told
-	case !c.Tool.IsAbsent():
-		r.tool = strings.Clone(c.Name)
-	case r.method == protocol.MethodPromptsGet && end.Status == call.StatusOK:
-		r.prompt = strings.Clone(c.Name)
+	r := record{trace: c.Trace, Routed: c.RoutedWith(end), method: protocol.FindMethod(c.Method).Name}
+	if origin := call.OriginOf(c.Client); origin != nil {
+		origin.Route(r.Routed)
+		r.isPart = true
 	}
-	if client, ok := c.Client.(call.Originated); ok {
-		r.origin = client.TraceOrigin()
+	s.enqueue(r)
+}
+
+// Answered returns what is to be told of each request of a client that was answered; nil if spans are not sent.
+func (s *Sender) Answered() func(*call.Origin, call.Answer) {
+	if s.Tracer() == nil {
+		return nil
 	}
+	return s.answered
+}
+
+// answered makes the span of a client's request, whether a server answered it or the workbench itself.
+func (s *Sender) answered(origin *call.Origin, answer call.Answer) {
+	trace := s.traceOf(origin)
+	if trace == nil {
+		return
+	}
+	r := record{trace: trace, origin: origin, method: protocol.FindMethod(origin.Method).Name}
+	part, isRouted := origin.Routed()
+	if isRouted {
+		r.Routed = part
+	} else {
+		r.Tool = origin.Tool
+	}
+	// What a server did says more than the answer, in which an error may be the text of a result.
+	if hasFailed := part.End.ErrorType != ""; answer.Status == call.StatusOK || answer.Status != 0 && !hasFailed || part.End.Status == 0 {
+		r.End = call.End{Status: max(answer.Status, call.StatusOK), ErrorType: answer.ErrorType}
+	}
+	r.End.Began, r.End.Took = origin.Began, time.Since(origin.Began)
+	s.enqueue(r)
+}
+
+func (s *Sender) enqueue(r record) {
 	select {
 	case s.queue <- r:
 	default:

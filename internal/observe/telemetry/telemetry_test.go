@@ -236,10 +236,10 @@ func httptestRequest(t *testing.T) *http.Request {
 // client is a client whose request came over HTTP.
 type client struct {
 	call.Client
-	origin tracecontext.Origin
+	origin call.Origin
 }
 
-func (c *client) TraceOrigin() *tracecontext.Origin { return &c.origin }
+func (c *client) TraceOrigin() *call.Origin { return &c.origin }
 
 const (
 	sampled   = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -272,12 +272,15 @@ func TestSampling(t *testing.T) {
 			settings := Read([]string{
 				"OTEL_EXPORTER_OTLP_ENDPOINT=http://h/", "OTEL_TRACES_SAMPLER=" + test.sampler, "OTEL_TRACES_SAMPLER_ARG=" + test.argument, "OTEL_PROPAGATORS=" + test.propagators,
 			})
-			c := aCall(t, &client{origin: tracecontext.Origin{Header: tracecontext.Carrier{Parent: test.header, State: "h=1", Baggage: "b=1"}}})
-			c.Meta = wire.Raw([]byte(`{}`))
+			by := &client{origin: call.Origin{Header: tracecontext.Carrier{Parent: test.header, State: "h=1", Baggage: "b=1"}}}
 			if test.meta != "" {
-				c.Meta = wire.Raw([]byte(`{"traceparent":"` + test.meta + `","tracestate":"m=1"}`))
+				by.origin.Meta = tracecontext.Carrier{Parent: test.meta, State: "m=1"}
 			}
-			trace := newSampler(&settings).Trace(c)
+			sampler := newSampler(&settings)
+			trace := sampler.Trace(aCall(t, by))
+			if again := sampler.Trace(aCall(t, by)); (again == nil) != (trace == nil) || trace != nil && (again.ID != trace.ID || again.Span != trace.Span) {
+				t.Errorf("two parts of a request have the traces %+v and %+v", trace, again)
+			}
 			switch {
 			case trace == nil:
 				if test.want != "" {
