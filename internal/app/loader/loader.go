@@ -75,9 +75,6 @@ func (l *Loader) Load(before *Loaded) (*Loaded, error) {
 		if err != nil {
 			return nil, err
 		}
-		if isUsed && place.Origin == config.Local && user == nil {
-			cfg = cfg.WithoutAudit()
-		}
 		if isUsed {
 			layers = append(layers, cfg)
 		}

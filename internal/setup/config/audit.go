@@ -1,10 +1,6 @@
 package config
 
-import (
-	"os"
-	"slices"
-	"time"
-)
+import "time"
 
 // Bounds of audit.keep.
 const (
@@ -22,7 +18,7 @@ type Audit struct {
 
 var auditKey = key{
 	name: "audit", kinds: []kind{kindBoolean, kindObject}, members: &auditObject, example: `{"required": true}`, fallback: "false",
-	description: "Records calls, refusals, approvals, logins, changed definitions, tokens and reloads in a log that shows later changes: true, or an object with settings. It counts in your own file only, and changes take effect at the next start.",
+	description: "Records calls, refusals, approvals, logins, changed definitions, tokens and reloads in a log that shows later changes: true, or an object with settings. A project's file can set it only where you have no file of your own. Changes take effect at the next start.",
 }
 
 var auditObject = object{isStrict: true, keys: []key{
@@ -56,17 +52,4 @@ func checkAuditKeep(text string) string {
 		return `must be a time from "1d" to "3660d", such as "90d"`
 	}
 	return ""
-}
-
-// WithoutAudit returns a project's configuration without its audit, which only a user can begin.
-func (c *Config) WithoutAudit() *Config {
-	if c.Audit == (Audit{}) {
-		return c
-	}
-	without := *c
-	without.Audit = Audit{}
-	without.Warnings = append(slices.Clone(c.Warnings), Problem{
-		Path: "config.audit", Message: "'audit' of a project's file does not count", Hint: "it counts in your own " + UserPath(os.Getenv) + " only, or in a file that --config names",
-	})
-	return &without
 }

@@ -108,7 +108,7 @@ func (b *builder) projectSettings(user, own *Config, root *node) *Config {
 		k := rootObject.key(m.name)
 		switch {
 		case k == nil || m.name == "$schema" || m.name == "toolboxes": // an unknown key was warned of
-		case k.members != nil && m.value.kind == kindObject:
+		case k.members != nil && m.value.kind == kindObject && !m.value.meansTrue(k):
 			for j := range m.value.members {
 				if below := &m.value.members[j]; k.members.key(below.name) != nil {
 					b.tighten(user, own, &top, below, rootPlace.member(m.raw).member(below.raw))
@@ -119,6 +119,11 @@ func (b *builder) projectSettings(user, own *Config, root *node) *Config {
 		}
 	}
 	return &top
+}
+
+// meansTrue reports whether a value is an object without members, where true would mean the same.
+func (n *node) meansTrue(of *key) bool {
+	return len(n.members) == 0 && slices.Contains(of.kinds, kindBoolean)
 }
 
 // tighten applies one setting of the project, or warns that it has no effect.
