@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +36,12 @@ type poster struct {
 func newPoster(endpoint Endpoint, options *Options) *poster {
 	transport := webclient.NewTransport(webclient.Options{Environ: options.Environ, Log: options.Log})
 	transport.MaxConnsPerHost = maxReceivers
+	if endpoint.Authorities != nil {
+		transport.TLSClientConfig.RootCAs = endpoint.Authorities
+	}
+	if endpoint.Certificate != nil {
+		transport.TLSClientConfig.Certificates = []tls.Certificate{*endpoint.Certificate}
+	}
 	return &poster{
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // the headers may hold a token
@@ -155,7 +162,10 @@ func problem(ctx context.Context, err error) error {
 		return errors.New("the receiver did not answer in time")
 	}
 	text := webclient.ConnectProblem(err, "OTEL_EXPORTER_OTLP_ENDPOINT")
-	if text == "" {
+	switch {
+	case webclient.IsUntrusted(err):
+		text = "its certificate is self-signed, or signed by an unknown authority; if you trust it, name a file with its certificate in OTEL_EXPORTER_OTLP_CERTIFICATE"
+	case text == "":
 		text = "the connection broke off"
 	}
 	return errors.New("the receiver could not be reached: " + text)

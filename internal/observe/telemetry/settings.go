@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"maps"
 	"net/url"
@@ -31,6 +33,9 @@ type Endpoint struct {
 	Headers map[string]string
 	Timeout time.Duration // of one attempt
 	Gzip    bool
+	// Of TLS: those that may have signed the receiver's certificate, nil for the usual ones; and our own one, or nil.
+	Authorities *x509.CertPool
+	Certificate *tls.Certificate
 }
 
 // IsOn reports whether anything is sent.
@@ -128,6 +133,9 @@ func (e *environment) endpoint(kind, path string) (to Endpoint) {
 	if variable == "OTEL_EXPORTER_OTLP_ENDPOINT" {
 		parsed = parsed.JoinPath(path)
 	}
+	if !e.certificates(kind, &to) {
+		return Endpoint{}
+	}
 	to.URL = parsed.String()
 	variable, _ = e.find(kind, "HEADERS")
 	to.Headers = e.headers(variable)
@@ -139,11 +147,6 @@ func (e *environment) endpoint(kind, path string) (to Endpoint) {
 		to.Gzip = true
 	default:
 		e.complain(variable, "is not followed: only 'gzip' and 'none' are supported")
-	}
-	for _, name := range []string{"CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"} {
-		if variable, value := e.find(kind, name); value != "" {
-			e.complain(variable, "is not followed: the certificates of the system are used; SSL_CERT_FILE names others")
-		}
 	}
 	return to
 }
