@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"time"
 )
 
@@ -78,73 +79,5 @@ func toCloudEvent(known line, all map[string]any, sum hash) any {
 		Subject     string         `json:"subject,omitempty"`
 		ContentType string         `json:"datacontenttype"`
 		Data        map[string]any `json:"data"`
-	}{"1.0", sum.String(), "mcp-workbench/audit/" + known.Writer, "mcp_workbench.audit." + known.Event, known.Time, subjectOf(all), "application/json", all}
-}
-
-// Numbers of OCSF: the class API Activity, its activity Other, and states.
-const (
-	ocsfVersion    = "1.6.0"
-	ocsfClass      = 6003
-	ocsfCategory   = 6
-	ocsfOther      = 99
-	ocsfInfo       = 1 // severity
-	ocsfMedium     = 3
-	ocsfSuccess    = 1 // status
-	ocsfFailure    = 2
-	ocsfNoStatus   = 0
-	ocsfAllowed    = 1 // action
-	ocsfDenied     = 2
-	ocsfUnknown    = 0
-	ocsfHasherName = "SHA-256"
-)
-
-// toOCSF returns a line as an event of the class API Activity of OCSF.
-func toOCSF(known line, all map[string]any, sum hash) any {
-	status, severity, action := ocsfState(known)
-	event := map[string]any{
-		"class_uid": ocsfClass, "class_name": "API Activity", "category_uid": ocsfCategory, "category_name": "Application Activity",
-		"activity_id": ocsfOther, "activity_name": known.Event, "type_uid": ocsfClass*100 + ocsfOther,
-		"time": known.Time.UnixMilli(), "severity_id": severity, "status_id": status, "status_detail": known.Outcome, "action_id": action,
-		"metadata": map[string]any{
-			"version": ocsfVersion, "uid": sum.String(), "sequence": known.Seq, "original_time": known.Time, "log_name": "audit",
-			"product": map[string]any{"name": "MCP Workbench", "vendor_name": "MCP Workbench"},
-		},
-		"actor":        map[string]any{"user": map[string]any{"name": text(all, "caller")}, "app_name": text(all, "client")},
-		"api":          map[string]any{"operation": operationOf(known, all), "service": map[string]any{"name": text(all, "server")}, "request": map[string]any{"uid": known.Call}},
-		"src_endpoint": map[string]any{"ip": text(all, "client.address"), "name": known.Writer},
-		"unmapped":     all,
-	}
-	if subject := subjectOf(all); subject != "" {
-		resource := map[string]any{"name": subject, "type": "tool"}
-		if definition := text(all, "definition"); definition != "" {
-			resource["data"] = map[string]any{"algorithm": ocsfHasherName, "definition": definition}
-		}
-		event["resources"] = []any{resource}
-	}
-	if ms, ok := all["ms"].(float64); ok {
-		event["duration"] = int64(ms)
-	}
-	return event
-}
-
-func operationOf(known line, all map[string]any) string {
-	if method := text(all, "mcp.method.name"); method != "" {
-		return method
-	}
-	return known.Event
-}
-
-// ocsfState returns what a line means in numbers of OCSF.
-func ocsfState(known line) (status, severity, action int) {
-	switch known.Outcome {
-	case "refused", "no", "unanswered":
-		return ocsfFailure, ocsfMedium, ocsfDenied
-	case "failed", "error", "tool_error", "crashed", "cancelled":
-		return ocsfFailure, ocsfInfo, ocsfAllowed
-	case "admitted", "ok", "once", "same", "session", "created", "started":
-		return ocsfSuccess, ocsfInfo, ocsfAllowed
-	case "changed", "cut", "torn", "killed":
-		return ocsfNoStatus, ocsfMedium, ocsfUnknown
-	}
-	return ocsfNoStatus, ocsfInfo, ocsfUnknown
+	}{"1.0", sum.String(), "mcp-workbench/audit/" + url.PathEscape(known.Writer), "mcp_workbench.audit." + known.Event, known.Time, subjectOf(all), "application/json", all}
 }
