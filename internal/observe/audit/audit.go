@@ -56,6 +56,7 @@ type Log struct {
 	lost     uint64 // lines that could not be written, and that the log does not tell of yet
 	isBegun  bool   // something was recorded: a workbench that serves nobody leaves no lines
 	isClosed bool
+	summary  func() []byte // a line about what was not recorded one by one; nil if nothing is summarized
 
 	wake, urgent chan struct{} // hold a token when lines wait, or somebody waits for them
 	failing      atomic.Pointer[failure]
@@ -111,6 +112,7 @@ var errFull = errors.New("too many lines wait to be written")
 
 // Close writes what waits, and ends the log with a seal. It returns when that is done, or ctx has ended.
 func (l *Log) Close(ctx context.Context) error {
+	l.addSummary()
 	l.mu.Lock()
 	wasClosed := l.isClosed
 	if !wasClosed && !l.options.isBrief && l.isBegun {
@@ -162,6 +164,26 @@ func (l *Log) add(next item) error {
 		signal(l.urgent)
 	}
 	return err
+}
+
+// summarize sets what has a line to add from time to time, and in the end. It is called without the lock of the log.
+func (l *Log) summarize(summary func() []byte) {
+	l.mu.Lock()
+	l.summary = summary
+	l.mu.Unlock()
+}
+
+// addSummary queues the line of a summary, if there is one.
+func (l *Log) addSummary() {
+	l.mu.Lock()
+	summary := l.summary
+	l.mu.Unlock()
+	if summary == nil {
+		return
+	}
+	if body := summary(); body != nil {
+		_ = l.add(item{body: body}) // what is lost is counted
+	}
 }
 
 // started is the first line of this process.

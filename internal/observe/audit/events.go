@@ -2,13 +2,9 @@ package audit
 
 import (
 	"errors"
-	"net/netip"
 	"os"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
@@ -118,48 +114,6 @@ func (l *Log) DefinitionsChanged(box, server string, changes []catalog.Change) {
 		f = f.hexadecimal("definition.before", change.Before.Hash[:]).hexadecimal("definition", change.After.Hash[:])
 		_ = l.add(item{body: f}) // what is lost is counted
 	}
-}
-
-// Refusals of requests are limited, so that strangers cannot fill the log: this many each second, and the first ones at once.
-const (
-	refusalsPerSecond = 1
-	refusalsAtOnce    = 20 // refused requests that are recorded one by one; of further ones their number
-)
-
-// Refusals records HTTP requests that were refused before they reached a toolbox.
-type Refusals struct {
-	log     *Log
-	mu      sync.Mutex
-	limit   *rate.Limiter
-	skipped int64
-}
-
-// NewRefusals makes a recorder of refused requests.
-func NewRefusals(l *Log) *Refusals {
-	return &Refusals{log: l, limit: rate.NewLimiter(refusalsPerSecond, refusalsAtOnce)}
-}
-
-// Add records a request that was refused, with the address of the client. The reason is the workbench's own text.
-func (r *Refusals) Add(remote, token, reason string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.limit.Allow() {
-		r.skipped++
-		return
-	}
-	f := newFields(eventToken, "refused").text("token", token).text("reason", reason).address(remote)
-	if r.skipped > 0 {
-		f, r.skipped = f.number("count", r.skipped+1), 0
-	}
-	_ = r.log.add(item{body: f}) // what is lost is counted
-}
-
-// address adds the address of a client.
-func (f fields) address(remote string) fields {
-	if at, err := netip.ParseAddrPort(remote); err == nil {
-		return f.text("client.address", at.Addr().Unmap().String()).number("client.port", int64(at.Port()))
-	}
-	return f
 }
 
 // unwritable is the error of a call that is refused because it cannot be recorded.

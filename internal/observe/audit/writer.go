@@ -36,6 +36,8 @@ func (w *writer) run() {
 	defer w.release()
 	seals := time.NewTicker(sealTime)
 	defer seals.Stop()
+	summaries := time.NewTicker(refusalTime)
+	defer summaries.Stop()
 	for isOver := false; !isOver; {
 		var retry <-chan time.Time
 		if l.failing.Load() != nil {
@@ -47,6 +49,9 @@ func (w *writer) run() {
 			isOver = w.gather()
 		case <-l.urgent:
 		case <-retry:
+		case <-summaries.C:
+			l.addSummary()
+			continue
 		case <-seals.C:
 			isSealDue = true
 		case <-l.stop:
