@@ -31,8 +31,8 @@ var Version = "0.1.0-dev"
 // collection took a tenth of the time of small calls.
 const gcPercent = 200
 
-// Main runs the program and returns its exit status: 0, 1 for an error, 2 for a wrong command line,
-// 130 for an interrupted command. Serving ends with 0 on a signal.
+// Main runs the program and returns its exit status: 0, 1 for an error or if the output cannot be written, 2 for a
+// wrong command line, 130 for an interrupted command. Serving ends with 0 on a signal.
 func Main(args []string) int {
 	if len(args) > 0 && args[0] == process.GuardName {
 		return process.GuardMain(args[1:])
@@ -54,6 +54,8 @@ func Main(args []string) int {
 	root := newRoot()
 	args = args[min(1, len(args)):]
 	root.SetArgs(args)
+	output := tty.NewOutput(os.Stdout)
+	root.SetOut(output)
 	command, err := root.ExecuteContextC(ctx)
 	if wrong, ok := errors.AsType[*usageError](err); ok {
 		wrong.command = command.CommandPath()
@@ -63,6 +65,9 @@ func Main(args []string) int {
 	}
 	if lost := finishJSON(command, args, err); err == nil {
 		err = lost
+	}
+	if unwritable := output.Err(); unwritable != nil {
+		err = outputError(err, unwritable)
 	}
 	if err == nil {
 		return 0
@@ -78,6 +83,21 @@ func Main(args []string) int {
 		return 2
 	}
 	return 1
+}
+
+// outputError is the error of a command whose output could not be written. A reader that has seen enough, such as head,
+// is gone without a word: that is reported by the exit status alone.
+func outputError(err, unwritable error) error {
+	switch {
+	case err != nil && !errors.Is(err, unwritable) && !errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(unwritable, syscall.EPIPE):
+		return &shownError{unwritable}
+	}
+	return &toolbox.Error{
+		Code: toolbox.OutputFailed, Message: fmt.Sprintf("The output cannot be written: %v", unwritable), Cause: unwritable,
+		Hint: "The command has run nevertheless: what it changes may be changed.",
+	}
 }
 
 // shownError ends a command whose text already shows the problem. Only scripts get it again.

@@ -84,6 +84,8 @@ func (f *historyFlags) run(cmd *cobra.Command) error {
 	if !f.follow {
 		return nil
 	}
+	ctx, stop := tty.WhileWritable(ctx, cmd.Root().OutOrStdout())
+	defer stop()
 	return f.query.Follow(ctx, f.findQuietly, calls, func(one history.Record) { show(one) })
 }
 

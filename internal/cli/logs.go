@@ -31,7 +31,9 @@ remote server has none. With --follow, keep printing new lines.`,
 				return err
 			}
 			screen := screenOf(cmd)
-			err = client.Logs(cmd.Context(), server, last, follow, func(line control.Line) {
+			ctx, stop := tty.WhileWritable(cmd.Context(), cmd.Root().OutOrStdout())
+			defer stop()
+			err = client.Logs(ctx, server, last, follow, func(line control.Line) {
 				if asJSON {
 					_ = writeJSONLine(cmd.OutOrStdout(), line) // who does not read gets nothing
 					return

@@ -57,6 +57,7 @@ const (
 	NotTrusted           Code = "not-trusted"
 	NothingConfigured    Code = "nothing-configured"
 	NothingToUndo        Code = "nothing-to-undo"
+	OutputFailed         Code = "output-failed"
 	PlaceUnknown         Code = "place-unknown"
 	QuestionNotFound     Code = "question-not-found"
 	RecordingExists      Code = "recording-exists"

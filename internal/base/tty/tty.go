@@ -27,7 +27,7 @@ type Screen struct {
 // NO_COLOR; COLUMNS is the width if the output is not a terminal.
 func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
 	s := &Screen{Writer: out}
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+	if file := fileOf(out); file != nil && term.IsTerminal(int(file.Fd())) {
 		s.file = file
 		s.colour = getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 		s.pictures = picturesOf(getenv)
@@ -51,8 +51,8 @@ func (s *Screen) Lines() *Lines { return s.lines }
 
 // IsInteractive reports whether a person sees what is written to out and can answer on stdin.
 func IsInteractive(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
+	file := fileOf(out)
+	return file != nil && term.IsTerminal(int(file.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
 }
 
 // On is the screen with its size and colours, but writes elsewhere first.
