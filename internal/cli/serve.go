@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -32,8 +33,8 @@ func newServe(g *globals) *cobra.Command {
 		Long: `Serve MCP over HTTP (Streamable HTTP) at /mcp, and each toolbox alone, with its tools
 under their own names, at /mcp/TOOLBOX. All clients share the servers.
 
-Clients need a bearer token. The first start creates one and prints it once;
-'mcp-workbench token' manages tokens.`,
+Clients need a bearer token. The first start in a terminal creates one and prints it once;
+elsewhere, create it with 'mcp-workbench token add NAME', which works while it serves.`,
 		Example: `  mcp-workbench serve                           on 127.0.0.1:7420
   mcp-workbench serve --listen 127.0.0.1:8080   on another port
   mcp-workbench serve --no-auth                 without tokens, on this machine only`,
@@ -76,15 +77,8 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 	}
 	defer func() { _ = listener.Close() }() // again, where it was served
 	url := scheme + "://" + listener.Addr().String() + "/mcp"
-	if store != nil {
-		token, created, err := store.EnsureDefault()
-		if err != nil {
-			return err
-		}
-		if created {
-			recordEvent(ctx, s.Config.Audit, audit.TokenCreated(httpauth.DefaultToken, string(httpauth.Calls), nil))
-			fmt.Fprintf(stderr, "Clients need a token. This one is for all toolboxes, and is not shown again.\n\n%s\n", clients.HTTPSnippet(url, token))
-		}
+	if err := offerToken(ctx, s.Config, store, url, stderr); err != nil {
+		return err
 	}
 	if scheme == "http" && !service.IsLoopback(address) {
 		s.Log().Warn("tokens and responses go over the network in plain text; set http.tls, or use a proxy with TLS")
@@ -93,6 +87,25 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 		fmt.Fprintf(stderr, "mcp-workbench: listening on %s\n", url)
 		return workbench.ServeHTTP(ctx, listener, store)
 	})
+}
+
+// offerToken creates the first token and shows it to the person at the terminal. What is not a terminal may be a journal
+// that others read, and keep: there it is said how to create one.
+func offerToken(ctx context.Context, cfg *config.Config, store *httpauth.Store, url string, stderr io.Writer) error {
+	if store == nil || len(store.List()) > 0 {
+		return nil
+	}
+	if !tty.New(stderr, nil, os.Getenv).IsTerminal() {
+		tty.Remark(stderr, "Clients need a token, and there is none yet. Create one, also while this runs: mcp-workbench token add NAME")
+		return nil
+	}
+	token, created, err := store.EnsureDefault()
+	if err != nil || !created {
+		return err
+	}
+	recordEvent(ctx, cfg.Audit, audit.TokenCreated(httpauth.DefaultToken, string(httpauth.Calls), nil))
+	fmt.Fprintf(stderr, "Clients need a token. This one is for all toolboxes, and is not shown again.\n\n%s\n", clients.HTTPSnippet(url, token))
+	return nil
 }
 
 // tokensFor returns the tokens that clients need; nil if they need none.
