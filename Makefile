@@ -7,7 +7,9 @@
 # make bench BEFORE=other/mcp-workbench
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
-LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION)
+LDFLAGS := -s -w -X github.com/mcp-workbench/mcp-workbench/internal/cli.Version=$(VERSION) \
+  -X github.com/mcp-workbench/mcp-workbench/internal/cli.commit=$(shell git rev-parse HEAD 2>/dev/null) \
+  -X github.com/mcp-workbench/mcp-workbench/internal/cli.date=$(shell git log -1 --format=%cI 2>/dev/null)
 GOTOOL  := go tool -modfile=tools/go.mod
 FUZZTIME ?= 20s
 TIME ?= 60s

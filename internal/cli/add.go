@@ -95,7 +95,7 @@ type addition struct {
 	ctx     context.Context // of the command, for its questions
 	stderr  io.Writer
 	toolbox string
-	entries [][]byte               // of the servers, as written
+	written [][]byte               // the servers
 	moved   []configwrite.Variable // for workbench.env
 }
 
@@ -127,11 +127,41 @@ func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error
 		return err
 	}
 	done, err := e.apply(cmd.Context(), "")
-	if err != nil || !done {
+	if err != nil {
 		return err
 	}
-	a.report()
+	var logins []remote
+	if done {
+		logins = a.needLogin()
+		a.report(logins)
+	}
+	if flags.json {
+		return writeJSON(cmd, a.document(logins))
+	}
 	return nil
+}
+
+// addedServers is the JSON of 'add'.
+type addedServers struct {
+	changeReport
+	Variables []string     `json:"variables"` // stored in workbench.env
+	Logins    []addedLogin `json:"logins"`    // that the servers need
+}
+
+type addedLogin struct {
+	Server  string `json:"server"`
+	Command string `json:"command"` // that signs in
+}
+
+func (a *addition) document(logins []remote) addedServers {
+	added := addedServers{changeReport{changedFiles([]*edit{a.edit})}, []string{}, []addedLogin{}}
+	for _, variable := range a.moved {
+		added.Variables = append(added.Variables, variable.Name)
+	}
+	for _, one := range logins {
+		added.Logins = append(added.Logins, addedLogin{one.Ref(), loginCommand(one, a.Path)})
+	}
+	return added
 }
 
 // read reads the command line into servers.
@@ -235,7 +265,8 @@ func (a *addition) addServer(server clients.Server, names *configwrite.Names) er
 		}
 		a.storeVariable(finding.Name)
 	}
-	a.entries = append(a.entries, entry)
+	a.written = append(a.written, entry)
+	a.edit.entries = append(a.edit.entries, a.toolbox+"/"+server.Name)
 	return a.Set((configwrite.Entry{Toolbox: a.toolbox, Server: server.Name}).Path(), entry)
 }
 
@@ -249,7 +280,7 @@ func (a *addition) storeVariable(name string) {
 }
 
 // report prints the result and the next steps.
-func (a *addition) report() {
+func (a *addition) report(logins []remote) {
 	var names []string
 	for _, server := range a.Servers {
 		names = append(names, "'"+tty.CleanLine(server.Name)+"'")
@@ -262,7 +293,7 @@ func (a *addition) report() {
 		}
 		fmt.Fprintf(a.screen, "Stored in workbench.env beside it, which only you can read: %s. Keep that file out of version control.\n", tty.CleanLine(strings.Join(variables, ", ")))
 	}
-	for _, one := range a.needLogin() {
+	for _, one := range logins {
 		fmt.Fprintf(a.screen, "%s '%s' asks for a login. Next: %s\n", a.screen.Paint(tty.Caution, "!"), tty.CleanLine(one.server.Name), loginCommand(one, a.Path))
 	}
 	fmt.Fprintf(a.screen, "To check that it works: %s\n", commandOn(a.Path, "doctor", a.toolbox))
@@ -321,7 +352,7 @@ func (a *addition) isMoved(name string) bool {
 // askForUnset asks for the values of variables that have none, and writes all moved or typed values to workbench.env.
 // The check of the configuration reports variables without an answer.
 func (a *addition) askForUnset() error {
-	for _, entry := range a.entries {
+	for _, entry := range a.written {
 		for _, name := range importer.ReferredVariables(entry) {
 			if _, isSet := a.Variable(name); isSet || a.isMoved(name) || !a.asks() {
 				continue

@@ -57,9 +57,8 @@ func addCommands(root *cobra.Command, g *globals) {
 		}},
 		{"Serve", []helpLine{
 			groupedHelp("Serve many clients over HTTP; manage their tokens", newServe(g), newToken(g)),
-			singleHelp(newBridge(g)),
+			groupedHelp("Bridge to a running workbench; run a built-in server", newBridge(g), newBuiltin()),
 			groupedHelp("Record a session; replay it without the server", newRecord(g), newReplay()),
-			singleHelp(newBuiltin()),
 		}},
 	}
 	for _, group := range groups {
@@ -68,10 +67,12 @@ func addCommands(root *cobra.Command, g *globals) {
 		}
 	}
 	explain := newExplain()
-	root.AddCommand(explain)
+	version := newVersion()
+	root.AddCommand(explain, version)
 	completions := completion.AddCommand(root)
 	groups = append(groups, helpGroup{"Other", []helpLine{
-		groupedHelp("Explain an error code; generate shell completion", explain, completions),
+		singleHelp(explain),
+		groupedHelp("Show the version; generate shell completion", version, completions),
 	}})
 	root.AddCommand(newDaemon(g)) // hidden
 	root.SetUsageFunc(usage)

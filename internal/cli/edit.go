@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/linediff"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -17,11 +18,12 @@ import (
 )
 
 // editFlags are the flags of all commands that change the configuration.
-type editFlags struct{ dryRun, yes bool }
+type editFlags struct{ dryRun, yes, json bool }
 
 func (f *editFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the diff and change nothing")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	addJSONFlag(cmd, &f.json, "write JSON, and ask nothing")
 }
 
 // edit is a change of the configuration that a person requested.
@@ -31,6 +33,9 @@ type edit struct {
 	doubted *loader.Untrusted // not nil: the file was not trusted
 	screen  *tty.Screen
 	flags   editFlags
+
+	entries []string // that the change is about
+	written bool
 }
 
 // readEdits reads the files that a change may be for, in the order of lookup: the project's file
@@ -119,6 +124,9 @@ func readEdit(cmd *cobra.Command, flags editFlags, at config.Place, user *config
 		return nil, err
 	}
 	e := &edit{Edit: begun, isLocal: at.Origin == config.Local, flags: flags, screen: screenOf(cmd)}
+	if document, ok := cmd.OutOrStdout().(*jsonOutput); ok {
+		document.edits = append(document.edits, e)
+	}
 	if e.isLocal && !e.IsNew {
 		if e.doubted, err = loader.CheckTrustAt(at.Path); err != nil {
 			return nil, err
@@ -137,11 +145,13 @@ func findEntry(edits []*edit, ref string) (*edit, configwrite.Entry, error) {
 	p, err := configwrite.Locate(all, ref)
 	for _, e := range edits {
 		if err == nil && e.Has(p) {
+			e.entries = append(e.entries, p.Ref())
 			return e, p, nil
 		}
 	}
 	for _, e := range edits {
 		if p, hidden := configwrite.Locate(e.Outline, ref); hidden == nil {
+			e.entries = append(e.entries, p.Ref())
 			return e, p, nil
 		}
 	}
@@ -174,6 +184,7 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 	if err := e.Write(ctx, e.Next); err != nil {
 		return false, err
 	}
+	e.written = true
 	return true, e.remindOfTrust()
 }
 
@@ -200,4 +211,30 @@ func (e *edit) reportDone(format string, args ...any) {
 // show prints the diff of the configuration, without the variables beside it.
 func (e *edit) show() {
 	showDiff(e.screen, e.Path, e.Content().Data, e.Next.Data, e.Masker(e.Next))
+}
+
+// changedFile is a file in the JSON of commands that change the configuration.
+type changedFile struct {
+	File    string   `json:"file"`
+	Written bool     `json:"written"` // false after a dry run
+	Entries []string `json:"entries"` // the servers and toolboxes that the change is about
+	Diff    string   `json:"diff"`
+}
+
+// changedFiles returns the files that a command changed, or would change.
+func changedFiles(edits []*edit) []changedFile {
+	changed := []changedFile{}
+	for _, e := range edits {
+		if !e.IsChanged() {
+			continue
+		}
+		diff := e.Masker(e.Next).Mask(linediff.Unified(e.Path, e.Content().Data, e.Next.Data))
+		changed = append(changed, changedFile{File: e.Path, Written: e.written, Entries: append([]string{}, e.entries...), Diff: diff})
+	}
+	return changed
+}
+
+// changeReport is the JSON of a command that only changes the configuration.
+type changeReport struct {
+	Changes []changedFile `json:"changes"`
 }

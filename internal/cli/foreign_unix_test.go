@@ -61,6 +61,7 @@ var hostileRuns = map[string][]hostileRun{
 	"doctor":     {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{hostile}, shows: true}},
 	"connect":    {{args: nil}, {args: []string{"--json"}}, {args: []string{hostile}, shows: true}, {args: []string{"claude-code", "--file", hostile + ".json", "--name", hostile, "--yes"}, shows: true}},
 	"disconnect": {{args: []string{"claude-code", "--file", hostile + ".json", "--name", hostile, "--yes"}, shows: true}, {args: []string{hostile}, shows: true}},
+	"version":    {{args: nil}, {args: []string{"--json"}}, {args: []string{hostile}, shows: true}},
 	"try":        {{args: nil, shows: true}, {args: []string{hostile + "x"}, shows: true}},
 	"list":       {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 	"add": {

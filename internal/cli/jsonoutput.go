@@ -46,6 +46,8 @@ type jsonOutput struct {
 	form      jsonForm
 	document  bytes.Buffer
 	isWritten bool // something of the form lines or foreign
+
+	edits []*edit // of a command that changes the configuration, and whose document is about that
 }
 
 // useJSONOutput gives a command its output. It is the first thing that runs of every command.
@@ -80,6 +82,9 @@ func (o *jsonOutput) finish(failed error) error {
 		return tty.WriteJSON(o.out, failureDocument{describeFailure(failed)})
 	case o.form != jsonDocument:
 		return nil
+	}
+	if o.edits != nil && o.document.Len() == 0 {
+		return tty.WriteJSON(o.out, changeReport{changedFiles(o.edits)})
 	}
 	document := o.document.Bytes()
 	if failed != nil {
@@ -212,9 +217,15 @@ func writeJSONLine(out io.Writer, value any) error {
 	return err
 }
 
+// isJSON reports whether a command runs with --json.
+func isJSON(cmd *cobra.Command) bool {
+	_, ok := cmd.OutOrStdout().(*jsonOutput)
+	return ok
+}
+
 // screenOf returns the screen of a command. With --json nobody reads it: what is written there is dropped, and nothing can be asked.
 func screenOf(cmd *cobra.Command) *tty.Screen {
-	if _, isJSON := cmd.OutOrStdout().(*jsonOutput); isJSON {
+	if isJSON(cmd) {
 		return tty.New(io.Discard, nil, os.Getenv)
 	}
 	return tty.New(cmd.OutOrStdout(), cmd.InOrStdin(), os.Getenv)
@@ -222,7 +233,7 @@ func screenOf(cmd *cobra.Command) *tty.Screen {
 
 // textOf returns where a command writes text for people, which is dropped with --json.
 func textOf(cmd *cobra.Command) io.Writer {
-	if _, isJSON := cmd.OutOrStdout().(*jsonOutput); isJSON {
+	if isJSON(cmd) {
 		return io.Discard
 	}
 	return cmd.OutOrStdout()

@@ -19,6 +19,7 @@ import (
 
 func newLock(g *globals) *cobra.Command {
 	var accepted []string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "lock",
 		Short: "Approve tools and instructions in workbench.lock",
@@ -35,15 +36,20 @@ their server or their toolbox; until then they are listed and the exit status is
   mcp-workbench lock --accept dev/shell`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runLock(cmd.Context(), *g, accepted, cmd.OutOrStdout(), os.Stderr)
+			report, err := runLock(cmd.Context(), *g, accepted, textOf(cmd), os.Stderr)
+			if report != nil && asJSON {
+				err = errors.Join(writeJSON(cmd, report), err)
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "approve the current TOOLBOX/SERVER/TOOL, TOOLBOX/SERVER:instructions, TOOLBOX/SERVER or TOOLBOX; may be repeated")
+	addJSONFlag(cmd, &asJSON, "write what changed as JSON")
 	completion.Register(cmd, "accept", completion.Tools(&g.Loader))
 	return cmd
 }
 
-func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.Writer) (err error) {
+func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.Writer) (*lockdiff.Report, error) {
 	g.IgnoreLock = true
 	s, err := g.Load(nil)
 	if err == nil && s.Untrusted != nil {
@@ -52,14 +58,14 @@ func runLock(ctx context.Context, g globals, accepted []string, out, stderr io.W
 		}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(s.Broken) > 0 {
-		return errors.Join(s.Broken...)
+		return nil, errors.Join(s.Broken...)
 	}
 	cfg := s.Config
 	if len(cfg.Files) == 0 {
-		return &toolbox.Error{
+		return nil, &toolbox.Error{
 			Code:    toolbox.ConfigNotFound,
 			Message: "There is no configuration to lock",
 			Hint:    "Write workbench-config.json, or name another file with --config.",

@@ -19,8 +19,8 @@ import (
 )
 
 type loginFlags struct {
-	noBrowser, fresh bool
-	account          string
+	noBrowser, fresh, json bool
+	account                string
 }
 
 func newLogin(g *globals) *cobra.Command {
@@ -45,11 +45,12 @@ address that the browser ends at.`,
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			return runLogin(cmd.Context(), g, args[0], flags, cmd.OutOrStdout(), cmd.InOrStdin())
+			return runLogin(cmd, g, args[0], flags)
 		},
 	}
 	cmd.Flags().BoolVar(&flags.noBrowser, "no-browser", false, "open nothing; print the address only")
 	cmd.Flags().BoolVar(&flags.fresh, "fresh", false, "forget the earlier login and the registered client first")
+	addJSONFlag(cmd, &flags.json, "write the result as JSON; the steps go to stderr")
 	flags.defineAccount(cmd, g)
 	return cmd
 }
@@ -70,8 +71,9 @@ func (f *loginFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-func runLogin(ctx context.Context, g *globals, ref string, flags loginFlags, out io.Writer, in io.Reader) error {
-	loaded, log, err := g.loadForTerminal(ctx, out, os.Stderr)
+func runLogin(cmd *cobra.Command, g *globals, ref string, flags loginFlags) error {
+	ctx, in := cmd.Context(), cmd.InOrStdin()
+	loaded, log, err := g.loadForTerminal(ctx, cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,10 @@ func runLogin(ctx context.Context, g *globals, ref string, flags loginFlags, out
 	}
 	logins := openLogins(loaded.Config, log)
 	defer logins.Close()
-	screen := tty.New(out, in, os.Getenv)
+	screen := screenOf(cmd)
+	if flags.json {
+		screen = tty.New(cmd.ErrOrStderr(), in, os.Getenv)
+	}
 	_, err = login.Run(ctx, logins.of(found, flags.account), login.Options{
 		Server: found.Ref(), URL: plain(found.server.URL), Fresh: flags.fresh, NoBrowser: flags.noBrowser, Config: loaded.Config,
 		Screen: screen, Input: inputOf(screen, in), Getenv: os.Getenv, Mask: logins.mask,
@@ -92,7 +97,11 @@ func runLogin(ctx context.Context, g *globals, ref string, flags loginFlags, out
 	if err != nil {
 		return err
 	}
-	user, isUsed := userOf(loaded.Config, found, cmp.Or(flags.account, found.account()))
+	account := cmp.Or(flags.account, found.account())
+	user, isUsed := userOf(loaded.Config, found, account)
+	if flags.json {
+		return writeJSON(cmd, signedIn{found.Ref(), account, isUsed})
+	}
 	if !isUsed {
 		using := "its default login"
 		if used := found.account(); used != "" {
@@ -104,6 +113,13 @@ func runLogin(ctx context.Context, g *globals, ref string, flags loginFlags, out
 	}
 	fmt.Fprintf(screen, "To see its tools: %s\n", trust.Command(loaded.Config, "tools", user.Ref()))
 	return nil
+}
+
+// signedIn is the JSON of 'login'.
+type signedIn struct {
+	Server  string `json:"server"`
+	Account string `json:"account"` // "": the default one
+	Used    bool   `json:"used"`    // by the configuration
 }
 
 // userOf returns the server of the configuration that uses a login which was made for one: that server itself if it can be,

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -39,15 +37,17 @@ says that it may still accept the tokens.`,
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			return runLogout(cmd.Context(), g, args[0], flags.account, cmd.OutOrStdout())
+			return runLogout(cmd, g, args[0], flags.account)
 		},
 	}
+	addJSONFlag(cmd, &flags.json, "write the result as JSON")
 	flags.defineAccount(cmd, g)
 	return cmd
 }
 
-func runLogout(ctx context.Context, g *globals, ref, account string, out io.Writer) error {
-	loaded, log, err := g.loadForTerminal(ctx, out, os.Stderr)
+func runLogout(cmd *cobra.Command, g *globals, ref, account string) error {
+	ctx := cmd.Context()
+	loaded, log, err := g.loadForTerminal(ctx, cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,18 @@ func runLogout(ctx context.Context, g *globals, ref, account string, out io.Writ
 	if err != nil {
 		return err
 	}
-	screen := tty.New(out, nil, os.Getenv)
+	screen := screenOf(cmd)
 	if account == "" {
 		account = found.account()
 	}
 	name := "'" + tty.CleanLine(ref) + "'"
 	if account != "" {
 		name += " as '" + tty.CleanLine(account) + "'"
+	}
+	if isJSON(cmd) {
+		if err := writeJSON(cmd, newSignedOut(ref, account, result.Logins, result.Notices, logins.mask)); err != nil {
+			return err
+		}
 	}
 	if result.Logins == 0 {
 		fmt.Fprintf(screen, "There is no login to %s.%s\n", name, logins.otherAccounts(found.server.URL, account))
@@ -79,6 +84,22 @@ func runLogout(ctx context.Context, g *globals, ref, account string, out io.Writ
 		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.Wrap(tty.Clean(logins.mask(notice)), 2))
 	}
 	return nil
+}
+
+// signedOut is the JSON of 'logout'.
+type signedOut struct {
+	Server  string   `json:"server"`
+	Account string   `json:"account"` // "": the default one
+	Logins  int      `json:"logins"`  // that were removed
+	Notices []string `json:"notices"` // such as that tokens could not be revoked
+}
+
+func newSignedOut(ref, account string, removed int, notices []string, mask func(string) string) signedOut {
+	out := signedOut{ref, account, removed, []string{}}
+	for _, notice := range notices {
+		out.Notices = append(out.Notices, mask(notice))
+	}
+	return out
 }
 
 // find is findRemote that also accepts the address of a server that is not configured, as 'auth status' shows it.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 
 func newMetrics() *cobra.Command {
 	var which workbenchFlag
-	var openMetrics bool
+	var openMetrics, asJSON bool
 	metrics := &cobra.Command{
 		Use:   "metrics",
 		Short: "Print the metrics of running workbenches for Prometheus",
@@ -25,11 +26,19 @@ process id of each as the label 'pid'. With --pid, print those of one workbench,
 		Example: `  mcp-workbench metrics
   mcp-workbench metrics --pid 4711 --openmetrics   with exemplars
   mcp-workbench metrics | promtool check metrics`,
-		Args: noArguments,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if openMetrics && asJSON {
+				return &usageError{err: errors.New("--openmetrics and --json exclude each other")}
+			}
+			return noArguments(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := readMetrics(cmd, which)
 			if err != nil {
 				return err
+			}
+			if asJSON {
+				return writeJSON(cmd, exposition.NewDocument(all))
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			if err := exposition.Write(out, all, openMetrics); err != nil {
@@ -40,6 +49,7 @@ process id of each as the label 'pid'. With --pid, print those of one workbench,
 	}
 	metrics.Flags().IntVar(&which.pid, "pid", 0, "process id of the workbench (default: all, with a label)")
 	metrics.Flags().BoolVar(&openMetrics, "openmetrics", false, "write the format of OpenMetrics, which has exemplars")
+	addJSONFlag(metrics, &asJSON, "write JSON instead")
 	return metrics
 }
 

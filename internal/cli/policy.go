@@ -16,6 +16,7 @@ import (
 )
 
 func newPolicy(g *globals) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Show the policy, explain and test its verdicts",
@@ -35,10 +36,14 @@ changed hints of tools. None of them calls a tool.`,
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return writeJSON(cmd, policycheck.NewSummary(c.Config, known))
+			}
 			policycheck.Summarize(c.Out, c.Config, known)
 			return nil
 		},
 	}
+	addJSONFlag(cmd, &asJSON, "write JSON")
 	cmd.AddCommand(newPolicyExplain(g), newPolicyTest(g), newPolicySuggest(g), newPolicyAccept(g))
 	return cmd
 }
@@ -174,6 +179,7 @@ func testPolicy(cmd *cobra.Command, c *console.Console, file string, cases []con
 
 func newPolicySuggest(g *globals) *cobra.Command {
 	var how aloneFlag
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "suggest",
 		Short: "Suggest a policy from what the tools declare",
@@ -182,8 +188,9 @@ about tools that say they are destructive, and about paths outside of the projec
 call has one, and denies nothing. Guesses and other paths are comments. No file is changed.
 
 Definitions come from the cache: only servers that were never connected are started.`,
-		Example: `  mcp-workbench policy suggest`,
-		Args:    noArguments,
+		Example: `  mcp-workbench policy suggest
+  mcp-workbench policy suggest --json | jq .policy.rules`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.newConsole(cmd, how)
 			if err != nil {
@@ -196,10 +203,14 @@ Definitions come from the cache: only servers that were never connected are star
 			if err := c.PrintUnreachable(known); err != nil {
 				return err
 			}
+			if asJSON {
+				return policycheck.SuggestJSON(cmd.OutOrStdout(), c.Config, known.All(), config.UserPath(os.Getenv))
+			}
 			policycheck.Suggest(c.Out, c.Config, known.All(), config.UserPath(os.Getenv))
 			return nil
 		},
 	}
+	addJSONFlag(cmd, &asJSON, "write JSON, without the comments")
 	how.define(cmd)
 	return cmd
 }

@@ -33,8 +33,6 @@ No server is started. Running workbenches use the change at once.`,
 			switch {
 			case all && len(args) > 0:
 				return &usageError{err: errors.New("accept takes names of tools or --all, not both")}
-			case asJSON && (all || len(args) > 0):
-				return &usageError{err: errors.New("--json is for listing, without names and --all")}
 			}
 			return nil
 		},
@@ -60,22 +58,22 @@ No server is started. Running workbenches use the change at once.`,
 			}
 			screen := screenOf(cmd)
 			switch {
-			case asJSON:
+			case asJSON && len(args) == 0 && !all:
 				return policycheck.DoubtedJSON(cmd.OutOrStdout(), doubted)
-			case len(args) == 0 && (!all || len(doubted) == 0):
+			case len(args) == 0 && (!all || len(doubted) == 0) && !asJSON:
 				policycheck.ShowDoubted(screen, doubted)
 				return nil
 			}
-			return acceptHints(cmd.Context(), screen, loaded.Config, doubted, args)
+			return acceptHints(cmd, screen, loaded.Config, doubted, args)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "accept the hints of all listed tools")
-	addJSONFlag(cmd, &asJSON, "list as JSON")
+	addJSONFlag(cmd, &asJSON, "write the list, or what was accepted, as JSON")
 	return cmd
 }
 
 // acceptHints accepts the hints of the named tools; without names, of all.
-func acceptHints(ctx context.Context, screen *tty.Screen, cfg *config.Config, doubted []app.DoubtedTool, names []string) error {
+func acceptHints(cmd *cobra.Command, screen *tty.Screen, cfg *config.Config, doubted []app.DoubtedTool, names []string) error {
 	var refs []toolbox.Ref
 	for _, one := range doubted {
 		refs = append(refs, one.Ref)
@@ -86,24 +84,36 @@ func acceptHints(ctx context.Context, screen *tty.Screen, cfg *config.Config, do
 			return err
 		}
 	}
-	if err := app.AcceptHints(ctx, cfg, config.StateDir(), refs); err != nil {
+	if err := app.AcceptHints(cmd.Context(), cfg, config.StateDir(), refs); err != nil {
 		return &toolbox.Error{
 			Code: toolbox.FileNotWritten, Message: fmt.Sprintf("The accepted hints cannot be kept: %v", err),
 			Hint: "They are in the state folder, " + config.StateDir() + ", which must be writable.", Cause: err,
 		}
 	}
 	fmt.Fprintf(screen, "The hints of %s accepted.\n", toolbox.Count(len(refs), "tool are", "tools are"))
-	tellRunning(ctx, screen)
-	return nil
+	told := tellRunning(cmd.Context(), screen)
+	if !isJSON(cmd) {
+		return nil
+	}
+	done := acceptedHints{[]string{}, told}
+	for _, ref := range refs {
+		done.Accepted = append(done.Accepted, ref.Toolbox+"/"+ref.Server+"/"+ref.Name)
+	}
+	return writeJSON(cmd, done)
+}
+
+// acceptedHints is the JSON of accepted tools.
+type acceptedHints struct {
+	Accepted    []string `json:"accepted"`
+	Workbenches int      `json:"workbenches"` // running ones that use it from now on
 }
 
 // tellRunning has running workbenches count what was accepted.
-func tellRunning(ctx context.Context, screen *tty.Screen) {
+func tellRunning(ctx context.Context, screen *tty.Screen) (told int) {
 	running, err := new(workbenchFlag).find(ctx)
 	if err != nil { // none is running
-		return
+		return 0
 	}
-	told := 0
 	for _, workbench := range running {
 		if err := workbench.ReviewHints(ctx); err != nil {
 			tty.Remark(os.Stderr, fmt.Sprintf("The workbench with process id %d does not count them yet (%v). Send it SIGHUP, or restart its client.", workbench.Status.PID, err))
@@ -114,4 +124,5 @@ func tellRunning(ctx context.Context, screen *tty.Screen) {
 	if told > 0 {
 		fmt.Fprintf(screen, "%s them from now on.\n", toolbox.Count(told, "running workbench counts", "running workbenches count"))
 	}
+	return told
 }

@@ -24,6 +24,7 @@ const (
 
 func newRestart() *cobra.Command {
 	var which workbenchFlag
+	var asJSON bool
 	restart := &cobra.Command{
 		Use:   "restart SERVER",
 		Short: "Restart a server of a running workbench",
@@ -49,17 +50,29 @@ server in backoff is tried at once.`,
 					Hint: "See: " + trust.Quote("mcp-workbench", "logs", server.Ref()), Cause: err,
 				}
 			}
-			fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "%s is ready again, after %s\n", server.Ref(), time.Since(began).Round(time.Millisecond))
+			took := time.Since(began).Round(time.Millisecond)
+			if asJSON {
+				return writeJSON(cmd, restarted{server.Ref(), client.Status.PID, took.Seconds()})
+			}
+			fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "%s is ready again, after %s\n", server.Ref(), took)
 			return nil
 		},
 	}
 	which.define(restart)
+	addJSONFlag(restart, &asJSON, "write the result as JSON")
 	return restart
+}
+
+// restarted is the JSON of 'restart'.
+type restarted struct {
+	Server    string  `json:"server"`
+	Workbench int     `json:"workbench"` // its process id
+	Seconds   float64 `json:"seconds"`   // until it was ready
 }
 
 func newStop() *cobra.Command {
 	var which workbenchFlag
-	var all bool
+	var all, asJSON bool
 	stop := &cobra.Command{
 		Use:   "stop",
 		Short: "Stop a running workbench and its servers",
@@ -82,17 +95,33 @@ are stopped, nothing is left. A client that still needs the workbench starts it 
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), stopTime)
 			defer cancel()
+			done := stopped{[]stoppedWorkbench{}}
 			for _, client := range found {
 				if stopErr := client.Stop(ctx); stopErr != nil {
 					err = errors.Join(err, fmt.Errorf("the workbench with process id %d: %w", client.Status.PID, stopErr))
 					continue
 				}
-				fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "stopped %d (%s)\n", client.Status.PID, client.Status.Describe())
+				done.Workbenches = append(done.Workbenches, stoppedWorkbench{client.Status.PID, client.Status.Describe()})
+				fmt.Fprintf(tty.Cleaned(textOf(cmd)), "stopped %d (%s)\n", client.Status.PID, client.Status.Describe())
+			}
+			if asJSON {
+				return errors.Join(writeJSON(cmd, done), err)
 			}
 			return err
 		},
 	}
 	which.define(stop)
 	stop.Flags().BoolVar(&all, "all", false, "stop all workbenches")
+	addJSONFlag(stop, &asJSON, "write the result as JSON")
 	return stop
+}
+
+// stopped is the JSON of 'stop'.
+type stopped struct {
+	Workbenches []stoppedWorkbench `json:"workbenches"`
+}
+
+type stoppedWorkbench struct {
+	PID     int    `json:"pid"`
+	Serving string `json:"serving"`
 }

@@ -2,12 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +42,7 @@ func newTokenAdd(g *globals) *cobra.Command {
 	var grant httpauth.Grant
 	var rights []string
 	var lifetime string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Create a token and print it once",
@@ -68,9 +66,10 @@ counters and durations), page (inspect the workbench in a browser).`,
 					return &usageError{err: err}
 				}
 			}
-			return addToken(cmd, g, grant)
+			return addToken(cmd, g, grant, asJSON)
 		},
 	}
+	addJSONFlag(cmd, &asJSON, "write the token as JSON")
 	cmd.Flags().StringSliceVar(&rights, "for", nil, "what the token permits: "+httpauth.JoinRights(httpauth.Rights)+"; may be repeated (default: calls)")
 	cmd.Flags().StringVar(&lifetime, "expires", "", "lifetime of the token, such as 12h or 90d (default: unlimited)")
 	completion.Register(cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -82,17 +81,32 @@ counters and durations), page (inspect the workbench in a browser).`,
 }
 
 func newTokenList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the tokens with toolboxes, permissions and expiry",
-		Example: "  mcp-workbench token list",
-		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return listTokens(cmd.OutOrStdout()) },
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens with toolboxes, permissions and expiry",
+		Example: `  mcp-workbench token list
+  mcp-workbench token list --json | jq -r '.tokens[].name'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, err := openTokens()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeTokens(cmd, store)
+			}
+			listTokens(screenOf(cmd), store.List())
+			return nil
+		},
 	}
+	addJSONFlag(cmd, &asJSON, "write JSON")
+	return cmd
 }
 
 func newTokenRemove(g *globals) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:     "remove NAME",
 		Short:   "Revoke a token",
 		Example: "  mcp-workbench token remove ci",
@@ -107,10 +121,15 @@ func newTokenRemove(g *globals) *cobra.Command {
 			}
 			settings, _ := auditSettings(g)
 			recordEvent(cmd.Context(), settings, audit.TokenRemoved(args[0]))
+			if asJSON {
+				return writeJSON(cmd, removedToken{args[0]})
+			}
 			fmt.Fprintf(tty.Cleaned(cmd.OutOrStdout()), "Token '%s' is removed. A running server refuses it within a second.\n", args[0])
 			return nil
 		},
 	}
+	addJSONFlag(cmd, &asJSON, "write the result as JSON")
+	return cmd
 }
 
 func oneName(command string) cobra.PositionalArgs {
@@ -138,7 +157,7 @@ func openTokens() (*httpauth.Store, error) {
 	return httpauth.Open(filepath.Join(state, httpauth.FileName))
 }
 
-func addToken(cmd *cobra.Command, g *globals, grant httpauth.Grant) error {
+func addToken(cmd *cobra.Command, g *globals, grant httpauth.Grant, asJSON bool) error {
 	out, errOut := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	cfg, err := tokenConfig(g, grant.Toolboxes)
 	if err != nil {
@@ -153,6 +172,9 @@ func addToken(cmd *cobra.Command, g *globals, grant httpauth.Grant) error {
 		return err
 	}
 	recordEvent(cmd.Context(), cfg.Audit, audit.TokenCreated(grant.Name, rightsOf(grant), grant.Toolboxes))
+	if asJSON {
+		return writeCreated(cmd, store, grant.Name, token)
+	}
 	fmt.Fprintln(out, token)
 	if grant.Rights != nil && !slices.Contains(grant.Rights, httpauth.Calls) {
 		fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is created, for %s. It is not shown again.\n", grant.Name, httpauth.JoinRights(grant.Rights))
@@ -217,38 +239,6 @@ func unknownToolbox(cfg *config.Config, name string, names []string) error {
 		hint = "It has " + trust.QuoteList(names) + ". " + hint
 	}
 	return &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("There is no toolbox %s in %s", trust.Quote(name), file), Hint: hint}
-}
-
-const tokenTime = "2006-01-02 15:04"
-
-func listTokens(out io.Writer) error {
-	store, err := openTokens()
-	if err != nil {
-		return err
-	}
-	tokens := store.List()
-	if len(tokens) == 0 {
-		fmt.Fprintln(out, "There are no tokens. To create one: mcp-workbench token add NAME")
-		return nil
-	}
-	table := tabwriter.NewWriter(tty.Cleaned(out), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tTOOLBOXES\tFOR\tCREATED\tEXPIRES")
-	for _, token := range tokens {
-		may := "all"
-		if token.Toolboxes != nil {
-			may = trust.QuoteList(token.Toolboxes)
-		}
-		expires := "never"
-		switch {
-		case token.Expires.IsZero():
-		case time.Now().Before(token.Expires):
-			expires = token.Expires.Local().Format(tokenTime)
-		default:
-			expires = "expired"
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", token.Name, may, httpauth.JoinRights(token.Rights), token.Created.Local().Format(tokenTime), expires)
-	}
-	return table.Flush()
 }
 
 // rightsOf lists what a token permits.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"strings"
 
@@ -17,24 +16,29 @@ import (
 )
 
 func newTokens(g *globals) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "tokens [TOOLBOX]",
 		Short: "Estimate how many tokens of context tools cost",
 		Long: `Estimate how many tokens each tool and server costs, in full and in brief, what the whole
 answer of open_toolbox costs for each toolbox, and what the workbench saves compared with
 listing all tools. Servers that were never connected are started for it.`,
 		Example: `  mcp-workbench tokens
-  mcp-workbench tokens dev`,
+  mcp-workbench tokens dev
+  mcp-workbench tokens --json | jq .saved`,
 		ValidArgsFunction: completion.One(completion.Toolboxes(&g.Loader)),
 		Args:              atMostOne("one toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTokens(cmd.Context(), *g, strings.Join(args, ""), cmd.OutOrStdout(), os.Stderr)
+			return runTokens(cmd, *g, strings.Join(args, ""), asJSON)
 		},
 	}
+	addJSONFlag(cmd, &asJSON, "write JSON")
+	return cmd
 }
 
-func runTokens(ctx context.Context, g globals, name string, out, stderr io.Writer) (err error) {
-	loaded, log, err := g.loadForTerminal(ctx, out, stderr)
+func runTokens(cmd *cobra.Command, g globals, name string, asJSON bool) (err error) {
+	ctx := cmd.Context()
+	loaded, log, err := g.loadForTerminal(ctx, cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -49,6 +53,10 @@ func runTokens(ctx context.Context, g globals, name string, out, stderr io.Write
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	tokencost.NewBill(known, cfg, workbench.Shown()).Print(tty.Cleaned(out))
+	bill := tokencost.NewBill(known, cfg, workbench.Shown())
+	if asJSON {
+		return writeJSON(cmd, bill.Document())
+	}
+	bill.Print(tty.Cleaned(cmd.OutOrStdout()))
 	return nil
 }

@@ -48,8 +48,6 @@ it. It needs trust again when it or the workbench.env beside it changes. A file 
 				return &usageError{err: errors.New("--list takes no file and no other flag but --json")}
 			case flags.revoke && flags.yes:
 				return &usageError{err: errors.New("--revoke asks nothing and takes no --yes")}
-			case flags.revoke && flags.json:
-				return &usageError{err: errors.New("--revoke shows nothing and takes no --json")}
 			}
 			return nil
 		},
@@ -63,7 +61,7 @@ it. It needs trust again when it or the workbench.env beside it changes. A file 
 				return err
 			}
 			if flags.revoke {
-				return revokeTrust(out, path)
+				return revokeTrust(cmd, path, flags.json)
 			}
 			return runTrust(cmd.Context(), out, path, flags)
 		},
@@ -112,10 +110,15 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 	}
 	shown.Compare(verdict, store)
 	if flags.json {
-		if err := tty.WriteJSON(out, shown); err != nil || !flags.yes || verdict == trust.Trusted {
-			return err
+		trusted := verdict == trust.Trusted
+		if flags.yes && !trusted {
+			err = store.Add(shown.File())
+			trusted = err == nil
 		}
-		return store.Add(shown.File())
+		return errors.Join(tty.WriteJSON(out, struct {
+			*loader.Review
+			Trusted bool `json:"trusted"` // now
+		}{shown, trusted}), err)
 	}
 	shown.Print(out)
 	if verdict == trust.Trusted {
@@ -168,7 +171,7 @@ func listTrusted(out io.Writer, asJSON bool) error {
 	return err
 }
 
-func revokeTrust(out io.Writer, path string) error {
+func revokeTrust(cmd *cobra.Command, path string, asJSON bool) error {
 	known, err := trust.NewStore(config.StateDir()).Revoke(path)
 	if err != nil {
 		return err
@@ -176,6 +179,12 @@ func revokeTrust(out io.Writer, path string) error {
 	if !known {
 		return &toolbox.Error{Code: toolbox.NotTrusted, Message: trust.Quote(path) + " was not trusted", Hint: "See: mcp-workbench trust --list"}
 	}
-	fmt.Fprintf(out, "%s is not trusted any more.\n", trust.Quote(path))
+	if asJSON {
+		return writeJSON(cmd, struct {
+			Path    string `json:"path"`
+			Revoked bool   `json:"revoked"`
+		}{path, true})
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s is not trusted any more.\n", trust.Quote(path))
 	return nil
 }

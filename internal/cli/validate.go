@@ -14,7 +14,8 @@ import (
 )
 
 func newValidate(g *globals) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "validate [FILE]",
 		Short: "Check a configuration file and report every problem",
 		Long: `Check a file and report every problem. Without FILE, check the files in use here:
@@ -27,47 +28,85 @@ func newValidate(g *globals) *cobra.Command {
 			if len(args) == 1 {
 				with.ConfigPath = args[0]
 			}
-			return runValidate(with, cmd.OutOrStdout())
+			return runValidate(cmd, with, asJSON)
 		},
 	}
+	addJSONFlag(cmd, &asJSON, "write JSON")
+	return cmd
 }
 
-func runValidate(g globals, out io.Writer) error {
+// validation is the JSON of 'validate'.
+type validation struct {
+	Valid bool            `json:"valid"`
+	Files []validatedFile `json:"files"` // empty if the built-in default is used
+}
+
+type validatedFile struct {
+	File     string    `json:"file"`
+	Valid    bool      `json:"valid"`
+	Trusted  bool      `json:"trusted"` // otherwise nothing of it is used
+	Summary  string    `json:"summary,omitempty"`
+	Problems []problem `json:"problems"`
+	Warnings []problem `json:"warnings"`
+}
+
+func runValidate(cmd *cobra.Command, g globals, asJSON bool) error {
 	files, err := g.ReadAll()
 	if err != nil {
 		return err
 	}
+	out := tty.Cleaned(textOf(cmd))
 	if len(files) == 0 {
 		fmt.Fprintf(out, "No configuration was found, and the built-in default is valid: %s\n", loader.Summary(config.Default()))
-		return nil
 	}
-	out = tty.Cleaned(out)
 	var errs []error
+	result := validation{Files: []validatedFile{}}
 	for _, file := range files {
-		cfg, err := config.Strict(file.Config, file.Err)
-		if err == nil {
-			err = app.CheckLock(cfg)
-		}
+		one, err := validateFile(out, file, len(files) > 1)
 		if err != nil {
 			errs = append(errs, err)
-			continue
 		}
-		for _, warning := range cfg.Warnings {
-			if len(files) > 1 && warning.Line > 0 {
-				warning.File = file.Path
-			}
-			fmt.Fprintln(out, "warning: "+warning.String())
-		}
-		fmt.Fprintf(out, "%s is valid: %s\n", file.Path, loader.Summary(cfg))
-		if file.Origin != config.Local {
-			continue
-		}
-		doubted, err := loader.CheckTrustAt(file.Path)
-		if err != nil {
-			errs = append(errs, err)
-		} else if doubted != nil {
-			fmt.Fprintln(out, "It is not trusted, and nothing of it is used until it is. Review it, and then run: "+doubted.Command())
-		}
+		result.Files = append(result.Files, one)
+	}
+	result.Valid = len(errs) == 0
+	if asJSON {
+		errs = append(errs, writeJSON(cmd, result))
 	}
 	return errors.Join(errs...)
+}
+
+// validateFile checks one file. Of several files, warnings name theirs.
+func validateFile(out io.Writer, file loader.ReadFile, isOneOfMany bool) (validatedFile, error) {
+	result := validatedFile{File: file.Path, Trusted: true, Problems: []problem{}, Warnings: []problem{}}
+	cfg, err := config.Strict(file.Config, file.Err)
+	if err == nil {
+		err = app.CheckLock(cfg)
+	}
+	if err != nil {
+		if wrong, ok := errors.AsType[*config.Error](err); ok {
+			result.Problems = describeProblems(wrong.File, wrong.Problems)
+			result.Warnings = describeProblems(wrong.File, wrong.Warnings)
+		} else {
+			result.Problems = append(result.Problems, problem{File: file.Path, Message: describeFailure(err).Message})
+		}
+		return result, err
+	}
+	result.Warnings = describeProblems(file.Path, cfg.Warnings)
+	for _, warning := range cfg.Warnings {
+		if isOneOfMany && warning.Line > 0 {
+			warning.File = file.Path
+		}
+		fmt.Fprintln(out, "warning: "+warning.String())
+	}
+	result.Valid, result.Summary = true, loader.Summary(cfg)
+	fmt.Fprintf(out, "%s is valid: %s\n", file.Path, result.Summary)
+	if file.Origin != config.Local {
+		return result, nil
+	}
+	doubted, err := loader.CheckTrustAt(file.Path)
+	if doubted != nil {
+		result.Trusted = false
+		fmt.Fprintln(out, "It is not trusted, and nothing of it is used until it is. Review it, and then run: "+doubted.Command())
+	}
+	return result, err
 }

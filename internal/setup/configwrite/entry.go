@@ -19,6 +19,14 @@ type Entry struct {
 // the same name.
 func (e Entry) String() string { return e.Toolbox + "/" + e.Server }
 
+// Ref returns the name of the entry in command lines.
+func (e Entry) Ref() string {
+	if e.Server == "" {
+		return e.Toolbox
+	}
+	return e.String()
+}
+
 // Path returns the keys that lead to the entry in the file.
 func (e Entry) Path() []string {
 	if e.Server == "" {

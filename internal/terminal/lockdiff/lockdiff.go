@@ -21,36 +21,38 @@ import (
 
 // Update compares the offers with the locks of all files of a configuration, prints the differences,
 // and writes the locks. Tools that are not accepted are returned as an error.
-func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, error), out io.Writer) error {
+func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, error), out io.Writer) (*Report, error) {
 	used, masker := make([]bool, len(accepted)), secret.NewMasker(cfg.Secrets)
 	locks := make([]lockFile, len(cfg.Files)) // one per file, with its toolboxes
 	for i, file := range cfg.Files {
 		before, err := readLock(file)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		locks[i] = lockFile{before: before, accepted: accepted, used: used, masker: masker, out: tty.Cleaned(out)}
 	}
 	offers, err := ask()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, file := range cfg.Files {
 		locks[i].compareAll(cfg, file, offers)
 	}
 	if i := slices.Index(used, false); i >= 0 {
-		return &toolbox.Error{
+		return nil, &toolbox.Error{
 			Code:    toolbox.ToolNotFound,
 			Message: fmt.Sprintf("--accept %s matches no tool; nothing was written", trust.Quote(accepted[i])),
 			Hint:    "Name it as TOOLBOX/SERVER/TOOL, as 'mcp-workbench lock' lists it.",
 		}
 	}
 	var errs []error
+	report := &Report{Locks: []ReportedLock{}}
 	for i, file := range cfg.Files {
 		locks[i].printRemoved()
 		errs = append(errs, locks[i].write(file.LockPath()))
+		report.Locks = append(report.Locks, locks[i].report(file.LockPath()))
 	}
-	return errors.Join(errs...)
+	return report, errors.Join(errs...)
 }
 
 // readLock returns the current lock of a file, or nil.
@@ -71,6 +73,8 @@ type lockFile struct {
 	masker   *secret.Masker
 	out      io.Writer
 
+	changes []Change
+	written bool
 	waiting []string // tools and instructions to accept
 	failed  int      // servers that could not be connected
 }
@@ -116,6 +120,7 @@ func (l *lockFile) compareServer(box, server string, offers []app.Offer) {
 			return
 		}
 		l.failed++
+		l.changes = append(l.changes, Change{"failed", box + "/" + server, offer.Err.Error()})
 		fmt.Fprintf(l.out, "failed   %s: %v\n", trust.Quote(box+"/"+server), offer.Err)
 	}
 	if known {
@@ -155,6 +160,7 @@ func (l *lockFile) compareOffer(offer app.Offer, was catalog.LockedServer, known
 		}
 	}
 	if known && was.Version != locked.Version {
+		l.changes = append(l.changes, Change{"version", offer.Toolbox + "/" + offer.Server, locked.Version})
 		fmt.Fprintf(l.out, "version  %s: %s, was %s\n", trust.Quote(offer.Toolbox+"/"+offer.Server), trust.Quote(locked.Version), trust.Quote(was.Version))
 	}
 	l.after.Servers = append(l.after.Servers, locked)
@@ -205,7 +211,10 @@ func (l *lockFile) requireAccept(path string, approved bool) {
 	l.waiting = append(l.waiting, path)
 }
 
-func (l *lockFile) print(what, path string) { fmt.Fprintf(l.out, "%-8s %s\n", what, trust.Quote(path)) }
+func (l *lockFile) print(what, path string) {
+	l.changes = append(l.changes, Change{Change: what, Ref: path})
+	fmt.Fprintf(l.out, "%-8s %s\n", what, trust.Quote(path))
+}
 
 // printRemoved lists servers that are no longer configured.
 func (l *lockFile) printRemoved() {
@@ -231,6 +240,7 @@ func (l *lockFile) write(path string) error {
 				Cause:   err,
 			}
 		}
+		l.written = true
 		fmt.Fprintf(l.out, "%s is written: %s\n", path, l.summary())
 	} else {
 		fmt.Fprintf(l.out, "%s stays as it is: %s\n", path, l.summary())

@@ -1,11 +1,15 @@
 package policycheck
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -48,6 +52,19 @@ func Suggest(out io.Writer, cfg *config.Config, tools []console.Definition, user
 		s.add(one.Ref, one.Tool)
 	}
 	s.write(out)
+}
+
+// SuggestJSON is Suggest for scripts: an object with the policy alone.
+func SuggestJSON(out io.Writer, cfg *config.Config, tools []console.Definition, user string) error {
+	var text bytes.Buffer
+	text.WriteString("{")
+	Suggest(&text, cfg, tools, user)
+	text.WriteString("}")
+	plain, err := hujson.Standardize(text.Bytes())
+	if err != nil {
+		return err
+	}
+	return tty.WriteJSON(out, json.RawMessage(plain))
 }
 
 func (s *suggestion) add(ref toolbox.Ref, tool catalog.Tool) {

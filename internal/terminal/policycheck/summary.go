@@ -35,18 +35,66 @@ func Summarize(screen *tty.Screen, cfg *config.Config, known *console.Definition
 	tools := known.All()
 	var rows [][]tty.Cell
 	for _, caller := range callersOf(rules) {
-		hidden := 0
-		for _, tool := range tools {
-			if rules.AlwaysDenies(query(tool, caller)) {
-				hidden++
-			}
-		}
-		rows = append(rows, tty.Cells(caller, fmt.Sprintf("%d of %d", hidden, len(tools))))
+		rows = append(rows, tty.Cells(caller, fmt.Sprintf("%d of %d", hiddenFrom(rules, tools, caller), len(tools))))
 	}
 	screen.Table([]string{"CALLER", "TOOLS HIDDEN"}, rows)
 	if unknown := len(known.Unknown()); unknown > 0 {
 		fmt.Fprintf(screen, "%s never connected; their tools are not counted.\n", toolbox.Count(unknown, "server was", "servers were"))
 	}
+}
+
+// Summary is Summarize for scripts.
+type Summary struct {
+	Files   []summaryFile   `json:"files"` // empty without a policy: every call is allowed
+	Ask     *summaryAsk     `json:"ask,omitempty"`
+	Callers []summaryCaller `json:"callers"`
+	Tools   int             `json:"tools"`          // that are known
+	Unknown int             `json:"unknownServers"` // that were never connected
+}
+
+type (
+	summaryFile struct {
+		File    string `json:"file"`
+		Default string `json:"default"`
+		Rules   int    `json:"rules"`
+		Classes int    `json:"classes"`
+	}
+	summaryAsk struct {
+		Via     []string `json:"via"`
+		Seconds float64  `json:"timeoutSeconds"`
+	}
+	summaryCaller struct {
+		Caller string `json:"caller"`
+		Hidden int    `json:"hiddenTools"`
+	}
+)
+
+// NewSummary summarises the policy in force.
+func NewSummary(cfg *config.Config, known *console.Definitions) Summary {
+	tools := known.All()
+	s := Summary{Files: []summaryFile{}, Callers: []summaryCaller{}, Tools: len(tools), Unknown: len(known.Unknown())}
+	rules := policy.New(cfg)
+	if rules == nil {
+		return s
+	}
+	for _, file := range cfg.Policy.Files {
+		s.Files = append(s.Files, summaryFile{file.Path, file.Default.String(), len(file.Rules), len(file.Classes)})
+	}
+	s.Ask = &summaryAsk{append([]string{}, cfg.Policy.Ask.Via...), cfg.Policy.Ask.Timeout.Seconds()}
+	for _, caller := range callersOf(rules) {
+		s.Callers = append(s.Callers, summaryCaller{caller, hiddenFrom(rules, tools, caller)})
+	}
+	return s
+}
+
+// hiddenFrom counts the tools that a caller does not see.
+func hiddenFrom(rules *policy.Policy, tools []console.Definition, caller string) (hidden int) {
+	for _, tool := range tools {
+		if rules.AlwaysDenies(query(tool, caller)) {
+			hidden++
+		}
+	}
+	return hidden
 }
 
 // callersOf returns the callers to show: all kinds, and the tokens that rules name.
