@@ -69,6 +69,7 @@ lint:
 bench: build
 	go build -o bin/bench ./test/bench
 	go test -run '^$$' -bench . -benchtime 200ms ./internal/mcp/wire/
+	go test -run '^$$' -bench BenchmarkObserved -benchtime 2s ./internal/gateway/front/
 	bin/bench -binary bin/mcp-workbench -before '$(BEFORE)' -data '$(DATA)'
 
 # The tables and the chart of docs/performance.md, of what make bench DATA=docs/performance.json found.

@@ -75,6 +75,7 @@ func (b *bench) run(out io.Writer) (err error) {
 		{"tools", b.measureManyTools},
 		{"login", b.measureLogin},
 		{"policy", b.measurePolicy},
+		{"observe", b.measureObserving},
 	} {
 		if b.wants(part.name) {
 			if err := part.measure(); err != nil {

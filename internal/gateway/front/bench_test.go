@@ -77,6 +77,12 @@ func newEchoClient(tb testing.TB, era string) *echoClient {
 // newRoutedClient is newEchoClient with stages on the way of its requests.
 func newRoutedClient(tb testing.TB, era string, router *call.Router) *echoClient {
 	tb.Helper()
+	return newTracedClient(tb, era, router, nil)
+}
+
+// newTracedClient is newRoutedClient whose requests are told of when they are answered; see Options.Answered.
+func newTracedClient(tb testing.TB, era string, router *call.Router, answered func(*call.Origin, call.Answer)) *echoClient {
+	tb.Helper()
 	host := process.NewHost(process.HostOptions{})
 	servers := fleet.New(fleet.Options{Host: host, Environ: os.Environ(), Config: &config.Config{Toolboxes: []config.Toolbox{{
 		Name: "T", Servers: []config.Server{{
@@ -95,6 +101,7 @@ func newRoutedClient(tb testing.TB, era string, router *call.Router) *echoClient
 	served := make(chan error, 1)
 	go func() {
 		served <- New(Options{
+			Answered: answered,
 			Surface: func(Audience) *metatool.Surface {
 				return metatool.New(metatool.Options{
 					Router: router, Visible: servers, Mode: config.Proxy,
