@@ -13,7 +13,7 @@ import (
 // made, so that it ends after them, and started when they are.
 func (a *App) prepareTelemetry() {
 	a.telemetry = telemetry.New(telemetry.Options{
-		Settings: telemetry.Read(a.environ), Version: a.version, Environ: a.environ, Log: a.log, Metrics: a.telemetryMetrics,
+		Settings: telemetry.Read(a.environ), Version: a.version, Environ: a.environ, Log: a.log, Mask: a.Mask, Metrics: a.telemetryMetrics,
 	})
 	if a.telemetry == nil {
 		return

@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,17 +11,19 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/faults/rig"
+	"github.com/mcp-workbench/mcp-workbench/test/otlptest"
 )
 
 const (
 	secret = "sk-5up3r-s3cr3t-value-1234567890"
 	other  = "sk-0th3r-s3cr3t-value-0987654321"
+	apiKey = "sk-4p1k3y-of-the-receiver-5550000"
 )
 
 // hides checks that no text holds a secret.
 func hides(t *testing.T, where, text string) {
 	t.Helper()
-	for _, value := range []string{secret, other} {
+	for _, value := range []string{secret, other, apiKey} {
 		if i := strings.Index(text, value); i >= 0 {
 			t.Errorf("%s shows a secret: %.300q", where, text[max(0, i-80):])
 		}
@@ -46,6 +50,7 @@ func TestSecrets(t *testing.T) {
 	row(t, "70 never logged", testNeverLogged)
 	row(t, "71 environment of others", testEnvironment)
 	row(t, "72 state files", testStateFiles)
+	row(t, "72 history, metrics, spans and audit log", testObserved, sample)
 }
 
 // startSecret starts a workbench that logs everything and has the secret in TOKEN.
@@ -123,6 +128,92 @@ func testStateFiles(t *testing.T, p pairing) {
 	if found < 2 {
 		t.Error("there is no state to look at")
 	}
+}
+
+// testObserved has secrets wherever a client or a server can put them, and looks for them in everything that is recorded.
+func testObserved(t *testing.T, p pairing) {
+	receiver := otlptest.New(t)
+	b := startWith(t, p, rig.Options{
+		Boxes: map[string]box{"dev": {
+			"rogue": {Role: "calls", Env: map[string]string{"TOKEN": "${TOKEN}", "OTHER": "${OTHER}"}},
+			"args":  {Command: "sh", Args: []string{"-c", "echo $0 >&2; exit 3", "${TOKEN}"}},
+			"none":  {Command: "/no/such/${OTHER}"},
+		}},
+		Env: []string{"TOKEN=" + secret, "OTHER=" + other, "OTEL_EXPORTER_OTLP_ENDPOINT=" + receiver.URL, "OTEL_EXPORTER_OTLP_HEADERS=api-key=" + apiKey},
+		Top: map[string]any{"timeouts": shortTimeouts["timeouts"], "history": map[string]any{"keep": "7d"}, "audit": true},
+	})
+	b.open(promptly)
+	for _, tool := range []string{"echo", "tell", "missing", "hang", "crash", secret} {
+		b.wait(b.Use("dev", "rogue", tool, `{"key":"`+secret+`","`+other+`":{"`+secret+`":1}}`), promptly)
+		b.recovers("rogue")
+	}
+	for _, params := range []struct{ method, params string }{
+		{"tools/call", `{"name":"` + secret + `","arguments":{"` + other + `":1}}`},
+		{"tools/call", `{"name":"open_toolbox","arguments":{"toolbox":"` + secret + `"}}`},
+		{"tools/call", `{"name":"use_tool","arguments":{"tool":{"toolbox":"dev","server":"rogue","name":"echo"}},"_meta":{"` + other + `":1,` +
+			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"v=` + secret + `","baggage":"k=` + other + `"}}`},
+		{"tools/call", `{"name":"use_tool","arguments":{"tool":{"toolbox":"dev","server":"args","name":"` + secret + `"}}}`},
+		{"tools/call", `{"name":"use_tool","arguments":{"tool":{"toolbox":"dev","server":"none","name":"` + secret + `"}}}`},
+		{"resources/read", `{"uri":"` + secret + `:"}`},
+		{"prompts/get", `{"name":"` + secret + `","arguments":{"` + other + `":"` + secret + `"}}`},
+		{secret + "/" + other, `{"` + secret + `":"` + other + `"}`},
+	} {
+		b.wait(b.Begin(params.method, params.params), promptly)
+	}
+	awaitHistory(t, filepath.Join(b.Dir, "home"), 12)
+	b.printNoSecret()
+	if err := b.End(); err != nil {
+		t.Error(err)
+	}
+	b.ended = true
+	hides(t, "what the receiver got", receiver.Raw())
+	if raw := receiver.Raw(); len(receiver.Spans()) < 20 || !strings.Contains(raw, "mcp_workbench.calls") || receiver.Headers().Get("Api-Key") != apiKey {
+		t.Errorf("the receiver got %d spans and %d bytes", len(receiver.Spans()), len(raw))
+	}
+	log, err := filepath.Glob(filepath.Join(b.Dir, "home/.local/state/mcp-workbench/audit/*.jsonl"))
+	if err != nil || len(log) == 0 {
+		t.Fatalf("there is no audit log: %v", err)
+	}
+	for _, file := range log {
+		text, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(text), `"tell"`) {
+			t.Errorf("the audit log is %.2000s, %v", text, err)
+		}
+		hides(t, file, string(text))
+	}
+}
+
+// printNoSecret checks that no command shows a secret, and that each has something to show.
+func (b *bench) printNoSecret() {
+	b.t.Helper()
+	for _, command := range []struct{ line, shows string }{
+		{"metrics", "mcp_workbench_calls_total"},
+		{"metrics --openmetrics", "trace_id"},
+		{"history", "rogue/tell"},
+		{"history --json", `"tool":"tell"`},
+		{"audit export --format ocsf --config config.json", "tell"},
+		{"audit export --format cloudevents --config config.json", "tell"},
+	} {
+		text, err := b.Run(strings.Fields(command.line)...)
+		if err != nil || !strings.Contains(text, command.shows) {
+			b.t.Errorf("'%s' shows %.2000s, %v", command.line, text, err)
+		}
+		hides(b.t, "'"+command.line+"'", text)
+	}
+	if b.above != rig.HTTP {
+		return
+	}
+	address, _ := b.Place()
+	response, err := http.Get(strings.TrimSuffix(address, "/mcp") + "/metrics")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || !strings.Contains(string(text), "mcp_workbench_calls_total") {
+		b.t.Errorf("/metrics is %.2000s, %v", text, err)
+	}
+	hides(b.t, "/metrics", string(text))
 }
 
 // awaitHistory waits until calls are written to the files of the history.

@@ -123,17 +123,7 @@ func (o output) requests(totals *meter.Totals, of []string) {
 
 // tools counts the calls of each tool. Tools whose names are the same as labels are counted together.
 func (o output) tools(totals *meter.Totals, mask func(string) string, of []string) {
-	byLabel := make(map[string]meter.Outcomes, len(totals.Tools))
-	for i := range totals.Tools {
-		tool := &totals.Tools[i]
-		name := label(mask(tool.Tool))
-		sum := byLabel[name]
-		for status, count := range tool.Outcomes {
-			sum[status] += count
-		}
-		byLabel[name] = sum
-	}
-	for name, sum := range byLabel {
+	for name, sum := range totals.ToolsBy(func(tool string) string { return label(mask(tool)) }) {
 		for status, outcome := range outcomes {
 			o.counter(callsTotal, sum.Of(status), with(of, name, outcome)...)
 		}

@@ -92,3 +92,18 @@ func (o *outcomes) read() (read Outcomes) {
 	}
 	return read
 }
+
+// ToolsBy returns the outcomes of calls by names that are made of those of the tools. Tools of the same name are counted
+// together.
+func (t *Totals) ToolsBy(name func(tool string) string) map[string]Outcomes {
+	all := make(map[string]Outcomes, len(t.Tools))
+	for i := range t.Tools {
+		key := name(t.Tools[i].Tool)
+		sum := all[key]
+		for status, count := range t.Tools[i].Outcomes {
+			sum[status] += count
+		}
+		all[key] = sum
+	}
+	return all
+}

@@ -25,13 +25,14 @@ const (
 // builder makes the metrics of one message, all with the same times. Metrics of the same name share an entry.
 type builder struct {
 	since, now uint64
+	mask       func(string) string // see Options
 	all        []*otlpmetrics.Metric
 	byName     map[string]*otlpmetrics.Metric
 }
 
 // metrics returns the message with all metrics.
 func (r *resource) metrics(snapshot meter.Snapshot, states []ServerState, now time.Time) *collectormetrics.ExportMetricsServiceRequest {
-	b := &builder{since: uint64(snapshot.Since.UnixNano()), now: uint64(now.UnixNano()), byName: make(map[string]*otlpmetrics.Metric)}
+	b := &builder{since: uint64(snapshot.Since.UnixNano()), now: uint64(now.UnixNano()), mask: r.mask, byName: make(map[string]*otlpmetrics.Metric)}
 	for _, server := range snapshot.Servers {
 		b.addServer(server)
 	}
@@ -53,9 +54,9 @@ func (b *builder) addServer(t *meter.Totals) {
 		b.histogram("mcp.client.operation.duration", &m.AtServer, with(method))
 		b.outcomes("mcp_workbench.requests", "{request}", &m.Outcomes, func(outcome *common.KeyValue) []*common.KeyValue { return with(method, outcome) })
 	}
-	for i := range t.Tools {
-		tool := text(labelTool, t.Tools[i].Tool)
-		b.outcomes("mcp_workbench.calls", "{call}", &t.Tools[i].Outcomes, func(outcome *common.KeyValue) []*common.KeyValue { return with(tool, outcome) })
+	for name, outcomes := range t.ToolsBy(func(tool string) string { return clean(b.mask(tool)) }) {
+		tool := text(labelTool, name)
+		b.outcomes("mcp_workbench.calls", "{call}", &outcomes, func(outcome *common.KeyValue) []*common.KeyValue { return with(tool, outcome) })
 	}
 	for _, e := range t.Errors {
 		b.counter("mcp_workbench.errors", "{error}", e.Count, with(text(labelError, e.Type)))

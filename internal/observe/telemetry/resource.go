@@ -14,17 +14,19 @@ import (
 type resource struct {
 	message *otlpresource.Resource
 	scope   *common.InstrumentationScope
+	mask    func(string) string // see Options
 }
 
 // newResource describes this workbench. instance distinguishes it from others, whose totals must not be mixed up.
-func newResource(settings *Settings, version, instance string) *resource {
+func newResource(options *Options, instance string) *resource {
+	settings, version := &options.Settings, options.Version
 	attributes := map[string]string{
 		"service.version": version, "service.instance.id": instance,
 		"telemetry.sdk.name": "mcp-workbench", "telemetry.sdk.language": "go", "telemetry.sdk.version": version, "os.type": runtime.GOOS,
 	}
 	maps.Copy(attributes, settings.Resource)
 	attributes["service.name"] = settings.Service
-	r := &resource{message: new(otlpresource.Resource), scope: &common.InstrumentationScope{Name: "mcp-workbench", Version: version}}
+	r := &resource{message: new(otlpresource.Resource), mask: options.Mask, scope: &common.InstrumentationScope{Name: "mcp-workbench", Version: version}}
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		r.message.Attributes = append(r.message.Attributes, text(name, attributes[name]))
 	}

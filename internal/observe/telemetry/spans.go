@@ -22,6 +22,23 @@ type record struct {
 	origin *call.Origin // may be nil
 	method string       // "" for an unknown one
 	isPart bool         // the span towards the client is that of another record
+
+	mask             func(string) string // see Options
+	state, requestID string              // of the client, once they are masked
+}
+
+// masked returns the record without secrets in what clients and servers chose. A tracestate with one is left out.
+func (r *record) masked(mask func(string) string) *record {
+	safe := *r
+	safe.mask = mask
+	safe.Toolbox, safe.Server, safe.Tool, safe.Prompt = mask(r.Toolbox), mask(r.Server), mask(r.Tool), mask(r.Prompt)
+	if state := r.trace.Carrier.State; mask(state) == state {
+		safe.state = state
+	}
+	if r.origin != nil {
+		safe.requestID = mask(strings.Trim(r.origin.RequestID, `"`))
+	}
+	return &safe
 }
 
 // minStep is the shortest step that gets a span of its own, unless it is a request to the server: a server that is ready
@@ -52,7 +69,7 @@ const (
 func (r *resource) traces(batch []record) *collectortrace.ExportTraceServiceRequest {
 	var spans []*otlptrace.Span
 	for i := range batch {
-		spans = append(spans, batch[i].spans()...)
+		spans = append(spans, batch[i].masked(r.mask).spans()...)
 	}
 	return &collectortrace.ExportTraceServiceRequest{ResourceSpans: []*otlptrace.ResourceSpans{{
 		Resource: r.message, ScopeSpans: []*otlptrace.ScopeSpans{{Scope: r.scope, Spans: spans}},
@@ -143,7 +160,7 @@ func (r *record) methodName() string {
 
 func (r *record) span(id, parent tracecontext.SpanID, name string, from, to time.Time) *otlptrace.Span {
 	span := &otlptrace.Span{
-		TraceId: r.trace.ID[:], SpanId: id[:], TraceState: r.trace.Carrier.State, Flags: flagSampled | flagRemoteKnown,
+		TraceId: r.trace.ID[:], SpanId: id[:], TraceState: r.state, Flags: flagSampled | flagRemoteKnown,
 		Name: name, StartTimeUnixNano: uint64(from.UnixNano()), EndTimeUnixNano: uint64(max(to.UnixNano(), from.UnixNano())),
 	}
 	if !parent.IsZero() {
@@ -174,8 +191,8 @@ func (r *record) fromClient() (all []*common.KeyValue) {
 	if r.origin == nil {
 		return nil
 	}
-	if id := strings.Trim(r.origin.RequestID, `"`); id != "" && len(id) <= maxID {
-		all = append(all, text("jsonrpc.request.id", id))
+	if r.requestID != "" && len(r.requestID) <= maxID {
+		all = append(all, text("jsonrpc.request.id", r.requestID))
 	}
 	if r.origin.Revision != "" {
 		all = append(all, text("mcp.protocol.version", r.origin.Revision))
@@ -193,7 +210,7 @@ func (r *record) step(step *call.Step) *otlptrace.Span {
 	case call.StepRequest:
 		span := r.span(step.Span, parent, r.name(), step.Began, step.Ended)
 		span.Kind = otlptrace.Span_SPAN_KIND_CLIENT
-		span.Attributes = append(r.attributes(), toServer(step)...)
+		span.Attributes = append(r.attributes(), r.toServer(step)...)
 		return span
 	case call.StepStart:
 		name = spanStart
@@ -215,7 +232,7 @@ func (r *record) step(step *call.Step) *otlptrace.Span {
 	return span
 }
 
-func toServer(step *call.Step) (all []*common.KeyValue) {
+func (r *record) toServer(step *call.Step) (all []*common.KeyValue) {
 	if step.ID != 0 {
 		all = append(all, text("jsonrpc.request.id", strconv.FormatUint(step.ID, 10)))
 	}
@@ -226,7 +243,7 @@ func toServer(step *call.Step) (all []*common.KeyValue) {
 		return append(all, text("network.transport", "pipe"))
 	}
 	return append(all, text("network.transport", "tcp"), text("network.protocol.name", "http"),
-		text("server.address", step.Peer.Host), number("server.port", int64(step.Peer.Port)))
+		text("server.address", r.mask(step.Peer.Host)), number("server.port", int64(step.Peer.Port)))
 }
 
 // culprit returns the kind of step in which a request failed; 0 for none.

@@ -1,11 +1,15 @@
 package telemetry
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	otlpmetrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
+
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/test/otlptest"
 )
 
@@ -65,5 +69,33 @@ func TestSpanOfARequest(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What clients and servers chose may hold a secret of the configuration.
+func TestSecretsAreMasked(t *testing.T) {
+	receiver := otlptest.New(t)
+	s, _ := start(t, receiver.URL)
+	mask := func(text string) string { return strings.ReplaceAll(text, "secret", "[hidden]") }
+	s.resource.mask = mask
+	long := strings.Repeat("x", maxText-3) + "secret" // what is cut off must not show the beginning of a secret
+	for _, tool := range []string{"a-secret", long} {
+		s.queue <- record{
+			trace: &call.Trace{
+				ID: tracecontext.NewTraceID(), Span: tracecontext.NewSpanID(), Carrier: tracecontext.Carrier{State: "a=secret"},
+			},
+			origin: &call.Origin{RequestID: `"secret"`}, method: "tools/call",
+			Routed: call.Routed{Toolbox: "t", Server: "s", Tool: tool, Prompt: "secret", End: call.End{Status: call.StatusOK}},
+		}
+	}
+	s.Close(t.Context())
+	if raw := receiver.Raw(); strings.Contains(raw, "xsec") || strings.Contains(raw, "secret") || !strings.Contains(raw, "a-[hidden]") || len(receiver.Spans()) != 2 {
+		t.Errorf("what was sent is %q", raw)
+	}
+	b := &builder{mask: mask, byName: make(map[string]*otlpmetrics.Metric)}
+	b.addServer(&meter.Totals{Tools: []meter.ToolTotals{{Tool: "a-secret", Outcomes: meter.Outcomes{call.StatusOK: 1}}, {Tool: "a-[hidden]", Outcomes: meter.Outcomes{call.StatusOK: 2}}}})
+	points := b.byName["mcp_workbench.calls"].GetSum().GetDataPoints()
+	if len(points) != 1 || points[0].GetAsInt() != 3 || points[0].GetAttributes()[2].GetValue().GetStringValue() != "a-[hidden]" {
+		t.Errorf("the calls are %v", points)
 	}
 }

@@ -31,6 +31,8 @@ type Options struct {
 	Version  string
 	Environ  []string     // for proxies and certificates
 	Log      *slog.Logger // default: discard
+	// Mask hides secrets in what clients and servers chose: names of tools and prompts, ids. Default: nothing is hidden.
+	Mask func(text string) string
 	// Metrics returns what is counted, and the state of servers. Default: there are no metrics.
 	Metrics func() (meter.Snapshot, []ServerState)
 }
@@ -75,6 +77,9 @@ func New(options Options) *Sender {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
+	if options.Mask == nil {
+		options.Mask = func(text string) string { return text }
+	}
 	for _, problem := range options.Settings.Problems {
 		options.Log.Warn("OpenTelemetry: " + problem)
 	}
@@ -82,7 +87,7 @@ func New(options Options) *Sender {
 		return nil
 	}
 	s := &Sender{sampler: newSampler(&options.Settings), options: options, queue: make(chan record, maxQueue), closing: make(chan struct{})}
-	s.resource = newResource(&options.Settings, options.Version, tracecontext.NewTraceID().String())
+	s.resource = newResource(&options, tracecontext.NewTraceID().String())
 	s.life, s.cancel = context.WithCancel(context.Background())
 	if options.Settings.Traces.URL != "" {
 		s.traces = newPoster(options.Settings.Traces, &options)

@@ -130,6 +130,14 @@ func (w *Workbench) NewToken(name string, toolboxes ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
+// Run runs another command of the workbench in the same home, and returns what it prints.
+func (w *Workbench) Run(args ...string) (string, error) {
+	cmd := exec.Command(w.cmd.Path, args...)
+	cmd.Env, cmd.Dir = w.cmd.Env, w.Dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
 func (w *Workbench) configuration(o Options) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {
