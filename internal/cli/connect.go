@@ -7,65 +7,101 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
 // connectOptions are the flags of connect and disconnect.
 type connectOptions struct {
-	name           string
-	file           string
-	project        bool
-	dryRun         bool
+	all     bool
+	name    string
+	file    string
+	project bool
+	dryRun  bool
+	yes     bool
+	json    bool
+
 	undo           bool
 	removeImported bool
-	yes            bool
-	json           bool
+	keep           bool
+	shared         bool
+	toolbox        string
+	address        string // of a workbench over HTTP; "": the client starts one
+	tokenVariable  string
+	tokenFile      string
 }
 
 func newConnect(g *globals) *cobra.Command {
 	var o connectOptions
 	cmd := &cobra.Command{
-		Use:   "connect [CLIENT]",
-		Short: "Add the workbench to an MCP client",
-		Long: `Add the workbench to the servers of an MCP client, with settings that keep its few tools
-always visible where the client has such settings. Comments and order of the client's file
+		Use:   "connect [CLIENT...]",
+		Short: "Add the workbench to MCP clients",
+		Long: `Add the workbench to the servers of MCP clients, with settings that keep its few tools
+always visible where a client has such settings. Comments and order of the client's file
 are kept. The diff is shown before anything is written. The old content is backed up:
 --undo reverts the change even after the client has rewritten its file.
 
-With --remove-imported, servers that the workbench also has are removed from the client's
-file if 'doctor' or a call has seen them work; the others stay, with the reason.
+Servers that the workbench has, too, would be started twice. Those that 'doctor' or a call
+has seen work are offered for removal from the client's file; --keep keeps them.
+--remove-imported also says of all others why they stay.
 
-Without CLIENT, list the clients found on this machine and whether they are connected.`,
+With --http the client connects to a running workbench ('serve') instead of starting one.
+The token is never on the command line: --token-env names a variable, to which the entry
+refers where the client can do that; otherwise the token is written into the client's file.
+
+Without CLIENT, list the clients found on this machine, by their files and their programs
+in PATH, and whether they are connected.`,
 		Example: `  mcp-workbench connect
-  mcp-workbench connect claude-code
-  mcp-workbench connect cursor --remove-imported
+  mcp-workbench connect claude-code cursor
+  mcp-workbench connect --all --shared
+  mcp-workbench connect zed --toolbox web
+  mcp-workbench connect codex --http http://127.0.0.1:7420/mcp --token-env WORKBENCH_TOKEN
   mcp-workbench connect cursor --undo`,
-		Args: atMostOne("one client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			screen := screenOf(cmd)
-			switch {
-			case len(args) == 0:
-				return listClients(cmd.OutOrStdout(), screen, o.json)
-			case o.undo:
-				return runUndo(cmd.Context(), args[0], o, screen)
+			if err := o.check(cmd, g, args); err != nil {
+				return err
 			}
-			return runConnect(cmd.Context(), g, args[0], o, screen)
+			screen := screenOf(cmd)
+			if len(args) == 0 && !o.all {
+				return listClients(cmd.OutOrStdout(), screen, o.json)
+			}
+			targets, err := o.targets(args)
+			if err != nil {
+				return err
+			}
+			if o.undo {
+				return newUndo(cmd.Context(), o, screen).run(cmd, targets)
+			}
+			c, err := newConnector(cmd.Context(), g, o, screen)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd, targets)
 		},
 		ValidArgsFunction: completion.Clients,
 	}
 	addConnectFlags(cmd, &o)
-	cmd.Flags().BoolVar(&o.undo, "undo", false, "revert the last change of the client's file; later changes by others stay")
-	cmd.Flags().BoolVar(&o.removeImported, "remove-imported", false, "also remove the client's servers that the workbench has been seen to run")
-	addJSONFlag(cmd, &o.json, "without CLIENT: write the list as JSON")
+	flags := cmd.Flags()
+	flags.BoolVar(&o.all, "all", false, "connect all clients found on this machine")
+	flags.BoolVar(&o.shared, "shared", false, "share one background workbench with other clients")
+	flags.StringVar(&o.toolbox, "toolbox", "", "give the client this toolbox only (default: all)")
+	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
+	flags.StringVar(&o.address, "http", "", "address of a running workbench, which the client connects to")
+	flags.StringVar(&o.address, "url", "", "")
+	_ = flags.MarkHidden("url") // a second name, for those who try it first; the flag exists
+	flags.StringVar(&o.tokenVariable, "token-env", "", "with --http: name of the environment variable with the token")
+	flags.StringVar(&o.tokenFile, "token-file", "", "with --http: file with the token, which is copied into the client's file")
+	flags.BoolVar(&o.undo, "undo", false, "revert the last change of the client's file; later changes by others stay")
+	flags.BoolVar(&o.removeImported, "remove-imported", false, "remove the client's servers that the workbench has been seen to run, without asking")
+	flags.BoolVar(&o.keep, "keep", false, "keep the client's servers that the workbench has, too")
 	return cmd
 }
 
@@ -76,73 +112,91 @@ func addConnectFlags(cmd *cobra.Command, o *connectOptions) {
 	cmd.Flags().StringVar(&o.file, "file", "", "path of the client's file, if it is not in a usual place")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show the diff")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm the change without asking")
+	addJSONFlag(cmd, &o.json, "write the clients, and what was changed, as JSON")
 }
 
-func runConnect(ctx context.Context, g *globals, id string, o connectOptions, screen *tty.Screen) error {
-	client, err := findClient(id)
-	if err != nil {
-		return err
-	}
-	if client.Retired != "" {
-		return &toolbox.Error{
-			Code:    toolbox.ClientRetired,
-			Message: client.Retired,
-			Hint:    "Its servers can still be imported: mcp-workbench init --from " + client.ID,
-		}
-	}
-	file, err := clientFile(ctx, clients.ThisMachine(), client, o, screen)
-	if err != nil {
-		return err
-	}
-	entry, configuration, err := g.entry(ctx, o.name, screen)
-	if err != nil {
-		return err
-	}
-	sources, err := client.ReadFile(clients.ThisMachine(), file)
-	if err != nil {
-		return err
-	}
-	overlap, err := importer.FindOverlap(ctx, sources, importer.OverlapOptions{
-		Config: configuration, Remove: o.removeImported, Working: seenWorking, Command: g.command,
-	})
-	if err != nil {
-		return err
-	}
-	c, err := clients.NewChange(file, o.mode(), func(before []byte) ([]byte, error) {
-		after, err := client.Put(file, before, entry)
-		for _, known := range overlap.Removed {
-			if err == nil {
-				after, err = known.Source.RemoveServer(after, known.Name)
+// check refuses flags that do not go together.
+func (o *connectOptions) check(cmd *cobra.Command, g *globals, args []string) error {
+	given := func(names ...string) string {
+		for _, name := range names {
+			if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
+				return "--" + name
 			}
 		}
-		return after, err
-	})
-	if err != nil {
-		return err
+		return ""
 	}
-	if c.IsEmpty() {
-		fmt.Fprintf(screen, "%s has the workbench already, in %s.\n", client.Title, shortenHome(file))
-		showStays(screen, overlap, client)
-		showDoubled(screen, overlap, client)
-		return nil
+	refuse := func(format string, words ...any) error { return &usageError{err: fmt.Errorf(format, words...)} }
+	ways := []string{"http", "url", "shared", "toolbox", "token-env", "token-file", "remove-imported", "keep"}
+	switch only := o.firstUnlisted(cmd); {
+	case o.all && len(args) > 0:
+		return refuse("%s takes either clients or --all, not both", cmd.Name())
+	case len(args) == 0 && !o.all && only != "":
+		return refuse("--%s needs a client, such as %s, or --all", only, clients.IDs()[0])
+	case o.file != "" && (o.all || len(args) > 1):
+		return refuse("--file is the file of one client")
+	case o.file != "" && o.project:
+		return refuse("--file and --project both name a file")
+	case o.name == "":
+		return refuse("--name needs a name")
+	case o.undo && given(ways...) != "":
+		return refuse("--undo reverts the last change as it was made; %s has no effect with it", given(ways...))
+	case o.keep && o.removeImported:
+		return refuse("--keep and --remove-imported contradict each other")
+	case o.tokenVariable != "" && o.tokenFile != "":
+		return refuse("either --token-env or --token-file names the token, not both")
+	case given("http", "url") == "" && given("token-env", "token-file") != "":
+		return refuse("%s is for a workbench over HTTP: name its address with --http", given("token-env", "token-file"))
+	case given("toolbox") != "" && o.toolbox == "":
+		return refuse("--toolbox needs the name of a toolbox")
+	case given("http", "url") != "":
+		return o.checkAddress(g, given("shared", "remove-imported", "keep"))
 	}
-	if !o.project && o.file == "" && !clients.ThisMachine().HasClient(file) {
-		fmt.Fprintf(screen, "%s %s does not seem to be installed here: %s does not exist.\n\n", screen.Paint(tty.Caution, "!"), client.Title, shortenHome(file))
-	}
-	remarks := func() { showStays(screen, overlap, client) }
-	if done, err := applyChange(ctx, c, client, sources, o, screen, remarks); !done || err != nil {
-		return err
-	}
-	reportConnected(screen, client, o, file, overlap)
 	return nil
 }
 
-// reportConnected prints how to undo the change, and the next steps.
-func reportConnected(screen *tty.Screen, client *clients.Client, o connectOptions, file string, overlap *importer.Overlap) {
-	fmt.Fprintf(screen, "%s %s has the workbench as '%s', in %s.\n", screen.Paint(tty.Good, "✓"), client.Title, tty.CleanLine(o.name), shortenHome(file))
-	fmt.Fprintf(screen, "  To undo: mcp-workbench connect %s --undo\n", client.ID)
-	showDoubled(screen, overlap, client)
-	fmt.Fprintf(screen, "\nNext: %s\nTo check that it works: %s\n", client.After, client.See)
+// firstUnlisted returns a flag that has no effect on the list of clients.
+func (o *connectOptions) firstUnlisted(cmd *cobra.Command) (name string) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && flag.Name != "json" && flag.Name != "help" && name == "" {
+			name = flag.Name
+		}
+	})
+	return name
+}
+
+// targets returns the clients to change. With --all these are the ones found on this machine; for --undo, all: a client may
+// be gone since.
+func (o *connectOptions) targets(ids []string) ([]*clients.Client, error) {
+	var found []*clients.Client
+	for _, id := range ids {
+		client := clients.ByID(id)
+		if client == nil {
+			return nil, unknownClient(id, "Unknown client '%s'")
+		}
+		if !slices.Contains(found, client) {
+			found = append(found, client)
+		}
+	}
+	switch {
+	case !o.all:
+		return found, nil
+	case o.undo:
+		return clients.All(), nil
+	}
+	for _, state := range clients.Survey(clients.ThisMachine()) {
+		hasFile := !o.project || state.Client.HasProjectFile()
+		if state.Client.Retired == "" && hasFile && !slices.Contains(found, state.Client) {
+			found = append(found, state.Client)
+		}
+	}
+	if len(found) == 0 {
+		return nil, &toolbox.Error{
+			Code:    toolbox.NoClients,
+			Message: "No MCP client was found on this machine",
+			Hint:    "Name the one that you have. The clients are " + strings.Join(clients.IDs(), ", ") + ".",
+		}
+	}
+	return found, nil
 }
 
 // mode returns the permissions of a new file: a project's file is for everybody who works on it.
@@ -151,34 +205,6 @@ func (o connectOptions) mode() fs.FileMode {
 		return 0o644
 	}
 	return 0o600
-}
-
-// applyChange shows the change of a client's file and the remarks, asks, and writes. It reports
-// whether the file was written.
-func applyChange(ctx context.Context, c *clients.Change, client *clients.Client, sources []clients.Source, o connectOptions, screen *tty.Screen, remarks func()) (bool, error) {
-	showDiff(screen, c.Path, c.Before, c.After, importer.Masker(c.Path, [][]byte{c.Before}, sources))
-	fmt.Fprintln(screen)
-	remarks()
-	if o.dryRun {
-		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
-		return false, nil
-	}
-	if err := confirm(ctx, screen, o.yes, "Write this?"); err != nil {
-		return false, err
-	}
-	store, err := clients.OpenBackups()
-	if err != nil {
-		return false, err
-	}
-	err = c.Write(store, client)
-	return err == nil, err
-}
-
-func findClient(id string) (*clients.Client, error) {
-	if client := clients.ByID(id); client != nil {
-		return client, nil
-	}
-	return nil, unknownClient(id, "Unknown client '%s'")
 }
 
 // clientFile returns the file to change. If a client may read several files, a person chooses.
@@ -225,40 +251,4 @@ func clientFile(ctx context.Context, machine clients.Machine, client *clients.Cl
 		return "", err
 	}
 	return files[chosen], nil
-}
-
-// entry returns how a client starts this workbench, and the configuration that it will use; "" for the built-in
-// default. A configuration that the client would not find is passed with --config.
-func (g *globals) entry(ctx context.Context, name string, screen *tty.Screen) (clients.Entry, string, error) {
-	program, err := clients.OwnPath()
-	if err != nil {
-		return clients.Entry{}, "", err
-	}
-	e := clients.Entry{Name: name, Command: program, Args: []string{}}
-	places, err := g.Find()
-	if err != nil {
-		return e, "", err
-	}
-	if len(places) == 0 {
-		fmt.Fprintf(screen, "%s %s\n\n", screen.Paint(tty.Caution, "!"),
-			screen.Wrap("There is no configuration yet: the client will see the built-in servers. To create one: mcp-workbench init", 2))
-		return e, "", nil
-	}
-	// The client finds the user's file, and the project's if it exists.
-	path := places[len(places)-1].Path
-	switch places[len(places)-1].Origin {
-	case config.Local:
-		// A file named by --config needs no trust, so ask now.
-		if _, err := g.LoadAsking(ctx, screen.Writer); err != nil {
-			return e, "", err
-		}
-		e.Args = []string{"--config", path}
-	case config.Named:
-		e.Args = []string{"--config", path}
-	case config.User:
-		if os.Getenv("XDG_CONFIG_HOME") != "" { // clients do not pass it on
-			e.Args = []string{"--config", path}
-		}
-	}
-	return e, path, nil
 }

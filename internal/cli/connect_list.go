@@ -16,6 +16,7 @@ type clientState struct {
 	Title     string   `json:"title"`
 	File      string   `json:"file"`
 	Exists    bool     `json:"exists"`
+	Program   string   `json:"program,omitempty"` // of the client, in PATH
 	Servers   int      `json:"servers"`
 	Connected bool     `json:"connected"`
 	Entries   []string `json:"entries"` // the client's names of the workbench
@@ -53,7 +54,7 @@ func listClients(out io.Writer, screen *tty.Screen, asJSON bool) error {
 
 func newClientState(s clients.FileState) clientState {
 	state := clientState{
-		ID: s.Client.ID, Title: s.Client.Title, File: s.File, Exists: s.Exists, Servers: s.Servers,
+		ID: s.Client.ID, Title: s.Client.Title, File: s.File, Exists: s.Exists, Program: s.Program, Servers: s.Servers,
 		Connected: len(s.Self) > 0, Entries: append([]string{}, s.Self...), Retired: s.Client.Retired,
 	}
 	if s.Problem != nil {
@@ -67,7 +68,7 @@ func newClientState(s clients.FileState) clientState {
 
 func showClients(screen *tty.Screen, found []clientState) {
 	rows := make([][]tty.Cell, len(found))
-	example := ""
+	var unconnected []string
 	for i, state := range found {
 		status := tty.Cell{Text: "not connected"}
 		switch {
@@ -77,8 +78,8 @@ func showClients(screen *tty.Screen, found []clientState) {
 			status = tty.Cell{Text: "connected", Style: tty.Good}
 		case state.Retired != "":
 			status = tty.Cell{Text: "retired", Style: tty.Faint}
-		case example == "":
-			example = state.Connect
+		default:
+			unconnected = append(unconnected, state.Connect)
 		}
 		rows[i] = []tty.Cell{
 			{Text: state.ID, Style: tty.Strong},
@@ -93,7 +94,10 @@ func showClients(screen *tty.Screen, found []clientState) {
 			fmt.Fprintln(os.Stderr, "mcp-workbench: "+tty.CleanLine(state.Problem))
 		}
 	}
-	if example != "" {
-		fmt.Fprintf(screen, "\nTo connect one: %s\n", screen.Paint(tty.Name, example))
+	if len(unconnected) > 0 {
+		fmt.Fprintf(screen, "\nTo connect one: %s\n", screen.Paint(tty.Name, unconnected[0]))
+	}
+	if len(unconnected) > 1 {
+		fmt.Fprintf(screen, "To connect all: %s\n", screen.Paint(tty.Name, "mcp-workbench connect --all"))
 	}
 }

@@ -42,9 +42,12 @@ func TestConnectWhileTheClientWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var out bytes.Buffer
-			screen := tty.New(&out, strings.NewReader(""), os.Getenv)
-			done, err := applyChange(t.Context(), c, client, nil, connectOptions{yes: true}, screen, func() {})
+			store, err := clients.OpenBackups()
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.Write(store, client)
+			done := err == nil
 			after, readErr := os.ReadFile(file)
 			if readErr != nil {
 				t.Fatal(readErr)

@@ -11,53 +11,64 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
-// runUndo reverts the last change of a client's file. Later changes by other programs stay.
-func runUndo(ctx context.Context, id string, o connectOptions, screen *tty.Screen) error {
-	client, err := findClient(id)
-	if err != nil {
-		return err
+// newUndo reverts the last change of each client's file. Later changes by other programs stay.
+func newUndo(ctx context.Context, o connectOptions, screen *tty.Screen) *clientRun {
+	return &clientRun{
+		o: o, screen: screen, done: statusReverted, one: "Restore this?", many: "Restore these %d files?",
+		none:      &toolbox.Error{Code: toolbox.NothingToUndo, Message: "There is no change of a client to undo", Hint: "To remove the workbench: mcp-workbench disconnect --all"},
+		plan:      func(client *clients.Client) (*clientChange, error) { return planUndo(ctx, client, o, screen) },
+		finishAll: func(changed []*clientChange) { showAfter(screen, changed) },
+	}
+}
+
+func planUndo(ctx context.Context, client *clients.Client, o connectOptions, screen *tty.Screen) (*clientChange, error) {
+	if o.all && o.project && !client.HasProjectFile() {
+		return nil, nil
 	}
 	store, last, err := lastChange(ctx, client, o, screen)
-	if err != nil {
-		return err
+	if err != nil || last == nil {
+		return nil, err
 	}
 	u, err := clients.NewUndoing(client, last)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if u.IsEmpty() {
-		if err := u.Refused(); err != nil || o.dryRun {
-			return err
-		}
-		fmt.Fprintf(screen, "Nothing of it is left in %s.\n", shortenHome(last.File))
-		return store.Remove(last)
+	report := newClientReport(client, last.File)
+	for _, changed := range slices.Concat(u.Undone.Edited, u.Undone.Kept) {
+		report.Notes = append(report.Notes, changed+".")
 	}
+	return &clientChange{
+		client: client, report: report, isEmpty: u.IsEmpty(),
+		idle: func() error {
+			if err := u.Refused(); err != nil || o.dryRun {
+				return err
+			}
+			fmt.Fprintf(screen, "Nothing of it is left in %s.\n", shortenHome(last.File))
+			return store.Remove(last)
+		},
+		show: func() { showUndo(screen, u, report) },
+		write: func() error {
+			if err := u.Restore(); err != nil {
+				return err
+			}
+			return store.Remove(last)
+		},
+		finish: func(isAlone bool) { reportUndo(screen, u, client, isAlone) },
+	}, nil
+}
+
+func showUndo(screen *tty.Screen, u *clients.Undoing, report *clientReport) {
 	showDiff(screen, u.Path, u.Before, u.After, importer.Masker(u.Path, u.Contents(), nil))
 	fmt.Fprintln(screen)
-	for _, changed := range slices.Concat(u.Undone.Edited, u.Undone.Kept) {
-		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.Wrap(tty.CleanLine(changed)+".", 2))
+	for _, note := range report.Notes {
+		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.Wrap(tty.CleanLine(note), 2))
 	}
 	if u.Undone.Stays {
 		fmt.Fprintf(screen, "  %s\n", u.NextStep())
 	}
-	if o.dryRun {
-		fmt.Fprintln(screen, "Nothing was changed: this was a dry run.")
-		return nil
-	}
-	if err := confirm(ctx, screen, o.yes, "Restore this?"); err != nil {
-		return err
-	}
-	if err := u.Restore(); err != nil {
-		return err
-	}
-	if err := store.Remove(last); err != nil {
-		return err
-	}
-	reportUndo(screen, u, client)
-	return nil
 }
 
-func reportUndo(screen *tty.Screen, u *clients.Undoing, client *clients.Client) {
+func reportUndo(screen *tty.Screen, u *clients.Undoing, client *clients.Client, isAlone bool) {
 	good := screen.Paint(tty.Good, "✓")
 	switch {
 	case u.IsExact():
@@ -67,10 +78,12 @@ func reportUndo(screen *tty.Screen, u *clients.Undoing, client *clients.Client) 
 	default:
 		fmt.Fprintf(screen, "%s Our change of %s is reverted. Later changes by others stay.\n", good, shortenHome(u.Path))
 	}
-	fmt.Fprintf(screen, "\nNext: %s\n", client.After)
+	if isAlone {
+		fmt.Fprintf(screen, "\nNext: %s\n", client.After)
+	}
 }
 
-// lastChange returns the change to undo: that of the named file, else the latest.
+// lastChange returns the change to undo: that of the named file, else the latest. With --all, nil stands for none.
 func lastChange(ctx context.Context, client *clients.Client, o connectOptions, screen *tty.Screen) (clients.Backups, *clients.Backup, error) {
 	file := ""
 	store, err := clients.OpenBackups()
@@ -81,7 +94,7 @@ func lastChange(ctx context.Context, client *clients.Client, o connectOptions, s
 		return store, nil, err
 	}
 	last, err := store.Last(client.ID, file)
-	if err == nil && last == nil {
+	if err == nil && last == nil && !o.all {
 		err = &toolbox.Error{
 			Code:    toolbox.NothingToUndo,
 			Message: "There is no change of " + client.Title + " to undo",

@@ -32,6 +32,8 @@ type Backup struct {
 	Client string `json:"client"`
 	File   string `json:"file"`
 	Was    bool   `json:"was_there"` // false: the file was made
+	// Mode is that of the file before, if the change took it from other users; 0 otherwise.
+	Mode fs.FileMode `json:"mode,omitempty"`
 
 	path string // of this record, without its ending
 }
@@ -51,12 +53,13 @@ func (b *Backup) Before() ([]byte, error) {
 }
 
 // Store stores a change before it is made. before is nil if the file does not exist.
-func (s Backups) Store(client, file string, before, after []byte, now time.Time) (*Backup, error) {
+func (s Backups) Store(change Backup, before, after []byte, now time.Time) (*Backup, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	b := &Backup{Client: client, File: file, Was: before != nil}
-	b.path = filepath.Join(s.Dir, now.UTC().Format("20060102T150405.000000000Z")+"-"+client)
+	b := &change
+	b.Was = before != nil
+	b.path = filepath.Join(s.Dir, now.UTC().Format("20060102T150405.000000000Z")+"-"+b.Client)
 	record, err := json.Marshal(b)
 	if err == nil && b.Was {
 		err = safefile.Replace(b.Path(), ".backup-*", before)
@@ -70,7 +73,7 @@ func (s Backups) Store(client, file string, before, after []byte, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	return b, s.prune(client)
+	return b, s.prune(b.Client)
 }
 
 // Last returns the latest change of a client's files, or of one file if it is given; nil without one.

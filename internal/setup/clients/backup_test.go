@@ -21,7 +21,7 @@ func TestBackups(t *testing.T) {
 		if before != "" {
 			was = []byte(before)
 		}
-		if _, err := store.Store(client, file, was, []byte(after), start.Add(time.Duration(second)*time.Second)); err != nil {
+		if _, err := store.Store(Backup{Client: client, File: file}, was, []byte(after), start.Add(time.Duration(second)*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestBackups(t *testing.T) {
 func TestBackupsAreBounded(t *testing.T) {
 	store := Backups{Dir: t.TempDir()}
 	for i := range keptBackups + 5 {
-		if _, err := store.Store("zed", "/f", []byte(fmt.Sprint(i)), []byte("x"), time.Unix(int64(i), 0)); err != nil {
+		if _, err := store.Store(Backup{Client: "zed", File: "/f"}, []byte(fmt.Sprint(i)), []byte("x"), time.Unix(int64(i), 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
@@ -19,6 +21,8 @@ type Change struct {
 	Before []byte // nil if the file does not exist
 	After  []byte // nil: the file is removed
 	Mode   fs.FileMode
+	// HoldsToken makes the file readable for this user only, since a token is written into it.
+	HoldsToken bool
 
 	edit func(before []byte) (after []byte, err error)
 }
@@ -62,7 +66,11 @@ func (c *Change) retry(write func() error) error {
 }
 
 func (c *Change) backUpAndWrite(store Backups, client *Client) error {
-	kept, err := store.Store(client.ID, c.Path, c.Before, c.After, time.Now())
+	wide, err := c.wideMode()
+	if err != nil {
+		return err
+	}
+	kept, err := store.Store(Backup{Client: client.ID, File: c.Path, Mode: wide}, c.Before, c.After, time.Now())
 	if err != nil {
 		return &toolbox.Error{
 			Code:    toolbox.FileNotWritten,
@@ -71,13 +79,52 @@ func (c *Change) backUpAndWrite(store Backups, client *Client) error {
 			Cause:   err,
 		}
 	}
-	if err := c.write(); err != nil {
+	if wide != 0 {
+		err = os.Chmod(c.Path, privateMode) // before the token is in it
+	}
+	if err == nil {
+		err = c.write()
+	}
+	if err != nil {
 		if forgotten := store.Remove(kept); forgotten != nil {
 			return errors.Join(err, forgotten)
 		}
 		return err
 	}
 	return nil
+}
+
+// privateMode is the mode of a file with a token.
+const privateMode fs.FileMode = 0o600
+
+// wideMode returns the mode of an existing file that gets a token and that others can read or change; 0 if it needs no
+// change. It refuses a file that is write-protected.
+func (c *Change) wideMode() (fs.FileMode, error) {
+	if err := c.refuseReadOnly(); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(c.Path)
+	if err != nil || !c.HoldsToken || runtime.GOOS == "windows" {
+		return 0, nil // a new file is for this user only
+	}
+	if mode := info.Mode().Perm(); mode&^privateMode != 0 {
+		return mode, nil
+	}
+	return 0, nil
+}
+
+// refuseReadOnly refuses to replace a file that somebody has protected against writing, or that a program which manages
+// files made so.
+func (c *Change) refuseReadOnly() error {
+	info, err := os.Stat(c.Path)
+	if err != nil || info.Mode().Perm()&0o222 != 0 {
+		return nil // a missing file can be created; all else is found when it is written
+	}
+	return &toolbox.Error{
+		Code:    toolbox.FileNotWritten,
+		Message: c.Path + " was not written: it is read-only",
+		Hint:    "If a program manages this file, make the change there; --dry-run shows it. Otherwise make it writable first: chmod u+w '" + c.Path + "'",
+	}
 }
 
 // write writes the file unless it changed since it was read.

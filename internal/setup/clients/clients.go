@@ -27,6 +27,9 @@ type Client struct {
 	variables syntax              // syntax of variables in an entry
 	bareURL   string              // transport of an entry with a url and no type; "" is unspecified
 	entry     []field             // fields of the workbench's own entry
+	remote    []field             // its fields if the workbench is reached over HTTP; nil: the client cannot do that
+	copyToken bool                // its entries have variables, but not in headers, or only after an approval
+	programs  []string            // names of its programs in PATH
 	older     []olderFile         // files of earlier versions, only read
 }
 
@@ -60,6 +63,10 @@ const (
 	no          part = "\x00false"
 	emptyObject part = "\x00{}"
 	emptyList   part = "\x00[]"
+	address     part = "\x00address"   // the URL of the workbench
+	headers     part = "\x00headers"   // the HTTP headers, an object
+	options     part = "\x00options"   // an object with the headers
+	tokenName   part = "\x00tokenName" // the name of the variable with the token, if there is one
 	allTools    part = `["*"]` + "\x00json"
 	timeout30   part = "30\x00json"
 	timeout300  part = "300\x00json"

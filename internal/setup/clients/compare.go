@@ -29,6 +29,12 @@ func (v value) with(name string, held value, isHeld bool) value {
 	return value{kind: v.kind, members: members}
 }
 
+// asObject returns the value as an object, which a missing one becomes.
+func (v value) asObject() value {
+	v.kind = object
+	return v
+}
+
 // isLikeMissing reports whether a value is equivalent to a missing one.
 func (v value) isLikeMissing() bool {
 	return v.isEmpty() || v.kind == literal && v.text == "false"

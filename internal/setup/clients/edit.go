@@ -12,16 +12,24 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
-// Entry is how a client starts the workbench.
+// Entry is how a client starts the workbench, or reaches one over HTTP.
 type Entry struct {
-	Name    string // of the server in the client's file
-	Command string // absolute path of the program
-	Args    []string
+	Name    string   // of the server in the client's file
+	Command string   // absolute path of the program, or a package runner
+	Runner  []string // arguments of the package runner, up to the name of the workbench
+	Args    []string // arguments of the workbench
+	Remote  *Remote  // nil: the client starts it
 }
+
+// words returns the arguments of the command.
+func (e Entry) words() []string { return slices.Concat(e.Runner, e.Args) }
 
 // Put returns the content of the client's file with the workbench in it. An existing entry keeps foreign keys and
 // arguments that a person added.
 func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
+	if e.Remote != nil && !c.HasHTTP(file) {
+		return nil, c.withoutHTTP(file, e)
+	}
 	if formatOf(file) == shellFormat {
 		return putShell(data, e.withArgumentsOf(shellCommand(shellBlock(data, e.Name)))), nil
 	}
@@ -30,7 +38,7 @@ func (c *Client) Put(file string, data []byte, e Entry) ([]byte, error) {
 		return nil, broken(file, err)
 	}
 	before, there := find(root.at(c.servers), e.Name)
-	if there && !isSelf(before) {
+	if there && !isSelf(before) && !e.Remote.isAt(before) {
 		return nil, &toolbox.Error{
 			Code:    toolbox.ClientNameTaken,
 			Message: fmt.Sprintf("%s has a server '%s' already that is not the workbench", file, e.Name),
@@ -113,52 +121,6 @@ func (c *Client) Entries(file string, data []byte) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-// build makes the entry and keeps existing members that are not the workbench's.
-func (c *Client) build(e Entry, before value) value {
-	entry := value{kind: object, members: slices.Clone(before.members)}
-	for _, f := range c.entry {
-		v := f.value.fill(e)
-		i := slices.IndexFunc(entry.members, func(m member) bool { return m.name == f.name })
-		switch {
-		case i < 0:
-			entry.members = append(entry.members, member{f.name, v})
-		case f.value == emptyObject || f.value == emptyList || f.value == no:
-			// An empty value is a placeholder, and the user may have filled it in.
-		default:
-			entry.members[i].value = v
-		}
-	}
-	return entry
-}
-
-func (p part) fill(e Entry) value {
-	switch p {
-	case program:
-		return textValue(e.Command)
-	case arguments:
-		return textList(e.Args)
-	case commandLine:
-		return textList(append([]string{e.Command}, e.Args...))
-	case entryName:
-		return textValue(e.Name)
-	case yes:
-		return value{kind: literal, text: "true"}
-	case no:
-		return value{kind: literal, text: "false"}
-	case emptyObject:
-		return value{kind: object}
-	case emptyList:
-		return value{kind: list}
-	case allTools:
-		return textList([]string{"*"})
-	case timeout30:
-		return value{kind: literal, text: "30"}
-	case timeout300:
-		return value{kind: literal, text: "300"}
-	}
-	return textValue(string(p))
 }
 
 func find(servers value, name string) (value, bool) {
@@ -327,19 +289,21 @@ func joinWithout(lines []string, from, to int) []byte {
 	return []byte(strings.Join(lines[:from], "") + strings.Join(lines[to:], ""))
 }
 
-// RemoveWorkbench removes all entries that start the workbench, or only the named one.
-func (c *Client) RemoveWorkbench(file string, data []byte, name string, onlyNamed bool) ([]byte, error) {
+// RemoveWorkbench removes all entries that lead to the workbench, or only the named one, and returns their names.
+func (c *Client) RemoveWorkbench(file string, data []byte, name string, onlyNamed bool) (after []byte, removed []string, err error) {
 	entries, err := c.Entries(file, data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	removed = []string{}
 	for _, entry := range entries {
 		if onlyNamed && entry != name {
 			continue
 		}
 		if data, err = c.RemoveServer(file, data, entry); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		removed = append(removed, entry)
 	}
-	return data, nil
+	return data, removed, nil
 }

@@ -14,7 +14,7 @@ func shellMarks(name string) (begin, end string) {
 func putShell(data []byte, e Entry) []byte {
 	begin, end := shellMarks(e.Name)
 	command := "mcp add " + shellQuote(e.Name) + " --command " + shellQuote(e.Command)
-	for _, arg := range e.Args {
+	for _, arg := range e.words() {
 		command += " --args " + shellQuote(arg)
 	}
 	block := begin + "\n" + command + " --timeout 30\n" + end + "\n"

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -13,6 +14,7 @@ type Machine struct {
 	Getenv func(string) string
 	Exists func(path string) bool
 	Glob   func(pattern string) []string // paths that match a pattern such as C:\Users\me\Claude_*
+	Find   func(program string) string   // path of a program in PATH, or ""
 }
 
 // ThisMachine returns the machine that the program runs on.
@@ -22,6 +24,13 @@ func ThisMachine() Machine {
 		Exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
 		Glob: func(pattern string) []string {
 			found, _ := filepath.Glob(pattern) // the patterns are constants and well formed
+			return found
+		},
+		Find: func(program string) string {
+			found, err := exec.LookPath(program)
+			if err != nil || !filepath.IsAbs(found) {
+				return "" // not a program in the working folder, which may be anybody's
+			}
 			return found
 		},
 	}
@@ -65,6 +74,9 @@ func (c *Client) Files(m Machine) []string {
 	}
 	return nil
 }
+
+// HasProjectFile reports whether the client has a file for the servers of a project.
+func (c *Client) HasProjectFile() bool { return len(c.project) > 0 }
 
 // ProjectFile returns the client's file for a project in a folder; "" if the client has none.
 func (c *Client) ProjectFile(m Machine, folder string) string {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// isSelf reports whether an entry starts a workbench that serves, directly or through a package runner: importing it
-// would make the workbench its own server.
+// isSelf reports whether an entry starts a workbench that serves, directly or through a package runner, or was written to
+// reach one over HTTP: importing it would make the workbench its own server.
 func isSelf(entry value) bool {
 	_, ok := WorkbenchArgs(commandWords(entry))
-	return ok
+	return ok || isOwnRemote(entry)
 }
 
 // commandWords returns the command line of an entry; nil without one.
@@ -26,10 +26,21 @@ func commandWords(entry value) []string {
 	return entry.get("command").strings()
 }
 
-// startsSame reports whether an entry still starts the program that was written into it, by any path.
+// startsSame reports whether an entry still leads to the workbench that was written into it: by the same command, by any
+// path to this program, or over HTTP.
 func startsSame(wrote, now value) bool {
+	if isOwnRemote(wrote) && addressOf(now) != "" {
+		return isOwnRemote(now) || addressOf(wrote) == addressOf(now)
+	}
 	first, second := commandWords(wrote), commandWords(now)
-	return len(first) > 0 && len(second) > 0 && (first[0] == second[0] || isThisProgram(second[0]))
+	if len(first) == 0 || len(second) == 0 {
+		return false
+	}
+	if slices.Contains(runners, programName(first[0])) {
+		_, isWorkbench := WorkbenchArgs(second)
+		return isWorkbench
+	}
+	return first[0] == second[0] || isThisProgram(second[0])
 }
 
 // withArgumentsOf returns the entry with the arguments that a person added to the entry it replaces. The configuration comes
@@ -165,19 +176,6 @@ func isThisProgram(word string) bool {
 func programName(word string) string {
 	base := strings.ToLower(filepath.Base(strings.ReplaceAll(word, `\`, "/")))
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".exe"), ".cmd")
-}
-
-// OwnPath returns the path of this program. It prefers the path found through PATH if that is the same file: it stays
-// valid when a package manager installs a new version elsewhere.
-func OwnPath() (string, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	if found, err := exec.LookPath("mcp-workbench"); err == nil && filepath.IsAbs(found) && isSameFile(program, found) {
-		return found, nil
-	}
-	return program, nil
 }
 
 func isSameFile(a, b string) bool {

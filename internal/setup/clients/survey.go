@@ -7,6 +7,7 @@ type FileState struct {
 	Client  *Client
 	File    string
 	Exists  bool
+	Program string   // path of the client's program in PATH, or ""
 	Servers int      // without the workbench
 	Self    []string // entries that start the workbench
 	Problem error    // why the file could not be read
@@ -18,8 +19,8 @@ func Survey(m Machine) []FileState {
 	var found []FileState
 	for _, client := range All() {
 		for _, file := range client.Files(m) {
-			s := FileState{Client: client, File: file, Exists: m.Exists(file)}
-			if !s.Exists && (client.Retired != "" || !m.HasClient(file)) {
+			s := FileState{Client: client, File: file, Exists: m.Exists(file), Program: client.program(m)}
+			if !s.Exists && (client.Retired != "" || !client.IsInstalled(m, file)) {
 				continue
 			}
 			var sources []Source
@@ -34,9 +35,23 @@ func Survey(m Machine) []FileState {
 	return found
 }
 
-// HasClient reports whether the client of a file is installed: the file, or a folder of the client's own for it,
-// exists.
-func (m Machine) HasClient(file string) bool {
+// IsInstalled reports whether the client is on a machine: its file, a folder of the client's own for it, or one of its
+// programs exists.
+func (c *Client) IsInstalled(m Machine, file string) bool {
 	folder := filepath.Dir(file)
-	return m.Exists(file) || folder != m.Home() && m.Exists(folder)
+	return m.Exists(file) || folder != m.Home() && m.Exists(folder) || c.program(m) != ""
+}
+
+// program returns the path of the client's program; "" if PATH has none. A daemon is not a client: that of ZFS is called
+// zed, too.
+func (c *Client) program(m Machine) string {
+	if m.Find == nil {
+		return ""
+	}
+	for _, name := range c.programs {
+		if found := m.Find(name); found != "" && filepath.Base(filepath.Dir(found)) != "sbin" {
+			return found
+		}
+	}
+	return ""
 }

@@ -8,6 +8,9 @@ var anywhere = func(places ...string) map[string][]string { return map[string][]
 // plainEntry is the entry of most clients.
 var plainEntry = []field{{"command", program}, {"args", arguments}}
 
+// plainRemote is that of most clients for a workbench over HTTP.
+var plainRemote = []field{{"url", address}, {"headers", headers}}
+
 var mcpServers = []string{"mcpServers"}
 
 const (
@@ -24,7 +27,9 @@ var table = []*Client{
 		overrides: []override{{"CLAUDE_CONFIG_DIR", []string{"{}/.claude.json"}}},
 		project:   []string{".mcp.json"},
 		servers:   mcpServers, elsewhere: [][]string{{"projects", "*", "mcpServers"}}, variables: braces,
-		entry: []field{{"type", "stdio"}, {"command", program}, {"args", arguments}, {"env", emptyObject}, {"alwaysLoad", yes}},
+		entry:    []field{{"type", "stdio"}, {"command", program}, {"args", arguments}, {"env", emptyObject}, {"alwaysLoad", yes}},
+		remote:   []field{{"type", "http"}, {"url", address}, {"headers", headers}, {"alwaysLoad", yes}},
+		programs: []string{"claude"},
 	},
 	{
 		ID: "claude-desktop", Title: "Claude Desktop",
@@ -35,28 +40,32 @@ var table = []*Client{
 			"":        {"$CONFIG/Claude/claude_desktop_config.json"},
 		},
 		servers: mcpServers, entry: plainEntry,
+		programs: []string{"claude-desktop"},
 	},
 	{
 		ID: "cursor", Title: "Cursor",
 		After: atOnce, See: "Open Settings, MCP: the workbench has a green dot.",
 		places: anywhere("~/.cursor/mcp.json"), project: []string{".cursor/mcp.json"},
 		servers: mcpServers, variables: editor, entry: plainEntry,
+		remote: plainRemote, programs: []string{"cursor", "cursor-agent"},
 	},
-	visualStudioCode("vscode", "VS Code", "Code"),
-	visualStudioCode("vscode-insiders", "VS Code Insiders", "Code - Insiders"),
+	visualStudioCode("vscode", "VS Code", "Code", "code"),
+	visualStudioCode("vscode-insiders", "VS Code Insiders", "Code - Insiders", "code-insiders"),
 	{
 		ID: "devin", Title: "Devin Desktop (was Windsurf)",
 		After: "Press Refresh in the list of MCP servers.", See: "Open the list of MCP servers.",
 		places:  map[string][]string{"windows": {"%APPDATA%/devin/mcp_config.json"}, "": {"~/.config/devin/mcp_config.json"}},
 		project: []string{".devin/mcp_config.json"},
 		servers: mcpServers, variables: editor, entry: plainEntry,
+		remote: plainRemote, programs: []string{"devin", "devin-desktop"},
 	},
 	{
 		ID: "windsurf", Title: "Windsurf (before it became Devin Desktop)",
 		After: "Press Refresh in the list of MCP servers.", See: "Open the list of MCP servers in Cascade.",
 		places:  anywhere("~/.codeium/windsurf/mcp_config.json"),
 		servers: mcpServers, variables: editor, entry: plainEntry,
-		older: []olderFile{{anywhere("~/.codeium/mcp_config.json"), mcpServers}},
+		older:  []olderFile{{anywhere("~/.codeium/mcp_config.json"), mcpServers}},
+		remote: []field{{"serverUrl", address}, {"headers", headers}}, programs: []string{"windsurf"},
 	},
 	{
 		ID: "zed", Title: "Zed",
@@ -70,12 +79,14 @@ var table = []*Client{
 		project:   []string{".zed/settings.json"},
 		servers:   []string{"context_servers"},
 		entry:     []field{{"command", program}, {"args", arguments}, {"env", emptyObject}},
+		remote:    plainRemote, programs: []string{"zed", "zeditor"},
 	},
 	{
 		ID: "junie", Title: "Junie (JetBrains)",
 		After: restart, See: "Open Settings, Tools, Junie, MCP Settings.",
 		places: anywhere("~/.junie/mcp/mcp.json"), project: []string{".junie/mcp/mcp.json"},
 		servers: mcpServers, entry: plainEntry,
+		programs: []string{"junie"},
 	},
 	{
 		ID: "codex", Title: "Codex",
@@ -85,6 +96,8 @@ var table = []*Client{
 		project:   []string{".codex/config.toml"},
 		servers:   []string{"mcp_servers"},
 		entry:     []field{{"command", program}, {"args", arguments}, {"startup_timeout_sec", timeout30}},
+		remote:    []field{{"url", address}, {"bearer_token_env_var", tokenName}, {"http_headers", headers}, {"startup_timeout_sec", timeout30}},
+		programs:  []string{"codex"},
 	},
 	{
 		ID: "gemini", Title: "Gemini CLI",
@@ -93,6 +106,7 @@ var table = []*Client{
 		overrides: []override{{"GEMINI_CLI_HOME", []string{"{}/.gemini/settings.json"}}},
 		project:   []string{".gemini/settings.json"},
 		servers:   mcpServers, variables: dollar, bareURL: "sse", entry: plainEntry,
+		remote: []field{{"httpUrl", address}, {"headers", headers}}, programs: []string{"gemini"},
 	},
 	{
 		ID: "qwen", Title: "Qwen Code",
@@ -101,7 +115,8 @@ var table = []*Client{
 		overrides: []override{{"QWEN_HOME", []string{"{}/settings.json"}}},
 		project:   []string{".qwen/settings.json"},
 		servers:   mcpServers, variables: dollar, bareURL: "sse",
-		entry: []field{{"command", program}, {"args", arguments}, {"alwaysLoadTools", yes}},
+		entry:  []field{{"command", program}, {"args", arguments}, {"alwaysLoadTools", yes}},
+		remote: []field{{"httpUrl", address}, {"headers", headers}, {"alwaysLoadTools", yes}}, programs: []string{"qwen"},
 	},
 	{
 		ID: "copilot-cli", Title: "GitHub Copilot CLI",
@@ -110,7 +125,9 @@ var table = []*Client{
 		overrides: []override{{"COPILOT_HOME", []string{"{}/mcp-config.json"}}},
 		project:   []string{".github/mcp.json"},
 		servers:   mcpServers, variables: dollar,
-		entry: []field{{"type", "stdio"}, {"command", program}, {"args", arguments}, {"tools", allTools}, {"deferTools", "never"}},
+		entry:    []field{{"type", "stdio"}, {"command", program}, {"args", arguments}, {"tools", allTools}, {"deferTools", "never"}},
+		remote:   []field{{"type", "http"}, {"url", address}, {"headers", headers}, {"tools", allTools}, {"deferTools", "never"}},
+		programs: []string{"copilot"},
 	},
 	{
 		ID: "cline", Title: "Cline",
@@ -122,8 +139,10 @@ var table = []*Client{
 			{"CLINE_DIR", []string{"{}/data/settings/cline_mcp_settings.json"}},
 		},
 		servers: mcpServers, bareURL: "sse",
-		entry: []field{{"command", program}, {"args", arguments}, {"disabled", no}, {"autoApprove", emptyList}},
-		older: []olderFile{{codeFolder("Code", "globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"), mcpServers}},
+		entry:    []field{{"command", program}, {"args", arguments}, {"disabled", no}, {"autoApprove", emptyList}},
+		older:    []olderFile{{codeFolder("Code", "globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"), mcpServers}},
+		remote:   []field{{"type", "streamableHttp"}, {"url", address}, {"headers", headers}, {"disabled", no}, {"autoApprove", emptyList}},
+		programs: []string{"cline"},
 	},
 	{
 		ID: "roo", Title: "Roo Code",
@@ -138,7 +157,8 @@ var table = []*Client{
 		places:    anywhere("~/.continue/config.yaml"),
 		overrides: []override{{"CONTINUE_GLOBAL_DIR", []string{"{}/config.yaml"}}},
 		servers:   mcpServers, variables: templates,
-		entry: []field{{"name", entryName}, {"command", program}, {"args", arguments}},
+		entry:  []field{{"name", entryName}, {"command", program}, {"args", arguments}},
+		remote: []field{{"name", entryName}, {"type", "streamable-http"}, {"url", address}, {"requestOptions", options}},
 	},
 	{
 		ID: "goose", Title: "Goose",
@@ -160,20 +180,33 @@ var table = []*Client{
 			{"envs", emptyObject},
 			{"timeout", timeout300},
 		},
+		// A migration tool for databases is called goose, too: the program alone does not show that the client is there.
+		remote: []field{
+			{"enabled", yes},
+			{"type", "streamable_http"},
+			{"name", entryName},
+			{"description", "MCP Workbench"},
+			{"uri", address},
+			{"headers", headers},
+			{"timeout", timeout300},
+		},
 	},
 	{
 		ID: "lmstudio", Title: "LM Studio",
 		After: atOnce, See: "Open the Program tab: the workbench is listed under Install.",
 		places:  anywhere("~/.lmstudio/mcp.json"),
 		servers: mcpServers, entry: plainEntry,
-		older: []olderFile{{anywhere("~/.cache/lm-studio/mcp.json"), mcpServers}},
+		older:  []olderFile{{anywhere("~/.cache/lm-studio/mcp.json"), mcpServers}},
+		remote: plainRemote, programs: []string{"lms"},
 	},
 	{
 		ID: "kiro", Title: "Kiro",
 		After: atOnce, See: "Open the MCP servers view, or run 'kiro-cli mcp list'.",
 		places: anywhere("~/.kiro/settings/mcp.json"), project: []string{".kiro/settings/mcp.json"},
 		servers: mcpServers, variables: braces,
-		entry: []field{{"command", program}, {"args", arguments}, {"disabled", no}},
+		entry:     []field{{"command", program}, {"args", arguments}, {"disabled", no}},
+		remote:    []field{{"url", address}, {"headers", headers}, {"disabled", no}},
+		copyToken: true, programs: []string{"kiro", "kiro-cli"},
 	},
 	{
 		ID: "amazonq", Title: "Amazon Q CLI",
@@ -191,7 +224,9 @@ var table = []*Client{
 		},
 		project: []string{"opencode.jsonc", "opencode.json"},
 		fresh:   1, servers: []string{"mcp"}, variables: curly,
-		entry: []field{{"type", "local"}, {"command", commandLine}, {"enabled", yes}},
+		entry:    []field{{"type", "local"}, {"command", commandLine}, {"enabled", yes}},
+		remote:   []field{{"type", "remote"}, {"url", address}, {"headers", headers}, {"enabled", yes}},
+		programs: []string{"opencode"},
 	},
 	{
 		ID: "crush", Title: "Crush",
@@ -200,13 +235,16 @@ var table = []*Client{
 		overrides: []override{{"CRUSH_GLOBAL_CONFIG", []string{"{}/crushrc", "{}/crush.json"}}},
 		project:   []string{".crushrc", "crushrc", ".crush.json", "crush.json"},
 		servers:   []string{"mcp"}, variables: dollar,
-		entry: []field{{"type", "stdio"}, {"command", program}, {"args", arguments}, {"timeout", timeout30}},
+		entry:    []field{{"type", "stdio"}, {"command", program}, {"args", arguments}, {"timeout", timeout30}},
+		remote:   []field{{"type", "http"}, {"url", address}, {"headers", headers}, {"timeout", timeout30}},
+		programs: []string{"crush"},
 	},
 	{
 		ID: "warp", Title: "Warp",
 		After: atOnce, See: "Open Settings, MCP servers.",
 		places: anywhere("~/.warp/.mcp.json"), project: []string{".warp/.mcp.json"},
 		servers: mcpServers, entry: plainEntry,
+		remote: plainRemote, programs: []string{"warp-terminal"},
 	},
 	{
 		ID: "amp", Title: "Amp",
@@ -214,16 +252,18 @@ var table = []*Client{
 		places:  anywhere("~/.config/amp/settings.jsonc", "~/.config/amp/settings.json"),
 		project: []string{".amp/settings.jsonc", ".amp/settings.json"},
 		fresh:   1, servers: []string{"amp.mcpServers"}, entry: plainEntry,
+		remote: plainRemote, programs: []string{"amp"},
 	},
 }
 
-func visualStudioCode(id, title, folder string) *Client {
+func visualStudioCode(id, title, folder, command string) *Client {
 	return &Client{
 		ID: id, Title: title,
 		After: atOnce, See: "Run the command 'MCP: List Servers'.",
 		places: codeFolder(folder, "mcp.json"), project: []string{".vscode/mcp.json"},
 		servers: []string{"servers"}, variables: editor,
-		entry: []field{{"type", "stdio"}, {"command", program}, {"args", arguments}},
+		entry:  []field{{"type", "stdio"}, {"command", program}, {"args", arguments}},
+		remote: []field{{"type", "http"}, {"url", address}, {"headers", headers}}, programs: []string{command},
 		older: []olderFile{{codeFolder(folder, "settings.json"), []string{"mcp", "servers"}}},
 	}
 }

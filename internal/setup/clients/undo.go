@@ -244,7 +244,7 @@ func changedKeys(wrote, now value) []string {
 		is, isThere := now.member(m.name)
 		switch {
 		case isThere && same(m.value, is), !isThere && m.value.isLikeMissing():
-		case isThere, slices.Contains([]string{"command", "cmd", "args"}, m.name):
+		case isThere, slices.Contains([]string{"command", "cmd", "args"}, m.name), slices.Contains(addressKeys, m.name):
 			changed = append(changed, m.name)
 		}
 	}

@@ -61,8 +61,15 @@ func (u *Undoing) revert(now []byte) ([]byte, error) {
 func (u *Undoing) Restore() error { return u.retry(u.restore) }
 
 func (u *Undoing) restore() error {
+	if err := u.refuseReadOnly(); err != nil {
+		return err
+	}
 	if u.After != nil {
-		return u.write()
+		err := u.write()
+		if info, statErr := os.Stat(u.Path); err == nil && statErr == nil && u.last.Mode != 0 && info.Mode().Perm() == privateMode {
+			err = os.Chmod(u.Path, u.last.Mode) // the token is gone
+		}
+		return err
 	}
 	now, err := ReadAll(u.Path)
 	if err != nil || now == nil {

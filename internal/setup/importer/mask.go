@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
@@ -22,7 +23,7 @@ func Masker(file string, contents [][]byte, sources []clients.Source) *secret.Ma
 	}
 	for _, content := range contents {
 		for _, text := range clients.Texts(file, content) {
-			if secret.Is(text.Name, text.Value) {
+			if secret.Is(text.Name, text.Value) && !isReference(text) {
 				add(text.Value)
 				if _, credentials, ok := strings.Cut(text.Value, " "); ok {
 					add(credentials)
@@ -42,6 +43,20 @@ func Masker(file string, contents [][]byte, sources []clients.Source) *secret.Ma
 		add(variable.Value)
 	}
 	return secret.NewMasker(values)
+}
+
+// reference matches a value that is in a variable, in the notation of any client, possibly after the scheme of a header.
+var (
+	reference    = regexp.MustCompile(`^([A-Za-z]+ )?(\$\{(env:|input:)?[A-Za-z_][A-Za-z0-9_-]*\}|\{env:[A-Za-z_][A-Za-z0-9_]*\})$`)
+	variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+)
+
+// isReference reports whether a text names a variable instead of holding a secret.
+func isReference(text clients.Text) bool {
+	if text.Name == "bearer_token_env_var" {
+		return variableName.MatchString(text.Value) && !secret.LooksRandom(text.Value)
+	}
+	return reference.MatchString(text.Value)
 }
 
 // MaskedEnv returns the content of a workbench.env with all values masked; nil for nil.

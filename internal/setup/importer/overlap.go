@@ -11,21 +11,23 @@ import (
 
 // Overlap is the set of servers that both a client and the workbench have.
 type Overlap struct {
-	Both     []Known // started by both
-	Removed  []Known // the subset to remove from the client's file
-	Stays    []Stay  // servers that stay although their removal was requested
-	NoConfig bool    // removal was requested, but there is no configuration
+	Both      []Known // started by both
+	Removable []Known // the subset that the client does not need any more: the workbench was seen to run them
+	Stays     []Stay  // all other servers of the client
+	NoConfig  bool    // there is no configuration to compare with
 }
 
 // Stay is a server that stays in a client's file, and why.
-type Stay struct{ Name, Reason string }
+type Stay struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
 
 // OverlapOptions define the configuration to compare with.
 type OverlapOptions struct {
-	Config string // the configuration file; "": none
-	// Remove also determines which servers can be removed from the client's file: those that Working reports, as the
-	// workbench has started them before.
-	Remove  bool
+	Config  string // the configuration file; "": none
+	Toolbox string // the only toolbox that the client gets; "": all
+	// Working returns the servers that the workbench has started before.
 	Working func(ctx context.Context, configuration string) (map[toolbox.Ref]bool, error)
 	Command func(words ...string) string // a command line of the workbench, to paste
 }
@@ -33,7 +35,7 @@ type OverlapOptions struct {
 // FindOverlap compares a client's servers with those of the configuration.
 func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapOptions) (*Overlap, error) {
 	if options.Config == "" {
-		return &Overlap{NoConfig: options.Remove}, nil
+		return &Overlap{NoConfig: true}, nil
 	}
 	o := &Overlap{}
 	target, err := ReadTarget(options.Config, false)
@@ -45,25 +47,17 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 		return nil, err
 	}
 	for _, known := range plan.Already {
-		if !known.Disabled {
-			o.Both = append(o.Both, known)
-		} else if options.Remove {
+		switch {
+		case options.Toolbox != "" && known.Toolbox != options.Toolbox:
+			o.addStay(known.Name, "the workbench has it in the toolbox '"+known.Toolbox+"', which the client does not get")
+		case known.Disabled:
 			o.addStay(known.Name, "it is disabled in the workbench; to enable it: "+options.Command("enable", known.Toolbox+"/"+known.Server))
+		default:
+			o.Both = append(o.Both, known)
 		}
 	}
-	if !options.Remove {
-		return o, nil
-	}
-	works, err := options.Working(ctx, options.Config)
-	if err != nil {
+	if err := o.findRemovable(ctx, options); err != nil {
 		return nil, err
-	}
-	for _, known := range o.Both {
-		if works[toolbox.Ref{Toolbox: known.Toolbox, Server: known.Server}] {
-			o.Removed = append(o.Removed, known)
-			continue
-		}
-		o.addStay(known.Name, "the workbench has not been seen to run it yet; to try it: "+options.Command("doctor", known.Toolbox+"/"+known.Server))
 	}
 	for _, server := range plan.Servers {
 		o.addStay(server.Name, "the workbench does not have it; to import it: "+options.Command("init"))
@@ -75,6 +69,25 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 		o.addStay(skipped.Name, "the workbench does not have it: "+skipped.Reason)
 	}
 	return o, nil
+}
+
+// findRemovable divides the servers that both start by whether the workbench was seen to run them.
+func (o *Overlap) findRemovable(ctx context.Context, options OverlapOptions) error {
+	if len(o.Both) == 0 {
+		return nil
+	}
+	works, err := options.Working(ctx, options.Config)
+	if err != nil {
+		return err
+	}
+	for _, known := range o.Both {
+		if works[toolbox.Ref{Toolbox: known.Toolbox, Server: known.Server}] {
+			o.Removable = append(o.Removable, known)
+			continue
+		}
+		o.addStay(known.Name, "the workbench has not been seen to run it yet; to try it: "+options.Command("doctor", known.Toolbox+"/"+known.Server))
+	}
+	return nil
 }
 
 func (o *Overlap) addStay(name, reason string) { o.Stays = append(o.Stays, Stay{name, reason}) }

@@ -151,8 +151,8 @@ func Recording(l *loader.Loader) cobra.CompletionFunc {
 
 // Clients completes the name of an MCP client.
 func Clients(_ *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		for _, client := range clients.All() {
+	for _, client := range clients.All() {
+		if !slices.Contains(args, client.ID) {
 			found = offer(found, typed, client.ID, client.Title)
 		}
 	}
