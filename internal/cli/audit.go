@@ -125,8 +125,9 @@ func auditUnreadable(path string, err error) error {
 }
 
 type verifyFlags struct {
-	head, publicKey string
-	asJSON          bool
+	head       string
+	publicKeys []string
+	asJSON     bool
 }
 
 func newAuditVerify(g *globals) *cobra.Command {
@@ -141,15 +142,19 @@ A program that runs as you can read the key, and write a new log. Only what was 
 elsewhere shows that: the head of an earlier time (--head), and the public key. A log whose
 last lines were cut off is a valid log, too, unless a head from outside names one of them.
 
-The exit status is 0 if nothing is wrong, and 1 otherwise.`,
+Seals name their keys. Those of a key that was not named vouch for nothing, and are reported:
+another state folder of yours may write to the same folder, or the key was replaced.
+
+The exit status is 0 if nothing is wrong and every key is known, and 1 otherwise.`,
 		Example: `  mcp-workbench audit verify
   mcp-workbench audit verify --head 3f9a… --public-key 81c2…
+  mcp-workbench audit verify --public-key 81c2… --public-key other-machine.pub ~/audit
   mcp-workbench audit verify backup/audit-000001.jsonl`,
 		Args: atMostOnePath("audit verify"),
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, g, args) },
 	}
 	cmd.Flags().StringVar(&flags.head, "head", "", "hash of a line that the log must have, from 'mcp-workbench audit'")
-	cmd.Flags().StringVar(&flags.publicKey, "public-key", "", "public key of the seals, or a file with it (default: that of this user)")
+	cmd.Flags().StringArrayVar(&flags.publicKeys, "public-key", nil, "public key of the seals, or a file with it; may be repeated (default: that of this user)")
 	addJSONFlag(cmd, &flags.asJSON, "write the result as JSON")
 	return cmd
 }
@@ -168,7 +173,7 @@ func (f *verifyFlags) run(cmd *cobra.Command, g *globals, args []string) error {
 	if err != nil {
 		return err
 	}
-	key, err := f.key()
+	keys, err := f.keys()
 	if err != nil {
 		return err
 	}
@@ -176,7 +181,7 @@ func (f *verifyFlags) run(cmd *cobra.Command, g *globals, args []string) error {
 	if raw, err := hex.DecodeString(head); f.head != "" && (err != nil || len(raw) != 32) {
 		return &usageError{err: errors.New("--head needs the 64 hexadecimal digits of a hash")}
 	}
-	report, err := audit.Verify(path, audit.VerifyOptions{Key: key, Head: head})
+	report, err := audit.Verify(path, audit.VerifyOptions{Keys: keys, Head: head})
 	if err != nil {
 		return auditUnreadable(path, err)
 	}
@@ -193,12 +198,26 @@ func (f *verifyFlags) run(cmd *cobra.Command, g *globals, args []string) error {
 			Hint: "Keep a copy of it. What was changed can be before the place that is named, up to the seal before.",
 		}
 	}
+	if len(report.Others) > 0 {
+		return otherKeys(path, report)
+	}
 	return nil
 }
 
-// key returns the public key to verify with.
-func (f *verifyFlags) key() (ed25519.PublicKey, error) {
-	if f.publicKey == "" {
+// otherKeys is the error for a log in which nothing was found, and which has seals of keys that are not known.
+func otherKeys(path string, r *audit.Report) error {
+	other := r.Others[0]
+	return &toolbox.Error{
+		Code:    toolbox.AuditOtherKey,
+		Message: fmt.Sprintf("No change was found in the audit log at %s, but it also has seals of another key, first at %s:%d", path, other.First.File, other.First.Line),
+		Hint: "If another state folder of yours writes to this log, name all keys: --public-key " + strings.Join(r.Keys, " --public-key ") + " --public-key " + other.PublicKey +
+			" (that state folder's 'mcp-workbench audit' prints it). Otherwise the key of the log was replaced: only a head that was kept elsewhere shows what it was before.",
+	}
+}
+
+// keys returns the public keys to verify with.
+func (f *verifyFlags) keys() (keys []ed25519.PublicKey, err error) {
+	if len(f.publicKeys) == 0 {
 		key, err := audit.PublicKey(config.StateDir())
 		if err != nil {
 			return nil, &toolbox.Error{
@@ -206,34 +225,54 @@ func (f *verifyFlags) key() (ed25519.PublicKey, error) {
 				Hint: "Name it with --public-key; 'mcp-workbench audit' prints it for the user who wrote the log.", Cause: err,
 			}
 		}
-		return key, nil
+		return []ed25519.PublicKey{key}, nil
 	}
-	text := f.publicKey
-	if data, err := os.ReadFile(text); err == nil {
-		text = string(data)
+	for _, text := range f.publicKeys {
+		if data, err := os.ReadFile(text); err == nil {
+			text = string(data)
+		}
+		for part := range strings.FieldsSeq(text) {
+			key, err := audit.ParsePublicKey(part)
+			if err != nil {
+				return nil, &usageError{err: fmt.Errorf("--public-key: %w", err)}
+			}
+			keys = append(keys, key)
+		}
 	}
-	key, err := audit.ParsePublicKey(text)
-	if err != nil {
-		return nil, &usageError{err: fmt.Errorf("--public-key: %w", err)}
+	if len(keys) == 0 {
+		return nil, &usageError{err: errors.New("--public-key: there is no key")}
 	}
-	return key, nil
+	return keys, nil
 }
 
 // showReport writes what a verification found, and what it cannot find.
 func showReport(out io.Writer, path string, r *audit.Report, hasHead bool) {
 	fmt.Fprintf(out, "%s: %d %s, %d %s, %d %s\n", path, r.Files, plural(r.Files, "file"), r.Lines, plural(r.Lines, "line"), r.Seals, plural(r.Seals, "seal"))
-	if r.Lines == 0 {
-		return
-	}
 	for _, finding := range r.Findings {
 		fmt.Fprintf(out, "  wrong: %s\n", finding)
 	}
-	if r.Sealed.Line > 0 {
-		fmt.Fprintf(out, "Sealed up to line %d (%s:%d, %s): nothing before it was changed, if the key is still yours alone.\n",
-			r.Sealed.Seq, r.Sealed.File, r.Sealed.Line, r.Sealed.Time.Local().Format(time.DateTime))
+	if r.Lines == 0 && !hasHead {
+		fmt.Fprintln(out, "There is nothing to verify. Whether there were lines, shows only a head that was kept elsewhere: --head HASH.")
 	}
-	if after := r.Last.Seq - min(r.Last.Seq, r.Sealed.Seq); after > 0 {
+	if r.Lines == 0 {
+		return
+	}
+	if r.Sealed.Line > 0 {
+		before := "before it"
+		if r.IsPart() {
+			before = fmt.Sprintf("from line %d to it", r.First.Seq)
+		}
+		fmt.Fprintf(out, "Sealed up to line %d (%s:%d, %s): nothing %s was changed, if the key is still yours alone.\n",
+			r.Sealed.Seq, r.Sealed.File, r.Sealed.Line, r.Sealed.Time.Local().Format(time.DateTime), before)
+	}
+	if after := r.Last.Seq - min(r.Last.Seq, r.Sealed.Seq); r.Sealed.Line == 0 {
+		fmt.Fprintln(out, "No seal that holds, of a key that is known: nothing vouches for the lines.")
+	} else if after > 0 {
 		fmt.Fprintf(out, "%d %s the last seal that holds: nothing vouches for them.\n", after, map[bool]string{true: "line follows", false: "lines follow"}[after == 1])
+	}
+	for _, other := range r.Others {
+		fmt.Fprintf(out, "%d %s of another key, from %s:%d to %s:%d: %s\n", other.Seals, map[bool]string{true: "seal is", false: "seals are"}[other.Seals == 1],
+			other.First.File, other.First.Line, other.Last.File, other.Last.Line, other.PublicKey)
 	}
 	if r.IsPart() {
 		fmt.Fprintf(out, "It begins with line %d; earlier ones are not here.\n", r.First.Seq)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -87,7 +88,7 @@ func (b *bench) checkAudit() error {
 	if err != nil {
 		return err
 	}
-	report, err := audit.Verify(filepath.Join(state, "audit"), audit.VerifyOptions{Key: key})
+	report, err := audit.Verify(filepath.Join(state, "audit"), audit.VerifyOptions{Keys: []ed25519.PublicKey{key}})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ const (
 	AnswerNeeded         Code = "answer-needed"
 	ArgumentsInvalid     Code = "arguments-invalid"
 	AuditBroken          Code = "audit-broken"
+	AuditOtherKey        Code = "audit-other-key"
 	AuditUnreadable      Code = "audit-unreadable"
 	CallFailed           Code = "call-failed"
 	CallTimedOut         Code = "call-timed-out"

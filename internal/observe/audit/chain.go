@@ -100,6 +100,7 @@ type line struct {
 	Signature string `json:"signature"`
 	Count     uint64 `json:"count"`
 	Through   uint64 `json:"through"`
+	Head      string `json:"head"`
 	Writer    string `json:"writer"`
 	Call      string `json:"call"`
 }
@@ -116,8 +117,8 @@ func parseLine(text []byte) (l line, ok bool) {
 type tail struct {
 	head  head
 	isSet bool // a line was found
-	bad   int  // lines after the last one that is whole; the last of them may have no end
-	open  bool // the last one has no end
+	bad   int  // lines after the last one that can be read; the last of them may have no end
+	open  bool // the last line has no end
 	seal  bool // the last line is a seal
 }
 
@@ -136,12 +137,13 @@ func readTail(f io.ReaderAt, size int64) (tail, error) {
 		text, rest, isWhole := bytes.Cut(data, []byte("\n"))
 		found, ok := parseLine(text)
 		switch {
-		case ok && isWhole:
+		case ok: // also without its end: what parses is complete
 			t.head, t.isSet, t.bad, t.seal = head{found.Seq, sha256.Sum256(text)}, true, 0, found.Event == eventSeal
 		default:
-			t.head.Hash, t.seal, t.open = sha256.Sum256(text), false, !isWhole
+			t.head.Hash, t.seal = sha256.Sum256(text), false
 			t.bad++
 		}
+		t.open = !isWhole
 		data = rest
 	}
 	if from > 0 && !t.isSet {

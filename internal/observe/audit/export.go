@@ -32,7 +32,7 @@ func Export(out io.Writer, path, format string) error {
 	err = eachLine(files, func(at textLine) bool {
 		known, ok := parseLine(at.text)
 		var all map[string]any
-		if !ok || !at.isWhole || json.Unmarshal(at.text, &all) != nil {
+		if !ok || at.isLong || json.Unmarshal(at.text, &all) != nil {
 			skipped++
 			return true
 		}

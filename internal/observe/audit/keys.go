@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -96,17 +95,11 @@ func PublicKey(folder string) (ed25519.PublicKey, error) {
 	return ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey), nil
 }
 
-// ParsePublicKey reads a public key as PrintKey wrote it.
+// ParsePublicKey reads a public key in hexadecimal digits.
 func ParsePublicKey(text string) (ed25519.PublicKey, error) {
 	key, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return nil, fmt.Errorf("a public key has %d hexadecimal digits", 2*ed25519.PublicKeySize)
 	}
 	return key, nil
-}
-
-// keyID is a short name for a public key.
-func keyID(key ed25519.PublicKey) string {
-	sum := sha256.Sum256(key)
-	return hex.EncodeToString(sum[:8])
 }

@@ -2,8 +2,8 @@ package audit
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,6 +17,7 @@ type textLine struct {
 	file    string
 	number  int // from 1
 	isWhole bool
+	isLong  bool // longer than any line of a log; text is its beginning
 }
 
 // filesAt returns the files of a log in order: those of a folder, or one file.
@@ -39,9 +40,6 @@ func filesAt(path string) ([]string, error) {
 	return files, nil
 }
 
-// errLong is the error of a line that no log has.
-var errLong = errors.New("it has a line that is longer than any of a log")
-
 // eachLine calls visit with every line of files, in order, until it returns false.
 func eachLine(files []string, visit func(textLine) bool) error {
 	for _, path := range files {
@@ -62,19 +60,24 @@ func eachLineOf(path string, visit func(textLine) bool) (goesOn bool, err error)
 	in := bufio.NewReaderSize(opened, maxLine)
 	for number := 1; ; number++ {
 		text, err := in.ReadSlice('\n')
+		isLong := errors.Is(err, bufio.ErrBufferFull)
+		if isLong {
+			text = bytes.Clone(text)
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = in.ReadSlice('\n')
+			}
+		}
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			return false, fmt.Errorf("%s:%d: %w", path, number, errLong)
 		case err != nil && !errors.Is(err, io.EOF):
 			return false, err
 		case len(text) == 0:
 			return true, nil
 		}
 		isWhole := err == nil
-		if isWhole {
+		if isWhole && !isLong {
 			text = text[:len(text)-1]
 		}
-		if !visit(textLine{text, path, number, isWhole}) {
+		if !visit(textLine{text, path, number, isWhole, isLong}) {
 			return false, nil
 		}
 		if !isWhole {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -25,7 +26,12 @@ type Finding struct {
 	Reason string `json:"reason"`
 }
 
-func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Reason) }
+func (f Finding) String() string {
+	if f.File == "" { // there is no line
+		return f.Reason
+	}
+	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Reason)
+}
 
 // Report is what a verification found.
 type Report struct {
@@ -41,10 +47,25 @@ type Report struct {
 	Killed   int       `json:"killed"` // workbenches that ended without a last line
 	Open     int       `json:"open"`   // calls that were admitted, and whose end is not recorded
 	HasHead  bool      `json:"hasHead"`
-	Key      string    `json:"key"` // the public key
-	isPart   bool      // it began after the first line
+	Keys     []string  `json:"publicKeys"` // that the log was verified with
+	// Others are keys of seals which the log was not verified with. The signatures of their seals are right, but whose they
+	// are is not known: another state folder of the user may write to the log, or the key was replaced.
+	Others []OtherKey `json:"otherKeys"`
+
+	isPart   bool // it began after the first line
 	isFolder bool
 }
+
+// OtherKey is a key that the log was not verified with.
+type OtherKey struct {
+	PublicKey string `json:"publicKey"`
+	Seals     int    `json:"seals"`
+	First     Place  `json:"first"` // of its seals
+	Last      Place  `json:"last"`
+}
+
+// maxOthers is how many other keys are told apart; a seal of a further one is a finding.
+const maxOthers = 100
 
 // maxFindings is how many findings are reported; further ones follow from them, most likely.
 const maxFindings = 20
@@ -54,8 +75,8 @@ const maxOpen = 100_000
 
 // VerifyOptions say what to verify a log with.
 type VerifyOptions struct {
-	Key  ed25519.PublicKey
-	Head string // the hash of a line that the log has to have; "": none
+	Keys []ed25519.PublicKey // of all who may have sealed it
+	Head string              // the hash of a line that the log has to have; "": none
 }
 
 // Verify reads a log, which is a folder or one file, and checks the chain and the seals. An error means that it could not be
@@ -66,8 +87,12 @@ func Verify(path string, options VerifyOptions) (*Report, error) {
 		return nil, err
 	}
 	v := &verifier{
-		options: options, open: make(map[string]bool),
-		report: &Report{Files: len(files), isFolder: len(files) != 1 || files[0] != path, Key: hex.EncodeToString(options.Key), Findings: []Finding{}},
+		options: options, open: make(map[string]bool), keys: make(map[string]bool),
+		report: &Report{Files: len(files), isFolder: len(files) != 1 || files[0] != path, Findings: []Finding{}, Others: []OtherKey{}},
+	}
+	for _, key := range options.Keys {
+		text := hex.EncodeToString(key)
+		v.keys[text], v.report.Keys = true, append(v.report.Keys, text)
 	}
 	err = eachLine(files, v.line)
 	if err != nil {
@@ -83,8 +108,10 @@ type verifier struct {
 	report  *Report
 	prev    hash // of the line before
 	seq     uint64
-	bad     []textLine // lines before this one that cannot be read, with their places only
-	removed map[uint64]bool
+	bad     []textLine        // lines before this one that cannot be read, with their places only
+	keys    map[string]bool   // that seals may have
+	first   string            // which line the first one names as the one before
+	removed map[uint64]string // the last lines of files that were removed, and their hashes
 	open    map[string]bool
 	hasLine bool
 }
@@ -101,24 +128,25 @@ func (v *verifier) line(at textLine) bool {
 	v.report.Lines++
 	sum := hash(sha256.Sum256(at.text))
 	found, ok := parseLine(at.text)
-	if !ok || !at.isWhole {
+	if !ok || at.isLong {
 		v.bad = append(v.bad, textLine{file: at.file, number: at.number, isWhole: at.isWhole})
 		v.prev = sum
 		return len(v.bad) <= maxFindings
 	}
-	goesOn := v.checkPlace(at, found) && v.checkBad(found)
+	hasBad := len(v.bad) > 0
+	goesOn := v.checkBad(found) && v.checkPlace(at, found, hasBad)
+	here := Place{at.file, at.number, found.Seq, found.Time, sum.String()}
 	isSeal := found.Event == eventSeal || found.Signature != "" || found.Key != "" // what was a seal must still be one
 	if isSeal {
-		goesOn = v.checkSeal(at, found) && goesOn
+		goesOn = v.checkSeal(at, found, here) && goesOn
 	}
 	v.count(at, found)
 	v.prev, v.seq, v.hasLine = sum, found.Seq, true
-	here := Place{at.file, at.number, found.Seq, found.Time, sum.String()}
 	if v.report.First.Line == 0 {
-		v.report.First = here
+		v.report.First, v.first = here, found.Prev
 	}
 	v.report.Last = here
-	if isSeal && len(v.report.Findings) == 0 {
+	if isSeal && v.keys[found.Key] && len(v.report.Findings) == 0 {
 		v.report.Sealed = here
 	}
 	if v.options.Head == here.Hash {
@@ -127,10 +155,10 @@ func (v *verifier) line(at textLine) bool {
 	return goesOn
 }
 
-// checkPlace checks that a line follows the one before.
-func (v *verifier) checkPlace(at textLine, found line) bool {
+// checkPlace checks that a line follows the one before, which may be one that cannot be read.
+func (v *verifier) checkPlace(at textLine, found line, isAfterBad bool) bool {
 	switch {
-	case !v.hasLine && len(v.bad) == 0:
+	case !v.hasLine && !isAfterBad:
 		v.report.isPart = found.Seq > 1
 		if found.Seq == 1 && found.Prev != "" {
 			return v.find(at, "the first line names a line before it")
@@ -164,19 +192,39 @@ func (v *verifier) checkBad(found line) bool {
 }
 
 // checkSeal checks a signature.
-func (v *verifier) checkSeal(at textLine, found line) bool {
+func (v *verifier) checkSeal(at textLine, found line, here Place) bool {
 	v.report.Seals++
 	body, rest, _ := bytes.Cut(at.text, []byte(signatureMember))
 	digits, isEnd := bytes.CutSuffix(rest, []byte(`"}`))
 	signature, err := hex.DecodeString(string(digits))
+	key, keyErr := ParsePublicKey(found.Key)
 	switch {
 	case !isEnd || err != nil || hex.EncodeToString(signature) != string(digits):
 		return v.find(at, "the seal has no signature")
-	case found.Key != keyID(v.options.Key):
-		return v.find(at, "the seal was made with another key (%s) than that of this verification (%s)", found.Key, keyID(v.options.Key))
-	case !ed25519.Verify(v.options.Key, signed(body), signature):
+	case keyErr != nil || hex.EncodeToString(key) != found.Key:
+		return v.find(at, "the seal does not name its key")
+	case !ed25519.Verify(key, signed(body), signature):
 		return v.find(at, "the signature of the seal is wrong")
+	case !v.keys[found.Key]:
+		return v.countOther(at, found.Key, here)
 	}
+	return true
+}
+
+// countOther notes a seal of a key that is not one of the verification.
+func (v *verifier) countOther(at textLine, key string, here Place) bool {
+	others := v.report.Others
+	i := slices.IndexFunc(others, func(other OtherKey) bool { return other.PublicKey == key })
+	if i < 0 {
+		if len(others) == maxOthers {
+			return v.find(at, "the log has seals of more than %d other keys", maxOthers)
+		}
+		i = len(others)
+		others = append(others, OtherKey{PublicKey: key, First: here})
+	}
+	others[i].Seals++
+	others[i].Last = here
+	v.report.Others = others
 	return true
 }
 
@@ -191,9 +239,9 @@ func (v *verifier) count(at textLine, found line) {
 		v.find(at, "a workbench found that lines up to %d were gone which it had written", found.Through)
 	case found.Event == eventLog && found.Outcome == "removed":
 		if v.removed == nil {
-			v.removed = make(map[uint64]bool)
+			v.removed = make(map[uint64]string)
 		}
-		v.removed[found.Through] = true
+		v.removed[found.Through] = found.Head
 	case found.Event == eventCall && found.Outcome == "admitted" && len(v.open) < maxOpen:
 		v.open[found.Call] = true
 	case found.Event == eventCall || found.Event == eventRefused:
@@ -212,14 +260,14 @@ func (v *verifier) end() {
 	}
 	r := v.report
 	r.Open = len(v.open)
-	if r.isPart && !v.removed[r.First.Seq-1] && r.isFolder {
+	if r.isPart && r.isFolder && (v.first == "" || v.removed[r.First.Seq-1] != v.first) {
 		v.find(textLine{file: r.First.File, number: r.First.Line}, "the log begins with line %d, and does not say that the lines before it were removed", r.First.Seq)
 	}
 	if v.options.Head != "" && !r.HasHead {
 		v.find(textLine{file: r.Last.File, number: r.Last.Line}, "no line has the hash of --head: the log was cut off, or written anew")
 	}
 	if r.Seals == 0 && r.Lines > 0 {
-		v.find(textLine{file: r.Last.File, number: r.Last.Line}, "nothing is sealed, although a workbench seals what it writes first")
+		v.find(textLine{file: r.Last.File, number: r.Last.Line}, "nothing is sealed, although a workbench seals what it writes first (unless it was killed while it did)")
 	}
 }
 

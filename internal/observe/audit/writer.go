@@ -152,7 +152,7 @@ func (w *writer) write(batch []item, lost uint64, isSealDue, isLast bool) error 
 		}
 	}
 	if c.isSealed && len(c.text) > 0 {
-		o.Log.Info("the audit log was sealed", "seq", c.head.Seq, "head", c.head.Hash.String(), "key", keyID(known.public()))
+		o.Log.Info("the audit log was sealed", "seq", c.head.Seq, "head", c.head.Hash.String(), "key", hex.EncodeToString(known.public()))
 	}
 	return nil
 }
@@ -160,10 +160,10 @@ func (w *writer) write(batch []item, lost uint64, isSealDue, isLast bool) error 
 // explainStart adds what the next lines need to be understood.
 func (w *writer) explainStart(c *composer, lost uint64) {
 	now := time.Now()
+	if w.tail.open {
+		c.text = append(c.text, '\n')
+	}
 	if w.tail.bad > 0 {
-		if w.tail.open {
-			c.text = append(c.text, '\n')
-		}
 		c.add(now, newFields(eventLog, "torn").number("count", int64(w.tail.bad)))
 	}
 	if w.cut.Seq > 0 {
@@ -373,7 +373,7 @@ func (c *composer) add(at time.Time, body []byte) {
 
 // seal adds a signature over a line that names the one before, and so over all lines.
 func (c *composer) seal(at time.Time, with *keys) {
-	begin := c.start(at, newFields(eventSeal, "").text("key", keyID(with.public())))
+	begin := c.start(at, newFields(eventSeal, "").hexadecimal("key", with.public()))
 	signature := ed25519.Sign(with.seal, signed(c.text[begin:]))
 	c.text = append(c.text, signatureMember...)
 	c.text = hex.AppendEncode(c.text, signature)
