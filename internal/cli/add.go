@@ -16,7 +16,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
@@ -62,7 +61,7 @@ is asked, for 3 seconds at most, whether it needs a login.`,
 	})
 	flags.add(cmd)
 	cmd.Flags().StringVarP(&flags.toolbox, "toolbox", "t", "", "toolbox to add to; created if it does not exist (default: the only one)")
-	cmd.Flags().StringVar(&flags.description, "description", "", "what a new toolbox is for; models read it to decide whether to open it")
+	cmd.Flags().StringVar(&flags.description, "description", "", "what the toolbox is for, new or not; models read it to decide whether to open it")
 	cmd.Flags().StringArrayVarP(&flags.env, "env", "e", nil, "environment variable of the server, NAME=VALUE; may be repeated")
 	cmd.Flags().StringArrayVarP(&flags.headers, "header", "H", nil, "HTTP header of a remote server, NAME=VALUE or 'NAME: VALUE'; may be repeated")
 	cmd.Flags().StringVar(&flags.cwd, "cwd", "", "working folder of the server")
@@ -103,6 +102,9 @@ func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error
 	e, err := g.readAddTarget(cmd, flags.editFlags, flags.toolbox)
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("description") && strings.TrimSpace(flags.description) == "" {
+		return &usageError{err: errors.New("--description needs a text: what the toolbox is for")}
 	}
 	a := &addition{edit: e, flags: flags, ctx: cmd.Context(), stderr: cmd.ErrOrStderr()}
 	if err := a.read(args, cmd.ArgsLenAtDash(), cmd.InOrStdin()); err != nil {
@@ -240,10 +242,16 @@ func (a *addition) chooseToolbox() error {
 	for _, server := range (configwrite.Entry{Toolbox: a.toolbox}).Servers(a.Outline) {
 		taken = append(taken, server.Name)
 	}
-	if err := a.ChooseNames(a.toolbox, taken); err != nil || slices.Contains(boxes, a.toolbox) {
+	err := a.ChooseNames(a.toolbox, taken)
+	switch {
+	case err != nil:
 		return err
+	case !slices.Contains(boxes, a.toolbox):
+		return a.makeToolbox(a.toolbox)
+	case a.flags.description != "":
+		return a.describe(a.toolbox, a.flags.description)
 	}
-	return a.makeToolbox(a.toolbox)
+	return nil
 }
 
 // addServer adds one server to the configuration, and its secrets to workbench.env.
@@ -286,6 +294,9 @@ func (a *addition) report(logins []remote) {
 		names = append(names, "'"+tty.CleanLine(server.Name)+"'")
 	}
 	a.reportDone("Added %s to toolbox '%s' in %s.", strings.Join(names, ", "), tty.CleanLine(a.toolbox), shortenHome(a.Path))
+	if slices.Contains(a.described, a.toolbox) && a.Has(configwrite.Entry{Toolbox: a.toolbox}) {
+		fmt.Fprintf(a.screen, "The description of toolbox '%s' is now: %s\n", tty.CleanLine(a.toolbox), tty.CleanLine(a.flags.description))
+	}
 	if len(a.moved) > 0 {
 		var variables []string
 		for _, variable := range a.moved {
@@ -318,11 +329,13 @@ func (a *addition) needLogin() []remote {
 func (a *addition) makeToolbox(name string) error {
 	var served []string
 	for _, server := range a.Servers {
-		served = append(served, server.Name)
+		if !server.Disabled || !slices.ContainsFunc(a.Servers, func(s clients.Server) bool { return !s.Disabled }) {
+			served = append(served, server.Name)
+		}
 	}
 	description := a.flags.description
 	if description == "" {
-		description = "Tools of " + strings.Join(served, ", ")
+		description = importer.Describe(served)
 		if a.asks() {
 			answer, err := a.screen.Ask(a.ctx, fmt.Sprintf("What is the new toolbox '%s' for? Models read this.", tty.CleanLine(name)), description)
 			if err != nil {
@@ -331,11 +344,7 @@ func (a *addition) makeToolbox(name string) error {
 			description = answer
 		}
 	}
-	value, err := jsonc.Encode(description)
-	if err != nil {
-		return err
-	}
-	if err := a.Set([]string{"toolboxes", name, "description"}, value); err != nil {
+	if err := a.describe(name, description); err != nil {
 		return err
 	}
 	return a.Set([]string{"toolboxes", name, "mcpServers"}, []byte("{}"))

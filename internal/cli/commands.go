@@ -39,9 +39,9 @@ func addCommands(root *cobra.Command, g *globals) {
 			singleHelp(newTry(g)),
 		}},
 		{"Configure", []helpLine{
-			singleHelp(newList(g)),
-			groupedHelp("Add a server; remove a server or a toolbox", newAdd(g), newRemove(g)),
-			groupedHelp("Enable or disable a server", newEnable(g), newDisable(g)),
+			groupedHelp("List toolboxes and servers; say what one is for", newList(g), newDescribe(g)),
+			groupedHelp("Add a server; remove servers; move them", newAdd(g), newRemove(g), newMove(g)),
+			groupedHelp("Enable or disable a server; rename it", newEnable(g), newDisable(g), newRename(g)),
 			groupedHelp("Sign in to a remote server, or out; show the logins", newLogin(g), newLogout(g), newAuth(g)),
 			groupedHelp("Check a file; print its JSON Schema for editors", newValidate(g), newSchema()),
 			groupedHelp("Trust a project; approve tools; check the policy", newTrust(g), newLock(g), newPolicy(g)),

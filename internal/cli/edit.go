@@ -15,6 +15,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
 // editFlags are the flags of all commands that change the configuration.
@@ -36,6 +38,7 @@ type edit struct {
 
 	entries []string // that the change is about
 	written bool
+	described []string // toolboxes whose descriptions the person chose
 }
 
 // readEdits reads the files that a change may be for, in the order of lookup: the project's file
@@ -164,6 +167,9 @@ func (e *edit) apply(ctx context.Context, question string) (done bool, err error
 	if !e.IsChanged() {
 		return false, nil
 	}
+	if err := importer.FollowServers(e.Edit, e.described...); err != nil {
+		return false, err
+	}
 	remaining, err := e.Check(e.Next)
 	if err != nil {
 		return false, err
@@ -201,6 +207,16 @@ func (e *edit) remindOfTrust() error {
 		fmt.Fprintf(os.Stderr, "The file is not trusted yet, so nothing of it is run. Review it, and then run: %s\n", u.Command())
 	}
 	return nil
+}
+
+// describe sets the description of a toolbox to a person's own.
+func (e *edit) describe(box, description string) error {
+	value, err := jsonc.Encode(description)
+	if err != nil {
+		return err
+	}
+	e.described = append(e.described, box)
+	return e.SetFirst([]string{"toolboxes", box, "description"}, value)
 }
 
 // reportDone prints, below the diff, what was written.

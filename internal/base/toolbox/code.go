@@ -84,6 +84,7 @@ const (
 	ToolDenied           Code = "tool-denied"
 	ToolError            Code = "tool-error"
 	ToolNotFound         Code = "tool-not-found"
+	ToolboxExists        Code = "toolbox-exists"
 	ToolboxNotFound      Code = "toolbox-not-found"
 	ToolboxUnclear       Code = "toolbox-unclear"
 	ToolsNotApproved     Code = "tools-not-approved"

@@ -48,6 +48,12 @@ func (e *Edit) Set(path []string, value []byte) error {
 	return e.replace(data, err)
 }
 
+// SetFirst is Set for a key that comes before its neighbours if it is new.
+func (e *Edit) SetFirst(path []string, value []byte) error {
+	data, err := jsonc.SetFirst(e.Next.Data, path, value)
+	return e.replace(data, err)
+}
+
 // Remove removes a key from the configuration.
 func (e *Edit) Remove(path []string) error {
 	data, err := jsonc.Remove(e.Next.Data, path)

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"net/url"
 	"path"
 	"slices"
@@ -16,6 +17,8 @@ type Toolbox struct {
 	Name        string
 	Description string // models read it to decide whether to open the toolbox
 	Servers     []*Server
+
+	topic string // of the description
 }
 
 // rule assigns servers to a toolbox by words. The first matching rule wins, so specific rules come
@@ -108,23 +111,29 @@ func put(boxes []Toolbox, r rule, server *Server) []Toolbox {
 	i := slices.IndexFunc(boxes, func(b Toolbox) bool { return b.Name == r.toolbox })
 	if i < 0 {
 		i = len(boxes)
-		boxes = append(boxes, Toolbox{Name: r.toolbox, Description: r.description})
+		boxes = append(boxes, Toolbox{Name: r.toolbox, topic: r.description})
 	}
 	boxes[i].Servers = append(boxes[i].Servers, server)
 	return boxes
 }
 
-// describe names the servers: models know many of them.
+// describe describes the toolbox by its topic and the servers that are enabled, or by all if none is.
 func (b *Toolbox) describe() {
-	names := make([]string, len(b.Servers))
-	for i, server := range b.Servers {
-		names[i] = server.Name
+	var all, enabled []string
+	for _, server := range b.Servers {
+		all = append(all, server.Name)
+		if !server.isDisabled() {
+			enabled = append(enabled, server.Name)
+		}
 	}
-	if b.Description == "" {
-		b.Description = "Tools"
+	if len(enabled) == 0 {
+		enabled = all
 	}
-	b.Description += " (" + strings.Join(names, ", ") + ")"
+	b.Description = describeTopic(cmp.Or(b.topic, plainTopic), enabled)
 }
+
+// isDisabled reports whether the server is written as a disabled one.
+func (s *Server) isDisabled() bool { return s.definition.Disabled || len(s.Unset) > 0 }
 
 func ruleFor(server *Server) rule {
 	for _, words := range [][]string{split(server.Name), split(packageOrHost(server))} {
@@ -173,7 +182,9 @@ func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) 
 	if len(bytes.TrimSpace(before)) == 0 {
 		after = []byte(beginning)
 	}
-	for _, box := range boxes {
+	for i := range boxes {
+		box := &boxes[i]
+		box.describe() // variables may have got their values since the proposal
 		for _, server := range box.Servers {
 			name := server.Name
 			for p.existing.boxes[box.Name][name] {
@@ -185,7 +196,7 @@ func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) 
 					return nil, err
 				}
 			}
-			if server.definition.Disabled || len(server.Unset) > 0 {
+			if server.isDisabled() {
 				if entry, err = jsonc.Set(entry, []string{"disabled"}, []byte("true")); err != nil {
 					return nil, err
 				}

@@ -49,6 +49,15 @@ func (t *Target) Next(plan *Plan, boxes []Toolbox) (next configwrite.Content, er
 	if len(plan.Variables) > 0 {
 		next.Env = configwrite.AppendVariables(t.Before.Env, plan.Variables)
 	}
+	if t.Kept != nil {
+		outline, err := t.Outline()
+		if err != nil {
+			return next, err
+		}
+		if next.Data, err = followServers(t.Path, outline, next, nil); err != nil {
+			return next, err
+		}
+	}
 	_, err = t.Check(next)
 	return next, err
 }

@@ -52,6 +52,22 @@ type addition struct {
 	hujson.ObjectMember
 	above  []string
 	behind string
+
+	written *writtenValue // the value as it was written elsewhere in the file; nil: it is formatted
+}
+
+// writtenValue is the text of a value, with the indentation of the line that it starts on.
+type writtenValue struct{ text, indent string }
+
+// at returns the text for a line with another indentation.
+func (w *writtenValue) at(indent string) string {
+	lines := strings.SplitAfter(w.text, "\n")
+	for i := range lines[1:] {
+		if rest, ok := strings.CutPrefix(lines[i+1], w.indent); ok {
+			lines[i+1] = indent + rest
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 func (d *document) insertAfter(previous *hujson.ObjectMember, m *addition) {
@@ -63,7 +79,7 @@ func (d *document) insertAfter(previous *hujson.ObjectMember, m *addition) {
 	tail, _, lineComment := d.tail(from)
 	ownLine := d.beginsLine(previous.Name.StartOffset)
 	if !ownLine && !lineComment {
-		text := d.style.key(&m.ObjectMember) + d.inline(&m.Value, previous.Name.StartOffset)
+		text := d.style.key(&m.ObjectMember) + d.inline(m, previous.Name.StartOffset)
 		if hasComma {
 			d.splice(from, from, d.style.gap+text+end)
 		} else {
@@ -86,7 +102,7 @@ func (d *document) insertBefore(at *hujson.Value, object *hujson.Object, m *addi
 	first := &object.Members[0]
 	if !d.beginsLine(first.Name.StartOffset) {
 		start := first.Name.StartOffset
-		d.splice(start, start, d.style.key(&m.ObjectMember)+d.inline(&m.Value, start)+","+d.style.gap)
+		d.splice(start, start, d.style.key(&m.ObjectMember)+d.inline(m, start)+","+d.style.gap)
 		return
 	}
 	tail, _, _ := d.tail(at.StartOffset + 1)
@@ -97,6 +113,9 @@ func (d *document) insertBefore(at *hujson.Value, object *hujson.Object, m *addi
 func (d *document) spread(neighbour *hujson.ObjectMember, m *addition, indent string) string {
 	key := indent + d.style.key(&m.ObjectMember)
 	above := d.above(m, indent)
+	if m.written != nil {
+		return above + key + m.written.at(indent)
+	}
 	if text := d.style.line(&m.Value); d.isLine(&neighbour.Value) && len(key)+len(text) <= maxLine {
 		return above + key + text
 	}
@@ -113,24 +132,31 @@ func (d *document) above(m *addition, indent string) string {
 }
 
 // inline formats a value that follows another on its line.
-func (d *document) inline(value *hujson.Value, at int) string {
-	text := d.style.line(value)
+func (d *document) inline(m *addition, at int) string {
+	if m.written != nil {
+		return m.written.at(d.indent(at))
+	}
+	text := d.style.line(&m.Value)
 	if d.style.oneLine || at-d.lineStart(at)+len(text) <= maxLine {
 		return text
 	}
-	return d.style.layout(value, d.indent(at))
+	return d.style.layout(&m.Value, d.indent(at))
 }
 
 // insertFirst inserts a member into an empty object.
 func (d *document) insertFirst(at *hujson.Value, m *addition) {
 	open, closing := at.StartOffset+1, at.EndOffset-1
 	if d.style.oneLine {
-		d.splice(open, open, d.style.key(&m.ObjectMember)+d.style.line(&m.Value))
+		d.splice(open, open, d.style.key(&m.ObjectMember)+d.inline(m, open))
 		return
 	}
 	outer := d.indent(at.StartOffset)
 	indent := outer + d.style.unit
-	text := d.style.newline + d.above(m, indent) + indent + d.style.key(&m.ObjectMember) + d.style.layout(&m.Value, indent)
+	value := d.style.layout(&m.Value, indent)
+	if m.written != nil {
+		value = m.written.at(indent)
+	}
+	text := d.style.newline + d.above(m, indent) + indent + d.style.key(&m.ObjectMember) + value
 	if d.style.trailing {
 		text += ","
 	}

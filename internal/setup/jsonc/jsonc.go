@@ -20,6 +20,11 @@ func Set(source []byte, path []string, value []byte) ([]byte, error) {
 	return set(source, path, value, &addition{}, math.MaxInt)
 }
 
+// SetFirst is Set for a member that comes before all others if it is new.
+func SetFirst(source []byte, path []string, value []byte) ([]byte, error) {
+	return set(source, path, value, &addition{}, 0)
+}
+
 // Restore adds the member at path from an earlier text to one that lacks it: with its comments, and after index others
 // or at the end. Objects created on the way come last.
 func Restore(source, earlier []byte, path []string, index int) ([]byte, error) {
