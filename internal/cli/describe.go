@@ -70,6 +70,7 @@ func findToolbox(edits []*edit, ref string) (*edit, configwrite.Entry, error) {
 		for _, name := range []string{ref, box} {
 			for _, e := range edits {
 				if found := (configwrite.Entry{Toolbox: name}); e.Has(found) {
+					e.entries = append(e.entries, found.Ref())
 					return e, found, nil
 				}
 			}

@@ -36,8 +36,9 @@ type edit struct {
 	screen  *tty.Screen
 	flags   editFlags
 
-	entries []string // that the change is about
-	written bool
+	entries   []string // that the change is about
+	notes     []string // what the change does not take care of
+	written   bool
 	described []string // toolboxes whose descriptions the person chose
 }
 
@@ -235,6 +236,7 @@ type changedFile struct {
 	Written bool     `json:"written"` // false after a dry run
 	Entries []string `json:"entries"` // the servers and toolboxes that the change is about
 	Diff    string   `json:"diff"`
+	Notes   []string `json:"notes,omitempty"` // what the change does not take care of
 }
 
 // changedFiles returns the files that a command changed, or would change.
@@ -245,7 +247,7 @@ func changedFiles(edits []*edit) []changedFile {
 			continue
 		}
 		diff := e.Masker(e.Next).Mask(linediff.Unified(e.Path, e.Content().Data, e.Next.Data))
-		changed = append(changed, changedFile{File: e.Path, Written: e.written, Entries: append([]string{}, e.entries...), Diff: diff})
+		changed = append(changed, changedFile{File: e.Path, Written: e.written, Entries: append([]string{}, e.entries...), Diff: diff, Notes: e.notes})
 	}
 	return changed
 }

@@ -45,13 +45,19 @@ func (e *edit) showAffected(edits []*edit, all []configwrite.Relocation) bool {
 		for _, r := range all {
 			for _, pattern := range file.Affected(r, r.From.Servers(e.Outline)) {
 				found = true
-				fmt.Fprintf(e.screen, "%s %s\n", e.screen.Paint(tty.Caution, "!"), e.screen.Wrap(tty.CleanLine(fmt.Sprintf(
-					"The pattern '%s' in the policy of %s does not match the same tools of %s as before. Check the policy afterwards: mcp-workbench policy",
-					pattern, shortenHome(file.Path), r.From.Describe())), 2))
+				e.caution("The pattern '%s' in the policy of %s does not match the same tools of %s as before. Check the policy afterwards: mcp-workbench policy",
+					pattern, shortenHome(file.Path), r.From.Describe())
 			}
 		}
 	}
 	return found
+}
+
+// caution shows what the change does not take care of.
+func (e *edit) caution(format string, args ...any) {
+	text := tty.CleanLine(fmt.Sprintf(format, args...))
+	e.notes = append(e.notes, text)
+	fmt.Fprintf(e.screen, "%s %s\n", e.screen.Paint(tty.Caution, "!"), e.screen.Wrap(text, 2))
 }
 
 // reportReferences changes or names what refers to the entries from outside of the file.
@@ -83,9 +89,8 @@ func (e *edit) reportClients(all []configwrite.Relocation) {
 			continue
 		}
 		to := all[slices.IndexFunc(all, func(r configwrite.Relocation) bool { return r.From.Toolbox == found.Toolbox })].To.Toolbox
-		fmt.Fprintf(e.screen, "%s %s\n", e.screen.Paint(tty.Caution, "!"), e.screen.Wrap(tty.CleanLine(fmt.Sprintf(
-			"%s starts the workbench with --toolbox %s, which is gone. Write --toolbox %s into the entry '%s' of %s.",
-			found.Client.Title, found.Toolbox, to, found.Entry, shortenHome(found.File))), 2))
+		e.caution("%s starts the workbench with --toolbox %s, which is gone. Write --toolbox %s into the entry '%s' of %s.",
+			found.Client.Title, found.Toolbox, to, found.Entry, shortenHome(found.File))
 	}
 }
 
@@ -111,8 +116,7 @@ func (e *edit) reportTokens(all []configwrite.Relocation) {
 		}
 	}
 	if len(names) > 0 {
-		fmt.Fprintf(e.screen, "%s %s\n", e.screen.Paint(tty.Caution, "!"), e.screen.Wrap(
-			"Limited to the old name, and without this toolbox now: "+toolbox.Count(len(names), "token", "tokens")+" "+strings.Join(names, ", ")+
-				". Create new ones: mcp-workbench token add --help", 2))
+		e.caution("Limited to the old name, and without this toolbox now: %s %s. Create new ones: mcp-workbench token add --help",
+			toolbox.Count(len(names), "token", "tokens"), strings.Join(names, ", "))
 	}
 }

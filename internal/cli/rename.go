@@ -113,5 +113,7 @@ func (e *edit) refuseTaken(from, to configwrite.Entry) error {
 
 // isNamed reports whether one of the relocations is about a whole toolbox of this name.
 func isNamed(all []configwrite.Relocation, box string) bool {
-	return slices.ContainsFunc(all, func(r configwrite.Relocation) bool { return r.From == configwrite.Entry{Toolbox: box} && r.To != r.From })
+	return slices.ContainsFunc(all, func(r configwrite.Relocation) bool {
+		return r.From == configwrite.Entry{Toolbox: box} && r.To != r.From
+	})
 }
