@@ -33,6 +33,40 @@ func TestGuideTellsOfEveryClient(t *testing.T) {
 	}
 }
 
+// The guide says which clients can reach a workbench over HTTP, and how they get the token.
+func TestGuideTellsOfHTTP(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "clients.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(data), "\n## Over HTTP\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, client := range All() {
+		row := "| `" + client.ID + "` |"
+		if (client.remote != nil) != strings.Contains(section, row) {
+			t.Errorf("%s: can reach HTTP: %v; the guide has another opinion", client.ID, client.remote != nil)
+		}
+		token := "copied into the file"
+		switch {
+		case client.remote == nil:
+			continue
+		case client.reference("NAME") != "":
+			token = "`" + client.reference("NAME") + "`"
+		case client.RefersToVariables():
+			token = "`bearer_token_env_var`"
+		}
+		key := ""
+		for _, f := range client.remote {
+			if f.value == address {
+				key = f.name
+			}
+		}
+		if row += " `" + key + "` | " + token + " |"; !strings.Contains(section, row) {
+			t.Errorf("the guide lacks\n%s", row)
+		}
+	}
+}
+
 // facts is what the guide has to say of a client.
 func facts(t *testing.T, client *Client) []string {
 	t.Helper()

@@ -4,7 +4,11 @@ import "fmt"
 
 // HTTPSnippet returns the text to paste into the best-known clients for a workbench over HTTP.
 func HTTPSnippet(url, token string) string {
-	return fmt.Sprintf(`Claude Code:
+	return fmt.Sprintf(`A client on this machine, with the token in a variable:
+
+  mcp-workbench connect CLIENT --http %[1]s --token-env WORKBENCH_TOKEN
+
+Claude Code:
 
   claude mcp add --scope user --transport http workbench %[1]s --header "Authorization: Bearer %[2]s"
 
