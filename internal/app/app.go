@@ -160,7 +160,7 @@ func New(options Options) (*App, error) {
 	a.onStop("history", a.stopKeeping) // after the servers, with which the last calls end
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
-		Surface: a.surface, Forwarder: a.forwarder, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit, Answered: a.telemetry.Answered(),
+		Surface: a.surface, Forwarder: a.forwarder, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit, Answered: a.telemetry.Answered(), SessionEnded: a.meter.ClientLeft,
 		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
 	})
 	a.onStop("approvals", func(context.Context) error {

@@ -85,9 +85,9 @@ func (all allEvents) ServerCrashed(toolbox, server string) {
 	}
 }
 
-func (all allEvents) ServerEnded(toolbox, server string) {
+func (all allEvents) ServerEnded(toolbox, server string, after time.Duration, crashed bool) {
 	for _, one := range all {
-		one.ServerEnded(toolbox, server)
+		one.ServerEnded(toolbox, server, after, crashed)
 	}
 }
 

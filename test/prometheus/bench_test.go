@@ -116,13 +116,21 @@ func (b *bench) get(token, accept string) (status int, body string) {
 	return response.StatusCode, string(content)
 }
 
-// work calls all tools again and again, until end is called. Only the server of ops crashes.
-func (b *bench) work() (end func()) {
+// connect begins a session.
+func (b *bench) connect() *mcptest.HTTPClient {
 	b.t.Helper()
 	client := mcptest.NewHTTPClient(b.Address, http.Header{"Authorization": {"Bearer " + b.tokens["caller"]}})
 	if answer, err := client.Initialize(b.t.Context(), "2025-11-25"); err != nil || answer.Result == nil {
 		b.t.Fatalf("%s %v %v", answer.Raw, answer.Bad, err)
 	}
+	return client
+}
+
+// work calls all tools again and again, until end is called. Only the server of ops crashes.
+func (b *bench) work() (end func()) {
+	b.t.Helper()
+	b.connect().Close() // a session that has ended
+	client := b.connect()
 	ctx, cancel := context.WithCancel(b.t.Context())
 	var working sync.WaitGroup
 	working.Go(func() {

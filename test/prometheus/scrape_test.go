@@ -171,6 +171,8 @@ func TestPrometheusScrapesTheWorkbench(t *testing.T) {
 	for _, text := range []string{
 		`sum(mcp_workbench_server_crashes_total) > 0`, `mcp_workbench_requests_total{outcome="tool_error"} > 0`, `mcp_workbench_requests_total{outcome="rpc_error"} > 0`,
 		`mcp_workbench_errors_total{error_type="-32000"} > 0`, `mcp_workbench_calls_total{gen_ai_tool_name="good",outcome="ok"} > 0`, `mcp_workbench_server_memory_bytes > 0`,
+		`mcp_server_session_duration_seconds_count{network_transport="tcp",mcp_protocol_version="2025-11-25"} == 1`,
+		`mcp_client_session_duration_seconds_count{toolbox="ops",error_type="server_ended"} > 0`,
 	} {
 		s.awaitData(ctx, "what was done", text)
 	}

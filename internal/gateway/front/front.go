@@ -43,10 +43,13 @@ type Options struct {
 	// the same: servers that ask for roots are shared by clients with the same. Default: false.
 	RootsMatter func() bool
 	// Answered is told of every request that was answered, for its trace; see call.Origin. Default: requests are not traced.
-	Answered   func(origin *call.Origin, answer call.Answer)
-	Version    string       // that clients see
-	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
-	Log        *slog.Logger // default: discard
+	Answered func(origin *call.Origin, answer call.Answer)
+	// SessionEnded is told how long each session of a client lasted that initialized; requests of the modern era have none.
+	// Default: nobody is told.
+	SessionEnded func(overHTTP bool, revision protocol.Revision, after time.Duration)
+	Version      string       // that clients see
+	MaxMessage   int          // limit in bytes of one message; default wire.DefaultLimit
+	Log          *slog.Logger // default: discard
 }
 
 // Audience is what a client may see. Clients of the same audience share a surface.

@@ -36,6 +36,7 @@ type session struct {
 	declaration declaration
 	profile     atomic.Pointer[fleet.ClientProfile] // nil before initialize
 	live        atomic.Bool                         // the client has initialized
+	began       atomic.Pointer[time.Time]           // when it first did; nil before, and after the session was told of
 
 	calls     metatool.CallReader
 	requests  requestTable
@@ -91,6 +92,9 @@ func (s *session) declare(revision protocol.Revision, capabilities []byte) {
 	defer s.declaration.mu.Unlock()
 	s.declaration.revision, s.declaration.capabilities = revision, wire.Raw(capabilities)
 	s.live.Store(true)
+	if s.stateless == nil {
+		s.began.CompareAndSwap(nil, new(time.Now()))
+	}
 }
 
 // capabilities returns the capabilities that the client declared.
@@ -152,6 +156,16 @@ func (s *session) leaveFleet() {
 	s.forwarder.Load().ClientLeft(s)
 	if profile := s.profile.Load(); profile != nil {
 		profile.Close()
+	}
+	s.tellEnd()
+}
+
+// tellEnd tells once how long the session of a client lasted.
+func (s *session) tellEnd() {
+	began := s.began.Swap(nil)
+	if tell := s.server.options.SessionEnded; tell != nil && began != nil {
+		_, overHTTP := s.notifier.(*stream)
+		tell(overHTTP, s.revision(), time.Since(*began))
 	}
 }
 

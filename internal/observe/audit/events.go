@@ -94,7 +94,7 @@ func (l *Log) ServerCrashed(box, server string) {
 }
 
 // ServerEnded implements fleet.Events.
-func (l *Log) ServerEnded(box, server string) {
+func (l *Log) ServerEnded(box, server string, _ time.Duration, _ bool) {
 	l.Add(Entry{event: eventServer, outcome: "ended", ref: toolbox.Ref{Toolbox: box, Server: server}})
 }
 

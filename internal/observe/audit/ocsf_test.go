@@ -45,7 +45,7 @@ func (r *rig) writeEveryKind() {
 	l.ServerStarted("T", "S", time.Millisecond, nil)
 	l.ServerStarted("T", "S", time.Millisecond, errors.New("x"))
 	l.ServerCrashed("T", "S")
-	l.ServerEnded("T", "S")
+	l.ServerEnded("T", "S", time.Minute, true)
 	l.DefinitionsChanged("T", "S", []catalog.Change{{}, {Tool: "x"}})
 	refusals := NewRefusals(l)
 	refusals.Add("[::1]:80", "ci", "the token is not for metrics")

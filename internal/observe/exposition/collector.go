@@ -60,6 +60,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	seen := c.read()
 	out := output{to}
 	out.gauge(buildInfo, 1, label(seen.Version))
+	out.clients(seen.Counted.Clients)
 	type name struct{ toolbox, server string }
 	counted := make(map[name]*meter.Totals, len(seen.Counted.Servers))
 	for _, one := range seen.Counted.Servers {
@@ -102,7 +103,20 @@ func (o output) lifecycle(totals *meter.Totals, isLocked bool, of []string) {
 	}
 	o.counter(definitionsChanged, totals.DefinitionsChanged, with(of, locked)...)
 	o.histogram(serverStartTime, &totals.StartTime, of...)
+	o.histogram(clientSession, &totals.Sessions, with(of, "")...)
+	o.histogram(clientSession, &totals.BrokenOff, with(of, "server_ended")...)
 	o.gauge(inFlight, float64(totals.InFlight), of...)
+}
+
+// clients measures the sessions of clients, of which there is one kind for each transport and revision.
+func (o output) clients(all []meter.ClientTotals) {
+	for i := range all {
+		transport := "pipe"
+		if all[i].OverHTTP {
+			transport = "tcp"
+		}
+		o.histogram(serverSession, &all[i].Took, transport, string(all[i].Revision))
+	}
 }
 
 func (o output) requests(totals *meter.Totals, of []string) {

@@ -37,10 +37,11 @@ func measured() Measured {
 		Version: "1.2.3",
 		Counted: meter.Snapshot{Servers: []*meter.Totals{{
 			Toolbox: "dev", Server: "s", InFlight: 2, Overhead: used, Starts: 3, FailedStarts: 1, StartTime: used, Crashes: 4, DefinitionsChanged: 2,
-			Methods: []meter.MethodTotals{{Method: "tools/call", Outcomes: ended, Took: used, AtServer: used}},
-			Tools:   []meter.ToolTotals{{Tool: "read", Outcomes: ended}},
-			Errors:  []meter.ErrorTotals{{Type: "tool_error", Count: 1}},
-		}}},
+			Methods:  []meter.MethodTotals{{Method: "tools/call", Outcomes: ended, Took: used, AtServer: used}},
+			Tools:    []meter.ToolTotals{{Tool: "read", Outcomes: ended}},
+			Errors:   []meter.ErrorTotals{{Type: "tool_error", Count: 1}},
+			Sessions: used, BrokenOff: used,
+		}}, Clients: []meter.ClientTotals{{Revision: "2025-11-25", Took: used}, {OverHTTP: true, Revision: "2025-11-25", Took: used}}},
 		Servers: []Server{
 			{Toolbox: "dev", Name: "s", States: map[fleet.State]int{fleet.Ready: 2, fleet.BackingOff: 1}, Memory: 1 << 20, Questions: 1, IsLocked: true},
 			{Toolbox: "ops", Name: "s", States: map[fleet.State]int{fleet.Idle: 1}},
@@ -92,6 +93,10 @@ func TestMetrics(t *testing.T) {
 		`mcp_workbench_definitions_changed_total{locked="true",server="s",toolbox="dev"} 2`,
 		`mcp_workbench_definitions_changed_total{locked="false",server="s",toolbox="ops"} 0`,
 		`mcp_workbench_server_crashes_total{server="s",toolbox="ops"} 0`,
+		`mcp_client_session_duration_seconds_count{error_type="",server="s",toolbox="dev"} 6`,
+		`mcp_client_session_duration_seconds_count{error_type="server_ended",server="s",toolbox="dev"} 6`,
+		`mcp_server_session_duration_seconds_sum{mcp_protocol_version="2025-11-25",network_transport="pipe"} 1.5`,
+		`mcp_server_session_duration_seconds_bucket{mcp_protocol_version="2025-11-25",network_transport="tcp",le="0.01"} 3`,
 		"go_goroutines ",
 	} {
 		if !strings.Contains(got, "\n"+want) {
@@ -192,7 +197,7 @@ func familiesOf(body io.Reader, decoder expfmt.Decoder, contentType string) (map
 func TestMetricsOfSomeToolboxes(t *testing.T) {
 	visible := []string{"ops"}
 	got := read(t, Options{Read: measured, Visible: func(*http.Request) []string { return visible }}, "")
-	if strings.Contains(got, `"dev"`) || strings.Contains(got, "mcp_server_operation") || !strings.Contains(got, `toolbox="ops"`) {
+	if strings.Contains(got, `"dev"`) || strings.Contains(got, "mcp_server_operation") || strings.Contains(got, "mcp_server_session") || !strings.Contains(got, `toolbox="ops"`) {
 		t.Errorf("a token for ops sees %s", got)
 	}
 	visible = []string{}

@@ -124,6 +124,7 @@ func (h *Handler) visibleTo(r *http.Request) func() Measured {
 	return func() Measured {
 		seen := h.options.Read()
 		seen.Servers = slices.DeleteFunc(seen.Servers, func(s Server) bool { return !slices.Contains(visible, s.Toolbox) })
+		seen.Counted.Clients = nil // they are not about a toolbox
 		seen.Counted.Servers = slices.DeleteFunc(seen.Counted.Servers, func(s *meter.Totals) bool { return !slices.Contains(visible, s.Toolbox) })
 		return seen
 	}

@@ -13,6 +13,9 @@ const (
 	labelState   = "state"
 	labelLocked  = "locked"
 	labelVersion = "version"
+
+	labelTransport = "network_transport"
+	labelRevision  = "mcp_protocol_version"
 )
 
 // all are the descriptions of all metrics.
@@ -25,12 +28,16 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return desc
 }
 
-// The metrics. The names of the first two are those of the MCP conventions.
+// The metrics. The names of the first two, and of the sessions, are those of the MCP conventions.
 var (
 	serverOperation = describe("mcp_server_operation_duration_seconds",
 		"Duration of requests that were sent to a server, as clients of the workbench see it.", labelMethod)
 	clientOperation = describe("mcp_client_operation_duration_seconds",
 		"The part of the duration of requests that was spent at the server.", labelMethod)
+	clientSession = describe("mcp_client_session_duration_seconds",
+		"Duration of sessions with a server that ended; error_type is server_ended if the server ended by itself.", labelError)
+	serverSession = describeProgram("mcp_server_session_duration_seconds",
+		"Duration of sessions of clients that ended. Requests of revision 2026-07-28 have none.", labelTransport, labelRevision)
 	overhead = describe("mcp_workbench_overhead_duration_seconds",
 		"The part of the duration of requests that was spent in the workbench: without the server, its start, and people.")
 

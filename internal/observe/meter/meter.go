@@ -52,6 +52,8 @@ type Meter struct {
 	totals     atomic.Pointer[map[serverKey]*totals] // replaced with mu held, never changed
 	tools      int                                   // that are counted apart; guarded by mu
 	errorTypes map[string]bool                       // that are counted apart; guarded by mu
+
+	clients clientSessions
 }
 
 type serverKey struct{ toolbox, server string }

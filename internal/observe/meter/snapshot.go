@@ -14,6 +14,7 @@ type Snapshot struct {
 	Since            time.Time
 	QuestionsWaiting int // calls that wait for approval
 	Servers          []*Totals
+	Clients          []ClientTotals
 }
 
 // Totals are all counters of one server since the start of the workbench, for what collects metrics. Their labels are
@@ -26,6 +27,8 @@ type Totals struct {
 	FailedStarts       uint64
 	StartTime          Histogram // of starts that succeeded
 	Crashes            uint64    // of a server that was ready
+	Sessions           Histogram // how long the server was ready, until the workbench ended it
+	BrokenOff          Histogram // the same, until the server ended by itself
 	DefinitionsChanged uint64    // tools and instructions
 	Methods            []MethodTotals
 	Tools              []ToolTotals
@@ -67,6 +70,7 @@ func (m *Meter) Snapshot(questionsWaiting int) Snapshot {
 	slices.SortFunc(all.Servers, func(a, b *Totals) int {
 		return cmp.Or(cmp.Compare(a.Toolbox, b.Toolbox), cmp.Compare(a.Server, b.Server))
 	})
+	all.Clients = m.clients.read()
 	return all
 }
 
@@ -74,6 +78,7 @@ func (t *totals) read(key serverKey) *Totals {
 	read := &Totals{
 		Toolbox: key.toolbox, Server: key.server, InFlight: int(max(t.inFlight.Load(), 0)), Overhead: t.overhead.read(&overheadBounds),
 		Starts: t.starts.Load(), FailedStarts: t.startErrors.Load(), StartTime: t.startTime.read(&operationBounds),
+		Sessions: t.sessions.read(&operationBounds), BrokenOff: t.brokenOff.read(&operationBounds),
 		Crashes: t.crashes.Load(), DefinitionsChanged: t.changes.Load(),
 	}
 	t.methods.each(func(name string, o *operation) {

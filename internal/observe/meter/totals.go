@@ -30,6 +30,8 @@ type totals struct {
 	startErrors atomic.Uint64
 	startTime   durations
 	crashes     atomic.Uint64
+	sessions    durations     // with the server, that the workbench ended
+	brokenOff   durations     // with the server, that it ended by itself
 	changes     atomic.Uint64 // of definitions
 	methods     table[operation]
 	tools       table[outcomes]
@@ -194,7 +196,14 @@ func (m *Meter) ServerStarted(toolbox, server string, took time.Duration, err er
 func (m *Meter) ServerCrashed(toolbox, server string) { m.serverTotals(toolbox, server).crashes.Add(1) }
 
 // ServerEnded implements fleet.Events.
-func (m *Meter) ServerEnded(string, string) {}
+func (m *Meter) ServerEnded(toolbox, server string, after time.Duration, crashed bool) {
+	t := m.serverTotals(toolbox, server)
+	if crashed {
+		t.brokenOff.add(after, &operationBounds, nil)
+		return
+	}
+	t.sessions.add(after, &operationBounds, nil)
+}
 
 // DefinitionsChanged implements fleet.Events.
 func (m *Meter) DefinitionsChanged(toolbox, server string, changes []catalog.Change) {

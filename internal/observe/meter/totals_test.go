@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
@@ -94,12 +96,31 @@ func TestEventsAreCounted(t *testing.T) {
 	m.ServerStarted("t", "s", time.Second, errors.New("no"))
 	m.ServerCrashed("t", "s")
 	m.DefinitionsChanged("t", "s", make([]catalog.Change, 2))
+	m.ServerEnded("t", "s", 30*time.Millisecond, false)
+	m.ServerEnded("t", "s", time.Hour, false)
+	m.ServerEnded("t", "s", time.Minute, true)
 	got := onlyServer(t, m)
+	if got.Sessions.Count != 2 || got.Sessions.Counts[2] != 1 || got.Sessions.Counts[14] != 1 || got.BrokenOff.Count != 1 || got.BrokenOff.Sum != 60 {
+		t.Errorf("the sessions are %+v and %+v", got.Sessions, got.BrokenOff)
+	}
 	if got.Starts != 1 || got.FailedStarts != 1 || got.Crashes != 1 || got.DefinitionsChanged != 2 || got.StartTime.Count != 1 || got.StartTime.Counts[5] != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if waiting := m.Snapshot(4).QuestionsWaiting; waiting != 4 {
 		t.Errorf("%d questions wait", waiting)
+	}
+}
+
+func TestSessionsOfClientsAreCounted(t *testing.T) {
+	m := New(begin)
+	m.ClientLeft(false, protocol.Revision20251125, time.Second)
+	m.ClientLeft(false, protocol.Revision20251125, time.Minute)
+	m.ClientLeft(true, protocol.Revision20250618, time.Second)
+	m.ClientLeft(true, "a client's own", time.Second)
+	all := m.Snapshot(0).Clients
+	slices.SortFunc(all, func(a, b ClientTotals) int { return strings.Compare(string(a.Revision), string(b.Revision)) })
+	if len(all) != 2 || !all[0].OverHTTP || all[0].Took.Count != 1 || all[1].OverHTTP || all[1].Took.Count != 2 || all[1].Took.Sum != 61 {
+		t.Errorf("the sessions are %+v", all)
 	}
 }
 

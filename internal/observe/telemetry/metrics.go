@@ -20,6 +20,9 @@ const (
 	labelOutcome = "outcome"
 	labelError   = "error.type"
 	labelState   = "state"
+
+	labelTransport = "network.transport"
+	labelRevision  = "mcp.protocol.version"
 )
 
 // builder makes the metrics of one message, all with the same times. Metrics of the same name share an entry.
@@ -37,6 +40,7 @@ func (r *resource) metrics(snapshot meter.Snapshot, states []ServerState, now ti
 		b.addServer(server)
 	}
 	b.addStates(states)
+	b.addClients(snapshot.Clients)
 	b.gauge("mcp_workbench.questions.waiting", "{question}", float64(snapshot.QuestionsWaiting), nil)
 	return &collectormetrics.ExportMetricsServiceRequest{ResourceMetrics: []*otlpmetrics.ResourceMetrics{{
 		Resource: r.message, ScopeMetrics: []*otlpmetrics.ScopeMetrics{{Scope: r.scope, Metrics: b.all}},
@@ -66,8 +70,21 @@ func (b *builder) addServer(t *meter.Totals) {
 	b.counter("mcp_workbench.server.starts", "{start}", t.Starts, with(text(labelOutcome, "ok")))
 	b.counter("mcp_workbench.server.starts", "{start}", t.FailedStarts, with(text(labelOutcome, "failed")))
 	b.histogram("mcp_workbench.server.start.duration", &t.StartTime, with())
+	b.histogram("mcp.client.session.duration", &t.Sessions, with())
+	b.histogram("mcp.client.session.duration", &t.BrokenOff, with(text(labelError, "server_ended")))
 	b.counter("mcp_workbench.server.crashes", "{crash}", t.Crashes, with())
 	b.counter("mcp_workbench.definitions.changed", "{definition}", t.DefinitionsChanged, with())
+}
+
+// addClients adds the sessions of clients that ended.
+func (b *builder) addClients(all []meter.ClientTotals) {
+	for i := range all {
+		transport := "pipe"
+		if all[i].OverHTTP {
+			transport = "tcp"
+		}
+		b.histogram("mcp.server.session.duration", &all[i].Took, []*common.KeyValue{text(labelTransport, transport), text(labelRevision, string(all[i].Revision))})
+	}
 }
 
 // addStates counts the sessions of a server by their state, and adds up their memory.

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
@@ -67,6 +69,8 @@ func start(t *testing.T, address string, variables ...string) (*Sender, *logged)
 			traced := aCall(t, nil)
 			traced.Trace = &call.Trace{ID: tracecontext.TraceID{1}}
 			m.CallEnded(traced, call.End{Status: call.StatusOK, Began: time.Now(), Took: time.Second, Sent: time.Now()})
+			m.ServerEnded("t", "s", time.Minute, true)
+			m.ClientLeft(true, protocol.Revision20251125, time.Minute)
 			return m.Snapshot(3), []ServerState{{"t", "s", "ready", 100}, {"t", "s", "ready", 20}, {"t", "s", "idle", 0}}
 		},
 	})
@@ -128,6 +132,12 @@ func TestSpansAndMetricsArrive(t *testing.T) {
 		memory := receiver.Metric("mcp_workbench.server.memory").GetGauge().GetDataPoints()
 		if len(states) != 2 || states[0].GetAsDouble() != 2 || len(memory) != 1 || memory[0].GetAsDouble() != 120 {
 			t.Errorf("the states are %v, the memory %v", states, memory)
+		}
+		for name, label := range map[string]string{"mcp.client.session.duration": "server_ended", "mcp.server.session.duration": "tcp"} {
+			sessions := receiver.Metric(name).GetHistogram().GetDataPoints()
+			if len(sessions) != 1 || sessions[0].GetCount() != 1 || sessions[0].GetSum() != 60 || !strings.Contains(fmt.Sprint(sessions[0].GetAttributes()), label) {
+				t.Errorf("%s is %v", name, sessions)
+			}
 		}
 		if calls := receiver.Metric("mcp_workbench.calls").GetSum(); len(calls.GetDataPoints()) != 1 || !calls.GetIsMonotonic() {
 			t.Errorf("the calls are %v", calls)

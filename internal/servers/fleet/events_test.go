@@ -27,7 +27,9 @@ func (l *eventLog) add(format string, values ...any) {
 func (l *eventLog) ServerStarted(toolbox, server string, took time.Duration, err error) {
 	l.add("%s/%s started: %t, in some time: %t", toolbox, server, err == nil, took > 0)
 }
-func (l *eventLog) ServerEnded(toolbox, server string)   { l.add("%s/%s ended", toolbox, server) }
+func (l *eventLog) ServerEnded(toolbox, server string, after time.Duration, crashed bool) {
+	l.add("%s/%s ended after some time: %t, by itself: %t", toolbox, server, after > 0, crashed)
+}
 func (l *eventLog) ServerCrashed(toolbox, server string) { l.add("%s/%s crashed", toolbox, server) }
 func (l *eventLog) DefinitionsChanged(toolbox, server string, changes []catalog.Change) {
 	l.add("%s/%s changed %d", toolbox, server, len(changes))
@@ -52,7 +54,7 @@ func TestEvents(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"T/S changed 1", "T/S crashed", "T/S ended", "T/S started: true, in some time: true", "T/broken started: false, in some time: true"}
+	want := []string{"T/S changed 1", "T/S crashed", "T/S ended after some time: true, by itself: true", "T/S started: true, in some time: true", "T/broken started: false, in some time: true"}
 	eventually(t, "all events", func() bool {
 		log.mu.Lock()
 		defer log.mu.Unlock()

@@ -66,8 +66,9 @@ type Events interface {
 	ServerStarted(toolbox, server string, took time.Duration, err error)
 	// ServerCrashed is called when a server has ended by itself that was ready.
 	ServerCrashed(toolbox, server string)
-	// ServerEnded is called when a server that was ready has ended, for whatever reason.
-	ServerEnded(toolbox, server string)
+	// ServerEnded is called when a server that was ready has ended, for whatever reason: how long it was ready, and whether
+	// it ended by itself.
+	ServerEnded(toolbox, server string, after time.Duration, crashed bool)
 	// DefinitionsChanged is called when definitions of tools, or instructions, are other ones than before.
 	DefinitionsChanged(toolbox, server string, changes []catalog.Change)
 }

@@ -27,6 +27,7 @@ type instance struct {
 	took     time.Duration // from the start to ready
 	login    usedLogin
 	lister   lister
+	crashed  bool // it ended by itself; guarded by the server's mu
 
 	// Leases are added with the server's mu held, and released without it.
 	leases atomic.Int64
@@ -235,6 +236,7 @@ func (s *Server) retireIdle(in *instance, limit time.Duration) (left time.Durati
 func (s *Server) discard(in *instance) {
 	s.mu.Lock()
 	s.stopping++
+	crashed := in.crashed
 	s.mu.Unlock()
 	if in.process != nil {
 		s.stopProcess(in.process)
@@ -247,7 +249,7 @@ func (s *Server) discard(in *instance) {
 	s.stopping--
 	s.mu.Unlock()
 	if events := s.fleet.options.Events; events != nil && !in.ready.IsZero() {
-		events.ServerEnded(s.toolbox, s.Name())
+		events.ServerEnded(s.toolbox, s.Name(), time.Since(in.ready), crashed)
 	}
 }
 

@@ -368,6 +368,7 @@ func (s *Server) crashed(in *instance, reason error) {
 	if events := s.fleet.options.Events; events != nil {
 		events.ServerCrashed(s.toolbox, s.Name())
 	}
+	in.crashed = true
 	s.retire(in)
 	s.failed(reason, s.failures-1)
 	s.failure.of = in
