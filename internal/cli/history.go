@@ -78,7 +78,7 @@ func (f *historyFlags) run(cmd *cobra.Command) error {
 	}
 	if len(calls.Records) > 0 {
 		show(calls.Records...)
-	} else if err := f.explainNothing(screen, absent); err != nil {
+	} else if err := f.explainNothing(screen, calls.HasAny, absent); err != nil {
 		return err
 	}
 	if !f.follow {
@@ -90,11 +90,13 @@ func (f *historyFlags) run(cmd *cobra.Command) error {
 }
 
 // explainNothing says why no calls are shown. A script gets nothing, which is a valid answer.
-func (f *historyFlags) explainNothing(screen *tty.Screen, absent error) error {
+func (f *historyFlags) explainNothing(screen *tty.Screen, hasOthers bool, absent error) error {
 	switch {
 	case f.follow && !f.asJSON:
 		fmt.Fprintln(screen, screen.Paint(tty.Faint, "Waiting for calls. Press Ctrl-C to quit."))
-	case f.follow, f.asJSON && (absent == nil || f.pid == 0):
+	case f.follow, f.asJSON && (absent == nil || f.pid == 0 || hasOthers):
+	case hasOthers:
+		fmt.Fprintln(screen, "No such calls.")
 	case absent != nil && f.pid == 0:
 		return &toolbox.Error{
 			Code: toolbox.NotRunning, Message: "No workbench of yours is running, and none that ended kept its calls",
@@ -102,8 +104,6 @@ func (f *historyFlags) explainNothing(screen *tty.Screen, absent error) error {
 		}
 	case absent != nil:
 		return absent
-	case f.query.Errors || f.query.Slow > 0:
-		fmt.Fprintln(screen, "No such calls.")
 	default:
 		fmt.Fprintln(screen, "No calls yet.")
 	}

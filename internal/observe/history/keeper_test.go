@@ -262,3 +262,35 @@ func TestReadingStoredCalls(t *testing.T) {
 		t.Errorf("no folder: %v", err)
 	}
 }
+
+// A file that cannot be read does not hide the others.
+func TestUnreadableFilesAreLeftOut(t *testing.T) {
+	folder := t.TempDir()
+	line := `{"pid":1,"seq":1,"time":"2026-01-01T00:00:00Z","outcome":"ok"}` + "\n"
+	torn := line + `{"pid":1,"seq":` + "\n\x00\xff\n" + strings.Replace(line, `"seq":1`, `"seq":2`, 1) + `{"pid"`
+	if err := os.WriteFile(filepath.Join(folder, "20260101-1-5-1.jsonl"), []byte(torn), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(folder, "20260101-2-5-1.jsonl")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Mkdir(filepath.Join(folder, "20260101-3-5-1.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	unreadable := filepath.Join(folder, "20260101-4-5-1.jsonl")
+	if err := os.WriteFile(unreadable, []byte(line), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	found, err := ReadStored(folder, 10, func(owner Owner, _ *Record) bool { return owner == Owner{1, 5} })
+	if len(found) != 2 || found[0].Seq != 1 || found[1].Seq != 2 {
+		t.Errorf("found %+v", found)
+	}
+	if isRoot := os.Geteuid() == 0; (err == nil) != isRoot || err != nil && !strings.Contains(err.Error(), unreadable) {
+		t.Errorf("the error is %v", err)
+	}
+	changed := 0
+	err = ReadChanged(folder, time.Now().Add(-time.Hour), func(owner Owner) bool { return owner.PID == 1 }, func(_ Owner, one Record) { changed += int(one.Seq) })
+	if err != nil || changed != 3 {
+		t.Errorf("changed are %d, %v", changed, err)
+	}
+}

@@ -61,3 +61,6 @@ func (r *Record) IsError() bool {
 	}
 	return true
 }
+
+// Ended returns when the call ended.
+func (r *Record) Ended() time.Time { return r.Time.Add(time.Duration(r.Took * float64(time.Second))) }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
@@ -15,45 +16,73 @@ import (
 // maxLine bounds a line of a file; the rest of a file with a longer one is not read.
 const maxLine = 64 << 10
 
+// maxTrouble bounds the files that cannot be read and are reported; others are only left out.
+const maxTrouble = 3
+
 // ReadStored returns the last calls that were written to the files of a folder and are wanted, the oldest first, at most
-// limit. Lines that are damaged are left out.
+// limit. Lines that are damaged are left out, and so are files that cannot be read, which the error names.
 func ReadStored(folder string, limit int, wanted func(Owner, *Record) bool) ([]Record, error) {
 	all, err := list(folder)
 	if err != nil {
 		return nil, err
 	}
 	var found []Record
+	var errs []error
 	for _, one := range all {
 		// A file has no call that began after it was changed last.
 		if len(found) >= limit && one.changed.Before(found[0].Time) {
 			break
 		}
-		if found, err = appendStored(found, filepath.Join(folder, one.name), one.owner, wanted); err != nil {
-			return nil, err
+		err := readStored(filepath.Join(folder, one.name), func(record Record) {
+			if wanted(one.owner, &record) {
+				found = append(found, record)
+			}
+		})
+		if err != nil && len(errs) < maxTrouble {
+			errs = append(errs, err)
 		}
 		found = Newest(found, limit)
 	}
-	return found, nil
+	return found, errors.Join(errs...)
 }
 
-func appendStored(found []Record, path string, owner Owner, wanted func(Owner, *Record) bool) ([]Record, error) {
+// ReadChanged passes on the calls of files that were changed since a time, and belong to wanted workbenches.
+func ReadChanged(folder string, since time.Time, wanted func(Owner) bool, pass func(Owner, Record)) error {
+	all, err := list(folder)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, one := range slices.Backward(all) { // the oldest first
+		if one.changed.Before(since) || !wanted(one.owner) {
+			continue
+		}
+		if err := readStored(filepath.Join(folder, one.name), func(record Record) { pass(one.owner, record) }); err != nil && len(errs) < maxTrouble {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// readStored passes on the calls of a file. Lines that are damaged are left out.
+func readStored(path string, pass func(Record)) error {
 	file, _, err := safefile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) { // a workbench has just removed it
-		return found, nil
+		return nil
 	}
 	if err != nil {
-		return found, err
+		return err
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		var one Record
-		if json.Unmarshal(lines.Bytes(), &one) == nil && one.Seq > 0 && wanted(owner, &one) {
-			found = append(found, one)
+		if json.Unmarshal(lines.Bytes(), &one) == nil && one.Seq > 0 {
+			pass(one)
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // Newest returns the last calls, the oldest first, at most limit.

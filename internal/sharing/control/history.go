@@ -25,7 +25,7 @@ func calls(w http.ResponseWriter, r *http.Request, subject Subject) {
 	isFirst := err != nil || after == 0 // what was forgotten before is not missing
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out, encoder := http.NewResponseController(w), json.NewEncoder(w)
-	for sent := 0; ; {
+	for sent, isLast := 0, false; ; {
 		records, next, more := subject.History(after)
 		after = next
 		_ = out.SetWriteDeadline(time.Now().Add(writeTime))
@@ -43,13 +43,14 @@ func calls(w http.ResponseWriter, r *http.Request, subject Subject) {
 			continue
 		}
 		isFirst = false
-		if out.Flush() != nil || !follows || !waitFor(r.Context(), more) {
+		if out.Flush() != nil || !follows || isLast {
 			return
 		}
+		isLast = !waitFor(r.Context(), more) // if the workbench ends, its last calls are still sent
 	}
 }
 
-// waitFor waits for the next call, and a moment for others. It returns false if the command is gone.
+// waitFor waits for the next call, and a moment for others. It returns false if the command is gone, or the workbench ends.
 func waitFor(ctx context.Context, more <-chan struct{}) bool {
 	select {
 	case <-more:

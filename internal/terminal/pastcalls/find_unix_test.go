@@ -245,12 +245,66 @@ func TestFollowFinds(t *testing.T) {
 			return find(ctx) // it is followed once
 		}
 		return nil, broken
-	}, &Calls{next: map[int]uint64{}}, func(one history.Record) {
+	}, &Calls{next: map[history.Owner]uint64{}}, func(one history.Record) {
 		mu.Lock()
 		defer mu.Unlock()
 		got = append(got, one.Seq)
 	})
 	if !errors.Is(err, broken) || !slices.Equal(got, []uint64{1}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// A workbench may start, make a call and end between two looks: its files tell of it.
+func TestFollowReadsFilesOfEndedWorkbenches(t *testing.T) {
+	folder := t.TempDir()
+	old := numbered(7, 1, time.Now().Add(-time.Hour).Unix())
+	store(t, folder, 7, old)
+	query := &Query{Limit: 10, Folder: folder}
+	found, err := query.Find(t.Context(), nil)
+	if err != nil || len(found.Records) != 1 || !found.HasAny {
+		t.Fatal(found, err)
+	}
+	found.next = make(map[history.Owner]uint64) // as if a limit had left it out
+	now := history.Record{PID: 7, Seq: 2, Time: time.Now(), Outcome: "ok", Took: 1}
+	store(t, folder, 7, old, now)
+	store(t, folder, 8, history.Record{PID: 8, Seq: 1, Time: time.Now().Add(time.Millisecond), Outcome: "ok", Took: 1})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var got []int
+	err = query.Follow(ctx, func(context.Context) ([]*control.Client, error) {
+		if len(got) == 3 {
+			cancel()
+		}
+		return nil, &toolbox.Error{Code: toolbox.NotRunning}
+	}, found, func(one history.Record) {
+		if got = append(got, one.PID); len(got) == 2 {
+			now.Seq++
+			store(t, folder, 7, now)
+		}
+	})
+	if err != nil || !slices.Equal(got, []int{7, 8, 7}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// The last calls of a workbench arrive although it ends at once.
+func TestFollowSeesTheLastCalls(t *testing.T) {
+	own := os.Getpid()
+	w, find, stop := run(t, numbered(own, 1, 101))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var got []uint64
+	err := (&Query{Folder: t.TempDir()}).Follow(ctx, find, &Calls{next: make(map[history.Owner]uint64)}, func(one history.Record) {
+		switch got = append(got, one.Seq); one.Seq {
+		case 1:
+			w.add(numbered(own, 2, 102))
+			go stop()
+		case 2:
+			cancel()
+		}
+	})
+	if err != nil || !slices.Equal(got, []uint64{1, 2}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -3,6 +3,7 @@ package pastcalls
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ type Finder func(ctx context.Context) ([]*control.Client, error)
 // findInterval is how often Follow looks for workbenches that were started meanwhile.
 const findInterval = time.Second
 
+// endedWindow is how long ago a workbench may have ended whose files are looked at.
+const endedWindow = 5 * findInterval
+
 // follower passes on calls of all workbenches as they end.
 type follower struct {
 	query    *Query
@@ -25,7 +29,7 @@ type follower struct {
 
 	mu       sync.Mutex
 	followed map[history.Owner]bool
-	next     map[int]uint64
+	next     map[history.Owner]uint64
 	all      sync.WaitGroup
 }
 
@@ -45,6 +49,7 @@ func (q *Query) Follow(ctx context.Context, find Finder, found *Calls, handle fu
 		for _, workbench := range running {
 			f.follow(ctx, workbench)
 		}
+		f.passStored(running, found.at)
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -55,15 +60,14 @@ func (q *Query) Follow(ctx context.Context, find Finder, found *Calls, handle fu
 
 // follow passes on the calls of one workbench, unless it is followed already.
 func (f *follower) follow(ctx context.Context, workbench *control.Client) {
-	owner := history.Owner{PID: workbench.Status.PID, Started: workbench.Status.Started.UnixMilli()}
+	owner := ownerOf(workbench)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.followed[owner] {
 		return
 	}
 	f.followed[owner] = true
-	after := f.next[owner.PID]
-	delete(f.next, owner.PID) // another workbench may get the same process id
+	after := f.next[owner]
 	f.all.Go(func() {
 		// It ends with the workbench or the command. Whatever else ends it, the next look follows it again.
 		_ = workbench.History(ctx, after, true, func(one history.Record) {
@@ -73,8 +77,42 @@ func (f *follower) follow(ctx context.Context, workbench *control.Client) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		delete(f.followed, owner)
-		f.next[owner.PID] = after
+		f.next[owner] = after
 	})
+}
+
+// passStored passes on the last calls of workbenches that ended before they could be asked, as far as they are in files.
+// Files that cannot be read were reported by Find.
+func (f *follower) passStored(running []*control.Client, since time.Time) {
+	f.mu.Lock()
+	alive := maps.Clone(f.followed)
+	f.mu.Unlock()
+	for _, workbench := range running {
+		alive[ownerOf(workbench)] = true
+	}
+	var last []history.Record
+	_ = history.ReadChanged(f.query.Folder, time.Now().Add(-endedWindow), func(owner history.Owner) bool { return !alive[owner] }, func(owner history.Owner, one history.Record) {
+		if one.Seq <= f.seen(owner) || one.Ended().Before(since) {
+			return
+		}
+		f.see(owner, one.Seq)
+		last = append(last, one)
+	})
+	for _, one := range history.Newest(last, len(last)) {
+		f.pass(one)
+	}
+}
+
+func (f *follower) seen(owner history.Owner) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.next[owner]
+}
+
+func (f *follower) see(owner history.Owner, seq uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.next[owner] = seq
 }
 
 func (f *follower) pass(one history.Record) {
